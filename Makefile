@@ -1,0 +1,36 @@
+# Each target is a command you could type.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GO      := CGO_ENABLED=0 go
+
+.PHONY: build test check bench demo cover fuzz clean
+
+build: ## one static binary, ./gemline
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
+
+test: ## everything that needs only Go and git
+	$(GO) test -shuffle=on ./...
+
+check: ## what a change must pass
+	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
+	go vet ./... ./testdata/bench/... ./testdata/demo
+	staticcheck ./... ./testdata/bench/... ./testdata/demo
+	go mod tidy -diff
+
+bench: build ## speed, as ratios against ordinary tools in the same run
+	$(GO) run ./testdata/bench ./gemline
+
+demo: build ## a recorded conversation does real work, without any key
+	$(GO) run ./testdata/demo ./gemline
+
+cover: ## line coverage by package
+	go test -coverprofile=cover.out ./... && go tool cover -func=cover.out | tail -1
+
+fuzz: ## ten seconds for every fuzz target
+	@go list ./... | while read p; do \
+	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$p || exit 1; \
+	  done; done
+
+clean:
+	rm -rf gemline bin dist cover.out
