@@ -1,0 +1,320 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+)
+
+// MaxParallel is how many calls run at once, at most.
+const MaxParallel = 10
+
+// A job is one function call on its way from the model's wish to our answer.
+type job struct {
+	fc      *genai.FunctionCall
+	tool    Tool
+	call    *Call // nil until allowed
+	intent  Intent
+	asked   bool
+	unasked string
+	result  Result
+	err     error
+	at      time.Time // when it was over, zero until then
+}
+
+// act carries out the calls of one message and puts their answers into the
+// history, one for each call and in the same order, even when it fails.
+//
+// Neighbouring read-only calls run side by side. Every other call is prepared
+// only when those before it are over, since it may depend on them.
+func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFunc) error {
+	tools := e.cfg.Tools.Tools()
+	jobs := make([]*job, len(fcs))
+	for i, fc := range fcs {
+		tool, _ := find(tools, fc.Name)
+		jobs[i] = &job{fc: fc, tool: tool}
+	}
+	err := e.work(ctx, tools, jobs, emit)
+	for _, j := range jobs {
+		if j.at.IsZero() { // never reached
+			j.err = cancelled(err, "Operation cancelled by user")
+			if ferr := j.finish(emit, 0); err == nil {
+				err = ferr
+			}
+		}
+	}
+	if aerr := e.answer(jobs, emit); err == nil {
+		err = aerr
+	}
+	return err
+}
+
+// Do judges and carries out one call outside the conversation, such as a
+// command that the user put into a prompt, and shows it by emit.
+func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit func(Event) error) (Result, error) {
+	tools := e.cfg.Tools.Tools()
+	tool, _ := find(tools, name)
+	fc := &genai.FunctionCall{Name: name, Args: args}
+	e.identify(fc)
+	j := &job{fc: fc, tool: tool}
+	if err := e.work(ctx, tools, []*job{j}, emit); err != nil {
+		return j.result, err
+	}
+	return j.result, j.err
+}
+
+func (e *Engine) work(ctx context.Context, tools []Tool, jobs []*job, emit emitFunc) error {
+	for _, j := range jobs {
+		if err := emit(Called{ID: CallID(j.fc), Name: j.fc.Name, Args: j.fc.Args}); err != nil {
+			return err
+		}
+	}
+	for group := range neighbours(jobs) {
+		for _, j := range group {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := e.judge(ctx, tools, j, emit); err != nil {
+				return err
+			}
+		}
+		if err := e.run(ctx, group, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neighbours splits jobs into runs of those that may go side by side and
+// single others.
+func neighbours(jobs []*job) iter.Seq[[]*job] {
+	return func(yield func([]*job) bool) {
+		for len(jobs) > 0 {
+			n := 1
+			for n < len(jobs) && jobs[n-1].parallel() && jobs[n].parallel() {
+				n++
+			}
+			if !yield(jobs[:n]) {
+				return
+			}
+			jobs = jobs[n:]
+		}
+	}
+}
+
+// parallel reports whether j may run beside its neighbours: its tool changes
+// nothing, and the model did not ask that it wait.
+func (j *job) parallel() bool {
+	return j.tool.Kind.ReadOnly() && j.fc.Args["wait_for_previous"] != true
+}
+
+// judge prepares j and decides whether it may run. What goes wrong with the
+// call itself is left in j.err, for the model; an error ends the Run.
+func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc) error {
+	id := CallID(j.fc)
+	state := func(s CallState) error { return emit(State{ID: id, Name: j.fc.Name, State: s}) }
+	if err := state(Validating); err != nil {
+		return err
+	}
+	if j.tool.Prepare == nil {
+		j.err = notFound(tools, j.fc.Name)
+		return nil
+	}
+	args := j.fc.Args
+	for {
+		call, err := j.tool.Prepare(ctx, args)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			j.err = err
+			return nil
+		}
+		j.intent = call.Intent
+		p := Proposal{ID: id, Tool: j.tool, Args: args, Intent: call.Intent}
+		verdict, reason := e.cfg.Policy.Judge(p)
+		if verdict == Deny {
+			j.err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason,
+				Display: "denied: " + reason}
+			return nil
+		}
+		if verdict == Ask {
+			if err := state(AwaitingApproval); err != nil {
+				return err
+			}
+			j.asked = true
+			answer, err := e.cfg.Approver.Approve(ctx, p)
+			if err != nil {
+				return err
+			}
+			if answer.Args != nil {
+				args = answer.Args
+				continue
+			}
+			if j.err = j.refused(answer); j.err != nil {
+				return nil
+			}
+			if answer.Scope != Once {
+				if err := e.cfg.Policy.Learn(answer.Grant, answer.Scope); err != nil {
+					return err
+				}
+			}
+		}
+		j.call = &call
+		j.fc.Args = args // what runs is what the record says
+		return state(Scheduled)
+	}
+}
+
+// refused returns what the model is told when a says no, else nil.
+func (j *job) refused(a Answer) error {
+	switch {
+	case a.Unasked != "":
+		j.asked, j.unasked = false, a.Unasked
+		return &CallError{Type: NeedsConfirmation,
+			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode. %s", j.label(), a.Unasked),
+			Display: "denied: nobody to ask. " + a.Unasked}
+	case !a.Allow:
+		return refusal{note: a.Note}
+	}
+	return nil
+}
+
+func (j *job) label() string {
+	if j.tool.Label != "" {
+		return j.tool.Label
+	}
+	return j.fc.Name
+}
+
+// run runs jobs side by side and returns when all are over. Jobs without a
+// call are only reported.
+func (e *Engine) run(ctx context.Context, jobs []*job, emit emitFunc) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := &desk{notes: make(chan func()), approver: e.cfg.Approver, emit: emit, cancel: cancel}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, MaxParallel)
+	wg.Go(func() {
+		for _, j := range jobs {
+			slots <- struct{}{}
+			wg.Go(func() { j.run(ctx, d); <-slots })
+		}
+	})
+	go func() { wg.Wait(); close(d.notes) }()
+	for note := range d.notes {
+		note()
+	}
+	if d.panic != nil {
+		panic(d.panic)
+	}
+	if d.err == nil {
+		d.err = ctx.Err()
+	}
+	return d.err
+}
+
+func (j *job) run(ctx context.Context, d *desk) {
+	defer func() {
+		if v := recover(); v != nil {
+			d.fall(fmt.Sprintf("%s: %v\n%s", j.fc.Name, v, debug.Stack()))
+		}
+	}()
+	start := time.Now()
+	if j.call != nil && ctx.Err() == nil {
+		h := host{desk: d, id: CallID(j.fc)}
+		h.Emit(State{ID: h.id, Name: j.fc.Name, State: Executing})
+		h.Emit(Started{ID: h.id, Name: j.fc.Name, Intent: j.intent})
+		j.result, j.err = j.call.Run(ctx, h)
+		if j.err != nil && ctx.Err() != nil {
+			j.err = &cancellation{why: "[Operation Cancelled] User cancelled tool execution.", cause: ctx.Err()}
+		}
+	} else if j.call != nil {
+		j.err = cancelled(ctx.Err(), "Operation cancelled by user")
+	}
+	took := time.Since(start)
+	d.do(func() error { return j.finish(d.emit, took) })
+}
+
+// finish reports that j is over.
+func (j *job) finish(emit emitFunc, took time.Duration) error {
+	j.at = time.Now()
+	if j.call == nil {
+		took = 0
+	}
+	id := CallID(j.fc)
+	if err := emit(State{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
+		return err
+	}
+	return emit(Finished{ID: id, Name: j.fc.Name, Intent: j.intent, Result: j.result, Err: j.err,
+		Took: took, Asked: j.asked, Unasked: j.unasked})
+}
+
+// A desk carries what jobs that run side by side have to show and to ask to
+// the one goroutine that may show and ask: the reader of notes.
+type desk struct {
+	notes    chan func()
+	approver Approver
+	emit     emitFunc
+	cancel   context.CancelFunc
+
+	// Touched by the reader of notes only.
+	err   error // first failure
+	panic any   // what a tool panicked with
+}
+
+// do has the reader of notes call f, unless something failed before.
+func (d *desk) do(f func() error) {
+	d.notes <- func() {
+		if d.err != nil {
+			return
+		}
+		if d.err = f(); d.err != nil {
+			d.cancel()
+		}
+	}
+}
+
+// fall lets the reader of notes panic with v once all jobs are over, so that
+// whoever ranges over Run can recover.
+func (d *desk) fall(v any) {
+	d.notes <- func() {
+		d.panic = v
+		d.err = errors.New("a tool panicked")
+		d.cancel()
+	}
+}
+
+// A host is the desk as one call sees it.
+type host struct {
+	*desk
+	id string
+}
+
+// Emit implements [Host].
+func (h host) Emit(ev Event) {
+	if o, ok := ev.(Output); ok && o.ID == "" {
+		o.ID = h.id
+		ev = o
+	}
+	h.do(func() error { return h.emit(ev) })
+}
+
+// Approve implements [Host].
+func (h host) Approve(ctx context.Context, p Proposal) (answer Answer, err error) {
+	done := make(chan struct{})
+	h.notes <- func() {
+		defer close(done)
+		if err = h.err; err == nil {
+			answer, err = h.approver.Approve(ctx, p)
+		}
+	}
+	<-done
+	return answer, err
+}

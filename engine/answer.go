@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// answer puts the answers to jobs into the history and the journal.
+func (e *Engine) answer(jobs []*job, emit emitFunc) error {
+	var parts, injected []*genai.Part
+	records := make([]CallRecord, len(jobs))
+	for i, j := range jobs {
+		ps, inject := response(j.fc, j.result, j.err, e.cfg.Model)
+		parts = append(parts, ps...)
+		injected = append(injected, inject...)
+		records[i] = CallRecord{ID: CallID(j.fc), Tool: j.tool, Name: j.fc.Name, Args: j.fc.Args,
+			Intent: j.intent, Answer: ps, Result: j.result, Err: j.err, At: j.at}
+	}
+	c := genai.NewContentFromParts(parts, genai.RoleUser)
+	e.history = append(e.history, c)
+	e.waiting = true
+	err := e.record(Entry{Content: c, Calls: records}, emit)
+	if len(injected) > 0 {
+		note := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
+			{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: unsigned}}}
+		media := genai.NewContentFromParts(injected, genai.RoleUser)
+		e.history = append(e.history, note, media)
+		if merr := e.record(Entry{Content: media}, emit); err == nil {
+			err = merr
+		}
+	}
+	return err
+}
+
+// response shapes the answer to one call: the parts that stand for it, and the
+// media that can't stand in an answer and follow in a message of their own.
+func response(fc *genai.FunctionCall, r Result, err error, model string) (parts, injected []*genai.Part) {
+	fr := &genai.FunctionResponse{ID: fc.ID, Name: fc.Name, Response: map[string]any{}}
+	output := r.Text
+	var siblings []*genai.Part
+	var stripped []string
+	for _, p := range r.Media {
+		switch b := p.InlineData; {
+		case b == nil: // data by reference
+			siblings = append(siblings, p)
+		case strings.HasPrefix(b.MIMEType, "audio/"), strings.HasPrefix(b.MIMEType, "video/"):
+			stripped = append(stripped, b.MIMEType)
+			injected = append(injected, p)
+		case strings.HasPrefix(model, "gemini-3-"):
+			fr.Parts = append(fr.Parts, &genai.FunctionResponsePart{
+				InlineData: &genai.FunctionResponseBlob{MIMEType: b.MIMEType, Data: b.Data}})
+		default:
+			siblings = append(siblings, p)
+		}
+	}
+	if output == "" && len(r.Media) > 0 {
+		output = fmt.Sprintf("Binary content provided (%d item(s)).", len(r.Media))
+	}
+	if len(stripped) > 0 {
+		output = fmt.Sprintf("Binary content (%s) read successfully. Content will be injected for analysis in the next sequence.",
+			strings.Join(slices.Compact(stripped), ", "))
+	}
+	switch {
+	case err == nil:
+		fr.Response["output"] = output
+	case output != "" && Outcome(err) == Cancelled:
+		fr.Response["output"] = output // what was done before the cancellation
+		fr.Response["error"] = err.Error()
+	default:
+		fr.Response["error"] = err.Error()
+	}
+	return append([]*genai.Part{{FunctionResponse: fr}}, siblings...), injected
+}
+
+// DisplayError returns what the user reads about a failed call.
+func DisplayError(err error) string {
+	var ce *CallError
+	switch {
+	case errors.As(err, &ce) && ce.Display != "":
+		return ce.Display
+	case Outcome(err) == Cancelled:
+		var r refusal
+		if errors.As(err, &r) {
+			return "refused"
+		}
+		return "cancelled"
+	}
+	return err.Error()
+}
+
+// ErrorType returns the class of a failed call, as scripts read it.
+func ErrorType(err error) string {
+	if ce := (*CallError)(nil); errors.As(err, &ce) && ce.Type != "" {
+		return ce.Type
+	}
+	return ExecutionFailed
+}

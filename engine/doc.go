@@ -1,0 +1,29 @@
+// Package engine holds a conversation with a model: it sends what the user
+// said, carries out the calls the model asks for, and goes on until the model
+// asks for nothing more.
+//
+// The engine knows no terminal, no settings file and no particular tool. What
+// it needs from the world it declares here as small interfaces and is given in
+// a [Config]: a [Generator] to talk to, a [Toolset] to run, a [Policy] that
+// judges calls, an [Approver] that settles what the policy leaves open, and a
+// [Journal] that keeps what was said.
+//
+// # One goroutine
+//
+// [Engine.Run] works on the goroutine that ranges over it. Calls may run side
+// by side, but what they have to show or to ask is carried to that goroutine
+// first, so a consumer prints and prompts without a lock.
+//
+// # History
+//
+// However a Run ends (done, failed, cancelled, or left by break), the history
+// is a conversation that the API accepts: every function call has its answer,
+// in the order of the calls. A question that the model never began to answer
+// because the request failed is taken back; a cancelled one stays.
+//
+// # Calls
+//
+// Neighbouring calls of read-only tools run side by side, [MaxParallel] at
+// most. Every other call runs alone, and is prepared only when those before it
+// are over. No tool runs that the policy has not judged.
+package engine

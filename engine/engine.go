@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+)
+
+// Config is what an Engine needs from the world.
+type Config struct {
+	Model     string
+	Generator Generator
+	Tools     Toolset
+	Policy    Policy
+	Approver  Approver
+
+	// System returns the system instruction. It is asked every turn, since
+	// what it says depends on the approval mode and the memory files.
+	System func() string
+
+	// Opening, if not nil, returns the message that stands before all
+	// others. It is asked once, before the first request.
+	Opening func(ctx context.Context) *genai.Content
+
+	// Journal, if not nil, is told everything that is said.
+	Journal Journal
+
+	// MaxTurns is how many requests the Engine may make; 0 means no limit.
+	MaxTurns int
+
+	// TokenLimit returns how many tokens a model's context holds. Nil or 0
+	// means that nobody checks.
+	TokenLimit func(model string) int
+}
+
+// ErrMaxTurns ends a Run that has used up [Config.MaxTurns].
+var ErrMaxTurns = errors.New("reached max session turns for this session")
+
+// errStopped unwinds a Run whose consumer has left the loop.
+var errStopped = errors.New("consumer stopped")
+
+// An Engine is one conversation. It must not be used concurrently.
+type Engine struct {
+	cfg     Config
+	history []*genai.Content
+	opened  bool
+	opening *genai.Content // in the history, or nil
+	waiting bool           // the last message has no answer
+	turns   int            // requests made
+	prompt  int            // tokens of the last request, 0 if unknown
+	serial  int            // call ids given out
+	seen    map[string]bool
+}
+
+// New returns an Engine that continues the conversation past, which must not
+// contain an opening message and is not recorded again.
+func New(cfg Config, past ...*genai.Content) *Engine {
+	e := &Engine{cfg: cfg, seen: map[string]bool{}}
+	e.history = append(e.history, past...)
+	for _, c := range past {
+		e.waiting = c.Role == genai.RoleUser
+		for _, fc := range calls(c) {
+			e.seen[fc.ID] = true
+		}
+	}
+	return e
+}
+
+// History returns the conversation so far. The caller must not modify it.
+func (e *Engine) History() []*genai.Content { return e.history }
+
+// Model returns the name of the model that is asked.
+func (e *Engine) Model() string { return e.cfg.Model }
+
+// SetModel changes the model for the requests to come.
+func (e *Engine) SetModel(name string) { e.cfg.Model = name }
+
+// Add puts something the user did into the history, for the model to know
+// when it is asked next.
+func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
+	drop := func(Event) error { return nil }
+	e.open(ctx, drop)
+	if err := e.interrupted(drop); err != nil {
+		return err
+	}
+	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), drop)
+}
+
+// Run says parts to the model and yields what follows. An error is yielded at
+// most once, with a nil Event, and is the last thing yielded. The consumer must
+// range to the end or break.
+func (e *Engine) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stopped := false
+		emit := func(ev Event) error {
+			if stopped = stopped || !yield(ev, nil); stopped {
+				cancel()
+				return errStopped
+			}
+			return nil
+		}
+		if err := e.converse(ctx, parts, emit); err != nil && !stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// emitFunc shows an event to the consumer. Its error, if any, ends the Run.
+type emitFunc func(Event) error
+
+func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFunc) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e.open(ctx, emit)
+	question := genai.NewContentFromParts(parts, genai.RoleUser)
+	for asked := true; ; asked = false {
+		if e.cfg.MaxTurns > 0 && e.turns >= e.cfg.MaxTurns {
+			return ErrMaxTurns
+		}
+		if asked {
+			if err := e.fits(ctx, parts); err != nil {
+				return err
+			}
+			if err := e.interrupted(emit); err != nil {
+				return err
+			}
+			if err := e.say(question, emit); err != nil {
+				return err
+			}
+			e.waiting = true
+		}
+		said, err := e.listen(ctx, emit)
+		if said == nil && err != nil {
+			if asked && ctx.Err() == nil {
+				e.retract(emit)
+			}
+			return err
+		}
+		if said == nil {
+			return nil
+		}
+		if err != nil { // cut short; what was said stays
+			e.settle(calls(said), err)
+			return err
+		}
+		fcs := calls(said)
+		if len(fcs) == 0 {
+			return nil
+		}
+		if err := e.act(ctx, fcs, emit); err != nil {
+			return err
+		}
+	}
+}
+
+// open puts the opening message before everything else.
+func (e *Engine) open(ctx context.Context, emit emitFunc) {
+	if e.opened || e.cfg.Opening == nil {
+		return
+	}
+	e.opened = true
+	c := e.cfg.Opening(ctx)
+	if c == nil || len(c.Parts) == 0 {
+		return
+	}
+	e.opening = c
+	e.history = append([]*genai.Content{c}, e.history...)
+	e.record(Entry{Content: c, Opening: true}, emit)
+}
+
+// Reopen asks for the opening message again, for requests to come, where there
+// was one. It must not be called during a Run.
+func (e *Engine) Reopen(ctx context.Context) {
+	at := slices.Index(e.history, e.opening)
+	if e.opening == nil || at < 0 {
+		return
+	}
+	c := e.cfg.Opening(ctx)
+	if c == nil || len(c.Parts) == 0 {
+		return
+	}
+	e.opening = c
+	e.history = slices.Concat(e.history[:at], []*genai.Content{c}, e.history[at+1:])
+	e.record(Entry{Content: c, Opening: true}, func(Event) error { return nil })
+}
+
+// say appends what the user said to the history.
+func (e *Engine) say(c *genai.Content, emit emitFunc) error {
+	e.history = append(e.history, c)
+	return e.record(Entry{Content: c}, emit)
+}
+
+// record keeps en. A journal that fails is told of once and then left alone:
+// the conversation matters more than its record.
+func (e *Engine) record(en Entry, emit emitFunc) error {
+	if e.cfg.Journal == nil {
+		return nil
+	}
+	if err := e.cfg.Journal.Record(en); err != nil {
+		return e.unrecorded(err, emit)
+	}
+	return nil
+}
+
+func (e *Engine) unrecorded(err error, emit emitFunc) error {
+	e.cfg.Journal = nil
+	return emit(Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
+}
+
+// retract takes back a question whose request failed, so that the next one
+// does not carry what may be the cause.
+func (e *Engine) retract(emit emitFunc) {
+	e.history = e.history[:len(e.history)-1]
+	e.waiting = false
+	if e.cfg.Journal != nil {
+		if err := e.cfg.Journal.Retract(); err != nil {
+			e.unrecorded(err, emit)
+		}
+	}
+}
+
+// listen hears the model out and appends what it said to the history. What it
+// returns beside an error was said before a cancellation; a failed answer is
+// not kept.
+func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, error) {
+	e.turns++
+	model, start := e.cfg.Model, time.Now()
+	if err := emit(Turn{Number: e.turns, Model: model}); err != nil {
+		return nil, err
+	}
+	var m message
+	var failed error // of emit, inside Notify
+	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
+		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
+	}, Notify: func(ev Event) {
+		if r, ok := ev.(Retry); ok && r.Restart {
+			m = message{}
+		}
+		if failed == nil {
+			failed = emit(ev)
+		}
+	}}
+	if e.cfg.System != nil {
+		if s := e.cfg.System(); s != "" {
+			req.Config.SystemInstruction = genai.NewContentFromText(s, genai.RoleUser)
+		}
+	}
+	var err error
+	for chunk, cerr := range e.cfg.Generator.Generate(ctx, req) {
+		if err = cerr; err == nil {
+			err = m.hear(chunk, emit)
+		}
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = failed
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err() // whatever the wire made of it
+	}
+	return e.heard(&m, model, time.Since(start), err, emit)
+}
+
+// heard appends a message of the model to the history.
+func (e *Engine) heard(m *message, model string, took time.Duration, cut error, emit emitFunc) (*genai.Content, error) {
+	said := m.content()
+	if said == nil {
+		return nil, cut
+	}
+	for _, fc := range calls(said) {
+		e.identify(fc)
+	}
+	e.history = append(e.history, said)
+	e.waiting = false
+	entry := Entry{Content: said, Model: model, Thoughts: m.thoughts()}
+	if u := m.usage; u != nil {
+		entry.Usage = &Usage{Model: model, Prompt: int(u.PromptTokenCount), Output: int(u.CandidatesTokenCount),
+			Cached: int(u.CachedContentTokenCount), Thoughts: int(u.ThoughtsTokenCount),
+			ToolUse: int(u.ToolUsePromptTokenCount), Total: int(u.TotalTokenCount), Took: took}
+		e.prompt = entry.Usage.Prompt
+	}
+	if err := e.record(entry, emit); cut == nil {
+		cut = err
+	}
+	if cut == nil && entry.Usage != nil {
+		cut = emit(*entry.Usage)
+	}
+	if r := m.finish; cut == nil && r != "" && r != genai.FinishReasonStop && m.text {
+		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r)})
+	}
+	return said, cut
+}
+
+// identify gives a call a name and an id that no other call of the
+// conversation has.
+func (e *Engine) identify(fc *genai.FunctionCall) {
+	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
+		fc.Name = "generic_tool"
+	}
+	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
+	if fc.ID == "" || e.seen[fc.ID] {
+		fc.ID = fmt.Sprintf("%s_%d_%d", shorten(fc.Name, 60), time.Now().UnixMilli(), e.serial)
+		e.serial++
+	}
+	e.seen[fc.ID] = true
+}
+
+// CallID returns the id that events and records use for a call.
+func CallID(fc *genai.FunctionCall) string { return fc.Name + "__" + fc.ID }

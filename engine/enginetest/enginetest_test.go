@@ -1,0 +1,119 @@
+package enginetest_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"gemline/engine"
+	"gemline/engine/enginetest"
+	"google.golang.org/genai"
+)
+
+func TestScript(t *testing.T) {
+	enginetest.Generators(t, func(t testing.TB, replies ...enginetest.Reply) engine.Generator {
+		return enginetest.NewScript(replies...)
+	})
+}
+
+func TestRecorder(t *testing.T) {
+	call := engine.Called{ID: "read__1", Name: "read", Args: map[string]any{"a": 1}}
+	r := enginetest.Record(func(yield func(engine.Event, error) bool) {
+		for _, ev := range []engine.Event{
+			engine.Turn{Number: 1, Model: "m"}, engine.Text{Delta: "lost"},
+			engine.Retry{Attempt: 1, Of: 4, Err: errors.New("cut"), Restart: true},
+			engine.Text{Delta: "two\nlines"}, call,
+			engine.Finished{ID: call.ID, Name: call.Name, Result: engine.Result{Text: "x", Display: "shown"}, Asked: true},
+		} {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+		yield(nil, io.ErrUnexpectedEOF)
+	})
+	want := `turn 1 m
+text lost
+retry 1/4 restart: cut
+text two\nlines
+called read#1 {"a":1}
+finished read#1 success: shown (asked)
+error: unexpected EOF
+`
+	if r.String() != want {
+		t.Errorf("recorded\n%s\nwant\n%s", r, want)
+	}
+	if r.Text() != "two\nlines" {
+		t.Errorf("text %q", r.Text())
+	}
+}
+
+func TestConversation(t *testing.T) {
+	script := enginetest.NewScript(
+		enginetest.Says("let me see", enginetest.Call("1", "nothing")), enginetest.Says("done").With(10, 5))
+	journal := &enginetest.Journal{}
+	e := engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools{}, Policy: nobody{},
+		Approver: enginetest.NewApprover(t), Journal: journal})
+	r := enginetest.Record(e.Run(t.Context(), genai.NewPartFromText("hello")))
+	enginetest.Answered(t, e.History())
+	if len(r.Errs) > 0 || r.Text() != "let me seedone" {
+		t.Errorf("recorded\n%s", r)
+	}
+	if n := len(script.Requests()); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+	if n := len(journal.Entries()); n != 4 {
+		t.Errorf("%d entries in the journal, want 4", n)
+	}
+}
+
+type nobody struct{}
+
+func (nobody) Offers(engine.Tool) bool                        { return true }
+func (nobody) Judge(engine.Proposal) (engine.Verdict, string) { return engine.Ask, "" }
+func (nobody) Learn(engine.Grant, engine.Scope) error         { return nil }
+
+func TestServer(t *testing.T) {
+	const stream = "/v1beta/models/m:streamGenerateContent?alt=sse"
+	for _, c := range []struct {
+		name   string
+		reply  enginetest.Reply
+		path   string
+		status int
+		want   string // the beginning of the body
+	}{
+		{"stream", enginetest.Says("hi"), stream, 200, `data: {"candidates":[{"content":{"parts":[{"text":"hi"}],"role":"model"},"finishReason":"STOP"}]}`},
+		{"unary", enginetest.Streams("a", "b"), "/v1beta/models/m:generateContent", 200, `{"candidates":[{"content":{"parts":[{"text":"a"},{"text":"b"}],"role":"model"},"finishReason":"STOP"}]}`},
+		{"count", enginetest.Says("unused"), "/v1beta/models/m:countTokens", 200, `{"totalTokens":7}`},
+		{"elsewhere", enginetest.Says("unused"), "/favicon.ico", 404, `{"error":{"code":404,`},
+		{"quota", enginetest.DailyQuota(), stream, 429, `{"error":{"code":429,`},
+		{"array", enginetest.InArray(enginetest.BadKey()), stream, 400, `[{"error":{"code":400,`},
+		{"web page", enginetest.WebPage(502, "Bad Gateway"), stream, 502, `<!DOCTYPE html>`},
+		{"reset", enginetest.Reset(enginetest.Unfinished("a")), stream, 200, "broken"},
+		{"keep-alive", enginetest.KeepAlive(enginetest.Says("hi")), stream, 200, `: keep-alive`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := enginetest.NewServer(c.reply)
+			defer s.Close()
+			resp, err := http.Post(s.URL+c.path, "application/json", strings.NewReader(`{"contents":[{"parts":[{"text":"q"}]}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(bufio.NewReader(resp.Body))
+			got := string(body)
+			if err != nil {
+				got = "broken"
+			}
+			if resp.StatusCode != c.status || !strings.Contains(got, c.want) {
+				t.Errorf("got %d %.200s, want %d %s", resp.StatusCode, got, c.status, c.want)
+			}
+			rs := s.Requests()
+			if len(rs) != 1 || len(rs[0].Contents()) != 1 || rs[0].JSON() == nil {
+				t.Errorf("received %+v", rs)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package enginetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"gemline/engine"
+	"google.golang.org/genai"
+)
+
+// An Approver gives its answers in order. Being asked too often fails the test.
+type Approver struct {
+	t         testing.TB
+	mu        sync.Mutex
+	answers   []engine.Answer
+	proposals []engine.Proposal
+}
+
+// NewApprover returns an Approver that gives answers.
+func NewApprover(t testing.TB, answers ...engine.Answer) *Approver {
+	return &Approver{t: t, answers: answers}
+}
+
+// Approve implements [engine.Approver].
+func (a *Approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return engine.Answer{}, err
+	}
+	a.proposals = append(a.proposals, p)
+	if len(a.answers) == 0 {
+		a.t.Errorf("asked once too often, about %s %v", p.Tool.Name(), p.Args)
+		return engine.Answer{}, nil
+	}
+	answer := a.answers[0]
+	a.answers = a.answers[1:]
+	return answer, nil
+}
+
+// Proposals returns what was asked about so far.
+func (a *Approver) Proposals() []engine.Proposal {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]engine.Proposal(nil), a.proposals...)
+}
+
+// A Journal keeps entries in memory. The zero Journal is ready for use.
+type Journal struct {
+	// Fail, if not nil, is what Record and Retract return instead of
+	// doing anything.
+	Fail error
+
+	mu      sync.Mutex
+	entries []engine.Entry
+}
+
+// Record implements [engine.Journal].
+func (j *Journal) Record(e engine.Entry) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.Fail == nil {
+		j.entries = append(j.entries, e)
+	}
+	return j.Fail
+}
+
+// Retract implements [engine.Journal].
+func (j *Journal) Retract() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.Fail == nil && len(j.entries) > 0 {
+		j.entries = j.entries[:len(j.entries)-1]
+	}
+	return j.Fail
+}
+
+// Entries returns what is recorded.
+func (j *Journal) Entries() []engine.Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]engine.Entry(nil), j.entries...)
+}
+
+// Answered checks that history is a conversation that the API accepts: every
+// message with calls is followed by the answers to them, one for each and in
+// the same order, and nothing else is an answer.
+func Answered(t testing.TB, history []*genai.Content) {
+	t.Helper()
+	var open []*genai.FunctionCall
+	for i, c := range history {
+		if len(c.Parts) == 0 {
+			t.Errorf("message %d says nothing", i)
+		}
+		var answers []*genai.FunctionResponse
+		var calls []*genai.FunctionCall
+		for _, p := range c.Parts {
+			if p.FunctionResponse != nil {
+				answers = append(answers, p.FunctionResponse)
+			}
+			if p.FunctionCall != nil {
+				calls = append(calls, p.FunctionCall)
+			}
+		}
+		if len(answers) != len(open) {
+			t.Errorf("message %d (%s) holds %d answers to %d calls", i, c.Role, len(answers), len(open))
+		}
+		for k := range min(len(answers), len(open)) {
+			if answers[k].ID != open[k].ID || answers[k].Name != open[k].Name {
+				t.Errorf("message %d: answer %d is for %s %q, the call was %s %q",
+					i, k, answers[k].Name, answers[k].ID, open[k].Name, open[k].ID)
+			}
+		}
+		if len(answers) > 0 && c.Role != genai.RoleUser {
+			t.Errorf("message %d: answers in the role %q", i, c.Role)
+		}
+		if len(calls) > 0 && c.Role != genai.RoleModel {
+			t.Errorf("message %d: calls in the role %q", i, c.Role)
+		}
+		open = calls
+	}
+	if len(open) > 0 {
+		t.Errorf("the last message holds %d calls without an answer", len(open))
+	}
+}

@@ -1,0 +1,143 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"gemline/engine"
+)
+
+// A Recorder keeps what Runs show. Its text is the same every time: it holds
+// no times and no made-up ids; calls are numbered as they come. The zero
+// Recorder is ready for use.
+type Recorder struct {
+	Events []engine.Event
+	Errs   []error // how the Runs failed that did
+
+	text   strings.Builder
+	number map[string]int
+}
+
+// Record ranges over run to its end and returns a Recorder of it.
+func Record(run iter.Seq2[engine.Event, error]) *Recorder {
+	r := &Recorder{}
+	r.Watch(run)
+	return r
+}
+
+// Watch ranges over run to its end and returns its error.
+func (r *Recorder) Watch(run iter.Seq2[engine.Event, error]) error {
+	for ev, err := range run {
+		if err != nil {
+			r.Errs = append(r.Errs, err)
+			fmt.Fprintf(&r.text, "error: %s\n", flat(err.Error()))
+			return err
+		}
+		r.See(ev)
+	}
+	return nil
+}
+
+// See takes in one event.
+func (r *Recorder) See(ev engine.Event) {
+	r.Events = append(r.Events, ev)
+	r.text.WriteString(r.line(ev))
+	r.text.WriteByte('\n')
+}
+
+// String returns what happened, one line each.
+func (r *Recorder) String() string { return r.text.String() }
+
+// Text returns what the model has said, less what was taken back.
+func (r *Recorder) Text() string {
+	var b strings.Builder
+	for _, ev := range r.Events {
+		switch ev := ev.(type) {
+		case engine.Text:
+			b.WriteString(ev.Delta)
+		case engine.Turn:
+			b.WriteString("\x00") // a mark to go back to
+		case engine.Retry:
+			if ev.Restart {
+				s := b.String()
+				b.Reset()
+				b.WriteString(s[:strings.LastIndex(s, "\x00")+1])
+			}
+		}
+	}
+	return strings.ReplaceAll(b.String(), "\x00", "")
+}
+
+func (r *Recorder) line(ev engine.Event) string {
+	switch ev := ev.(type) {
+	case engine.Turn:
+		return fmt.Sprintf("turn %d %s", ev.Number, ev.Model)
+	case engine.Text:
+		return "text " + flat(ev.Delta)
+	case engine.Thought:
+		return "thought " + flat(ev.Delta)
+	case engine.Called:
+		args, _ := json.Marshal(ev.Args)
+		return fmt.Sprintf("called %s %s", r.call(ev.ID, ev.Name), args)
+	case engine.State:
+		return fmt.Sprintf("state %s %s", r.call(ev.ID, ev.Name), ev.State)
+	case engine.Started:
+		return fmt.Sprintf("started %s: %s", r.call(ev.ID, ev.Name), flat(ev.Intent.Title))
+	case engine.Output:
+		return fmt.Sprintf("output %s: %s", r.call(ev.ID, ""), flat(ev.Delta))
+	case engine.Finished:
+		return r.finished(ev)
+	case engine.Usage:
+		return fmt.Sprintf("usage %d+%d", ev.Prompt, ev.Output)
+	case engine.Retry:
+		restart := ""
+		if ev.Restart {
+			restart = " restart"
+		}
+		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.Of, restart, flat(ev.Err.Error()))
+	case engine.Notice:
+		return "notice " + flat(ev.Text)
+	default:
+		return fmt.Sprintf("%T", ev)
+	}
+}
+
+func (r *Recorder) finished(ev engine.Finished) string {
+	s := fmt.Sprintf("finished %s %s", r.call(ev.ID, ev.Name), engine.Outcome(ev.Err))
+	switch {
+	case ev.Err != nil:
+		s += ": " + flat(engine.DisplayError(ev.Err))
+	case ev.Result.Display != "":
+		s += ": " + flat(ev.Result.Display)
+	case ev.Result.Text != "":
+		s += ": " + flat(ev.Result.Text)
+	}
+	if ev.Asked {
+		s += " (asked)"
+	}
+	if ev.Unasked != "" {
+		s += " (unasked: " + flat(ev.Unasked) + ")"
+	}
+	return s
+}
+
+// call names a call by its number.
+func (r *Recorder) call(id, name string) string {
+	if r.number == nil {
+		r.number = map[string]int{}
+	}
+	n, ok := r.number[id]
+	if !ok {
+		n = len(r.number) + 1
+		r.number[id] = n
+	}
+	if name == "" {
+		name, _, _ = strings.Cut(id, "__")
+	}
+	return fmt.Sprintf("%s#%d", name, n)
+}
+
+// flat puts s on one line.
+func flat(s string) string { return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s) }

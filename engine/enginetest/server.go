@@ -1,0 +1,296 @@
+package enginetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine"
+	"google.golang.org/genai"
+)
+
+// A Server speaks the Gemini API over HTTP on 127.0.0.1. It gives its replies
+// in order, one for each request that generates; requests that count tokens
+// are answered beside them. Close ends it.
+type Server struct {
+	// URL is where the API begins, without a slash at the end.
+	URL string
+
+	// Respond, if not nil, is asked for the reply to a request once the
+	// scripted ones are used up. It must be set before the first request.
+	Respond func(r Received) Reply
+
+	// Tokens is what countTokens answers, unless a reply of CountReplies is
+	// left. Set them before the first request.
+	Tokens       int
+	CountReplies []Reply
+
+	// Forget makes Requests return nothing: a Server that runs long keeps
+	// no record. It must be set before the first request.
+	Forget bool
+
+	server   *httptest.Server
+	mu       sync.Mutex
+	replies  []Reply
+	requests []Received
+	count    int
+	ended    chan struct{}
+}
+
+// Received is a request as it came in.
+type Received struct {
+	Method string
+	Path   string
+	Query  string
+	Header http.Header
+	Body   []byte
+	From   string // the address and port of the client
+
+	// Model and Action are taken from the path, such as "gemini-2.5-pro"
+	// and "streamGenerateContent".
+	Model, Action string
+}
+
+// JSON returns the decoded body, nil if it is no JSON object.
+func (r Received) JSON() map[string]any {
+	var m map[string]any
+	if json.Unmarshal(r.Body, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// Contents returns the conversation that the request carries.
+func (r Received) Contents() []*genai.Content {
+	var body struct{ Contents []*genai.Content }
+	if json.Unmarshal(r.Body, &body) != nil {
+		return nil
+	}
+	return body.Contents
+}
+
+// NewServer starts a Server that gives replies.
+func NewServer(replies ...Reply) *Server {
+	s := &Server{replies: replies, Tokens: 7, ended: make(chan struct{}, 1024)}
+	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL = s.server.URL
+	return s
+}
+
+// Serve starts a Server that gives replies on l.
+func Serve(l net.Listener, replies ...Reply) *Server {
+	s := &Server{replies: replies, Tokens: 7, ended: make(chan struct{}, 1024)}
+	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.server.Listener.Close()
+	s.server.Listener = l
+	s.server.Start()
+	s.URL = s.server.URL
+	return s
+}
+
+// Close breaks open connections and waits until all requests are over.
+func (s *Server) Close() {
+	s.server.CloseClientConnections()
+	s.server.Close()
+}
+
+// Add appends replies.
+func (s *Server) Add(replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replies = append(s.replies, replies...)
+}
+
+// Requests returns what has come in so far, token counts included.
+func (s *Server) Requests() []Received {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Received(nil), s.requests...)
+}
+
+// Ended delivers once for every request that is over, finished or given up.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		select {
+		case s.ended <- struct{}{}:
+		default: // nobody is interested
+		}
+	}()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	got := Received{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body, From: r.RemoteAddr}
+	if _, model, ok := strings.Cut(r.URL.Path, "/models/"); ok {
+		got.Model, got.Action, _ = strings.Cut(model, ":")
+	}
+	reply := s.reply(got)
+	if reply.Ended != nil {
+		defer reply.Ended()
+	}
+	if reply.Inspect != nil {
+		reply.Inspect(r.Context(), &engine.Request{Model: got.Model, Contents: got.Contents()})
+	}
+	answer(w, r, got.Action, reply)
+}
+
+func (s *Server) reply(got Received) Reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.Forget {
+		s.requests = append(s.requests, got)
+	}
+	s.count++
+	take := func(from *[]Reply) Reply {
+		r := (*from)[0]
+		*from = (*from)[1:]
+		r.Chunks = copied(r.Chunks)
+		return r
+	}
+	switch got.Action {
+	case "countTokens":
+		if len(s.CountReplies) > 0 {
+			return take(&s.CountReplies)
+		}
+		return Whole(fmt.Sprintf(`{"totalTokens":%d}`, s.Tokens))
+	case "streamGenerateContent", "generateContent":
+		switch {
+		case len(s.replies) > 0:
+			return take(&s.replies)
+		case s.Respond != nil:
+			return s.Respond(got)
+		}
+		return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
+	}
+	return Status(http.StatusNotFound, "NOT_FOUND", "no such method: "+got.Method+" "+got.Path)
+}
+
+// answer sends reply.
+func answer(w http.ResponseWriter, r *http.Request, action string, reply Reply) {
+	wire := reply.Wire
+	if wire == nil {
+		wire = &Wire{}
+	}
+	if !pause(r, wire.Delay) {
+		return
+	}
+	stream := action == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	if stream && wire.Body == "" && wire.Status == 0 {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	for k, v := range wire.Header {
+		w.Header()[k] = v
+	}
+	if wire.Status != 0 {
+		w.WriteHeader(wire.Status)
+	}
+	flush := http.NewResponseController(w).Flush
+	for _, piece := range pieces(reply, wire, stream) {
+		if _, err := io.WriteString(w, piece); err != nil {
+			return
+		}
+		if flush() != nil {
+			return
+		}
+	}
+	if flush() != nil {
+		return
+	}
+	if reply.Stall {
+		<-r.Context().Done()
+		return
+	}
+	if wire.Reset || reply.Err != nil {
+		reset(w)
+	}
+}
+
+// pieces returns what goes over the wire.
+func pieces(reply Reply, wire *Wire, stream bool) []string {
+	switch {
+	case wire.Body != "":
+		return []string{wire.Body}
+	case wire.Pieces != nil:
+		return wire.Pieces
+	case !stream:
+		return []string{unary(reply.Chunks)}
+	}
+	frame := wire.Frame
+	if frame == nil {
+		frame = Event
+	}
+	all := []string{wire.Before}
+	for _, c := range reply.Chunks {
+		all = append(all, frame(text(c)))
+	}
+	return append(all, wire.After)
+}
+
+// unary joins chunks into the one document of a request that doesn't stream.
+func unary(chunks []*genai.GenerateContentResponse) string {
+	if len(chunks) == 0 {
+		return "{}"
+	}
+	whole := chunks[len(chunks)-1]
+	if len(whole.Candidates) > 0 && whole.Candidates[0].Content != nil {
+		var parts []*genai.Part
+		for _, c := range chunks {
+			if len(c.Candidates) > 0 && c.Candidates[0].Content != nil {
+				parts = append(parts, c.Candidates[0].Content.Parts...)
+			}
+		}
+		whole.Candidates[0].Content.Parts = parts
+	}
+	return text(whole)
+}
+
+// Event is the usual frame of a chunk: one event of one data line.
+func Event(json string) string { return "data: " + json + "\r\n\r\n" }
+
+// text returns the JSON of a chunk as the API writes it.
+func text(c *genai.GenerateContentResponse) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(c); err != nil {
+		panic(fmt.Sprintf("enginetest: a chunk that is no JSON: %v", err))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// pause waits for d and reports whether the client is still there.
+func pause(r *http.Request, d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// reset breaks the connection so that the client sees a reset, not an end.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+	conn.Close()
+}

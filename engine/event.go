@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// An Event is something the user may want to see. It is one of [Turn], [Text],
+// [Thought], [Called], [State], [Started], [Output], [Finished], [Usage],
+// [Retry] or [Notice].
+type Event interface{ event() }
+
+type (
+	// Turn says that a request is about to be sent.
+	Turn struct {
+		Number int // counted from 1 over the life of the Engine
+		Model  string
+	}
+
+	// Text is a piece of the model's answer.
+	Text struct{ Delta string }
+
+	// Thought is a piece of the model's reasoning.
+	Thought struct{ Delta string }
+
+	// Called says that the model asks for a call. Every Called is followed
+	// by a Finished with its ID, unless the consumer leaves before.
+	Called struct {
+		ID   string // unique in the conversation, "<name>__<the API's id>"
+		Name string
+		Args map[string]any
+	}
+
+	// State says how far a call has come.
+	State struct {
+		ID    string
+		Name  string
+		State CallState
+	}
+
+	// Started says that a call begins to run.
+	Started struct {
+		ID     string
+		Name   string
+		Intent Intent
+	}
+
+	// Output is a piece of what a running call prints.
+	Output struct{ ID, Delta string }
+
+	// Finished says that a call is over. Err is what the model was told
+	// if the call was refused, denied, cancelled or failed.
+	Finished struct {
+		ID      string
+		Name    string
+		Intent  Intent // empty if the call was never prepared
+		Result  Result
+		Err     error
+		Took    time.Duration // 0 if it never ran
+		Asked   bool          // the approver was asked
+		Unasked string        // nobody could be asked; what would have allowed it
+	}
+
+	// Usage counts the tokens of one request that was answered.
+	Usage struct {
+		Model                                            string
+		Prompt, Output, Cached, Thoughts, ToolUse, Total int
+		Took                                             time.Duration
+	}
+
+	// Retry says that a request failed and is made again after Delay.
+	Retry struct {
+		Attempt int // the one that failed, counted from 1
+		Of      int // how many there may be
+		Delay   time.Duration
+		Err     error
+		Restart bool // what this turn has shown so far no longer counts
+	}
+
+	// Notice is the engine speaking for itself.
+	Notice struct{ Text string }
+)
+
+func (Turn) event()     {}
+func (Text) event()     {}
+func (Thought) event()  {}
+func (Called) event()   {}
+func (State) event()    {}
+func (Started) event()  {}
+func (Output) event()   {}
+func (Finished) event() {}
+func (Usage) event()    {}
+func (Retry) event()    {}
+func (Notice) event()   {}
+
+// A CallState is how far a call has come.
+type CallState string
+
+// The states of a call, in order; the last three are final.
+const (
+	Validating       CallState = "validating"
+	AwaitingApproval CallState = "awaiting_approval"
+	Scheduled        CallState = "scheduled"
+	Executing        CallState = "executing"
+	Success          CallState = "success"
+	Failed           CallState = "error"
+	Cancelled        CallState = "cancelled"
+)
+
+// Outcome returns the final state of a call that ended with err.
+func Outcome(err error) CallState {
+	switch {
+	case err == nil:
+		return Success
+	case errors.Is(err, ErrRefused), errors.Is(err, context.Canceled):
+		return Cancelled
+	default:
+		return Failed
+	}
+}

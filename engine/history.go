@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+
+	"google.golang.org/genai"
+)
+
+// unsigned stands for the signature of a call whose own was lost or never
+// given; the API takes it instead of checking. On the wire it is the text
+// skip_thought_signature_validator.
+var unsigned = func() []byte {
+	b, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
+	if err != nil {
+		panic(err) // a mistake in this file
+	}
+	return b
+}()
+
+// interruption stands where the model's answer would have been.
+const interruption = "[The previous response was interrupted before it completed.]"
+
+// interrupted closes a history whose last message waits for an answer that
+// never came, so that the next question stands by itself.
+func (e *Engine) interrupted(emit emitFunc) error {
+	if !e.waiting {
+		return nil
+	}
+	e.waiting = false
+	c := genai.NewContentFromText(interruption, genai.RoleModel)
+	e.history = append(e.history, c)
+	return e.record(Entry{Content: c, Model: e.cfg.Model}, emit)
+}
+
+// contents returns the history as a request carries it: neighbouring messages
+// of one role merged, and the first call of every message since the user last
+// spoke signed. Messages that need no change are shared with the history.
+func (e *Engine) contents() []*genai.Content {
+	var out []*genai.Content
+	for _, c := range e.history {
+		if n := len(out); n > 0 && out[n-1].Role == c.Role {
+			out[n-1] = &genai.Content{Role: c.Role, Parts: slices.Concat(out[n-1].Parts, c.Parts)}
+			continue
+		}
+		out = append(out, c)
+	}
+	for i := activeLoop(out); i < len(out); i++ {
+		out[i] = signed(out[i])
+	}
+	return out
+}
+
+// activeLoop returns the index of the last message in which the user spoke.
+func activeLoop(cs []*genai.Content) int {
+	for i := len(cs) - 1; i > 0; i-- {
+		c := cs[i]
+		if c.Role == genai.RoleUser && !slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil }) {
+			return i
+		}
+	}
+	return 0
+}
+
+// signed returns c with its first call signed.
+func signed(c *genai.Content) *genai.Content {
+	if c.Role != genai.RoleModel {
+		return c
+	}
+	for i, p := range c.Parts {
+		if p.FunctionCall == nil {
+			continue
+		}
+		if len(p.ThoughtSignature) > 0 {
+			return c
+		}
+		q := *p
+		q.ThoughtSignature = unsigned
+		parts := slices.Clone(c.Parts)
+		parts[i] = &q
+		return &genai.Content{Role: c.Role, Parts: parts}
+	}
+	return c
+}
+
+// settle answers calls that never got as far as being carried out.
+func (e *Engine) settle(fcs []*genai.FunctionCall, cause error) {
+	if len(fcs) == 0 {
+		return
+	}
+	jobs := make([]*job, len(fcs))
+	for i, fc := range fcs {
+		jobs[i] = &job{fc: fc, err: cancelled(cause, "Operation cancelled by user")}
+	}
+	e.answer(jobs, func(Event) error { return nil })
+}
+
+// cancelled is the error of a call that a cancellation reached; cause is kept
+// so that the call's outcome is told from a failure.
+func cancelled(cause error, why string) error {
+	if cause == nil || cause == errStopped {
+		cause = context.Canceled
+	}
+	return &cancellation{why: "[Operation Cancelled] Reason: " + why, cause: cause}
+}
+
+type cancellation struct {
+	why   string
+	cause error
+}
+
+func (c *cancellation) Error() string { return c.why }
+
+// Unwrap makes every cancellation a context.Canceled, also one by deadline.
+func (c *cancellation) Unwrap() []error { return []error{context.Canceled, c.cause} }

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"time"
+
+	"google.golang.org/genai"
+)
+
+// A Journal keeps what was said. engine/journal writes it to a file.
+type Journal interface {
+	// Record appends e.
+	Record(e Entry) error
+
+	// Retract takes back the entry recorded last, a question that was
+	// never answered.
+	Retract() error
+}
+
+// An Entry is one message of the conversation with what belongs to it.
+type Entry struct {
+	Content *genai.Content
+
+	// Opening marks the message that sets up the conversation's context.
+	Opening bool
+
+	// For a message of the model.
+	Model    string
+	Thoughts []string // one for each thought, as the model wrote it
+	Usage    *Usage   // nil if the API did not say
+
+	// For a message that answers calls: how each went, in order.
+	Calls []CallRecord
+}
+
+// A CallRecord is one call and its outcome, for the record.
+type CallRecord struct {
+	ID     string // as in the events
+	Tool   Tool   // the zero Tool if there is none of that name
+	Name   string
+	Args   map[string]any
+	Intent Intent
+	Answer []*genai.Part // what the model was told
+	Result Result
+	Err    error
+	At     time.Time // when it was over
+}

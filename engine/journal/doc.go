@@ -1,0 +1,32 @@
+// Package journal keeps conversations in session files: it appends what is
+// said while it is said, lists what was kept, and gives a conversation back.
+//
+// The files have the place and the form of the Gemini CLI's, so that either
+// program lists and continues the sessions of the other.
+//
+// # Only appended to
+//
+// A session file grows by whole lines and is never rewritten, shortened or
+// deleted here. A correction is a line too: a later message of the same id
+// takes the place of the earlier one, and a rewind drops what it names. What a
+// reader can't make sense of it passes over.
+//
+// # One source
+//
+// The form holds the outcome of a call twice: beside the call and as a message
+// of the user. [Load] believes the message and looks beside the call only for
+// what no message says, so nothing is doubled. Every call in a loaded history
+// has exactly one answer.
+//
+// # Exact
+//
+// A message of the model that is more than plain text also has the field
+// parts, which other programs ignore: the parts as the API sent them, with
+// their signatures. What [File] recorded is what [Load] returns.
+//
+// # What is not shown is not decoded
+//
+// Lines are taken apart at their outermost level only. A value is decoded when
+// it is needed: for a list the beginning of a question, for a history the
+// parts that are in it.
+package journal

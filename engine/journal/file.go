@@ -1,0 +1,290 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Config says what is kept, and where.
+type Config struct {
+	Dir         string   // of the project's session files; made when it is needed
+	ID          string   // of the session
+	ProjectHash string   // the SHA-256 of the project's directory in hexadecimal
+	Directories []string // more directories that are worked in
+	Parent      string   // for an agent's conversation: the session it belongs to
+
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+}
+
+// A File is an [engine.Journal] that appends to a session file. Nothing
+// touches the disk before the first message after the opening one, and nothing
+// is buffered after it. A File must not be used concurrently.
+type File struct {
+	id      string
+	path    string
+	now     func() time.Time
+	exists  bool // the file is there already
+	opening bool // an opening message may be recorded
+	head    []byte
+
+	out  *os.File
+	torn bool // the file may end within a line
+
+	last     string       // id of the message recorded last, if it can be taken back
+	said     *messageLine // the model's last message
+	saidFrom *genai.Content
+}
+
+// New returns a File for a session that begins.
+func New(cfg Config) *File {
+	f := &File{id: cfg.ID, now: cfg.Now, opening: true}
+	if f.now == nil {
+		f.now = time.Now
+	}
+	at := f.now()
+	kind, name := "main", fmt.Sprintf("session-%s-%s", at.UTC().Format("2006-01-02T15-04"), plain(short(cfg.ID)))
+	dir := cfg.Dir
+	if cfg.Parent != "" {
+		kind, name = "subagent", plain(cfg.ID)
+		if dir != "" {
+			dir = filepath.Join(dir, plain(cfg.Parent))
+		}
+	}
+	if dir != "" {
+		f.path = filepath.Join(dir, name+".jsonl")
+	}
+	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: stamp(at),
+		LastUpdated: stamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
+	return f
+}
+
+// Resume returns a File that continues c where it was kept. A file of the old
+// form, one object, stays as it is; the conversation goes on in a copy of it
+// in the form of lines.
+func (c *Conversation) Resume(now func() time.Time) (*File, error) {
+	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened}
+	if f.now == nil {
+		f.now = time.Now
+	}
+	if !strings.HasSuffix(c.Path, ".json") {
+		return f, nil
+	}
+	f.path, f.exists = c.Path+"l", false
+	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: stamp(c.Start),
+		LastUpdated: stamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
+	if err != nil {
+		return nil, err
+	}
+	set, err := encode(map[string]any{"$set": map[string]any{"messages": c.kept}})
+	f.head = append(meta, set...)
+	return f, err
+}
+
+// ID returns the id of the session.
+func (f *File) ID() string { return f.id }
+
+// Path returns the name of the file, which may not exist yet.
+func (f *File) Path() string { return f.path }
+
+// Close closes the file. A later Record opens it again.
+func (f *File) Close() error {
+	if f.out == nil {
+		return nil
+	}
+	err := f.out.Close()
+	f.out = nil
+	return err
+}
+
+// Record implements [engine.Journal].
+func (f *File) Record(e engine.Entry) error {
+	if e.Content == nil {
+		return nil
+	}
+	if e.Opening {
+		return f.open(e.Content)
+	}
+	at := f.now()
+	line := messageLine{ID: uuid.NewString(), Timestamp: stamp(at), Type: "user", Content: prefixed(e.Content.Parts)}
+	var b []byte
+	var err error
+	if e.Content.Role == genai.RoleModel {
+		line.tell(e, at)
+		f.said, f.saidFrom = &line, e.Content
+	} else if len(e.Calls) > 0 && f.said != nil {
+		again := *f.said
+		again.Parts = withoutArgs(f.saidFrom, e.Calls)
+		again.ToolCalls = toolCalls(e.Calls)
+		if b, err = encode(again); err != nil {
+			return err
+		}
+	}
+	if line.Type == "user" {
+		f.said, f.saidFrom = nil, nil
+	}
+	l, err := encode(line)
+	if err != nil {
+		return err
+	}
+	if err := f.append(append(b, l...), at); err != nil {
+		return err
+	}
+	f.last = line.ID
+	return nil
+}
+
+// open keeps the opening message. In a file that has one it takes its place;
+// to a file without one it is not added, since it would not stand first.
+func (f *File) open(c *genai.Content) error {
+	if !f.opening {
+		return nil
+	}
+	at := f.now()
+	line := messageLine{ID: openingID, Timestamp: stamp(at), Type: "user", Content: prefixed(c.Parts)}
+	if f.exists || f.out != nil {
+		b, err := encode(line)
+		if err != nil {
+			return err
+		}
+		f.head = append(f.head, b...)
+		return nil
+	}
+	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": stamp(at)}})
+	f.head = append(f.head, b...)
+	return err
+}
+
+// Retract implements [engine.Journal].
+func (f *File) Retract() error {
+	if f.last == "" {
+		return nil
+	}
+	at := f.now()
+	b, err := encode(map[string]string{"$rewindTo": f.last})
+	if err != nil {
+		return err
+	}
+	f.last = ""
+	return f.append(b, at)
+}
+
+// SetDirectories records which other directories are worked in.
+func (f *File) SetDirectories(dirs []string) error {
+	b, err := encode(map[string]any{"$set": map[string]any{"directories": dirs}})
+	if err != nil {
+		return err
+	}
+	if f.out == nil && !f.exists {
+		f.head = append(f.head, b...)
+		return nil
+	}
+	return f.append(b, f.now())
+}
+
+// append writes whole lines, and the time, at once.
+func (f *File) append(b []byte, at time.Time) error {
+	if f.out == nil {
+		if err := f.openFile(); err != nil {
+			return err
+		}
+	}
+	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": stamp(at)}})
+	if err != nil {
+		return err
+	}
+	b = bytes.Join([][]byte{f.head, b, tick}, nil)
+	if f.torn {
+		b = append([]byte("\n"), b...)
+	}
+	if _, err := f.out.Write(b); err != nil {
+		f.torn = true
+		return err
+	}
+	f.head, f.torn = nil, false
+	return nil
+}
+
+func (f *File) openFile() error {
+	if f.path == "" {
+		return errors.New("there is no directory to keep it in")
+	}
+	if !f.exists {
+		return f.create()
+	}
+	info, err := os.Lstat(f.path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", f.path)
+	}
+	if f.out, err = os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|noFollow, 0); err != nil {
+		f.out = nil
+		return err
+	}
+	end := []byte{'\n'}
+	if n := info.Size(); n > 0 {
+		if _, err := f.out.ReadAt(end, n-1); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	f.torn = end[0] != '\n'
+	return nil
+}
+
+// create makes the file under a name that no other session has.
+func (f *File) create() error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(f.path, ".jsonl")
+	for n := 2; ; n++ {
+		out, err := os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+		if err == nil {
+			f.out, f.exists = out, true
+			return nil
+		}
+		if !errors.Is(err, fs.ErrExist) || n > 1000 {
+			return err
+		}
+		f.path = fmt.Sprintf("%s-%d.jsonl", base, n)
+	}
+}
+
+// encode returns v as a line of JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+// stamp writes a time as the files have it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// short returns how an id begins.
+func short(id string) string { return id[:min(8, len(id))] }
+
+// plain makes s fit to be part of a file name.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, s)
+}

@@ -1,0 +1,166 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+type metaLine struct {
+	SessionID   string   `json:"sessionId"`
+	ProjectHash string   `json:"projectHash"`
+	StartTime   string   `json:"startTime"`
+	LastUpdated string   `json:"lastUpdated"`
+	Kind        string   `json:"kind"`
+	Directories []string `json:"directories,omitempty"`
+	Summary     string   `json:"summary,omitempty"`
+}
+
+type messageLine struct {
+	ID        string     `json:"id"`
+	Timestamp string     `json:"timestamp"`
+	Type      string     `json:"type"`
+	Content   any        `json:"content"` // a string for the model's, else parts
+	Thoughts  *[]thought `json:"thoughts,omitempty"`
+	Tokens    *tokens    `json:"tokens,omitempty"`
+	Model     string     `json:"model,omitempty"`
+	ToolCalls []toolCall `json:"toolCalls,omitempty"`
+
+	// Parts are the model's message as it was, if it is more than the text.
+	Parts []*genai.Part `json:"parts,omitempty"`
+}
+
+type thought struct {
+	Subject     string `json:"subject"`
+	Description string `json:"description"`
+	Timestamp   string `json:"timestamp"`
+}
+
+type tokens struct {
+	Input    int `json:"input"`
+	Output   int `json:"output"`
+	Cached   int `json:"cached"`
+	Thoughts int `json:"thoughts"`
+	Tool     int `json:"tool"`
+	Total    int `json:"total"`
+}
+
+type toolCall struct {
+	ID                     string         `json:"id"`
+	Name                   string         `json:"name"`
+	Args                   map[string]any `json:"args"`
+	Result                 []*genai.Part  `json:"result"`
+	Status                 string         `json:"status"`
+	Timestamp              string         `json:"timestamp"`
+	DisplayName            string         `json:"displayName"`
+	Description            string         `json:"description"`
+	ResultDisplay          string         `json:"resultDisplay"`
+	RenderOutputAsMarkdown bool           `json:"renderOutputAsMarkdown"`
+}
+
+// tell makes l a message of the model.
+func (l *messageLine) tell(e engine.Entry, at time.Time) {
+	var text strings.Builder
+	for _, p := range e.Content.Parts {
+		if p != nil && !p.Thought {
+			text.WriteString(p.Text)
+		}
+	}
+	thoughts := make([]thought, len(e.Thoughts))
+	for i, t := range e.Thoughts {
+		thoughts[i] = split(t)
+		thoughts[i].Timestamp = stamp(at)
+	}
+	l.Type, l.Content, l.Thoughts, l.Model = "gemini", text.String(), &thoughts, e.Model
+	if u := e.Usage; u != nil {
+		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
+			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}
+	}
+	if !isText(e.Content) {
+		l.Parts = prefixed(e.Content.Parts)
+	}
+}
+
+// split takes a thought apart: its subject is what stands between the first
+// pair of double asterisks.
+func split(t string) thought {
+	before, rest, ok := strings.Cut(t, "**")
+	subject, after, closed := strings.Cut(rest, "**")
+	if !ok || !closed {
+		return thought{Description: strings.TrimSpace(t)}
+	}
+	return thought{Subject: strings.TrimSpace(subject), Description: strings.TrimSpace(before + after)}
+}
+
+// isText reports whether c is one text and nothing else.
+func isText(c *genai.Content) bool {
+	if len(c.Parts) != 1 || c.Parts[0] == nil {
+		return false
+	}
+	p := c.Parts[0]
+	return p.Text != "" && !p.Thought && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.InlineData == nil &&
+		p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil && p.ToolCall == nil &&
+		p.ToolResponse == nil && p.PartMetadata == nil
+}
+
+// prefixed returns parts with the ids of calls and answers as the files have
+// them: with the tool's name in front.
+func prefixed(parts []*genai.Part) []*genai.Part {
+	out := make([]*genai.Part, 0, len(parts))
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		if p.FunctionCall != nil {
+			q, fc := *p, *p.FunctionCall
+			fc.ID = engine.CallID(&fc)
+			q.FunctionCall = &fc
+			p = &q
+		} else if p.FunctionResponse != nil {
+			q, fr := *p, *p.FunctionResponse
+			fr.ID = fr.Name + "__" + fr.ID
+			q.FunctionResponse = &fr
+			p = &q
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// withoutArgs returns the parts of c for a line that has the arguments of
+// calls beside them.
+func withoutArgs(c *genai.Content, calls []engine.CallRecord) []*genai.Part {
+	if isText(c) {
+		return nil
+	}
+	parts := prefixed(c.Parts)
+	for _, p := range parts { // the calls are copies by now
+		if p.FunctionCall != nil && slices.ContainsFunc(calls, func(r engine.CallRecord) bool { return r.ID == p.FunctionCall.ID }) {
+			p.FunctionCall.Args = nil
+		}
+	}
+	return parts
+}
+
+func toolCalls(calls []engine.CallRecord) []toolCall {
+	out := make([]toolCall, len(calls))
+	for i, r := range calls {
+		out[i] = toolCall{ID: r.ID, Name: r.Name, Args: r.Args, Result: prefixed(r.Answer),
+			Status: string(engine.Outcome(r.Err)), Timestamp: stamp(r.At),
+			DisplayName: r.Tool.Label, Description: r.Intent.Title, ResultDisplay: r.Result.Display}
+		if out[i].DisplayName == "" {
+			out[i].DisplayName = r.Name
+		}
+		if r.Err != nil {
+			out[i].ResultDisplay = engine.DisplayError(r.Err)
+		}
+		if out[i].Args == nil {
+			out[i].Args = map[string]any{}
+		}
+	}
+	return out
+}

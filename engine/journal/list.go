@@ -1,0 +1,298 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// A Session is what is known about a session without loading it.
+type Session struct {
+	ID          string
+	Path        string
+	ProjectHash string
+	Kind        string // main or subagent
+	Title       string // one line
+	Summary     string // written by a model; empty if none was
+	Start       time.Time
+	Updated     time.Time
+	Messages    int      // questions and answers
+	Directories []string // that were worked in beside the project's
+}
+
+// List returns the sessions in dir that are worth coming back to, oldest
+// first. Files that are something else, or nothing, are passed over, and of
+// several files of one session only that written last is listed. A directory
+// that does not exist holds no sessions.
+func List(dir string) ([]Session, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if name := e.Name(); e.Type().IsRegular() && isSessionName(name) {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	found := make([]Session, len(paths))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, path := range paths {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if s, err := read(path); err == nil && s.Kind != "subagent" && s.Messages > 0 {
+				found[i] = s
+			}
+		})
+	}
+	wg.Wait()
+	return tidy(found), nil
+}
+
+// tidy sorts sessions and keeps one for each id.
+func tidy(found []Session) []Session {
+	best := map[string]int{}
+	var kept []Session
+	for _, s := range found {
+		if s.ID == "" {
+			continue
+		}
+		i, ok := best[s.ID]
+		switch {
+		case !ok:
+			best[s.ID] = len(kept)
+			kept = append(kept, s)
+		case !s.Updated.Before(kept[i].Updated): // the copy in lines sorts after the .json
+			kept[i] = s
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b Session) int { return a.Start.Compare(b.Start) })
+	return kept
+}
+
+// Exists reports whether dir has a file of the session id, worth listing or not.
+func Exists(dir, id string) bool {
+	entries, _ := os.ReadDir(dir) // what can't be read has no session
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || !isSessionName(name) || !strings.Contains(name, plain(short(id))) {
+			continue
+		}
+		if s, err := read(filepath.Join(dir, name)); err == nil && s.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func isSessionName(name string) bool {
+	return strings.HasPrefix(name, "session-") && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
+}
+
+// read returns the session in a file, without its messages.
+func read(path string) (Session, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Session{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Session{}, err
+	}
+	var r record
+	if strings.HasSuffix(path, ".json") {
+		if info.Size() > maxLine {
+			return Session{}, fmt.Errorf("%s is too large", path)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return Session{}, err
+		}
+		r.line(b)
+	} else if err := lines(f, r.line); err != nil {
+		return Session{}, err
+	}
+	if !ValidID(r.session.ID) {
+		return Session{}, fmt.Errorf("%s holds no session", path)
+	}
+	s := r.summary()
+	s.Path = path
+	if s.Updated.IsZero() {
+		s.Updated = info.ModTime()
+	}
+	if s.Start.IsZero() {
+		s.Start = s.Updated
+	}
+	return s, nil
+}
+
+// summary returns the session with what its messages tell about it.
+func (r *record) summary() Session {
+	s := r.session
+	if s.Kind == "" {
+		s.Kind = "main"
+	}
+	s.Title = title(s.Summary)
+	for _, m := range r.messages {
+		if m.real {
+			s.Messages++
+		}
+		if s.Title == "" {
+			s.Title = title(m.text)
+		}
+	}
+	if s.Title == "" {
+		s.Title = "(no question)"
+	}
+	return s
+}
+
+// isQuestion reports whether text is something the user asked the model, and
+// neither a command nor what the program adds.
+func isQuestion(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>"} {
+		if strings.HasPrefix(text, prefix) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// title makes one line of text that is fit to be listed.
+func title(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 100 {
+		return string(r[:97]) + "..."
+	}
+	return text
+}
+
+// ValidID reports whether id may name a session: it becomes part of paths.
+func ValidID(id string) bool {
+	return id != "" && len(id) <= 128 && plain(id) == id
+}
+
+// ErrNone means that there are no sessions to come back to.
+var ErrNone = errors.New("no previous sessions found for this project")
+
+// A NotFoundError means that no session is the one asked for.
+type NotFoundError struct {
+	Arg   string // as it was asked for
+	Count int    // how many sessions there are
+}
+
+// Error says what there is instead.
+func (e *NotFoundError) Error() string {
+	what := fmt.Sprintf("no session %q", e.Arg)
+	switch e.Count {
+	case 0:
+		return what + ": this project has none\nhint: leave out --resume to begin one"
+	case 1:
+		return what + ": this project has 1\nhint: --list-sessions shows it\nhint: name it by its number, its full id, or latest"
+	}
+	return fmt.Sprintf("%s: this project has %d\nhint: --list-sessions shows them\nhint: name one by its number, its full id, or latest", what, e.Count)
+}
+
+// Find returns the session that arg names: one by its full id or its number in
+// the list, counted from 1, and the one begun last by "latest" or nothing. The
+// error is [ErrNone] if there is no latest, else a [*NotFoundError].
+func Find(sessions []Session, arg string) (Session, error) {
+	arg = strings.TrimSpace(arg)
+	if arg == "" || arg == "latest" {
+		if len(sessions) == 0 {
+			return Session{}, ErrNone
+		}
+		return sessions[len(sessions)-1], nil
+	}
+	for _, s := range sessions {
+		if s.ID == arg {
+			return s, nil
+		}
+	}
+	if n, err := strconv.Atoi(arg); err == nil && n >= 1 && n <= len(sessions) {
+		return sessions[n-1], nil
+	}
+	return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
+}
+
+// Text returns the list of sessions as --list-sessions prints it. The session
+// current, if there is one, is marked.
+func Text(sessions []Session, current string, now time.Time) string {
+	if len(sessions) == 0 {
+		return "No previous sessions found for this project."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nAvailable sessions for this project (%d):\n", len(sessions))
+	for i, s := range sessions {
+		mark := ""
+		if s.ID == current {
+			mark = ", current"
+		}
+		fmt.Fprintf(&b, "  %d. %s (%s%s) [%s]\n", i+1, s.Title, Ago(s.Updated, now), mark, s.ID)
+	}
+	return b.String()
+}
+
+// Ago says how long before now t was.
+func Ago(t, now time.Time) string {
+	d := now.Sub(t)
+	for _, u := range []struct {
+		name string
+		long time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		switch n := int(d / u.long); {
+		case n == 1:
+			return "1 " + u.name + " ago"
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago", n, u.name)
+		}
+	}
+	return "Just now"
+}
+
+// A Listed is a session as --list-sessions --json prints it.
+type Listed struct {
+	Index       int       `json:"index"`
+	ID          string    `json:"id"`
+	Title       string    `json:"title"`
+	StartTime   time.Time `json:"startTime"`
+	LastUpdated time.Time `json:"lastUpdated"`
+	Messages    int       `json:"messageCount"`
+	Current     bool      `json:"current"`
+	Path        string    `json:"path"`
+}
+
+// JSON returns the list of sessions for programs. It is never nil.
+func JSON(sessions []Session, current string) []Listed {
+	out := make([]Listed, len(sessions))
+	for i, s := range sessions {
+		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
+			Messages: s.Messages, Current: s.ID == current, Path: s.Path}
+	}
+	return out
+}

@@ -1,0 +1,326 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A Conversation is a session that was loaded.
+type Conversation struct {
+	Session
+
+	// History is what was said, without the opening message: what
+	// [engine.New] takes. Every call in it has one answer.
+	History []*genai.Content
+
+	opened bool              // the file has an opening message
+	kept   []json.RawMessage // the messages of a file that must be copied
+}
+
+// maxFile is the size of a file that is not loaded.
+const maxFile = 1 << 30
+
+// Load reads the session file path. It fails if that can't be read or holds no
+// session; lines that make no sense are passed over.
+func Load(path string) (*Conversation, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s is too large to load", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	whole := strings.HasSuffix(path, ".json")
+	r := fold(b, whole)
+	if !ValidID(r.session.ID) {
+		return nil, fmt.Errorf("%s holds no session", path)
+	}
+	c := &Conversation{Session: r.summary(), History: history(r.messages)}
+	c.Path = path
+	if c.Updated.IsZero() {
+		c.Updated = info.ModTime()
+	}
+	if c.Start.IsZero() {
+		c.Start = c.Updated
+	}
+	for _, m := range r.messages {
+		c.opened = c.opened || m.id == openingID
+		if whole && json.Valid(m.raw) {
+			c.kept = append(c.kept, bytes.Clone(m.raw))
+		}
+	}
+	return c, nil
+}
+
+// fold reads the content of a session file: lines, or one object.
+func fold(b []byte, whole bool) *record {
+	r := &record{keep: true}
+	if whole {
+		r.line(b)
+		return r
+	}
+	for len(b) > 0 {
+		line := b
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			line, b = b[:i], b[i+1:]
+		} else {
+			b = nil
+		}
+		r.line(line)
+	}
+	return r
+}
+
+// Stand-ins for what the engine keeps in its history but not in the journal.
+const (
+	interruption = "[The previous response was interrupted before it completed.]"
+	received     = "Binary content received. Proceeding with analysis."
+	unanswered   = "[Operation Cancelled] Reason: Operation cancelled by user"
+)
+
+// A rebuilder makes a history of messages, one after the other.
+type rebuilder struct {
+	history []*genai.Content
+	open    []*call // of the last message, waiting for their answers
+}
+
+// A call is one that the model made, with its answer.
+type call struct {
+	fc     *genai.FunctionCall
+	answer []*genai.Part
+	result []byte // the answer as it stands beside the call
+}
+
+// history returns what was said in messages.
+func history(messages []message) []*genai.Content {
+	var r rebuilder
+	for i, m := range messages {
+		switch m.kind {
+		case "gemini":
+			r.model(m.body)
+		case "user":
+			if isSaid(messages, i) {
+				r.user(m.body)
+			}
+		}
+	}
+	r.close()
+	return r.history
+}
+
+// isSaid reports whether the i-th message was said to the model. One that looks
+// like a command for the program was if the model answered it.
+func isSaid(messages []message, i int) bool {
+	m := messages[i]
+	if m.id == openingID {
+		return false
+	}
+	text := strings.TrimSpace(beginning(m.body.content))
+	if strings.HasPrefix(text, "<session_context>") {
+		return false
+	}
+	if !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "?") {
+		return true
+	}
+	for _, next := range messages[i+1:] {
+		if next.kind == "gemini" || next.kind == "user" {
+			return next.kind == "gemini"
+		}
+	}
+	return false
+}
+
+// model adds a message of the model.
+func (r *rebuilder) model(o object) {
+	r.close()
+	calls := callsBeside(o.calls)
+	c := &genai.Content{Role: genai.RoleModel}
+	for _, p := range decode(o.parts) {
+		if fc := p.FunctionCall; fc != nil {
+			r.open = append(r.open, adopt(fc, calls))
+		}
+		if p.FunctionResponse == nil && !p.Thought {
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	if len(c.Parts) == 0 { // another program wrote it
+		for _, p := range decode(o.content) {
+			if p.FunctionResponse == nil && p.FunctionCall == nil && !p.Thought {
+				c.Parts = append(c.Parts, p)
+			}
+		}
+		for _, k := range calls {
+			adopt(k.fc, nil)
+			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
+			r.open = append(r.open, k)
+		}
+	}
+	if len(c.Parts) > 0 {
+		r.history = append(r.history, c)
+	}
+}
+
+// callsBeside decodes what stands beside a message about its calls, but for
+// their results, which may not be needed.
+func callsBeside(b []byte) []*call {
+	var all []*call
+	elements(b, func(v []byte) {
+		var args []byte
+		k := &call{fc: &genai.FunctionCall{}}
+		if !fields(v, func(key string, v []byte) {
+			switch key {
+			case "id":
+				k.fc.ID = word(v)
+			case "name":
+				k.fc.Name = word(v)
+			case "args":
+				args = v
+			case "result":
+				k.result = v
+			}
+		}) {
+			return
+		}
+		if len(args) > 0 && json.Unmarshal(args, &k.fc.Args) != nil {
+			k.fc.Args = nil
+		}
+		all = append(all, k)
+	})
+	return all
+}
+
+// adopt brings fc into the form the engine works with, and looks up among
+// calls what stands beside it.
+func adopt(fc *genai.FunctionCall, calls []*call) *call {
+	k := &call{fc: fc}
+	for _, beside := range calls {
+		if beside.fc.ID == fc.ID && beside.fc.Name == fc.Name {
+			if fc.Args == nil {
+				fc.Args = beside.fc.Args
+			}
+			k.result = beside.result
+			break
+		}
+	}
+	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
+		fc.Name = "generic_tool"
+	}
+	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
+	return k
+}
+
+// user adds a message of the user: answers to the open calls, or speech, or
+// both. Answers that nothing asked for are dropped.
+func (r *rebuilder) user(o object) {
+	parts, answered := r.answers(decode(o.content))
+	if len(parts) == 0 {
+		return
+	}
+	n := len(r.history)
+	r.close()
+	if answered { // said along with the answers
+		c := r.history[len(r.history)-1]
+		c.Parts = append(c.Parts, parts...)
+		return
+	}
+	if len(r.history) > n || n > 0 && isAnswer(r.history[n-1]) {
+		r.history = append(r.history, between(parts))
+	}
+	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
+}
+
+// between returns what the model said, or would have said, between the answers
+// to its calls and the user's parts.
+func between(parts []*genai.Part) *genai.Content {
+	for _, p := range parts {
+		if p.InlineData == nil || !strings.HasPrefix(p.InlineData.MIMEType, "audio/") && !strings.HasPrefix(p.InlineData.MIMEType, "video/") {
+			return genai.NewContentFromText(interruption, genai.RoleModel)
+		}
+	}
+	sig, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
+	if err != nil {
+		panic(err) // a mistake in this file
+	}
+	return &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: received, Thought: true, ThoughtSignature: sig}}}
+}
+
+// answers hands the answers among parts, each with what follows it, to the
+// open calls, and returns the rest.
+func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered bool) {
+	var taken *call
+	dropping := false
+	for _, p := range parts {
+		switch {
+		case p.FunctionResponse != nil:
+			taken = r.asked(p.FunctionResponse)
+			if dropping = taken == nil; !dropping {
+				answered = true
+				taken.answer = append(taken.answer, p)
+			}
+		case p.FunctionCall != nil || p.Thought: // not the user's
+		case dropping && p.Text == "": // media that belong to an answer
+		case taken != nil:
+			taken.answer = append(taken.answer, p)
+		default:
+			rest = append(rest, p)
+		}
+	}
+	return rest, answered
+}
+
+// asked returns the open call that fr answers first.
+func (r *rebuilder) asked(fr *genai.FunctionResponse) *call {
+	for _, k := range r.open {
+		if len(k.answer) > 0 || fr.Name != "" && fr.Name != k.fc.Name {
+			continue
+		}
+		if fr.ID == "" || strings.TrimPrefix(fr.ID, k.fc.Name+"__") == k.fc.ID {
+			fr.ID, fr.Name = k.fc.ID, k.fc.Name
+			return k
+		}
+	}
+	return nil
+}
+
+// close ends the wait for answers: a call without one gets the result beside
+// it, or is told that it was cancelled.
+func (r *rebuilder) close() {
+	if len(r.open) == 0 {
+		return
+	}
+	c := &genai.Content{Role: genai.RoleUser}
+	for _, k := range r.open {
+		if len(k.answer) == 0 {
+			other := rebuilder{open: []*call{k}}
+			other.answers(decode(k.result))
+		}
+		if len(k.answer) == 0 {
+			k.answer = []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: k.fc.ID, Name: k.fc.Name,
+				Response: map[string]any{"error": unanswered}}}}
+		}
+		c.Parts = append(c.Parts, k.answer...)
+	}
+	r.open = nil
+	r.history = append(r.history, c)
+}
+
+func isAnswer(c *genai.Content) bool {
+	return c.Role == genai.RoleUser && c.Parts[0].FunctionResponse != nil
+}
+
+var _ engine.Journal = (*File)(nil)

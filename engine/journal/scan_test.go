@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+)
+
+func TestFields(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`:                                  "",
+		` {"a" : 1 , "b":[1,{"c":"]}"}] } `:   `a=1 b=[1,{"c":"]}"}]`,
+		`{"a":"\"}\\","b":null}`:              `a="\"}\\" b=null`,
+		`{"a":1`:                              "broken",
+		`{"a":"x}`:                            "broken",
+		`{"a":"x\"}`:                          "broken",
+		`{"a"}`:                               "broken",
+		`{"a":}`:                              "broken",
+		`{"a":1}}`:                            "broken",
+		`{a:1}`:                               "broken",
+		`[1]`:                                 "broken",
+		``:                                    "broken",
+		`{"a":[[[[[}`:                         "broken",
+		`{"a":1 "b":2}`:                       "broken",
+		strings.Repeat(`{"a":`, 100_000):      "broken",
+		`{"a":` + strings.Repeat("[", 100000): "broken",
+	} {
+		var got []string
+		if !fields([]byte(in), func(k string, v []byte) { got = append(got, k+"="+string(v)) }) {
+			got = []string{"broken"}
+		}
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("%.40s: %.80q, want %q", in, all, want)
+		}
+	}
+}
+
+// FuzzUnquote takes the standard library for the judge.
+func FuzzUnquote(f *testing.F) {
+	for _, s := range []string{`""`, `"a\n\"\\\/\b\f\r\t"`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83dx"`, `"\u12"`, `"\x"`, `"a"b"`, `"\"`, "\"\x01\"", "\"\xff\"", `"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var want string
+		err := json.Unmarshal(b, &want)
+		got, ok := unquote(b)
+		if ok && (err != nil || got != want) {
+			t.Errorf("unquote(%q) = %q, want %q, %v", b, got, want, err)
+		}
+	})
+}
+
+// FuzzSimple takes the standard library for the judge.
+func FuzzSimple(f *testing.F) {
+	for _, s := range []string{`{"text":"a"}`, `{"functionResponse":{"id":"1","name":"n","response":{"output":"x","error":"y"}}}`,
+		`{"text":"a","thought":true}`, `{"functionResponse":{"response":{"output":1}}}`, `{"functionResponse":{"response":null}}`, `{"functionResponse":null}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, ok := simple(b)
+		want := &genai.Part{}
+		if !ok || json.Unmarshal(b, want) != nil { // more is taken than is JSON
+			return
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("simple(%q) = %+v, want %+v", b, got, want)
+		}
+	})
+}

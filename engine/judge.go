@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+// A Proposal is a prepared call that waits for a verdict.
+type Proposal struct {
+	ID     string // the call's, as in its events
+	Tool   Tool
+	Args   map[string]any
+	Intent Intent
+}
+
+// A Verdict is what the policy makes of a Proposal. The zero Verdict asks.
+type Verdict int
+
+// The verdicts.
+const (
+	Ask Verdict = iota
+	Allow
+	Deny
+)
+
+// A Policy judges proposals and learns from the user's answers. Agents share
+// it, so it must be safe for concurrent use.
+type Policy interface {
+	// Offers reports whether the model is told about t. A call of a tool
+	// that is not offered is judged all the same.
+	Offers(t Tool) bool
+
+	// Judge returns a verdict and, for Deny, the reason the model is given.
+	Judge(p Proposal) (v Verdict, reason string)
+
+	// Learn remembers that the user allows whatever g covers.
+	Learn(g Grant, s Scope) error
+}
+
+// A Grant is something that "always" may mean. It is learned and compared as
+// a whole: a call is covered when one of its own grants was learned.
+type Grant struct {
+	Label  string // how the user is offered it, such as "edits of main.go"
+	Tool   string // name of the tool
+	Target string // what it is used on: a command, a path; empty for anything
+}
+
+// Scope is how long an answer holds. The zero Scope is the shortest.
+type Scope int
+
+// The scopes.
+const (
+	Once Scope = iota
+	Session
+)
+
+// An Approver settles what the policy leaves open, usually by asking the user.
+// It is only ever called on the goroutine that ranges over the outermost Run.
+// An error ends the Run.
+type Approver interface {
+	Approve(ctx context.Context, p Proposal) (Answer, error)
+}
+
+// An Answer is an Approver's decision. The zero Answer refuses.
+type Answer struct {
+	Allow   bool
+	Scope   Scope          // how long an Allow holds
+	Grant   Grant          // what it covers, if longer than Once
+	Note    string         // what the user said when refusing, for the model
+	Args    map[string]any // replaces the arguments; the call is judged again
+	Unasked string         // if nobody could be asked: what would allow the call
+}
+
+// ErrRefused is wrapped by the error of a call that the user refused.
+var ErrRefused = errors.New("refused")
+
+// A refusal is the error of a refused call; the model reads its text.
+type refusal struct{ note string }
+
+func (r refusal) Error() string {
+	s := "[Operation Cancelled] Reason: User denied execution."
+	if r.note != "" {
+		s += " The user said: " + r.note
+	}
+	return s
+}
+
+func (refusal) Unwrap() error { return ErrRefused }

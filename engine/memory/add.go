@@ -1,0 +1,226 @@
+package memory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// addedHeading is over the facts that were added by a command.
+const addedHeading = "## Gemini Added Memories"
+
+// maxNotes is the size of a file that facts are no longer added to.
+const maxNotes = 20 << 20
+
+// Add appends a fact to the user's own context file, which it returns the path
+// of, and has it hold from now on. Everything else in the file stays byte for
+// byte; when there is an error the whole file does.
+func (m *Memory) Add(fact string) (path string, err error) {
+	fact = oneLine(fact)
+	if fact == "" {
+		return "", errors.New("there is nothing to remember")
+	}
+	if m.cfg.User == "" {
+		return "", errors.New("there is no home directory to keep it in")
+	}
+	m.mu.Lock()
+	path = filepath.Join(m.cfg.User, DefaultName)
+	err = rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
+	var warnings []string
+	if err == nil {
+		warnings = m.reloadUser()
+	}
+	m.mu.Unlock()
+	m.warn(warnings)
+	return path, err
+}
+
+// reloadUser reads the user's files again and nothing else.
+func (m *Memory) reloadUser() []string {
+	if !m.read {
+		return nil
+	}
+	l := newLoader(m.cfg)
+	l.user()
+	others := slices.DeleteFunc(slices.Clone(m.files), func(f File) bool { return f.Tier == Global })
+	m.files = append(l.files, others...)
+	m.seen = append(m.seen, l.seen...)
+	return m.tell(l.told())
+}
+
+// oneLine returns fact as a line of a list.
+func oneLine(fact string) string {
+	fact = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(fact, "\ufffd"))
+	fact = strings.Join(strings.Fields(fact), " ")
+	for bare, ok := strings.CutPrefix(fact, "- "); ok; bare, ok = strings.CutPrefix(fact, "- ") {
+		fact = strings.TrimSpace(bare)
+	}
+	if fact == "-" {
+		return ""
+	}
+	return fact
+}
+
+// withFact returns old with fact at the end of the section of added facts,
+// which is put at the end if there is none.
+func withFact(old []byte, fact string) ([]byte, error) {
+	if !utf8.Valid(old) || bytes.IndexByte(old, 0) >= 0 {
+		return nil, errors.New("it is not UTF-8 text, and stays as it is")
+	}
+	text := string(old)
+	eol := "\n"
+	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		eol = "\r\n"
+	}
+	at := sectionEnd(text)
+	if at < 0 {
+		gap := ""
+		switch {
+		case strings.Trim(text, "\ufeff") == "":
+		case !strings.HasSuffix(text, "\n"):
+			gap = eol + eol
+		case !strings.HasSuffix(text, "\n\n") && !strings.HasSuffix(text, "\n\r\n"):
+			gap = eol
+		}
+		return []byte(text + gap + addedHeading + eol + "- " + fact + eol), nil
+	}
+	line := "- " + fact + eol
+	if at > 0 && text[at-1] != '\n' {
+		line = eol + line
+	}
+	return []byte(text[:at] + line + text[at:]), nil
+}
+
+// sectionEnd returns where in text a line is added to the section of added
+// facts: behind its last line that is not blank. It is -1 if there is no such
+// section.
+func sectionEnd(text string) int {
+	at, end, fence := 0, -1, ""
+	for line := range strings.Lines(text) {
+		at += len(line)
+		bare := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		marks := len(bare) - len(strings.TrimLeft(bare, "`~"))
+		switch {
+		case fence != "":
+			if strings.HasPrefix(bare, fence) && marks == len(bare) {
+				fence = ""
+			}
+		case marks >= 3:
+			fence = bare[:marks]
+		case end < 0 && bare == addedHeading:
+			end = at
+		case end >= 0 && (strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ")):
+			return end
+		}
+		if end >= 0 && bare != "" {
+			end = at
+		}
+	}
+	return end
+}
+
+// rewrite makes what edit returns the content of the file at path, which need
+// not exist. The file changes at once or, when there is an error, not at all.
+func rewrite(path string, edit func([]byte) ([]byte, error)) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return fmt.Errorf("%s is a link to nowhere", path)
+		}
+		real, err = path, nil
+	}
+	if err != nil {
+		return err
+	}
+	for range 10 { // someone else may add to it at the same time
+		old, info, err := current(real)
+		if err != nil {
+			return err
+		}
+		next, err := edit(old)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if done, err := swap(real, old, next, info); done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is being written to by someone else", path)
+}
+
+// current returns what is at real; nothing, if there is no such file.
+func current(real string) ([]byte, os.FileInfo, error) {
+	info, err := os.Lstat(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", real, err)
+	}
+	f, err := os.OpenFile(real, os.O_RDWR|careful, 0) // a file that may not be written to is not replaced
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxNotes+1))
+	if err == nil && len(b) > maxNotes {
+		err = fmt.Errorf("%s has more than %d bytes", real, maxNotes)
+	}
+	return b, info, err
+}
+
+// swap puts a file with the content next at real, where one with the content
+// old was. It is not done if there is something else by now.
+func swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
+	name := filepath.Join(filepath.Dir(real), fmt.Sprintf(".gemline-%016x", rand.Uint64()))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if !done {
+			f.Close()
+			os.Remove(name)
+		}
+	}()
+	if info != nil {
+		own(f, info)
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return false, err
+		}
+	}
+	if _, err := f.Write(next); err != nil {
+		return false, err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return false, err
+	}
+	if now, _, err := current(real); err != nil || !bytes.Equal(now, old) {
+		return false, err
+	}
+	if err := os.Rename(name, real); err != nil {
+		return false, err
+	}
+	settle(filepath.Dir(real))
+	return true, nil
+}

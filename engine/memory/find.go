@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// names returns the names to look for, without repetitions, and those that
+// name no file of a directory.
+func (c Config) names() (good, bad []string) {
+	for _, n := range append(slices.Clone(c.Names), DefaultName) {
+		n = strings.TrimSpace(n)
+		switch {
+		case n == "" || slices.Contains(good, n):
+		case !plain(n):
+			bad = append(bad, n)
+		default:
+			good = append(good, n)
+		}
+	}
+	return good, bad
+}
+
+// markers returns the boundary markers that can be looked for.
+func (c Config) markers() (good, bad []string) {
+	if c.Markers == nil {
+		return []string{".git"}, nil
+	}
+	for _, n := range c.Markers {
+		if n = strings.TrimSpace(n); n == "" {
+			continue
+		}
+		if plain(n) {
+			good = append(good, n)
+		} else {
+			bad = append(bad, n)
+		}
+	}
+	return good, bad
+}
+
+// plain reports whether name stays below the directory it is looked for in.
+func plain(name string) bool {
+	return filepath.IsLocal(name) && filepath.Clean(name) != "." && !strings.Contains(name, "\x00")
+}
+
+// ceiling returns the first directory from dir upward that holds a marker, and
+// dir if none does.
+func ceiling(dir string, markers []string) string {
+	for at := dir; len(markers) > 0; {
+		for _, name := range markers {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				return at
+			}
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		at = up
+	}
+	return dir
+}
+
+// upward returns the directories from dir up to top, which holds it.
+func upward(dir, top string) []string {
+	dirs := []string{dir}
+	for dir != top && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// innermost returns the longest of roots that holds dir, or nothing.
+func innermost(roots []string, dir string) string {
+	best := ""
+	for _, root := range roots {
+		if dir != "" && len(root) > len(best) && within(root, dir) {
+			best = root
+		}
+	}
+	return best
+}
+
+// place returns where path really is, and the directory it is or is in. Both
+// are empty if there is no such file.
+func place(path string) (real, dir string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", ""
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return "", ""
+	case info.IsDir():
+		return real, real
+	}
+	return real, filepath.Dir(real)
+}
+
+// within reports whether path, links aside, is dir or below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// outer sorts directories so that each comes before those below it, and drops
+// repetitions.
+func outer(dirs []string) []string {
+	parts := func(dir string) []string { return strings.Split(filepath.Clean(dir), string(filepath.Separator)) }
+	dirs = slices.Clone(dirs)
+	slices.SortFunc(dirs, func(a, b string) int { return slices.Compare(parts(a), parts(b)) })
+	return slices.Compact(dirs)
+}
+
+func sameDirectory(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	ia, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	ib, err := os.Stat(b)
+	return err == nil && os.SameFile(ia, ib)
+}
+
+// framed returns the files of a tier as the model reads them.
+func framed(files []File, tier Tier) string {
+	var blocks []string
+	for _, f := range files {
+		if f.Tier == tier {
+			blocks = append(blocks, fmt.Sprintf("--- Context from: %s ---\n%s\n--- End of Context from: %s ---", f.Path, f.Text, f.Path))
+		}
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// contents sorts out files by where the model reads them.
+func contents(files []File) Contents {
+	c := Contents{Global: framed(files, Global), Project: framed(files, Project), Files: slices.Clone(files)}
+	for _, f := range files {
+		if f.Tier == Private {
+			c.Private = f.Text
+		}
+	}
+	return c
+}

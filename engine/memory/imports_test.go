@@ -1,0 +1,193 @@
+package memory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func imported(name, text string) string {
+	return fmt.Sprintf("<!-- Imported from: %s -->\n%s\n<!-- End of import from: %s -->", name, text, name)
+}
+
+func TestImports(t *testing.T) {
+	top := plant(t, map[string]string{
+		"secret.md":         "secret",
+		"repo/.git/config":  "token",
+		"repo/.env":         "KEY=1",
+		"repo/a.md":         " A\n",
+		"repo/plain":        "plain",
+		"repo/w/b.md":       "B @./c.md",
+		"repo/w/c.md":       "C @../a.md",
+		"repo/w/loop.md":    "L @./loop2.md",
+		"repo/w/loop2.md":   "L2 @loop.md @./GEMINI.md",
+		"repo/w/dir/d.md":   "D @e.md",
+		"repo/w/dir/e.md":   "E",
+		"repo/w/empty.md":   "",
+		"repo/w/n1.md":      "1 @./n2.md",
+		"repo/w/n2.md":      "2 @./n3.md",
+		"repo/w/n3.md":      "3 @./n4.md",
+		"repo/w/n4.md":      "4 @./n5.md",
+		"repo/w/n5.md":      "5 @./n6.md @/etc/passwd",
+		"repo/w/n6.md":      "6",
+		"repo/w/out.md":     "->../../secret.md",
+		"repo/w/outdir":     "->../..",
+		"repo/w/in.md":      "->../a.md",
+		"repo/w/hidden.md":  "->../.env",
+		"repo/w/self.md":    "->self.md",
+		"repo/w/binary.md":  "\xff\x00\xfe",
+		"repo/w/\u00fc.md":  "umlaut",
+		"repo/w/GEMINI.md/": "",
+	})
+	if err := os.RemoveAll(filepath.Join(top, "repo/w/GEMINI.md")); err != nil {
+		t.Fatal(err)
+	}
+	w := filepath.Join(top, "repo", "w")
+	failed := func(name, why string) string { return "<!-- Import failed: " + name + " - " + why + " -->" }
+	missing := func(name string) string {
+		return failed(name, fmt.Sprintf("ENOENT: no such file or directory, open '%s'", filepath.Join(w, name)))
+	}
+	const traversal = "Path traversal attempt"
+	for _, c := range []struct{ name, text, want string }{
+		{"alone", "@../a.md", imported("../a.md", "A")},
+		{"in a line", "see @../a.md here", "see " + imported("../a.md", "A") + " here"},
+		{"after a tab, before a carriage return", "x\t@../a.md\r\ny", "x\t" + imported("../a.md", "A") + "\r\ny"},
+		{"without dots", "@dir/e.md", imported("dir/e.md", "E")},
+		{"a word that is a file", "@empty.md", imported("empty.md", "")},
+		{"absolute inside", "@" + filepath.ToSlash(w) + "/dir/e.md", imported(filepath.ToSlash(w)+"/dir/e.md", "E")},
+		{"relative to the importing file", "@dir/d.md", imported("dir/d.md", "D "+imported("e.md", "E"))},
+		{"nested", "@b.md", imported("b.md", "B "+imported("./c.md", "C "+imported("../a.md", "A")))},
+		{"twice", "@../a.md @../a.md", imported("../a.md", "A") + " " + imported("../a.md", "A")},
+		{"a link inside", "@./in.md", imported("./in.md", "A")},
+		{"not ASCII", "@./\u00fc.md", imported("./\u00fc.md", "umlaut")},
+
+		{"address", "a@b.c and foo@../a.md", "a@b.c and foo@../a.md"},
+		{"in parentheses", "(@../a.md)", "(@../a.md)"},
+		{"lone", "@ @@ @1.md @-x @", "@ @@ @1.md @-x @"},
+		{"in code", "`@../a.md` ``x ` @../a.md`` @../a.md", "`@../a.md` ``x ` @../a.md`` " + imported("../a.md", "A")},
+		{"in a fence", "```\n@../a.md\n```\n@../a.md", "```\n@../a.md\n```\n" + imported("../a.md", "A")},
+		{"an open fence is none", "``` @../a.md `", "``` " + imported("../a.md", "A") + " `"},
+
+		{"a person", "@alice please review, @alice. @bob, @first.last", "@alice please review, @alice. @bob, @first.last"},
+		{"a package", "use @types/node and @angular/core.", "use @types/node and @angular/core."},
+		{"a directory that is a word", "ask @dir", "ask @dir"},
+		{"missing", "@./missing.md @missing.txt", missing("./missing.md") + " " + missing("missing.txt")},
+		{"directory", "@./dir", failed("./dir", "EISDIR: illegal operation on a directory, read")},
+		{"below a file", "@./b.md/x", missing("./b.md/x")},
+
+		{"above", "@../../secret.md", failed("../../secret.md", traversal)},
+		{"above, missing", "@../../nothing.md", failed("../../nothing.md", traversal)},
+		{"above by a word", "@dir/../../../secret.md", failed("dir/../../../secret.md", traversal)},
+		{"absolute outside", "@/etc/passwd", failed("/etc/passwd", traversal)},
+		{"link outside", "@./out.md", failed("./out.md", traversal)},
+		{"directory linked outside", "@./outdir/secret.md", failed("./outdir/secret.md", traversal)},
+		{"URLs", "@https://x/a.md @HTTP://x @file:///etc/passwd", failed("https://x/a.md", "URLs are not imported") + " " +
+			failed("HTTP://x", "URLs are not imported") + " " + failed("file:///etc/passwd", "URLs are not imported")},
+		{"withheld", "@../.git/config @../.env", failed("../.git/config", "files of this name are not imported") + " " +
+			failed("../.env", "files of this name are not imported")},
+		{"withheld, missing", "@../.git/none @.git", failed("../.git/none", "files of this name are not imported") + " " +
+			failed(".git", "files of this name are not imported")},
+		{"withheld, by a link", "@./hidden.md", failed("./hidden.md", "files of this name are not imported")},
+		{"zero byte", "@./a\x00.md", missing("./a\x00.md")},
+		{"too long for a path", "@./" + strings.Repeat("x", 5000), "@./" + strings.Repeat("x", 5000)},
+		{"link to itself", "@./self.md", failed("./self.md", "too many links")},
+		{"not text", "@./binary.md", imported("./binary.md", "\ufffd\x00\ufffd")},
+
+		{"circle", "@loop.md", imported("loop.md", "L "+imported("./loop2.md", "L2 <!-- File already processed: loop.md --> <!-- File already processed: ./GEMINI.md -->"))},
+		{"itself", "@./GEMINI.md", "<!-- File already processed: ./GEMINI.md -->"},
+		{"five deep", "@n1.md", imported("n1.md", "1 "+imported("./n2.md", "2 "+imported("./n3.md", "3 "+imported("./n4.md", "4 "+imported("./n5.md", "5 @./n6.md @/etc/passwd")))))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(w, "GEMINI.md"), []byte("x "+c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg := in(top, "repo/w")
+			cfg.Withheld = func(name string) bool { return name == ".git" || name == ".env" }
+			_, got, warnings := read(cfg)
+			if d := cmp.Diff("x "+c.want, strings.Join(texts(got), "|")); d != "" {
+				t.Error(d)
+			}
+			if n := strings.Count(c.want, "Import failed"); strings.Count(warnings, ": import of ") != n {
+				t.Errorf("%d imports failed; warnings %q", n, warnings)
+			}
+		})
+	}
+}
+
+// TestImportsOfTheUser shows that the user's own file may import what is
+// beside it.
+func TestImportsOfTheUser(t *testing.T) {
+	top := plant(t, map[string]string{"secret.md": "s", "home/GEMINI.md": "@./style.md @../secret.md", "home/style.md": "plain words"})
+	_, got, _ := read(in(top))
+	want := imported("./style.md", "plain words") + " <!-- Import failed: ../secret.md - Path traversal attempt -->"
+	if d := cmp.Diff([]string{want}, texts(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestImportBombs shows that what imports multiply is limited in all.
+func TestImportBombs(t *testing.T) {
+	many := func(s string, n int) string { return strings.TrimSpace(strings.Repeat(s+" ", n)) }
+	for _, c := range []struct {
+		name    string
+		files   map[string]string
+		warning string
+	}{
+		{"doubling", map[string]string{"w/GEMINI.md": many("@a.md", 30), "w/a.md": many("@b.md", 30), "w/b.md": many("@c.md", 30), "w/c.md": strings.Repeat("x", 10_000)}, "limit in all"},
+		{"many small ones", map[string]string{"w/GEMINI.md": many("@a.md", 5000), "w/a.md": "a"}, "more than 1000"},
+		{"many missing ones", map[string]string{"w/GEMINI.md": many("@./none.md", 5000)}, "more warnings"},
+		{"many words", map[string]string{"w/GEMINI.md": many("@a", 50_000)}, "more than 1000"},
+		{"long names", map[string]string{"w/GEMINI.md": many("@./"+strings.Repeat("y", 4000), 60)}, "more warnings"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, got, warnings := read(in(plant(t, c.files), "w"))
+			if n := len(got.Project); n > 2*DefaultTotal {
+				t.Errorf("%d bytes", n)
+			}
+			if !strings.Contains(warnings, c.warning) || strings.Count(warnings, "\n") > maxWarnings+1 {
+				t.Errorf("warnings %q", warnings)
+			}
+		})
+	}
+}
+
+func FuzzImports(f *testing.F) {
+	for _, s := range []string{"@a.md", "`@a.md` @./b.md", "``` @a.md ``", "@../../etc/passwd @/etc/passwd", "@b.md\x00 @\xff", "x@a.md\n@a.md\t@a.md", "@https://x @out.md"} {
+		f.Add(s)
+	}
+	top := plant(f, map[string]string{"secret": "CANARY", "w/a.md": "inside @b.md", "w/b.md": "@a.md @./b.md", "w/out.md": "->../secret"})
+	dir := filepath.Join(top, "w")
+	f.Fuzz(func(t *testing.T, text string) {
+		l := newLoader(Config{Total: 1 << 16})
+		from := importer{dir: dir, within: boundaryOf(dir, nil), chain: []string{filepath.Join(dir, "GEMINI.md")}}
+		got := l.expand(text, from)
+		if strings.Contains(got, "CANARY") && !strings.Contains(text, "CANARY") {
+			t.Errorf("expand(%q) = %q: from outside", text, got)
+		}
+		if utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("expand(%q) = %q: torn", text, got)
+		}
+		if len(got) > len(text)+1<<18 {
+			t.Errorf("expand(%q): %d bytes", text, len(got))
+		}
+		code := codeIn(text)
+		for at, name := range references(text) {
+			for _, c := range code {
+				if c.start <= at && at < c.end {
+					t.Errorf("references(%q): %q at %d is code", text, name, at)
+				}
+			}
+			if text[at] != '@' || !strings.HasPrefix(text[at+1:], name) || strings.ContainsAny(name, " \t\r\n") {
+				t.Errorf("references(%q): %q at %d", text, name, at)
+			}
+		}
+		if !strings.Contains(text, "@") && got != text {
+			t.Errorf("expand(%q) = %q", text, got)
+		}
+	})
+}

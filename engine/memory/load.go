@@ -1,0 +1,266 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A loader reads context files within limits.
+type loader struct {
+	names    []string
+	markers  []string
+	cfg      Config
+	limit    int    // bytes of one file
+	left     int    // bytes that may still be used
+	imports  int    // attempts that are left
+	touched  string // a file that is passed over
+	files    []File
+	seen     []os.FileInfo
+	sources  map[string]*source // by real path: a file is read once
+	warnings []string
+	dropped  int // warnings too many
+	spent    bool
+}
+
+// A source is a file that was read.
+type source struct {
+	info os.FileInfo
+	text string
+	err  error
+}
+
+var (
+	errIrregular = errors.New("it is no ordinary file")
+	errDirectory = errors.New("it is a directory")
+)
+
+func newLoader(cfg Config) *loader {
+	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), DefaultLimit), left: cmp.Or(max(cfg.Total, 0), DefaultTotal),
+		imports: maxImports, sources: map[string]*source{}}
+	var bad []string
+	l.names, bad = cfg.names()
+	for _, n := range bad {
+		l.warn("context file name %q is passed over: not a plain relative name", n)
+	}
+	l.markers, bad = cfg.markers()
+	for _, n := range bad {
+		l.warn("boundary marker %q is passed over: not a plain relative name", n)
+	}
+	return l
+}
+
+// user takes in the user's own files. Links from them to anywhere are the
+// user's to make.
+func (l *loader) user() {
+	if l.cfg.User == "" {
+		return
+	}
+	for _, name := range l.names {
+		l.take(l.cfg.User, name, Global)
+	}
+}
+
+// private takes in the notes about the project that only this user has.
+func (l *loader) private() {
+	if l.cfg.Private == "" {
+		return
+	}
+	for _, name := range []string{notesName, DefaultName} {
+		if l.take(l.cfg.Private, name, Private) {
+			return
+		}
+	}
+}
+
+// project takes in the files of directories, outer ones first.
+func (l *loader) project(dirs []string, tier Tier) {
+	names := slices.Clone(l.names)
+	slices.Sort(names)
+	for _, dir := range outer(dirs) {
+		if sameDirectory(dir, l.cfg.User) {
+			continue
+		}
+		for _, name := range names {
+			l.take(dir, name, tier)
+		}
+	}
+}
+
+// take takes in the context file of a directory, if there is one. It reports
+// whether it is in use.
+func (l *loader) take(dir, name string, tier Tier) bool {
+	path := filepath.Join(dir, name)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if !missing(err) {
+			l.warn("%s is not read: %s", path, why(err))
+		}
+		return false
+	}
+	b := boundaryOf(dir, l.markers)
+	if (tier == Project || tier == Late) && !within(b.real, real) {
+		l.warn("%s is not read: it leads out of %s", path, b.named)
+		return false
+	}
+	if real == l.touched {
+		return false
+	}
+	s := l.source(real)
+	switch {
+	case errors.Is(s.err, errDirectory) || missing(s.err):
+		return false
+	case s.err != nil:
+		l.warn("%s is not read: %s", path, why(s.err))
+		return false
+	case l.knows(s.info) || strings.TrimSpace(s.text) == "":
+		return false
+	case len(l.files) == maxFiles:
+		l.exceeded("%s is not read: there are more than %d context files", path, maxFiles)
+		return false
+	}
+	text := s.text
+	if len(text) > l.left {
+		text = strings.TrimSpace(string(whole([]byte(text[:l.left]))))
+		l.exceeded("%s is cut: the context files have more than their limit in all", path)
+	}
+	if text == "" {
+		return false
+	}
+	l.left -= len(text)
+	l.seen = append(l.seen, s.info)
+	text = strings.TrimSpace(l.expand(text, importer{dir: filepath.Dir(path), within: b, chain: []string{real}}))
+	l.files = append(l.files, File{Path: path, Tier: tier, Text: text})
+	return true
+}
+
+func (l *loader) knows(info os.FileInfo) bool {
+	return slices.ContainsFunc(l.seen, func(other os.FileInfo) bool { return os.SameFile(info, other) })
+}
+
+// source returns the file at a path that has no links in it.
+func (l *loader) source(real string) *source {
+	s := l.sources[real]
+	if s == nil {
+		s = &source{}
+		s.info, s.text, s.err = l.open(real)
+		l.sources[real] = s
+	}
+	return s
+}
+
+// open reads the regular file at real. Its directory is held, so that a link
+// put in its place meanwhile is not followed out of it.
+func (l *loader) open(real string) (os.FileInfo, string, error) {
+	root, err := os.OpenRoot(filepath.Dir(real))
+	if err != nil {
+		return nil, "", err
+	}
+	defer root.Close()
+	name := filepath.Base(real)
+	info, err := root.Lstat(name) // opening a device may already do something
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|careful, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := l.read(f, real)
+	return info, text, err
+}
+
+func regular(info os.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return errDirectory
+	case !info.Mode().IsRegular():
+		return errIrregular
+	}
+	return nil
+}
+
+// read returns the text of f, as much of it as the limit allows.
+func (l *loader) read(f io.Reader, path string) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(f, int64(l.limit)+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > l.limit {
+		b = whole(b[:l.limit])
+		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
+	}
+	text := string(b)
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\ufffd")
+		l.warn("%s is not UTF-8: what could not be read shows as %c", path, utf8.RuneError)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), nil
+}
+
+// whole returns b without a character that is cut off at its end.
+func whole(b []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return b[:len(b)-n]
+			}
+			break
+		}
+	}
+	return b
+}
+
+// missing reports whether err says that there is no such file.
+func missing(err error) bool {
+	return err != nil && (errors.Is(err, fs.ErrNotExist) || noDirectory(err))
+}
+
+// why returns what err says, without the path.
+func why(err error) string {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), "EvalSymlinks: ")
+}
+
+func (l *loader) warn(format string, args ...any) {
+	if len(l.warnings) == maxWarnings {
+		l.dropped++
+		return
+	}
+	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
+}
+
+// exceeded warns that a limit is reached, once.
+func (l *loader) exceeded(format string, args ...any) {
+	if !l.spent {
+		l.spent = true
+		l.warn(format, args...)
+	}
+}
+
+// told returns the warnings.
+func (l *loader) told() []string {
+	if l.dropped > 0 {
+		return append(l.warnings, fmt.Sprintf("%d more warnings about context files", l.dropped))
+	}
+	return l.warnings
+}

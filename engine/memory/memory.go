@@ -1,0 +1,215 @@
+// Package memory finds the context files (GEMINI.md and the like) that tell
+// the model what holds for a user or for a project.
+//
+// # Three moments
+//
+// What the user says about all projects, and what is kept privately about this
+// one, goes into the system instruction. What a project says about itself goes
+// into the message that opens a conversation. What a directory further down
+// says comes with the answer to the first call that touches it, once. A
+// [Memory] keeps the three apart.
+//
+// # A file stays where it is
+//
+// A project's file, and whatever a file imports, lies below the directory that
+// holds a boundary marker such as .git; links are followed before that is
+// checked. Who wrote a file may not be who reads it.
+//
+// # Never in the way
+//
+// A context file that is missing or empty is passed over. One that can't be
+// read, is too long or leads elsewhere is told in a warning. How much is read
+// in all is limited, whatever imports what. Nothing here ends a session.
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// notesName is the name of the file of private notes about a project.
+const notesName = "MEMORY.md"
+
+// DefaultName is the name of a context file that is always looked for.
+const DefaultName = "GEMINI.md"
+
+// What is read, at most, unless the Config says otherwise.
+const (
+	DefaultLimit = 256 << 10 // bytes of one file
+	DefaultTotal = 1 << 20   // bytes of all files and what they import
+	maxFiles     = 100       // context files
+	maxImports   = 1000      // attempts to import
+	maxWarnings  = 20
+)
+
+// Config says where to look.
+type Config struct {
+	User  string   // the directory of the user's files, ~/.gemini; may be empty
+	Names []string // looked for in front of [DefaultName]
+
+	// Private is the directory of the project's private notes; may be empty.
+	Private string
+
+	// Roots returns the real paths of the directories that are worked in,
+	// none if they are not trusted. It is asked whenever files are read,
+	// and may be nil.
+	Roots func() []string
+
+	// Markers are the names whose presence ends the way up from a root to
+	// its parents. Nil means .git; an empty list means that parents are not
+	// looked at.
+	Markers []string
+
+	// Withheld, if not nil, reports whether files and directories of a name
+	// are never read by way of an import.
+	Withheld func(name string) bool
+
+	// Warn is told what was not read and why. It is called by Contents,
+	// Reload and Add, and may be nil.
+	Warn func(string)
+
+	Limit int // bytes read of one file; 0 means [DefaultLimit]
+	Total int // bytes of everything; 0 means [DefaultTotal]
+}
+
+// A Tier is how far a context file reaches.
+type Tier string
+
+// The tiers, as they are named to the user.
+const (
+	Global  Tier = "Global"
+	Private Tier = "Private Project Memory"
+	Project Tier = "Project"
+	Late    Tier = "Newly Discovered" // came with the answer to a call
+)
+
+// A File is a context file that is in use.
+type File struct {
+	Path string // absolute
+	Tier Tier
+	Text string // imports put in, trimmed, never empty
+}
+
+// Contents is what the context files say.
+type Contents struct {
+	Global  string // the user's files, framed
+	Private string // the private notes, bare
+	Project string // the project's files, framed
+	Files   []File // in the order of the text
+}
+
+// A Memory is the context files of a session. It is safe for concurrent use.
+type Memory struct {
+	cfg Config
+
+	mu    sync.Mutex
+	read  bool
+	files []File
+	seen  []os.FileInfo // the files in use, imported ones included
+	told  []string      // warnings; each is told once
+}
+
+// New returns the Memory of a session. It reads nothing yet.
+func New(cfg Config) *Memory { return &Memory{cfg: cfg} }
+
+// Names returns the names that are looked for.
+func (m *Memory) Names() []string {
+	names, _ := m.cfg.names()
+	return names
+}
+
+// Notes returns the path of the private notes about the project, which need
+// not exist; it is empty where they are not read.
+func (m *Memory) Notes() string {
+	if m.cfg.Private == "" || len(m.cfg.roots()) == 0 {
+		return ""
+	}
+	return filepath.Join(m.cfg.Private, notesName)
+}
+
+// Contents returns what the context files say, reading them the first time.
+func (m *Memory) Contents() Contents {
+	m.mu.Lock()
+	warnings := m.load()
+	c := contents(m.files)
+	m.mu.Unlock()
+	m.warn(warnings)
+	return c
+}
+
+// Reload reads everything again and forgets what [Memory.Discover] found.
+func (m *Memory) Reload() Contents {
+	m.mu.Lock()
+	m.read, m.told = false, nil
+	warnings := m.load()
+	c := contents(m.files)
+	m.mu.Unlock()
+	m.warn(warnings)
+	return c
+}
+
+func (m *Memory) warn(warnings []string) {
+	if m.cfg.Warn == nil {
+		return
+	}
+	for _, w := range warnings {
+		m.cfg.Warn(w)
+	}
+}
+
+// load reads all files, unless that is done. It returns the warnings.
+func (m *Memory) load() []string {
+	if m.read {
+		return nil
+	}
+	l := newLoader(m.cfg)
+	l.user()
+	if roots := m.cfg.roots(); len(roots) > 0 {
+		l.private()
+		var dirs []string
+		for _, root := range roots {
+			dirs = append(dirs, upward(root, ceiling(root, l.markers))...)
+		}
+		l.project(dirs, Project)
+	}
+	m.read, m.files, m.seen = true, l.files, l.seen
+	return m.tell(l.told())
+}
+
+// tell returns the warnings that were not told yet.
+func (m *Memory) tell(warnings []string) []string {
+	warnings = slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(m.told, w) })
+	m.told = append(m.told, warnings...)
+	return warnings
+}
+
+func (c Config) roots() []string {
+	if c.Roots == nil {
+		return nil
+	}
+	return c.Roots()
+}
+
+// Discover returns the framed text of the context files for path, of its
+// directory and those above, that are not in use yet; from now on they are. It
+// is empty if there are none or path is in no root.
+func (m *Memory) Discover(path string) (text string, warnings []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	real, dir := place(path)
+	root := innermost(m.cfg.roots(), dir)
+	if root == "" {
+		return "", nil
+	}
+	warnings = m.load()
+	l := newLoader(m.cfg)
+	l.seen = slices.Clip(m.seen)
+	l.left = l.limit
+	l.touched = real // its text is known to whoever touched it
+	l.project(upward(dir, ceiling(root, l.markers)), Late)
+	m.files = append(m.files, l.files...)
+	m.seen = l.seen
+	return framed(l.files, Late), append(warnings, m.tell(l.told())...)
+}

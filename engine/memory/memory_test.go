@@ -1,0 +1,361 @@
+package memory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// plant makes files below a fresh directory: a text, a directory if the name
+// ends in a slash, a link if the text begins with "->".
+func plant(t testing.TB, files map[string]string) string {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if to, ok := strings.CutPrefix(text, "->"); ok {
+			err = os.Symlink(filepath.FromSlash(to), path)
+		} else if strings.HasSuffix(name, "/") {
+			err = os.MkdirAll(path, 0o755)
+		} else {
+			err = os.WriteFile(path, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top
+}
+
+// in returns a Config for roots below top, with the user's files in home.
+func in(top string, roots ...string) Config {
+	for i := range roots {
+		roots[i] = filepath.Join(top, filepath.FromSlash(roots[i]))
+	}
+	return Config{User: filepath.Join(top, "home"), Roots: func() []string { return roots }}
+}
+
+// read loads the files that cfg names and returns the warnings, too.
+func read(cfg Config) (m *Memory, c Contents, warnings string) {
+	cfg.Warn = func(w string) { warnings += w + "\n" }
+	m = New(cfg)
+	c = m.Contents()
+	return m, c, warnings
+}
+
+func texts(c Contents) (all []string) {
+	for _, f := range c.Files {
+		all = append(all, f.Text)
+	}
+	return all
+}
+
+func frame(path, text string) string {
+	return "--- Context from: " + path + " ---\n" + text + "\n--- End of Context from: " + path + " ---"
+}
+
+func TestContents(t *testing.T) {
+	top := plant(t, map[string]string{
+		"home/GEMINI.md":       "\n be kind \n",
+		"private/MEMORY.md":    " the test needs a port\n",
+		"work/b/GEMINI.md":     "B",
+		"work/a/AGENTS.md":     "agents",
+		"work/a/GEMINI.md":     "A",
+		"work/c/GEMINI.md":     " \n\t\n",
+		"work/GEMINI.md":       "not looked at: there is no marker",
+		"work/a/sub/GEMINI.md": "later",
+	})
+	cfg := in(top, "work/b", "work/a", "work/a", "work/c", "work/missing", "home")
+	cfg.Names = []string{" AGENTS.md ", "GEMINI.md"}
+	cfg.Private = filepath.Join(top, "private")
+	_, got, warnings := read(cfg)
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	want := Contents{
+		Global:  frame(at("home/GEMINI.md"), "be kind"),
+		Private: "the test needs a port",
+		Project: frame(at("work/a/AGENTS.md"), "agents") + "\n\n" + frame(at("work/a/GEMINI.md"), "A") + "\n\n" + frame(at("work/b/GEMINI.md"), "B"),
+		Files: []File{{at("home/GEMINI.md"), Global, "be kind"}, {at("private/MEMORY.md"), Private, "the test needs a port"},
+			{at("work/a/AGENTS.md"), Project, "agents"}, {at("work/a/GEMINI.md"), Project, "A"}, {at("work/b/GEMINI.md"), Project, "B"}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if warnings != "" {
+		t.Error(warnings)
+	}
+}
+
+// TestHierarchy shows which parents are looked at and in which order.
+func TestHierarchy(t *testing.T) {
+	top := plant(t, map[string]string{
+		"GEMINI.md":                 "above the marker",
+		"repo/.git/":                "",
+		"repo/GEMINI.md":            "1",
+		"repo/1/GEMINI.md":          "2",
+		"repo/1/B/GEMINI.md":        "3",
+		"repo/1/B/mark":             "a file",
+		"repo/1/B/c/GEMINI.md":      "4",
+		"repo/1/B/c/.git":           "gitdir: elsewhere",
+		"repo/home/GEMINI.md":       "the user's",
+		"repo/home/project/a.md":    "",
+		"repo/2/GEMINI.md":          "5",
+		"repo/1/B/deeper/GEMINI.md": "6",
+	})
+	for _, c := range []struct {
+		name    string
+		markers []string
+		roots   []string
+		want    string
+	}{
+		{"up to the marker", nil, []string{"repo/1/B"}, "1 2 3"},
+		{"the root is the marked one", nil, []string{"repo"}, "1"},
+		{"a marker that is a file", nil, []string{"repo/1/B/c"}, "4"},
+		{"another marker", []string{"mark"}, []string{"repo/1/B/deeper"}, "3 6"},
+		{"any of several", []string{"nowhere", "mark"}, []string{"repo/1/B/deeper"}, "3 6"},
+		{"a marker nowhere", []string{"no such marker"}, []string{"repo/1/B"}, "3"},
+		{"no markers", []string{}, []string{"repo/1/B"}, "3"},
+		{"roots share their parents", nil, []string{"repo/2", "repo/1"}, "1 2 5"},
+		{"the user's directory is no project", nil, []string{"repo/home/project"}, "1"},
+		{"a marker with a path out", []string{"../.git", ".git"}, []string{"repo/1"}, "1 2"},
+		{"untrusted", nil, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := in(top, c.roots...)
+			cfg.User, cfg.Markers = filepath.Join(top, "repo", "home"), c.markers
+			_, got, _ := read(cfg)
+			if s := strings.Join(texts(got), " "); s != strings.TrimSpace("the user's "+c.want) {
+				t.Errorf("got %q, want %q", s, c.want)
+			}
+		})
+	}
+}
+
+func TestOddFiles(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		files   map[string]string
+		want    []string // texts
+		warning string
+	}{
+		{"directory", map[string]string{"w/GEMINI.md/": ""}, nil, ""},
+		{"same file twice", map[string]string{"w/GEMINI.md": "one", "w/AGENTS.md": "->GEMINI.md"}, []string{"one"}, ""},
+		{"link inside", map[string]string{"w/docs/x.md": "x", "w/GEMINI.md": "->docs/x.md"}, []string{"x"}, ""},
+		{"link outside", map[string]string{"secret": "s", "w/GEMINI.md": "->../secret"}, nil, "leads out"},
+		{"link into the repository", map[string]string{".git/": "", "x.md": "x", "w/GEMINI.md": "->../x.md"}, []string{"x"}, ""},
+		{"directory linked outside", map[string]string{"out/AI.md": "s", "w/docs": "->../out"}, nil, "leads out"},
+		{"broken link", map[string]string{"w/GEMINI.md": "->nowhere"}, nil, ""},
+		{"link to itself", map[string]string{"w/GEMINI.md": "->GEMINI.md"}, nil, "too many links"},
+		{"too long", map[string]string{"w/GEMINI.md": "12345678901"}, []string{"1234567890"}, "first 10 bytes"},
+		{"cut within a character", map[string]string{"w/GEMINI.md": "12345678\U0001f600"}, []string{"12345678"}, "first 8 bytes"},
+		{"too much in all", map[string]string{"w/AGENTS.md": "123456789", "w/GEMINI.md": "abcdefghi"}, []string{"123456789", "abcdef"}, "more than their limit"},
+		{"not UTF-8", map[string]string{"w/GEMINI.md": "a\xffb"}, []string{"a\ufffdb"}, "not UTF-8"},
+		{"byte order mark", map[string]string{"w/GEMINI.md": "\ufeffa"}, []string{"a"}, ""},
+		{"name with a directory", map[string]string{"w/docs/AI.md": "ai"}, []string{"ai"}, ""},
+		{"a directory's name is a file's", map[string]string{"w/docs": "ai"}, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := in(plant(t, c.files), "w")
+			cfg.Names, cfg.Limit, cfg.Total = []string{"AGENTS.md", "docs/AI.md"}, 10, 15
+			_, got, warnings := read(cfg)
+			if d := cmp.Diff(c.want, texts(got)); d != "" {
+				t.Error(d)
+			}
+			if (c.warning == "") != (warnings == "") || !strings.Contains(warnings, c.warning) {
+				t.Errorf("warnings %q, want %q", warnings, c.warning)
+			}
+		})
+	}
+	t.Run("the user's link", func(t *testing.T) {
+		_, got, _ := read(in(plant(t, map[string]string{"dotfiles/g.md": "mine", "home/GEMINI.md": "->../dotfiles/g.md"})))
+		if !strings.Contains(got.Global, "mine") {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("unreadable", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			t.Skip("root reads everything")
+		}
+		top := plant(t, map[string]string{"w/GEMINI.md": "x"})
+		if err := os.Chmod(filepath.Join(top, "w", "GEMINI.md"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, warnings := read(in(top, "w")); len(got.Files) > 0 || !strings.Contains(warnings, "permission denied") {
+			t.Errorf("%+v, %q", got, warnings)
+		}
+	})
+	t.Run("too many files", func(t *testing.T) {
+		files := map[string]string{}
+		cfg := Config{}
+		for i := range maxFiles + 5 {
+			name := fmt.Sprintf("%03d.md", i)
+			files["w/"+name], cfg.Names = "x", append(cfg.Names, name)
+		}
+		cfg.Roots = in(plant(t, files), "w").Roots
+		if _, got, warnings := read(cfg); len(got.Files) != maxFiles || strings.Count(warnings, "more than 100 context files") != 1 {
+			t.Errorf("%d files, %q", len(got.Files), warnings)
+		}
+	})
+}
+
+func TestBadNames(t *testing.T) {
+	top := plant(t, map[string]string{"x.md": "no", "w/GEMINI.md": "yes"})
+	for _, n := range []string{"../x.md", "/etc/passwd", ".", "a\x00b"} {
+		cfg := in(top, "w")
+		cfg.Names = []string{n}
+		if _, c, warnings := read(cfg); !strings.Contains(warnings, fmt.Sprintf("%q", n)) || len(c.Files) != 1 {
+			t.Errorf("%q: %d files, %q", n, len(c.Files), warnings)
+		}
+	}
+}
+
+func TestPrivate(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		roots []string
+		want  string
+	}{
+		{"index", map[string]string{"p/MEMORY.md": "m", "p/GEMINI.md": "g"}, []string{"w"}, "m"},
+		{"under the older name", map[string]string{"p/GEMINI.md": "g"}, []string{"w"}, "g"},
+		{"none", map[string]string{"w/": ""}, []string{"w"}, ""},
+		{"untrusted", map[string]string{"p/MEMORY.md": "m"}, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			top := plant(t, c.files)
+			cfg := in(top, c.roots...)
+			cfg.Private = filepath.Join(top, "p")
+			m, got, _ := read(cfg)
+			if got.Private != c.want {
+				t.Errorf("%q, want %q", got.Private, c.want)
+			}
+			if trusted := c.roots != nil; (m.Notes() == filepath.Join(top, "p", "MEMORY.md")) != trusted {
+				t.Errorf("the notes are in %q", m.Notes())
+			}
+		})
+	}
+}
+
+func TestDiscover(t *testing.T) {
+	top := plant(t, map[string]string{
+		"repo/.git/":               "",
+		"repo/GEMINI.md":           "top imports @./lib/shared.md",
+		"repo/lib/shared.md":       "shared",
+		"repo/lib/GEMINI.md":       "->shared.md",
+		"repo/app/a.go":            "",
+		"repo/app/ui/GEMINI.md":    "ui",
+		"repo/app/ui/x/GEMINI.md":  "x, with @../notes.md",
+		"repo/app/ui/x/b.go":       "",
+		"repo/app/ui/notes.md":     "notes",
+		"repo/app/evil/GEMINI.md":  "->../../../secret.md",
+		"repo/app/empty/GEMINI.md": " ",
+		"repo/app/link":            "->ui",
+		"secret.md":                "secret",
+		"other/GEMINI.md":          "other",
+		"other/c.go":               "",
+	})
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	m, _, _ := read(in(top, "repo"))
+	ui := frame(at("repo/app/ui/GEMINI.md"), "ui")
+	x := frame(at("repo/app/ui/x/GEMINI.md"), "x, with <!-- Imported from: ../notes.md -->\nnotes\n<!-- End of import from: ../notes.md -->")
+	for _, c := range []struct{ name, path, want, warning string }{
+		{"loaded at the start", "repo/app/a.go", "", ""},
+		{"the file itself", "repo/app/ui/GEMINI.md", "", ""},
+		{"two levels, outer first", "repo/app/ui/x/b.go", ui + "\n\n" + x, ""},
+		{"once", "repo/app/ui/x/b.go", "", ""},
+		{"by a link", "repo/app/link", "", ""},
+		{"imported before", "repo/lib", "", ""},
+		{"leads out", "repo/app/evil", "", "leads out"},
+		{"warned of before", "repo/app/evil", "", ""},
+		{"empty", "repo/app/empty", "", ""},
+		{"outside the roots", "other/c.go", "", ""},
+		{"missing", "repo/app/ui/nowhere.go", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, warnings := m.Discover(at(c.path))
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+			if all := strings.Join(warnings, "\n"); (c.warning == "") != (all == "") || !strings.Contains(all, c.warning) {
+				t.Errorf("warnings %q", all)
+			}
+		})
+	}
+	if got := m.Contents(); got.Files[len(got.Files)-1] != (File{at("repo/app/ui/x/GEMINI.md"), Late, strings.Split(x, "\n--- End")[0][strings.Index(x, "\n")+1:]}) ||
+		!strings.Contains(got.Show(), "--- Newly Discovered ---\n"+ui) {
+		t.Errorf("what came late is not in use: %s", got.Show())
+	}
+	m.Reload()
+	if _, warnings := m.Discover(at("repo/app/evil")); len(warnings) != 1 {
+		t.Errorf("after a reload: %q", warnings)
+	}
+	if got, _ := m.Discover(at("repo/app/ui/x/b.go")); got != ui+"\n\n"+x {
+		t.Errorf("after a reload: %q", got)
+	}
+	if got, _ := New(in(top)).Discover(at("repo/app/ui/x/b.go")); got != "" {
+		t.Errorf("untrusted: %q", got)
+	}
+}
+
+func TestShow(t *testing.T) {
+	c := contents([]File{{"/h/GEMINI.md", Global, "be kind"}, {"/p/MEMORY.md", Private, "port"}, {"/w/GEMINI.md", Project, "A"}})
+	want := `Current memory content from 3 file(s):
+
+---
+--- Global ---
+--- Context from: /h/GEMINI.md ---
+be kind
+--- End of Context from: /h/GEMINI.md ---
+
+--- Private Project Memory ---
+port
+
+--- Project ---
+--- Context from: /w/GEMINI.md ---
+A
+--- End of Context from: /w/GEMINI.md ---
+---`
+	if d := cmp.Diff(want, c.Show()); d != "" {
+		t.Error(d)
+	}
+	if want := "There are 3 GEMINI.md file(s) in use:\n\n/h/GEMINI.md\n/p/MEMORY.md\n/w/GEMINI.md"; c.List() != want {
+		t.Errorf("List() = %q", c.List())
+	}
+	if want := "Memory reloaded successfully. Loaded 166 characters from 3 file(s)"; c.Reloaded() != want {
+		t.Errorf("Reloaded() = %q", c.Reloaded())
+	}
+	var none Contents
+	if none.Show() != "Memory is currently empty." || none.List() != "No GEMINI.md files in use." || !strings.Contains(none.Reloaded(), "No memory content found") {
+		t.Errorf("%q, %q, %q", none.Show(), none.List(), none.Reloaded())
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("12345678\U0001f600", 10)
+	f.Add("\xf0\x9f\x98", 2)
+	f.Add("\ufeff\xff", 3)
+	f.Fuzz(func(t *testing.T, text string, limit int) {
+		if limit <= 0 || limit > 1<<20 {
+			limit = 10
+		}
+		l := loader{limit: limit}
+		got, err := l.read(strings.NewReader(text), "f")
+		if err != nil || !utf8.ValidString(got) || got != strings.TrimSpace(got) || utf8.RuneCountInString(got) > limit {
+			t.Errorf("read(%q, %d) = %q, %v", text, limit, got, err)
+		}
+		if utf8.ValidString(text) && strings.Contains(got, "\ufffd") && !strings.Contains(text, "\ufffd") {
+			t.Errorf("read(%q, %d) = %q: cut within a character", text, limit, got)
+		}
+	})
+}

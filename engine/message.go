@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// A message collects what the model says, chunk by chunk.
+type message struct {
+	parts  []*genai.Part
+	usage  *genai.GenerateContentResponseUsageMetadata
+	finish genai.FinishReason
+	text   bool // something visible was said
+}
+
+// hear takes in one chunk and shows what is meant for reading.
+func (m *message) hear(chunk *genai.GenerateContentResponse, emit emitFunc) error {
+	if chunk.UsageMetadata != nil {
+		m.usage = chunk.UsageMetadata
+	}
+	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
+		return nil
+	}
+	c := chunk.Candidates[0] // the others were not asked for
+	if c.FinishReason != "" {
+		m.finish = c.FinishReason
+	}
+	if c.Content == nil {
+		return nil
+	}
+	for _, p := range c.Content.Parts {
+		if p == nil {
+			continue
+		}
+		m.parts = append(m.parts, p)
+		if p.Text == "" {
+			continue
+		}
+		var ev Event = Text{Delta: p.Text}
+		if p.Thought {
+			ev = Thought{Delta: p.Text}
+		} else {
+			m.text = true
+		}
+		if err := emit(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content returns the message as the history keeps it, or nil if nothing was
+// said: without thoughts, and with neighbouring plain texts joined. Whatever
+// carries a signature stays a part of its own, since the API wants it back
+// where it was.
+func (m *message) content() *genai.Content {
+	c := &genai.Content{Role: genai.RoleModel}
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			c.Parts = append(c.Parts, genai.NewPartFromText(text.String()))
+			text.Reset()
+		}
+	}
+	for _, p := range m.parts {
+		switch {
+		case p.Thought:
+		case isPlainText(p):
+			text.WriteString(p.Text)
+		default:
+			flush()
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	flush()
+	if len(c.Parts) == 0 {
+		return nil
+	}
+	return c
+}
+
+// thoughts returns the model's reasoning, neighbouring pieces joined.
+func (m *message) thoughts() []string {
+	var all []string
+	open := false
+	for _, p := range m.parts {
+		if !p.Thought || p.Text == "" {
+			open = open && p.Text == ""
+			continue
+		}
+		if open && !strings.HasPrefix(p.Text, "**") { // a title begins a new thought
+			all[len(all)-1] += p.Text
+		} else {
+			all = append(all, p.Text)
+		}
+		open = true
+	}
+	return all
+}
+
+// isPlainText reports whether p is text and nothing else.
+func isPlainText(p *genai.Part) bool {
+	return !p.Thought && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
+		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
+		p.ToolCall == nil && p.ToolResponse == nil
+}
+
+func calls(c *genai.Content) []*genai.FunctionCall {
+	if c == nil {
+		return nil
+	}
+	var fcs []*genai.FunctionCall
+	for _, p := range c.Parts {
+		if p.FunctionCall != nil {
+			fcs = append(fcs, p.FunctionCall)
+		}
+	}
+	return fcs
+}

@@ -1,0 +1,190 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"google.golang.org/genai"
+)
+
+// Codes of answers that are none.
+const (
+	thinkingOnly = "THINKING_ONLY_RESPONSE"
+	noText       = "NO_RESPONSE_TEXT"
+)
+
+// An answer is what has been heard of one, as far as it matters for whether it
+// is one.
+type answer struct {
+	toResults bool // the question was results of calls
+
+	chunks  int
+	calls   bool
+	thought bool
+	finish  genai.FinishReason
+	why     string          // what the server adds to the finish reason
+	visible bool            // something was said or shown
+	text    strings.Builder // all that was said, while nothing is visible
+}
+
+// hear takes in a chunk. An error means that the model will not answer.
+func (a *answer) hear(chunk *genai.GenerateContentResponse) error {
+	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
+		e := &Error{Kind: Refused, Code: string(f.BlockReason), Final: true, Answering: true, Hint: hintRephrase,
+			Message: "the model's server refuses to answer: " + string(f.BlockReason)}
+		if f.BlockReasonMessage != "" {
+			e.Message += ": " + oneLine(f.BlockReasonMessage)
+		}
+		return e
+	}
+	a.chunks++
+	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
+		return nil
+	}
+	c := chunk.Candidates[0]
+	if c.FinishReason != "" && c.FinishReason != genai.FinishReasonUnspecified {
+		a.finish, a.why = c.FinishReason, c.FinishMessage
+	}
+	if c.Content == nil {
+		return nil
+	}
+	for _, p := range c.Content.Parts {
+		switch {
+		case p == nil:
+		case p.FunctionCall != nil:
+			a.calls = true
+		case p.Thought:
+			a.thought = true
+		case p.InlineData != nil, p.FileData != nil, p.ExecutableCode != nil, p.CodeExecutionResult != nil:
+			a.visible = true
+		default:
+			a.say(p.Text)
+		}
+	}
+	return nil
+}
+
+// say takes in text that is meant for reading.
+func (a *answer) say(s string) {
+	if a.visible || s == "" {
+		return
+	}
+	if a.text.Len() == 0 { // the usual case needs no copy
+		if s = strings.TrimLeftFunc(s, unseen); s != "" && s[0] != '<' {
+			a.visible = true
+			return
+		}
+	}
+	a.text.WriteString(s)
+}
+
+// seen reports whether there is something to read.
+func (a *answer) seen() bool {
+	return a.visible || strings.TrimFunc(uncommented(a.text.String()), unseen) != ""
+}
+
+// unseen reports whether r leaves no mark on the screen.
+func unseen(r rune) bool {
+	switch r {
+	case '\u200b', '\u200c', '\u200d', '\ufeff', '\u200e', '\u200f':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
+
+// uncommented returns s without HTML comments.
+func uncommented(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, "<!--")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		if _, s, ok = strings.Cut(rest, "-->"); !ok {
+			b.WriteString("<!--" + rest) // it was none
+			return b.String()
+		}
+	}
+}
+
+// check returns why a is no answer, or nil if it is one. An answer to results
+// of calls may be empty: the model has nothing to add.
+func (a *answer) check() error {
+	if a.calls {
+		return nil
+	}
+	e := &Error{Kind: Invalid, Code: string(a.finish), Answering: true}
+	switch reason := a.finish; {
+	case reason == "" && !a.toResults:
+		e.Code, e.Message = "NO_FINISH_REASON", "the answer stops without an end"
+	case reason == genai.FinishReasonMalformedFunctionCall:
+		e.Message = "the model wrote a tool call that can't be read"
+	case reason == genai.FinishReasonUnexpectedToolCall:
+		e.Message = "the model called a tool where none may be called"
+	case a.seen():
+		return nil
+	case reason == genai.FinishReasonMaxTokens:
+		e.Code, e.Hint = "MAX_TOKENS_EXCEEDED", hintOverflow
+		e.Message = "the model used up its tokens before it answered"
+	case blocked(reason):
+		e.Kind, e.Code, e.Hint = Refused, string(reason)+"_BLOCKED", hintRephrase
+		e.Message = "the answer was withheld by the model's server: " + string(reason)
+	case a.thought:
+		e.Code, e.Hint = thinkingOnly, hintOverflow
+		e.Message = "the model thought, but did not answer"
+	case a.toResults:
+		return nil
+	default:
+		e.Code, e.Message = noText, "the model's answer is empty"
+	}
+	if a.why != "" {
+		e.Message += ": " + oneLine(a.why)
+	}
+	return e
+}
+
+// blocked reports whether an answer that ended for this reason was withheld.
+func blocked(r genai.FinishReason) bool {
+	switch r {
+	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonOther, genai.FinishReasonLanguage,
+		genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
+		return true
+	}
+	return false
+}
+
+// answers reports whether cs ends with results of calls.
+func answers(cs []*genai.Content) bool {
+	if len(cs) == 0 || cs[len(cs)-1] == nil {
+		return false
+	}
+	c := cs[len(cs)-1]
+	return c.Role == genai.RoleUser && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
+}
+
+// nudged returns cs with a word to a model that has said nothing. Other codes
+// leave cs as it is.
+func nudged(cs []*genai.Content, code string) []*genai.Content {
+	note := ""
+	switch code {
+	case thinkingOnly:
+		note = "[System: Your last turn held thoughts only and no answer for the user. Give your final answer or call a tool now.]"
+	case noText:
+		note = "[System: Your last turn was empty. Give your final answer or call a tool now.]"
+	default:
+		return cs
+	}
+	last := len(cs) - 1
+	switch {
+	case answers(cs):
+		return append(slices.Clone(cs),
+			genai.NewContentFromText("[Tool execution completed.]", genai.RoleModel), genai.NewContentFromText(note, genai.RoleUser))
+	case last >= 0 && cs[last] != nil && cs[last].Role == genai.RoleUser:
+		cs = slices.Clone(cs)
+		cs[last] = &genai.Content{Role: genai.RoleUser, Parts: append(slices.Clone(cs[last].Parts), &genai.Part{Text: "\n" + note})}
+		return cs
+	}
+	return append(slices.Clone(cs), genai.NewContentFromText(note, genai.RoleUser))
+}

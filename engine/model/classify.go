@@ -1,0 +1,303 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxWait is the longest time the server may ask for; beyond it, the request
+// has failed for good.
+const maxWait = 5 * time.Minute
+
+// A failure is what the server said instead of an answer.
+type failure struct {
+	http    int    // the status of the response
+	code    int    // the one in the body
+	status  string // such as RESOURCE_EXHAUSTED
+	message string
+	details []detail
+	after   time.Duration // from the header
+	page    string        // the title, if the body is a web page
+}
+
+// A detail is any of the records that may come with a failure.
+type detail struct {
+	Type       string `json:"@type"`
+	RetryDelay string
+	Reason     string
+	Domain     string
+	Violations []struct{ QuotaID, QuotaMetric, Description string }
+	Metadata   map[string]any
+	Links      []struct{ Description, URL string }
+}
+
+// parseFailure reads the body of an error in any form that servers use.
+func parseFailure(status int, header http.Header, body []byte) failure {
+	f := failure{http: status, code: status, after: retryAfter(header)}
+	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff"))
+	type envelope struct{ Error json.RawMessage }
+	var env envelope
+	if bytes.HasPrefix(body, []byte("[")) {
+		var list []envelope
+		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+			env = list[0]
+		}
+	} else if bytes.HasPrefix(body, []byte("{")) {
+		json.Unmarshal(body, &env) // what is no JSON is a message
+	}
+	switch {
+	case len(env.Error) > 0:
+		f.read(env.Error)
+	case bytes.HasPrefix(body, []byte("<")):
+		f.page = title(body)
+	default:
+		f.message = oneLine(string(body[:min(len(body), 4096)]))
+	}
+	return f
+}
+
+// read takes over the fields of an error object that make sense.
+func (f *failure) read(raw json.RawMessage) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil { // {"error": "text"}
+		f.message = oneLine(s)
+		return
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		f.message = oneLine(string(raw[:min(len(raw), 4096)]))
+		return
+	}
+	var code json.Number
+	if json.Unmarshal(fields["code"], &code) == nil {
+		if n, err := strconv.Atoi(code.String()); err == nil && n >= 100 && n < 600 {
+			f.code = n
+		}
+	}
+	var status, message string
+	if json.Unmarshal(fields["status"], &status) == nil {
+		f.status = oneLine(status)
+	}
+	if json.Unmarshal(fields["message"], &message) == nil {
+		f.message = oneLine(unnest(message))
+	}
+	var details []json.RawMessage
+	if json.Unmarshal(fields["details"], &details) == nil {
+		for _, raw := range details {
+			var d detail
+			if json.Unmarshal(raw, &d); d.Type != "" { // a field of another type leaves the rest
+				f.details = append(f.details, d)
+			}
+		}
+	}
+}
+
+// unnest returns the message inside a message that is an error document
+// itself, as gateways make them.
+func unnest(s string) string {
+	var env struct{ Error struct{ Message string } }
+	if strings.HasPrefix(strings.TrimSpace(s), "{") && json.Unmarshal([]byte(s), &env) == nil && env.Error.Message != "" {
+		return env.Error.Message
+	}
+	return s
+}
+
+// title returns the title of a web page, or its first words.
+func title(page []byte) string {
+	page = page[:min(len(page), 64<<10)]
+	lower := bytes.ToLower(page)
+	if len(lower) == len(page) { // else the indexes don't fit
+		if i := bytes.Index(lower, []byte("<title>")); i >= 0 {
+			if j := bytes.Index(lower[i:], []byte("</title>")); j >= 0 {
+				if t := oneLine(html.UnescapeString(string(page[i+len("<title>") : i+j]))); t != "" {
+					return t
+				}
+			}
+		}
+	}
+	return "a web page"
+}
+
+// classify makes an Error of f, about a request to model.
+func (f failure) classify(model string) *Error {
+	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after}
+	if e.Message == "" {
+		e.Message = strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code)))
+	}
+	if f.page != "" {
+		e.Message = fmt.Sprintf("the server answered %d with a web page: %s", f.code, f.page)
+	}
+	switch code := f.code; {
+	case f.page != "" && code < 400:
+		e.Kind, e.Final, e.Hint = Unavailable, true, hintWebPage
+	case code >= 300 && code < 400:
+		e.Kind, e.Final, e.Hint = Config, true, "set GOOGLE_GEMINI_BASE_URL to where the API really is"
+		e.Message = fmt.Sprintf("the server answered with a redirect (%d), which is not followed", code)
+	case code == http.StatusNotFound:
+		e.Kind, e.Final, e.Hint = NotFound, true, hintModel
+		e.Message = fmt.Sprintf("model %s: %s", model, e.Message)
+	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"):
+		e.Kind, e.Final, e.Hint = Auth, true, hintKey
+		e.Message = "the API key was refused: " + e.Message
+	case code == http.StatusForbidden:
+		e.Kind, e.Final, e.Hint = Auth, true, f.help(hintAccess)
+		e.Message = "access denied: " + e.Message
+	case code == http.StatusProxyAuthRequired:
+		e.Kind, e.Final, e.Hint = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
+		f.busy(e)
+	case code >= 500, code == http.StatusRequestTimeout:
+		e.Kind, e.Hint = Unavailable, hintServer
+	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
+		e.Kind, e.Final, e.Hint = Overflow, true, hintOverflow
+	default:
+		e.Kind, e.Final = BadRequest, true
+		e.Message = "the request was refused: " + e.Message
+	}
+	if e.RetryAfter > maxWait && !e.Final {
+		e.Final = true
+		e.Hint = "try again in " + brief(e.RetryAfter) + ", or choose another model with -m or /model"
+	}
+	if !strings.Contains(e.Message, strconv.Itoa(f.code)) {
+		e.Message += fmt.Sprintf(" (%s)", strings.TrimSpace(strconv.Itoa(f.code)+" "+f.status))
+	}
+	return e
+}
+
+// busy classifies a server that wants to be left alone: for a while, or for
+// good.
+func (f failure) busy(e *Error) {
+	e.Kind, e.Hint = Quota, hintWait
+	if f.code != http.StatusTooManyRequests {
+		e.Kind, e.Hint = Unavailable, hintServer
+	}
+	info, hinted := f.delay()
+	if hinted {
+		e.RetryAfter = info
+	}
+	cloudcode := f.errorInfo(func(d detail) bool { return strings.Contains(d.Domain, "cloudcode-pa") })
+	daily := f.quota("PerDay") || f.quota("Daily")
+	switch {
+	case strings.Contains(f.message, "limit: 0"):
+		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
+	case daily:
+		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
+		e.Message = "the daily quota for this model is used up: " + e.Message
+	case f.reason("MODEL_CAPACITY_EXHAUSTED"), f.reason("MODEL_CAPACITY_EXCEEDED"), len(f.details) == 0 && capacity(f.message):
+		e.Kind, e.Hint = Unavailable, hintServer
+	case f.reason("INSUFFICIENT_G1_CREDITS_BALANCE"), cloudcode && f.reason("QUOTA_EXHAUSTED"):
+		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
+	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && e.RetryAfter == 0:
+		e.Kind, e.Final = Quota, true
+	case e.RetryAfter == 0 && (f.quota("PerMinute") || f.errorInfo(perMinute)):
+		e.RetryAfter = time.Minute
+	}
+}
+
+func perMinute(d detail) bool {
+	return strings.Contains(fmt.Sprint(d.Reason, d.Metadata), "PerMinute")
+}
+
+// capacity reports whether message says that the model, not the user, is at
+// its limit.
+func capacity(message string) bool {
+	m := strings.ToLower(message)
+	return strings.Contains(m, "capacity") || strings.Contains(m, "overloaded")
+}
+
+// overlong reports whether message says that too much was sent.
+func overlong(message string) bool {
+	m := strings.ToLower(message)
+	return strings.Contains(m, "token count") && strings.Contains(m, "exceed") ||
+		strings.Contains(m, "request payload size exceeds") || strings.Contains(m, "context length")
+}
+
+// delay returns how long the body of f says to wait.
+func (f failure) delay() (time.Duration, bool) {
+	for _, d := range f.details {
+		if strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
+			if t, ok := seconds(d.RetryDelay); ok {
+				return t, true
+			}
+		}
+	}
+	const phrase = "please retry in "
+	if i := strings.Index(strings.ToLower(f.message), phrase); i >= 0 && i+len(phrase) <= len(f.message) {
+		word, _, _ := strings.Cut(f.message[i+len(phrase):], " ")
+		return seconds(strings.TrimRight(word, ".,;"))
+	}
+	return 0, false
+}
+
+// seconds reads a delay such as 34.07s, 900ms or 1h2m3s.
+func seconds(s string) (time.Duration, bool) {
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= 0
+}
+
+// reason reports whether some detail of f gives the reason r.
+func (f failure) reason(r string) bool {
+	return f.errorInfo(func(d detail) bool { return d.Reason == r })
+}
+
+func (f failure) errorInfo(is func(detail) bool) bool {
+	for _, d := range f.details {
+		if strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && is(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// quota reports whether a quota whose id contains word is used up.
+func (f failure) quota(word string) bool {
+	for _, d := range f.details {
+		for _, v := range d.Violations {
+			if strings.Contains(v.QuotaID, word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// help returns the link that came with f, or else the hint given.
+func (f failure) help(hint string) string {
+	for _, d := range f.details {
+		for _, l := range d.Links {
+			if strings.HasPrefix(l.URL, "https://") {
+				return strings.TrimPrefix(oneLine(l.Description)+": ", ": ") + oneLine(l.URL)
+			}
+		}
+	}
+	return hint
+}
+
+// retryAfter reads the header of that name: seconds or a date.
+func retryAfter(h http.Header) time.Duration {
+	s := strings.TrimSpace(h.Get("Retry-After"))
+	if s == "" {
+		return 0
+	}
+	if n, err := strconv.Atoi(s); err == nil {
+		if n < 0 || n > int(time.Duration(1<<62)/time.Second) {
+			return 0
+		}
+		return time.Duration(n) * time.Second
+	}
+	at, err := http.ParseTime(s)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, at.Sub(now))
+}

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClassify(t *testing.T) {
+	info := func(reason, domain string) string {
+		return fmt.Sprintf(`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":%q,"domain":%q}`, reason, domain)
+	}
+	retryInfo := func(delay string) string {
+		return fmt.Sprintf(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":%q}`, delay)
+	}
+	quota := func(id string) string {
+		return fmt.Sprintf(`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":%q}]}`, id)
+	}
+	body := func(code int, message string, details ...string) string {
+		return fmt.Sprintf(`{"error":{"code":%d,"message":%q,"status":"S","details":[%s]}}`, code, message, strings.Join(details, ","))
+	}
+	const cloudcode = "cloudcode-pa.googleapis.com"
+	for _, c := range []struct {
+		name  string
+		http  int
+		body  string
+		kind  Kind
+		final bool
+		after time.Duration
+		text  string // a part of it
+	}{
+		{"no quota at all", 429, body(429, "Quota exceeded, limit: 0, model: m"), Quota, true, 0, "limit: 0"},
+		{"plain", 429, body(429, "slow down"), Quota, false, 0, "slow down (429 S)"},
+		{"phrase", 429, body(429, "Quota. Please retry in 34.07s."), Quota, false, 34070 * time.Millisecond, ""},
+		{"phrase in ms", 429, body(429, "please retry in 900ms"), Quota, false, 900 * time.Millisecond, ""},
+		{"long phrase", 429, body(429, "Please retry in 301s"), Quota, true, 301 * time.Second, "try again in 5m1s"},
+		{"capacity", 429, body(429, "No capacity available for model m"), Unavailable, false, 0, ""},
+		{"capacity by name", 429, body(429, "x", info("MODEL_CAPACITY_EXHAUSTED", "d")), Unavailable, false, 0, ""},
+		{"per day", 429, body(429, "x", quota("RequestsPerDayPerProject"), retryInfo("2s")), Quota, true, 2 * time.Second, "the daily quota for this model is used up"},
+		{"daily", 429, body(429, "x", quota("DailyLimit")), Quota, true, 0, "daily quota"},
+		{"per minute", 429, body(429, "x", quota("RequestsPerMinute")), Quota, false, time.Minute, ""},
+		{"per minute with delay", 429, body(429, "x", quota("RequestsPerMinute"), retryInfo("2s")), Quota, false, 2 * time.Second, ""},
+		{"credits", 429, body(429, "x", info("INSUFFICIENT_G1_CREDITS_BALANCE", "d")), Quota, true, 0, ""},
+		{"cloudcode quota", 429, body(429, "x", info("QUOTA_EXHAUSTED", cloudcode), retryInfo("2s")), Quota, true, 2 * time.Second, ""},
+		{"cloudcode rate", 429, body(429, "x", info("RATE_LIMIT_EXCEEDED", cloudcode), retryInfo("2s")), Quota, false, 2 * time.Second, ""},
+		{"cloudcode rate without delay", 429, body(429, "x", info("RATE_LIMIT_EXCEEDED", cloudcode)), Quota, true, 0, ""},
+		{"rate elsewhere", 429, body(429, "x", info("RATE_LIMIT_EXCEEDED", "googleapis.com")), Quota, false, 0, ""},
+		{"delay", 429, body(429, "x", retryInfo("1.5s")), Quota, false, 1500 * time.Millisecond, ""},
+		{"odd delay", 429, body(429, "x", retryInfo("soon")), Quota, false, 0, ""},
+		{"long delay", 429, body(429, "x", retryInfo("3600s")), Quota, true, time.Hour, "try again in 1h00m"},
+		{"client closed", 499, body(499, "The operation was cancelled."), Unavailable, false, 0, ""},
+		{"overloaded", 503, body(503, "overloaded"), Unavailable, false, 0, "try again later"},
+		{"internal", 500, body(500, "An internal error"), Unavailable, false, 0, "hint: the fault is the server's"},
+		{"gateway timeout", 504, "upstream request timeout", Unavailable, false, 0, "upstream request timeout (504)"},
+		{"timeout", 408, "", Unavailable, false, 0, "408 Request Timeout"},
+		{"key", 400, body(400, "API key expired", info("API_KEY_EXPIRED", "d")), Auth, true, 0, "GEMINI_API_KEY"},
+		{"unauthenticated", 401, "Unauthorized", Auth, true, 0, "the API key was refused: Unauthorized (401)"},
+		{"to be verified", 403, body(403, "verify", info("VALIDATION_REQUIRED", cloudcode),
+			`{"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"Verify your account","url":"https://example.com/v"}]}`),
+			Auth, true, 0, "hint: Verify your account: https://example.com/v"},
+		{"unknown model", 404, body(404, "models/m is not found"), NotFound, true, 0, "model m: models/m is not found (404 S)"},
+		{"bad", 400, body(400, "Invalid value"), BadRequest, true, 0, "the request was refused: Invalid value (400 S)"},
+		{"too large", 413, "", Overflow, true, 0, "/compress"},
+		{"proxy", 407, "", Config, true, 0, "NAME:PASSWORD"},
+		{"teapot", 418, "I am a teapot", BadRequest, true, 0, "I am a teapot (418)"},
+		{"code in the body", 200, body(503, "overloaded"), Unavailable, false, 0, "(503 S)"},
+		{"nested", 400, body(400, `{"error":{"message":"inside"}}`), BadRequest, true, 0, "refused: inside (400 S)"},
+		{"a text", 502, `{"error":"upstream is down"}`, Unavailable, false, 0, "upstream is down (502)"},
+		{"details of other types", 429, `{"error":{"code":429,"message":5,"details":[7,{"@type":"google.rpc.RetryInfo","retryDelay":"1s","reason":7}]}}`, Quota, false, time.Second, ""},
+		{"long message", 400, strings.Repeat("long ", 10000), BadRequest, true, 0, "long long"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := parseFailure(c.http, nil, []byte(c.body)).classify("m")
+			if e.Kind != c.kind || e.Final != c.final || e.RetryAfter != c.after || !strings.Contains(e.Text(), c.text) {
+				t.Errorf("%s, final %v, after %s: %s\nwant %s, final %v, after %s: %s",
+					e.Kind, e.Final, e.RetryAfter, e.Text(), c.kind, c.final, c.after, c.text)
+			}
+			if e.HTTP != c.http || len(e.Text()) > 1200 || strings.Count(e.Text(), "\n") > 1 {
+				t.Errorf("%d %q", e.HTTP, e.Text())
+			}
+		})
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	date := func(s string) http.Header {
+		return http.Header{"Retry-After": {s}, "Date": {"Wed, 21 Oct 2026 07:28:00 GMT"}}
+	}
+	for _, c := range []struct {
+		value string
+		want  time.Duration
+	}{
+		{"7", 7 * time.Second}, {" 7 ", 7 * time.Second}, {"0", 0}, {"-1", 0}, {"1.5", 0}, {"soon", 0}, {"", 0},
+		{"99999999999999999999", 0}, {"9999999999999", 0},
+		{"Wed, 21 Oct 2026 07:28:30 GMT", 30 * time.Second}, {"Wed, 21 Oct 2026 07:27:00 GMT", 0},
+	} {
+		if got := retryAfter(date(c.value)); got != c.want {
+			t.Errorf("Retry-After %q: %s, want %s", c.value, got, c.want)
+		}
+	}
+	e := parseFailure(429, date("9"), []byte(`{"error":{"code":429}}`)).classify("m")
+	if e.RetryAfter != 9*time.Second {
+		t.Errorf("after %s", e.RetryAfter)
+	}
+}

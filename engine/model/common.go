@@ -1,0 +1,357 @@
+package model
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+)
+
+// A decoder decodes the chunks of one stream. The many that hold a piece of
+// text and the usual numbers it reads itself, several times as fast as
+// encoding/json, which reads all others and decides what is right: where the
+// two would differ, the decoder leaves a chunk alone.
+type decoder struct {
+	b       []byte
+	i       int
+	version string // what most chunks repeat
+	id      string
+}
+
+// A small is a chunk with what most chunks consist of, in one piece.
+type small struct {
+	response   genai.GenerateContentResponse
+	candidate  genai.Candidate
+	content    genai.Content
+	candidates [1]*genai.Candidate
+	parts      [1]*genai.Part
+}
+
+// common returns the chunk that b is, or nil if it holds anything unusual.
+func (d *decoder) common(b []byte) *genai.GenerateContentResponse {
+	d.b, d.i = b, 0
+	s := &small{}
+	r := &s.response
+	ok := d.object(func(key []byte) bool {
+		switch string(key) {
+		case "candidates":
+			return r.Candidates == nil && d.one(func() bool { return d.candidate(s) })
+		case "usageMetadata":
+			if r.UsageMetadata != nil {
+				return false
+			}
+			r.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{}
+			return d.usage(r.UsageMetadata)
+		case "modelVersion":
+			return d.repeated(&d.version, &r.ModelVersion)
+		case "responseId":
+			return d.repeated(&d.id, &r.ResponseID)
+		}
+		return false
+	})
+	d.space()
+	if !ok || d.i != len(b) {
+		return nil
+	}
+	return r
+}
+
+func (d *decoder) candidate(s *small) bool {
+	s.candidates[0] = &s.candidate
+	s.response.Candidates = s.candidates[:]
+	c := &s.candidate
+	return d.object(func(key []byte) bool {
+		switch string(key) {
+		case "content":
+			if c.Content != nil {
+				return false
+			}
+			c.Content = &s.content
+			return d.content(s)
+		case "finishReason":
+			var reason string
+			ok := d.text(&reason)
+			c.FinishReason = genai.FinishReason(reason)
+			return ok
+		case "index":
+			return d.number(&c.Index)
+		}
+		return false
+	})
+}
+
+func (d *decoder) content(s *small) bool {
+	c := &s.content
+	return d.object(func(key []byte) bool {
+		switch string(key) {
+		case "role":
+			if d.literal(`"model"`) {
+				c.Role = genai.RoleModel
+				return true
+			}
+			return d.text(&c.Role)
+		case "parts":
+			return c.Parts == nil && d.one(func() bool {
+				s.parts[0] = &genai.Part{}
+				c.Parts = s.parts[:]
+				return d.part(s.parts[0])
+			})
+		}
+		return false
+	})
+}
+
+func (d *decoder) part(p *genai.Part) bool {
+	return d.object(func(key []byte) bool {
+		switch string(key) {
+		case "text":
+			return d.text(&p.Text)
+		case "thought":
+			p.Thought = d.literal("true")
+			return p.Thought
+		}
+		return false
+	})
+}
+
+func (d *decoder) usage(u *genai.GenerateContentResponseUsageMetadata) bool {
+	return d.object(func(key []byte) bool {
+		switch string(key) {
+		case "promptTokenCount":
+			return d.number(&u.PromptTokenCount)
+		case "candidatesTokenCount":
+			return d.number(&u.CandidatesTokenCount)
+		case "totalTokenCount":
+			return d.number(&u.TotalTokenCount)
+		case "thoughtsTokenCount":
+			return d.number(&u.ThoughtsTokenCount)
+		case "cachedContentTokenCount":
+			return d.number(&u.CachedContentTokenCount)
+		case "promptTokensDetails":
+			if u.PromptTokensDetails != nil {
+				return false
+			}
+			m := &genai.ModalityTokenCount{}
+			u.PromptTokensDetails = []*genai.ModalityTokenCount{m}
+			return d.one(func() bool { return d.modality(m) })
+		}
+		return false
+	})
+}
+
+func (d *decoder) modality(m *genai.ModalityTokenCount) bool {
+	return d.object(func(key []byte) bool {
+		switch string(key) {
+		case "modality":
+			m.Modality = genai.MediaModalityText
+			return d.literal(`"TEXT"`)
+		case "tokenCount":
+			return d.number(&m.TokenCount)
+		}
+		return false
+	})
+}
+
+// object reads an object, and has field read the value of each key. It
+// reports whether all is as expected.
+func (d *decoder) object(field func(key []byte) bool) bool {
+	if !d.take('{') {
+		return false
+	}
+	if d.take('}') {
+		return true
+	}
+	for {
+		key, plain := d.quoted()
+		if !plain || !d.take(':') {
+			return false
+		}
+		d.space()
+		if !field(key) {
+			return false
+		}
+		if d.take('}') {
+			return true
+		}
+		if !d.take(',') {
+			return false
+		}
+	}
+}
+
+// one reads a list of exactly one element, which element reads.
+func (d *decoder) one(element func() bool) bool { return d.take('[') && element() && d.take(']') }
+
+func (d *decoder) space() {
+	for d.i < len(d.b) {
+		switch d.b[d.i] {
+		case ' ', '\t', '\r', '\n':
+			d.i++
+		default:
+			return
+		}
+	}
+}
+
+// take reads c, if it is next after white space.
+func (d *decoder) take(c byte) bool {
+	d.space()
+	if d.i < len(d.b) && d.b[d.i] == c {
+		d.i++
+		return true
+	}
+	return false
+}
+
+func (d *decoder) literal(s string) bool {
+	if bytes.HasPrefix(d.b[d.i:], []byte(s)) {
+		d.i += len(s)
+		return true
+	}
+	return false
+}
+
+// number reads a whole number that is not negative.
+func (d *decoder) number(n *int32) bool {
+	start := d.i
+	v := int32(0)
+	for d.i < len(d.b) && '0' <= d.b[d.i] && d.b[d.i] <= '9' {
+		v = 10*v + int32(d.b[d.i]-'0')
+		d.i++
+	}
+	digits := d.i - start
+	if digits == 0 || digits > 9 || digits > 1 && d.b[start] == '0' {
+		return false
+	}
+	if d.i < len(d.b) && (d.b[d.i] == '.' || d.b[d.i] == 'e' || d.b[d.i] == 'E') {
+		return false
+	}
+	*n = v
+	return true
+}
+
+// quoted reads a string and returns what is between the quotes, and whether
+// it stands for itself.
+func (d *decoder) quoted() (s []byte, plain bool) {
+	if !d.take('"') {
+		return nil, false
+	}
+	start := d.i
+	for ; d.i < len(d.b); d.i++ {
+		switch c := d.b[d.i]; {
+		case c == '"':
+			d.i++
+			return d.b[start : d.i-1], true
+		case c == '\\' || c < ' ':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// repeated reads a string that is likely to be the last one again.
+func (d *decoder) repeated(last, s *string) bool {
+	b, plain := d.quoted()
+	if !plain || !utf8.Valid(b) {
+		return false
+	}
+	if string(b) != *last {
+		*last = string(b)
+	}
+	*s = *last
+	return true
+}
+
+// text reads a string with the usual escapes.
+func (d *decoder) text(s *string) bool {
+	start := d.i
+	if b, plain := d.quoted(); plain {
+		if !utf8.Valid(b) {
+			return false
+		}
+		*s = string(b)
+		return true
+	}
+	if start >= len(d.b) || d.b[start] != '"' {
+		return false
+	}
+	start++
+	end := closing(d.b[start:])
+	if end < 0 || !utf8.Valid(d.b[start:start+end]) {
+		return false
+	}
+	d.i = start + end + 1
+	buf := make([]byte, 0, end)
+	for b := d.b[start : start+end]; len(b) > 0; {
+		n := bytes.IndexByte(b, '\\')
+		if n < 0 {
+			buf = append(buf, b...)
+			break
+		}
+		buf = append(buf, b[:n]...)
+		var ok bool
+		if buf, b, ok = unescape(buf, b[n+1:]); !ok {
+			return false
+		}
+	}
+	*s = string(buf)
+	return true
+}
+
+// closing returns the index of the quote that ends the string b begins with,
+// or -1 if a control character or the end comes first.
+func closing(b []byte) int {
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i
+		case c == '\\':
+			i++
+			if i < len(b) && b[i] < ' ' {
+				return -1
+			}
+		case c < ' ':
+			return -1
+		}
+	}
+	return -1
+}
+
+// unescape appends to buf what the escape at the beginning of b stands for,
+// less its backslash, and returns the rest of b.
+func unescape(buf, b []byte) (out, rest []byte, ok bool) {
+	if len(b) == 0 {
+		return buf, b, false
+	}
+	switch c := b[0]; c {
+	case '"', '\\', '/':
+		return append(buf, c), b[1:], true
+	case 'n':
+		return append(buf, '\n'), b[1:], true
+	case 't':
+		return append(buf, '\t'), b[1:], true
+	case 'r':
+		return append(buf, '\r'), b[1:], true
+	case 'b':
+		return append(buf, '\b'), b[1:], true
+	case 'f':
+		return append(buf, '\f'), b[1:], true
+	case 'u':
+		if len(b) < 5 {
+			return buf, b, false
+		}
+		r := rune(0)
+		for _, c := range b[1:5] {
+			digit := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
+			if digit < 0 || c < '0' {
+				return buf, b, false
+			}
+			r = r<<4 | rune(digit)
+		}
+		if 0xd800 <= r && r < 0xe000 { // half a character
+			return buf, b, false
+		}
+		return utf8.AppendRune(buf, r), b[5:], true
+	}
+	return buf, b, false
+}

@@ -1,0 +1,83 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/genai"
+)
+
+// plain is a response without methods: the library's own decoder goes over the
+// text of a chunk twice.
+type plain genai.GenerateContentResponse
+
+// done ends the streams of other APIs; some gateways send it here too.
+const done = "[DONE]"
+
+// complete reports whether b is a whole event.
+func complete(b []byte) bool { return json.Valid(b) || string(bytes.TrimSpace(b)) == done }
+
+// decode returns the chunk that b is. If b is an error instead, its text
+// is returned as fault.
+func (d *decoder) decode(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
+	if chunk := d.common(b); chunk != nil {
+		return chunk, nil, nil
+	}
+	var wire struct {
+		plain
+		Error json.RawMessage
+	}
+	if err := json.Unmarshal(b, &wire); err != nil {
+		return nil, nil, err
+	}
+	if len(wire.Error) > 0 && string(wire.Error) != "null" {
+		return nil, wire.Error, nil
+	}
+	chunk = (*genai.GenerateContentResponse)(&wire.plain)
+	if bytes.Contains(b, []byte(`"citationSources"`)) {
+		addCitations(chunk, b)
+	}
+	return chunk, nil, nil
+}
+
+// addCitations fills in what the Gemini API names otherwise than the library.
+func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
+	var wire struct {
+		Candidates []struct {
+			CitationMetadata struct{ CitationSources []*genai.Citation }
+		}
+	}
+	if json.Unmarshal(b, &wire) != nil {
+		return // citations are not worth an answer
+	}
+	for i, c := range wire.Candidates {
+		if s := c.CitationMetadata.CitationSources; len(s) > 0 && i < len(chunk.Candidates) && chunk.Candidates[i] != nil {
+			chunk.Candidates[i].CitationMetadata = &genai.CitationMetadata{Citations: s}
+		}
+	}
+}
+
+// decodeDocument returns the chunks of an answer that did not come as a stream:
+// one response or a list of them.
+func decodeDocument(b []byte) (chunks []*genai.GenerateContentResponse, fault json.RawMessage, err error) {
+	docs := []json.RawMessage{b}
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		docs = nil
+		if err := json.Unmarshal(b, &docs); err != nil {
+			return nil, nil, err
+		}
+	}
+	var d decoder
+	for _, doc := range docs {
+		chunk, fault, err := d.decode(doc)
+		if fault != nil || err != nil {
+			return chunks, fault, err
+		}
+		if chunk.Candidates == nil && chunk.PromptFeedback == nil && chunk.UsageMetadata == nil {
+			return chunks, nil, fmt.Errorf("%s is no part of an answer", oneLine(string(doc[:min(len(doc), 100)])))
+		}
+		chunks = append(chunks, chunk)
+	}
+	return chunks, nil, nil
+}

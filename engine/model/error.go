@@ -1,0 +1,133 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind is the class of an [Error].
+type Kind int
+
+// The classes of errors.
+const (
+	Unknown     Kind = iota
+	Config           // the address, a certificate or a proxy setting is unusable
+	Auth             // the credentials are missing, wrong or not enough
+	Quota            // too much was asked; see RetryAfter and Final
+	Unavailable      // the server can't be reached or can't answer now
+	NotFound         // there is no such model
+	BadRequest       // the request itself was refused
+	Overflow         // the conversation is too long for the model
+	Refused          // the model's server won't answer this
+	Invalid          // an answer came that is none
+)
+
+// String returns the kind in one word, as records show it.
+func (k Kind) String() string {
+	names := [...]string{"unknown", "config", "auth", "quota", "unavailable", "not_found",
+		"bad_request", "overflow", "refused", "invalid_stream"}
+	if k < 0 || int(k) >= len(names) {
+		return names[Unknown]
+	}
+	return names[k]
+}
+
+// An Error is a request that was not answered.
+type Error struct {
+	Kind Kind
+
+	// HTTP is the status the server answered with, 0 if it did not.
+	HTTP int
+
+	// Code is the server's own name for the error, such as
+	// "RESOURCE_EXHAUSTED", or that of a defect of the answer, such as
+	// "NO_FINISH_REASON".
+	Code string
+
+	// Message says what happened and why, on one line.
+	Message string
+
+	// Hint says what to do about it, on one line; may be empty.
+	Hint string
+
+	// RetryAfter is how long the server wants to be left alone, 0 if it
+	// did not say.
+	RetryAfter time.Duration
+
+	// Final says that asking again does not help.
+	Final bool
+
+	// Answering says that the server had begun to answer.
+	Answering bool
+
+	// Err is the cause, may be nil.
+	Err error
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Text returns the message and, on a line of its own, the hint.
+func (e *Error) Text() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "\nhint: " + e.Hint
+}
+
+// What to do, by what happened.
+const (
+	hintKey      = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
+	hintAccess   = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
+	hintModel    = "choose another model with -m or /model"
+	hintDaily    = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
+	hintWait     = "wait a little, or choose another model with -m or /model"
+	hintServer   = "the fault is the server's: try again later, or choose another model with -m or /model"
+	hintNetwork  = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
+	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintOverflow = "shorten the conversation with /compress, or begin another with /clear"
+	hintRephrase = "say it in other words"
+)
+
+// oneLine puts s on one line and cuts it to what a person reads.
+func oneLine(s string) string {
+	const most = 600
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// brief writes d as a person would say it.
+func brief(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// A redactor takes secrets out of texts.
+type redactor []string
+
+func (r redactor) clean(s string) string {
+	for _, secret := range r {
+		s = strings.ReplaceAll(s, secret, "[secret]")
+	}
+	return s
+}
+
+// secret adds s, if it is long enough to be one.
+func (r *redactor) secret(s string) {
+	if len(s) >= 4 {
+		*r = append(*r, s)
+	}
+}

@@ -1,0 +1,287 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime"
+	"sync"
+	"time"
+
+	"gemline/engine"
+	"golang.org/x/net/http/httpproxy"
+	"google.golang.org/genai"
+)
+
+// Options are the settings of a [Genai].
+type Options struct {
+	// APIKey is required. It travels in the header x-goog-api-key, or as a
+	// bearer token.
+	APIKey string
+	Bearer bool
+
+	// BaseURL is where the API is, with https, or with http on this
+	// machine; Google's own if empty. A path in it is kept.
+	BaseURL string
+
+	// APIVersion is the first element of the path; v1beta if empty.
+	APIVersion string
+
+	// Header is sent with every request and wins over everything else.
+	Header http.Header
+
+	// Version and Surface are told to the server in the User-Agent: of this
+	// program, and what it runs in, "terminal" if empty.
+	Version, Surface string
+
+	// Proxy says which proxy to use; see [ProxyFrom].
+	Proxy httpproxy.Config
+
+	// CAs names files and directories with certificates, in PEM, to trust
+	// beside those of the system.
+	CAs []string
+
+	// Connect is the longest time a connection may take, 30 seconds if 0;
+	// Idle the longest time the server may be silent, 5 minutes if 0.
+	Connect, Idle time.Duration
+
+	// Logger, if not nil, is told about requests and responses, and at the
+	// level of [Trace] about every event of a stream.
+	Logger *slog.Logger
+
+	// Transport replaces the network, if not nil. Proxy, CAs and Connect
+	// are its own affair then.
+	Transport http.RoundTripper
+}
+
+// Trace is the level of logging below debugging.
+const Trace = slog.LevelDebug - 4
+
+// A Genai is a Generator that asks the Gemini API. It makes no connection
+// before it is first used.
+type Genai struct {
+	opts   Options
+	base   *url.URL
+	redact redactor
+	log    *slog.Logger
+
+	cache cache
+
+	mu     sync.Mutex
+	opened *opened
+}
+
+// NewGenai returns a Genai. The error, if any, is a [Config] or [Auth] error.
+func NewGenai(o Options) (*Genai, error) {
+	if o.APIKey == "" {
+		return nil, &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
+			Hint: "make one at https://aistudio.google.com/apikey and export GEMINI_API_KEY=..."}
+	}
+	if !headerValue(o.APIKey) {
+		return nil, &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Hint: hintKey}
+	}
+	base, err := parseBase(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkProxy(o.Proxy); err != nil {
+		return nil, err
+	}
+	g := &Genai{opts: o, base: base, log: o.Logger}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	if g.opts.Idle == 0 {
+		g.opts.Idle = 5 * time.Minute
+	}
+	g.redact.secret(o.APIKey)
+	if p, ok := base.User.Password(); ok {
+		g.redact.secret(p)
+	}
+	for _, vs := range o.Header {
+		for _, v := range vs {
+			if len(v) > 15 { // a word is no secret
+				g.redact.secret(v)
+			}
+		}
+	}
+	return g, nil
+}
+
+// Close drops the connections that are kept for the next request.
+func (g *Genai) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.opened != nil {
+		if t, ok := g.opened.base.(interface{ CloseIdleConnections() }); ok {
+			t.CloseIdleConnections()
+		}
+	}
+	return nil
+}
+
+// userAgent names this program to the server, in the form the server expects
+// of a command line client.
+func (o Options) userAgent(model string) string {
+	version, surface := o.Version, o.Surface
+	if version == "" {
+		version = "0"
+	}
+	if surface == "" {
+		surface = "terminal"
+	}
+	return fmt.Sprintf("gemline/%s/%s (%s; %s; %s)", version, model, runtime.GOOS, runtime.GOARCH, surface)
+}
+
+// Generate implements [engine.Generator]. Settings that req leaves open are
+// those of [Preset].
+func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		left := errors.New("left")
+		if err := g.generate(ctx, req, func(chunk *genai.GenerateContentResponse) error {
+			if !yield(chunk, nil) {
+				return left
+			}
+			return ctx.Err()
+		}); err != nil && err != left {
+			yield(nil, err)
+		}
+	}
+}
+
+func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
+	config, b := g.settings(req)
+	x := &exchange{body: b, model: req.Model}
+	defer x.end()
+	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
+		config.HTTPOptions.ExtrasRequestProvider = x.take
+		for _, err := range client.Models.GenerateContentStream(ctx, req.Model, nil, config) {
+			return err // an answer is not the library's to read
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.receive(ctx, x, emit)
+}
+
+// settings returns the part of req that the library encodes and the part that
+// is encoded here.
+func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, body) {
+	config := Merge(Preset(req.Model), req.Config)
+	b := body{contents: req.Contents, system: config.SystemInstruction, tools: config.Tools}
+	config.SystemInstruction, config.Tools = nil, nil
+	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry
+	h := genai.HTTPOptions{}
+	if config.HTTPOptions != nil {
+		h = *config.HTTPOptions
+	}
+	h.RetryOptions = nil
+	config.HTTPOptions = &h
+	return config, b
+}
+
+// receive reads the stream of x.
+func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.GenerateContentResponse) error) error {
+	events := newEventReader(x)
+	var d decoder
+	n := 0
+	trace := g.log.Enabled(ctx, Trace)
+	defer func() { g.log.DebugContext(ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
+	switch first, err := events.peek(); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return g.lost(ctx, x, err)
+	case first == '{', first == '[', first == '<':
+		return g.receiveDocument(ctx, x, events, emit)
+	}
+	for {
+		data, err := events.next()
+		if err == io.EOF || string(data) == done {
+			return nil
+		}
+		if err != nil {
+			return g.lost(ctx, x, err)
+		}
+		if trace {
+			g.log.Log(ctx, Trace, "event", "data", cut(g.redact.clean(string(data))))
+		}
+		chunk, fault, err := d.decode(data)
+		if err != nil {
+			return g.garbled(err, data)
+		}
+		if fault != nil {
+			return g.faulty(x, fault)
+		}
+		n++
+		if err := emit(chunk); err != nil {
+			return err
+		}
+	}
+}
+
+// receiveDocument reads an answer that is no stream.
+func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventReader, emit func(*genai.GenerateContentResponse) error) error {
+	doc, err := events.all()
+	if err != nil {
+		return g.lost(ctx, x, err)
+	}
+	if doc[0] == '<' {
+		f := parseFailure(x.resp.StatusCode, x.resp.Header, doc)
+		return g.failed(f, x)
+	}
+	chunks, fault, err := decodeDocument(doc)
+	if err != nil {
+		return g.garbled(err, doc)
+	}
+	if fault != nil {
+		return g.faulty(x, fault)
+	}
+	for _, chunk := range chunks {
+		if err := emit(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Count implements [engine.Generator]. The API counts contents only.
+func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
+	x := &exchange{body: body{contents: req.Contents}, model: req.Model}
+	defer x.end()
+	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
+		_, err := client.Models.CountTokens(ctx, req.Model, nil, &genai.CountTokensConfig{
+			HTTPOptions: &genai.HTTPOptions{ExtrasRequestProvider: func(map[string]any) map[string]any { return x.take(nil) }}})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	answer, err := newEventReader(x).all()
+	if err != nil {
+		return 0, g.lost(ctx, x, err)
+	}
+	var count struct {
+		TotalTokens *int
+		Error       json.RawMessage
+	}
+	switch err := json.Unmarshal(answer, &count); {
+	case err != nil && len(answer) > 0 && answer[0] == '<':
+		return 0, g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, answer), x)
+	case err != nil:
+		return 0, g.garbled(err, answer)
+	case len(count.Error) > 0:
+		return 0, g.faulty(x, count.Error)
+	case count.TotalTokens == nil || *count.TotalTokens < 0:
+		return 0, g.garbled(errors.New("no totalTokens"), answer)
+	}
+	return *count.TotalTokens, nil
+}

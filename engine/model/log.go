@@ -1,0 +1,156 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"google.golang.org/genai"
+)
+
+// logged is how much of one text a log shows, in bytes.
+const logged = 4 << 10
+
+// Log returns a Generator that asks g and tells l, at the level of debugging,
+// what was asked and answered. Long texts are cut, and secrets taken out.
+func Log(g engine.Generator, l *slog.Logger, secrets ...string) engine.Generator {
+	t := teller{Generator: g, log: l}
+	for _, s := range secrets {
+		t.redact.secret(s)
+	}
+	return t
+}
+
+type teller struct {
+	engine.Generator
+	log    *slog.Logger
+	redact redactor
+}
+
+// Generate implements [engine.Generator].
+func (t teller) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if !t.log.Enabled(ctx, slog.LevelDebug) {
+			t.Generator.Generate(ctx, req)(yield)
+			return
+		}
+		t.asked(ctx, "generate", req)
+		h := heard{start: time.Now()}
+		defer func() { t.answered(ctx, &h) }()
+		for chunk, err := range t.Generator.Generate(ctx, req) {
+			if err != nil {
+				h.err = err
+				yield(nil, err)
+				return
+			}
+			h.hear(chunk)
+			if !yield(chunk, nil) {
+				h.err = errLeft
+				return
+			}
+		}
+	}
+}
+
+// Count implements [engine.Generator].
+func (t teller) Count(ctx context.Context, req *engine.Request) (int, error) {
+	t.asked(ctx, "count", req)
+	n, err := t.Generator.Count(ctx, req)
+	t.log.DebugContext(ctx, "model counted", "tokens", n, "error", t.text(err))
+	return n, err
+}
+
+func (t teller) asked(ctx context.Context, what string, req *engine.Request) {
+	if !t.log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	last := ""
+	if n := len(req.Contents); n > 0 && req.Contents[n-1] != nil {
+		last = t.say(req.Contents[n-1])
+	}
+	t.log.DebugContext(ctx, "model asked", "for", what, "model", req.Model, "messages", len(req.Contents), "last", last)
+}
+
+func (t teller) answered(ctx context.Context, h *heard) {
+	t.log.DebugContext(ctx, "model answered", "chunks", h.chunks, "took", time.Since(h.start),
+		"finish", string(h.finish), "text", t.redact.clean(h.text.String()), "calls", t.redact.clean(strings.Join(h.calls, "; ")),
+		"tokens", h.tokens, "error", t.text(h.err))
+}
+
+// say returns a message as a log shows it.
+func (t teller) say(c *genai.Content) string {
+	var all []string
+	for _, p := range c.Parts {
+		if p == nil {
+			continue
+		}
+		switch {
+		case p.FunctionCall != nil:
+			all = append(all, fmt.Sprintf("call %s %v", p.FunctionCall.Name, p.FunctionCall.Args))
+		case p.FunctionResponse != nil:
+			all = append(all, fmt.Sprintf("answer of %s %v", p.FunctionResponse.Name, p.FunctionResponse.Response))
+		case p.InlineData != nil:
+			all = append(all, fmt.Sprintf("%d bytes of %s", len(p.InlineData.Data), p.InlineData.MIMEType))
+		default:
+			all = append(all, p.Text)
+		}
+	}
+	return cut(t.redact.clean(strings.Join(all, " | ")))
+}
+
+func (t teller) text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cut(t.redact.clean(err.Error()))
+}
+
+// cut shortens s to what a log shows.
+func cut(s string) string {
+	if len(s) <= logged {
+		return s
+	}
+	return strings.ToValidUTF8(s[:logged], "") + fmt.Sprintf("... (%d bytes)", len(s))
+}
+
+// A heard is an answer as a log shows it.
+type heard struct {
+	start  time.Time
+	chunks int
+	finish genai.FinishReason
+	text   strings.Builder
+	calls  []string
+	tokens int32
+	err    error
+}
+
+func (h *heard) hear(chunk *genai.GenerateContentResponse) {
+	h.chunks++
+	if chunk.UsageMetadata != nil {
+		h.tokens = chunk.UsageMetadata.TotalTokenCount
+	}
+	for _, c := range chunk.Candidates {
+		if c == nil {
+			continue
+		}
+		if c.FinishReason != "" {
+			h.finish = c.FinishReason
+		}
+		if c.Content == nil {
+			continue
+		}
+		for _, p := range c.Content.Parts {
+			switch {
+			case p == nil:
+			case p.FunctionCall != nil:
+				h.calls = append(h.calls, cut(fmt.Sprintf("%s %v", p.FunctionCall.Name, p.FunctionCall.Args)))
+			case h.text.Len() < logged:
+				h.text.WriteString(cut(p.Text))
+			}
+		}
+	}
+}

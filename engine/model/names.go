@@ -1,0 +1,114 @@
+package model
+
+import (
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// Default is the name that stands for the model when none is chosen.
+const Default = "auto"
+
+// Names of models that others stand for.
+const (
+	pro25     = "gemini-2.5-pro"
+	proLatest = "gemini-3.1-pro-preview-customtools"
+	flash     = "gemini-3.8-flash"
+	flashLite = "gemini-3.5-flash-lite"
+)
+
+// Resolve returns the model that name stands for with an API key: an alias, an
+// older model that another has replaced, or the name itself.
+func Resolve(name string) string {
+	switch name = strings.TrimSpace(name); name {
+	case "", "auto", "pro", "auto-gemini-3", "gemini-3-pro-preview":
+		return proLatest
+	case "auto-gemini-2.5":
+		return pro25
+	case "flash", "gemini-3.5-flash", "gemini-3-flash":
+		return flash
+	case "flash-lite", "none", "gemini-3.1-flash-lite":
+		return flashLite
+	}
+	return name
+}
+
+// A Choice is a model that the user may choose.
+type Choice struct {
+	Name string
+	Note string // what it is for, or stands for
+}
+
+// Choices returns the names to offer, the aliases first.
+func Choices() []Choice {
+	return []Choice{
+		{"auto", "the best there is: " + proLatest},
+		{"pro", proLatest},
+		{"flash", flash},
+		{"flash-lite", flashLite},
+		{"auto-gemini-2.5", pro25},
+		{proLatest, "most able; for tools such as ours"},
+		{"gemini-3.1-pro-preview", "most able"},
+		{flash, "fast and able"},
+		{"gemini-3-flash-preview", "fast, a preview"},
+		{flashLite, "fastest and cheapest"},
+		{pro25, "able and proven"},
+		{"gemini-2.5-flash", "fast and proven"},
+		{"gemini-2.5-flash-lite", "cheap and proven"},
+		{"gemma-4-31b-it", "open weights"},
+		{"gemma-4-26b-a4b-it", "open weights, faster"},
+	}
+}
+
+// TokenLimit returns how many tokens the context of a model holds.
+func TokenLimit(name string) int {
+	if gemma(Resolve(name)) {
+		return 256_000
+	}
+	return 1_048_576
+}
+
+func gemma(name string) bool { return name == "gemma-4-31b-it" || name == "gemma-4-26b-a4b-it" }
+
+// Preset returns the settings of a conversation with the model name.
+func Preset(name string) *genai.GenerateContentConfig {
+	c := &genai.GenerateContentConfig{
+		Temperature:    genai.Ptr[float32](1),
+		TopP:           genai.Ptr[float32](0.95),
+		TopK:           genai.Ptr[float32](64),
+		ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true},
+	}
+	name = strings.TrimPrefix(name, "models/")
+	switch {
+	case strings.HasPrefix(name, "gemini-2.5"):
+		c.ThinkingConfig.ThinkingBudget = genai.Ptr[int32](8192)
+	case name == "gemini-3", strings.HasPrefix(name, "gemini-3-"), strings.HasPrefix(name, "gemini-3."), gemma(name):
+		c.ThinkingConfig.ThinkingLevel = genai.ThinkingLevelHigh
+	}
+	return c
+}
+
+// Merge returns a copy of over, which may be nil, that takes from base how to
+// sample and to think where over leaves it open.
+func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
+	if over == nil {
+		over = &genai.GenerateContentConfig{}
+	}
+	c := *over
+	if c.Temperature == nil {
+		c.Temperature = base.Temperature
+	}
+	if c.TopP == nil {
+		c.TopP = base.TopP
+	}
+	if c.TopK == nil {
+		c.TopK = base.TopK
+	}
+	if c.MaxOutputTokens == 0 {
+		c.MaxOutputTokens = base.MaxOutputTokens
+	}
+	if c.ThinkingConfig == nil {
+		c.ThinkingConfig = base.ThinkingConfig
+	}
+	return &c
+}

@@ -1,0 +1,227 @@
+package model
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/http/httpproxy"
+)
+
+// defaultBase is where Google's API is.
+const defaultBase = "https://generativelanguage.googleapis.com"
+
+// network returns the transport that o asks for. The error is about
+// certificates that can't be read, which most connections do without.
+func network(o Options) (*http.Transport, error) {
+	connect := o.Connect
+	if connect == 0 {
+		connect = 30 * time.Second
+	}
+	proxy := o.Proxy.ProxyFunc()
+	t := &http.Transport{
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
+		TLSHandshakeTimeout: connect,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 16,
+		IdleConnTimeout:     90 * time.Second,
+		WriteBufferSize:     64 << 10,
+		ReadBufferSize:      32 << 10,
+		// Finds out that the connection has died while the machine slept.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+	}
+	if len(o.CAs) > 0 {
+		pool, err := trust(o.CAs)
+		t.TLSClientConfig = &tls.Config{RootCAs: pool}
+		return t, err
+	}
+	return t, nil
+}
+
+// trust returns the system's certificates and those in the named files and
+// directories. What can't be read is left out and told of.
+func trust(names []string) (*x509.CertPool, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	var errs []error
+	for _, name := range names {
+		if err := trustOne(pool, name); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return pool, errors.Join(errs...)
+}
+
+func trustOne(pool *x509.CertPool, name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		pem, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("%s: no certificate in PEM form", name)
+		}
+		return nil
+	}
+	files, err := os.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	for _, f := range files { // such directories hold other things too
+		if pem, err := os.ReadFile(filepath.Join(name, f.Name())); err == nil {
+			pool.AppendCertsFromPEM(pem)
+		}
+	}
+	return nil
+}
+
+// parseBase checks the address of the API.
+func parseBase(s string) (*url.URL, error) {
+	if s = strings.TrimSpace(s); s == "" {
+		s = defaultBase
+	}
+	bad := func(why string) error {
+		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
+			Hint: "GOOGLE_GEMINI_BASE_URL is an address such as " + defaultBase + " or http://localhost:8080"}
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil: // its text shows the address, which may hold a password
+		return nil, bad("is no URL")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, bad(fmt.Sprintf("%q must begin with https://", u.Redacted()))
+	case u.Hostname() == "":
+		return nil, bad(fmt.Sprintf("%q names no server", u.Redacted()))
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, bad(fmt.Sprintf("%q must end with its path", u.Redacted()))
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", u.Redacted()))
+	}
+	return u, nil
+}
+
+// loopback reports whether host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// checkProxy finds what [httpproxy] passes over in silence.
+func checkProxy(c httpproxy.Config) error {
+	for _, s := range []string{c.HTTPSProxy, c.HTTPProxy} {
+		if s == "" {
+			continue
+		}
+		if !strings.Contains(s, "://") {
+			s = "http://" + s
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Hostname() == "" {
+			return &Error{Kind: Config, Final: true, Message: "the address of the proxy is no URL",
+				Hint: "HTTPS_PROXY is an address such as http://proxy.example.com:3128"}
+		}
+		switch u.Scheme {
+		case "http", "https", "socks5", "socks5h":
+		default:
+			return &Error{Kind: Config, Final: true, Message: fmt.Sprintf("proxies of the kind %s:// are unknown", u.Scheme),
+				Hint: "HTTPS_PROXY begins with http://, https:// or socks5://"}
+		}
+	}
+	return nil
+}
+
+// ProxyFrom returns the proxy that an environment asks for: the first of
+// HTTPS_PROXY, https_proxy, HTTP_PROXY and http_proxy, whatever is asked for
+// through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
+// their http://.
+func ProxyFrom(getenv func(string) string) httpproxy.Config {
+	first := func(names ...string) string {
+		for _, name := range names {
+			if v := strings.TrimSpace(getenv(name)); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	proxy := first("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+	return httpproxy.Config{HTTPSProxy: proxy, HTTPProxy: proxy, NoProxy: first("NO_PROXY", "no_proxy")}
+}
+
+// CAsFrom returns the files and directories with certificates that an
+// environment names.
+func CAsFrom(getenv func(string) string) []string {
+	var names []string
+	for _, list := range []string{getenv("SSL_CERT_FILE"), getenv("NODE_EXTRA_CA_CERTS")} {
+		if list != "" {
+			names = append(names, list)
+		}
+	}
+	for _, dir := range filepath.SplitList(getenv("SSL_CERT_DIR")) {
+		if dir != "" {
+			names = append(names, dir)
+		}
+	}
+	return names
+}
+
+// ParseHeader reads header fields written as "Name: value, Name2: value2". A
+// comma begins another field only where a name and a colon follow, so that
+// values may hold commas.
+func ParseHeader(s string) (http.Header, error) {
+	h := http.Header{}
+	var fields []string
+	for _, piece := range strings.Split(s, ",") {
+		name, _, ok := strings.Cut(piece, ":")
+		if len(fields) == 0 || ok && httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
+			fields = append(fields, piece)
+		} else {
+			fields[len(fields)-1] += "," + piece
+		}
+	}
+	for _, field := range fields {
+		if strings.TrimSpace(field) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(field, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !ok || !httpguts.ValidHeaderFieldName(name):
+			return nil, &Error{Kind: Config, Final: true, Message: "a header field without a name",
+				Hint: "GEMINI_CLI_CUSTOM_HEADERS is written NAME: VALUE, NAME: VALUE"}
+		case !headerValue(value):
+			return nil, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("the value of the header field %s holds a control character", name)}
+		}
+		h.Set(name, value)
+	}
+	return h, nil
+}
+
+func headerValue(s string) bool { return httpguts.ValidHeaderFieldValue(s) }
+
+// modelName reports whether s may stand in a URL as the name of a model.
+func modelName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.@:/", c) >= 0
+		if !ok {
+			return false
+		}
+	}
+	return s != "" && s[0] != '/' && s[len(s)-1] != '/' && !strings.Contains(s, "..") && !strings.Contains(s, "//")
+}

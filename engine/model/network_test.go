@@ -1,0 +1,248 @@
+package model_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/model"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/http/httpproxy"
+)
+
+func TestProxyFrom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		want httpproxy.Config
+	}{
+		{"none", nil, httpproxy.Config{}},
+		{"first", map[string]string{"HTTPS_PROXY": "a", "https_proxy": "b", "NO_PROXY": "x", "no_proxy": "y"},
+			httpproxy.Config{HTTPSProxy: "a", HTTPProxy: "a", NoProxy: "x"}},
+		{"lower case", map[string]string{"https_proxy": "b", "HTTP_PROXY": "c", "no_proxy": "y"},
+			httpproxy.Config{HTTPSProxy: "b", HTTPProxy: "b", NoProxy: "y"}},
+		{"last", map[string]string{"http_proxy": " d "}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
+	} {
+		got := model.ProxyFrom(func(k string) string { return c.env[k] })
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func TestCAsFrom(t *testing.T) {
+	list := "a" + string(filepath.ListSeparator) + "b" + string(filepath.ListSeparator)
+	env := map[string]string{"SSL_CERT_FILE": "f", "SSL_CERT_DIR": list, "NODE_EXTRA_CA_CERTS": "n"}
+	got := model.CAsFrom(func(k string) string { return env[k] })
+	if d := cmp.Diff([]string{"f", "n", "a", "b"}, got); d != "" {
+		t.Error(d)
+	}
+	if got := model.CAsFrom(func(string) string { return "" }); got != nil {
+		t.Errorf("got %q from nothing", got)
+	}
+}
+
+func TestParseHeader(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want http.Header
+		err  string
+	}{
+		{"", http.Header{}, ""},
+		{"A: 1", http.Header{"A": {"1"}}, ""},
+		{"a: 1, x-b:2 ,", http.Header{"A": {"1"}, "X-B": {"2 ,"}}, ""},
+		{"Accept: a, b, c;q=1, X: d", http.Header{"Accept": {"a, b, c;q=1"}, "X": {"d"}}, ""},
+		{"X: http://h:1/,a b: c", http.Header{"X": {"http://h:1/,a b: c"}}, ""},
+		{"Authorization: Bearer x.y", http.Header{"Authorization": {"Bearer x.y"}}, ""},
+		{"nothing", nil, "without a name"},
+		{": x", nil, "without a name"},
+		{"X: a\r\nY: b", nil, "control character"},
+	} {
+		got, err := model.ParseHeader(c.in)
+		if d := cmp.Diff(c.want, got); d != "" && c.err == "" {
+			t.Errorf("%q: %s", c.in, d)
+		}
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: error %v, want %q", c.in, err, c.err)
+		}
+	}
+}
+
+// TestCertificates talks to a server whose certificate only the settings can
+// vouch for.
+func TestCertificates(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, et.Event(`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`))
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	dir := t.TempDir()
+	cert := filepath.Join(dir, "ca.pem")
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}
+	if err := os.WriteFile(cert, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(other, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		cas  []string
+		err  string
+	}{
+		{"file", []string{cert}, ""},
+		{"directory", []string{dir}, ""},
+		{"none", nil, "nobody trusted has signed"},
+		{"missing", []string{filepath.Join(dir, "none")}, "none: "},
+		{"one missing", []string{filepath.Join(dir, "none"), cert}, ""},
+		{"no certificate", []string{other}, "no certificate in PEM form"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, CAs: c.cas})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			got, err := hear(t, g, ask("q"))
+			if c.err == "" && (got != "hi" || err != nil) {
+				t.Errorf("heard %q, %v", got, err)
+			}
+			var e *model.Error
+			if c.err != "" && (!errors.As(err, &e) || !strings.Contains(e.Error(), c.err) || !e.Final || e.Hint == "") {
+				t.Errorf("error %#v, want %q", err, c.err)
+			}
+		})
+	}
+}
+
+// TestHTTP2 leaves, cancels and loses streams that share a connection.
+func TestHTTP2(t *testing.T) {
+	ended := make(chan struct{}, 10)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { ended <- struct{}{} }()
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, et.Event(`{"candidates":[{"content":{"parts":[{"text":"`+r.Proto+`"}]}}]}`))
+		w.(http.Flusher).Flush()
+		if r.Header.Get("X-Abort") != "" {
+			panic(http.ErrAbortHandler)
+		}
+		<-r.Context().Done()
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	cert := filepath.Join(t.TempDir(), "ca.pem")
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}
+	if err := os.WriteFile(cert, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dial := func(o model.Options) *model.Genai {
+		o.APIKey, o.BaseURL, o.CAs = key, s.URL, []string{cert}
+		g, err := model.NewGenai(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { g.Close() })
+		return g
+	}
+	g := dial(model.Options{})
+	for chunk, err := range g.Generate(t.Context(), ask("q")) {
+		if err != nil || chunk.Candidates[0].Content.Parts[0].Text != "HTTP/2.0" {
+			t.Fatalf("heard %+v, %v", chunk, err)
+		}
+		break
+	}
+	<-ended
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, err := range g.Generate(ctx, ask("q")) {
+		if err == nil {
+			cancel()
+		} else if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	}
+	cancel()
+	<-ended
+	var e *model.Error
+	if _, err := hear(t, dial(model.Options{Idle: 50 * time.Millisecond}), ask("q")); !errors.Is(err, model.ErrIdle) {
+		t.Errorf("error %v", err)
+	}
+	<-ended
+	_, err := hear(t, dial(model.Options{Header: http.Header{"X-Abort": {"1"}}}), ask("q"))
+	if !errors.As(err, &e) || e.Kind != model.Unavailable || !e.Answering || e.Final {
+		t.Errorf("error %#v", err)
+	}
+	t.Log(err)
+}
+
+// TestProxy sends requests for a server that doesn't exist through a proxy.
+func TestProxy(t *testing.T) {
+	var asked []string
+	status := http.StatusOK
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.Host)
+		if status != http.StatusOK {
+			w.WriteHeader(status)
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+			conn.Close()
+		}
+	}))
+	defer proxy.Close()
+	address := strings.TrimPrefix(proxy.URL, "http://")
+	for _, c := range []struct {
+		name   string
+		status int
+		proxy  string
+		want   string
+		kind   model.Kind
+	}{
+		{"through", http.StatusOK, address, "hung up without an answer", model.Unavailable},
+		{"not allowed", http.StatusProxyAuthRequired, address, "407", model.Config},
+		{"no proxy", http.StatusOK, closed(t), "no connection to the proxy", model.Unavailable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, asked = c.status, nil
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: "https://api.invalid",
+				Proxy: model.ProxyFrom(func(string) string { return c.proxy }), CAs: nil})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			_, err = hear(t, g, ask("q"))
+			var e *model.Error
+			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Text(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if c.proxy == address && (len(asked) != 1 || asked[0] != "CONNECT api.invalid:443") {
+				t.Errorf("the proxy was asked %q", asked)
+			}
+		})
+	}
+}
+
+// closed returns an address where nobody listens.
+func closed(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

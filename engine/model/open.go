@@ -1,0 +1,85 @@
+package model
+
+import (
+	"cmp"
+	"log/slog"
+	"strings"
+
+	"gemline/engine"
+)
+
+// Setup says where answers come from, and what stands in between.
+type Setup struct {
+	// API is asked, unless Fake names a recording to play back, which is
+	// Strict about the order of calls.
+	API    Options
+	Fake   string
+	Strict bool
+
+	// Record names a file to append what is answered to; may be empty.
+	Record string
+
+	// Logger, if not nil, is told what is asked and answered.
+	Logger *slog.Logger
+
+	Retry RetryOptions
+}
+
+// Open returns the Generator that s describes. The caller must close it when
+// it is no longer used.
+func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
+	var closers []interface{ Close() error }
+	closeAll = func() {
+		for _, c := range closers {
+			c.Close()
+		}
+	}
+	if s.Fake != "" {
+		f, err := OpenFake(s.Fake, s.Strict)
+		if err != nil {
+			return nil, nil, err
+		}
+		closers = append(closers, f)
+		g = f
+	} else {
+		api, err := NewGenai(s.API)
+		if err != nil {
+			return nil, nil, err
+		}
+		closers = append(closers, api)
+		g = api
+	}
+	if s.Record != "" {
+		r, err := Record(g, s.Record)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		closers = append(closers, r)
+		g = r
+	}
+	if s.Logger != nil {
+		g = Log(g, s.Logger, s.API.APIKey)
+	}
+	return Retry(g, s.Retry), closeAll, nil
+}
+
+// OptionsFrom returns the options that an environment asks for. The error is
+// about a variable that can't be understood.
+func OptionsFrom(getenv func(string) string, version string) (Options, error) {
+	header, err := ParseHeader(getenv("GEMINI_CLI_CUSTOM_HEADERS"))
+	if err != nil {
+		return Options{}, err
+	}
+	key := cmp.Or(strings.TrimSpace(getenv("GEMINI_API_KEY")), strings.TrimSpace(getenv("GOOGLE_API_KEY")))
+	return Options{
+		APIKey:     key,
+		Bearer:     getenv("GEMINI_API_KEY_AUTH_MECHANISM") == "bearer",
+		BaseURL:    getenv("GOOGLE_GEMINI_BASE_URL"),
+		APIVersion: getenv("GOOGLE_GENAI_API_VERSION"),
+		Header:     header,
+		Version:    version,
+		Proxy:      ProxyFrom(getenv),
+		CAs:        CAsFrom(getenv),
+	}, nil
+}

@@ -1,0 +1,109 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"sync"
+
+	"gemline/engine"
+	"google.golang.org/genai"
+)
+
+// A Recorder is a Generator that writes down what another answers, for a
+// [Fake] to play back. An answer is written when it is complete; one that
+// failed or was left is not.
+type Recorder struct {
+	engine.Generator
+
+	mu     sync.Mutex
+	w      io.WriteCloser
+	failed bool
+}
+
+// Record returns a Recorder of g that appends to the named file, which only
+// the user may read.
+func Record(g engine.Generator, name string) (*Recorder, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{Generator: g, w: f}, nil
+}
+
+// Close closes the file. It does not close the Generator behind.
+func (r *Recorder) Close() error { return r.w.Close() }
+
+// Generate implements [engine.Generator].
+func (r *Recorder) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		chunks := []json.RawMessage{}
+		for chunk, err := range r.Generator.Generate(ctx, req) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			chunks = append(chunks, kept(chunk)) // now: the receiver may change it
+			if !yield(chunk, nil) {
+				return
+			}
+		}
+		r.write(req, methodStream, chunks)
+	}
+}
+
+// Count implements [engine.Generator].
+func (r *Recorder) Count(ctx context.Context, req *engine.Request) (int, error) {
+	n, err := r.Generator.Count(ctx, req)
+	if err == nil {
+		r.write(req, methodCount, map[string]int{"totalTokens": n})
+	}
+	return n, err
+}
+
+// kept returns what a recording keeps of chunk.
+func kept(chunk *genai.GenerateContentResponse) json.RawMessage {
+	b, err := plainJSON(struct {
+		Candidates    []*genai.Candidate                          `json:"candidates,omitempty"`
+		UsageMetadata *genai.GenerateContentResponseUsageMetadata `json:"usageMetadata,omitempty"`
+	}{chunk.Candidates, chunk.UsageMetadata})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}
+
+// write appends a line. When it can't, the user is told and the recording
+// ends: the conversation is worth more.
+func (r *Recorder) write(req *engine.Request, method string, response any) {
+	line, err := plainJSON(map[string]any{"method": method, "response": response})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed {
+		return
+	}
+	if err == nil {
+		_, err = r.w.Write(append(line, '\n'))
+	}
+	if err != nil {
+		r.failed = true
+		if req.Notify != nil {
+			req.Notify(engine.Notice{Text: fmt.Sprintf("the answers are no longer recorded: %v", err)})
+		}
+	}
+}
+
+// plainJSON returns the JSON of v, with < and > as they are.
+func plainJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,183 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"gemline/engine"
+	"google.golang.org/genai"
+)
+
+// How long to go on asking, unless told otherwise.
+const (
+	maxAttempts = 10               // for a request that gets no answer
+	maxAnswers  = 4                // for an answer that is none, or breaks off
+	firstDelay  = 5 * time.Second  // doubles with every attempt
+	lastDelay   = 30 * time.Second // but does not grow beyond
+)
+
+// RetryOptions are the settings of a [Retry] generator.
+type RetryOptions struct {
+	// Attempts is how often a request is made that gets no answer: 10 if 0
+	// or more than that.
+	Attempts int
+
+	// Budget is how long all waiting of one request may take together; 0
+	// means that nobody counts.
+	Budget time.Duration
+}
+
+// Retry returns a Generator that asks g again when that may help: when the
+// server can't be reached or wants to be left alone, when an answer breaks off,
+// and when it holds nothing that the user could read or the engine could do.
+//
+// It tells of every attempt with an [engine.Retry] before it waits. The chunks
+// of an attempt are yielded as they come; if the attempt fails all the same,
+// the notice has Restart set.
+func Retry(g engine.Generator, o RetryOptions) engine.Generator {
+	if o.Attempts <= 0 || o.Attempts > maxAttempts {
+		o.Attempts = maxAttempts
+	}
+	return retry{Generator: g, opts: o}
+}
+
+type retry struct {
+	engine.Generator
+	opts RetryOptions
+}
+
+// errLeft unwinds a generator whose consumer has left the loop.
+var errLeft = errors.New("the consumer has left")
+
+// Generate implements [engine.Generator].
+func (r retry) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if err := r.generate(ctx, req, yield); err != nil && err != errLeft {
+			yield(nil, err)
+		}
+	}
+}
+
+func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+	asked := *req
+	plan := plan{opts: r.opts, attempts: 1, answers: 1}
+	for {
+		a := answer{toResults: answers(req.Contents)}
+		err := r.attempt(ctx, &asked, &a, yield)
+		if err == nil || err == errLeft || ctx.Err() != nil {
+			return err
+		}
+		var e *Error
+		if !errors.As(err, &e) {
+			return err // a mistake of ours is the same every time
+		}
+		again, ok := plan.next(ctx, e, a.chunks > 0)
+		if !ok {
+			return plan.given(e)
+		}
+		if e.Answering || a.chunks > 0 {
+			asked.Contents = nudged(req.Contents, e.Code)
+		}
+		if req.Notify != nil {
+			req.Notify(again)
+		}
+		if err := sleep(ctx, again.Delay); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt makes one request and checks its answer.
+func (r retry) attempt(ctx context.Context, req *engine.Request, a *answer, yield func(*genai.GenerateContentResponse, error) bool) error {
+	for chunk, err := range r.Generator.Generate(ctx, req) {
+		if err != nil {
+			return err
+		}
+		if err := a.hear(chunk); err != nil {
+			return err
+		}
+		if !yield(chunk, nil) {
+			return errLeft
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return a.check()
+}
+
+// A plan decides about further attempts.
+type plan struct {
+	opts     RetryOptions
+	attempts int // of requests, since one was last answered
+	answers  int // how many were begun, and this one
+	total    int
+	waited   time.Duration
+}
+
+// next returns the attempt to make after e, if there is one.
+func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bool) {
+	p.total++
+	if e.Final {
+		return engine.Retry{}, false
+	}
+	again := engine.Retry{Err: e, Restart: heard}
+	if e.Answering || heard {
+		again.Attempt, again.Of = p.answers, min(maxAnswers, p.opts.Attempts)
+		again.Delay = max(time.Second<<(p.answers-1), e.RetryAfter)
+		p.answers++
+		p.attempts = 1
+	} else {
+		again.Attempt, again.Of = p.attempts, p.opts.Attempts
+		again.Delay = backoff(p.attempts, e.RetryAfter)
+		p.attempts++
+	}
+	p.waited += again.Delay
+	if again.Attempt >= again.Of || p.opts.Budget > 0 && p.waited > p.opts.Budget {
+		return again, false
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= again.Delay {
+		return again, false // what went wrong says more than that time is up
+	}
+	return again, true
+}
+
+// given returns e as the user is told it when there is no further attempt.
+func (p *plan) given(e *Error) *Error {
+	if p.total < 2 {
+		return e
+	}
+	last := *e
+	last.Message += fmt.Sprintf(" (after %d attempts)", p.total)
+	return &last
+}
+
+// backoff returns how long to wait after the given attempt. What the server
+// asks for is never undercut.
+func backoff(attempt int, asked time.Duration) time.Duration {
+	d := min(firstDelay<<min(attempt-1, 10), lastDelay)
+	if asked > 0 {
+		return stretch(max(d, asked), 0, 0.2)
+	}
+	return stretch(d, -0.3, 0.3)
+}
+
+// stretch returns d longer by a random part of it.
+func stretch(d time.Duration, from, to float64) time.Duration {
+	return d + time.Duration(float64(d)*(from+rand.Float64()*(to-from)))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,183 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"google.golang.org/genai"
+)
+
+// ErrIdle is wrapped by the error of a request whose server fell silent.
+var ErrIdle = errors.New("the server has gone silent")
+
+// An opened is what a Genai needs to make requests.
+type opened struct {
+	client   *genai.Client
+	base     http.RoundTripper
+	distrust error // about certificates that can't be read
+}
+
+// open returns what g needs to make requests, made when first asked for.
+func (g *Genai) open() (*opened, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.opened != nil {
+		return g.opened, nil
+	}
+	o := &opened{base: g.opts.Transport}
+	if o.base == nil {
+		t, err := network(g.opts)
+		if err != nil {
+			g.log.Warn("certificates", "error", err)
+		}
+		o.base, o.distrust = t, err
+	}
+	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{
+		APIKey:      g.opts.APIKey,
+		Backend:     genai.BackendGeminiAPI,
+		HTTPClient:  &http.Client{Transport: &transport{g: g, base: o.base}},
+		HTTPOptions: genai.HTTPOptions{BaseURL: g.base.String(), APIVersion: g.opts.APIVersion},
+	})
+	if err != nil { // the library's text shows the key
+		return nil, &Error{Kind: Config, Final: true, Message: "the API client refuses its settings: " + g.redact.clean(oneLine(err.Error()))}
+	}
+	o.client = client
+	g.opened = o
+	return o, nil
+}
+
+// An exchange is one request and its answer, on its way past the library: the
+// library makes the URL, the header and the settings and sends them; what is
+// said goes by directly.
+type exchange struct {
+	model string
+	body  body
+	start time.Time
+
+	rest  map[string]any // the settings, as the library encodes them
+	resp  *http.Response
+	guard *time.Timer // ends the request when the server falls silent
+	idle  time.Duration
+	stop  context.CancelCauseFunc
+	via   *opened
+	ctx   context.Context // ends with the request
+}
+
+// exchangeKey finds the exchange of a request in its context: the library
+// hands nothing else on to its transport.
+type exchangeKey struct{}
+
+// take keeps the library's encoding of the settings and lets it send nothing.
+func (x *exchange) take(rest map[string]any) map[string]any {
+	x.rest = rest
+	return nil
+}
+
+// Read reads the answer. Only here does the server's silence count: how long
+// the reader takes is its own affair.
+func (x *exchange) Read(p []byte) (int, error) {
+	x.guard.Reset(x.idle)
+	n, err := x.resp.Body.Read(p)
+	x.guard.Stop()
+	return n, err
+}
+
+// end releases what the exchange holds. The connection survives if the answer
+// was read to its end.
+func (x *exchange) end() {
+	if x.guard != nil {
+		x.guard.Stop()
+	}
+	if x.resp != nil {
+		x.resp.Body.Close()
+	}
+	if x.stop != nil {
+		x.stop(nil)
+	}
+}
+
+// send has call make the request of x, and returns when the header of a good
+// answer is there.
+func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context, *genai.Client) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !modelName(x.model) {
+		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is no name of a model", x.model), Hint: hintModel}
+	}
+	o, err := g.open()
+	if err != nil {
+		return err
+	}
+	x.via, x.start, x.idle = o, time.Now(), g.opts.Idle
+	x.ctx, x.stop = context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
+	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
+	if err := call(x.ctx, o.client); err != nil {
+		return g.lost(ctx, x, err)
+	}
+	x.guard.Stop()
+	if x.resp == nil {
+		return &Error{Kind: Unknown, Message: "the API client made no request"}
+	}
+	if x.resp.StatusCode/100 == 2 {
+		return nil
+	}
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(x, most))
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	} // else what did arrive tells more than why the rest did not
+	return g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, text), x)
+}
+
+// A transport sends the requests of a Genai.
+type transport struct {
+	g    *Genai
+	base http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper]. It keeps the answer in the
+// exchange and returns an empty one.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, errors.New("a request that is not ours")
+	}
+	data, err := x.body.encode(x.rest, &t.g.cache)
+	if err != nil {
+		return nil, fmt.Errorf("the request can't be written as JSON: %w", err)
+	}
+	req = req.Clone(req.Context())
+	t.header(req.Header, x.model)
+	req.ContentLength = int64(len(data))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	req.Body, _ = req.GetBody()
+	log := t.g.log
+	log.DebugContext(req.Context(), "request", "url", req.URL.Redacted(), "bytes", len(data))
+	x.resp, err = t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	log.DebugContext(req.Context(), "response", "status", x.resp.StatusCode, "type", x.resp.Header.Get("Content-Type"),
+		"protocol", x.resp.Proto, "took", time.Since(x.start))
+	return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+}
+
+// header completes the header of a request to model.
+func (t *transport) header(h http.Header, model string) {
+	h.Set("User-Agent", t.g.opts.userAgent(model))
+	h.Del("X-Server-Timeout") // how long we wait is not the server's concern
+	if t.g.opts.Bearer {
+		h.Del("X-Goog-Api-Key")
+		h.Set("Authorization", "Bearer "+t.g.opts.APIKey)
+	}
+	for k, vs := range t.g.opts.Header {
+		h[http.CanonicalHeaderKey(k)] = vs
+	}
+}

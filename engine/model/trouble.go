@@ -1,0 +1,144 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// failed makes the error of a request that the server did not answer.
+func (g *Genai) failed(f failure, x *exchange) *Error {
+	e := f.classify(x.model)
+	e.Message, e.Hint = g.redact.clean(e.Message), g.redact.clean(e.Hint)
+	return e
+}
+
+// faulty makes the error of an answer that turned into one.
+func (g *Genai) faulty(x *exchange, fault []byte) *Error {
+	f := failure{http: x.resp.StatusCode, code: http.StatusInternalServerError}
+	f.read(fault)
+	e := g.failed(f, x)
+	e.Answering = true
+	return e
+}
+
+// garbled makes the error of an answer that can't be read.
+func (g *Genai) garbled(err error, data []byte) *Error {
+	return &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: true, Err: err,
+		Message: g.redact.clean(fmt.Sprintf("the server's answer makes no sense: %s in %q", strange(err), oneLine(string(data[:min(len(data), 100)]))))}
+}
+
+// strange says what the decoder stumbled over, less the names of our types.
+func strange(err error) string {
+	te := (*json.UnmarshalTypeError)(nil)
+	if !errors.As(err, &te) {
+		return err.Error()
+	}
+	_, field, _ := strings.Cut("."+te.Field, ".plain.")
+	if field == "" {
+		return "unexpected " + te.Value
+	}
+	return "unexpected " + te.Value + " at " + field
+}
+
+// lost makes the error of a request or an answer that got lost on the way. If
+// ctx is over, that was the cause.
+func (g *Genai) lost(ctx context.Context, x *exchange, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // less the address
+	}
+	e := &Error{Kind: Unavailable, Err: err, Hint: hintNetwork, Answering: x.resp != nil}
+	if x.resp != nil {
+		e.HTTP = x.resp.StatusCode
+	}
+	e.Message = g.redact.clean(oneLine(g.story(e, x, err)))
+	return e
+}
+
+// story says what happened, and notes in e what follows from it.
+func (g *Genai) story(e *Error, x *exchange, err error) string {
+	host := g.base.Host
+	var (
+		dns    *net.DNSError
+		op     *net.OpError
+		cert   *tls.CertificateVerificationError
+		ca     x509.UnknownAuthorityError
+		record tls.RecordHeaderError
+	)
+	switch {
+	case context.Cause(x.ctx) == ErrIdle:
+		e.Err, e.Code, e.Hint = ErrIdle, "IDLE_TIMEOUT", hintServer
+		return fmt.Sprintf("%s has sent nothing for %s", host, brief(x.idle))
+	case errors.Is(err, errTooLarge):
+		e.Kind, e.Final, e.Hint = Invalid, true, ""
+		return err.Error()
+	case errors.As(err, &ca):
+		e.Final, e.Hint = true, hintCA
+		return fmt.Sprintf("%s shows a certificate that nobody trusted has signed: %v%s", host, err, x.via.doubts())
+	case errors.As(err, &cert):
+		e.Final, e.Hint = true, hintCA
+		return fmt.Sprintf("%s shows a bad certificate: %v%s", host, cert.Err, x.via.doubts())
+	case errors.As(err, &record):
+		return fmt.Sprintf("%s does not speak TLS: %s", host, record.Msg)
+	case errors.As(err, &dns):
+		if dns.IsNotFound {
+			return fmt.Sprintf("no server has the name %s", dns.Name)
+		}
+		return fmt.Sprintf("the name %s can't be looked up: %s", dns.Name, dns.Err)
+	case x.resp != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
+		e.Hint = ""
+		return fmt.Sprintf("the answer of %s broke off", host)
+	case x.resp != nil:
+		e.Hint = ""
+		return fmt.Sprintf("the answer of %s broke off: %v", host, innermost(err))
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return fmt.Sprintf("no connection to the proxy: %v", innermost(op.Err))
+	case strings.Contains(err.Error(), "Proxy Authentication Required"):
+		f := failure{http: http.StatusProxyAuthRequired, code: http.StatusProxyAuthRequired}
+		c := f.classify(x.model)
+		e.Kind, e.Final, e.HTTP, e.Hint = c.Kind, c.Final, c.HTTP, c.Hint
+		return c.Message
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s hung up without an answer", host)
+	}
+	return fmt.Sprintf("no answer from %s: %v", host, innermost(err))
+}
+
+// doubts says which certificates could not be read.
+func (o *opened) doubts() string {
+	if o.distrust == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (not read: %v)", o.distrust)
+}
+
+// innermost returns what a network error says without the addresses that the
+// layers around it repeat.
+func innermost(err error) error {
+	var sys *os.SyscallError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &sys):
+		return sys.Err
+	case errors.As(err, &op):
+		return op.Err
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package policy_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/engine/policy"
+)
+
+func TestGuard(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "GEMINI.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("GEMINI.md", filepath.Join(dir, "link.md")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	for _, c := range []struct {
+		mode policy.Mode
+		kind engine.Kind
+		name string
+		want engine.Verdict
+	}{
+		{policy.AutoEdit, engine.Edit, "GEMINI.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "sub/gemini.MD", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "docs/AI.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "link.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "GEMINI.md.txt", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "main.go", engine.Allow},
+		{policy.Yolo, engine.Edit, "GEMINI.md", engine.Allow},
+		{policy.Plan, engine.Edit, "GEMINI.md", engine.Deny},
+		{policy.Default, engine.Read, "GEMINI.md", engine.Allow},
+		{policy.Default, engine.Edit, "GEMINI.md", engine.Ask}, // although it was granted
+		{policy.Default, engine.Edit, "main.go", engine.Allow},
+	} {
+		p, _ := policy.Guard(policy.New(c.mode), nil, []string{"docs/AI.md", "GEMINI.md"})
+		grant := engine.Grant{Tool: "tool", Target: c.name}
+		if err := p.Learn(grant, engine.Session); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := p.Judge(engine.Proposal{Tool: tool(c.kind), Intent: engine.Intent{
+			Paths: []string{filepath.Join(dir, filepath.FromSlash(c.name))}, Grants: []engine.Grant{grant}}})
+		if got != c.want {
+			t.Errorf("%s of kind %d in mode %q: %d, want %d", c.name, c.kind, c.mode, got, c.want)
+		}
+	}
+}
+
+// What would not be honoured is not offered.
+func TestGuardedFilesOfferNoAlways(t *testing.T) {
+	for name, want := range map[string]int{"GEMINI.md": 0, "main.go": 1} {
+		user := et.NewApprover(t, engine.Answer{})
+		_, a := policy.Guard(policy.New(policy.Default), user, []string{"GEMINI.md"})
+		if _, err := a.Approve(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{
+			Paths: []string{"/project/" + name}, Grants: []engine.Grant{{Tool: "edit", Target: name}}}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(user.Proposals()[0].Intent.Grants); got != want {
+			t.Errorf("%s: %d grants offered; want %d", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package policy_test
+
+import (
+	"sync"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+)
+
+func tool(k engine.Kind) engine.Tool {
+	return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "tool"}, Kind: k}
+}
+
+func TestModes(t *testing.T) {
+	const ask, allow, deny = engine.Ask, engine.Allow, engine.Deny
+	for _, test := range []struct {
+		kind                     engine.Kind
+		plan, normal, edit, yolo engine.Verdict
+		offeredInPlan            bool
+	}{
+		{engine.Read, allow, allow, allow, allow, true},
+		{engine.Search, allow, allow, allow, allow, true},
+		{engine.Think, allow, allow, allow, allow, true},
+		{engine.Fetch, deny, ask, allow, allow, false},
+		{engine.Edit, deny, ask, allow, allow, false},
+		{engine.Execute, deny, ask, ask, allow, false},
+		{engine.Other, deny, ask, ask, allow, false},
+		{engine.Kind(99), deny, ask, ask, allow, false},
+	} {
+		for mode, want := range map[policy.Mode]engine.Verdict{
+			policy.Plan: test.plan, policy.Default: test.normal, policy.AutoEdit: test.edit, policy.Yolo: test.yolo,
+			"": test.normal, "nonsense": test.normal,
+		} {
+			got, reason := policy.New(mode).Judge(engine.Proposal{Tool: tool(test.kind)})
+			if got != want {
+				t.Errorf("kind %d in mode %q: got %d; want %d", test.kind, mode, got, want)
+			}
+			if got == deny && reason == "" {
+				t.Errorf("kind %d in mode %q: denied without a reason", test.kind, mode)
+			}
+		}
+		if got := policy.New(policy.Plan).Offers(tool(test.kind)); got != test.offeredInPlan {
+			t.Errorf("kind %d offered in plan mode: %v", test.kind, got)
+		}
+		if !policy.New(policy.Default).Offers(tool(test.kind)) {
+			t.Errorf("kind %d not offered in default mode", test.kind)
+		}
+	}
+}
+
+func TestAlwaysCoversWhatWasSaidAndNoMore(t *testing.T) {
+	p := policy.New(policy.Default)
+	proposal := func(tool engine.Tool, target string) engine.Proposal {
+		return engine.Proposal{Tool: tool, Intent: engine.Intent{Grants: []engine.Grant{
+			{Label: "whatever", Tool: "run_shell_command", Target: target}}}}
+	}
+	run := tool(engine.Execute)
+	if err := p.Learn(engine.Grant{Label: "this command", Tool: "run_shell_command", Target: "go test"}, engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Learn(engine.Grant{}, engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Learn(engine.Grant{Tool: "run_shell_command", Target: "ls"}, engine.Once); err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]engine.Verdict{
+		"go test": engine.Allow, "go test; rm -rf .": engine.Ask, "": engine.Ask, "ls": engine.Ask,
+	} {
+		if got, _ := p.Judge(proposal(run, target)); got != want {
+			t.Errorf("%q: got %d; want %d", target, got, want)
+		}
+	}
+	if got, _ := p.Judge(engine.Proposal{Tool: run}); got != engine.Ask {
+		t.Error("a call without grants is allowed")
+	}
+	p.SetMode(policy.Plan)
+	if got, _ := p.Judge(proposal(run, "go test")); got != engine.Deny {
+		t.Error("a grant reaches into plan mode")
+	}
+}
+
+// Sub-agents judge on their own goroutines; the race detector is the judge.
+func TestAgentsShareAPolicy(t *testing.T) {
+	p := policy.New(policy.Default)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 100 {
+				p.Judge(engine.Proposal{Tool: tool(engine.Edit)})
+				p.Learn(engine.Grant{Tool: "t", Target: string(rune('a' + i%26))}, engine.Session)
+				p.SetMode(policy.Modes[i%len(policy.Modes)])
+				p.Offers(tool(engine.Execute))
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,82 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxReplacement is the size of a system.md that is too large to be meant.
+const maxReplacement = 1 << 20
+
+// replacement returns the user's own system instruction.
+func replacement(path string, cfg Config) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("missing system prompt file '%s'", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("system prompt %s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxReplacement+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > maxReplacement {
+		return "", fmt.Errorf("system prompt %s is larger than %d bytes", path, maxReplacement)
+	}
+	return fill(strings.ToValidUTF8(string(b), "\ufffd"), cfg), nil
+}
+
+// fill puts values in the place of the placeholders in text.
+func fill(text string, cfg Config) string {
+	var list strings.Builder
+	for i, t := range cfg.Tools {
+		if i > 0 {
+			list.WriteString("\n")
+		}
+		list.WriteString("- " + t)
+	}
+	var agentText, skillText string
+	if len(cfg.Agents) > 0 {
+		agentText = strings.TrimSpace(agents(cfg))
+	}
+	if len(cfg.Skills) > 0 {
+		skillText = strings.TrimSpace(skills(cfg))
+	}
+	pairs := []string{"${AvailableTools}", list.String(), "${SubAgents}", agentText, "${AgentSkills}", skillText}
+	for _, t := range cfg.Tools {
+		pairs = append(pairs, "${"+t+"_ToolName}", t)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// write keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
+func write(cfg Config, text string) error {
+	path := override(cfg.WriteSystemMD, cfg)
+	if path == "" {
+		return nil
+	}
+	if old, err := os.ReadFile(path); err == nil && string(old) == text {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write the system prompt: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the system prompt: %w", err)
+	}
+	return nil
+}

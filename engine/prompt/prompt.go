@@ -1,0 +1,296 @@
+// Package prompt writes what the model is told before the user says anything:
+// the system instruction and the message that opens a conversation.
+//
+// # Short
+//
+// Every byte is sent with every request, so a sentence is there only if it
+// changes what the model does, and only when it applies: the texts are files,
+// section/*.md, whose lines may begin with conditions such as {git} or
+// {!interactive}.
+//
+// # Only what exists
+//
+// A tool, an agent or a kind of context is mentioned only if it is there.
+package prompt
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed section/*.md
+var texts embed.FS
+
+// Config is what the texts depend on.
+type Config struct {
+	Tools       []string // names of the tools that the model is offered
+	Interactive bool     // the user can answer
+	Mode        string   // approval mode: default, auto_edit, plan or yolo
+	Git         bool     // the working directory is in a git repository
+	Sandbox     string   // how commands are confined: empty, sandbox-exec or another name
+	Hooks       bool     // hooks may add context
+	Agents      []Entry
+	Skills      []Entry
+	Plans       string // the directory of plan files; empty if plans are not kept
+	Notes       string // the file of private notes about the project; empty if there is none
+	Topic       string // what the conversation is about at the moment
+
+	// Disabled holds the keys of sections that are left out: see [Disabled].
+	Disabled map[string]bool
+
+	// SystemMD and WriteSystemMD are the values of the variables
+	// GEMINI_SYSTEM_MD and GEMINI_WRITE_SYSTEM_MD. Home and the first of
+	// Roots are what the paths in them start from.
+	SystemMD, WriteSystemMD string
+	Home                    string
+
+	// The context files: the user's and the private notes about the project
+	// go into the system instruction, the others into the opening message.
+	// Names are those looked for.
+	Global, Private, Extension, Project string
+	Names                               []string
+
+	// For the opening message.
+	Now     time.Time
+	OS      string                           // such as linux
+	Temp    string                           // the project's temporary directory
+	Roots   []string                         // the workspace; the first is the working directory
+	Tree    bool                             // list what is in it
+	Ignored func(path string, dir bool) bool // nil means that nothing is
+}
+
+// An Entry is something the model may choose: an agent or a skill.
+type Entry struct {
+	Name, Description string
+	Location          string // of a skill's file; may be empty
+}
+
+// section is a part of the system instruction that can be left out. The keys
+// are those of the Gemini CLI's variables GEMINI_PROMPT_<KEY>.
+type section struct {
+	key  string
+	when func(Config) bool // nil means always
+	more func(Config) string
+}
+
+func sections() []section {
+	planning := func(c Config) bool { return c.Mode == "plan" }
+	return []section{
+		{key: "PREAMBLE"},
+		{key: "COREMANDATES"},
+		{key: "AGENTCONTEXTS", when: func(c Config) bool { return len(c.Agents) > 0 && slices.Contains(c.Tools, "invoke_agent") }, more: agents},
+		{key: "AGENTSKILLS", when: func(c Config) bool { return len(c.Skills) > 0 }, more: skills},
+		{key: "HOOKCONTEXT", when: func(c Config) bool { return c.Hooks }},
+		{key: "PRIMARYWORKFLOWS", when: func(c Config) bool { return !planning(c) }},
+		{key: "PLANNINGWORKFLOW", when: planning},
+		{key: "OPERATIONALGUIDELINES"},
+		{key: "INTERACTIVEYOLOMODE", when: func(c Config) bool { return c.Mode == "yolo" && c.Interactive }},
+		{key: "SANDBOX", when: func(c Config) bool { return c.Sandbox != "" }},
+		{key: "GIT", when: func(c Config) bool { return c.Git && slices.Contains(c.Tools, "run_shell_command") }},
+	}
+}
+
+// Disabled returns the keys of the sections that the environment switches off:
+// those for which GEMINI_PROMPT_<KEY> is 0 or false.
+func Disabled(getenv func(string) string) map[string]bool {
+	off := map[string]bool{}
+	for _, s := range sections() {
+		switch strings.ToLower(strings.TrimSpace(getenv("GEMINI_PROMPT_" + s.key))) {
+		case "0", "false":
+			off[s.key] = true
+		}
+	}
+	return off
+}
+
+// System returns the system instruction. It can be used even beside an error
+// about the file it should have been written to; if the user's own text can't
+// be read, it is empty.
+func System(cfg Config) (string, error) {
+	text, err := base(cfg)
+	if err != nil {
+		return "", err
+	}
+	if m := memory(cfg); m != "" {
+		text += "\n\n" + m
+	}
+	if cfg.Topic != "" {
+		text += "\n\n[Active Topic: " + cfg.Topic + "]"
+	}
+	text = squeeze(text)
+	return text, write(cfg, text)
+}
+
+// base returns the instruction without memory: the user's text, or ours.
+func base(cfg Config) (string, error) {
+	if path := override(cfg.SystemMD, cfg); path != "" {
+		return replacement(path, cfg)
+	}
+	holds := conditions(cfg)
+	var parts []string
+	for _, s := range sections() {
+		if cfg.Disabled[s.key] || s.when != nil && !s.when(cfg) {
+			continue
+		}
+		b, err := texts.ReadFile("section/" + strings.ToLower(s.key) + ".md")
+		if err != nil {
+			panic(err) // a section without a text
+		}
+		text := choose(string(b), holds)
+		if s.more != nil {
+			text += s.more(cfg)
+		}
+		parts = append(parts, strings.TrimSpace(text))
+	}
+	text := strings.Join(parts, "\n\n")
+	return strings.NewReplacer("${plans}", cfg.Plans, "${notes}", cfg.Notes).Replace(text), nil
+}
+
+// conditions returns a function that tells which conditions hold.
+func conditions(cfg Config) func(string) bool {
+	return func(name string) bool {
+		switch name {
+		case "interactive":
+			return cfg.Interactive
+		case "default":
+			return cfg.Mode == "" || cfg.Mode == name
+		case "auto_edit", "plan", "yolo":
+			return cfg.Mode == name
+		case "seatbelt":
+			return cfg.Sandbox == "sandbox-exec"
+		case "plans":
+			return cfg.Plans != "" && slices.Contains(cfg.Tools, "exit_plan_mode")
+		case "notes":
+			return cfg.Notes != ""
+		case "skill":
+			return len(cfg.Skills) > 0
+		case "untrusted": // the tools that mark what they bring in
+			return slices.ContainsFunc(cfg.Tools, func(t string) bool {
+				return t == "run_shell_command" || t == "web_fetch" || strings.HasPrefix(t, "mcp_")
+			})
+		}
+		return slices.Contains(cfg.Tools, name)
+	}
+}
+
+// choose returns the lines of text whose conditions hold. A line begins with
+// any number of conditions in braces, all of which must hold; one may be
+// negated by ! and may name several, of which one must hold, divided by |.
+func choose(text string, holds func(string) bool) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		keep, conditional := true, false
+		for strings.HasPrefix(line, "{") {
+			cond, rest, ok := strings.Cut(line[1:], "}")
+			if !ok {
+				break
+			}
+			name, negated := strings.CutPrefix(cond, "!")
+			keep = keep && slices.ContainsFunc(strings.Split(name, "|"), holds) != negated
+			line, conditional = rest, true
+		}
+		if conditional {
+			line = strings.TrimPrefix(line, " ")
+		}
+		if keep {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func agents(cfg Config) string {
+	var b strings.Builder
+	b.WriteString("\n<available_subagents>\n")
+	for _, a := range cfg.Agents {
+		fmt.Fprintf(&b, "<subagent><name>%s</name><description>%s</description></subagent>\n", a.Name, a.Description)
+	}
+	return b.String() + "</available_subagents>"
+}
+
+func skills(cfg Config) string {
+	var b strings.Builder
+	b.WriteString("\n<available_skills>\n")
+	for _, s := range cfg.Skills {
+		fmt.Fprintf(&b, "<skill><name>%s</name><description>%s</description><location>%s</location></skill>\n", s.Name, s.Description, s.Location)
+	}
+	return b.String() + "</available_skills>"
+}
+
+// memory returns the part of the instruction with the user's context files.
+func memory(cfg Config) string {
+	if cfg.Global == "" && cfg.Private == "" {
+		return ""
+	}
+	names := strings.Join(cfg.Names, ", ")
+	if names == "" {
+		names = "GEMINI.md"
+	}
+	var b strings.Builder
+	b.WriteString("# Contextual Instructions (" + names + ")\n" +
+		"What the user wants in every project. Instructions of the project at hand, which come with the first message, win over these where they disagree; " +
+		"those of a directory in it, which come with a tool's answer, win there. None lifts the rules above about safety.\n\n<loaded_context>\n")
+	if cfg.Global != "" {
+		b.WriteString("<global_context>\n" + cfg.Global + "\n</global_context>\n")
+	}
+	if cfg.Private != "" {
+		b.WriteString("<user_project_memory>\n--- Private Project Memory Index (private, not committed to repo) ---\n" + cfg.Private +
+			"\n--- End Private Project Memory Index ---\n</user_project_memory>\n")
+	}
+	b.WriteString("</loaded_context>")
+	return b.String()
+}
+
+// squeeze leaves at most one empty line between others.
+func squeeze(s string) string {
+	for strings.Contains(s, "\n\n\n") {
+		s = strings.ReplaceAll(s, "\n\n\n", "\n\n")
+	}
+	return s
+}
+
+// workdir returns the directory that relative paths start from.
+func (c Config) workdir() string {
+	if len(c.Roots) > 0 {
+		return c.Roots[0]
+	}
+	return "."
+}
+
+// override returns the file that the value of GEMINI_SYSTEM_MD or
+// GEMINI_WRITE_SYSTEM_MD names, or nothing if it names none.
+func override(value string, cfg Config) string {
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(value) {
+	case "", "0", "false":
+		return ""
+	case "1", "true":
+		return filepath.Join(cfg.workdir(), ".gemini", "system.md")
+	}
+	if rest, ok := strings.CutPrefix(value, "~"); ok && cfg.Home != "" && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		value = filepath.Join(cfg.Home, rest)
+	}
+	if !filepath.IsAbs(value) {
+		value = filepath.Join(cfg.workdir(), value)
+	}
+	return value
+}
+
+// InRepository reports whether dir lies in a git repository.
+func InRepository(dir string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}

@@ -1,0 +1,218 @@
+package tally
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"gemline/engine"
+)
+
+// A list is a map that keeps the order in which its keys came.
+type list[T any] struct {
+	keys   []string
+	values []*T
+	index  map[string]int
+}
+
+// at returns the value of key, made if there is none.
+func (l *list[T]) at(key string) *T {
+	if i, ok := l.index[key]; ok {
+		return l.values[i]
+	}
+	if l.index == nil {
+		l.index = map[string]int{}
+	}
+	l.index[key] = len(l.keys)
+	l.keys = append(l.keys, key)
+	l.values = append(l.values, new(T))
+	return l.values[len(l.values)-1]
+}
+
+// MarshalJSON returns an object with the keys in order.
+func (l list[T]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, key := range l.keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := encode(&b, key); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := encode(&b, l.values[i]); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encode appends v as JSON, with < and & as they are.
+func encode(b *bytes.Buffer, v any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1)
+	return nil
+}
+
+// millis is a duration that is written as a number of milliseconds.
+type millis = int64
+
+func ms(d time.Duration) millis { return d.Milliseconds() }
+
+type model struct {
+	API    api
+	Tokens tokens
+}
+
+type api struct {
+	Requests, Errors int
+	Latency          time.Duration
+	ByType           list[int]
+}
+
+type tokens struct {
+	Input      int `json:"input"` // of the prompt, what was not cached
+	Prompt     int `json:"prompt"`
+	Candidates int `json:"candidates"`
+	Total      int `json:"total"`
+	Cached     int `json:"cached"`
+	Thoughts   int `json:"thoughts"`
+	Tool       int `json:"tool"`
+}
+
+func (s tokens) plus(o tokens) tokens {
+	return tokens{s.Input + o.Input, s.Prompt + o.Prompt, s.Candidates + o.Candidates, s.Total + o.Total,
+		s.Cached + o.Cached, s.Thoughts + o.Thoughts, s.Tool + o.Tool}
+}
+
+// add counts u. What was not cached is taken from the sums, as the numbers of
+// one request need not be consistent.
+func (s *tokens) add(u engine.Usage) {
+	*s = s.plus(tokens{Prompt: u.Prompt, Candidates: u.Output, Total: total(u), Cached: u.Cached,
+		Thoughts: u.Thoughts, Tool: u.ToolUse})
+	s.Input = max(0, s.Prompt-s.Cached)
+}
+
+// MarshalJSON returns m with all its requests in the role "main": nothing else
+// asks a model.
+func (m model) MarshalJSON() ([]byte, error) {
+	type calls struct {
+		Requests int    `json:"totalRequests"`
+		Errors   int    `json:"totalErrors"`
+		Latency  millis `json:"totalLatencyMs"`
+	}
+	type byType struct {
+		calls
+		ByType list[int] `json:"errorsByType"`
+	}
+	type role struct {
+		calls
+		Tokens tokens `json:"tokens"`
+	}
+	type roles struct {
+		Main role `json:"main"`
+	}
+	c := calls{m.API.Requests, m.API.Errors, ms(m.API.Latency)}
+	var b bytes.Buffer
+	err := encode(&b, struct {
+		API    byType `json:"api"`
+		Tokens tokens `json:"tokens"`
+		Roles  roles  `json:"roles"`
+	}{byType{c, m.API.ByType}, m.Tokens, roles{role{c, m.Tokens}}})
+	return b.Bytes(), err
+}
+
+type decisions struct {
+	Accept     int `json:"accept"`
+	Reject     int `json:"reject"`
+	Modify     int `json:"modify"`
+	AutoAccept int `json:"auto_accept"`
+}
+
+type tool struct {
+	Count, Success, Fail int
+	Took                 time.Duration
+	Decisions            decisions
+}
+
+// MarshalJSON returns the form that a tool has under its name.
+func (c tool) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Count     int       `json:"count"`
+		Success   int       `json:"success"`
+		Fail      int       `json:"fail"`
+		Took      millis    `json:"durationMs"`
+		Decisions decisions `json:"decisions"`
+	}{c.Count, c.Success, c.Fail, ms(c.Took), c.Decisions})
+}
+
+type toolStats struct {
+	Calls     int        `json:"totalCalls"`
+	Success   int        `json:"totalSuccess"`
+	Fail      int        `json:"totalFail"`
+	Took      millis     `json:"totalDurationMs"`
+	Decisions decisions  `json:"totalDecisions"`
+	ByName    list[tool] `json:"byName"`
+}
+
+type fileStats struct {
+	Added   int `json:"totalLinesAdded"`
+	Removed int `json:"totalLinesRemoved"`
+}
+
+// MarshalJSON returns the "stats" of a json document.
+func (t *Tally) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := encode(&b, struct {
+		Models list[model] `json:"models"`
+		Tools  toolStats   `json:"tools"`
+		Files  fileStats   `json:"files"`
+	}{
+		t.models,
+		toolStats{t.all.Count, t.all.Success, t.all.Fail, ms(t.all.Took), t.all.Decisions, t.tools},
+		fileStats{t.added, t.removed},
+	})
+	return b.Bytes(), err
+}
+
+type flatTokens struct {
+	Total  int `json:"total_tokens"`
+	Prompt int `json:"input_tokens"`
+	Output int `json:"output_tokens"`
+	Cached int `json:"cached"`
+	Input  int `json:"input"`
+}
+
+func flat(s tokens) flatTokens {
+	return flatTokens{s.Total, s.Prompt, s.Candidates, s.Cached, s.Input}
+}
+
+// Flat returns the JSON of the "stats" in the last record of a stream that
+// took so long.
+func (t *Tally) Flat(took time.Duration) json.RawMessage {
+	var models list[flatTokens]
+	for i, name := range t.models.keys {
+		*models.at(name) = flat(t.models.values[i].Tokens)
+	}
+	sum := tokens{}
+	for _, m := range t.models.values {
+		sum = sum.plus(m.Tokens)
+	}
+	var b bytes.Buffer
+	err := encode(&b, struct {
+		flatTokens
+		Took   millis           `json:"duration_ms"`
+		Calls  int              `json:"tool_calls"`
+		Models list[flatTokens] `json:"models"`
+	}{flat(sum), ms(took), t.all.Count, models})
+	if err != nil {
+		panic(err) // numbers and names always have a form
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,203 @@
+package tally
+
+import (
+	"errors"
+	"time"
+
+	"gemline/engine"
+)
+
+// A Tally counts the events of a session. The zero Tally is ready for use. It
+// must not be used concurrently.
+type Tally struct {
+	// Class names the class of a failed request, for the counts by type.
+	// If it is nil, every failure is of the class "unknown".
+	Class func(error) string
+
+	began   time.Time
+	models  list[model]
+	tools   list[tool]
+	all     tool
+	asked   int // calls the user was asked about
+	added   int
+	removed int
+	files   map[string]bool
+	pending *request
+	allowed map[string]bool // calls that may run but are not over
+	span    Span
+	start   time.Time // of span
+	changed map[string]bool
+}
+
+// A request is one that was sent and whose outcome is not known.
+type request struct {
+	model string
+	at    time.Time
+	again bool // it was made before and failed
+}
+
+// Start begins the count of what one prompt does, which [Tally.Span] returns.
+func (t *Tally) Start(now time.Time) {
+	t.begin(now)
+	t.span, t.start, t.changed = Span{}, now, nil
+}
+
+func (t *Tally) begin(now time.Time) {
+	if t.began.IsZero() {
+		t.began = now
+	}
+}
+
+// Observe counts ev, which was seen at now.
+func (t *Tally) Observe(ev engine.Event, now time.Time) {
+	t.begin(now)
+	switch ev := ev.(type) {
+	case engine.Turn:
+		t.settle(now)
+		t.pending = &request{model: ev.Model, at: now}
+	case engine.Retry:
+		t.retry(ev, now)
+	case engine.Usage:
+		t.usage(ev, now)
+	case engine.Called:
+		t.settle(now)
+	case engine.State:
+		if ev.State == engine.Scheduled {
+			if t.allowed == nil {
+				t.allowed = map[string]bool{}
+			}
+			t.allowed[ev.ID] = true
+		}
+	case engine.Finished:
+		t.finished(ev)
+	}
+}
+
+// End closes the count of a Run that ended at now with err, or with nil.
+func (t *Tally) End(err error, now time.Time) {
+	p := t.pending
+	if p == nil || err == nil || errors.Is(err, engine.ErrMaxTurns) {
+		t.settle(now)
+		return
+	}
+	t.pending = nil
+	t.fail(p, err, now)
+}
+
+// settle counts a request that was answered without a word on its tokens.
+func (t *Tally) settle(now time.Time) {
+	if p := t.pending; p != nil {
+		t.pending = nil
+		m := t.models.at(p.model)
+		m.API.Requests++
+		m.API.Latency += elapsed(p.at, now)
+	}
+}
+
+func (t *Tally) fail(p *request, err error, now time.Time) {
+	m := t.models.at(p.model)
+	m.API.Requests++
+	m.API.Errors++
+	m.API.Latency += elapsed(p.at, now)
+	class := "unknown"
+	if t.Class != nil {
+		class = t.Class(err)
+	}
+	*m.API.ByType.at(class)++
+}
+
+func (t *Tally) retry(ev engine.Retry, now time.Time) {
+	if p := t.pending; p != nil {
+		t.fail(p, ev.Err, now)
+		p.at, p.again = now.Add(ev.Delay), true
+	}
+}
+
+func (t *Tally) usage(ev engine.Usage, now time.Time) {
+	took := ev.Took
+	if p := t.pending; p != nil && p.again {
+		took = elapsed(p.at, now) // Took includes the attempts that failed
+	}
+	t.pending = nil
+	m := t.models.at(ev.Model)
+	m.API.Requests++
+	m.API.Latency += took
+	m.Tokens.add(ev)
+	t.span.Tokens += total(ev)
+}
+
+func (t *Tally) finished(ev engine.Finished) {
+	one := t.tools.at(ev.Name)
+	var d *int // no decision was taken about a call that could not be made
+	switch {
+	case errors.Is(ev.Err, engine.ErrRefused):
+		d = &one.Decisions.Reject
+		t.all.Decisions.Reject++
+	case t.allowed[ev.ID]:
+		d = &one.Decisions.Accept
+		t.all.Decisions.Accept++
+	}
+	if d != nil {
+		*d++
+	}
+	delete(t.allowed, ev.ID)
+	if ev.Asked {
+		t.asked++
+	}
+	for _, c := range []*tool{one, &t.all} {
+		c.Count++
+		c.Took += ev.Took
+		if ev.Err == nil {
+			c.Success++
+		} else {
+			c.Fail++
+		}
+	}
+	t.span.Calls++
+	switch {
+	case errors.Is(ev.Err, engine.ErrRefused):
+		t.span.Refused++
+	case engine.Outcome(ev.Err) == engine.Cancelled:
+		t.span.Cancelled++
+	case ev.Err != nil:
+		t.span.Failed++
+	}
+	for _, c := range ev.Result.Changes {
+		t.added += c.Added
+		t.removed += c.Removed
+		note(&t.files, c.Path)
+		note(&t.changed, c.Path)
+	}
+	t.span.Files = len(t.changed)
+}
+
+func note(set *map[string]bool, path string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[path] = true
+}
+
+func elapsed(from, to time.Time) time.Duration { return max(0, to.Sub(from)) }
+
+// total returns the tokens of a request, also if the API did not add them up.
+func total(u engine.Usage) int {
+	if u.Total > 0 {
+		return u.Total
+	}
+	return u.Prompt + u.Output + u.Thoughts + u.ToolUse
+}
+
+// Calls returns how many calls there were, whatever became of them.
+func (t *Tally) Calls() int { return t.all.Count }
+
+// Tokens returns how many tokens all requests took.
+func (t *Tally) Tokens() int { return t.sum().Total }
+
+func (t *Tally) sum() tokens {
+	var s tokens
+	for _, m := range t.models.values {
+		s = s.plus(m.Tokens)
+	}
+	return s
+}

@@ -1,0 +1,316 @@
+package tally
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemline/engine"
+)
+
+// A clock is moved by hand.
+type clock struct{ t time.Time }
+
+func (c *clock) after(d time.Duration) time.Time {
+	c.t = c.t.Add(d)
+	return c.t
+}
+
+func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func session() (*Tally, *clock) {
+	t, c := &Tally{Class: func(error) string { return "unavailable" }}, newClock()
+	t.Start(c.t)
+	see := func(ev engine.Event) { t.Observe(ev, c.after(10*time.Millisecond)) }
+	see(engine.Turn{Number: 1, Model: "gemini-2.5-flash"})
+	see(engine.Text{Delta: "Let me look."})
+	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 100, Output: 4, Cached: 40, Thoughts: 10, Total: 114, Took: 3 * time.Millisecond})
+	see(engine.Called{ID: "a", Name: "read_file"})
+	see(engine.Called{ID: "b", Name: "replace"})
+	see(engine.Called{ID: "c", Name: "replace"})
+	see(engine.Called{ID: "d", Name: "nothing"})
+	see(engine.State{ID: "a", Name: "read_file", State: engine.Scheduled})
+	see(engine.Finished{ID: "a", Name: "read_file", Took: 44 * time.Millisecond})
+	see(engine.State{ID: "b", Name: "replace", State: engine.Scheduled})
+	see(engine.Finished{ID: "b", Name: "replace", Took: 47 * time.Millisecond, Asked: true, Result: engine.Result{Changes: []engine.Change{
+		{Path: "/w/a", Added: 5, Removed: 2}, {Path: "/w/b", Added: 1}}}})
+	see(engine.Finished{ID: "c", Name: "replace", Asked: true, Err: engine.ErrRefused})
+	see(engine.Finished{ID: "d", Name: "nothing", Err: &engine.CallError{Type: engine.ToolNotRegistered}})
+	see(engine.Turn{Number: 2, Model: "gemini-2.5-flash"})
+	see(engine.Retry{Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("503")})
+	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 10, Output: 1, Total: 11, Took: 5 * time.Second})
+	see(engine.Turn{Number: 3, Model: "gemini-3-pro"})
+	return t, c
+}
+
+const golden = `{
+  "models": {
+    "gemini-2.5-flash": {
+      "api": {
+        "totalRequests": 3,
+        "totalErrors": 1,
+        "totalLatencyMs": 13,
+        "errorsByType": {
+          "unavailable": 1
+        }
+      },
+      "tokens": {
+        "input": 70,
+        "prompt": 110,
+        "candidates": 5,
+        "total": 125,
+        "cached": 40,
+        "thoughts": 10,
+        "tool": 0
+      },
+      "roles": {
+        "main": {
+          "totalRequests": 3,
+          "totalErrors": 1,
+          "totalLatencyMs": 13,
+          "tokens": {
+            "input": 70,
+            "prompt": 110,
+            "candidates": 5,
+            "total": 125,
+            "cached": 40,
+            "thoughts": 10,
+            "tool": 0
+          }
+        }
+      }
+    },
+    "gemini-3-pro": {
+      "api": {
+        "totalRequests": 1,
+        "totalErrors": 0,
+        "totalLatencyMs": 10,
+        "errorsByType": {}
+      },
+      "tokens": {
+        "input": 0,
+        "prompt": 0,
+        "candidates": 0,
+        "total": 0,
+        "cached": 0,
+        "thoughts": 0,
+        "tool": 0
+      },
+      "roles": {
+        "main": {
+          "totalRequests": 1,
+          "totalErrors": 0,
+          "totalLatencyMs": 10,
+          "tokens": {
+            "input": 0,
+            "prompt": 0,
+            "candidates": 0,
+            "total": 0,
+            "cached": 0,
+            "thoughts": 0,
+            "tool": 0
+          }
+        }
+      }
+    }
+  },
+  "tools": {
+    "totalCalls": 4,
+    "totalSuccess": 2,
+    "totalFail": 2,
+    "totalDurationMs": 91,
+    "totalDecisions": {
+      "accept": 2,
+      "reject": 1,
+      "modify": 0,
+      "auto_accept": 0
+    },
+    "byName": {
+      "read_file": {
+        "count": 1,
+        "success": 1,
+        "fail": 0,
+        "durationMs": 44,
+        "decisions": {
+          "accept": 1,
+          "reject": 0,
+          "modify": 0,
+          "auto_accept": 0
+        }
+      },
+      "replace": {
+        "count": 2,
+        "success": 1,
+        "fail": 1,
+        "durationMs": 47,
+        "decisions": {
+          "accept": 1,
+          "reject": 1,
+          "modify": 0,
+          "auto_accept": 0
+        }
+      },
+      "nothing": {
+        "count": 1,
+        "success": 0,
+        "fail": 1,
+        "durationMs": 0,
+        "decisions": {
+          "accept": 0,
+          "reject": 0,
+          "modify": 0,
+          "auto_accept": 0
+        }
+      }
+    }
+  },
+  "files": {
+    "totalLinesAdded": 6,
+    "totalLinesRemoved": 2
+  }
+}`
+
+func TestJSON(t *testing.T) {
+	ta, c := session()
+	ta.End(nil, c.after(10*time.Millisecond))
+	b, err := json.Marshal(ta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	json.Indent(&out, b, "", "  ")
+	if diff := cmp.Diff(golden, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	const flat = `{"total_tokens":125,"input_tokens":110,"output_tokens":5,"cached":40,"input":70,"duration_ms":142,"tool_calls":4,` +
+		`"models":{"gemini-2.5-flash":{"total_tokens":125,"input_tokens":110,"output_tokens":5,"cached":40,"input":70},` +
+		`"gemini-3-pro":{"total_tokens":0,"input_tokens":0,"output_tokens":0,"cached":0,"input":0}}}`
+	if diff := cmp.Diff(flat, string(ta.Flat(142*time.Millisecond))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Nothing counted yet is still the whole shape.
+func TestEmpty(t *testing.T) {
+	const want = `{"models":{},"tools":{"totalCalls":0,"totalSuccess":0,"totalFail":0,"totalDurationMs":0,` +
+		`"totalDecisions":{"accept":0,"reject":0,"modify":0,"auto_accept":0},"byName":{}},` +
+		`"files":{"totalLinesAdded":0,"totalLinesRemoved":0}}`
+	b, err := json.Marshal(&Tally{})
+	if err != nil || string(b) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, b, want)
+	}
+	for _, ls := range [][]string{(&Tally{}).Overview(newClock().t), (&Tally{}).Models(), (&Tally{}).Tools()} {
+		if len(ls) == 0 {
+			t.Error("nothing is said")
+		}
+	}
+}
+
+// How a request ended is counted once, whatever tells of it.
+func TestRequests(t *testing.T) {
+	turn := engine.Turn{Model: "m"}
+	usage := engine.Usage{Model: "m", Prompt: 1, Took: time.Second}
+	retry := engine.Retry{Delay: time.Second, Err: errors.New("x")}
+	tests := []struct {
+		name             string
+		events           []engine.Event
+		end              error
+		requests, errors int
+	}{
+		{"answered", []engine.Event{turn, usage}, nil, 1, 0},
+		{"without usage", []engine.Event{turn}, nil, 1, 0},
+		{"without usage, with calls", []engine.Event{turn, engine.Called{}}, nil, 1, 0},
+		{"failed", []engine.Event{turn}, errors.New("x"), 1, 1},
+		{"failed after an answer", []engine.Event{turn, usage}, errors.New("x"), 1, 0},
+		{"failed twice, answered", []engine.Event{turn, retry, retry, usage}, nil, 3, 2},
+		{"failed for good", []engine.Event{turn, retry, retry}, errors.New("x"), 3, 3},
+		{"turn limit", nil, engine.ErrMaxTurns, 0, 0},
+		{"never asked", nil, errors.New("x"), 0, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var ta Tally
+			c := newClock()
+			ta.Start(c.t)
+			for _, ev := range test.events {
+				ta.Observe(ev, c.after(time.Second))
+			}
+			ta.End(test.end, c.after(time.Second))
+			m := ta.models.at("m")
+			if m.API.Requests != test.requests || m.API.Errors != test.errors {
+				t.Errorf("%d requests, %d errors; want %d, %d", m.API.Requests, m.API.Errors, test.requests, test.errors)
+			}
+		})
+	}
+}
+
+func TestText(t *testing.T) {
+	ta, c := session()
+	if got, want := ta.Span(c.after(12*time.Second)).String(), "12 s, 4 tools (1 failed, 1 refused), 2 files changed, 125 tokens"; got != want {
+		t.Errorf("span %q, want %q", got, want)
+	}
+	ta.Start(c.after(time.Hour))
+	if got, want := ta.Span(c.after(0)).String(), "0.0 s"; got != want {
+		t.Errorf("span %q, want %q", got, want)
+	}
+	want := []string{
+		"Time: 1 h 0 min since the start; 0.0 s for the model's answers, 0.1 s for tools.",
+		"Tool calls: 4 calls, 2 succeeded, 2 failed (50 % succeeded). You were asked about 2 and refused 1.",
+		"Files: 2 files changed; 6 lines added, 2 removed.",
+		"Model gemini-2.5-flash: 3 requests, 110 tokens in (40 of them cached), 5 out.",
+	}
+	if diff := cmp.Diff(want, ta.Overview(c.t)); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(ta.Tools(), "\n"); !strings.Contains(got, "Tool replace: 2 calls, 1 succeeded, 1 failed") {
+		t.Errorf("tools:\n%s", got)
+	}
+	if got := strings.Join(ta.Models(), "\n"); !strings.Contains(got, "Requests: 3, 1 failed (33 %); unavailable: 1") {
+		t.Errorf("models:\n%s", got)
+	}
+}
+
+func TestSaid(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 8412: "8,412", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := Number(n); got != want {
+			t.Errorf("Number(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0.0 s", 300 * time.Millisecond: "0.3 s", 9960 * time.Millisecond: "10 s", 12 * time.Second: "12 s",
+		59700 * time.Millisecond: "1 min 0 s", 125 * time.Second: "2 min 5 s", 3599600 * time.Millisecond: "1 h 0 min", 2*time.Hour + 31*time.Minute: "2 h 31 min",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// Whatever names a model or a server makes up, the result is JSON.
+func FuzzJSON(f *testing.F) {
+	f.Add("m", "t", 1, 2)
+	f.Add("\xff\x00<&>", "\u2028\"\\", -1, 1<<62)
+	f.Fuzz(func(t *testing.T, model, name string, a, b int) {
+		var ta Tally
+		now := newClock().t
+		ta.Observe(engine.Turn{Model: model}, now)
+		ta.Observe(engine.Usage{Model: model, Prompt: a, Cached: b}, now)
+		ta.Observe(engine.Finished{Name: name, Took: time.Duration(b)}, now)
+		out, err := json.Marshal(&ta)
+		if err != nil || !json.Valid(out) || !json.Valid(ta.Flat(time.Duration(a))) {
+			t.Errorf("%v: %s", err, out)
+		}
+		said := slices.Concat(ta.Overview(now), ta.Models(), ta.Tools())
+		if s := strings.Join(said, ""); strings.ContainsFunc(s, unicode.IsControl) || !utf8.ValidString(s) {
+			t.Errorf("%q", s)
+		}
+	})
+}

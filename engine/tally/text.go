@@ -1,0 +1,208 @@
+package tally
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Span is what was done for one prompt.
+type Span struct {
+	Took   time.Duration
+	Calls  int // of tools
+	Files  int // that were changed
+	Tokens int
+
+	Failed, Refused, Cancelled int // of Calls
+}
+
+// Span returns what was done since [Tally.Start], as of now.
+func (t *Tally) Span(now time.Time) Span {
+	s := t.span
+	if !t.start.IsZero() {
+		s.Took = elapsed(t.start, now)
+	}
+	return s
+}
+
+// String returns the span as the end of a turn is told, such as "12 s, 3
+// tools, 2 files changed, 8,412 tokens". What did not happen is left out.
+func (s Span) String() string {
+	parts := []string{Duration(s.Took)}
+	if s.Calls > 0 {
+		tools := count(s.Calls, "tool")
+		var odd []string
+		for _, o := range []struct {
+			n    int
+			what string
+		}{{s.Failed, "failed"}, {s.Refused, "refused"}, {s.Cancelled, "cancelled"}} {
+			if o.n > 0 {
+				odd = append(odd, fmt.Sprintf("%d %s", o.n, o.what))
+			}
+		}
+		if odd != nil {
+			tools += " (" + strings.Join(odd, ", ") + ")"
+		}
+		parts = append(parts, tools)
+	}
+	if s.Files > 0 {
+		parts = append(parts, count(s.Files, "file")+" changed")
+	}
+	if s.Tokens > 0 {
+		parts = append(parts, count(s.Tokens, "token"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Overview returns what the session did, as of now, one sentence a line.
+func (t *Tally) Overview(now time.Time) []string {
+	var api time.Duration
+	for _, m := range t.models.values {
+		api += m.API.Latency
+	}
+	wall := time.Duration(0)
+	if !t.began.IsZero() {
+		wall = elapsed(t.began, now)
+	}
+	ls := []string{
+		fmt.Sprintf("Time: %s since the start; %s for the model's answers, %s for tools.",
+			Duration(wall), Duration(api), Duration(t.all.Took)),
+		"Tool calls: " + outcome(t.all) + agreement(t.asked, t.all.Decisions.Reject),
+		fmt.Sprintf("Files: %s changed; %s added, %d removed.", count(len(t.files), "file"), count(t.added, "line"), t.removed),
+	}
+	for i, name := range t.models.keys {
+		m := t.models.values[i]
+		s := fmt.Sprintf("Model %s: %s, %s in", plain(name), count(m.API.Requests, "request"), count(m.Tokens.Prompt, "token"))
+		if m.Tokens.Cached > 0 {
+			s += fmt.Sprintf(" (%s of them cached)", Number(m.Tokens.Cached))
+		}
+		ls = append(ls, s+fmt.Sprintf(", %s out.", Number(m.Tokens.Candidates)))
+	}
+	if len(t.models.keys) == 0 {
+		ls = append(ls, "Models: none was asked yet.")
+	}
+	return ls
+}
+
+// Models returns the numbers of each model, one a line.
+func (t *Tally) Models() []string {
+	if len(t.models.keys) == 0 {
+		return []string{"No model was asked yet."}
+	}
+	var ls []string
+	for i, name := range t.models.keys {
+		m := t.models.values[i]
+		failed := ""
+		for j, class := range m.API.ByType.keys {
+			failed += fmt.Sprintf("; %s: %d", plain(class), *m.API.ByType.values[j])
+		}
+		average := time.Duration(0)
+		if n := m.API.Requests; n > 0 {
+			average = m.API.Latency / time.Duration(n)
+		}
+		ls = append(ls,
+			"Model "+plain(name),
+			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.API.Requests, m.API.Errors, percent(m.API.Errors, m.API.Requests), failed),
+			"  Average time: "+Duration(average),
+			"  Tokens in all: "+Number(m.Tokens.Total),
+			"  Tokens in: "+Number(m.Tokens.Prompt),
+			fmt.Sprintf("  Tokens in, cached: %s (%s)", Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt)),
+			"  Tokens in, not cached: "+Number(m.Tokens.Input),
+			"  Tokens in, from the server's tools: "+Number(m.Tokens.Tool),
+			"  Tokens out: "+Number(m.Tokens.Candidates),
+			"  Tokens out, thoughts: "+Number(m.Tokens.Thoughts),
+		)
+	}
+	return ls
+}
+
+// Tools returns the numbers of each tool, one a line.
+func (t *Tally) Tools() []string {
+	if t.all.Count == 0 {
+		return []string{"No tool was called yet."}
+	}
+	var ls []string
+	for i, name := range t.tools.keys {
+		c := t.tools.values[i]
+		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", plain(name), outcome(*c), Duration(c.Took/time.Duration(c.Count))))
+	}
+	return append(ls, "All tools: "+outcome(t.all)+agreement(t.asked, t.all.Decisions.Reject))
+}
+
+// plain returns a name that came from outside as it can stand in a sentence.
+func plain(name string) string {
+	for _, r := range name {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			name = strconv.QuoteToASCII(name)
+			break
+		}
+	}
+	if r := []rune(name); len(r) > 80 {
+		name = string(r[:80]) + "..."
+	}
+	return name
+}
+
+func outcome(c tool) string {
+	if c.Count == 0 {
+		return "none."
+	}
+	if c.Fail == 0 {
+		return count(c.Count, "call") + ", none failed."
+	}
+	return fmt.Sprintf("%s, %d succeeded, %d failed (%s succeeded).",
+		count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
+}
+
+func agreement(asked, refused int) string {
+	if asked == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" You were asked about %d and refused %d.", asked, refused)
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%d %%", 100*part/whole)
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}
+
+// Number returns n with a comma before each three digits.
+func Number(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Duration returns d as people say it: "0.3 s", "12 s", "2 min 5 s", "1 h 0 min".
+func Duration(d time.Duration) string {
+	switch d = max(0, d); {
+	case d < 9950*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute-time.Second/2:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour-time.Second/2:
+		d = d.Round(time.Second)
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	default:
+		d = d.Round(time.Minute)
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+}

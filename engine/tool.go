@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"google.golang.org/genai"
+)
+
+// A Tool is something the model can ask for.
+type Tool struct {
+	// Declaration is what the model is told about the tool.
+	Declaration *genai.FunctionDeclaration
+
+	// Label is the name that people read, such as "ReadFile".
+	Label string
+
+	// Kind is the class of what the tool does.
+	Kind Kind
+
+	// Prepare checks args and returns the call, ready to be judged. It may
+	// read but never changes anything. Its error is for the model.
+	Prepare func(ctx context.Context, args map[string]any) (Call, error)
+}
+
+// Name returns the name the model calls the tool by.
+func (t Tool) Name() string { return t.Declaration.Name }
+
+// A Call is one use of a Tool, checked but not yet run.
+type Call struct {
+	// Intent says what Run will do.
+	Intent Intent
+
+	// Run does it. An error is for the model to read and never ends the
+	// conversation; a Result beside an error holds what was done before it.
+	// Run must not use host after it has returned.
+	Run func(ctx context.Context, host Host) (Result, error)
+}
+
+// A Host is what a running Call may ask of whoever runs it.
+type Host interface {
+	Approver
+
+	// Emit shows ev to the user, not to the model. An [Output] without an
+	// ID is given the ID of the call.
+	Emit(ev Event)
+}
+
+// An Intent describes a call before it runs: the policy judges it, the
+// approver shows it, the printer titles the call with it.
+type Intent struct {
+	Title    string   // one line, such as "edit main.go"
+	Detail   string   // in full what will happen: a diff, a command
+	Paths    []string // absolute paths that will be touched
+	Commands []string // names of the programs that will be run
+	Grants   []Grant  // what "always" may mean here, narrowest first
+	Draft    *Draft   // how the user may change the call, nil if they can't
+}
+
+// A Draft lets the user change a proposal in an editor before allowing it.
+type Draft struct {
+	Name string                           // a file name, for the editor to choose a mode by
+	Text string                           // what is edited
+	Args func(text string) map[string]any // the arguments of the changed call
+}
+
+// Kind is the class of what a tool does. The zero Kind is the least trusted.
+type Kind int
+
+// The kinds of tools.
+const (
+	Other   Kind = iota // unknown; asked about and run alone
+	Read                // reads files
+	Search              // looks through files
+	Fetch               // reads from the network
+	Think               // changes only the model's own notes
+	Edit                // changes files
+	Execute             // runs programs
+)
+
+// ReadOnly reports whether calls of kind k change nothing that a later call
+// could see, so that neighbours may run side by side.
+func (k Kind) ReadOnly() bool { return k == Read || k == Search || k == Fetch || k == Think }
+
+// A Result is the outcome of a call: what the model reads and what the user
+// sees, which are seldom the same.
+type Result struct {
+	Text    string        // for the model
+	Media   []*genai.Part // images and the like, for the model
+	Display string        // for the user; may be empty
+	Changes []Change      // the files that were changed
+}
+
+// A Change counts what a call did to one file.
+type Change struct {
+	Path           string // absolute
+	Added, Removed int    // lines
+}
+
+// A CallError is a call that failed, told to two readers.
+type CallError struct {
+	Type    string // the class of the failure, such as "file_not_found"
+	Message string // for the model
+	Display string // for the user; Message if empty
+}
+
+// Error returns the message for the model.
+func (e *CallError) Error() string { return e.Message }
+
+// Classes of failures that the engine itself reports; tools have their own.
+const (
+	PolicyViolation   = "policy_violation"
+	InvalidToolParams = "invalid_tool_params"
+	ToolNotRegistered = "tool_not_registered"
+	ExecutionFailed   = "execution_failed"
+	NeedsConfirmation = "unhandled_exception" // the wire name scripts know
+)
+
+// NoSpaceLeft is the class of the one failure that ends a run that nobody
+// watches: there is no room left to write to.
+const NoSpaceLeft = "no_space_left"
+
+// A Toolset is a changing set of tools. The engine asks for it every turn.
+type Toolset interface{ Tools() []Tool }
+
+// Tools is a Toolset that does not change.
+type Tools []Tool
+
+// Tools returns ts.
+func (ts Tools) Tools() []Tool { return ts }
+
+// Kind returns the kind of the tool of a name, [Other] if there is none.
+func (ts Tools) Kind(name string) Kind {
+	t, _ := find(ts, name)
+	return t.Kind
+}
+
+// declare tells the model about the tools that the policy offers.
+func declare(tools []Tool, policy Policy) []*genai.Tool {
+	var fds []*genai.FunctionDeclaration
+	for _, t := range tools {
+		if policy.Offers(t) {
+			fds = append(fds, t.Declaration)
+		}
+	}
+	if fds == nil {
+		return nil
+	}
+	return []*genai.Tool{{FunctionDeclarations: fds}}
+}
+
+func find(tools []Tool, name string) (Tool, bool) {
+	for _, t := range tools {
+		if t.Name() == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+// notFound answers a call of a tool that does not exist with the names that
+// come nearest. A very long name is compared and shown by its beginning.
+func notFound(tools []Tool, name string) error {
+	name = shorten(name, 100)
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name()
+	}
+	sort.SliceStable(names, func(i, j int) bool {
+		return levenshtein.ComputeDistance(name, names[i]) < levenshtein.ComputeDistance(name, names[j])
+	})
+	msg := fmt.Sprintf("Tool %q not found.", name)
+	switch names = names[:min(3, len(names))]; len(names) {
+	case 0:
+	case 1:
+		msg += fmt.Sprintf(" Did you mean %q?", names[0])
+	default:
+		for i, n := range names {
+			names[i] = fmt.Sprintf("%q", n)
+		}
+		msg += " Did you mean one of: " + strings.Join(names, ", ") + "?"
+	}
+	return &CallError{Type: ToolNotRegistered, Message: msg}
+}
+
+func shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return s
+}
+
+// size returns roughly how many bytes args are on the wire.
+func size(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}
