@@ -1,0 +1,66 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"gemline/engine"
+)
+
+func TestArgumentsAreChecked(t *testing.T) {
+	type args struct {
+		Path  string   `json:"path"`
+		Line  int      `json:"line"`
+		Kinds []string `json:"kinds"`
+	}
+	const schema = `{"type":"object","properties":{
+		"path":{"type":"string"},
+		"line":{"type":"integer","minimum":1},
+		"all":{"type":"boolean"},
+		"mode":{"type":"string","enum":["a","b"]},
+		"kinds":{"type":"array","items":{"type":"string"}}},"required":["path"]}`
+	var got args
+	tool := define("t", "T", engine.Read, "doc", schema, func(_ context.Context, a args) (engine.Call, error) {
+		got = a
+		return engine.Call{}, nil
+	})
+	for _, test := range []struct{ name, args, err string }{
+		{"nothing", `null`, "params must have required property 'path'"},
+		{"missing", `{"line":1}`, "params must have required property 'path'"},
+		{"wrong type", `{"path":1}`, "params/path must be string"},
+		{"not whole", `{"path":"p","line":1.5}`, "params/line must be integer"},
+		{"too small", `{"path":"p","line":0}`, "params/line must be >= 1"},
+		{"huge", `{"path":"p","line":1e300}`, "params/line must be integer"},
+		{"not in the list", `{"path":"p","mode":"c"}`, "params/mode must be equal to one of the allowed values: a, b"},
+		{"bad item", `{"path":"p","kinds":["a",2]}`, "params/kinds/1 must be string"},
+		{"not a list", `{"path":"p","kinds":"a"}`, "params/kinds must be array"},
+		{"unknown", `{"path":"p","pathh":"q"}`, "params must NOT have additional properties: 'pathh'"},
+		{"null", `{"path":null}`, "params/path must be string"},
+		{"wait", `{"path":"p","wait_for_previous":true}`, ""},
+		{"right", `{"path":"p","line":3,"all":true,"kinds":["x"]}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var m map[string]any
+			if err := json.Unmarshal([]byte(test.args), &m); err != nil {
+				t.Fatal(err)
+			}
+			_, err := tool.Prepare(t.Context(), m)
+			if test.err == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			if err == nil || err.Error() != test.err {
+				t.Errorf("got %v; want %s", err, test.err)
+			}
+			if engine.ErrorType(err) != engine.InvalidToolParams {
+				t.Errorf("got type %s", engine.ErrorType(err))
+			}
+		})
+	}
+	if got.Line != 3 || got.Path != "p" || len(got.Kinds) != 1 {
+		t.Errorf("decoded %+v", got)
+	}
+}

@@ -1,0 +1,168 @@
+package edit
+
+import "strings"
+
+// normal returns text with LF at the end of all its lines.
+func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// A census counts the lines of a text by how they end.
+type census struct{ crlf, lf int }
+
+func survey(text string) census {
+	crlf := strings.Count(text, "\r\n")
+	return census{crlf: crlf, lf: strings.Count(text, "\n") - crlf}
+}
+
+func (e census) mixed() bool { return e.crlf > 0 && e.lf > 0 }
+
+// majority returns how most lines end.
+func (e census) majority() string {
+	if e.crlf > e.lf {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// KeepEndings returns text, which takes the place of old as a whole, with the
+// line endings of old: unchanged lines keep theirs, the others end as the
+// lines they replace or as most lines do. If old has no line ending at all,
+// text is returned as it is.
+func KeepEndings(old, text string) string {
+	e := survey(old)
+	switch {
+	case e.crlf+e.lf == 0:
+		return text
+	case e.mixed():
+		return inherit(old, normal(text), e.majority())
+	case e.crlf > 0:
+		return strings.ReplaceAll(normal(text), "\n", "\r\n")
+	}
+	return normal(text)
+}
+
+// inherit gives the lines of text, which end in LF, the endings of the lines
+// of old that they take the place of, or else fallback.
+func inherit(old, text, fallback string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	a, b := split(old), split(text)
+	bare := make([]string, len(a))
+	ends := make([]string, len(a))
+	for i, line := range a {
+		bare[i], ends[i] = cut(line)
+	}
+	for i, line := range b {
+		b[i] = strings.TrimSuffix(line, "\n")
+	}
+	final := strings.HasSuffix(text, "\n")
+	var out strings.Builder
+	out.Grow(len(text) + len(b))
+	write := func(j int, end string) {
+		out.WriteString(b[j])
+		if j == len(b)-1 && !final {
+			return
+		}
+		if end == "" {
+			end = fallback
+		}
+		out.WriteString(end)
+	}
+	i, j := 0, 0
+	for _, c := range append(compare(bare, b), change{len(a), len(a), len(b), len(b)}) {
+		for ; j < c.b0; i, j = i+1, j+1 {
+			write(j, ends[i])
+		}
+		for last := ""; j < c.b1; j++ {
+			if i < c.a1 {
+				last = ends[i]
+				i++
+			}
+			write(j, last)
+		}
+		i = c.a1
+	}
+	return out.String()
+}
+
+// split returns the lines of text, each with its ending.
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	lines := make([]string, 0, strings.Count(text, "\n")+1)
+	for len(text) > 0 {
+		n := strings.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		lines = append(lines, text[:n])
+		text = text[n:]
+	}
+	return lines
+}
+
+// cut parts a line from its ending.
+func cut(line string) (text, end string) {
+	switch {
+	case strings.HasSuffix(line, "\r\n"):
+		return line[:len(line)-2], "\r\n"
+	case strings.HasSuffix(line, "\n"):
+		return line[:len(line)-1], "\n"
+	}
+	return line, ""
+}
+
+// A cursor goes through a text of mixed endings by offsets that count each
+// ending as one byte.
+type cursor struct {
+	text string
+	at   int // bytes gone through
+	flat int // the same, each ending as one byte
+	next int // where the next CRLF is; len(text) if there is none
+}
+
+func newCursor(text string) *cursor {
+	c := &cursor{text: text}
+	c.seek()
+	return c
+}
+
+func (c *cursor) seek() {
+	if i := strings.Index(c.text[c.at:], "\r\n"); i >= 0 {
+		c.next = c.at + i
+	} else {
+		c.next = len(c.text)
+	}
+}
+
+// advance goes on to the offset flat and returns what lies between.
+func (c *cursor) advance(flat int) string {
+	start := c.at
+	for c.flat < flat {
+		n := flat - c.flat
+		if gap := c.next - c.at; gap >= n {
+			c.at += n
+			c.flat += n
+			break
+		} else {
+			c.at += gap + len("\r\n")
+			c.flat += gap + 1
+		}
+		c.seek()
+	}
+	return c.text[start:c.at]
+}
+
+// ending returns how the line ends in which the cursor stands, or fallback if
+// it is the last one.
+func (c *cursor) ending(fallback string) string {
+	i := strings.IndexByte(c.text[c.at:], '\n')
+	switch {
+	case i < 0:
+		return fallback
+	case c.at+i == c.next+1:
+		return "\r\n"
+	}
+	return "\n"
+}

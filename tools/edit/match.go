@@ -1,0 +1,286 @@
+package edit
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxSteps = 1 << 26 // bytes that the regex strategy goes through
+	maxLines = 1 << 20 // lines that are looked at as such
+)
+
+// exact finds old byte for byte.
+func exact(text, old, with string) iter.Seq[span] {
+	in := newInsertion(with, false, "")
+	return func(yield func(span) bool) {
+		for at := 0; ; {
+			i := strings.Index(text[at:], old)
+			if i < 0 {
+				return
+			}
+			at += i
+			if !yield(span{start: at, end: at + len(old), how: in}) {
+				return
+			}
+			at += len(old)
+		}
+	}
+}
+
+// A quotation is what whole lines are compared with.
+type quotation struct {
+	lines []string // of what was quoted, without endings
+
+	inner, final *insertion // instead of lines that end, and of the last one of a text that does not
+}
+
+// quote returns the lines of old. A newline at its end ends the last line, it
+// does not begin another; the same then holds for with.
+func quote(old, with string) quotation {
+	end := "\n"
+	if with == "" {
+		end = ""
+	}
+	if s, ok := strings.CutSuffix(old, "\n"); ok {
+		old, with = s, strings.TrimSuffix(with, "\n")
+	}
+	return quotation{
+		lines: strings.Split(old, "\n"),
+		inner: newInsertion(with, true, end),
+		final: newInsertion(with, true, ""),
+	}
+}
+
+// blank reports whether nothing but space was quoted. Blank lines are found
+// everywhere, so that only an exact match of them means anything.
+func (q quotation) blank() bool {
+	return !slices.ContainsFunc(q.lines, func(l string) bool { return strings.TrimSpace(l) != "" })
+}
+
+// over returns the span that replaces lines, which begin at the offset start.
+func (q quotation) over(start int, lines []string) span {
+	size := 0
+	for _, l := range lines {
+		size += len(l)
+	}
+	how := q.final
+	if strings.HasSuffix(lines[len(lines)-1], "\n") {
+		how = q.inner
+	}
+	return span{start, start + size, how, indentation(lines)}
+}
+
+// flexible finds whole lines that are those of old but for space at their
+// beginning and end.
+func flexible(text, old, with string) iter.Seq[span] {
+	q := quote(old, with)
+	if q.blank() || strings.Count(text, "\n") > maxLines {
+		return none
+	}
+	lines := split(text)
+	ids := make(map[string]int, len(lines))
+	number := func(line string) int {
+		line = strings.TrimSpace(line)
+		id, ok := ids[line]
+		if !ok {
+			id = len(ids)
+			ids[line] = id
+		}
+		return id
+	}
+	in := make([]int, len(lines))
+	for i, l := range lines {
+		in[i] = number(l)
+	}
+	known := len(ids)
+	want := make([]int, len(q.lines))
+	for i, l := range q.lines {
+		if want[i] = number(l); want[i] >= known {
+			return none
+		}
+	}
+	at := offsets(lines)
+	return func(yield func(span) bool) {
+		for i := range occurrences(in, want) {
+			if !yield(q.over(at[i], lines[i:i+len(want)])) {
+				return
+			}
+		}
+	}
+}
+
+func none(func(span) bool) {}
+
+// offsets returns where each of lines begins in the text they make up.
+func offsets(lines []string) []int {
+	at := make([]int, len(lines))
+	sum := 0
+	for i, l := range lines {
+		at[i] = sum
+		sum += len(l)
+	}
+	return at
+}
+
+// occurrences returns where want, which is not empty, begins in in, without
+// overlaps. It looks at each element once (Knuth, Morris and Pratt).
+func occurrences(in, want []int) iter.Seq[int] {
+	border := make([]int, len(want)) // of each beginning of want: its longest end that is a beginning too
+	for i, k := 1, 0; i < len(want); i++ {
+		for k > 0 && want[i] != want[k] {
+			k = border[k-1]
+		}
+		if want[i] == want[k] {
+			k++
+		}
+		border[i] = k
+	}
+	return func(yield func(int) bool) {
+		k := 0
+		for i, v := range in {
+			for k > 0 && v != want[k] {
+				k = border[k-1]
+			}
+			if v == want[k] {
+				k++
+			}
+			if k == len(want) {
+				if !yield(i + 1 - k) {
+					return
+				}
+				k = 0
+			}
+		}
+	}
+}
+
+// regex finds the words and signs of old, in lines that begin with the first,
+// whatever space stands between them. It is what the expression
+//
+//	(?m)^([ \t]*)first\s*second\s*third
+//
+// would find, but since no token begins with space there is never a choice to
+// go back on, so it is matched by hand, in bounded time.
+func regex(text, old, with string) iter.Seq[span] {
+	words := tokens(old)
+	if len(words) == 0 {
+		return none
+	}
+	whole := strings.HasSuffix(old, "\n")
+	as, bare := newInsertion(with, true, ""), newInsertion(with, true, "")
+	if whole { // at the end of a text that does not end its last line
+		bare = newInsertion(strings.TrimSuffix(with, "\n"), true, "")
+	}
+	var found []span
+	steps := 0
+	for at := 0; at < len(text) && steps <= maxSteps; {
+		end, ok := follow(text, at, words)
+		steps += end - at + 1
+		if ok {
+			sp := span{start: at, end: end, how: bare, indent: indentOf(text[at:])}
+			if end = skip(text, end, blankSpace); whole && end < len(text) && text[end] == '\n' {
+				sp.end, sp.how = end+1, as
+			}
+			found = append(found, sp)
+			at = sp.end
+			if whole && text[at-1] == '\n' {
+				continue // at the beginning of a line already
+			}
+		}
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+	}
+	if steps > maxSteps {
+		return none
+	}
+	return slices.Values(found)
+}
+
+// follow goes through text from at on, past words with any space between
+// them, and returns how far it came and whether past all of them.
+func follow(text string, at int, words []string) (end int, ok bool) {
+	at = skip(text, at, blankSpace)
+	for i, w := range words {
+		if i > 0 {
+			at = skip(text, at, isSpace)
+		}
+		if !strings.HasPrefix(text[at:], w) {
+			return at, false
+		}
+		at += len(w)
+	}
+	return at, true
+}
+
+func skip(text string, at int, space func(rune) bool) int {
+	for at < len(text) {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if !space(r) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+func blankSpace(r rune) bool { return r == ' ' || r == '\t' }
+
+// isSpace is unicode.IsSpace, with the byte order mark.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
+// tokens cuts text at space and on both sides of each bracket, colon and sign
+// of comparison.
+func tokens(text string) []string {
+	var all []string
+	for _, field := range strings.FieldsFunc(text, isSpace) {
+		for len(field) > 0 {
+			n := strings.IndexAny(field, "():[]{}><=")
+			switch {
+			case n < 0:
+				n = len(field)
+			case n == 0:
+				n = 1
+			}
+			all = append(all, field[:n])
+			field = field[n:]
+		}
+	}
+	return all
+}
+
+// indentation returns the space before the first of lines that is not blank.
+func indentation(lines []string) string {
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return indentOf(l)
+		}
+	}
+	return ""
+}
+
+func indentOf(line string) string { return line[:skip(line, 0, blankSpace)] }
+
+// reindent moves the lines of text so that the first begins with indent and
+// the others keep their place relative to it. A line that was further left is
+// put below the first. Blank lines become empty.
+func reindent(text, indent string) string {
+	lines := strings.Split(text, "\n")
+	base := indentation(lines)
+	for i, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			lines[i] = ""
+		} else if rest, ok := strings.CutPrefix(l, base); ok {
+			lines[i] = indent + rest
+		} else {
+			lines[i] = indent + strings.TrimLeftFunc(l, unicode.IsSpace)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

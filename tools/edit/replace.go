@@ -1,0 +1,184 @@
+package edit
+
+import (
+	"errors"
+	"iter"
+	"strings"
+)
+
+// MaxSize is how many bytes a text may grow to by [Replace].
+const MaxSize = 64 << 20
+
+// ErrTooLarge is returned instead of a text longer than [MaxSize].
+var ErrTooLarge = errors.New("the edited text would be larger than 64 MB")
+
+// A Strategy is a way to find what a model quoted.
+type Strategy string
+
+// The strategies, in the order in which they are tried.
+const (
+	Exact    Strategy = "exact"    // byte for byte
+	Flexible Strategy = "flexible" // whole lines, whatever their indentation
+	Regex    Strategy = "regex"    // the same words and signs, whatever the space between
+	Fuzzy    Strategy = "fuzzy"    // whole lines that differ in a few characters
+)
+
+// A Result is what became of a text.
+type Result struct {
+	Text     string
+	Count    int      // how often what was quoted was found
+	Strategy Strategy // the one that found it; empty if none did
+	Lines    []Range  // where it was found, in order, neighbours joined
+}
+
+// A Range is some lines of a text, counted from 1, the last one included.
+type Range struct{ First, Last int }
+
+// Replace puts with in the place of old in content, as the first [Strategy]
+// finds it that finds it at all. Unless all is true, a text in which old is
+// found more than once is left as it is: the caller sees that by Count. An
+// empty old is never found. The text neither gains nor loses a final newline,
+// but for a text that becomes empty.
+func Replace(content, old, with string, all bool) (Result, error) {
+	r := Result{Text: content}
+	text, old, with := normal(content), normal(old), normal(with)
+	if old == "" {
+		return r, nil
+	}
+	for _, s := range []struct {
+		name Strategy
+		find func(text, old, with string) iter.Seq[span]
+	}{{Exact, exact}, {Flexible, flexible}, {Regex, regex}, {Fuzzy, fuzzy}} {
+		spans := s.find(text, old, with)
+		size := len(content)
+		for sp := range spans {
+			r.Count++
+			size += sp.how.size(sp.indent) - (sp.end - sp.start)
+		}
+		if r.Count == 0 {
+			continue
+		}
+		r.Strategy, r.Lines = s.name, ranges(text, spans)
+		if r.Count > 1 && !all {
+			return r, nil
+		}
+		if size > MaxSize {
+			return r, ErrTooLarge
+		}
+		r.Text = finish(content, apply(content, text, spans))
+		return r, nil
+	}
+	return r, nil
+}
+
+// A span is a part of a text and what shall stand there instead.
+type span struct {
+	start, end int
+	how        *insertion
+	indent     string // of the first line that is inserted
+}
+
+func (s span) text() string { return s.how.text(s.indent) }
+
+// An insertion is what takes the place of something found. It is made anew at
+// each place: all of them together may be too much to keep.
+type insertion struct {
+	with     string
+	lines    int
+	indented bool   // lines follow the indentation of the place
+	end      string // follows the last line
+}
+
+func newInsertion(with string, indented bool, end string) *insertion {
+	return &insertion{with: with, lines: 1 + strings.Count(with, "\n"), indented: indented, end: end}
+}
+
+func (in *insertion) text(indent string) string {
+	if in.indented {
+		return reindent(in.with, indent) + in.end
+	}
+	return in.with + in.end
+}
+
+// size returns how long the text is at most.
+func (in *insertion) size(indent string) int {
+	n := len(in.with) + len(in.end)
+	if in.indented {
+		n += in.lines * len(indent)
+	}
+	return n
+}
+
+// ranges returns the lines of text that spans touch.
+func ranges(text string, spans iter.Seq[span]) []Range {
+	var all []Range
+	line, at := 1, 0 // the line in which offset at lies
+	for sp := range spans {
+		line += strings.Count(text[at:sp.start], "\n")
+		first := line
+		body := text[sp.start:sp.end]
+		line += strings.Count(body, "\n")
+		at = sp.end
+		last := line
+		if strings.HasSuffix(body, "\n") {
+			last--
+		}
+		if n := len(all); n > 0 && first <= all[n-1].Last+1 {
+			all[n-1].Last = max(last, all[n-1].Last)
+		} else {
+			all = append(all, Range{first, last})
+		}
+	}
+	return all
+}
+
+// apply carries out spans of text, which is content with LF endings.
+func apply(content, text string, spans iter.Seq[span]) string {
+	var b strings.Builder
+	e := survey(content)
+	if !e.mixed() {
+		at := 0
+		for sp := range spans {
+			b.WriteString(text[at:sp.start])
+			b.WriteString(sp.text())
+			at = sp.end
+		}
+		b.WriteString(text[at:])
+		if e.crlf > 0 {
+			return strings.ReplaceAll(b.String(), "\n", "\r\n")
+		}
+		return b.String()
+	}
+	c := newCursor(content)
+	for sp := range spans {
+		b.WriteString(c.advance(sp.start))
+		body := c.advance(sp.end)
+		fallback := e.majority()
+		if !strings.Contains(body, "\n") { // one line is edited: it says how
+			fallback = c.ending(fallback)
+		}
+		b.WriteString(inherit(body, sp.text(), fallback))
+	}
+	b.WriteString(c.advance(len(text)))
+	return b.String()
+}
+
+// finish returns text with or without a final newline, as content has it.
+func finish(content, text string) string {
+	if text == "" {
+		return text
+	}
+	if !strings.HasSuffix(content, "\n") {
+		for strings.HasSuffix(text, "\n") {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+		}
+		return text
+	}
+	if strings.HasSuffix(text, "\n") {
+		return text
+	}
+	if strings.HasSuffix(content, "\r\n") {
+		return text + "\r\n"
+	}
+	return text + "\n"
+}

@@ -1,0 +1,36 @@
+// Package tools holds the tools that come with the program, one to a file: what
+// the model is told about each, how its arguments are checked, and what it does.
+//
+// # Told, never asking
+//
+// A tool gets what it needs in an [Env]. It never asks the user itself: it
+// describes the call in an [engine.Intent], and the engine has it judged.
+//
+// # Nothing before Run
+//
+// Preparing a call reads at most. Whatever fails, in preparing or in running,
+// is a sentence for the model and leaves the files as they were.
+package tools
+
+import (
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// Env is what the built-in tools need from the world.
+type Env struct {
+	Workspace *workspace.Workspace
+	Jobs      *shell.Jobs    // the commands that run in the background
+	Shell     shell.Settings // how commands run
+
+	// Outputs returns the directory that keeps the full texts of outputs
+	// that were too long for the model. Whoever writes there makes it.
+	Outputs func() string
+
+	// Threshold is how many characters of a command's output the model is
+	// given; 0 or less means all.
+	Threshold int
+
+	// Ripgrep lets grep_search run rg when it is installed.
+	Ripgrep bool
+}

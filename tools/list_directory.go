@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"gemline/engine"
+	"gemline/tools/workspace"
+)
+
+//go:embed doc/list_directory.md
+var listDirectoryDoc string
+
+const listDirectorySchema = `{"type":"object","properties":{
+"dir_path":{"type":"string"},
+"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of names to leave out"},
+"file_filtering_options":{"type":"object","properties":{
+"respect_git_ignore":{"type":"boolean"},
+"respect_gemini_ignore":{"type":"boolean"}}}},
+"required":["dir_path"]}`
+
+type listDirectoryArgs struct {
+	Path   string    `json:"dir_path"`
+	Ignore []string  `json:"ignore"`
+	Filter filtering `json:"file_filtering_options"`
+}
+
+// filtering is a wish for other rules than the usual ones.
+type filtering struct {
+	Git    *bool `json:"respect_git_ignore"`
+	Gemini *bool `json:"respect_gemini_ignore"`
+}
+
+// rules returns the rules that hold in ws under the wish f.
+func (f filtering) rules(ws *workspace.Workspace) workspace.Rules {
+	r := ws.Rules()
+	if f.Git != nil {
+		r.Git = *f.Git
+	}
+	if f.Gemini != nil {
+		r.Gemini = *f.Gemini
+	}
+	return r
+}
+
+// listDirectory returns the tool that lists one directory.
+func listDirectory(env Env) engine.Tool {
+	ws := env.Workspace
+	return define("list_directory", "ReadFolder", engine.Read, listDirectoryDoc, listDirectorySchema,
+		func(_ context.Context, a listDirectoryArgs) (engine.Call, error) {
+			dir, err := ws.Resolve(a.Path)
+			if err != nil {
+				return engine.Call{}, unread(dir, err)
+			}
+			return engine.Call{
+				Intent: engine.Intent{Title: "list " + shown(ws.Rel(dir)), Paths: []string{dir}},
+				Run: func(context.Context, engine.Host) (engine.Result, error) {
+					return list(ws, dir, a.Ignore, a.Filter.rules(ws))
+				},
+			}, nil
+		})
+}
+
+// list lists dir without the names that match the globs in ignore.
+func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.Rules) (engine.Result, error) {
+	entries, err := readDir(ws, dir)
+	if errors.Is(err, workspace.ErrNoDirectory) {
+		return engine.Result{}, &engine.CallError{Type: "path_is_not_a_directory", Message: "Error: Path is not a directory: " + dir,
+			Display: "Error: Path is not a directory."}
+	}
+	if err != nil {
+		return engine.Result{}, &engine.CallError{Type: "ls_execution_error", Message: fmt.Sprintf("Error listing directory: %v", err),
+			Display: "Error: Failed to list directory."}
+	}
+	if len(entries) == 0 {
+		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)), Display: "Directory is empty."}, nil
+	}
+	type line struct {
+		key, text string
+		dir       bool
+	}
+	var lines []line
+	hidden := 0
+	for _, e := range entries {
+		name := e.Name()
+		path := filepath.Join(dir, name)
+		if matchesAny(ignore, name) {
+			continue
+		}
+		info, err := os.Stat(path)
+		isDir := err == nil && info.IsDir()
+		if ws.IgnoredBy(path, isDir && e.IsDir(), rules) {
+			hidden++
+			continue
+		}
+		l := line{key: strings.ToLower(name) + "\x00" + name, dir: isDir}
+		switch {
+		case err != nil && e.Type()&fs.ModeSymlink != 0:
+			l.text = shown(name) + " (broken link)"
+		case err != nil:
+			continue // gone meanwhile
+		case isDir:
+			l.text = "[DIR] " + shown(name)
+		default:
+			l.text = fmt.Sprintf("%s (%d bytes)", shown(name), info.Size())
+		}
+		lines = append(lines, l)
+	}
+	sort.Slice(lines, func(i, j int) bool {
+		a, b := lines[i], lines[j]
+		return a.dir && !b.dir || a.dir == b.dir && a.key < b.key
+	})
+	var text strings.Builder
+	fmt.Fprintf(&text, "Directory listing for %s:", shown(dir))
+	for _, l := range lines {
+		text.WriteString("\n" + l.text)
+	}
+	display := fmt.Sprintf("Found %d item(s).", len(lines))
+	if hidden > 0 {
+		fmt.Fprintf(&text, "\n\n(%d ignored)", hidden)
+		display += fmt.Sprintf(" (%d ignored)", hidden)
+	}
+	return engine.Result{Text: text.String(), Display: display}, nil
+}
+
+// readDir returns the entries of dir that may be touched.
+func readDir(ws *workspace.Workspace, dir string) ([]os.DirEntry, error) {
+	if _, err := ws.Resolve(dir); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, workspace.ErrNoDirectory
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 && !ws.Contains(path) || workspace.Withheld(e.Name()) {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept, nil
+}
+
+// matchesAny reports whether name matches a glob that knows * and ? only.
+func matchesAny(globs []string, name string) bool {
+	for _, g := range globs {
+		g = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(g)
+		if ok, err := doublestar.Match(g, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}

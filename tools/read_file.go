@@ -1,0 +1,274 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/tools/workspace"
+)
+
+//go:embed doc/read_file.md
+var readFileDoc string
+
+const readFileSchema = `{"type":"object","properties":{
+"file_path":{"type":"string"},
+"start_line":{"type":"integer","minimum":1},
+"end_line":{"type":"integer","minimum":1,"description":"Inclusive"}},
+"required":["file_path"]}`
+
+// How much of a text file is shown at once.
+const (
+	maxReadLines = 2000
+	maxLineChars = 2000
+	cutMark      = "... [truncated]"
+)
+
+type readFileArgs struct {
+	Path  string `json:"file_path"`
+	Start int    `json:"start_line"`
+	End   int    `json:"end_line"`
+}
+
+// readFile returns the tool that reads one file.
+func readFile(env Env) engine.Tool {
+	ws := env.Workspace
+	return define("read_file", "ReadFile", engine.Read, readFileDoc, readFileSchema,
+		func(_ context.Context, a readFileArgs) (engine.Call, error) {
+			if strings.Trim(a.Path, "\x00") == "" {
+				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")
+			}
+			if a.Start > 0 && a.End > 0 && a.Start > a.End {
+				return engine.Call{}, misuse("start_line cannot be greater than end_line")
+			}
+			path, err := ws.Resolve(a.Path)
+			if err != nil {
+				return engine.Call{}, unread(path, err)
+			}
+			if ws.Ignored(path, false) {
+				return engine.Call{}, misuse("File path '%s' is ignored by configured ignore patterns.", path)
+			}
+			return engine.Call{
+				Intent: engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(), Paths: []string{path}},
+				Run: func(context.Context, engine.Host) (engine.Result, error) {
+					return read(ws, path, a.Start, a.End)
+				},
+			}, nil
+		})
+}
+
+// misuse tells the model what is wrong with the arguments of its call.
+func misuse(format string, args ...any) error {
+	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// lines returns the range that a asks for, as a title ends.
+func (a readFileArgs) lines() string {
+	switch {
+	case a.End > 0:
+		return fmt.Sprintf(" %d-%d", max(a.Start, 1), a.End)
+	case a.Start > 0:
+		return fmt.Sprintf(" %d-", a.Start)
+	}
+	return ""
+}
+
+// read reads the file at path: the lines from start to end of a text, where 0
+// means no limit but the usual one, or all of an image and the like.
+func read(ws *workspace.Workspace, path string, start, end int) (engine.Result, error) {
+	c, err := load(ws, path)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	rel := shown(ws.Rel(path))
+	switch {
+	case c.media != nil:
+		kind, _, _ := strings.Cut(c.media.InlineData.MIMEType, "/")
+		if kind == "application" {
+			kind = "pdf"
+		}
+		return engine.Result{Media: []*genai.Part{c.media}, Display: fmt.Sprintf("Read %s file: %s", kind, rel)}, nil
+	case c.instead != "":
+		return engine.Result{Text: c.instead, Display: c.display}, nil
+	}
+	v := look(c.text, start, end)
+	if v.whole() {
+		return engine.Result{Text: v.text}, nil
+	}
+	r := engine.Result{Text: v.framed(), Display: fmt.Sprintf("Read lines %d-%d of %d from %s", v.first, v.last, v.total, rel)}
+	if v.empty() {
+		r.Display = fmt.Sprintf("Read nothing: %s has %d lines", rel, v.total)
+	}
+	if v.cut {
+		r.Display += " (some lines were shortened)"
+	}
+	return r, nil
+}
+
+// A content is what a file holds: a text, or media, or what is said instead.
+type content struct {
+	text             string
+	media            *genai.Part
+	instead, display string
+}
+
+// load reads the file at path. Its error is a [*engine.CallError].
+func load(ws *workspace.Workspace, path string) (content, error) {
+	b, _, err := ws.ReadBytes(path, workspace.MaxFile)
+	if err != nil {
+		return content{}, unread(path, err)
+	}
+	rel := shown(ws.Rel(path))
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext == ".svg" && len(b) > 1<<20 {
+		return content{instead: "Cannot display content of SVG file larger than 1MB: " + rel,
+			display: "Skipped large SVG file (>1MB): " + rel}, nil
+	}
+	text, format, err := workspace.Decode(b)
+	mime := workspace.Media(path, b)
+	if mime != "application/pdf" && err == nil && format.Charset == "utf-8" && !format.Lossy {
+		mime = "" // a text that begins like something else
+	}
+	switch {
+	case strings.HasPrefix(mime, "audio/") && !audible(mime):
+		return content{}, &engine.CallError{Type: "read_content_failure",
+			Message: fmt.Sprintf("Unsupported audio format %s: %s. MP3, WAV, AIFF, AAC, OGG and FLAC can be read.", mime, path),
+			Display: "Unsupported audio format."}
+	case mime != "":
+		return content{media: genai.NewPartFromBytes(b, mime)}, nil
+	case err != nil:
+		return content{instead: "Cannot display content of binary file: " + rel, display: "Skipped binary file: " + rel}, nil
+	}
+	return content{text: text}, nil
+}
+
+// audible reports whether the API takes sounds of this type.
+func audible(mime string) bool {
+	switch mime {
+	case "audio/mpeg", "audio/wav", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac":
+		return true
+	}
+	return false
+}
+
+// unread says for the model why the file at path can't be read.
+func unread(path string, err error) error {
+	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
+	switch {
+	case errors.As(err, &outside):
+		return &engine.CallError{Type: "path_not_in_workspace", Message: err.Error(), Display: "Path not in workspace."}
+	case errors.As(err, &size):
+		return &engine.CallError{Type: "file_too_large",
+			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, path, float64(size.Size)/(1<<20))}
+	case errors.Is(err, fs.ErrNotExist):
+		return &engine.CallError{Type: "file_not_found", Message: "File not found: " + path, Display: "File not found."}
+	case errors.Is(err, workspace.ErrDirectory):
+		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + path}
+	}
+	why := err
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		why = pe.Err
+	}
+	return &engine.CallError{Type: "read_content_failure", Message: fmt.Sprintf("Error reading file %s: %v", path, why)}
+}
+
+// A view is some of the lines of a text. Lines are counted from 1, and a text
+// that ends with a line end has an empty line more.
+type view struct {
+	text               string
+	first, last, total int
+	limited            bool // there was no wish to stop where it stops
+	cut                bool // a line was too long
+}
+
+// look returns the lines of text from start to end; 0 means no wish.
+func look(text string, start, end int) view {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	v := view{first: max(start, 1), total: strings.Count(text, "\n") + 1}
+	v.last = min(end, v.total)
+	if end == 0 {
+		v.last = min(v.first-1+maxReadLines, v.total)
+		v.limited = v.last < v.total
+	}
+	if v.first > v.total {
+		return v
+	}
+	for range v.first - 1 {
+		text = text[strings.IndexByte(text, '\n')+1:]
+	}
+	var out strings.Builder
+	for n := v.first; n <= v.last; n++ {
+		line, rest, _ := strings.Cut(text, "\n")
+		text = rest
+		if n > v.first {
+			out.WriteByte('\n')
+		}
+		short, cut := shorten(line, maxLineChars)
+		out.WriteString(short)
+		if cut {
+			out.WriteString(cutMark)
+			v.cut = true
+		}
+	}
+	v.text = out.String()
+	return v
+}
+
+func (v view) empty() bool { return v.first > v.total }
+
+func (v view) whole() bool { return v.first == 1 && v.last == v.total && !v.cut }
+
+// framed returns the text below a few lines that tell which part it is.
+func (v view) framed() string {
+	if v.empty() {
+		return fmt.Sprintf("\nStatus: Nothing to show: start_line %d is beyond the last of %d total lines.\n", v.first, v.total)
+	}
+	var s strings.Builder
+	mark := ""
+	if v.limited || v.cut {
+		s.WriteString("\nIMPORTANT: The file content has been truncated.")
+		mark = " (truncated)"
+	}
+	fmt.Fprintf(&s, "\nStatus: Showing lines %d-%d of %d total lines.", v.first, v.last, v.total)
+	if v.cut {
+		fmt.Fprintf(&s, " Lines longer than %d characters were cut.", maxLineChars)
+	}
+	if v.last < v.total {
+		fmt.Fprintf(&s, "\nAction: To read more of the file, you can use the 'start_line' and 'end_line' parameters in a subsequent 'read_file' call."+
+			" For example, to read the next section of the file, use start_line: %d.", v.last+1)
+	}
+	fmt.Fprintf(&s, "\n\n--- FILE CONTENT%s ---\n%s", mark, v.text)
+	return s.String()
+}
+
+// shorten returns the first n characters of s, and whether there are more.
+func shorten(s string, n int) (string, bool) {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s, false
+	}
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i], true
+		}
+	}
+	return s, false
+}
+
+// shown returns the name of a file as it stands in a list: quoted where it
+// would not stay on its line or is not text.
+func shown(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
+}

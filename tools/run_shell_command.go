@@ -1,0 +1,262 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"gemline/engine"
+	"gemline/tools/shell"
+)
+
+//go:embed doc/run_shell_command.md
+var runShellCommandDoc string
+
+const runShellCommandSchema = `{"type":"object","properties":{
+"command":{"type":"string"},
+"description":{"type":"string","description":"What it is for, in a few words"},
+"dir_path":{"type":"string","description":"Where to run it; the working directory if absent"},
+"is_background":{"type":"boolean"},
+"delay_ms":{"type":"integer","minimum":0,"description":"How long to watch a background command start; 200 if absent"}},
+"required":["command"]}`
+
+type runShellCommandArgs struct {
+	Command    string `json:"command"`
+	Dir        string `json:"dir_path"`
+	Background bool   `json:"is_background"`
+	Delay      *int64 `json:"delay_ms"`
+}
+
+// shellError is the class of commands that failed, in whatever way.
+const shellError = "shell_execute_error"
+
+// runShellCommand returns the tool that runs a command line.
+func runShellCommand(env Env) engine.Tool {
+	const name = "run_shell_command"
+	return define(name, "Shell", engine.Execute, runShellCommandDoc, runShellCommandSchema,
+		func(_ context.Context, a runShellCommandArgs) (engine.Call, error) {
+			switch {
+			case strings.TrimSpace(a.Command) == "":
+				return engine.Call{}, unfit("Command cannot be empty.")
+			case strings.IndexByte(a.Command, 0) >= 0:
+				return engine.Call{}, unfit("Command cannot hold a NUL byte.")
+			}
+			dir, err := a.dir(env)
+			if err != nil {
+				return engine.Call{}, err
+			}
+			return engine.Call{Intent: a.intent(env, name, dir), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				if _, err := a.dir(env); err != nil { // it may lead elsewhere by now
+					return engine.Result{}, err
+				}
+				c := shell.Command{Text: a.Command, Dir: dir, Settings: env.Shell, Jobs: env.Jobs}
+				if a.Background && env.Jobs != nil {
+					return a.start(ctx, env, c)
+				}
+				c.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+				return env.outcome(shell.Run(ctx, c))
+			}}, nil
+		})
+}
+
+// dir returns the directory that the command is to run in.
+func (a runShellCommandArgs) dir(env Env) (string, error) {
+	if a.Dir == "" {
+		return env.Workspace.Roots()[0], nil
+	}
+	return searchDir(env.Workspace, a.Dir)
+}
+
+func (a runShellCommandArgs) intent(env Env, tool, dir string) engine.Intent {
+	title, more := shorten(strings.Join(strings.Fields(a.Command), " "), 72)
+	if more {
+		title += "..."
+	}
+	in := engine.Intent{
+		Title:  "run: " + title,
+		Detail: a.Command,
+		Grants: []engine.Grant{{Label: "this exact command", Tool: tool, Target: dir + "\x00" + a.Command}},
+		Draft:  &engine.Draft{Name: "command.sh", Text: a.Command, Args: a.changed},
+	}
+	if dir != env.Workspace.Roots()[0] {
+		in.Detail = fmt.Sprintf("in %s:\n%s", shown(env.Workspace.Rel(dir)), a.Command)
+	}
+	if a.Background {
+		in.Title = "run in the background: " + title
+	}
+	return in
+}
+
+// changed returns the arguments of a call that runs text instead.
+func (a runShellCommandArgs) changed(text string) map[string]any {
+	args := map[string]any{"command": strings.TrimRight(text, "\r\n"), "modified_by_user": true}
+	if a.Dir != "" {
+		args["dir_path"] = a.Dir
+	}
+	if a.Background {
+		args["is_background"] = true
+	}
+	if a.Delay != nil {
+		args["delay_ms"] = float64(*a.Delay)
+	}
+	return args
+}
+
+// start runs c in the background and watches it for a moment, so that a
+// command that fails at once is told as such.
+func (a runShellCommandArgs) start(ctx context.Context, env Env, c shell.Command) (engine.Result, error) {
+	pid, err := env.Jobs.Start(c)
+	if err != nil {
+		return env.outcome(shell.Outcome{Err: err})
+	}
+	watch := 200 * time.Millisecond
+	if a.Delay != nil {
+		watch = delay(*a.Delay)
+	}
+	j, err := env.Jobs.Wait(ctx, pid, watch)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		env.Jobs.Stop(pid)
+		return env.outcome(shell.Outcome{Cancelled: true, Output: j.Output})
+	case err != nil:
+		return engine.Result{}, &engine.CallError{Type: shellError, Message: err.Error()}
+	case !j.Running:
+		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
+	}
+	text := fmt.Sprintf("Command moved to background (PID: %d).", pid)
+	r := engine.Result{Text: text + " Output hidden. Use read_background_output to view it.", Display: text}
+	if j.Output != "" {
+		r.Text += "\nOutput so far:\n" + untrusted(j.Output)
+	}
+	return r, nil
+}
+
+// delay returns how long a tool waits that was asked to wait for ms
+// milliseconds.
+func delay(ms int64) time.Duration {
+	const longest = 10 * time.Minute
+	return time.Duration(min(max(ms, 0), longest.Milliseconds())) * time.Millisecond
+}
+
+// outcome shapes o for the model, cut to what it is given of an output.
+func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
+	r := engine.Result{Text: env.cut("run_shell_command", untrusted(o.Text())), Display: o.Output}
+	if n := len(o.Background); n > 0 {
+		r.Display = strings.TrimPrefix(fmt.Sprintf("%s\n(%d left running in the background)", o.Output, n), "\n")
+	}
+	failed := &engine.CallError{Type: shellError, Message: r.Text}
+	switch {
+	case o.OK():
+		return r, nil
+	case o.Cancelled:
+		return r, context.Canceled
+	case o.Limit > 0:
+		failed.Display = "failed: stopped after " + o.Exceeded()
+	case o.Err != nil:
+		failed.Display = "failed: " + o.Err.Error()
+	case o.SignalName != "":
+		failed.Display = "failed signal " + o.SignalName
+	case o.Signal != 0:
+		failed.Display = fmt.Sprintf("failed signal %d", o.Signal)
+	default:
+		failed.Display = fmt.Sprintf("failed exit %d", o.Code)
+	}
+	return r, failed
+}
+
+// untrusted marks text as data from outside, which instructs nobody. A mark
+// within it does not end it.
+func untrusted(text string) string {
+	const name = "/untrusted_context"
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	var b strings.Builder
+	b.WriteString("<untrusted_context>\n")
+	for {
+		i := strings.IndexByte(text, '<')
+		if i < 0 {
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i+1:]
+		if len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) {
+			b.WriteString("&lt;")
+		} else {
+			b.WriteByte('<')
+		}
+	}
+	b.WriteString(text)
+	b.WriteString("\n</untrusted_context>")
+	return b.String()
+}
+
+// cut shortens a text of more than env.Threshold characters to its beginning
+// and its end, and keeps the whole in a file.
+func (env Env) cut(tool, text string) string {
+	n := utf8.RuneCountInString(text)
+	if env.Threshold <= 0 || n <= env.Threshold {
+		return text
+	}
+	head := env.Threshold / 5
+	tail := env.Threshold - head
+	first, _ := shorten(text, head)
+	last := text
+	for i := 0; i < tail; i++ {
+		_, size := utf8.DecodeLastRuneInString(last)
+		last = last[:len(last)-size]
+	}
+	last = text[len(last):]
+	where := "For full output see: "
+	path, err := env.Keep(tool, text)
+	if err != nil {
+		where = "The full output could not be kept: "
+		path = err.Error()
+	}
+	return fmt.Sprintf("Output too large. Showing first %s and last %s characters. %s%s\n%s\n\n... [%s characters omitted] ...\n\n%s",
+		grouped(head), grouped(tail), where, path, first, grouped(n-head-tail), last)
+}
+
+// Keep writes text, which tool has put out, to a file of its own among the full
+// outputs.
+func (env Env) Keep(tool, text string) (path string, err error) {
+	if env.Outputs == nil {
+		return "", errors.New("there is no place for it")
+	}
+	dir := env.Outputs()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, tool+"_"+id.String()+".txt")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return path, err
+}
+
+// grouped writes n with a comma between the thousands.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxOutput is how many bytes of a command's output are kept.
+const maxOutput = 16 << 20
+
+// truncated stands at the end of an output that was longer.
+const truncated = "\n[GEMINI_CLI_WARNING: Output truncated. The buffer is limited to 16MB.]"
+
+// A capture takes in what a command writes. It is used by one goroutine at a
+// time.
+type capture struct {
+	strip  stripper
+	redraw *redraw // for what is written to a terminal, else nil
+	kept   tail
+	live   func(string) // shown as it comes, nil for nobody
+	log    func([]byte) // nil for nobody
+	start  []byte       // the first bytes, until it is known what they are
+	seen   int64
+	binary bool
+	buf    []byte // stripped, reused
+	lines  []byte // redrawn, reused
+	rest   []byte // the first bytes of a character, not shown yet
+}
+
+// newCapture returns a capture that keeps limit bytes of what is written, to a
+// terminal or not.
+func newCapture(limit int, terminal bool, live func(string)) *capture {
+	c := &capture{kept: tail{max: limit}, live: live}
+	if terminal {
+		c.redraw = &redraw{}
+	}
+	return c
+}
+
+func (c *capture) write(p []byte) {
+	c.sniff(p, false)
+	c.seen += int64(len(p))
+	if c.binary {
+		return
+	}
+	c.buf = c.strip.append(c.buf[:0], p)
+	c.put(c.drawn(c.buf), false)
+}
+
+// end takes in what was held back, when nothing more will come.
+func (c *capture) end() {
+	if c.sniff(nil, true); !c.binary {
+		text := c.drawn(c.strip.end(c.buf[:0]))
+		if c.redraw != nil {
+			text = c.redraw.flush(text)
+		}
+		c.put(text, true)
+	}
+}
+
+// drawn returns what remains of text when lines drawn over are left out.
+func (c *capture) drawn(text []byte) []byte {
+	if c.redraw == nil {
+		return text
+	}
+	c.lines = c.redraw.append(c.lines[:0], text)
+	return c.lines
+}
+
+func (c *capture) put(text []byte, last bool) {
+	c.kept.write(text)
+	if c.log != nil && len(text) > 0 {
+		c.log(text)
+	}
+	if c.live == nil {
+		return
+	}
+	if len(c.rest) > 0 {
+		text = append(c.rest, text...)
+	}
+	n := len(text)
+	if !last {
+		n = whole(text)
+	}
+	if n > 0 {
+		c.live(string(text[:n]))
+	}
+	c.rest = append([]byte(nil), text[n:]...)
+}
+
+// whole returns how many bytes of text are there without a character that has
+// only begun.
+func whole(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// sniff looks at the first bytes for signs that the output is no text. A few
+// bytes say little until it is known that there are no more.
+func (c *capture) sniff(p []byte, last bool) {
+	const few, enough = 512, 4096
+	if c.binary || len(c.start) >= enough {
+		return
+	}
+	c.start = append(c.start, p[:min(len(p), enough-len(c.start))]...)
+	if len(c.start) < few && !last {
+		return
+	}
+	if c.binary = isBinary(c.start); c.binary {
+		c.put([]byte("[Receiving binary output...]\n"), true)
+		c.kept = tail{max: c.kept.max}
+	}
+}
+
+// isBinary tells data from text by its control characters. Text may hold
+// names separated by NUL, and bytes of another encoding, but hardly both.
+func isBinary(data []byte) bool {
+	nul, control, broken := 0, 0, 0
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			if utf8.FullRune(data[i:]) { // not merely cut
+				broken++
+			}
+		case r == 0:
+			nul++
+		case r < 0x20 && (r < '\a' || r > '\r') && r != 0x1b:
+			control++
+		}
+		i += n
+	}
+	return nul*2 > len(data) || control*3 > len(data) || broken > 0 && (nul+control)*20 > len(data)
+}
+
+// text returns the output as it is reported.
+func (c *capture) text() string {
+	if c.binary {
+		return fmt.Sprintf("[Binary output of %d bytes, not shown]", c.seen)
+	}
+	text := trim(c.kept.text())
+	if c.kept.cut && c.kept.max == maxOutput {
+		text += truncated
+	}
+	return text
+}
+
+// trim takes away blank lines before a text and white space behind it, but not
+// the indentation of its first line.
+func trim(text string) string {
+	text = strings.TrimRight(text, " \t\r\n\v\f\x00")
+	for {
+		line, rest, ok := strings.Cut(text, "\n")
+		if !ok || strings.TrimSpace(line) != "" {
+			return text
+		}
+		text = rest
+	}
+}
+
+// A tail keeps the last max bytes written to it.
+type tail struct {
+	max int
+	buf []byte // once it is full, the oldest byte is at start
+	at  int
+	cut bool
+}
+
+func (t *tail) write(p []byte) {
+	if len(p) > t.max {
+		t.cut = true
+		p = p[len(p)-t.max:]
+	}
+	n := min(len(p), t.max-len(t.buf))
+	t.buf = append(t.buf, p[:n]...)
+	for p = p[n:]; len(p) > 0; p = p[n:] {
+		t.cut = true
+		n = copy(t.buf[t.at:], p)
+		t.at = (t.at + n) % t.max
+	}
+}
+
+// text returns what is kept, from the first whole character on.
+func (t *tail) text() string {
+	if !t.cut {
+		return string(t.buf)
+	}
+	head := t.buf[t.at:]
+	for i := 0; i < utf8.UTFMax-1 && len(head) > 0 && !utf8.RuneStart(head[0]); i++ {
+		head = head[1:]
+	}
+	var b bytes.Buffer
+	b.Grow(len(t.buf))
+	b.Write(head)
+	b.Write(t.buf[:t.at])
+	return b.String()
+}

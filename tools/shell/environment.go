@@ -1,0 +1,227 @@
+package shell
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultInactivity is how long a command may be silent, unless the user says
+// otherwise.
+const DefaultInactivity = 300 * time.Second
+
+// Settings say how commands run.
+type Settings struct {
+	// Environ is the environment that the program was started with, without
+	// anything a project added. Commands get what [Environment] leaves of it.
+	Environ []string
+
+	Inactivity time.Duration // how long a command may be silent; 0 is for ever
+	Timeout    time.Duration // how long a command may take; 0 is for ever
+
+	// PTY gives commands a terminal to write to, Columns by Rows, 80 by 30
+	// if 0. They still can't read from it.
+	PTY           bool
+	Columns, Rows int
+
+	Pager string // what PAGER says, "cat" if empty
+	NotCI bool   // CI is left alone
+
+	// Variables that look like secrets are withheld, unless Reveal is set
+	// or they are Allowed; those Blocked are withheld in any case.
+	Reveal           bool
+	Allowed, Blocked []string
+}
+
+// Environment returns the environment of commands: base without the program's
+// own credentials and, as s says, without other secrets, and with what keeps
+// programs from asking and paging. Git's idea of who the user is stays.
+func Environment(base []string, s Settings) []string {
+	fixed := s.fixed(base)
+	kept, _ := s.withhold(base)
+	env := make([]string, 0, len(kept)+len(fixed))
+	for _, kv := range kept {
+		if name := variable(kv); !has(fixed, name) && !slices.Contains(forcing, name) {
+			env = append(env, kv)
+		}
+	}
+	return append(env, fixed...)
+}
+
+// Withheld returns the names of the variables in base that look like secrets
+// and are kept from commands, in order. The program's own credentials, which
+// no setting lets through, are not among them.
+func Withheld(base []string, s Settings) []string {
+	_, names := s.withhold(base)
+	return names
+}
+
+// forcing names variables that contradict NO_COLOR and TERM.
+var forcing = []string{"FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM"}
+
+// fixed returns the variables that every command gets.
+func (s Settings) fixed(base []string) []string {
+	pager := s.Pager
+	if pager == "" {
+		pager = "cat"
+	}
+	env := []string{
+		"GEMINI_CLI=1",
+		"TERM=dumb",
+		"NO_COLOR=1",
+		"PAGER=" + pager,
+		"GIT_PAGER=" + pager,
+		"GIT_EDITOR=true",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=",
+		"SSH_ASKPASS=",
+		"SSH_ASKPASS_REQUIRE=never",
+		"GCM_INTERACTIVE=never",
+		"GH_PROMPT_DISABLED=1",
+		"DEBIAN_FRONTEND=noninteractive",
+		"DISPLAY=",
+		"DBUS_SESSION_BUS_ADDRESS=",
+	}
+	if !has(base, "GIT_SSH_COMMAND") && !has(base, "GIT_SSH") { // the user's own may hold an identity
+		env = append(env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
+	}
+	if !s.NotCI && !has(base, "CI") {
+		env = append(env, "CI=1")
+	}
+	return env
+}
+
+// withhold splits base into what commands may see and the names of what they
+// may not.
+func (s Settings) withhold(base []string) (kept, withheld []string) {
+	for _, kv := range base {
+		name := variable(kv)
+		_, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "", slices.Contains(credentials, name), strings.IndexByte(kv, 0) >= 0:
+		case s.secret(name, value):
+			withheld = append(withheld, name)
+		default:
+			kept = append(kept, kv)
+		}
+	}
+	return kept, withheld
+}
+
+// credentials are those of this program. Commands never see them.
+var credentials = []string{
+	"GEMINI_API_KEY",
+	"GOOGLE_API_KEY",
+	"GOOGLE_APPLICATION_CREDENTIALS",
+	"GOOGLE_CLOUD_ACCESS_TOKEN",
+	"GEMINI_CLI_CUSTOM_HEADERS",
+	"GATEWAY_API_KEY",
+	"AI_GATEWAY_API_KEY",
+}
+
+// harmless variables have names that sound like secrets, or are needed by
+// about everything.
+var harmless = []string{
+	"PATH", "HOME", "LANG", "SHELL", "TMPDIR", "TEMP", "TMP", "USER", "LOGNAME", "PWD", "OLDPWD", "TERM", "TZ",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "SSH_AUTH_SOCK", "KEYTIMEOUT",
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE",
+	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA",
+	"PROGRAMDATA", "PROGRAMFILES", "SYSTEMDRIVE", "USERNAME", "COMPUTERNAME",
+}
+
+// telling variables say where secrets are or whose they are.
+var telling = []string{
+	"CLIENT_ID", "DB_URI", "CONNECTION_STRING", "AWS_DEFAULT_REGION", "AZURE_CLIENT_ID", "AZURE_TENANT_ID",
+	"SLACK_WEBHOOK_URL", "TWILIO_ACCOUNT_SID", "DATABASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_ACCOUNT",
+	"FIREBASE_PROJECT_ID",
+}
+
+// secretWords make a name sound like a secret.
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE"}
+
+// secret reports whether a variable is withheld.
+func (s Settings) secret(name, value string) bool {
+	named := func(n string) bool { return strings.EqualFold(n, name) }
+	switch {
+	case slices.ContainsFunc(s.Blocked, named):
+		return true
+	case s.Reveal, slices.ContainsFunc(s.Allowed, named):
+		return false
+	case strings.HasPrefix(name, "GEMINI_CLI_"):
+		return false
+	case secretValue(value):
+		return true
+	case strings.HasPrefix(name, "GIT_CONFIG_"), slices.Contains(harmless, name):
+		return false
+	case slices.Contains(telling, name):
+		return true
+	}
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
+		// A file of certificates is no secret, and programs can't do without.
+		strings.Contains(name, "CERT") && !filepath.IsAbs(value)
+}
+
+// secretValue reports whether a value has the shape of a secret.
+func secretValue(v string) bool {
+	if strings.Contains(v, "-----BEGIN ") {
+		return true
+	}
+	if _, rest, ok := strings.Cut(v, "://"); ok { // user:password@host
+		authority, _, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndexByte(authority, '@'); i > 0 && strings.Contains(authority[:i], ":") {
+			return true
+		}
+	}
+	for _, shape := range []struct {
+		prefix string
+		length int // of what follows, at least
+	}{
+		{"ghp_", 36}, {"gho_", 36}, {"ghu_", 36}, {"ghs_", 36}, {"ghr_", 36}, {"github_pat_", 22},
+		{"AIza", 35}, {"ya29.", 20}, {"AKIA", 16}, {"ASIA", 16},
+		{"sk_live_", 16}, {"sk_test_", 16}, {"rk_live_", 16},
+		{"xoxb-", 10}, {"xoxp-", 10}, {"xoxa-", 10}, {"xoxr-", 10}, {"xoxs-", 10},
+		{"eyJ", 30},
+	} {
+		for rest := v; ; {
+			i := strings.Index(rest, shape.prefix)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(shape.prefix):]
+			if tokenLen(rest) >= shape.length {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tokenLen returns how many bytes at the start of s may belong to a token.
+func tokenLen(s string) int {
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		if (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') && b != '_' && b != '-' && b != '.' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// variable returns the name that kv sets, in capitals, since Windows does not
+// care and nobody spells a secret in small letters to hide it.
+func variable(kv string) string {
+	if kv == "" {
+		return ""
+	}
+	i := strings.IndexByte(kv[1:], '=') // Windows has names that begin with =
+	if i < 0 {
+		return ""
+	}
+	return strings.ToUpper(kv[:i+1])
+}
+
+// has reports whether env sets name to something.
+func has(env []string, name string) bool {
+	return slices.ContainsFunc(env, func(kv string) bool { return variable(kv) == name })
+}

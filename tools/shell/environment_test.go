@@ -1,0 +1,85 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnvironment(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		base     string // lines
+		settings Settings
+		has      string
+		lacks    string // names
+	}{
+		{name: "nobody is asked", has: "GEMINI_CLI=1\nTERM=dumb\nNO_COLOR=1\nPAGER=cat\nGIT_PAGER=cat\nGIT_TERMINAL_PROMPT=0\n" +
+			"GH_PROMPT_DISABLED=1\nDEBIAN_FRONTEND=noninteractive\nCI=1\nGIT_SSH_COMMAND=ssh -oBatchMode=yes\nSSH_ASKPASS=\nGIT_ASKPASS="},
+		{name: "ours win", base: "TERM=xterm\nPAGER=less\nGIT_EDITOR=vi\nFORCE_COLOR=1\nCOLORTERM=truecolor\nDISPLAY=:0",
+			has: "TERM=dumb\nPAGER=cat\nGIT_EDITOR=true\nDISPLAY=", lacks: "FORCE_COLOR COLORTERM"},
+		{name: "pager", settings: Settings{Pager: "head -50"}, has: "PAGER=head -50\nGIT_PAGER=head -50"},
+		{name: "not CI", settings: Settings{NotCI: true}, lacks: "CI"},
+		{name: "CI as it is", base: "CI=true", has: "CI=true"},
+		{name: "CI switched off", base: "CI=", has: "CI="},
+		{name: "own ssh", base: "GIT_SSH_COMMAND=ssh -i work", has: "GIT_SSH_COMMAND=ssh -i work"},
+		{name: "own ssh program", base: "GIT_SSH=/usr/bin/plink", has: "GIT_SSH=/usr/bin/plink", lacks: "GIT_SSH_COMMAND"},
+		{name: "ordinary", base: "PATH=/bin\nHOME=/h\nLANG=C\nSSH_AUTH_SOCK=/s\nGOPATH=/go\nEMPTY=\nA=b=c",
+			has: "PATH=/bin\nHOME=/h\nLANG=C\nSSH_AUTH_SOCK=/s\nGOPATH=/go\nEMPTY=\nA=b=c"},
+		{name: "git identity", base: "GIT_AUTHOR_NAME=A\nGIT_AUTHOR_EMAIL=a@b\nGIT_COMMITTER_NAME=A\nGIT_CONFIG_GLOBAL=/g\nGIT_CONFIG_KEY_0=user.name\nGIT_CONFIG_COUNT=1",
+			has: "GIT_AUTHOR_NAME=A\nGIT_AUTHOR_EMAIL=a@b\nGIT_COMMITTER_NAME=A\nGIT_CONFIG_GLOBAL=/g\nGIT_CONFIG_KEY_0=user.name\nGIT_CONFIG_COUNT=1"},
+		{name: "no git settings", lacks: "GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_CONFIG_COUNT"},
+		{name: "own credentials", base: "GEMINI_API_KEY=k\nGOOGLE_API_KEY=k\nGOOGLE_APPLICATION_CREDENTIALS=/f\nGEMINI_CLI_CUSTOM_HEADERS=A: b\ngemini_api_key=k",
+			settings: Settings{Reveal: true, Allowed: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_CLI_CUSTOM_HEADERS"}},
+			lacks:    "GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_APPLICATION_CREDENTIALS GEMINI_CLI_CUSTOM_HEADERS gemini_api_key"},
+		{name: "secrets by name", base: "OPENAI_API_KEY=k\nNPM_TOKEN=t\nmy_password=p\nDATABASE_URL=d\nSSL_CERT_FILE=/c\nTLS_CERT=c",
+			has: "SSL_CERT_FILE=/c", lacks: "OPENAI_API_KEY NPM_TOKEN my_password DATABASE_URL TLS_CERT"},
+		{name: "files of certificates", base: "PIP_CERT=/etc/ca.pem\nCUSTOM_CA_CERTS_FILE=/etc/ca.pem", has: "PIP_CERT=/etc/ca.pem\nCUSTOM_CA_CERTS_FILE=/etc/ca.pem"},
+		{name: "secrets by value", base: "ODD=ghp_0123456789abcdefghijABCDEFGHIJ012345\nODDER=-----BEGIN PRIVATE\nURL=https://u:p@h/x\n" +
+			"G=x AIzaSyA0123456789012345678901234567890123\nA=AKIAABCDEFGHIJKLMNOP\nPATH=ghp_0123456789abcdefghijABCDEFGHIJ012345",
+			lacks: "ODD ODDER URL G A PATH"},
+		{name: "harmless values", base: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ",
+			has: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ"},
+		{name: "let through", base: "NPM_TOKEN=t\nGH_TOKEN=g", settings: Settings{Allowed: []string{"npm_token"}}, has: "NPM_TOKEN=t", lacks: "GH_TOKEN"},
+		{name: "all let through", base: "NPM_TOKEN=t\nX=1", settings: Settings{Reveal: true, Blocked: []string{"X"}}, has: "NPM_TOKEN=t", lacks: "X"},
+		{name: "blocked beats allowed", base: "X=1", settings: Settings{Allowed: []string{"X"}, Blocked: []string{"x"}}, lacks: "X"},
+		{name: "nonsense", base: "NOVALUE\n=\n=C:=C:\\x\nOK=1", has: "OK=1", lacks: "NOVALUE"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var base []string
+			if test.base != "" {
+				base = strings.Split(test.base, "\n")
+			}
+			before := slices.Clone(base)
+			env := Environment(base, test.settings)
+			if test.has != "" {
+				for kv := range strings.SplitSeq(test.has, "\n") {
+					if !slices.Contains(env, kv) {
+						t.Errorf("%s is missing in %q", kv, env)
+					}
+				}
+			}
+			seen := map[string]bool{}
+			for _, kv := range env {
+				name, _, _ := strings.Cut(kv, "=")
+				if slices.Contains(strings.Fields(test.lacks), name) {
+					t.Errorf("%s is there", kv)
+				}
+				if seen[name] && name != "" {
+					t.Errorf("%s is there twice", name)
+				}
+				seen[name] = true
+			}
+			if !slices.Equal(base, before) {
+				t.Errorf("base was changed to %q", base)
+			}
+		})
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	base := []string{"B_TOKEN=1", "GEMINI_API_KEY=k", "A_SECRET=2", "HOME=/h"}
+	if got := Withheld(base, Settings{}); !slices.Equal(got, []string{"B_TOKEN", "A_SECRET"}) {
+		t.Errorf("got %q", got)
+	}
+}

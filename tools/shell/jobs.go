@@ -1,0 +1,309 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	maxHistory = 100     // how many jobs are remembered, those that run aside
+	maxRunning = 100     // how many may run at once
+	maxEarly   = 8 << 10 // how much of a job's output is kept outside its log
+)
+
+// Jobs are the commands that run in the background, and processes that
+// commands have left behind. It is safe for concurrent use. What it runs ends
+// when it is closed, so its owner closes it.
+type Jobs struct {
+	dir string
+
+	mu     sync.Mutex
+	jobs   []*job // in the order they began
+	closed bool
+}
+
+// A Job is a background command as it is at the moment.
+type Job struct {
+	PID     int
+	Command string
+	Started time.Time
+	Running bool
+
+	// How it ended, for a command that was started in the background. Of
+	// processes left behind by a command nobody learns this.
+	Known      bool
+	Code       int
+	Signal     int
+	SignalName string
+
+	Output string // the end of its output
+	Log    string // the file that holds its output, "" if there is none
+	Err    error  // why the log is not complete
+}
+
+// OK reports whether the job ended in success.
+func (j Job) OK() bool { return !j.Running && j.Known && j.Code == 0 && j.Signal == 0 }
+
+// A job is a process with a log. Its goroutines are those of the process.
+type job struct {
+	p       *process
+	command string
+	started time.Time
+	pids    []int // what it may be called by, the first above all
+	adopted bool
+
+	mu  sync.Mutex // guards what the reading goroutine writes to
+	out *capture
+	log *log  // nil if there is none
+	err error // why there is none
+}
+
+// ErrClosed says that no command is started any more.
+var ErrClosed = errors.New("background commands have been ended")
+
+// ErrUnknown says that a number is not that of a job.
+var ErrUnknown = errors.New("no such background command")
+
+// ErrNoLog says that a job has no log.
+var ErrNoLog = errors.New("the background command has no log")
+
+// NewJobs returns Jobs that keep their logs in dir, which is made when it is
+// needed.
+func NewJobs(dir string) *Jobs { return &Jobs{dir: dir} }
+
+// Start starts c in the background and returns the number of its process.
+// The limits of c's settings do not hold, and its Output is not called.
+func (js *Jobs) Start(c Command) (pid int, err error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.closed {
+		return 0, ErrClosed
+	}
+	running := 0
+	for _, j := range js.jobs {
+		if j.running() {
+			running++
+		}
+	}
+	if running >= maxRunning {
+		return 0, fmt.Errorf("%d commands run in the background already", running)
+	}
+	p, err := spawn(c)
+	if err != nil {
+		return 0, err
+	}
+	js.keep(&job{p: p, command: c.Text, pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
+	p.begin()
+	return p.group.leader, nil
+}
+
+// adopt takes over what p has left running, and returns the numbers of its
+// processes. It returns none if there is nothing, or if Jobs is closed; then
+// all have been ended. So far p's output went to out.
+func (js *Jobs) adopt(p *process, command string, out *capture) []int {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	pids := p.group.members()
+	if js.closed || len(pids) == 0 {
+		p.group.kill()
+		return nil
+	}
+	rest := newCapture(maxEarly, false, nil)
+	rest.strip, rest.redraw = out.strip, out.redraw
+	out.redraw = nil
+	q := &process{cmd: p.cmd, group: p.group, output: p.output, exited: p.exited, drained: make(chan struct{})}
+	js.keep(&job{p: q, command: command, pids: append(pids, p.group.leader), adopted: true, out: rest},
+		[]byte(out.kept.text()))
+	if p.held {
+		p.output.SetReadDeadline(time.Time{})
+		go q.read()
+	} else {
+		q.done()
+		close(q.drained)
+	}
+	return pids
+}
+
+// keep remembers j, whose output so far is early, and forgets the oldest that
+// is over when there are many.
+func (js *Jobs) keep(j *job, early []byte) {
+	j.started = time.Now()
+	if j.log, j.err = createLog(js.dir, j.pids[0]); j.err == nil {
+		j.out.log = j.log.write
+		j.log.write(early)
+	}
+	j.p.take, j.p.done = j.write, j.end
+	js.jobs = append(js.jobs, j)
+	for i := 0; len(js.jobs) > maxHistory && i < len(js.jobs)-1; {
+		if js.jobs[i].running() || js.jobs[i].p.group.occupied() {
+			i++
+		} else {
+			js.jobs = slices.Delete(js.jobs, i, i+1)
+		}
+	}
+}
+
+// List returns the jobs in the order they began.
+func (js *Jobs) List() []Job {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	list := make([]Job, len(js.jobs))
+	for i, j := range js.jobs {
+		list[i] = j.snapshot()
+	}
+	return list
+}
+
+func (js *Jobs) find(pid int) *job {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	for _, j := range slices.Backward(js.jobs) { // numbers are given out again
+		if slices.Contains(j.pids, pid) {
+			return j
+		}
+	}
+	return nil
+}
+
+// Wait waits for a job to end, for at most d, and returns what it is then. Of
+// processes left behind it notices only that their output was closed.
+func (js *Jobs) Wait(ctx context.Context, pid int, d time.Duration) (Job, error) {
+	j := js.find(pid)
+	if j == nil {
+		return Job{}, ErrUnknown
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	over := j.p.exited
+	if j.adopted {
+		over = j.p.drained
+	}
+	select {
+	case <-over:
+		j.settle(ctx)
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return j.snapshot(), ctx.Err()
+}
+
+// settle gives a job that has just ended a moment: for its last output to be
+// read, and, if it is not our child, for it to be gone.
+func (j *job) settle(ctx context.Context) {
+	deadline := time.NewTimer(grace)
+	defer deadline.Stop()
+	look := time.NewTicker(grace / 10)
+	defer look.Stop()
+	drained := j.p.drained
+	for drained != nil || j.running() {
+		select {
+		case <-drained:
+			drained = nil
+		case <-look.C:
+		case <-deadline.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Tail returns the last lines of a job's log and how many these are, and how
+// many lines were written in all.
+func (js *Jobs) Tail(pid, lines int) (text string, shown, total int, err error) {
+	j := js.find(pid)
+	if j == nil {
+		return "", 0, 0, ErrUnknown
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.log == nil {
+		return "", 0, 0, fmt.Errorf("%w: %w", ErrNoLog, j.err)
+	}
+	b, shown, err := j.log.tail(lines)
+	if err != nil {
+		return "", 0, 0, fmt.Errorf("%w: %w", ErrNoLog, err)
+	}
+	return string(b), shown, j.log.total(), nil
+}
+
+// Stop ends a job and returns when it is over.
+func (js *Jobs) Stop(pid int) error {
+	j := js.find(pid)
+	if j == nil {
+		return ErrUnknown
+	}
+	j.stop()
+	return nil
+}
+
+// Close ends all jobs and returns when they are over. The logs stay.
+func (js *Jobs) Close() {
+	js.mu.Lock()
+	js.closed = true
+	jobs := slices.Clone(js.jobs)
+	js.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, j := range jobs {
+		wg.Go(j.stop)
+	}
+	wg.Wait()
+}
+
+func (j *job) running() bool {
+	if j.adopted {
+		return j.p.group.occupied()
+	}
+	select {
+	case <-j.p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop ends j and what it started, and returns when its goroutines have ended.
+func (j *job) stop() {
+	if j.running() || j.p.group.occupied() {
+		j.p.group.kill()
+	}
+	<-j.p.exited
+	j.p.close()
+	<-j.p.drained
+}
+
+func (j *job) write(p []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.out.write(p)
+}
+
+func (j *job) end() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.out.end()
+	if j.log != nil {
+		if err := j.log.file.Close(); j.log.err == nil {
+			j.log.err = err
+		}
+	}
+}
+
+func (j *job) snapshot() Job {
+	s := Job{PID: j.pids[0], Command: j.command, Started: j.started, Running: j.running()}
+	if !s.Running && !j.adopted {
+		s.Known = true
+		s.Code, s.Signal, s.SignalName = j.p.result()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s.Output, s.Err = j.out.text(), j.err
+	if j.log != nil {
+		s.Log, s.Err = j.log.path, j.log.err
+	}
+	return s
+}

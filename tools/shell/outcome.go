@@ -1,0 +1,115 @@
+package shell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Outcome is what became of a command. The zero Outcome is a success that
+// said nothing.
+type Outcome struct {
+	Output string // what it wrote, see the package's page
+	Binary bool   // Output only says how much was written
+
+	Err        error // it could not be started
+	Code       int   // its exit code, 0 if a signal ended it
+	Signal     int   // the signal that ended it, or 0
+	SignalName string
+
+	Cancelled bool          // ended because the context was done
+	Limit     time.Duration // ended because it ran into this limit, or 0
+	Quiet     bool          // Limit is that of time without output
+
+	Group      int   // the process group, 0 if it was never started
+	Background []int // processes that were left to the Jobs
+}
+
+// OK reports whether the command ran to its end and reported success.
+func (o Outcome) OK() bool {
+	return o.Err == nil && o.Code == 0 && o.Signal == 0 && !o.Cancelled && o.Limit == 0
+}
+
+// Text is the outcome as the model reads it.
+func (o Outcome) Text() string {
+	switch {
+	case o.Cancelled:
+		return o.stopped("Command was cancelled by user before it could complete.")
+	case o.Limit > 0:
+		return o.stopped(fmt.Sprintf("Command was automatically cancelled because it exceeded the timeout of %s.", o.Exceeded()))
+	}
+	output := o.Output
+	if output == "" {
+		output = "(empty)"
+	}
+	lines := []string{"Output: " + output}
+	if o.Err != nil {
+		lines = append(lines, "Error: "+o.Err.Error())
+	}
+	if o.Code != 0 {
+		lines = append(lines, fmt.Sprintf("Exit Code: %d", o.Code))
+	}
+	if o.Signal != 0 {
+		lines = append(lines, fmt.Sprintf("Signal: %d", o.Signal))
+	}
+	if len(o.Background) > 0 {
+		pids := make([]string, len(o.Background))
+		for i, pid := range o.Background {
+			pids[i] = strconv.Itoa(pid)
+		}
+		lines = append(lines, "Background PIDs: "+strings.Join(pids, ", "), fmt.Sprintf("Process Group PGID: %d", o.Group))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (o Outcome) stopped(why string) string {
+	if o.Output == "" {
+		return why + " There was no output before it was cancelled."
+	}
+	return why + " Below is the output before it was cancelled:\n" + o.Output
+}
+
+// Exceeded says in words which limit ended the command.
+func (o Outcome) Exceeded() string {
+	s := fmt.Sprintf("%.1f minutes", o.Limit.Minutes())
+	if o.Limit < time.Minute {
+		s = fmt.Sprintf("%.1f seconds", o.Limit.Seconds())
+	}
+	if o.Quiet {
+		s += " without output"
+	}
+	return s
+}
+
+// Status says in one line how the command ended, and nothing of a success.
+func (o Outcome) Status() string {
+	switch {
+	case o.Cancelled:
+		return "Command was cancelled."
+	case o.Limit > 0:
+		return fmt.Sprintf("Command was cancelled after %s.", o.Exceeded())
+	case o.Err != nil:
+		return "Command failed: " + o.Err.Error()
+	case o.Signal != 0 && o.SignalName != "":
+		return fmt.Sprintf("Command terminated by signal: %s.", o.SignalName)
+	case o.Signal != 0:
+		return fmt.Sprintf("Command terminated by signal: %d.", o.Signal)
+	case o.Code != 0:
+		return fmt.Sprintf("Command exited with code %d.", o.Code)
+	}
+	return ""
+}
+
+// Shown is the outcome as it is shown to a user who ran the command, and told
+// to the model with it.
+func (o Outcome) Shown() string {
+	output := o.Output
+	if output == "" {
+		output = "(Command produced no output)"
+	}
+	if status := o.Status(); status != "" {
+		return status + "\n" + output
+	}
+	return output
+}

@@ -1,0 +1,183 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A process is a running command: two goroutines, one that waits for its end
+// and one that reads its output. Whoever called begin waits for both.
+type process struct {
+	cmd    *exec.Cmd
+	group  *group
+	output *os.File // what the command writes to, our end
+
+	terminal bool // it writes to a terminal
+
+	take func([]byte) // is given the output, by the reading goroutine
+	done func()       // called when there is no more, may be nil
+
+	// patience is how long an ended command's output may be silent; 0 is
+	// until all who hold it have closed it.
+	patience time.Duration
+
+	exited  chan struct{} // closed when the command is over
+	drained chan struct{} // closed when nothing more is read
+	held    bool          // somebody still held the output then
+
+	over   atomic.Bool
+	active atomic.Int64 // when there last was output, in Unix nanoseconds; 0 while it is shown
+}
+
+// maxArgument is how long a command line may be as an argument. Linux takes
+// 128 KiB, other systems more.
+const maxArgument = 120 << 10
+
+// spawn starts c, stopped short of reading what it writes.
+func spawn(c Command) (*process, error) {
+	if strings.IndexByte(c.Text, 0) >= 0 {
+		return nil, errors.New("the command holds a NUL byte")
+	}
+	if info, err := os.Stat(c.Dir); c.Dir != "" && err != nil {
+		return nil, err
+	} else if c.Dir != "" && !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory", c.Dir)
+	}
+	cmd, script, err := commandLine(c.Text)
+	if err != nil {
+		return nil, err
+	}
+	if script != nil {
+		defer script.Close()
+	}
+	cmd.Dir = c.Dir
+	cmd.Env = Environment(c.Settings.Environ, c.Settings)
+	if c.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
+	}
+	ours, theirs, tty, err := outputs(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = theirs, theirs
+	detach(cmd)
+	name := linkName(theirs)
+	err = cmd.Start()
+	theirs.Close()
+	if err != nil {
+		ours.Close()
+		return nil, err
+	}
+	return &process{
+		cmd:      cmd,
+		group:    &group{leader: cmd.Process.Pid, output: name},
+		output:   ours,
+		terminal: tty,
+		exited:   make(chan struct{}),
+		drained:  make(chan struct{}),
+	}, nil
+}
+
+// outputs returns the two ends of what a command writes to, and whether that
+// is a terminal.
+func outputs(s Settings) (ours, theirs *os.File, tty bool, err error) {
+	if s.PTY {
+		if ours, theirs, err = terminal(s.Columns, s.Rows); err == nil {
+			return ours, theirs, true, nil
+		}
+	}
+	ours, theirs, err = os.Pipe()
+	return ours, theirs, false, err
+}
+
+func (p *process) begin() {
+	p.active.Store(time.Now().UnixNano())
+	go p.read()
+	go p.wait()
+}
+
+func (p *process) wait() {
+	defer close(p.exited)
+	p.cmd.Wait() // what it says is in ProcessState
+	p.group.reaped.Store(true)
+	p.over.Store(true)
+	if p.patience > 0 && p.output.SetReadDeadline(time.Now()) != nil {
+		select { // no deadlines on this system
+		case <-p.drained:
+		case <-time.After(p.patience):
+			p.output.Close()
+		}
+	}
+}
+
+// read takes in the output until it is closed, or the command is over and
+// nothing more comes.
+func (p *process) read() {
+	defer close(p.drained)
+	if p.done != nil {
+		defer p.done()
+	}
+	const atOnce = 1 << 20 // more than fits between the command and us
+	buf := make([]byte, 32<<10)
+	late, again := 0, true
+	for {
+		n, err := p.output.Read(buf)
+		if n > 0 {
+			p.active.Store(0)
+			p.take(buf[:n])
+			p.active.Store(time.Now().UnixNano())
+		}
+		switch over := p.over.Load() && p.patience > 0; {
+		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+			if p.held = errors.Is(err, os.ErrClosed); !p.held {
+				p.close()
+			}
+			return
+		case err != nil && !again:
+			p.held = true
+			return
+		case err != nil:
+			again = false // the command has ended just now; there may be more
+			p.output.SetReadDeadline(time.Now().Add(p.patience))
+		case over:
+			if late += n; late > atOnce {
+				p.held = true
+				return
+			}
+			p.output.SetReadDeadline(time.Now().Add(p.patience))
+		}
+	}
+}
+
+// close lets go of the output.
+func (p *process) close() {
+	p.output.Close()
+	p.group.forget()
+}
+
+// silence returns for how long there was no output. While output is shown,
+// it is the reader who is slow.
+func (p *process) silence() time.Duration {
+	last := p.active.Load()
+	if last == 0 {
+		return 0
+	}
+	return time.Since(time.Unix(0, last))
+}
+
+// result says how the command ended, once it has.
+func (p *process) result() (code, signal int, name string) {
+	state := p.cmd.ProcessState
+	if state == nil {
+		return 0, 0, ""
+	}
+	if signal, name = signalled(state); signal != 0 {
+		return 0, signal, name
+	}
+	return state.ExitCode(), 0, ""
+}

@@ -1,0 +1,212 @@
+//go:build unix
+
+package shell
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// commandLine returns how text is run. A text too long for an argument is
+// given in a file, which has no name any more when this returns.
+func commandLine(text string) (cmd *exec.Cmd, script *os.File, err error) {
+	var shell string
+	for _, name := range []string{"bash", "sh", "/bin/bash", "/bin/sh"} { // there may be no PATH
+		if shell, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(text) <= maxArgument {
+		return exec.Command(shell, "-c", "--", text), nil, nil
+	}
+	if script, err = scriptFile("exec 3<&-\n" + text); err != nil {
+		return nil, nil, err
+	}
+	cmd = exec.Command(shell, "/dev/fd/3")
+	cmd.ExtraFiles = []*os.File{script}
+	return cmd, script, nil
+}
+
+func scriptFile(text string) (*os.File, error) {
+	f, err := os.CreateTemp("", "command-*")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	if _, err = f.WriteString(text); err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// detach gives cmd a session of its own, without a terminal.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+func signalled(state *os.ProcessState) (int, string) {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return 0, ""
+	}
+	return int(status.Signal()), unix.SignalName(status.Signal())
+}
+
+// A group is what a command started. It is safe for concurrent use.
+type group struct {
+	leader int         // the command, and the name of its session and group
+	reaped atomic.Bool // the leader is no more, its number may be another's
+
+	mu     sync.Mutex
+	output string       // what its output is called where processes are listed
+	known  map[int]proc // processes seen when last looked
+}
+
+// A proc is a process as the system lists it.
+type proc struct {
+	parent, group, session int
+	born                   string // when it began, empty where that is not told
+}
+
+// occupied reports whether anything is left, with a cheap look first.
+func (g *group) occupied() bool {
+	maybe := syscall.Kill(-g.leader, 0) != syscall.ESRCH
+	g.mu.Lock()
+	for pid, p := range g.known {
+		if session, err := unix.Getsid(pid); err == nil && session == p.session {
+			maybe = true
+		}
+	}
+	g.mu.Unlock()
+	return maybe && len(g.members()) > 0
+}
+
+// members returns the processes that belong to the command: those in its
+// session, those that descend from it, and those that write to its output.
+// Dead ones that nobody has buried don't count. Once the leader is gone it is
+// not among them.
+func (g *group) members() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	procs := processes()
+	if _, taken := procs[g.leader]; taken && g.reaped.Load() {
+		g.known = nil
+		return nil // a number is only given out again when no group bears it
+	}
+	ours := map[int]proc{}
+	for pid, p := range procs {
+		was, known := g.known[pid]
+		if pid == g.leader || p.session == g.leader || p.group == g.leader ||
+			known && was.session == p.session && was.born == p.born ||
+			g.output != "" && pid != os.Getpid() && writesTo(pid, g.output) {
+			ours[pid] = p
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for pid, p := range procs {
+			_, in := ours[pid]
+			if _, child := ours[p.parent]; child && !in {
+				ours[pid] = p
+				grown = true
+			}
+		}
+	}
+	g.known = ours
+	return slices.Sorted(maps.Keys(ours))
+}
+
+// signal sends sig to all that belong to the command.
+func (g *group) signal(sig syscall.Signal) {
+	members := g.members()
+	if !g.reaped.Load() || len(members) > 0 {
+		syscall.Kill(-g.leader, sig)
+	}
+	for _, pid := range members {
+		if group, err := syscall.Getpgid(pid); err == nil && group != g.leader {
+			syscall.Kill(pid, sig)
+		}
+	}
+}
+
+// kill ends all that belongs to the command: first by asking.
+func (g *group) kill() {
+	g.signal(syscall.SIGTERM)
+	deadline := time.NewTimer(mercy)
+	defer deadline.Stop()
+	look := time.NewTicker(mercy / 20)
+	defer look.Stop()
+	for asking := true; asking; {
+		if g.gone() {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-deadline.C:
+			asking = false
+		}
+	}
+	for range 200 { // what is being started escapes a look at what there is
+		g.signal(syscall.SIGKILL)
+		<-look.C
+		if g.gone() {
+			return
+		}
+	}
+}
+
+// gone reports whether the leader and all others are no more.
+func (g *group) gone() bool { return g.reaped.Load() && !g.occupied() }
+
+// forget lets go of the output's name, which may become another's.
+func (g *group) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.output = ""
+}
+
+// psProcesses lists processes by the ps command.
+func psProcesses() map[int]proc {
+	out, err := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=").Output()
+	if err != nil {
+		return nil
+	}
+	procs := map[int]proc{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 4 || strings.HasPrefix(f[3], "Z") {
+			continue
+		}
+		pid := number(f[0])
+		session, err := unix.Getsid(pid)
+		if err != nil {
+			continue
+		}
+		procs[pid] = proc{parent: number(f[1]), group: number(f[2]), session: session}
+	}
+	return procs
+}
+
+// number returns the number that s is, or 0.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}

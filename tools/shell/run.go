@@ -1,0 +1,101 @@
+package shell
+
+import (
+	"context"
+	"time"
+)
+
+// A Command is a command line to run.
+type Command struct {
+	Text     string // for bash, sh where there is none, or PowerShell on Windows
+	Dir      string
+	Settings Settings
+
+	// Output, if not nil, is given what the command writes, while it does,
+	// in pieces of whole characters. It is called by one goroutine at a
+	// time, and no more after Run has returned.
+	Output func(string)
+
+	// Jobs, if not nil, takes over processes that outlive the command.
+	// Otherwise they are ended.
+	Jobs *Jobs
+}
+
+const (
+	// mercy is how long processes may take to end when told to.
+	mercy = 200 * time.Millisecond
+
+	// grace is how long an ended command's output may be silent before
+	// whoever still holds it open is taken for a background process.
+	grace = 100 * time.Millisecond
+)
+
+// Run runs c and waits for its end. When ctx is done, everything that c
+// started is ended. The Outcome says how it went; it is never an error of Run.
+func Run(ctx context.Context, c Command) Outcome {
+	if ctx.Err() != nil {
+		return Outcome{Cancelled: true}
+	}
+	p, err := spawn(c)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	out := newCapture(maxOutput, p.terminal, c.Output)
+	p.take, p.patience = out.write, grace
+	p.begin()
+	var o Outcome
+	p.await(ctx, c.Settings, &o)
+	o.Group = p.group.leader
+	o.Code, o.Signal, o.SignalName = p.result()
+	if p.held || p.group.occupied() {
+		if stopped := o.Cancelled || o.Limit > 0; stopped || c.Jobs == nil {
+			p.group.kill()
+		} else {
+			o.Background = c.Jobs.adopt(p, c.Text, out)
+		}
+	}
+	if len(o.Background) == 0 {
+		p.close()
+	}
+	out.end()
+	o.Output, o.Binary = out.text(), out.binary
+	return o
+}
+
+// await returns when the command is over and its output read, and says in o
+// what ended it if it did not end by itself.
+func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
+	var total, quiet <-chan time.Time
+	var silence *time.Timer
+	if s.Timeout > 0 {
+		t := time.NewTimer(s.Timeout)
+		defer t.Stop()
+		total = t.C
+	}
+	if s.Inactivity > 0 {
+		silence = time.NewTimer(s.Inactivity)
+		defer silence.Stop()
+		quiet = silence.C
+	}
+	for running := true; running; {
+		select {
+		case <-p.exited:
+			running = false
+			continue
+		case <-ctx.Done():
+			o.Cancelled = true
+		case <-total:
+			o.Limit = s.Timeout
+		case <-quiet:
+			if left := s.Inactivity - p.silence(); left > 0 {
+				silence.Reset(left)
+				continue
+			}
+			o.Limit, o.Quiet = s.Inactivity, true
+		}
+		p.group.kill()
+		running = false
+	}
+	<-p.exited
+	<-p.drained
+}

@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func strip(s string) string {
+	var st stripper
+	return string(st.end(st.append(nil, []byte(s))))
+}
+
+func TestStrip(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"plain", "a b\tc\n", "a b\tc\n"},
+		{"colour", "a\x1b[31mb\x1b[0mc", "abc"},
+		{"colour with colons", "\x1b[38:2::255:0:0mx", "x"},
+		{"private mode", "a\x1b[?25lb\x1b[2Jc", "abc"},
+		{"unfinished", "a\x1b[31", "a"},
+		{"unfinished before a line end", "a\x1b[31\nb", "a\nb"},
+		{"title", "a\x1b]0;title\x07b", "ab"},
+		{"title ended by ST", "a\x1b]0;title\x1b\\b", "ab"},
+		{"title ended by C1", "a\x1b]0;title\u009cb", "ab"},
+		{"letter in a title", "a\x1b]0;\u00e9\u00a0t\x07b", "ab"},
+		{"link", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\.", "link."},
+		{"clipboard", "a\x1b]52;c;ZXZpbA==\x07b", "ab"},
+		{"unclosed title", "a\x1b]0;hidden\nshown", "a\nshown"},
+		{"title broken by a colour", "a\x1b]0;t\x1b[1mb", "ab"},
+		{"sixel", "a\x1bPq#0;2;0\x1b\\b", "ab"},
+		{"application command", "a\x1b_Gapc\x1b\\b", "ab"},
+		{"charset", "a\x1b(Bb\x1b=c", "abc"},
+		{"C1", "a\u009b31mb\u0085c\u009d0;t\u009cd", "abcd"},
+		{"stray byte", "a\x9b31mb", "a\x9b31mb"},
+		{"double escape", "a\x1b\x1b[31mb", "ab"},
+		{"escape at the end", "a\x1b", "a"},
+		{"escape before a letter beyond ASCII", "\x1b\u65e5", "\u65e5"},
+		{"half a letter at the end", "a\xc2", "a\xc2"},
+		{"letters", "\u00a9 caf\u00e9 \u65e5\u672c \xff", "\u00a9 caf\u00e9 \u65e5\u672c \xff"},
+		{"broken sequence keeps the letter", "\x1b[3\u00e9", "\u00e9"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := strip(test.in); got != test.want {
+				t.Errorf("%q gave %q; want %q", test.in, got, test.want)
+			}
+		})
+	}
+}
+
+// FuzzStrip checks that it does not matter where a text is cut, and that no
+// sequence is left.
+func FuzzStrip(f *testing.F) {
+	f.Add([]byte("a\x1b[31mb\u009b0m\x1b]0;t\x07c\xc2"), uint8(3), uint8(7))
+	f.Add([]byte("\x1b]8;;u\x1b\\x\x1bPq\u009c\n\xc2\xc2\x9b1m"), uint8(1), uint8(2))
+	f.Fuzz(func(t *testing.T, in []byte, i, j uint8) {
+		whole := strip(string(in))
+		a := min(int(i), len(in))
+		b := min(a+int(j), len(in))
+		var st stripper
+		got := st.append(nil, in[:a])
+		got = st.append(got, in[a:b])
+		got = st.end(st.append(got, in[b:]))
+		if string(got) != whole {
+			t.Errorf("cut at %d and %d: %q; whole: %q", a, b, got, whole)
+		}
+		if strings.ContainsRune(whole, 0x1b) {
+			t.Errorf("escape left in %q", whole)
+		}
+		if n, m := bytes.Count(in, []byte("\n")), strings.Count(whole, "\n"); n != m {
+			t.Errorf("%d line ends of %d left", m, n)
+		}
+	})
+}

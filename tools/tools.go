@@ -1,0 +1,18 @@
+package tools
+
+import "gemline/engine"
+
+// New returns the built-in tools, in the order the model is told about them.
+func New(env Env) engine.Tools {
+	return engine.Tools{
+		listDirectory(env),
+		readFile(env),
+		grepSearch(env),
+		glob(env),
+		replace(env),
+		writeFile(env),
+		runShellCommand(env),
+		listBackgroundProcesses(env),
+		readBackgroundOutput(env),
+	}
+}

@@ -1,0 +1,52 @@
+package tools
+
+import (
+	"encoding/json"
+	"testing"
+
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// Every byte of a declaration is sent with every request.
+func TestDeclarationsAreLean(t *testing.T) {
+	ws, err := workspace.New(workspace.Config{Roots: []string{t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 7000
+	total := 0
+	for _, tool := range New(Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}) {
+		b, err := json.Marshal(tool.Declaration)
+		if err != nil {
+			t.Errorf("%s: %v", tool.Name(), err)
+		}
+		total += len(b)
+		t.Logf("%s: %d bytes", tool.Name(), len(b))
+		if tool.Label == "" || tool.Declaration.Description == "" {
+			t.Errorf("%s has no label or no description", tool.Name())
+		}
+	}
+	if total > most {
+		t.Errorf("the declarations take %d bytes; at most %d", total, most)
+	}
+}
+
+// What a schema requires it also describes.
+func TestSchemasDescribeWhatTheyRequire(t *testing.T) {
+	ws, err := workspace.New(workspace.Config{Roots: []string{t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range New(Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}) {
+		var s shape
+		if err := json.Unmarshal(tool.Declaration.ParametersJsonSchema.(json.RawMessage), &s); err != nil {
+			t.Errorf("%s: %v", tool.Name(), err)
+		}
+		for _, name := range s.Required {
+			if _, ok := s.Properties[name]; !ok {
+				t.Errorf("%s requires %s, which it does not describe", tool.Name(), name)
+			}
+		}
+	}
+}

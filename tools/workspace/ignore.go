@@ -1,0 +1,256 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Rules says which kinds of ignore files are respected.
+type Rules struct{ Git, Gemini bool }
+
+// Rules returns what the Workspace respects when nobody says otherwise.
+func (w *Workspace) Rules() Rules { return w.rules }
+
+// Ignored reports whether an ignore file names path, or a directory above it
+// in the workspace. The path is absolute, and dir tells that it is a
+// directory.
+func (w *Workspace) Ignored(path string, dir bool) bool {
+	return w.IgnoredBy(path, dir, w.rules)
+}
+
+// IgnoredBy is [Workspace.Ignored] with other rules.
+func (w *Workspace) IgnoredBy(path string, dir bool, rules Rules) bool {
+	root, rel, ok := w.rootOf(path)
+	if !ok || rel == "." {
+		return false
+	}
+	s := w.scopeAt(root, rules)
+	here := root
+	for {
+		name, rest, more := strings.Cut(rel, string(filepath.Separator))
+		if s.ignores(filepath.Join(here, name), dir || more) {
+			return true
+		}
+		if !more {
+			return false
+		}
+		here, rel = filepath.Join(here, name), rest
+		s = s.enter(here)
+	}
+}
+
+// Unignores reports whether an ignore file of ours takes back what another
+// kind of ignore file may say.
+func (w *Workspace) Unignores() bool {
+	for _, root := range w.Roots() {
+		for _, l := range w.scopeAt(root, Rules{Gemini: w.rules.Gemini}).own {
+			if slices.ContainsFunc(l.rules.all, func(r rule) bool { return r.not }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rootOf returns the innermost root that holds path.
+func (w *Workspace) rootOf(path string) (root, rel string, ok bool) {
+	for _, r := range w.Roots() {
+		if p, in := below(r, path); in && (!ok || len(r) > len(root)) {
+			root, rel, ok = r, p, true
+		}
+	}
+	return root, rel, ok
+}
+
+// A scope is the rules that hold for the entries of one directory.
+type scope struct {
+	rules Rules
+	git   *level // of this directory, then of those above it up to the repository
+	own   []*list
+}
+
+// A level is the rules of one directory of a repository.
+type level struct {
+	list
+	up *level
+}
+
+// A list is the rules of one file.
+type list struct {
+	base  string // absolute directory that the rules are relative to
+	rules ruleset
+}
+
+// scopeAt returns the scope of a root's entries.
+func (w *Workspace) scopeAt(root string, rules Rules) *scope {
+	s := &scope{rules: rules}
+	if rules.Git {
+		s.git = gitLevel(root)
+	}
+	for _, name := range w.extra {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(root, name)
+		}
+		s.own = append(s.own, &list{base: root, rules: readRules(name)})
+	}
+	if rules.Gemini {
+		s.own = append(s.own, &list{base: root, rules: readRules(filepath.Join(root, ".geminiignore"))})
+	}
+	return s
+}
+
+// gitLevel returns the rules that git has for the entries of dir: its own and,
+// if it is in a repository, those of the directories above it there.
+func gitLevel(dir string) *level {
+	var up []string
+	for d := dir; ; d = filepath.Dir(d) {
+		up = append(up, d)
+		if _, ok := repository(d); ok {
+			break
+		}
+		if d == filepath.Dir(d) { // no repository
+			up = up[:1]
+			break
+		}
+	}
+	var l *level
+	for i := len(up) - 1; i >= 0; i-- {
+		l = l.enter(up[i], true, true)
+	}
+	return l
+}
+
+// enter returns the level of dir, which l's directory holds. Its two arguments
+// tell whether dir may hold .git and .gitignore.
+func (l *level) enter(dir string, git, ignore bool) *level {
+	if git {
+		if exclude, ok := repository(dir); ok {
+			l = &level{list: list{base: dir, rules: readRules(exclude)}}
+		}
+	}
+	if ignore {
+		if rules := readRules(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
+			l = &level{list: list{base: dir, rules: rules}, up: l}
+		}
+	}
+	return l
+}
+
+// enter returns the scope of the entries of dir, one of s's own.
+func (s *scope) enter(dir string) *scope { return s.enterIf(dir, true, true) }
+
+// enterListed is enter for a directory whose entries are known.
+func (s *scope) enterListed(dir string, entries []os.DirEntry) *scope {
+	if !s.rules.Git {
+		return s
+	}
+	var git, ignore bool
+	for _, e := range entries {
+		switch e.Name() {
+		case ".git":
+			git = true
+		case ".gitignore":
+			ignore = true
+		}
+	}
+	return s.enterIf(dir, git, ignore)
+}
+
+func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
+	if !s.rules.Git {
+		return s
+	}
+	git := s.git.enter(dir, hasGit, hasIgnore)
+	if git == s.git {
+		return s
+	}
+	return &scope{rules: s.rules, git: git, own: s.own}
+}
+
+// ignores reports whether an entry of s's directory is to be passed over.
+func (s *scope) ignores(path string, dir bool) bool {
+	for i := len(s.own) - 1; i >= 0; i-- {
+		if ignore, decided := s.own[i].judge(path, dir); decided {
+			return ignore
+		}
+	}
+	for l := s.git; l != nil; l = l.up {
+		if ignore, decided := l.judge(path, dir); decided {
+			return ignore
+		}
+	}
+	return false
+}
+
+func (l *list) judge(path string, dir bool) (ignore, decided bool) {
+	if len(l.rules.all) == 0 {
+		return false, false
+	}
+	rel, ok := below(l.base, path)
+	if !ok {
+		return false, false
+	}
+	if r := l.rules.last(filepath.ToSlash(rel), dir); r != nil {
+		return !r.not, true
+	}
+	return false, false
+}
+
+// repository reports whether dir is the top of a repository, and which file
+// holds the rules that are not shared.
+func repository(dir string) (exclude string, ok bool) {
+	name := filepath.Join(dir, ".git")
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", false
+	}
+	if !info.IsDir() { // a worktree or a submodule says where it is
+		to, found := strings.CutPrefix(readLine(name), "gitdir: ")
+		if !found {
+			return "", false
+		}
+		name = join(dir, to)
+		if common := readLine(filepath.Join(name, "commondir")); common != "" {
+			name = join(name, common)
+		}
+	}
+	return filepath.Join(name, "info", "exclude"), isGit(name)
+}
+
+// isGit reports whether dir, called .git, is more than that.
+func isGit(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+func join(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// readLine returns the first line of a small file, "" if there is none.
+func readLine(name string) string {
+	line, _, _ := strings.Cut(string(readSmall(name)), "\n")
+	return strings.TrimRight(line, "\r")
+}
+
+// readSmall returns the content of a regular file that belongs to git or to
+// us, nil if there is none or it is absurdly large.
+func readSmall(name string) []byte {
+	f, info, err := openRegular(name, name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := readAll(f, info.Size(), 4<<20)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func readRules(name string) ruleset { return parseRules(readSmall(name)) }

@@ -1,0 +1,136 @@
+package workspace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// git runs git in dir, untouched by what the user has configured.
+func git(t testing.TB, dir, in string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = dir
+	c.Stdin = strings.NewReader(in)
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "XDG_CONFIG_HOME="+dir)
+	out, err := c.Output()
+	if ee, ok := err.(*exec.ExitError); ok && !(args[0] == "check-ignore" && ee.ExitCode() == 1) {
+		t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, ee.Stderr)
+	} else if !ok && err != nil {
+		t.Skip("git is needed:", err)
+	}
+	return string(out)
+}
+
+// TestIgnoreAsGit compares with what git says, in random trees with random
+// ignore files. The seed is in the failure.
+func TestIgnoreAsGit(t *testing.T) {
+	seed := uint64(1)
+	rounds := 5
+	if os.Getenv("GEMLINE_TEST_ALL") != "" {
+		seed, rounds = uint64(time.Now().UnixNano()), 300
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	pick := func(from []string) string { return from[rng.IntN(len(from))] }
+	names := []string{"a", "b", "foo", "bar", "x.go", "y.log", "build", ".hid", "a b", "é", "foo.d", "[x]", "ab", "!a", "#c", "A", "{a,b}", "\xff", "a ", "-", "a\\b"}
+	atoms := []string{"a", "b", "*", "?", "**", "/", "/", "/", "foo", ".", "[ab]", "[!a]", "[^a]", "[a-c]", "[]a]", "[[:alpha:]]", "[[:x:]]", "[a", "\\", "\\a", "x.go", "é", "??", "{a,b}", " ", "-", "[\\]]", "[--0]", "]", "\r", "\t", "!", "#"}
+	whole := []string{"a", "/a", "a/", "*.go", "*.log", "!x.go", "foo/**", "**/bar", "a/**/b", "/foo/bar", "foo/bar/", "b*", "!b", "?", "\\!a", "\\#c", "#c", "a b", "a\\ ", "a ",
+		"**", "/*", "!/foo", "/**/x.go", "foo*/", "*", "!*/", "!*.go", "[[]x]", "**foo", "foo**", "a/*", "*/b", "!build/", "??", "\\", "/", "//", "!", "a//b", "**/", "/**", "***", "a/***/b", "*/*/x.go", "a\\", "a/\\b", "*\\", "\xff", "?\xa9", "[\xc3]*", "a\x00b"}
+	lines := func() string {
+		var s strings.Builder
+		if rng.IntN(10) == 0 {
+			s.WriteString("\ufeff")
+		}
+		for range rng.IntN(5) {
+			if rng.IntN(2) == 0 {
+				s.WriteString(pick(whole))
+			} else {
+				if rng.IntN(4) == 0 {
+					s.WriteByte('!')
+				}
+				for range 1 + rng.IntN(4) {
+					s.WriteString(pick(atoms))
+				}
+			}
+			s.WriteString(pick([]string{"\n", "\n", "\n", "\r\n", " \n"}))
+		}
+		return s.String()
+	}
+	checks := 0
+	for round := range rounds {
+		dir := tree(t, nil)
+		git(t, dir, "", "init", "-q")
+		var paths []string
+		var fill func(rel string, depth int)
+		fill = func(rel string, depth int) {
+			for _, n := range names {
+				p := filepath.Join(rel, n)
+				full := filepath.Join(dir, p)
+				if rng.IntN(3) == 0 {
+					continue
+				}
+				if depth < 2 && rng.IntN(3) == 0 {
+					if err := os.Mkdir(full, 0o777); err != nil {
+						continue // not a name here
+					}
+					fill(p, depth+1)
+				} else if os.WriteFile(full, nil, 0o666) != nil {
+					continue
+				}
+				paths = append(paths, p)
+			}
+			if depth == 0 || rng.IntN(3) == 0 {
+				os.WriteFile(filepath.Join(dir, rel, ".gitignore"), []byte(lines()), 0o666)
+			}
+		}
+		fill("", 0)
+		os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte(lines()), 0o666)
+		want := map[string]bool{}
+		for p := range strings.SplitSeq(git(t, dir, strings.Join(paths, "\x00")+"\x00", "check-ignore", "--no-index", "-z", "--stdin"), "\x00") {
+			want[p] = true
+		}
+		root := dir
+		if sub, err := os.Stat(filepath.Join(dir, "foo")); err == nil && sub.IsDir() && !want["foo"] && round%2 == 1 {
+			root = filepath.Join(dir, "foo") // rules from above the root hold, too
+		}
+		w := open(t, Config{Roots: []string{root}, RespectGit: true})
+		walked := map[string]bool{}
+		for e, err := range w.Walk(t.Context(), root, WalkOptions{Dirs: true}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			walked[e.Path] = true
+		}
+		for _, p := range paths {
+			full := filepath.Join(dir, p)
+			if _, ok := below(root, full); !ok || full == root {
+				continue
+			}
+			checks++
+			info, err := os.Stat(full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := w.Ignored(full, info.IsDir())
+			if got != want[p] || walked[full] == want[p] {
+				var all strings.Builder
+				for d := p; ; d = filepath.Dir(d) {
+					if b, err := os.ReadFile(filepath.Join(dir, d, ".gitignore")); err == nil {
+						fmt.Fprintf(&all, "%s: %q\n", d, b)
+					}
+					if d == "." {
+						break
+					}
+				}
+				b, _ := os.ReadFile(filepath.Join(dir, ".git/info/exclude"))
+				t.Fatalf("seed %d, round %d: %q ignored: %v, walked: %v; git says %v\n%sexclude: %q", seed, round, p, got, walked[full], want[p], all.String(), b)
+			}
+		}
+	}
+	t.Log(checks, "paths compared")
+}

@@ -1,0 +1,164 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// A Literal is what is known about the lines that a pattern can match before
+// it is tried: that they hold one of some words.
+type Literal struct {
+	Fold bool // when case is ignored
+
+	words    [][]byte // nil if nothing is known
+	odd      [][]byte // what equals a letter of the words though it is no ASCII
+	lineOnly bool     // the pattern tells a line from a file
+	multi    *regexp.Regexp
+}
+
+// Known reports whether there are words to look for.
+func (l *Literal) Known() bool { return l.words != nil }
+
+// Literals returns what is known about pattern, which compiles.
+func Literals(pattern string) *Literal {
+	l := &Literal{}
+	// ^ and $ mean lines here, so that the text of a whole file can be
+	// looked through.
+	re, err := syntax.Parse(pattern, syntax.Perl&^syntax.OneLine)
+	if err != nil {
+		l.lineOnly = true
+		return l
+	}
+	if l.multi, err = regexp.Compile("(?m:" + pattern + ")"); err != nil {
+		l.lineOnly = true
+	}
+	l.lineOnly = l.lineOnly || tellsText(re)
+	words, fold := required(re.Simplify())
+	for _, w := range words {
+		if fold {
+			l.words = append(l.words, softLower(nil, []byte(w)))
+		} else {
+			l.words = append(l.words, []byte(w))
+		}
+	}
+	l.Fold = fold && l.words != nil
+	for _, letter := range []struct{ ascii, odd string }{{"k", "\u212a"}, {"s", "\u017f"}} {
+		if l.Fold && slices.ContainsFunc(l.words, func(w []byte) bool { return bytes.Contains(w, []byte(letter.ascii)) }) {
+			l.odd = append(l.odd, []byte(letter.odd))
+		}
+	}
+	return l
+}
+
+// tellsText reports whether re can tell the beginning or the end of a text
+// from that of a line.
+func tellsText(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
+		return true
+	}
+	for _, sub := range re.Sub {
+		if tellsText(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// required returns words one of which is in every text that re matches, and
+// whether they may be there in another case. There are none if it can't tell.
+func required(re *syntax.Regexp) (words []string, fold bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		s := string(re.Rune)
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{s}, false
+		}
+		// Only ASCII is folded below.
+		best := ""
+		for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= 0x80 }) {
+			if len(part) > len(best) {
+				best = part
+			}
+		}
+		if best == "" {
+			return nil, false
+		}
+		return []string{best}, true
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			w, f := required(sub)
+			if better(w, words) {
+				words, fold = w, f
+			}
+		}
+		return words, fold
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			w, f := required(sub)
+			if w == nil {
+				return nil, false
+			}
+			words = append(words, w...)
+			fold = fold || f
+		}
+		if len(words) > 16 {
+			return nil, false
+		}
+		return words, fold
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	}
+	return nil, false
+}
+
+// better reports whether looking for a is likely to find less than for b.
+func better(a, b []string) bool {
+	if a == nil || b == nil {
+		return a != nil
+	}
+	if sa, sb := shortest(a), shortest(b); sa != sb {
+		return sa > sb
+	}
+	return len(a) < len(b)
+}
+
+func shortest(words []string) int {
+	n := len(words[0])
+	for _, w := range words {
+		n = min(n, len(w))
+	}
+	return n
+}
+
+// softLower puts into dst what b becomes when a certain bit of every byte is
+// set: capital letters become small ones, and some other bytes become equal,
+// too. It is much faster than telling them apart, and serves to find places
+// that are worth a closer look.
+func softLower(dst, b []byte) []byte {
+	if cap(dst) < len(b) {
+		dst = make([]byte, len(b), len(b)+len(b)/4)
+	}
+	dst = dst[:len(b)]
+	const bit = 0x2020202020202020
+	word, put := binary.LittleEndian.Uint64, binary.LittleEndian.PutUint64
+	from, to := b, dst
+	for len(from) >= 32 && len(to) >= 32 {
+		put(to, word(from)|bit)
+		put(to[8:], word(from[8:])|bit)
+		put(to[16:], word(from[16:])|bit)
+		put(to[24:], word(from[24:])|bit)
+		from, to = from[32:], to[32:]
+	}
+	for i, c := range from {
+		to[i] = c | 0x20
+	}
+	return dst
+}

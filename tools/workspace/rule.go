@@ -1,0 +1,143 @@
+package workspace
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// A rule is one line of an ignore file.
+type rule struct {
+	pattern string
+	not     bool // takes back what earlier rules ignore
+	dir     bool // matches directories only
+	anyDir  bool // matches the base name, in whatever directory
+	literal bool // holds no wildcard
+	suffix  bool // holds only a leading *, left out of pattern
+}
+
+// A ruleset is the rules of one file, of which the last that matches decides.
+type ruleset struct {
+	all   []rule
+	named map[string][]int // which are about a certain base name
+	other []int            // which are not
+}
+
+// parseRules reads an ignore file the way git does, byte for byte.
+func parseRules(b []byte) ruleset {
+	b = bytes.TrimPrefix(b, []byte(bomUTF8))
+	var s ruleset
+	for len(b) > 0 {
+		var line []byte
+		line, b, _ = bytes.Cut(b, []byte("\n"))
+		r, ok := parseRule(string(bytes.TrimSuffix(line, []byte("\r"))))
+		if !ok {
+			continue
+		}
+		if r.literal && r.anyDir {
+			if s.named == nil {
+				s.named = map[string][]int{}
+			}
+			s.named[folded(r.pattern)] = append(s.named[folded(r.pattern)], len(s.all))
+		} else {
+			s.other = append(s.other, len(s.all))
+		}
+		s.all = append(s.all, r)
+	}
+	return s
+}
+
+func folded(name string) string {
+	if caseless {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
+// last returns the last rule about the entry at rel, nil if there is none.
+func (s *ruleset) last(rel string, dir bool) *rule {
+	base := rel[strings.LastIndexByte(rel, '/')+1:]
+	found := -1
+	for _, i := range slices.Backward(s.named[folded(base)]) {
+		if !s.all[i].dir || dir {
+			found = i
+			break
+		}
+	}
+	for _, i := range slices.Backward(s.other) {
+		if i < found {
+			break
+		}
+		if s.all[i].match(rel, base, dir) {
+			return &s.all[i]
+		}
+	}
+	if found < 0 {
+		return nil
+	}
+	return &s.all[found]
+}
+
+func parseRule(line string) (rule, bool) {
+	line, _, _ = strings.Cut(line, "\x00")
+	if strings.HasPrefix(line, "#") {
+		return rule{}, false
+	}
+	line = trimSpaces(line)
+	var r rule
+	line, r.not = strings.CutPrefix(line, "!")
+	line, r.dir = strings.CutSuffix(line, "/")
+	r.anyDir = !strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if line == "" {
+		return rule{}, false
+	}
+	r.pattern = line
+	r.literal = !strings.ContainsAny(line, `*?[\`)
+	if rest, ok := strings.CutPrefix(line, "*"); ok && r.anyDir && !strings.ContainsAny(rest, `*?[\`) {
+		r.pattern, r.suffix = rest, true
+	}
+	return r, true
+}
+
+// trimSpaces drops the spaces at the end of line that no backslash keeps.
+func trimSpaces(line string) string {
+	end := -1
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			if end < 0 {
+				end = i
+			}
+			continue
+		case '\\':
+			if i++; i == len(line) {
+				return line
+			}
+		}
+		end = -1
+	}
+	if end >= 0 {
+		return line[:end]
+	}
+	return line
+}
+
+// match reports whether r is about the entry at rel, below the directory of
+// the ignore file and with slashes, whose last element is base.
+func (r *rule) match(rel, base string, dir bool) bool {
+	if r.dir && !dir {
+		return false
+	}
+	if r.anyDir {
+		rel = base
+	}
+	rel, pattern := folded(rel), folded(r.pattern)
+	switch {
+	case r.literal:
+		return rel == pattern
+	case r.suffix:
+		return strings.HasSuffix(rel, pattern)
+	}
+	return wild(pattern, rel)
+}

@@ -1,0 +1,148 @@
+package workspace
+
+import (
+	"context"
+	"io/fs"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A Query says what a search looks for, and where.
+type Query struct {
+	Pattern *regexp.Regexp // matched against single lines
+	Literal *Literal       // from [Literals]; nil if not known
+	Exclude *regexp.Regexp // lines to leave out, or nil
+
+	Rules *Rules                           // as in [WalkOptions]
+	Skip  func(path string, dir bool) bool // as in [WalkOptions]
+	Keep  func(path string) bool           // which files, nil for all
+	Only  map[string]bool                  // if not nil, no other files
+
+	PerFile int // lines of one file, 0 for all
+	Total   int // lines in all, 0 for all
+}
+
+// A Match is one line that was found.
+type Match struct {
+	Path string // absolute
+	Line int    // counted from 1
+	Text string // without its end
+}
+
+// Search looks through the text files below dir, or through the one file that
+// it is, and returns the lines that match: directory by directory in the order
+// of their paths, files by name, so that a limit always gives the same lines.
+// What can't be read is passed over.
+func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, error) {
+	files, err := w.searchable(ctx, dir, q)
+	if err != nil {
+		return nil, err
+	}
+	return q.search(ctx, files)
+}
+
+// searchable lists the files that q is about.
+func (w *Workspace) searchable(ctx context.Context, dir string, q Query) ([]string, error) {
+	real, err := w.real(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := openRegular(real, dir)
+	if err == nil {
+		f.Close()
+		return []string{real}, nil
+	}
+	o := WalkOptions{Rules: q.Rules, byName: true, Skip: q.Skip, Keep: func(path string, t fs.FileMode) bool {
+		return t.IsRegular() && (q.Only == nil || q.Only[path]) && (q.Keep == nil || q.Keep(path))
+	}}
+	var dirs []batch
+	n := 0
+	for b := range w.batches(ctx, dir, o) {
+		if b.err != nil && b.dir == dir {
+			return nil, b.err
+		}
+		dirs = append(dirs, b)
+		n += len(b.entries)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(dirs, func(a, b batch) int { return strings.Compare(a.dir, b.dir) })
+	files := make([]string, 0, n)
+	for _, b := range dirs {
+		for _, e := range b.entries {
+			files = append(files, e.Path)
+		}
+	}
+	return files, nil
+}
+
+// block is how many files a searcher takes at once, and window how many blocks
+// may wait for their turn to be collected.
+const block, window = 16, 512
+
+// search looks through files and returns what it found in their order.
+func (q *Query) search(ctx context.Context, files []string) ([]Match, error) {
+	type result struct {
+		block int
+		lines []Match
+	}
+	inner, enough := context.WithCancel(ctx)
+	defer enough()
+	results := make(chan result, 64)
+	ahead := make(chan struct{}, window)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 * runtime.NumCPU() {
+		wg.Go(func() {
+			g := &grepper{q: q, done: inner.Done()}
+			for {
+				select {
+				case ahead <- struct{}{}:
+				case <-inner.Done():
+					return
+				}
+				r := result{block: int(next.Add(1)) - 1}
+				if r.block*block >= len(files) {
+					return
+				}
+				for _, f := range files[r.block*block : min((r.block+1)*block, len(files))] {
+					r.lines = append(r.lines, g.file(f)...)
+				}
+				results <- r
+			}
+		})
+	}
+	go func() {
+		wg.Wait()
+		close(results)
+	}()
+	var all []Match
+	early := map[int][]Match{} // what came before its turn
+	turn := 0
+	for r := range results { // to the end: whoever searches is waited for
+		early[r.block] = r.lines
+		for lines, ok := early[turn]; ok; lines, ok = early[turn] {
+			delete(early, turn)
+			turn++
+			<-ahead
+			if q.Total == 0 || len(all) < q.Total {
+				all = append(all, lines...)
+			}
+		}
+		if q.Total > 0 && len(all) >= q.Total {
+			enough()
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if q.Total > 0 {
+		all = all[:min(len(all), q.Total)]
+	}
+	return all, nil
+}

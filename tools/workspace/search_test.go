@@ -1,0 +1,154 @@
+package workspace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func query(pattern string) Query {
+	return Query{Pattern: regexp.MustCompile(pattern), Literal: Literals(pattern)}
+}
+
+// byLine is the search that can't be wrong.
+func byLine(path, text, pattern string) []Match {
+	re := regexp.MustCompile(pattern)
+	var found []Match
+	lines := strings.Split(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	for i, line := range lines {
+		if line = strings.TrimSuffix(line, "\r"); re.MatchString(line) {
+			found = append(found, Match{path, i + 1, line})
+		}
+	}
+	return found
+}
+
+func TestSearchFindsTheLines(t *testing.T) {
+	patterns := []string{"a", "foo", "(?i)foo", "(?i)K", "(?i)s", "^a", "a$", "^$", "x*", "(?i)foo|bar", "foo|ba+r|\\d", "[^a]", "\\s", "a\\sb", "\\Aa", "b\\z",
+		"(?i)größe", "(?i)é", "(foo)+", "(?:ab){2}", "a.b", "\\bfoo\\b", "(?i)(todo|fixme)", "o o", "(?i)[a-c]x", "\\W", ".", "", "(?s).b", "a\nb", "foo\r", "(?i)sk"}
+	words := []string{"a", "b", "foo", "FOO", "bar", "baar", "größe", "GRÖSSE", "é", "É", "\u212a", "\u017f", "sK", " ", "  ", "\n", "\n", "\n\n", "\r\n", "ab", "abab", "x", "TODO", "9", "\xff", "\t"}
+	rng := rand.New(rand.NewPCG(2, 0))
+	dir := tree(t, nil)
+	w := open(t, Config{Roots: []string{dir}})
+	path := filepath.Join(dir, "f")
+	for range 50 {
+		var text strings.Builder
+		for range rng.IntN(40) {
+			text.WriteString(words[rng.IntN(len(words))])
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range patterns {
+			got, err := w.Search(t.Context(), dir, query(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(byLine(path, text.String(), p), got); diff != "" {
+				t.Fatalf("%q in %q: %s", p, text.String(), diff)
+			}
+		}
+	}
+}
+
+func TestSearchInALongFile(t *testing.T) {
+	var text strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&text, "line %d of many\n", i+1)
+		if i == 30_000 {
+			text.WriteString(strings.Repeat("long ", 300_000) + "\n")
+		}
+	}
+	dir := tree(t, map[string]string{"f": text.String()})
+	w := open(t, Config{Roots: []string{dir}})
+	for _, p := range []string{"line 1?9999 ", "(?i)LINE .*77 OF", "long $", "[0-9]{6}"} {
+		got, err := w.Search(t.Context(), dir, query(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(byLine(filepath.Join(dir, "f"), text.String(), p), got); diff != "" {
+			t.Errorf("%s: %.300s", p, diff)
+		}
+	}
+}
+
+func TestSearchPassesOver(t *testing.T) {
+	dir := tree(t, map[string]string{
+		".gitignore": "*.out\n", "a.go": "needle", "b.out": "needle", "bin": "needle\x00", ".env": "needle", "sub/c.go": "hay\nneedle\nneedle",
+		"node_modules/x": "needle", "u16": "\xff\xfen\x00e\x00e\x00d\x00l\x00e\x00", "latin": "n\xe9 needle",
+	})
+	link(t, "a.go", filepath.Join(dir, "link.go"))
+	w := open(t, Config{Roots: []string{dir}, RespectGit: true})
+	in := func(n string) string { return filepath.Join(dir, n) }
+	q := query("needle")
+	all := []Match{{in("a.go"), 1, "needle"}, {in("latin"), 1, "n\xe9 needle"}, {in("u16"), 1, "needle"}, {in("sub/c.go"), 2, "needle"}, {in("sub/c.go"), 3, "needle"}}
+	for _, test := range []struct {
+		name string
+		q    func(Query) Query
+		want []Match
+	}{
+		{"everything", func(q Query) Query { return q }, all},
+		{"a total", func(q Query) Query { q.Total = 2; return q }, all[:2]},
+		{"some of each file", func(q Query) Query { q.PerFile = 1; return q }, all[:4]},
+		{"chosen files", func(q Query) Query {
+			q.Keep = func(p string) bool { return filepath.Ext(p) == ".go" }
+			return q
+		}, []Match{all[0], all[3], all[4]}},
+		{"not a directory", func(q Query) Query {
+			q.Skip = func(p string, d bool) bool { return d && filepath.Base(p) == "sub" }
+			return q
+		}, all[:3]},
+		{"not some lines", func(q Query) Query { q.Exclude = regexp.MustCompile("n. "); return q }, append([]Match{all[0]}, all[2:]...)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for range 5 { // the order does not depend on who is first
+				got, err := w.Search(t.Context(), dir, test.q(q))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Fatal(diff)
+				}
+			}
+		})
+	}
+	t.Run("one file", func(t *testing.T) {
+		got, err := w.Search(t.Context(), in("sub/c.go"), q)
+		if err != nil || len(got) != 2 {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	dir := os.Getenv("GEMLINE_BENCH_TREE")
+	if dir == "" {
+		files := map[string]string{}
+		for i := range 1000 {
+			files[fmt.Sprintf("d%d/f%d.go", i%10, i)] = strings.Repeat("some words that fill a line of a file\n", 50)
+		}
+		files["d1/f1.go"] += "func HandlerNeedle()\n"
+		dir = tree(b, files)
+	}
+	w := open(b, Config{Roots: []string{dir}, RespectGit: true})
+	for _, p := range []string{"(?i)handlerneedle", `(?i)func\s+\w+needle\(`, "HandlerNeedle", `(?i)needle|handler`, `[A-Z]\w+N[a-z]+\(`} {
+		b.Run(p, func(b *testing.B) {
+			for b.Loop() {
+				q := query(p)
+				q.Total = 20000
+				if _, err := w.Search(b.Context(), dir, q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,291 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// A File is a text as it was read.
+type File struct {
+	Text    string // line ends as in the file
+	Format  Format
+	Size    int64 // in bytes, in the file
+	Mode    fs.FileMode
+	ModTime time.Time
+}
+
+// ReadText reads the text file at path. Its errors are those of
+// [Workspace.ReadBytes] and [ErrBinary].
+func (w *Workspace) ReadText(path string) (*File, error) {
+	b, info, err := w.ReadBytes(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	text, format, err := Decode(b)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return &File{Text: text, Format: format, Size: int64(len(b)), Mode: info.Mode(), ModTime: info.ModTime()}, nil
+}
+
+// A Format is how a text is written in a file. The zero Format is UTF-8
+// without a byte order mark.
+type Format struct {
+	Charset string // in the spelling of the WHATWG, or utf-32le, utf-32be; "" is utf-8
+	BOM     bool   // a byte order mark comes first
+
+	// Lossy tells that the text is not all that is in the file, since some
+	// bytes mean nothing in any likely charset.
+	Lossy bool
+
+	// How lines ended when the text was read; not used in writing.
+	LF, CRLF int
+}
+
+// ErrLossy is why a text can't be written in the format it was read in.
+var ErrLossy = errors.New("some bytes of the file are not text in any known encoding and would be lost")
+
+// Encode returns text as it is written in a file. It fails rather than write
+// another text: if f is lossy, or its charset lacks a character.
+func (f Format) Encode(text string) ([]byte, error) {
+	if f.Lossy {
+		return nil, ErrLossy
+	}
+	switch f.Charset {
+	case "", "utf-8":
+		if f.BOM {
+			return append([]byte(bomUTF8), text...), nil
+		}
+		return []byte(text), nil
+	}
+	if i := invalid(text); i >= 0 {
+		return nil, fmt.Errorf("the text is not valid UTF-8 at byte %d and can't be written as %s", i, f.Charset)
+	}
+	if u, ok := unicodes[f.Charset]; ok {
+		if f.BOM {
+			text = "\ufeff" + text
+		}
+		return u.encode(text), nil
+	}
+	enc, err := htmlindex.Get(f.Charset)
+	if err != nil {
+		return nil, fmt.Errorf("charset %s is not known", f.Charset)
+	}
+	b, err := enc.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		return nil, lacks(enc, f.Charset, text)
+	}
+	return b, nil
+}
+
+// invalid returns where the first bad byte of text is, or -1.
+func invalid(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// lacks says which character of text the charset does not have.
+func lacks(enc encoding.Encoding, charset, text string) error {
+	e := enc.NewEncoder()
+	for _, r := range text {
+		if _, err := e.String(string(r)); err != nil {
+			return fmt.Errorf("the file's encoding, %s, has no character %q (%U)", charset, r, r)
+		}
+	}
+	return fmt.Errorf("the text can't be written as %s", charset)
+}
+
+const bomUTF8 = "\xef\xbb\xbf"
+
+// Decode returns the text that b holds and how it is written there. What
+// [Format.Encode] makes of the text is b again, unless the format is lossy. The
+// error is [ErrBinary] if b is something else than text.
+func Decode(b []byte) (string, Format, error) {
+	text, f, err := decode(b)
+	if err != nil {
+		return "", Format{}, err
+	}
+	for i := range len(text) {
+		if text[i] != '\n' {
+			continue
+		}
+		if i > 0 && text[i-1] == '\r' {
+			f.CRLF++
+		} else {
+			f.LF++
+		}
+	}
+	return text, f, nil
+}
+
+func decode(b []byte) (string, Format, error) {
+	if text, f, ok := decodeBOM(b); ok {
+		return text, f, nil
+	}
+	head := b[:min(len(b), 4096)]
+	nul := bytes.IndexByte(head, 0) >= 0
+	if !nul && utf8.Valid(b) {
+		if controls(head)*10 > len(head)*3 {
+			return "", Format{}, ErrBinary
+		}
+		return string(b), Format{Charset: "utf-8"}, nil
+	}
+	if nul {
+		if text, charset, ok := guessUTF16(b); ok {
+			return text, Format{Charset: charset}, nil
+		}
+		return "", Format{}, ErrBinary
+	}
+	if controls(head)*50 > len(head) {
+		return "", Format{}, ErrBinary
+	}
+	return guess(b)
+}
+
+// decodeBOM decodes a text that says by its first bytes what it is.
+func decodeBOM(b []byte) (string, Format, bool) {
+	if rest, ok := bytes.CutPrefix(b, []byte(bomUTF8)); ok {
+		f := Format{Charset: "utf-8", BOM: true}
+		if !utf8.Valid(rest) {
+			f.Lossy = true
+			return string(bytes.ToValidUTF8(rest, []byte("\ufffd"))), f, true
+		}
+		return string(rest), f, true
+	}
+	for _, name := range []string{"utf-32le", "utf-32be", "utf-16le", "utf-16be"} { // the first begins like the third
+		u := unicodes[name]
+		rest, ok := bytes.CutPrefix(b, u.encode("\ufeff"))
+		if !ok {
+			continue
+		}
+		text, whole := u.decode(rest)
+		if !whole && name == "utf-32le" {
+			continue
+		}
+		return text, Format{Charset: name, BOM: true, Lossy: !whole}, true
+	}
+	return "", Format{}, false
+}
+
+// guessUTF16 decodes UTF-16 without a byte order mark: one byte of most
+// characters is 0, always on the same side.
+func guessUTF16(b []byte) (text, charset string, ok bool) {
+	if len(b)%2 != 0 {
+		return "", "", false
+	}
+	var even, odd int
+	for i, c := range b[:min(len(b), 4096)] {
+		switch {
+		case c != 0:
+		case i%2 == 0:
+			even++
+		default:
+			odd++
+		}
+	}
+	charset = "utf-16le"
+	if even > odd {
+		charset = "utf-16be"
+	}
+	units, ascii := min(len(b), 4096)/2, max(even, odd)
+	if even > 0 && odd > 0 || ascii*8 < units || units < 64 && ascii*2 <= units {
+		return "", "", false
+	}
+	text, ok = unicodes[charset].decode(b)
+	return text, charset, ok && controls([]byte(text[:min(len(text), 4096)])) == 0
+}
+
+// controls counts the bytes of b that texts seldom hold.
+func controls(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < 0x20 && (c < '\b' || c > '\r') && c != 0x1b || c == 0x7f {
+			n++
+		}
+	}
+	return n
+}
+
+// A unicode writes characters in a fixed number of bytes or a pair of them.
+type unicode struct {
+	wide  bool // 4 bytes, else 2
+	order interface {
+		binary.ByteOrder
+		binary.AppendByteOrder
+	}
+}
+
+var unicodes = map[string]unicode{
+	"utf-16le": {false, binary.LittleEndian},
+	"utf-16be": {false, binary.BigEndian},
+	"utf-32le": {true, binary.LittleEndian},
+	"utf-32be": {true, binary.BigEndian},
+}
+
+func (u unicode) encode(text string) []byte {
+	b := make([]byte, 0, 2*len(text))
+	var units []uint16
+	for _, r := range text {
+		if u.wide {
+			b = u.order.AppendUint32(b, uint32(r))
+			continue
+		}
+		for _, unit := range utf16.AppendRune(units[:0], r) {
+			b = u.order.AppendUint16(b, unit)
+		}
+	}
+	return b
+}
+
+// decode also reports whether it found a character in every byte.
+func (u unicode) decode(b []byte) (text string, whole bool) {
+	out := make([]byte, 0, len(b))
+	whole = true
+	put := func(r rune, ok bool) {
+		if !ok {
+			whole, r = false, utf8.RuneError
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	for ; u.wide && len(b) >= 4; b = b[4:] {
+		n := u.order.Uint32(b)
+		put(rune(n), n <= utf8.MaxRune && utf8.ValidRune(rune(n)))
+	}
+	for ; !u.wide && len(b) >= 2; b = b[2:] {
+		r := rune(u.order.Uint16(b))
+		if !utf16.IsSurrogate(r) {
+			put(r, true)
+			continue
+		}
+		pair := rune(utf8.RuneError)
+		if len(b) >= 4 {
+			pair = utf16.DecodeRune(r, rune(u.order.Uint16(b[2:])))
+		}
+		put(pair, pair != utf8.RuneError)
+		if pair != utf8.RuneError {
+			b = b[2:]
+		}
+	}
+	if len(b) > 0 { // less than a character
+		put(0, false)
+	}
+	return string(out), whole
+}

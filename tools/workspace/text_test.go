@@ -1,0 +1,194 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+func as(t testing.TB, charset, text string) []byte {
+	t.Helper()
+	enc, err := htmlindex.Get(charset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := enc.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var samples = map[string]string{
+	"russian":  "Съешь же ещё этих мягких французских булок, да выпей чаю. Это обычный русский текст, в котором достаточно слов, чтобы узнать язык.\n",
+	"japanese": "これは日本語の文章です。文字コードを正しく判定できるかどうかを確かめるために、ある程度の長さが必要です。カタカナも混ぜておきます。\n",
+	"chinese":  "这是一段中文文字，用来检查能不能正确地识别它的编码。为了让统计方法有足够的依据，这里多写几句话，没有别的意思。\n",
+	"korean":   "이것은 한국어 문장입니다. 문자 집합을 올바르게 판별하는지 확인하기 위하여 어느 정도 길이가 필요합니다. 그래서 몇 마디를 더 적습니다.\n",
+	"french":   "L'été dernier, nous avons mangé des crêpes à la crème près du château où la fête était déjà terminée. Ça va très bien, merci.\n",
+	"greek":    "Αυτό είναι ένα συνηθισμένο ελληνικό κείμενο που γράφτηκε για να δοκιμάσει την αναγνώριση της κωδικοποίησης των χαρακτήρων.\n",
+}
+
+func TestDecode(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		in      []byte
+		text    string
+		charset string
+		bom     bool
+	}{
+		{"empty", nil, "", "utf-8", false},
+		{"ascii", []byte("a\nb\n"), "a\nb\n", "utf-8", false},
+		{"utf-8", []byte("größe\r\n"), "größe\r\n", "utf-8", false},
+		{"utf-8 with a mark", []byte("\xef\xbb\xbfa\n"), "a\n", "utf-8", true},
+		{"only a mark", []byte("\xef\xbb\xbf"), "", "utf-8", true},
+		{"utf-16le with a mark", []byte("\xff\xfea\x00=\xd8\x00\xde"), "a\U0001f600", "utf-16le", true},
+		{"utf-16be with a mark", []byte("\xfe\xff\x00a\xd8=\xde\x00"), "a\U0001f600", "utf-16be", true},
+		{"utf-32le with a mark", []byte("\xff\xfe\x00\x00a\x00\x00\x00"), "a", "utf-32le", true},
+		{"utf-32be with a mark", []byte("\x00\x00\xfe\xff\x00\x00\x00a"), "a", "utf-32be", true},
+		{"utf-16le without", []byte("h\x00e\x00l\x00l\x00o\x00\r\x00\n\x00"), "hello\r\n", "utf-16le", false},
+		{"utf-16be without", []byte("\x00h\x00e\x00l\x00l\x00o\x00\n"), "hello\n", "utf-16be", false},
+		{"utf-16le text like a 32 mark", []byte("\xff\xfe\x00\x00a\x00"), "\x00a", "utf-16le", true},
+		{"shift-jis", as(t, "shift_jis", samples["japanese"]), samples["japanese"], "shift_jis", false},
+		{"euc-jp", as(t, "euc-jp", samples["japanese"]), samples["japanese"], "euc-jp", false},
+		{"gbk", as(t, "gbk", samples["chinese"]), samples["chinese"], "gb18030", false},
+		{"euc-kr", as(t, "euc-kr", samples["korean"]), samples["korean"], "euc-kr", false},
+		{"windows-1251", as(t, "windows-1251", samples["russian"]), samples["russian"], "windows-1251", false},
+		{"koi8-r", as(t, "koi8-r", samples["russian"]), samples["russian"], "koi8-r", false},
+		{"latin1", as(t, "windows-1252", samples["french"]), samples["french"], "windows-1252", false},
+		{"windows-1252", as(t, "windows-1252", "“"+samples["french"]+"” – €"), "“" + samples["french"] + "” – €", "windows-1252", false},
+		{"a short word", []byte("caf\xe9\n"), "café\n", "windows-1252", false},
+		{"a letter before ASCII", []byte("Stra\xdfe, 20\xb0C\n"), "Straße, 20°C\n", "windows-1252", false},
+		{"in a long file", append([]byte(strings.Repeat("plain line\n", 20000)), as(t, "windows-1251", samples["russian"])...),
+			strings.Repeat("plain line\n", 20000) + samples["russian"], "windows-1251", false},
+		{"escapes are text", []byte("\x1b[1mbold\x1b[0m\n"), "\x1b[1mbold\x1b[0m\n", "utf-8", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, f, err := Decode(test.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text != test.text || f.Charset != test.charset || f.BOM != test.bom || f.Lossy {
+				t.Fatalf("got %.80q, %+v; want %.80q in %s", text, f, test.text, test.charset)
+			}
+			if back, err := f.Encode(text); err != nil || !bytes.Equal(back, test.in) {
+				t.Errorf("back: %.80q, %v", back, err)
+			}
+		})
+	}
+}
+
+func TestDecodeTellsLineEnds(t *testing.T) {
+	if _, f, _ := Decode([]byte("a\r\nb\nc\r\n")); f.LF != 1 || f.CRLF != 2 {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestDecodeRefusesWhatIsNotText(t *testing.T) {
+	for name, in := range map[string]string{
+		"nul":        "abc\x00def",
+		"program":    "\x7fELF\x02\x01\x01\x00\x00\x00",
+		"controls":   "\x01\x02\x03\x04\x05abc",
+		"compressed": "\x1f\x8b\x08\x08\xde\xad\xbe\xef\x02\x03ab\x9c\xed\x05\x06\x0e",
+	} {
+		if text, f, err := Decode([]byte(in)); !errors.Is(err, ErrBinary) {
+			t.Errorf("%s: got %q, %+v, %v", name, text, f, err)
+		}
+	}
+}
+
+// What can be shown but not written back as it was must not be written.
+func TestLossyTextIsNotWritten(t *testing.T) {
+	for name, in := range map[string]string{
+		"bad byte in shift-jis":      string(as(t, "shift_jis", strings.Repeat(samples["japanese"], 5))) + "\xfd\n",
+		"bad byte in utf-8":          strings.Repeat("größe größe größe größe ", 5) + "\xff\n",
+		"bad byte after a mark":      "\xef\xbb\xbfa\xff\n",
+		"odd length":                 "\xff\xfea\x00b",
+		"half a pair":                "\xff\xfea\x00\x3d\xd8",
+		"a number that is no letter": "\x00\x00\xfe\xff\x00\x11\x00\x00",
+	} {
+		text, f, err := Decode([]byte(in))
+		if err != nil || !f.Lossy || !strings.Contains(text, "\ufffd") {
+			t.Errorf("%s: got %q, %+v, %v", name, text, f, err)
+		}
+		if b, err := f.Encode(text); !errors.Is(err, ErrLossy) {
+			t.Errorf("%s: written as %q, %v", name, b, err)
+		}
+	}
+}
+
+func TestEncodeRefusesWhatTheCharsetLacks(t *testing.T) {
+	for _, test := range []struct {
+		f    Format
+		text string
+		want string
+	}{
+		{Format{Charset: "windows-1251"}, "привет 日", "the file's encoding, windows-1251, has no character '日' (U+65E5)"},
+		{Format{Charset: "shift_jis"}, "日本 é", "the file's encoding, shift_jis, has no character 'é' (U+00E9)"},
+		{Format{Charset: "utf-16le"}, "a\xff", "the text is not valid UTF-8 at byte 1 and can't be written as utf-16le"},
+		{Format{Charset: "klingon"}, "a", "charset klingon is not known"},
+	} {
+		if b, err := test.f.Encode(test.text); err == nil || err.Error() != test.want {
+			t.Errorf("got %q, %v; want %s", b, err, test.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range samples {
+		f.Add([]byte(s))
+	}
+	for _, s := range []string{"", "\xff\xfea\x00", "\xfe\xff", "caf\xe9", "\x00a\x00b", "\xff\xfe\x00\x00", "a\x00", "\x81\x40\x81", "\x8f\xa2\xaf", "\x84\x31\xa4\x37"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		text, format, err := Decode(b)
+		if err != nil {
+			if !errors.Is(err, ErrBinary) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, format2, _ := Decode(b)
+		if again != text || format2 != format {
+			t.Fatalf("decoded as %+v, then as %+v", format, format2)
+		}
+		if format.Lossy {
+			return
+		}
+		back, err := format.Encode(text)
+		if err != nil || !bytes.Equal(back, b) {
+			t.Fatalf("%+v: %q became %q, %v", format, b, back, err)
+		}
+	})
+}
+
+func FuzzRules(f *testing.F) {
+	for _, s := range []string{"*.go\n!a", "a/**/b", "[[:alpha:]-z]*\\", "**/**/**/**/x", "*a*a*a*a*a*a*b", "[]-a]", "\ufeff#\r\n /"} {
+		f.Add([]byte(s), "a/b/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaac")
+	}
+	f.Fuzz(func(t *testing.T, b []byte, name string) {
+		base := name[strings.LastIndexByte(name, '/')+1:]
+		rules := parseRules(b)
+		for _, dir := range []bool{false, true} {
+			var last *rule
+			for i := range rules.all {
+				if r := &rules.all[i]; r.match(name, base, dir) {
+					last = r
+				}
+			}
+			if got := rules.last(name, dir); got != last {
+				t.Errorf("%q, directory %v: got %+v; want %+v", name, dir, got, last)
+			}
+		}
+	})
+}
+
+// A pattern made to take forever must not.
+func TestWildEnds(t *testing.T) {
+	if wild(strings.Repeat("**/a*", 12)+"b", strings.Repeat("aaaaaaaa/", 200)) || wild(strings.Repeat("*a", 40)+"b", strings.Repeat("a", 3000)) {
+		t.Error("matched")
+	}
+}

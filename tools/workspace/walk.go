@@ -1,0 +1,281 @@
+package workspace
+
+import (
+	"context"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// WalkOptions says what a walk yields.
+type WalkOptions struct {
+	Rules   *Rules // nil: as the Workspace was configured
+	Ignored bool   // yield ignored entries too, marked as such
+	Under   bool   // and what lies below ignored directories
+	Dirs    bool   // yield directories too
+	Info    bool   // fill in Entry.Info
+	Sorted  bool   // by path; nothing is yielded before all is known
+
+	// Skip, if not nil, tells what to leave out, with all that it holds.
+	// Keep, if not nil, tells what to yield of the rest. Both are called
+	// from several goroutines, with absolute paths.
+	Skip func(path string, dir bool) bool
+	Keep func(path string, t fs.FileMode) bool
+
+	byName bool // the entries of each directory in order
+}
+
+// An Entry is a file or directory that a walk came across.
+type Entry struct {
+	Path    string // absolute
+	Type    fs.FileMode
+	Ignored bool
+	Info    fs.FileInfo // nil if not asked for, or if the file is gone
+}
+
+// Walk yields what lies below dir, an absolute path in the workspace, as far
+// as the ignore files let it be seen. Names that the tools may not touch are
+// left out, and links are yielded but not followed. A directory that can't be
+// read is yielded with an error, and the walk goes on. When ctx is done, its
+// error is the last thing yielded. No goroutine is left when the loop is over,
+// however it ends.
+func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
+	if !o.Sorted {
+		return func(yield func(Entry, error) bool) { w.walk(ctx, dir, o, yield) }
+	}
+	return func(yield func(Entry, error) bool) {
+		type found struct {
+			Entry
+			err error
+		}
+		var all []found
+		var last error
+		w.walk(ctx, dir, o, func(e Entry, err error) bool {
+			if e.Path == "" {
+				last = err
+				return true
+			}
+			all = append(all, found{e, err})
+			return true
+		})
+		slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.Path, b.Path) })
+		for _, f := range all {
+			if !yield(f.Entry, f.err) {
+				return
+			}
+		}
+		if last != nil {
+			yield(Entry{}, last)
+		}
+	}
+}
+
+// A batch is what a walker found in one directory.
+type batch struct {
+	entries []Entry
+	err     error
+	dir     string
+}
+
+// A walker is the work that is left of a walk.
+type walker struct {
+	o    WalkOptions
+	mu   sync.Mutex
+	wake sync.Cond
+	todo []pending // the last first, which keeps it short
+	busy int
+	stop bool
+}
+
+type pending struct {
+	path    string
+	scope   *scope // of the directory above, unless it is the first
+	first   bool
+	ignored bool
+}
+
+func (w *Workspace) walk(ctx context.Context, dir string, o WalkOptions, yield func(Entry, error) bool) {
+	for b := range w.batches(ctx, dir, o) {
+		if b.err != nil && !yield(Entry{Path: b.dir, Type: fs.ModeDir}, b.err) {
+			return
+		}
+		for _, e := range b.entries {
+			if ctx.Err() != nil {
+				break
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		yield(Entry{}, err)
+	}
+}
+
+// batches yields what each directory holds, in no order. It ends early when
+// ctx is done.
+func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter.Seq[batch] {
+	return func(yield func(batch) bool) {
+		if _, err := w.real(dir); err != nil {
+			yield(batch{dir: dir, err: err})
+			return
+		}
+		rules := w.rules
+		if o.Rules != nil {
+			rules = *o.Rules
+		}
+		wk := &walker{o: o, todo: []pending{{path: dir, scope: w.scopeOf(dir, rules), first: true}}}
+		wk.wake.L = &wk.mu
+		out := make(chan batch, 64)
+		ctx, cancel := context.WithCancel(ctx)
+		var workers, others sync.WaitGroup
+		for range 2 * runtime.NumCPU() {
+			workers.Go(func() { wk.work(ctx, out) })
+		}
+		others.Go(func() {
+			workers.Wait()
+			close(out)
+		})
+		others.Go(func() {
+			<-ctx.Done()
+			wk.halt()
+		})
+		defer others.Wait()
+		defer cancel()
+		for b := range out {
+			if ctx.Err() != nil || !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// scopeOf returns the scope of dir's entries.
+func (w *Workspace) scopeOf(dir string, rules Rules) *scope {
+	root, rel, ok := w.rootOf(dir)
+	if !ok {
+		return w.scopeAt(dir, rules)
+	}
+	s := w.scopeAt(root, rules)
+	if rel == "." {
+		return s
+	}
+	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		root = filepath.Join(root, part)
+		s = s.enter(root)
+	}
+	return s
+}
+
+func (wk *walker) halt() {
+	wk.mu.Lock()
+	wk.stop = true
+	wk.mu.Unlock()
+	wk.wake.Broadcast()
+}
+
+func (wk *walker) work(ctx context.Context, out chan<- batch) {
+	for {
+		p, ok := wk.next()
+		if !ok {
+			return
+		}
+		b, dirs := wk.read(ctx, p)
+		wk.mu.Lock()
+		wk.todo = append(wk.todo, dirs...)
+		wk.mu.Unlock()
+		for range dirs {
+			wk.wake.Signal()
+		}
+		if len(b.entries) > 0 || b.err != nil {
+			select {
+			case out <- b:
+			case <-ctx.Done():
+			}
+		}
+		wk.mu.Lock()
+		wk.busy--
+		idle := wk.busy == 0 && len(wk.todo) == 0
+		wk.mu.Unlock()
+		if idle {
+			wk.wake.Broadcast()
+		}
+	}
+}
+
+// next waits for a directory to read. There is none if the walk is over.
+func (wk *walker) next() (pending, bool) {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	for len(wk.todo) == 0 && wk.busy > 0 && !wk.stop {
+		wk.wake.Wait()
+	}
+	if wk.stop || len(wk.todo) == 0 {
+		return pending{}, false
+	}
+	p := wk.todo[len(wk.todo)-1]
+	wk.todo = wk.todo[:len(wk.todo)-1]
+	wk.busy++
+	return p, true
+}
+
+// read returns what p holds and which directories are to be read next.
+func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
+	b := batch{dir: p.path}
+	d, err := openDir(p.path, p.first)
+	if err != nil {
+		b.err = err
+		return b, nil
+	}
+	defer d.Close()
+	found, err := d.ReadDir(-1)
+	b.err = err
+	s := p.scope
+	if !p.first {
+		s = s.enterListed(p.path, found)
+	}
+	prefix := p.path
+	if !os.IsPathSeparator(prefix[len(prefix)-1]) {
+		prefix += string(filepath.Separator)
+	}
+	var dirs []pending
+	b.entries = make([]Entry, 0, len(found))
+	for _, e := range found {
+		name, isDir := e.Name(), e.IsDir()
+		if ctx.Err() != nil {
+			break
+		}
+		if Withheld(name) {
+			continue
+		}
+		path := prefix + name
+		if wk.o.Skip != nil && wk.o.Skip(path, isDir) {
+			continue
+		}
+		ignored := p.ignored || s.ignores(path, isDir)
+		if ignored && !wk.o.Ignored {
+			continue
+		}
+		if isDir && (!ignored || wk.o.Under) {
+			dirs = append(dirs, pending{path: path, scope: s, ignored: ignored})
+		}
+		if isDir && !wk.o.Dirs || wk.o.Keep != nil && !wk.o.Keep(path, e.Type()) {
+			continue
+		}
+		entry := Entry{Path: path, Type: e.Type(), Ignored: ignored}
+		if wk.o.Info {
+			entry.Info, _ = e.Info()
+		}
+		b.entries = append(b.entries, entry)
+	}
+	if wk.o.byName {
+		slices.SortFunc(b.entries, func(a, b Entry) int { return strings.Compare(a.Path[len(prefix):], b.Path[len(prefix):]) })
+	}
+	return b, dirs
+}

@@ -1,0 +1,193 @@
+package workspace
+
+import "strings"
+
+// wild reports whether name matches pattern as git understands it: bytes, not
+// characters; * and ? stop at a slash; ** as a whole element crosses it.
+func wild(pattern, name string) bool {
+	m := matcher{pattern: pattern, name: name}
+	return m.match(0, 0)
+}
+
+type matcher struct {
+	pattern, name string
+
+	// From where on a star, by its place, is known to fail: up to the end of
+	// an element of the name, by its place, or up to the end of all.
+	failed map[[2]int]int
+	stars  int // tried; few are not worth remembering
+}
+
+// match reports whether the pattern from p on matches the name from n on.
+func (m *matcher) match(p, n int) bool {
+	for ; p < len(m.pattern); p++ {
+		c := m.pattern[p]
+		if c == '*' {
+			return m.star(p, n)
+		}
+		if n == len(m.name) {
+			return false
+		}
+		switch c {
+		case '?':
+			if m.name[n] == '/' {
+				return false
+			}
+		case '[':
+			in, end := class(m.pattern, p, m.name[n])
+			if !in {
+				return false
+			}
+			p = end
+		case '\\':
+			if p++; p == len(m.pattern) {
+				return false
+			}
+			fallthrough
+		default:
+			if m.pattern[p] != m.name[n] {
+				return false
+			}
+		}
+		n++
+	}
+	return n == len(m.name)
+}
+
+// star is match where the pattern has a star at p. Where it failed, it fails
+// also further on, and is not tried again: or some patterns would take forever.
+func (m *matcher) star(p, n int) bool {
+	start := p
+	for p < len(m.pattern) && m.pattern[p] == '*' {
+		p++
+	}
+	rest := m.pattern[p:]
+	deep := p-start > 1 && (start == 0 || m.pattern[start-1] == '/') &&
+		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
+	end := len(m.name)
+	if !deep {
+		if slash := strings.IndexByte(m.name[n:], '/'); slash >= 0 {
+			end = n + slash
+		}
+	}
+	if rest == "" {
+		return end == len(m.name)
+	}
+	key := [2]int{start, end}
+	if from, ok := m.failed[key]; ok && n >= from {
+		return false
+	}
+	if deep && rest[0] == '/' && m.match(p+1, n) {
+		return true // no directory at all
+	}
+	for i := n; i <= end; i++ {
+		if m.match(p, i) {
+			return true
+		}
+	}
+	if m.stars++; m.stars > 16 {
+		if m.failed == nil {
+			m.failed = map[[2]int]int{}
+		}
+		m.failed[key] = n
+	}
+	return false
+}
+
+// class reports whether c is in the bracket expression that begins at p, and
+// where that ends. A slash is in none.
+func class(pattern string, p int, c byte) (in bool, end int) {
+	at := func(i int) byte {
+		if i < len(pattern) {
+			return pattern[i]
+		}
+		return 0
+	}
+	p++
+	not := at(p) == '!' || at(p) == '^'
+	if not {
+		p++
+	}
+	var last byte // what a range would begin with
+	for first := true; first || at(p) != ']'; first, p = false, p+1 {
+		b := at(p)
+		switch {
+		case b == 0:
+			return false, 0
+		case b == '\\':
+			p++
+			if b = at(p); b == 0 {
+				return false, 0
+			}
+			in = in || c == b
+			last = b
+		case b == '-' && last != 0 && at(p+1) != 0 && at(p+1) != ']':
+			p++
+			if b = at(p); b == '\\' {
+				p++
+				if b = at(p); b == 0 {
+					return false, 0
+				}
+			}
+			in = in || last <= c && c <= b
+			last = 0
+		case b == '[' && at(p+1) == ':':
+			close := strings.IndexByte(pattern[p+2:], ']')
+			if close < 0 {
+				return false, 0
+			}
+			name, named := strings.CutSuffix(pattern[p+2:p+2+close], ":")
+			if !named { // an ordinary bracket
+				in = in || c == '['
+				last = '['
+				continue
+			}
+			is, known := ctype(name, c)
+			if !known {
+				return false, 0
+			}
+			in = in || is
+			p += 2 + close
+			last = 0
+		default:
+			in = in || c == b
+			last = b
+		}
+	}
+	return in != not && c != '/', p
+}
+
+// ctype reports whether c is in the named class of ASCII characters.
+func ctype(name string, c byte) (is, known bool) {
+	lower := 'a' <= c && c <= 'z'
+	upper := 'A' <= c && c <= 'Z'
+	digit := '0' <= c && c <= '9'
+	graph := '!' <= c && c <= '~'
+	switch name {
+	case "alnum":
+		return lower || upper || digit, true
+	case "alpha":
+		return lower || upper, true
+	case "blank":
+		return c == ' ' || c == '\t', true
+	case "cntrl":
+		return c < ' ' || c == 0x7f, true
+	case "digit":
+		return digit, true
+	case "graph":
+		return graph, true
+	case "lower":
+		return lower, true
+	case "print":
+		return graph || c == ' ', true
+	case "punct":
+		return graph && !lower && !upper && !digit, true
+	case "space":
+		return c == ' ' || '\t' <= c && c <= '\r', true
+	case "upper":
+		return upper, true
+	case "xdigit":
+		return digit || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F', true
+	}
+	return false, false
+}

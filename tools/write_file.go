@@ -1,0 +1,339 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gemline/engine"
+	"gemline/tools/edit"
+	"gemline/tools/workspace"
+)
+
+//go:embed doc/write_file.md
+var writeFileDoc string
+
+const writeFileSchema = `{"type":"object","properties":{
+"file_path":{"type":"string"},
+"content":{"type":"string","description":"All of it; nothing may be left out as in 'rest of code ...'"}},
+"required":["file_path","content"]}`
+
+type writeFileArgs struct {
+	Path     string `json:"file_path"`
+	Content  string `json:"content"`
+	Modified bool   `json:"modified_by_user"`
+}
+
+// writeFile returns the tool that writes a whole file.
+func writeFile(env Env) engine.Tool {
+	return define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
+		func(_ context.Context, a writeFileArgs) (engine.Call, error) {
+			if strings.Trim(a.Path, "\x00") == "" {
+				return engine.Call{}, unfit(`Missing or empty "file_path"`)
+			}
+			if !a.Modified && edit.HasPlaceholder("", a.Content) {
+				return engine.Call{}, unfit("`content` contains an omission placeholder " +
+					"(for example 'rest of methods ...'). Provide complete file content.")
+			}
+			r, err := revise(env.Workspace, a.Path, "file_write_failure")
+			if err != nil {
+				return engine.Call{}, err
+			}
+			text := fresh(a.Content)
+			if r.file != nil {
+				text = edit.KeepEndings(r.file.Text, a.Content)
+			}
+			if err := r.propose(text); err != nil {
+				return engine.Call{}, err
+			}
+			intent := r.intent(func(text string) map[string]any {
+				if text == r.draft() {
+					return map[string]any{"file_path": a.Path, "content": a.Content}
+				}
+				return map[string]any{"file_path": r.path, "content": text, "modified_by_user": true}
+			})
+			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
+				if err := r.write(ctx); err != nil {
+					return engine.Result{}, err
+				}
+				said := fmt.Sprintf("Successfully overwrote file: %s.", r.path)
+				if r.file == nil {
+					said = fmt.Sprintf("Successfully created and wrote to new file: %s.", r.path)
+				}
+				if a.Modified {
+					said += " User modified the `content` to be: " + a.Content
+				}
+				return r.result(said + r.snippet()), nil
+			}}, nil
+		})
+}
+
+// unfit says for the model that the arguments of an edit can't be meant.
+func unfit(message string) error {
+	return &engine.CallError{Type: engine.InvalidToolParams, Message: message}
+}
+
+// fresh returns text with the line endings of files that this system makes.
+func fresh(text string) string {
+	if runtime.GOOS != "windows" {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
+// A revision is a file about to hold another text.
+type revision struct {
+	ws    *workspace.Workspace
+	path  string          // absolute, as named
+	real  string          // where that leads
+	file  *workspace.File // as it was read; nil if there was none
+	class string          // of failures that have none of their own
+
+	text string // what the file will hold
+	diff string
+	stat edit.Stat
+}
+
+// revise reads the file called name, if there is one. Failures that have no
+// class of their own are of class.
+func revise(ws *workspace.Workspace, name, class string) (*revision, error) {
+	r := &revision{ws: ws, class: class}
+	var err error
+	if r.path, err = ws.Resolve(name); err != nil {
+		return nil, r.unreadable(err)
+	}
+	return r, r.read()
+}
+
+func (r *revision) read() error {
+	r.real = destination(r.path, 40)
+	file, err := r.ws.ReadText(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = nil, nil
+	}
+	if err != nil {
+		return r.unreadable(err)
+	}
+	r.file = file
+	return nil
+}
+
+// unreadable says for the model why the file can't be read.
+func (r *revision) unreadable(err error) error {
+	outside, size := (*workspace.OutsideError)(nil), (*workspace.SizeError)(nil)
+	switch {
+	case errors.As(err, &outside):
+		return &engine.CallError{Type: "path_not_in_workspace", Message: outside.Error(), Display: "Path not in workspace."}
+	case errors.As(err, &size):
+		return &engine.CallError{Type: "file_too_large",
+			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, r.path, float64(size.Size)/(1<<20))}
+	case errors.Is(err, workspace.ErrDirectory):
+		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + r.path}
+	case errors.Is(err, workspace.ErrBinary):
+		return &engine.CallError{Type: "read_content_failure", Message: "Cannot edit binary file: " + r.path}
+	case errors.Is(err, workspace.ErrIrregular):
+		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + r.path}
+	case errors.Is(err, fs.ErrPermission):
+		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path)}
+	}
+	return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error checking existing file '%s': %v", r.path, cause(err))}
+}
+
+// cause returns err without the path that those of package fs begin with.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// propose makes text what the file will hold, if it can hold it.
+func (r *revision) propose(text string) error {
+	if file := inTheWay(filepath.Dir(r.real)); file != "" {
+		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file)}
+	}
+	if r.format().BOM { // the file has one already
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	b, err := r.format().Encode(text)
+	if err != nil {
+		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Cannot write %s: %v", r.path, err)}
+	}
+	if len(b) > workspace.MaxFile {
+		return &engine.CallError{Type: "file_too_large",
+			Message: fmt.Sprintf("The proposed content exceeds the %dMB limit: %s (%.2fMB)", workspace.MaxFile>>20, r.path, float64(len(b))/(1<<20))}
+	}
+	r.text = text
+	name := oneLine(r.ws.Rel(r.path))
+	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.before(), text)
+	return nil
+}
+
+// inTheWay returns what stands where dir or a directory above it would be.
+func inTheWay(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil {
+			if info.IsDir() {
+				return ""
+			}
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+func (r *revision) format() workspace.Format {
+	if r.file == nil {
+		return workspace.Format{}
+	}
+	return r.file.Format
+}
+
+// before returns what the file holds.
+func (r *revision) before() string {
+	if r.file == nil {
+		return ""
+	}
+	return r.file.Text
+}
+
+// draft returns what the user edits: with the line endings of any editor, if
+// those of the file can be told from it.
+func (r *revision) draft() string {
+	if r.file == nil {
+		return r.text
+	}
+	return strings.ReplaceAll(r.text, "\r\n", "\n")
+}
+
+// intent describes the revision. The arguments of the call as the user changes
+// it are those that args returns.
+func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
+	name := r.ws.Rel(r.path)
+	in := engine.Intent{
+		Title:  "edit " + oneLine(name),
+		Detail: r.diff,
+		Paths:  []string{r.path},
+		Grants: []engine.Grant{{Label: "edits of " + oneLine(name), Tool: "edit", Target: r.real}},
+		Draft:  &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args},
+	}
+	if r.file == nil {
+		in.Title = "create " + oneLine(name)
+	}
+	if r.real != r.path {
+		in.Paths = append(in.Paths, r.real)
+	}
+	if r.diff == "" && r.file == nil {
+		in.Detail = "an empty file"
+	} else if r.diff == "" {
+		in.Detail = "no line changes"
+	}
+	return in
+}
+
+// oneLine quotes a name that would not stay on its line.
+func oneLine(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// write writes the text, unless the file is not as it was when the text was
+// proposed.
+func (r *revision) write(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	is := revision{ws: r.ws, path: r.path, class: r.class}
+	if err := is.read(); err != nil {
+		return err
+	}
+	what := ""
+	switch {
+	case is.file == nil && r.file == nil:
+	case is.file == nil:
+		what = "was removed"
+	case r.file == nil:
+		what = "was created"
+	case is.file.Text != r.file.Text || is.file.Format != r.file.Format:
+		what = "was changed"
+	}
+	if is.real != r.real {
+		what = "was moved"
+	}
+	if what != "" {
+		return &engine.CallError{Type: r.class,
+			Message: fmt.Sprintf("File %s by someone else after this call was prepared, so nothing was written: %s. Read it again before changing it.", what, r.path),
+			Display: "nothing written: the file " + what + " meanwhile"}
+	}
+	if err := r.ws.Write(r.path, r.text, r.format()); err != nil {
+		return r.unwritable(err)
+	}
+	return nil
+}
+
+// unwritable says for the model why the file can't be written.
+func (r *revision) unwritable(err error) error {
+	outside := (*workspace.OutsideError)(nil)
+	switch {
+	case errors.As(err, &outside):
+		return r.unreadable(err)
+	case errors.Is(err, workspace.ErrFull):
+		return &engine.CallError{Type: engine.NoSpaceLeft, Message: "No space left on device: " + r.path}
+	case errors.Is(err, workspace.ErrDirectory):
+		return &engine.CallError{Type: "target_is_directory", Message: "Target is a directory, not a file: " + r.path}
+	case errors.Is(err, fs.ErrPermission):
+		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied writing to file: %s (EACCES)", r.path)}
+	}
+	return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %v", r.path, cause(err))}
+}
+
+// snippet returns the changed parts of the text, with the words before them.
+func (r *revision) snippet() string {
+	s := edit.Snippet(r.before(), r.text)
+	if s == "" {
+		return ""
+	}
+	return " Here is the updated code:\n" + s
+}
+
+func (r *revision) result(said string) engine.Result {
+	return engine.Result{
+		Text:    said,
+		Display: r.stat.String(),
+		Changes: []engine.Change{{Path: r.path, Added: r.stat.Added, Removed: r.stat.Removed}},
+	}
+}
+
+// destination returns where the absolute path leads when all symbolic links
+// are followed, also if there is nothing yet; links limits how many of them
+// may lead to nothing.
+func destination(path string, links int) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if target, err := os.Readlink(path); err == nil && links > 0 {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && !filepath.IsAbs(target) {
+			target = filepath.Join(real, target)
+		}
+		return destination(target, links-1)
+	}
+	if dir == path {
+		return path
+	}
+	return filepath.Join(destination(dir, links), filepath.Base(path))
+}
