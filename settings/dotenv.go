@@ -1,0 +1,170 @@
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Variable is one line of a .env file.
+type Variable struct{ Name, Value string }
+
+// parseEnv reads the text of a .env file as the JavaScript library of that name
+// does: nothing is filled in, a # ends a value that is not quoted, a line that
+// makes no sense is passed over, and of two lines the last one counts.
+func parseEnv(text string) []Variable {
+	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	var out []Variable
+	at := map[string]int{}
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		m := assignment().FindStringSubmatch(line)
+		if m == nil {
+			text = rest
+			continue
+		}
+		v := Variable{Name: m[1]}
+		v.Value, text = envValue(text[len(m[0]):])
+		if i, seen := at[v.Name]; seen {
+			out[i] = v
+			continue
+		}
+		at[v.Name] = len(out)
+		out = append(out, v)
+	}
+	return out
+}
+
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:export\s+)?([\w.-]+)(?:[ \t]*=|:[ \t]+)[ \t]*`)
+})
+
+// envValue reads the value at the start of s and returns what comes after its
+// line. A quoted value may be of several lines.
+func envValue(s string) (value, rest string) {
+	if s != "" && strings.IndexByte("'\"`", s[0]) >= 0 {
+		if end := closing(s); end > 0 {
+			after, rest, _ := strings.Cut(s[end+1:], "\n")
+			if after = strings.TrimSpace(after); after == "" || after[0] == '#' {
+				return unescape(s[1:end], s[0]), rest
+			}
+		}
+	}
+	line, rest, _ := strings.Cut(s, "\n")
+	line, _, _ = strings.Cut(line, "#")
+	line = strings.TrimSpace(line)
+	if n := len(line); n > 1 && strings.IndexByte("'\"`", line[0]) >= 0 && line[n-1] == line[0] {
+		line = unescape(line[1:n-1], line[0])
+	}
+	return line, rest
+}
+
+// closing returns where the quote that begins s ends, or -1.
+func closing(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == s[0]:
+			i++
+		case s[i] == s[0]:
+			return i
+		}
+	}
+	return -1
+}
+
+func unescape(s string, quote byte) string {
+	if quote != '"' {
+		return s
+	}
+	return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s)
+}
+
+// envFiles returns where a .env file is looked for, in order: in the working
+// directory and each one above it, then in the user's. Those in a project's
+// .gemini are among them only if the folder is trusted.
+func (p Paths) envFiles(trusted bool) []string {
+	var paths []string
+	for dir := p.Cwd; ; {
+		if trusted || realPath(dir) == realPath(p.Home) {
+			paths = append(paths, filepath.Join(dir, ".gemini", ".env"))
+		}
+		paths = append(paths, filepath.Join(dir, ".env"))
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	if p.Home != "" {
+		paths = append(paths, p.User(".env"), filepath.Join(p.Home, ".env"))
+	}
+	return paths
+}
+
+// DotEnv returns the variables of one .env file, the first that is there, less
+// those that the environment sets already. A project's file counts only if the
+// folder is trusted, and even then it can't say whom gemline talks to, how it
+// is run, or which programs it and others start.
+func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
+	path := p.dotEnvFile(trusted, s.IgnoreLocalEnv)
+	b, err := readFile(path)
+	if err != nil {
+		return nil, []string{err.Error() + "; it is not used"}
+	}
+	plain := filepath.Base(filepath.Dir(path)) != ".gemini"
+	vars = map[string]string{}
+	var refused []string
+	for _, v := range parseEnv(string(b)) {
+		_, set := lookup(v.Name)
+		switch {
+		case set, plain && slices.Contains(s.ExcludedVars, v.Name):
+		case !p.own(path) && reserved(v.Name):
+			refused = append(refused, v.Name)
+		default:
+			vars[v.Name] = v.Value
+		}
+	}
+	if len(refused) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", path, some(refused)))
+	}
+	return vars, warnings
+}
+
+// dotEnvFile returns the path of the .env file that counts, "" if none does.
+func (p Paths) dotEnvFile(trusted, ignoreLocal bool) string {
+	for _, path := range p.envFiles(trusted) {
+		plain := filepath.Base(filepath.Dir(path)) != ".gemini"
+		if !trusted && !p.own(path) || plain && ignoreLocal && !p.own(path) {
+			continue
+		}
+		if _, ok := regular(path); ok {
+			return path
+		}
+	}
+	return ""
+}
+
+// reserved reports whether a variable is not for a project to set: it says
+// where requests and keys go, whom to trust, or what a program loads and
+// starts.
+func reserved(name string) bool {
+	name = strings.ToUpper(name)
+	if strings.HasSuffix(name, "_PROXY") {
+		return true
+	}
+	for _, prefix := range []string{"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "GEMINI_CLI_", "GEMLINE_", "NODE_", "NPM_", "SSL_CERT_", "SSH_", "BASH_", "CODE_ASSIST_", "JAVA_TOOL_", "JDK_JAVA_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{
+		"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_API_VERSION", "GEMINI_API_KEY_AUTH_MECHANISM",
+		"GEMINI_RESTRICTED_MODE", "GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD", "GEMINI_DEBUG_LOG_FILE", "GOOGLE_APPLICATION_CREDENTIALS",
+		"PATH", "PATHEXT", "COMSPEC", "HOME", "USERPROFILE", "SHELL", "ENV", "IFS", "TMPDIR", "TEMP", "TMP",
+		"PAGER", "MANPAGER", "LESSOPEN", "EDITOR", "VISUAL", "BROWSER", "INSIDE_EMACS", "TERM", "CI", "GITHUB_ACTIONS",
+	}, name)
+}

@@ -1,0 +1,168 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFlags(t *testing.T) {
+	for _, test := range []struct {
+		args string // separated by |
+		want func(f *Flags) bool
+	}{
+		{"", func(f *Flags) bool { return f.Prompt == "" && len(f.Words) == 0 }},
+		{"-p|hi", func(f *Flags) bool { return f.Prompt == "hi" }},
+		{"-p|- item", func(f *Flags) bool { return f.Prompt == "- item" }},
+		{"-p|--yolo", func(f *Flags) bool { return f.Prompt == "--yolo" && !f.Yolo }},
+		{"--prompt=a=b", func(f *Flags) bool { return f.Prompt == "a=b" }},
+		{"-p=x", func(f *Flags) bool { return f.Prompt == "x" }},
+		{"-ojson", func(f *Flags) bool { return f.Format() == "json" }},
+		{"--outputFormat|stream-json", func(f *Flags) bool { return f.Format() == "stream-json" }},
+		{"--json|-p|x", func(f *Flags) bool { return f.Format() == "json" && f.Prompt == "x" }},
+		{"fix|--yolo|bug", func(f *Flags) bool { return f.Yolo && slices.Equal(f.Words, []string{"fix", "bug"}) }},
+		{"-yd|x", func(f *Flags) bool { return f.Yolo && f.Debug && slices.Equal(f.Words, []string{"x"}) }},
+		{"--|-p|x", func(f *Flags) bool { return f.Prompt == "" && slices.Equal(f.Words, []string{"-p", "x"}) }},
+		{"-", func(f *Flags) bool { return slices.Equal(f.Words, []string{"-"}) }},
+		{"--resume", func(f *Flags) bool { return f.Resume == Optional{Set: true} }},
+		{"-r|3|-p|x", func(f *Flags) bool { return f.Resume == Optional{true, "3"} && f.Prompt == "x" }},
+		{"--resume=latest", func(f *Flags) bool { return f.Resume == Optional{true, "latest"} }},
+		{"--no-debug", func(f *Flags) bool { return !f.Debug }},
+		{"--accessible", func(f *Flags) bool { return f.ScreenReader }},
+		{"--include-directories|a,b|--include-directories|c", func(f *Flags) bool {
+			return slices.Equal(f.IncludeDirs, []string{"a", "b", "c"})
+		}},
+		{"-m|a|-m|b", func(f *Flags) bool { return f.Model == "b" }},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			f, err := ParseFlags(split(test.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !test.want(f) {
+				t.Errorf("got %+v", f)
+			}
+		})
+	}
+}
+
+func TestBadCommandLines(t *testing.T) {
+	for args, want := range map[string]string{
+		"--promt|x":                       "unknown flag --promt; did you mean --prompt?",
+		"--yollo":                         "did you mean --yolo?",
+		"--zzzzzzzzzz":                    "unknown flag --zzzzzzzzzz; see gemline --help",
+		"-z":                              "unknown flag -z",
+		"-p":                              "--prompt needs a value",
+		"-p|a|-p|b":                       "--prompt is given twice",
+		"-p|a|b":                          "can't be used together",
+		"-p|a|-i|b":                       "can't be used together",
+		"-y|--approval-mode|plan":         "can't be used together",
+		"--resume|--session-id|x":         "can't be used together",
+		"-o|xml":                          `--output-format must be one of "text", "json", "stream-json", not "xml"`,
+		"--approval-mode|reckless":        `--approval-mode must be one of "default", "auto_edit", "yolo", "plan", not "reckless"`,
+		"--max-turns|many":                `--max-turns: must be a whole number, not "many"`,
+		"--max-turns=-1":                  "must not be negative",
+		"--json|-o|text":                  "can't be used together",
+		"--stdin|-n":                      "can't be used together",
+		"--\xff\xfe":                      "unknown flag",
+		"--" + strings.Repeat("x", 1<<16): "unknown flag",
+	} {
+		_, err := ParseFlags(split(args))
+		var ue *UsageError
+		if !errors.As(err, &ue) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v; want %q", args, err, want)
+			continue
+		}
+		if strings.Contains(err.Error(), "\n") || len(err.Error()) > 300 {
+			t.Errorf("%.40q: not one line: %q", args, err)
+		}
+	}
+}
+
+func split(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "|")
+}
+
+func TestSessionOrOneAnswer(t *testing.T) {
+	for _, test := range []struct {
+		args        string
+		in, out     bool
+		env         string
+		interactive bool
+	}{
+		{"", true, true, "", true},
+		{"", false, true, "", false},
+		{"", true, false, "", false},
+		{"what is this", true, true, "", true},
+		{"-p|x", true, true, "", false},
+		{"-i|x", true, true, "", true},
+		{"-i|x", false, true, "", false},
+		{"-", true, true, "", false},
+		{"--json", true, true, "", false},
+		{"", true, true, "CI", false},
+		{"-i|x", true, true, "CI", true},
+		{"", true, true, "GITHUB_ACTIONS", false},
+	} {
+		f, err := ParseFlags(split(test.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		getenv := func(name string) string {
+			if name == test.env {
+				return "true"
+			}
+			return ""
+		}
+		if got := f.Interactive(test.in, test.out, getenv); got != test.interactive {
+			t.Errorf("%+v: got %v", test, got)
+		}
+	}
+}
+
+func TestWantedFormat(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                          "",
+		"--json|--nonsense":         "json",
+		"--nonsense|-o|stream-json": "stream-json",
+		"--outputFormat=json|-z":    "json",
+		"-o":                        "",
+		"--|--json":                 "",
+	} {
+		if got := WantedFormat(split(args)); got != want {
+			t.Errorf("%q: got %q; want %q", args, got, want)
+		}
+	}
+}
+
+func TestHelpFitsTheScreen(t *testing.T) {
+	var b strings.Builder
+	if err := Help(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 81 {
+			t.Errorf("wider than 80 columns: %q", line)
+		}
+	}
+	for _, flag := range []string{"-p, --prompt TEXT", "--resume ID", "--screen-reader", "--skip-trust", "GEMINI_API_KEY"} {
+		if !strings.Contains(b.String(), flag) {
+			t.Errorf("%s is not in the help text", flag)
+		}
+	}
+}
+
+func FuzzParseFlags(f *testing.F) {
+	f.Add("-p|x")
+	f.Add("--resume=|=|--|")
+	f.Add("-\x00|---")
+	f.Fuzz(func(t *testing.T, args string) {
+		_, err := ParseFlags(split(args))
+		if ue := (*UsageError)(nil); err != nil && !errors.As(err, &ue) {
+			t.Errorf("%q: %T: %v", args, err, err)
+		}
+	})
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package settings
+
+// exposed says nothing: who may write the directory of all users is for this
+// system to say.
+func exposed(string) string { return "" }

@@ -1,0 +1,299 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// env returns the lookup of an environment.
+func env(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+// files writes files of settings, the weakest first.
+func files(t *testing.T, texts ...string) []Source {
+	t.Helper()
+	var out []Source
+	for i, text := range texts {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.json", i))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, Source{Path: path})
+	}
+	return out
+}
+
+func TestDefault(t *testing.T) {
+	got, warnings, err := Load([]Source{{Path: filepath.Join(t.TempDir(), "none.json")}, {Path: ""}, {Path: os.DevNull}}, env())
+	if err != nil || warnings != nil {
+		t.Fatal(warnings, err)
+	}
+	want := Default()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if want.MaxTurns != -1 || want.Threshold != 40_000 || !want.Redact || want.Pager != "cat" || want.ApprovalMode != "default" {
+		t.Errorf("%+v", want)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	got, warnings, err := Load(files(t,
+		`{"model": {"name": "a", "maxSessionTurns": 3}, "context": {"includeDirectories": ["x", "y"], "fileName": ["A.md"],
+		  "fileFiltering": {"customIgnoreFilePaths": ["i", "j"]}}}`,
+		`{"model": {"name": "b"}, "context": {"includeDirectories": ["y", "z"], "fileName": "B.md",
+		  "fileFiltering": {"customIgnoreFilePaths": ["j", "k"]}}}`), env())
+	if err != nil || warnings != nil {
+		t.Fatal(warnings, err)
+	}
+	want := Default()
+	want.Model, want.MaxTurns = "b", 3
+	want.IncludeDirs = []string{"x", "y", "y", "z"}
+	want.FileNames = []string{"B.md"}
+	want.IgnoreFiles = []string{"i", "j", "k"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		name, text, warning string
+		change              func(*Settings)
+	}{
+		{"comments", "\ufeff// a\n{/* b */ \"model\": {\"name\": \"m\",},}", "", func(s *Settings) { s.Model = "m" }},
+		{"empty", " \n", "", nil},
+		{"spelled number", `{"general": {"maxAttempts": "3"}}`, "", func(s *Settings) { s.MaxAttempts = 3 }},
+		{"spelled truth", `{"tools": {"useRipgrep": "false"}}`, "", func(s *Settings) { s.Ripgrep = false }},
+		{"not a number", `{"general": {"maxAttempts": "many"}}`, `general.maxAttempts must be a whole number, not "many"`, nil},
+		{"a fraction", `{"general": {"maxAttempts": 1.5}}`, "general.maxAttempts must be a whole number, not 1.5", nil},
+		{"too large", `{"general": {"maxAttempts": 1e300}}`, "general.maxAttempts must be a whole number, not 1e+300", nil},
+		{"a list", `{"model": {"name": ["a"]}}`, "model.name must be a string, not a list", nil},
+		{"null", `{"model": {"name": null}}`, "model.name must be a string, not null", nil},
+		{"mixed list", `{"context": {"includeDirectories": ["a", 1]}}`, "context.includeDirectories must be a list of strings, not a list", nil},
+		{"not an object", `{"model": "m"}`, `model must be an object, not "m"`, nil},
+		{"yolo", `{"general": {"defaultApprovalMode": "yolo"}}`, `general.defaultApprovalMode must be default or auto_edit or plan, not "yolo"`, nil},
+		{"an older name", `{"tools": {"approvalMode": "plan"}}`, "", func(s *Settings) { s.ApprovalMode = "plan" }},
+		{"both names", `{"tools": {"approvalMode": "plan"}, "general": {"defaultApprovalMode": "auto_edit"}}`, "", func(s *Settings) { s.ApprovalMode = "auto_edit" }},
+		{"elsewhere", `{"theme": "x"}`, `"theme" is not a setting; did you mean ui.theme?`, nil},
+		{"misspelled", `{"tools": {"useRipGrap": true}}`, `"tools.useRipGrap" is not a setting; did you mean tools.useRipgrep?`, nil},
+		{"nonsense", `{"zzzzzzzzzzzz": 1}`, `"zzzzzzzzzzzz" is not a setting`, nil},
+		{"of others", `{"mcpServers": {"a": {"command": "b"}}, "hooks": {"X": []}, "ui": {"hideTips": true}, "$schema": "s"}`, "", nil},
+		{"a variable", `{"model": {"name": "${A}-$B-${C:-c}-$C"}}`, "", func(s *Settings) { s.Model = "1-2-c-$C" }},
+		{"keys have none", `{"$A": 1}`, `"$A" is not a setting`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := files(t, c.text)
+			got, warnings, err := Load(src, env("A", "1", "B", "2"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Default()
+			if c.change != nil {
+				c.change(want)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+			warning := strings.TrimPrefix(strings.Join(warnings, "\n"), src[0].Path+": ")
+			if warning != c.warning {
+				t.Errorf("warning %q, want %q", warning, c.warning)
+			}
+			if b, _ := os.ReadFile(src[0].Path); string(b) != c.text {
+				t.Errorf("the file is now %q", b)
+			}
+		})
+	}
+}
+
+func TestManyMistakes(t *testing.T) {
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "%q: %d,", fmt.Sprintf("zzzz%d%s", i, strings.Repeat("y", 300)), i)
+	}
+	_, warnings, err := Load(files(t, "{"+b.String()+"}"), env())
+	if err != nil || len(warnings) != maxWarnings+1 || !strings.HasSuffix(warnings[maxWarnings], "and 995 more like this") {
+		t.Errorf("%d warnings, %v", len(warnings), err)
+	}
+}
+
+func TestUnusableFile(t *testing.T) {
+	for _, c := range []struct {
+		name, text   string
+		line, column int
+		message      string
+	}{
+		{"no comma", "{\n  \"a\": 1\n  \"b\": 2}", 3, 3, "invalid character '\"' after object value (expecting ',' or '}')"},
+		{"cut off", "{\"model\": {", 1, 12, "the file ends in the middle"},
+		{"a list", "\n [1]", 2, 2, "must hold an object: { ... }"},
+		{"a word", "true", 1, 1, "must hold an object: { ... }"},
+		{"two values", "{} {}", 1, 4, "invalid character '{' after top-level value"},
+		{"not UTF-8", "{\"a\":\n\"\xff\"}", 2, 2, "is not UTF-8"},
+		{"deep", "{\"a\":" + strings.Repeat("[", 1<<20), 1, 105, "objects and lists are nested too deep"},
+		{"deep behind a comment", "/* \" */ {\"a\":" + strings.Repeat("[", 1<<20), 1, 113, "objects and lists are nested too deep"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src := files(t, `{"model": {"name": "kept"}}`, c.text)
+			s, _, err := Load(src, env())
+			var got *FileError
+			if !errors.As(err, &got) {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(&FileError{src[1].Path, c.line, c.column, c.message}, got); d != "" {
+				t.Error(d)
+			}
+			if s.Model != "kept" {
+				t.Error("the other file does not count")
+			}
+		})
+	}
+	unusable := func(name, path, message string) {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := Load([]Source{{Path: path}}, env())
+			if err == nil || err.Error() != path+": "+message {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	dir := t.TempDir()
+	unusable("a directory", dir, "is a directory, not a file")
+	large := filepath.Join(dir, "large.json")
+	f, err := os.Create(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Truncate(100 << 20)
+	f.Close()
+	unusable("100 MB", large, "is larger than 4 MiB, which no settings are")
+	if runtime.GOOS != "windows" {
+		unusable("a device", "/dev/zero", "is not a regular file")
+		// A home that is no directory, such as /dev/null, holds no settings.
+		if _, _, err := Load([]Source{{Path: filepath.Join(large, "x.json")}}, env()); err != nil {
+			t.Errorf("below a file: %v", err)
+		}
+	}
+	if os.Getuid() > 0 {
+		locked := files(t, "{}")[0].Path
+		os.Chmod(locked, 0)
+		unusable("unreadable", locked, "permission denied")
+	}
+}
+
+func TestGuarded(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the system's own rules hold here")
+	}
+	src := files(t, `{"model": {"name": "x"}}`)
+	src[0].Guarded = true
+	os.Chmod(src[0].Path, 0o666)
+	s, warnings, err := Load(src, env())
+	if err != nil || s.Model != "" || len(warnings) != 1 || !strings.Contains(warnings[0], "is passed over: ") {
+		t.Errorf("%q, %q, %v", s.Model, warnings, err)
+	}
+	if why := exposed(filepath.Join(t.TempDir(), "none")); why != "" {
+		t.Error("not there, but", why)
+	}
+	if info, err := os.Stat("/etc/passwd"); err == nil && info.Mode().Perm()&0o022 == 0 {
+		if why := exposed("/etc/passwd"); why != "" {
+			t.Error(why)
+		}
+	}
+}
+
+func TestSources(t *testing.T) {
+	p := NewPaths("/home/u", "", "/src/app")
+	paths := func(p Paths, lookup func(string) (string, bool), workspace bool) (out []string) {
+		for _, s := range p.Sources(lookup, workspace) {
+			out = append(out, filepath.ToSlash(s.Path))
+		}
+		return out
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the paths of Linux")
+	}
+	for _, c := range []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"usual", paths(p, env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/src/app/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
+		{"not trusted", paths(p, env(), false), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
+		{"at home", paths(NewPaths("/home/u", "", "/home/u"), env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
+		{"elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json"), false), []string{"/opt/system-defaults.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
+		{"both elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/d.json"), false), []string{"/d.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
+	} {
+		if d := cmp.Diff(c.want, c.got); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	lookup := env("A", "1", "EMPTY", "", "LONG", long, "SELF", "$A")
+	for in, want := range map[string]string{
+		"$A": "1", "${A}b": "1b", "$Ab": "$Ab", "$": "$", "$$A": "$1", "${}": "${}", "${A": "${A", "${A:-x}": "1",
+		"${B:-x y}": "x y", "${B:-}": "", "${EMPTY:-x}": "", "${B-x}": "${B-x}", "$B": "$B", "a$EMPTY.b": "a.b", "$SELF": "$A", "${A}}": "1}",
+	} {
+		if got, err := expandText(in, lookup); got != want || err != nil {
+			t.Errorf("%q becomes %q, %v; want %q", in, got, err, want)
+		}
+	}
+	if _, err := expandText(strings.Repeat("$LONG", 1000), lookup); err == nil {
+		t.Error("no limit")
+	}
+}
+
+func TestOverride(t *testing.T) {
+	s := Default()
+	s.Model, s.IncludeDirs = "file", []string{"a"}
+	if err := s.Override(&Flags{}, env("GEMINI_MODEL", " env ")); err != nil || s.Model != "env" || s.ApprovalMode != "default" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s.NoYolo = true
+	err := s.Override(&Flags{Model: "flag", Yolo: true, MaxTurns: 2, MaxAttempts: 3, JSON: true, IncludeDirs: []string{"b"}}, env("GEMINI_MODEL", "env"))
+	var never *ForbiddenError
+	if !errors.As(err, &never) {
+		t.Error(err)
+	}
+	if s.Model != "flag" || s.MaxTurns != 2 || s.MaxAttempts != 3 || s.Format != "json" || strings.Join(s.IncludeDirs, " ") != "a b" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	f.Add([]byte("{\"model\": {\"name\": \"${A:-b}\"}, \"x\": [1, /* c */ 2,],}"))
+	f.Add([]byte("\ufeff{\"a\":{\"b\":\"\\ud800\"}}"))
+	f.Add([]byte("{\"general\":{\"maxAttempts\":1e999}}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, err := parseObject("f", b)
+		if err != nil {
+			var fe *FileError
+			if !errors.As(err, &fe) || strings.Contains(fe.Message, "\n") || fe.Line < 0 || (fe.Line > 0) != (fe.Column > 0) {
+				t.Errorf("%#v", err)
+			}
+			return
+		}
+		words().check(tree)
+		s := Default()
+		s.take(tree, env("A", "1"))
+		if d := cmp.Diff(Default().ApprovalMode, s.ApprovalMode); d != "" && s.ApprovalMode != "auto_edit" && s.ApprovalMode != "plan" {
+			t.Error(d)
+		}
+	})
+}

@@ -1,0 +1,383 @@
+package settings
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Paths says where the user's files and a project's are. Making one touches
+// nothing on the disk.
+type Paths struct {
+	Home string // the directory that holds .gemini; empty if there is none
+	Cwd  string // the directory that is worked in, absolute
+}
+
+// NewPaths returns the paths of a user with the given home directory who works
+// in cwd. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
+// takes the place of home.
+func NewPaths(home, geminiHome, cwd string) Paths {
+	if geminiHome != "" {
+		home = geminiHome
+	}
+	if home != "" && !filepath.IsAbs(home) {
+		home = filepath.Join(cwd, home)
+	}
+	return Paths{Home: home, Cwd: filepath.Clean(cwd)}
+}
+
+// User returns the directory of the user's files, ~/.gemini, or the path of
+// something in it. It is empty if there is no home directory.
+func (p Paths) User(elem ...string) string {
+	if p.Home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{p.Home, ".gemini"}, elem...)...)
+}
+
+// Workspace returns the directory of the project's own settings, or the path
+// of something in it.
+func (p Paths) Workspace(elem ...string) string {
+	return filepath.Join(append([]string{p.Cwd, ".gemini"}, elem...)...)
+}
+
+// A Project is where the program keeps what belongs to one directory.
+type Project struct {
+	Root string // the directory, symbolic links resolved
+	Slug string // its short name in the registry
+	Hash string // the SHA-256 of Root in hexadecimal, for session files
+	Temp string // ~/.gemini/tmp/<slug>; empty if there is no home directory
+}
+
+// Chats returns the directory of the project's session files.
+func (p Project) Chats() string {
+	if p.Temp == "" {
+		return ""
+	}
+	return filepath.Join(p.Temp, "chats")
+}
+
+// Hash returns the SHA-256 of path in hexadecimal.
+func Hash(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:])
+}
+
+// Project finds the project of the working directory in the registry of
+// projects, and enters it there if it is not known yet.
+//
+// The Project can be used even beside an error, which says that the registry
+// could not be read or written: its slug is then the one that would have been
+// entered.
+func (p Paths) Project(ctx context.Context) (Project, error) {
+	root := p.Cwd
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	pr := Project{Root: root, Hash: Hash(root), Slug: slugOf(root)}
+	if p.Home == "" {
+		return pr, errors.New("no home directory: nothing of this session can be kept")
+	}
+	r := registry{dir: p.User(), root: root}
+	if runtime.GOOS == "windows" {
+		r.root = strings.ToLower(root)
+	}
+	slug, err := r.slug(ctx)
+	pr.Slug = slug
+	pr.Temp = p.User("tmp", slug)
+	return pr, err
+}
+
+// slugOf turns the last element of a path into a name that is safe anywhere.
+func slugOf(path string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(filepath.Base(path)) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(r)
+			continue
+		}
+		gap = true
+	}
+	if b.Len() == 0 {
+		return "project"
+	}
+	return b.String()
+}
+
+// A registry is projects.json beside the directories it gives out, seen from
+// the project at root. Other programs write to it at the same time.
+type registry struct {
+	dir  string // ~/.gemini
+	root string
+}
+
+// projects is the content of projects.json. Keys that we do not know are kept.
+type projects struct {
+	slugs map[string]string
+	rest  map[string]json.RawMessage
+}
+
+const marker = ".project_root" // names the owner of a slug's directory
+
+// slug returns the slug of the project, registered if that is possible.
+func (r registry) slug(ctx context.Context) (string, error) {
+	ps, err := r.read()
+	if err == nil {
+		if s := ps.slugs[r.root]; usable(s) && r.owner(s, "tmp") == r.root {
+			return s, nil
+		}
+	}
+	guess := r.choose(ps)
+	if err != nil {
+		return guess, err
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return guess, fmt.Errorf("register this project: %w", err)
+	}
+	l, err := lockRegistry(ctx, filepath.Join(r.dir, "projects.json.lock"))
+	if err != nil {
+		return guess, fmt.Errorf("register this project: %w", err)
+	}
+	defer l.release()
+	if ps, err = r.read(); err != nil { // another process may have written
+		return guess, err
+	}
+	s := r.choose(ps)
+	if err := r.claim(s); err != nil {
+		return s, fmt.Errorf("register this project: %w", err)
+	}
+	if ps.slugs[r.root] == s {
+		return s, nil
+	}
+	ps.slugs[r.root] = s
+	if err := r.write(ps, l); err != nil {
+		return s, fmt.Errorf("register this project: %w", err)
+	}
+	return s, nil
+}
+
+// choose returns the slug that the project has or should get. It only reads.
+func (r registry) choose(ps projects) string {
+	if s := ps.slugs[r.root]; usable(s) && r.free(s) {
+		return s
+	}
+	taken := map[string]bool{}
+	for root, s := range ps.slugs {
+		if root != r.root {
+			taken[s] = true
+		}
+	}
+	base := slugOf(r.root)
+	for n := 0; ; n++ {
+		s := base
+		if n > 0 {
+			s += "-" + strconv.Itoa(n)
+		}
+		if !taken[s] && r.free(s) {
+			return s
+		}
+	}
+}
+
+// free reports whether no other project's marker is on the directories of s.
+func (r registry) free(s string) bool {
+	for _, place := range []string{"tmp", "history"} {
+		if owner := r.owner(s, place); owner != "" && owner != r.root {
+			return false
+		}
+	}
+	return true
+}
+
+// owner returns the project that the marker of a slug's directory names, and
+// nothing if there is no marker.
+func (r registry) owner(s, place string) string {
+	b, err := os.ReadFile(filepath.Join(r.dir, place, s, marker))
+	if err != nil {
+		return ""
+	}
+	owner := strings.TrimSpace(string(b))
+	if runtime.GOOS == "windows" {
+		owner = strings.ToLower(owner)
+	}
+	return owner
+}
+
+// claim puts the project's marker on the directories of s.
+func (r registry) claim(s string) error {
+	for _, place := range []string{"tmp", "history"} {
+		dir := filepath.Join(r.dir, place, s)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if r.owner(s, place) != "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, marker), []byte(r.root), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read returns the registry, which is empty if the file is missing or empty.
+// A file that is something else is left alone.
+func (r registry) read() (projects, error) {
+	ps := projects{slugs: map[string]string{}, rest: map[string]json.RawMessage{}}
+	path := filepath.Join(r.dir, "projects.json")
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ps, nil
+	}
+	if err != nil {
+		return ps, err
+	}
+	if len(strings.TrimSpace(string(b))) == 0 {
+		return ps, nil
+	}
+	if err := json.Unmarshal(b, &ps.rest); err != nil || ps.rest == nil {
+		ps.rest = map[string]json.RawMessage{}
+		return ps, fmt.Errorf("%s is damaged and left as it is: mend or remove it", path)
+	}
+	if raw, ok := ps.rest["projects"]; ok {
+		if err := json.Unmarshal(raw, &ps.slugs); err != nil {
+			return ps, fmt.Errorf("%s is damaged and left as it is: %q: %w", path, "projects", err)
+		}
+		if ps.slugs == nil { // it said null
+			ps.slugs = map[string]string{}
+		}
+	}
+	return ps, nil
+}
+
+// write replaces projects.json as a whole, unless the lock was lost meanwhile.
+func (r registry) write(ps projects, l *registryLock) error {
+	raw, err := json.Marshal(ps.slugs)
+	if err != nil {
+		return err
+	}
+	ps.rest["projects"] = raw
+	b, err := json.MarshalIndent(ps.rest, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.dir, "projects.json")
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".projects-*.json")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // of no effect once it is renamed
+	_, err = tmp.Write(b)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	if !l.held() {
+		return errors.New("projects.json.lock was taken away by another program")
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// usable reports whether s, which stands in a file, is the name of a directory.
+func usable(s string) bool {
+	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\\\x00:")
+}
+
+// A registryLock is a directory that only one program at a time can make.
+type registryLock struct {
+	path string
+	made os.FileInfo
+}
+
+const (
+	lockStale = 10 * time.Second      // a lock this old was left by a program that died
+	lockWait  = 11 * time.Second      // long enough to see a lock become stale
+	lockPoll  = 10 * time.Millisecond // between attempts
+)
+
+// lockRegistry makes the directory path, waiting for another program to remove
+// its own. One that is older than any program needs it is taken for abandoned.
+func lockRegistry(ctx context.Context, path string) (*registryLock, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	for {
+		err := os.Mkdir(path, 0o700)
+		if err == nil {
+			info, err := os.Lstat(path)
+			if err != nil {
+				return nil, err
+			}
+			return &registryLock{path: path, made: info}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		removeStale(path)
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s is held by another program", path)
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// removeStale removes an abandoned lock. It is renamed first, so that of two
+// programs that find it only one removes it, and looked at again, so that a
+// lock made between the look and the rename is given back.
+func removeStale(path string) {
+	info, err := os.Lstat(path)
+	if err != nil || time.Since(info.ModTime()) < lockStale {
+		return
+	}
+	aside := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if os.Rename(path, aside) != nil {
+		return
+	}
+	if got, err := os.Lstat(aside); err == nil && !sameLock(info, got) {
+		if os.Rename(aside, path) == nil {
+			return
+		}
+	}
+	os.RemoveAll(aside)
+}
+
+// held reports whether the lock is still the one that was made.
+func (l *registryLock) held() bool {
+	now, err := os.Lstat(l.path)
+	return err == nil && sameLock(l.made, now)
+}
+
+// sameLock reports whether a and b are one directory. The time is compared
+// too, since a file system may give the same number to the next directory.
+func sameLock(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
+}
+
+func (l *registryLock) release() {
+	if l.held() {
+		os.Remove(l.path)
+	}
+}
