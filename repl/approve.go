@@ -1,0 +1,235 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+// An Asker puts the engine's questions to the user. It may be called on the
+// goroutine of a turn or on the terminal's own.
+type Asker struct {
+	*Console
+
+	// Edit lets the user change text in an editor, in a file of that name.
+	// Nil offers no such choice.
+	Edit func(ctx context.Context, name, text string) (string, error)
+
+	desk desk // of the turn that runs, nil between turns
+}
+
+// invalidAnswers is how many answers that are no choice end a question.
+const invalidAnswers = 3
+
+// Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
+func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
+	if a.desk == nil {
+		return a.approve(ctx, p)
+	}
+	a.desk.do(func() { answer, err = a.approve(ctx, p) })
+	return answer, err
+}
+
+func (a *Asker) approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	a.show(p)
+	edits := a.Edit != nil && p.Intent.Draft != nil
+	question := choices(p.Intent.Grants, edits)
+	for invalid := 0; invalid < invalidAnswers; {
+		s, err := a.ask(ctx, question)
+		switch {
+		case err == io.EOF:
+			a.Out.Line(output.Info, "the input has ended, which means no")
+			return engine.Answer{}, nil
+		case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
+			return engine.Answer{}, fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
+		case err != nil:
+			return engine.Answer{}, err
+		}
+		c, ok := parseChoice(s)
+		switch {
+		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
+			if invalid++; invalid < invalidAnswers {
+				a.Out.Line(output.Info, "%q is none of the choices", s)
+			}
+			continue
+		case c.key == 'y':
+			return engine.Answer{Allow: true}, nil
+		case c.key == 'a':
+			return engine.Answer{Allow: true, Scope: engine.Session, Grant: p.Intent.Grants[c.grant]}, nil
+		case c.key == 'n':
+			return engine.Answer{Note: c.note}, nil
+		case c.key == '?':
+			a.explain(p, edits)
+			continue
+		}
+		if args := a.edit(ctx, p.Intent.Draft); args != nil {
+			return engine.Answer{Args: args}, nil
+		}
+	}
+	a.Out.Line(output.Warning, "%d answers that are none of the choices, which means no", invalidAnswers)
+	return engine.Answer{}, nil
+}
+
+// show prints what is to be decided, in full.
+func (a *Asker) show(p engine.Proposal) {
+	in := p.Intent
+	title := in.Title
+	if title == "" {
+		title = p.Tool.Name()
+	}
+	if detail := strings.TrimSuffix(in.Detail, "\n"); detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || entitled(title) != title) {
+		n := strings.Count(detail, "\n") + 1
+		lines := "1 line"
+		if n > 1 {
+			lines = fmt.Sprintf("%d lines", n)
+		}
+		a.Out.Line(output.Tool, "%s, to be decided on, %s:", output.EscapeLine(p.Tool.Name()), lines)
+		for l := range strings.SplitSeq(honest(detail), "\n") {
+			a.Out.Styled(styleOf(l), l)
+		}
+	}
+	if hides(in.Title) || hides(in.Detail) {
+		a.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
+	}
+	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
+		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s", output.EscapeLine(word))
+	}
+	a.Out.Line(output.Permission, "%s", entitled(title))
+}
+
+// choices returns the line that offers the choices.
+func choices(grants []engine.Grant, edits bool) string {
+	var b strings.Builder
+	b.WriteString(output.Choices + ", ")
+	for i, g := range grants {
+		key := "a"
+		if i > 0 {
+			key += strconv.Itoa(i + 1)
+		}
+		fmt.Fprintf(&b, "%s always %s, ", key, entitled(g.Label))
+	}
+	if edits {
+		b.WriteString("e edit, ")
+	}
+	b.WriteString("? explain: ")
+	return b.String()
+}
+
+// A choice is what an answer means.
+type choice struct {
+	key   byte // one of y n a e ?
+	grant int  // for a
+	note  string
+}
+
+// parseChoice reads an answer. Only a refusal may be followed by words.
+func parseChoice(s string) (choice, bool) {
+	s = strings.TrimSpace(s)
+	switch word := strings.ToLower(s); word {
+	case "":
+		return choice{key: 'n'}, true
+	case "y", "yes":
+		return choice{key: 'y'}, true
+	case "a", "always":
+		return choice{key: 'a'}, true
+	case "e", "edit":
+		return choice{key: 'e'}, true
+	case "?", "explain":
+		return choice{key: '?'}, true
+	default:
+		if n, err := strconv.Atoi(strings.TrimPrefix(word, "a")); err == nil && strings.HasPrefix(word, "a") && n > 0 {
+			return choice{key: 'a', grant: n - 1}, true
+		}
+	}
+	i := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == '.' || r == '\n' })
+	first, rest := s, ""
+	if i >= 0 {
+		first, rest = s[:i], strings.Trim(s[i:], " ,:\n")
+	}
+	if first = strings.ToLower(first); first != "n" && first != "no" {
+		return choice{}, false
+	}
+	if after, ok := strings.CutPrefix(strings.ToLower(rest), "because "); ok {
+		rest = rest[len(rest)-len(after):]
+	}
+	return choice{key: 'n', note: strings.TrimSpace(rest)}, true
+}
+
+// explain says what the question is about and what each answer means.
+func (a *Asker) explain(p engine.Proposal, edits bool) {
+	a.Out.Line(output.Info, "the model asks for the tool %s with these arguments:", output.EscapeLine(p.Tool.Name()))
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p.Args); err != nil {
+		fmt.Fprintf(&b, "%v", p.Args)
+	}
+	a.Out.Text(honest(b.String()))
+	if names := p.Intent.Commands; len(names) > 0 {
+		a.Out.Line(output.Info, "it runs: %s", output.EscapeLine(strings.Join(names, ", ")))
+	}
+	if paths := p.Intent.Paths; len(paths) > 0 {
+		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
+	}
+	a.Out.Line(output.Info, "yes allows it this once; no refuses it, and words behind no are told to the model")
+	for _, g := range p.Intent.Grants {
+		a.Out.Line(output.Info, "always allows %s until the session ends", output.EscapeLine(g.Label))
+	}
+	if edits {
+		a.Out.Line(output.Info, "edit opens it in your editor, and what you leave there is asked about again")
+	}
+}
+
+// edit lets the user change d and returns the arguments of the changed call,
+// or nil if there are none.
+func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
+	text, err := a.Edit(ctx, d.Name, d.Text)
+	select {
+	case <-a.Interrupts: // it was meant for the editor
+	default:
+	}
+	switch {
+	case err != nil:
+		a.Out.Line(output.Failure, "%v", err)
+	case text == d.Text:
+		a.Out.Line(output.Info, "nothing was changed")
+	default:
+		return d.Args(text)
+	}
+	return nil
+}
+
+// ErrAsked ends a run that has nobody to ask, where that was wished for.
+var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
+
+// Headless is the approver of a run without a user: it refuses, and says what
+// would allow the call.
+type Headless struct {
+	FailOnAsk bool // end the run with ErrAsked instead
+}
+
+// Approve implements [engine.Approver].
+func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Answer{}, err
+	}
+	mode := "yolo"
+	if p.Tool.Kind == engine.Edit {
+		mode = "auto_edit"
+	}
+	allow := "To allow it, run with --approval-mode " + mode + "."
+	if h.FailOnAsk {
+		return engine.Answer{}, fmt.Errorf("%w: %s. %s", ErrAsked, p.Tool.Name(), allow)
+	}
+	return engine.Answer{Unasked: allow}, nil
+}

@@ -1,0 +1,219 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+func refused() error { return engine.ErrRefused }
+
+// scripted gives answers in order, and shows them as a terminal would.
+type scripted struct {
+	out     *output.Writer
+	answers []string
+}
+
+func (s *scripted) Read(ctx context.Context, prompt string) (string, error) {
+	s.out.Prompt(prompt)
+	if len(s.answers) == 0 {
+		return "", io.EOF
+	}
+	a := s.answers[0]
+	s.answers = s.answers[1:]
+	switch a {
+	case "^C":
+		return "", line.ErrInterrupt
+	case "^C text":
+		return "", line.ErrCleared
+	}
+	s.out.Write([]byte(a))
+	s.out.Write([]byte("\n"))
+	return a, nil
+}
+
+func (s *scripted) Ask(ctx context.Context, question string) (string, int, error) {
+	a, err := s.Read(ctx, question)
+	return a, 0, err
+}
+
+func (*scripted) Terminal() bool { return true }
+func (*scripted) Close() error   { return nil }
+
+func console(answers ...string) (*Console, *bytes.Buffer) {
+	var b bytes.Buffer
+	out := output.New(&b, output.Options{})
+	return &Console{Out: out, Lines: &scripted{out: out, answers: answers}}, &b
+}
+
+func proposal(in engine.Intent) engine.Proposal {
+	return engine.Proposal{ID: "1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "run_shell_command"}, Kind: engine.Execute},
+		Args: map[string]any{"command": "rm a<b"}, Intent: in}
+}
+
+func TestApprove(t *testing.T) {
+	narrow, wide := engine.Grant{Label: "this exact command", Tool: "s", Target: "x"}, engine.Grant{Label: "every command", Tool: "s"}
+	in := engine.Intent{Title: "run: rm a", Detail: "rm a", Grants: []engine.Grant{narrow, wide},
+		Draft: &engine.Draft{Name: "command.sh", Text: "rm a", Args: func(s string) map[string]any { return map[string]any{"command": s} }}}
+	tests := []struct {
+		name    string
+		answers []string
+		want    engine.Answer
+		err     error
+		shows   string
+	}{
+		{"yes", []string{"y"}, engine.Answer{Allow: true}, nil, "permission: run: rm a\ny yes, n no, a always this exact command, a2 always every command, e edit, ? explain: y\n"},
+		{"yes in full", []string{" YES "}, engine.Answer{Allow: true}, nil, ""},
+		{"no", []string{"n"}, engine.Answer{}, nil, ""},
+		{"nothing", []string{""}, engine.Answer{}, nil, ""},
+		{"no, why", []string{"n because it is mine"}, engine.Answer{Note: "it is mine"}, nil, ""},
+		{"no comma", []string{"no, use git"}, engine.Answer{Note: "use git"}, nil, ""},
+		{"always", []string{"a"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: narrow}, nil, ""},
+		{"always the wider", []string{"a2"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
+		{"always what is not offered", []string{"a3", "n"}, engine.Answer{}, nil, `info: "a3" is none of the choices`},
+		{"end", nil, engine.Answer{}, nil, "info: the input has ended, which means no\n"},
+		{"interrupt", []string{"^C"}, engine.Answer{}, context.Canceled, ""},
+		{"interrupt with text", []string{"^C text"}, engine.Answer{}, context.Canceled, ""},
+		{"yes and words", []string{"yes please", "n"}, engine.Answer{}, nil, `"yes please" is none`},
+		{"three of nothing", []string{"x", "ok", "sure", "y"}, engine.Answer{}, nil, "warning: 3 answers that are none of the choices, which means no\n"},
+		{"explain, then yes", []string{"?", "y"}, engine.Answer{Allow: true}, nil, `"command": "rm a<b"`},
+		{"edit", []string{"e"}, engine.Answer{Args: map[string]any{"command": "RM A"}}, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, shown := console(tt.answers...)
+			a := &Asker{Console: c, Edit: func(_ context.Context, name, text string) (string, error) { return strings.ToUpper(text), nil }}
+			got, err := a.Approve(t.Context(), proposal(in))
+			if !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
+				t.Fatalf("error %v, want %v", err, tt.err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if !strings.Contains(shown.String(), tt.shows) {
+				t.Errorf("shows\n%s, want\n%s", shown, tt.shows)
+			}
+		})
+	}
+}
+
+func TestEditThatFails(t *testing.T) {
+	results := []error{errors.New("no editor"), nil}
+	c, shown := console("e", "e", "n")
+	a := &Asker{Console: c, Edit: func(_ context.Context, _, text string) (string, error) {
+		err := results[0]
+		results = results[1:]
+		return text, err
+	}}
+	got, err := a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x"}}))
+	if got.Allow || got.Args != nil || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, want := range []string{"error: no editor\n", "info: nothing was changed\n"} {
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("no %q in\n%s", want, shown)
+		}
+	}
+}
+
+// Ctrl-C in an editor that reads lines is the editor's.
+func TestInterruptedEditor(t *testing.T) {
+	c, _ := console("e")
+	interrupts := make(chan os.Signal, 1)
+	c.Interrupts = interrupts
+	a := &Asker{Console: c, Edit: func(_ context.Context, _, text string) (string, error) {
+		interrupts <- os.Interrupt
+		return text + "!", nil
+	}}
+	got, err := a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x",
+		Args: func(s string) map[string]any { return map[string]any{"command": s} }}}))
+	if got.Args["command"] != "x!" || err != nil || len(interrupts) > 0 {
+		t.Errorf("%+v, %v, %d left", got, err, len(interrupts))
+	}
+}
+
+// What is decided on is shown whole, before the question, and nothing in it
+// can hide or look like the program's own.
+func TestHonestQuestion(t *testing.T) {
+	c, shown := console("n")
+	a := &Asker{Console: c}
+	detail := "git status\x1b[8m\n" + strings.Repeat("\n", 60) + "echo a" + strings.Repeat(" ", 300) + "; rm -rf x\r\npermission: run: ls\n\tp\u0430y"
+	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: git\nstatus", Detail: detail}))
+	want := `tool: run_shell_command, to be decided on, 64 lines:
+git status\x1b[8m
+(60 blank lines)
+echo a (300 blanks) ; rm -rf x\x0d
+| permission: run: ls
+	pаy
+warning: it contains control or invisible characters, shown as escapes
+warning: letters of several alphabets in one word: pаy
+permission: run: git\x0astatus
+y yes, n no, ? explain: n
+`
+	if diff := cmp.Diff(want, shown.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A narrow terminal may begin a line anywhere.
+func TestTitleWithAQuestionInIt(t *testing.T) {
+	c, shown := console("n")
+	a := &Asker{Console: c}
+	name := "aaaaaaaaaaaaaaaaaaaaaaa Permission: run: ls"
+	a.Approve(t.Context(), proposal(engine.Intent{Title: "edit " + name, Detail: "edit " + name,
+		Grants: []engine.Grant{{Label: "edits of " + name}}}))
+	want := `tool: run_shell_command, to be decided on, 1 line:
+edit aaaaaaaaaaaaaaaaaaaaaaa Permission: run: ls
+permission: edit aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls
+y yes, n no, a always edits of aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls, ? explain: n
+`
+	if diff := cmp.Diff(want, shown.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBlankLinesOfADiff(t *testing.T) {
+	got := honest("+a\n" + strings.Repeat("+\n", 100) + "+b\n-\n-  \n+\n \n \n \n-c")
+	want := "+a\n+(100 blank lines)\n+b\n-\n-  \n+\n(3 blank lines)\n-c"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestHeadless(t *testing.T) {
+	p := proposal(engine.Intent{Title: "run: x"})
+	a, err := Headless{}.Approve(t.Context(), p)
+	if a.Allow || !strings.Contains(a.Unasked, "--approval-mode yolo") || err != nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+	p.Tool.Kind = engine.Edit
+	if a, _ = (Headless{}).Approve(t.Context(), p); !strings.Contains(a.Unasked, "--approval-mode auto_edit") {
+		t.Errorf("%+v", a)
+	}
+	if a, err = (Headless{FailOnAsk: true}).Approve(t.Context(), p); a.Allow || !errors.Is(err, ErrAsked) {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func FuzzChoice(f *testing.F) {
+	f.Add("n because x")
+	f.Add("a2")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, ok := parseChoice(s)
+		word := strings.ToLower(strings.TrimSpace(s))
+		if ok && (c.key == 'y') != (word == "y" || word == "yes") {
+			t.Errorf("%q means %+v", s, c)
+		}
+	})
+}

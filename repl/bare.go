@@ -1,0 +1,111 @@
+package repl
+
+import (
+	"strings"
+
+	"gemline/engine"
+)
+
+// bare is the text form: nothing but what the model says.
+//
+// What was written can't be taken back. In a quiet run, where nobody would be
+// told that an answer began again, a turn is therefore written when it is over.
+type bare struct {
+	*core
+	text   cleaner
+	turn   strings.Builder // of a quiet run, not yet written
+	wrote  bool
+	inLine bool // the last byte written is no newline
+	ends   int  // newlines that were held back, as the text may be over
+}
+
+func (b *bare) begin(Init) {}
+
+func (b *bare) event(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Text:
+		b.say(b.visible(b.text.feed(ev.Delta)))
+	case engine.Retry:
+		if ev.Restart {
+			b.restart()
+		}
+	case engine.Turn, engine.Called, engine.Notice:
+		b.flush()
+		b.line()
+	}
+}
+
+// visible returns s without the control characters that do not lay out text,
+// and with those that would put it in another order escaped.
+func (b *bare) visible(s string) string {
+	if b.Raw {
+		return s
+	}
+	return inOrder(strings.Map(func(r rune) rune {
+		if r < 0x20 && (r < '\t' || r > '\r') || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+func (b *bare) say(s string) {
+	if b.Quiet {
+		b.turn.WriteString(s)
+		return
+	}
+	b.print(s)
+}
+
+// restart forgets the turn so far, or at least begins another line.
+func (b *bare) restart() {
+	b.text.flush()
+	b.turn.Reset()
+	b.line()
+}
+
+// flush writes what was held back of a turn.
+func (b *bare) flush() {
+	b.say(b.visible(b.text.flush()))
+	s := b.turn.String()
+	b.turn.Reset()
+	b.print(s)
+}
+
+// line ends the line that is being written, if any.
+func (b *bare) line() {
+	if b.inLine {
+		b.print("\n")
+	}
+}
+
+// print writes s, but of the newlines at its end only the first: the rest
+// follow when something follows.
+func (b *bare) print(s string) {
+	if s == "" {
+		return
+	}
+	body := strings.TrimRight(s, "\n")
+	ends := len(s) - len(body)
+	var out strings.Builder
+	if body != "" {
+		out.WriteString(strings.Repeat("\n", b.ends))
+		out.WriteString(body)
+		b.ends, b.inLine = 0, true
+	}
+	if ends > 0 && (b.inLine || !b.wrote) {
+		out.WriteByte('\n')
+		b.inLine = false
+		ends--
+	}
+	b.ends += ends
+	if out.Len() > 0 {
+		b.wrote = true
+		b.write([]byte(out.String()))
+	}
+}
+
+func (b *bare) end(Outcome) {
+	b.flush()
+	b.line()
+}

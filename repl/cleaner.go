@@ -1,0 +1,276 @@
+package repl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// A cleaner takes text in pieces and gives it back as whole, valid characters
+// without escape sequences, however the pieces were cut. Bytes that are no
+// UTF-8 come out as \xNN.
+type cleaner struct {
+	raw     bool // escape sequences stay
+	held    string
+	invalid bool // there were such bytes since this was last looked at
+}
+
+const maxSequence = 4096 // bytes; what is longer is text, not a sequence
+
+// feed returns what can be said of everything up to and including s.
+func (c *cleaner) feed(s string) string { return c.clean(s, false) }
+
+// flush returns what was held back.
+func (c *cleaner) flush() string { return c.clean("", true) }
+
+// took reports whether bytes were escaped since it was last called.
+func (c *cleaner) took() bool {
+	was := c.invalid
+	c.invalid = false
+	return was
+}
+
+func (c *cleaner) clean(s string, last bool) string {
+	if c.held == "" && utf8.ValidString(s) && (c.raw || strings.IndexByte(s, 0x1b) < 0 && !containsC1(s)) {
+		return s
+	}
+	s, c.held = c.held+s, ""
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		rest := s[i:]
+		if lead := introducer(rest); lead > 0 && !c.raw {
+			n := sequence(rest, lead)
+			switch {
+			case n > 0:
+				i += n
+			case n == 0 && !last:
+				c.held = rest
+				return b.String()
+			default: // no sequence: the text is shown, its introducer not
+				i += lead
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case r == utf8.RuneError && n == 1 && !last && !utf8.FullRuneInString(rest):
+			c.held = rest
+			return b.String()
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, rest[0])
+			c.invalid = true
+		case r >= 0x80 && r < 0xa0 && !c.raw: // another control character
+		default:
+			b.WriteString(rest[:n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// containsC1 reports whether a control character beyond ASCII is in s.
+func containsC1(s string) bool {
+	for i := strings.IndexByte(s, 0xc2); i >= 0 && i+1 < len(s); {
+		if s[i+1] >= 0x80 && s[i+1] < 0xa0 {
+			return true
+		}
+		n := strings.IndexByte(s[i+1:], 0xc2)
+		if n < 0 {
+			return false
+		}
+		i += 1 + n
+	}
+	return false
+}
+
+// introducer returns how long the introducer of an escape sequence that s
+// begins with is, or 0.
+func introducer(s string) int {
+	switch {
+	case s[0] == 0x1b:
+		return 1
+	case len(s) > 1 && s[0] == 0xc2 && strings.IndexByte("\x90\x98\x9b\x9d\x9e\x9f", s[1]) >= 0:
+		return 2
+	}
+	return 0
+}
+
+// sequence returns how long the escape sequence is that s begins with; 0 if
+// it may go on after the end of s; -1 if it is none.
+func sequence(s string, lead int) int {
+	if len(s) == lead && lead == 1 {
+		return 0
+	}
+	kind := byte('[')
+	at := lead
+	if lead == 1 {
+		kind = s[1]
+		at = 2
+	} else {
+		kind = s[1] - 0x40 // the one-byte form of ESC and a letter
+	}
+	switch {
+	case kind == '[':
+		return control(s, at)
+	case strings.IndexByte("]PX^_", kind) >= 0:
+		return stringSequence(s, at)
+	case kind >= 0x20 && kind <= 0x2f:
+		for i := at; i < len(s); i++ {
+			if c := s[i]; c >= 0x30 && c <= 0x7e {
+				return i + 1
+			} else if c < 0x20 || c > 0x2f || i > 64 {
+				return -1
+			}
+		}
+		return 0
+	case kind >= 0x30 && kind <= 0x7e:
+		return at
+	}
+	return -1
+}
+
+// control measures a control sequence whose parameters begin at s[at].
+func control(s string, at int) int {
+	for i := at; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1
+		case c < 0x20 || c > 0x3f || i > 128:
+			return -1
+		}
+	}
+	return 0
+}
+
+// stringSequence measures a sequence that goes on to its terminator.
+func stringSequence(s string, at int) int {
+	for i := at; i < len(s); i++ {
+		switch {
+		case s[i] == '\a':
+			return i + 1
+		case s[i] == '\n' || i > maxSequence:
+			return -1
+		case s[i] == 0x1b && i+1 < len(s):
+			if s[i+1] == '\\' {
+				return i + 2
+			}
+			return -1
+		case s[i] == 0xc2 && i+1 < len(s) && s[i+1] == 0x9c:
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// ordered writes the characters that change the order in which others are
+// shown, or where lines end, as escapes: a name must not look like another.
+var ordered = strings.NewReplacer("\u202a", `\u{202a}`, "\u202b", `\u{202b}`, "\u202c", `\u{202c}`, "\u202d", `\u{202d}`,
+	"\u202e", `\u{202e}`, "\u2066", `\u{2066}`, "\u2067", `\u{2067}`, "\u2068", `\u{2068}`, "\u2069", `\u{2069}`,
+	"\u2028", `\u{2028}`, "\u2029", `\u{2029}`)
+
+// inOrder returns s as a reader can trust it to stand there.
+func inOrder(s string) string {
+	if strings.IndexByte(s, 0xe2) < 0 {
+		return s
+	}
+	return ordered.Replace(s)
+}
+
+// whole cleans a text that comes in one piece.
+func whole(s string) (text string, invalid bool) {
+	c := cleaner{}
+	s = c.feed(s)
+	s += c.flush()
+	return s, c.invalid
+}
+
+// oneLine returns the first line of s, as one that can be shown to the user.
+func oneLine(s string) string {
+	const most = 500
+	s, _ = whole(s)
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "..."
+	}
+	return inOrder(strings.TrimSpace(s))
+}
+
+// sound returns v, the value of a JSON document, in a form that has one: valid
+// text, and no numbers that are none.
+func sound(v any) (_ any, invalid bool) {
+	switch v := v.(type) {
+	case string:
+		c := cleaner{raw: true}
+		s := c.feed(v)
+		s += c.flush()
+		return s, c.invalid
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, value := range v {
+			k, bad := sound(key)
+			value, worse := sound(value)
+			m[k.(string)] = value
+			invalid = invalid || bad || worse
+		}
+		return m, invalid
+	case []any:
+		s := make([]any, len(v))
+		for i := range v {
+			var bad bool
+			s[i], bad = sound(v[i])
+			invalid = invalid || bad
+		}
+		return s, invalid
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false
+		}
+	case nil, bool, int, json.Number:
+	default: // no value of a decoded document
+		if _, err := json.Marshal(v); err != nil {
+			return sound(fmt.Sprint(v))
+		}
+	}
+	return v, false
+}
+
+// marshal returns v as compact JSON in which no control character stands raw.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // a mistake in this package
+	}
+	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// escaped replaces the control characters that encoding/json leaves as they
+// are; they can only stand inside strings.
+func escaped(b []byte) []byte {
+	if bytes.IndexByte(b, 0x7f) < 0 && bytes.IndexByte(b, 0xc2) < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+16)
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == 0x7f:
+			out = append(out, `\u007f`...)
+		case c == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
+			out = fmt.Appendf(out, `\u%04x`, b[i+1])
+			i++
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}

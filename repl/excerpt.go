@@ -1,0 +1,168 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// Of a long output, so many lines are shown from its beginning and its end.
+const (
+	firstLines = 20
+	lastLines  = 10
+	fullBytes  = 1 << 20 // how much of an output is remembered for Keep
+)
+
+// indent stands before the lines that a program printed.
+const indent = "  "
+
+// An excerpt takes in an output piece by piece: the first lines are shown as
+// they come, the last ones at the end.
+type excerpt struct {
+	part  string   // the beginning of a line
+	lines int      // whole ones so far
+	tail  []string // the last lines not shown
+	full  strings.Builder
+}
+
+// add takes in a piece and returns the lines to be shown now.
+func (e *excerpt) add(s string) (now []string) {
+	if e.full.Len() < fullBytes {
+		e.full.WriteString(s[:min(len(s), fullBytes-e.full.Len())])
+	}
+	ls := strings.SplitAfter(e.part+s, "\n")
+	e.part = ls[len(ls)-1]
+	for _, l := range ls[:len(ls)-1] {
+		if show := e.line(strings.TrimSuffix(l, "\n")); show {
+			now = append(now, strings.TrimSuffix(l, "\n"))
+		}
+	}
+	return now
+}
+
+func (e *excerpt) line(s string) (show bool) {
+	e.lines++
+	if e.lines <= firstLines {
+		return true
+	}
+	e.tail = append(e.tail, s)
+	if len(e.tail) > lastLines {
+		e.tail = e.tail[1:]
+	}
+	return false
+}
+
+// end returns the last lines, and how many before them are left out.
+func (e *excerpt) end() (left int, rest []string) {
+	if e.part != "" {
+		s := e.part
+		e.part = ""
+		if e.line(s) {
+			return 0, []string{s}
+		}
+	}
+	return max(0, e.lines-firstLines-len(e.tail)), e.tail
+}
+
+// output shows a piece of what a running call prints.
+func (p *Printer) output(c *call, delta string) {
+	p.endAnswer()
+	p.show(c.out.add(delta))
+}
+
+func (p *Printer) show(lines []string) {
+	for _, l := range lines {
+		p.shown++
+		p.Out.Styled(styleOf(l), indent+strings.TrimSuffix(l, "\r"))
+	}
+}
+
+// styleOf colours the lines of a diff.
+func styleOf(l string) output.Style {
+	switch {
+	case strings.HasPrefix(l, "+"):
+		return output.Good
+	case strings.HasPrefix(l, "-"):
+		return output.Bad
+	}
+	return output.Normal
+}
+
+// finished tells how a call went.
+func (p *Printer) finished(ev engine.Finished) {
+	c := call{name: ev.Name, title: ev.Intent.Title, quiet: p.quiet(ev.Name)}
+	if running := p.find(ev.ID); running != nil {
+		c = *running
+		p.running = slices.DeleteFunc(p.running, func(r call) bool { return r.id == ev.ID })
+	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
+		if c.title == "" {
+			c.title = ev.Name
+		}
+		p.settle()
+		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+		c.quiet = false
+	}
+	if c.quiet && ev.Err == nil {
+		p.reads = append(p.reads, output.EscapeLine(c.title))
+		return
+	}
+	p.settle()
+	if c.quiet {
+		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+	}
+	if c.out.full.Len() == 0 && !ev.Asked && ev.Err == nil {
+		p.show(c.out.add(ev.Result.Display))
+	}
+	left, rest := c.out.end()
+	if left > 0 {
+		p.show([]string{p.gap(&c, left)})
+	}
+	p.show(rest)
+	p.say(output.Result, "%s", verdict(ev))
+}
+
+// gap says what is left out, and where to find it.
+func (p *Printer) gap(c *call, left int) string {
+	s := fmt.Sprintf("(%d lines not shown", left)
+	if left == 1 {
+		s = "(1 line not shown"
+	}
+	if p.Keep != nil {
+		if where := p.Keep(c.name, c.out.full.String()); where != "" {
+			s += "; the whole output is in " + output.EscapeLine(where)
+		}
+	}
+	return s + ")"
+}
+
+// verdict says in words how a call went.
+func verdict(ev engine.Finished) string {
+	if ev.Err == nil {
+		return "ok" + changed(ev.Result.Changes)
+	}
+	why := output.EscapeLine(firstLine(engine.DisplayError(ev.Err)))
+	switch {
+	case errors.Is(ev.Err, engine.ErrRefused):
+		return "refused"
+	case engine.Outcome(ev.Err) == engine.Cancelled, strings.HasPrefix(why, "denied"), strings.HasPrefix(why, "failed"):
+		return why
+	case strings.HasPrefix(why, "exit "), strings.HasPrefix(why, "signal "):
+		return "failed " + why
+	}
+	return "failed: " + why
+}
+
+func changed(cs []engine.Change) string {
+	added, removed := 0, 0
+	for _, c := range cs {
+		added, removed = added+c.Added, removed+c.Removed
+	}
+	if len(cs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d added, %d removed", added, removed)
+}

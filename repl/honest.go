@@ -1,0 +1,115 @@
+package repl
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"gemline/repl/output"
+)
+
+// Padding that could push something out of sight is shown as a count.
+const (
+	mostBlankLines = 2
+	mostBlanks     = 8   // inside a line or at its end
+	mostIndent     = 100 // at its beginning
+)
+
+// honest returns text that a user decides on as it is shown: every character
+// visible, and nothing moved out of sight by blanks.
+func honest(s string) string {
+	var out []string
+	var blank []string // lines held back
+	mark := ""         // which they begin with
+	flush := func() {
+		if len(blank) > mostBlankLines {
+			blank = []string{fmt.Sprintf("%s(%d blank lines)", mark, len(blank))}
+		}
+		out = append(out, blank...)
+		blank = nil
+	}
+	for l := range strings.SplitSeq(output.Escape(s), "\n") {
+		m, ok := blankLine(l)
+		if !ok || m != mark {
+			flush()
+		}
+		if ok {
+			blank, mark = append(blank, l), m
+		} else {
+			out = append(out, unpadded(l))
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
+// blankLine reports whether l is blank, apart from the mark of a diff.
+func blankLine(l string) (mark string, ok bool) {
+	if l != "" && (l[0] == '+' || l[0] == '-') {
+		mark, l = l[:1], l[1:]
+	}
+	return mark, strings.TrimLeft(l, " \t") == "" && len(l) <= mostBlanks
+}
+
+// entitled returns the line that names what is decided on, in which nothing
+// can look like another question where a narrow terminal wraps it.
+func entitled(s string) string {
+	mark := string(output.Permission) + ":"
+	s = honest(output.EscapeLine(s))
+	for i := 0; i+len(mark) <= len(s); i++ {
+		if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
+			s = s[:n] + `\x3a` + s[n+1:]
+		}
+	}
+	return s
+}
+
+// unpadded returns l with long runs of blanks as a count.
+func unpadded(l string) string {
+	var b strings.Builder
+	for i := 0; i < len(l); {
+		n := len(l[i:]) - len(strings.TrimLeft(l[i:], " \t"))
+		if n == 0 {
+			b.WriteByte(l[i])
+			i++
+			continue
+		}
+		most := mostBlanks
+		if i <= 1 && i+n < len(l) { // behind the mark of a diff, too
+			most = mostIndent
+		}
+		if n > most {
+			fmt.Fprintf(&b, " (%d blanks) ", n)
+		} else {
+			b.WriteString(l[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// hides reports whether s holds what can only be shown as an escape.
+func hides(s string) bool { return output.Escape(s) != s }
+
+// mixed returns the first word of s whose letters are of several alphabets
+// that look alike.
+func mixed(s string) string {
+	alphabets := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek}
+	words := strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for w := range words {
+		var seen [3]bool
+		kinds := 0
+		for _, r := range w {
+			for i, t := range alphabets {
+				if !seen[i] && unicode.Is(t, r) {
+					seen[i] = true
+					kinds++
+				}
+			}
+		}
+		if kinds > 1 {
+			return w
+		}
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"gemline/tools/workspace"
+)
+
+// project makes a directory of files; a name that ends in a slash is a
+// directory. The first file is the oldest.
+func project(t testing.TB, names ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		if strings.HasSuffix(name, "/") {
+			os.MkdirAll(path, 0o755)
+			continue
+		}
+		text := "text of " + name
+		if filepath.Base(name) == ".geminiignore" {
+			text = "secret*\n"
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)
+		os.Chtimes(path, at, at)
+	}
+	return dir
+}
+
+func TestFiles(t *testing.T) {
+	dir := project(t, ".geminiignore", "a.txt", "my file.txt", "src/b.txt", "src/c.go", "sub/deep/d.md", "sub/d.md", "secret.txt", ".env",
+		"comma,name", "x!{evil}y.md", "bang!", "empty/")
+	other := project(t, "there.txt")
+	outside := project(t, "out.txt")
+	if runtime.GOOS != "windows" {
+		os.Symlink(filepath.Join(outside, "out.txt"), filepath.Join(dir, "link"))
+	}
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir, other}, RespectGemini: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		line  string
+		query string   // the line if empty
+		read  []string // relative to dir
+		told  string   // in a notice; none if empty
+	}{
+		{line: "hi"},
+		{line: "@a.txt", read: []string{"a.txt"}},
+		{line: "(@a.txt)", query: "( @a.txt)", read: []string{"a.txt"}},
+		{line: `see (@my\ file.txt), and @src plus @nothere.`, query: "see ( @my file.txt), and @src/** plus @nothere.",
+			read: []string{"my file.txt", "src"}, told: "@nothere: there is no such file"},
+		{line: `@"my file.txt"`, query: "@my file.txt", read: []string{"my file.txt"}},
+		{line: "@src/", query: "@src/**", read: []string{"src"}},
+		{line: "@src/**", read: []string{"src"}},
+		{line: "@.", query: "@."}, // a dot at the end belongs to the sentence
+		{line: "@./src", query: "@src/**", read: []string{"src"}},
+		{line: "@a.txt @a.txt", read: []string{"a.txt"}},
+		{line: "@" + filepath.ToSlash(dir) + "/a.txt", query: "@a.txt", read: []string{"a.txt"}},
+		{line: "@there.txt", query: "@" + filepath.Join(other, "there.txt"), read: []string{filepath.Join(other, "there.txt")}},
+		{line: "@src/*.txt", read: []string{"src/b.txt"}},
+		{line: "@*/*", read: []string{"src/b.txt", "src/c.go", "sub/d.md"}, told: "3 files"},
+		{line: "@**/*.md", read: []string{"sub/d.md", "sub/deep/d.md", "x!{evil}y.md"}, told: "3 files"},
+		{line: "@none*", told: "no such file"},
+		{line: "@deep/d", query: "@sub/deep/d.md", read: []string{"sub/deep/d.md"}, told: "taken to mean sub/deep/d.md"},
+		{line: "@d.md", query: "@sub/d.md", read: []string{"sub/d.md"}, told: "the last changed of 2 files"},
+		{line: `@comma\,name`, query: "@comma,name", read: []string{"comma,name"}},
+		{line: `\@a.txt`},
+		{line: "me@a.txt", query: "me @a.txt", read: []string{"a.txt"}},
+		{line: "me@example.org"},
+		{line: "see @a.txt: it", query: "see @a.txt: it", read: []string{"a.txt"}},
+		{line: "see @a.txt:12", read: []string{"a.txt"}},
+		{line: "`@a.txt`", query: "` @a.txt`", read: []string{"a.txt"}},
+		{line: "@secret.txt", told: "an ignore file names it"},
+		{line: "@.env", told: "must not be read"},
+		{line: "@" + filepath.ToSlash(outside) + "/out.txt", told: "not in the workspace"},
+		{line: "@../" + filepath.Base(outside), told: "not in the workspace"},
+		{line: "@bang\\!", told: "could be taken for a command"},
+		{line: "@evil", told: "no such file"},
+		{line: "@" + strings.Repeat("x", 300)},
+		{line: "@a\\\x01b"},
+		{line: "!{cat @a.txt}"},
+	}
+	if runtime.GOOS != "windows" {
+		tests = append(tests, tests[0])
+		tests[len(tests)-1].line, tests[len(tests)-1].told = "@link", "not in the workspace"
+	}
+	for _, test := range tests {
+		t.Run(test.line, func(t *testing.T) {
+			var notes []string
+			f := Files{Workspace: ws, Search: true, Notify: func(s string) { notes = append(notes, s) },
+				Read: func(_ context.Context, paths []string) ([]*genai.Part, error) {
+					var parts []*genai.Part
+					for _, p := range paths {
+						if rel, err := filepath.Rel(dir, p); err == nil && !strings.HasPrefix(rel, "..") {
+							p = filepath.ToSlash(rel)
+						}
+						parts = append(parts, genai.NewPartFromText(p))
+					}
+					return parts, nil
+				}}
+			in := line(test.line)
+			parts, err := Chain(f.Step)(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			query := test.query
+			if query == "" {
+				query = test.line
+			}
+			want := []string{query}
+			if test.read != nil {
+				want = append(append(append(want, filesBegin), test.read...), filesEnd)
+			}
+			if diff := cmp.Diff(want, texts(parts)); diff != "" {
+				t.Error(diff)
+			}
+			if got := strings.Join(notes, "\n"); !strings.Contains(got, test.told) || test.told == "" && got != "" {
+				t.Errorf("told %q, want %q", got, test.told)
+			}
+			if in[0].Text != test.line {
+				t.Error("the caller's part was changed")
+			}
+		})
+	}
+}
+
+func TestFilesUnreadable(t *testing.T) {
+	dir := project(t, "a.txt")
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Files{Workspace: ws, Read: func(context.Context, []string) ([]*genai.Part, error) { return nil, nil }}
+	parts, err := Chain(f.Step)(t.Context(), line("@a.txt"))
+	if diff := cmp.Diff([]string{"@a.txt", filesBegin, filesNone, filesEnd}, texts(parts)); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	f.Read = func(context.Context, []string) ([]*genai.Part, error) { return nil, errors.New("boom") }
+	var e *Error
+	if _, err := Chain(f.Step)(t.Context(), line("@a.txt")); !errors.As(err, &e) || !strings.Contains(err.Error(), "not sent: boom") {
+		t.Error(err)
+	}
+}
+
+// Files and commands beside each other, in either order of the steps: neither
+// looks into what the other brings.
+func TestFilesAndBraces(t *testing.T) {
+	dir := project(t, "a.txt")
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Files{Workspace: ws, Read: func(context.Context, []string) ([]*genai.Part, error) {
+		return line("!{evil} @a.txt"), nil
+	}}
+	b := Braces(func(_ context.Context, c string) (string, error) {
+		if c != "ls @a.txt" {
+			t.Errorf("%s ran", c)
+		}
+		return "@a.txt !{evil}", nil
+	})
+	parts, err := Chain(b, f.Step)(t.Context(), line("see @a.txt !{ls @a.txt} there"))
+	want := []string{"see @a.txt @a.txt !{evil} there", filesBegin, "!{evil} @a.txt", filesEnd}
+	if diff := cmp.Diff(want, texts(parts)); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}

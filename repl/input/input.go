@@ -1,0 +1,78 @@
+// Package input turns what the user typed or piped in into the parts that the
+// model reads.
+//
+// # One chain
+//
+// A line passes a chain of steps. Each step deals with what is its own and
+// hands the rest to the next; what leaves the last step is sent.
+//
+// # Scanned once
+//
+// A step looks for its marks in the text of the first part only, and never in
+// what another step has put in place of one: a file that mentions @other
+// brings no other file, and a command that prints !{...} runs nothing. This
+// holds in whatever order the steps stand.
+package input
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
+)
+
+// A Processor rewrites parts on their way from the keyboard to the model.
+// No parts and no error mean that the line has been dealt with.
+type Processor func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error)
+
+// A Step is one link of a chain. It either answers itself or calls next.
+type Step func(next Processor) Processor
+
+// Chain joins steps, first to last. What the last one hands on is returned.
+func Chain(steps ...Step) Processor {
+	p := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
+	for i := len(steps) - 1; i >= 0; i-- {
+		p = steps[i](p)
+	}
+	return p
+}
+
+// An Error is a mistake in what was given as input, or a part of it that could
+// not be had.
+type Error struct {
+	Message string
+	Err     error // the cause, or nil
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+func mistake(format string, args ...any) error {
+	return &Error{Message: fmt.Sprintf(format, args...)}
+}
+
+// text returns the text that steps scan.
+func text(parts []*genai.Part) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return parts[0].Text
+}
+
+// retold returns parts with another first text; parts stay as they are.
+func retold(parts []*genai.Part, s string) []*genai.Part {
+	parts = slices.Clone(parts)
+	parts[0] = genai.NewPartFromText(s)
+	return parts
+}
+
+// say calls notify if there is one.
+func say(notify func(string), format string, args ...any) {
+	if notify != nil {
+		notify(fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,134 @@
+package input
+
+import "strings"
+
+// A ref is an @path in a text.
+type ref struct {
+	start, end int    // text[start:end] is the reference; text[start] is the @
+	name       string // without the @, quotes and escapes
+	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
+	mail       bool   // it follows a letter or digit, as in an address
+}
+
+// refs returns the references in text, in order and apart from each other.
+// What stands inside !{...} belongs to the shell.
+func refs(text string) []ref {
+	if !strings.Contains(text, "@") {
+		return nil
+	}
+	spans, err := braces(text)
+	if err != nil {
+		spans = nil
+	}
+	var found []ref
+	for i := 0; i < len(text); {
+		if len(spans) > 0 && i == spans[0].start {
+			i, spans = spans[0].end, spans[1:]
+			continue
+		}
+		if text[i] != '@' || i > 0 && text[i-1] == '\\' {
+			i++
+			continue
+		}
+		limit := len(text)
+		if len(spans) > 0 {
+			limit = spans[0].start
+		}
+		r := scanRef(text[:limit], i)
+		if r.end > i+1 {
+			found = append(found, r)
+		}
+		i = r.end
+	}
+	return found
+}
+
+// scanRef returns the reference whose @ is text[start]. It is empty if nothing
+// that can be a name follows.
+func scanRef(text string, start int) ref {
+	r := ref{start: start, mail: start > 0 && isWord(text[start-1])}
+	var name strings.Builder
+	i := start + 1
+scan:
+	for i < len(text) {
+		c := text[i]
+		switch {
+		case c == '\\' && i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r':
+			name.WriteByte(text[i+1])
+			r.literal = true
+			i += 2
+		case c == '"':
+			n := strings.IndexAny(text[i+1:], "\"\r\n")
+			if n < 0 || text[i+1+n] != '"' {
+				name.WriteByte(c) // no end: a character like others
+				i++
+				break
+			}
+			name.WriteString(text[i+1 : i+1+n])
+			r.literal = true
+			i += n + 2
+		case strings.IndexByte(" \t\r\n\v\f,;!?()[]{}", c) >= 0:
+			break scan
+		case c == '.' && (i+1 == len(text) || strings.IndexByte(" \t\r\n\v\f", text[i+1]) >= 0):
+			break scan
+		default:
+			name.WriteByte(c)
+			i++
+		}
+	}
+	r.end, r.name = i, name.String()
+	if r.name == "" {
+		r.end = start + 1
+	}
+	return r
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_'
+}
+
+// A span is a !{command} in a text.
+type span struct {
+	start, end int // text[start:end] is all of it
+	command    string
+}
+
+// braces returns the commands in text, in order. Braces inside a command must
+// be balanced. A !{ after a backslash and a !{} without a command are text.
+func braces(text string) ([]span, error) {
+	var found []span
+	for i := 0; ; {
+		n := strings.Index(text[i:], "!{")
+		if n < 0 {
+			return found, nil
+		}
+		start := i + n
+		if start > 0 && text[start-1] == '\\' {
+			i = start + 2
+			continue
+		}
+		end := closing(text, start+2)
+		if end < 0 {
+			return nil, mistake("!{ at character %d has no closing brace; write \\!{ if no command is meant", len([]rune(text[:start]))+1)
+		}
+		if command := strings.TrimSpace(text[start+2 : end]); command != "" {
+			found = append(found, span{start: start, end: end + 1, command: command})
+		}
+		i = end + 1
+	}
+}
+
+// closing returns where the brace that was opened before start is closed, or -1.
+func closing(text string, start int) int {
+	for i, depth := start, 1; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

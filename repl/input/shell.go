@@ -1,0 +1,128 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// maxShellHistory is how many characters of a command's output the model gets.
+const maxShellHistory = 10_000
+
+// Shell is the step for commands that the user runs: a line that begins with
+// an exclamation mark, or every line while shell mode is on. A lone mark turns
+// that mode on and off. It must not be used concurrently.
+type Shell struct {
+	// Run runs command, shows its output and returns what the model is to
+	// know of it. Text beside an error is what there was before the error.
+	Run func(ctx context.Context, command string) (text string, err error)
+
+	// Add puts a message into the conversation without sending it.
+	Add func(ctx context.Context, parts ...*genai.Part) error
+
+	// Notify tells the user that the mode has changed.
+	Notify func(string)
+
+	on bool
+}
+
+// Mode reports whether every line is a command.
+func (s *Shell) Mode() bool { return s.on }
+
+// Step is the [Step] of s.
+func (s *Shell) Step(next Processor) Processor {
+	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		line := strings.TrimSpace(text(parts))
+		command, marked := strings.CutPrefix(line, "!")
+		switch {
+		case line == "" || !marked && !s.on:
+			return next(ctx, parts)
+		case strings.HasPrefix(command, "{") && !s.on: // a command inside a prompt
+			return next(ctx, parts)
+		case line == "!":
+			s.toggle()
+			return nil, nil
+		}
+		return nil, s.run(ctx, strings.TrimSpace(command))
+	}
+}
+
+func (s *Shell) toggle() {
+	if s.on = !s.on; s.on {
+		say(s.Notify, "shell mode: every line is a command; a lone ! ends it")
+	} else {
+		say(s.Notify, "shell mode is off")
+	}
+}
+
+func (s *Shell) run(ctx context.Context, command string) error {
+	out, err := s.Run(ctx, command)
+	if err != nil && out == "" {
+		return err
+	}
+	// A command that was cancelled has been run; the model must know.
+	return errors.Join(err, s.Add(context.WithoutCancel(ctx), genai.NewPartFromText(ran(command, out))))
+}
+
+// ran tells the model about a command of the user's.
+func ran(command, out string) string {
+	if r := []rune(out); len(r) > maxShellHistory {
+		out = string(r[:maxShellHistory]) + "\n... (truncated)"
+	}
+	out = strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(out)
+	return fmt.Sprintf("I ran the following shell command:\n```sh\n%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
+}
+
+// Braces returns the step that replaces each !{command} in a prompt by what
+// run returns for it. run judges the command and asks about it, as about a
+// call of the model's. Its error keeps the whole prompt from being sent.
+//
+// The commands run after the steps that follow, one after the other.
+func Braces(run func(ctx context.Context, command string) (string, error)) Step {
+	return func(next Processor) Processor {
+		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+			spans, err := braces(text(parts))
+			if err != nil {
+				return nil, err
+			}
+			if parts, err = next(ctx, parts); err != nil || len(parts) == 0 || len(spans) == 0 {
+				return parts, err
+			}
+			// A step that follows may have moved the commands. One that
+			// has put another text in place of the prompt is left alone.
+			s := text(parts)
+			moved, err := braces(s)
+			if err != nil || !slices.EqualFunc(spans, moved, func(a, b span) bool { return a.command == b.command }) {
+				return parts, nil
+			}
+			var b strings.Builder
+			at := 0
+			for _, sp := range moved {
+				out, err := run(ctx, sp.command)
+				if err != nil {
+					return nil, unsent(ctx, sp.command, err)
+				}
+				b.WriteString(s[at:sp.start])
+				b.WriteString(out)
+				at = sp.end
+			}
+			b.WriteString(s[at:])
+			return retold(parts, b.String()), nil
+		}
+	}
+}
+
+// unsent is the error of a prompt with a command that did not run.
+func unsent(ctx context.Context, command string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, context.Canceled) { // the user's answer to a question
+		return err
+	}
+	return &Error{Message: fmt.Sprintf("the prompt was not sent, because of !{%s}: %v", command, err), Err: err}
+}

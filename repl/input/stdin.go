@@ -1,0 +1,171 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"gemline/tools/workspace"
+)
+
+// Stdin says what is known about standard input before anything is read.
+type Stdin struct {
+	Closed   bool        // it could not even be looked at
+	Mode     fs.FileMode // what it is
+	Terminal bool
+	Force    bool // the user wants it read: --stdin or -
+	Forbid   bool // the user wants it left alone: --no-stdin
+	Prompt   bool // there is a prompt without it
+}
+
+// Wanted reports whether standard input is read. Only what has an end is read
+// beside a prompt: a pipe, a socket or a file.
+func (s Stdin) Wanted() bool {
+	switch {
+	case s.Forbid || s.Closed || s.Mode.IsDir():
+		return false
+	case s.Force:
+		return true
+	case s.Terminal:
+		return false
+	case s.Mode.IsRegular(), s.Mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0:
+		return true
+	}
+	return !s.Prompt // a device: perhaps the prompt is there, or it is /dev/null
+}
+
+// MaxStdin is how many bytes are read from standard input, unless told
+// otherwise.
+const MaxStdin = 8 << 20
+
+// patience is how long standard input may take before the user is told.
+const patience = 2 * time.Second
+
+// ReadAll reads r to its end, however long that takes, and calls notify once
+// if it takes long. More than limit bytes are an [*Error].
+//
+// When ctx is done, ReadAll returns its error at once. A read that is under
+// way can't be stopped then; it goes on until r ends or is closed.
+func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string)) ([]byte, error) {
+	type outcome struct {
+		b   []byte
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(r, limit+1))
+		done <- outcome{b, err}
+	}()
+	slow := time.NewTimer(patience)
+	defer slow.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-slow.C:
+			say(notify, "waiting for standard input; use </dev/null or -n if there is none")
+		case o := <-done:
+			if o.err != nil {
+				return nil, &Error{Message: "standard input: " + reason(o.err), Err: o.err}
+			}
+			if int64(len(o.b)) > limit {
+				return nil, mistake("standard input is larger than %s", Size(limit))
+			}
+			return o.b, nil
+		}
+	}
+}
+
+// reason is what went wrong with a file, less which file.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+// Size returns n bytes as people say it.
+func Size(n int64) string {
+	const unit = 1024
+	switch {
+	case n < unit:
+		return fmt.Sprintf("%d bytes", n)
+	case n%(unit*unit) == 0:
+		return fmt.Sprintf("%d MiB", n/unit/unit)
+	case n < unit*unit:
+		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
+	}
+}
+
+// Decode returns what was read from standard input as text, or as media if it
+// is an image, a PDF, audio or video. Anything else is an [*Error]. A text
+// that is not UTF-8 is converted, which notify is told.
+func Decode(b []byte, notify func(string)) (text string, media *genai.Part, err error) {
+	if bytes.HasPrefix(b, []byte("%PDF-")) {
+		return "", genai.NewPartFromBytes(b, "application/pdf"), nil
+	}
+	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
+		return string(bytes.TrimPrefix(b, []byte("\ufeff"))), nil, nil
+	}
+	if t := mediaType(b); t != "" {
+		return "", genai.NewPartFromBytes(b, t), nil
+	}
+	text, format, err := workspace.Decode(b)
+	if err != nil {
+		return "", nil, mistake("standard input is binary (%s) and of no type that can be sent; "+
+			"text, images, PDF, audio and video can", Size(int64(len(b))))
+	}
+	switch {
+	case format.Lossy:
+		say(notify, "standard input is no valid %s; what could not be read is marked", format.Charset)
+	case format.Charset != "utf-8" && format.Charset != "":
+		say(notify, "standard input was read as %s", format.Charset)
+	}
+	return text, nil, nil
+}
+
+// mediaType returns the type of b by its first bytes, or "".
+func mediaType(b []byte) string {
+	at := func(i int, s string) bool { return len(b) >= i+len(s) && string(b[i:i+len(s)]) == s }
+	switch {
+	case at(0, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case at(0, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case at(0, "GIF87a"), at(0, "GIF89a"):
+		return "image/gif"
+	case at(0, "RIFF") && at(8, "WEBP"):
+		return "image/webp"
+	case at(0, "RIFF") && at(8, "WAVE"):
+		return "audio/wav"
+	case at(0, "BM") && at(6, "\x00\x00\x00\x00"):
+		return "image/bmp"
+	case at(4, "ftypheic"), at(4, "ftypheix"), at(4, "ftypmif1"):
+		return "image/heic"
+	case at(0, "ID3"), at(0, "\xff\xfb"), at(0, "\xff\xf3"), at(0, "\xff\xf2"):
+		return "audio/mp3"
+	case at(0, "FORM") && at(8, "AIFF"):
+		return "audio/aiff"
+	case at(0, "\xff\xf1"), at(0, "\xff\xf9"):
+		return "audio/aac"
+	case at(0, "OggS"):
+		return "audio/ogg"
+	case at(0, "fLaC"):
+		return "audio/flac"
+	case at(4, "ftyp"):
+		return "video/mp4"
+	case at(0, "\x1a\x45\xdf\xa3"):
+		return "video/webm"
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWanted(t *testing.T) {
+	const device = fs.ModeDevice | fs.ModeCharDevice
+	tests := []struct {
+		name  string
+		stdin Stdin
+		want  bool
+	}{
+		{"pipe", Stdin{Mode: fs.ModeNamedPipe, Prompt: true}, true},
+		{"pipe without prompt", Stdin{Mode: fs.ModeNamedPipe}, true},
+		{"socket", Stdin{Mode: fs.ModeSocket, Prompt: true}, true},
+		{"file", Stdin{Mode: 0o644, Prompt: true}, true},
+		{"terminal", Stdin{Mode: device, Terminal: true, Prompt: true}, false},
+		{"terminal without prompt", Stdin{Mode: device, Terminal: true}, false},
+		{"terminal, forced", Stdin{Mode: device, Terminal: true, Force: true, Prompt: true}, true},
+		{"device", Stdin{Mode: device, Prompt: true}, false},
+		{"device without prompt", Stdin{Mode: device}, true},
+		{"device, forced", Stdin{Mode: device, Prompt: true, Force: true}, true},
+		{"closed", Stdin{Closed: true, Prompt: true}, false},
+		{"closed, forced", Stdin{Closed: true, Force: true}, false},
+		{"directory", Stdin{Mode: fs.ModeDir}, false},
+		{"pipe, forbidden", Stdin{Mode: fs.ModeNamedPipe, Forbid: true, Prompt: true}, false},
+		{"pipe, forbidden and forced", Stdin{Mode: fs.ModeNamedPipe, Forbid: true, Force: true}, false},
+	}
+	for _, test := range tests {
+		if got := test.stdin.Wanted(); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// A writer may take all the time it wants; the user is told once.
+func TestReadAllSlowly(t *testing.T) {
+	for _, test := range []struct {
+		pause time.Duration
+		notes int
+	}{{time.Second, 0}, {2500 * time.Millisecond, 1}, {time.Hour, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			r, w := io.Pipe()
+			go func() {
+				time.Sleep(test.pause / 2)
+				io.WriteString(w, "late ")
+				time.Sleep(test.pause / 2)
+				io.WriteString(w, "text")
+				w.Close()
+			}()
+			notes := 0
+			b, err := ReadAll(t.Context(), r, MaxStdin, func(string) { notes++ })
+			if string(b) != "late text" || err != nil || notes != test.notes {
+				t.Errorf("pause %s: %q, %v, %d notes", test.pause, b, err, notes)
+			}
+		})
+	}
+}
+
+func TestReadAllCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		defer w.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := ReadAll(ctx, r, MaxStdin, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: "/dev/stdin", Err: errors.New("bad")}
+}
+
+func TestReadAllFails(t *testing.T) {
+	var e *Error
+	if _, err := ReadAll(t.Context(), strings.NewReader("12345"), 4, nil); !errors.As(err, &e) || !strings.Contains(err.Error(), "larger than 4 bytes") {
+		t.Error(err)
+	}
+	if b, err := ReadAll(t.Context(), strings.NewReader("1234"), 4, nil); err != nil || len(b) != 4 {
+		t.Error(err)
+	}
+	if _, err := ReadAll(t.Context(), badReader{}, 4, nil); !errors.As(err, &e) || err.Error() != "standard input: bad" {
+		t.Error(err)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", MaxStdin: "8 MiB", 1<<20 + 1<<19: "1.5 MiB"} {
+		if got := Size(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	tests := []struct {
+		name, in    string
+		text, media string
+		bad         bool
+		notes       int
+	}{
+		{name: "nothing"},
+		{name: "text", in: "h\u00e9llo\r\n", text: "h\u00e9llo\r\n"},
+		{name: "byte order mark", in: "\ufeffhi", text: "hi"},
+		{name: "utf-16", in: "\xff\xfeh\x00i\x00", text: "hi", notes: 1},
+		{name: "latin", in: strings.Repeat("caf\xe9 et cr\xe8me, d\xe9j\xe0 vu\n", 20), text: strings.Repeat("caf\u00e9 et cr\u00e8me, d\u00e9j\u00e0 vu\n", 20), notes: 1},
+		{name: "png", in: "\x89PNG\r\n\x1a\n\x00\x00", media: "image/png"},
+		{name: "jpeg", in: "\xff\xd8\xff\xe0\x00", media: "image/jpeg"},
+		{name: "pdf", in: "%PDF-1.7\n\xff", media: "application/pdf"},
+		{name: "wav", in: "RIFF\x00\x00\x00\x00WAVEfmt ", media: "audio/wav"},
+		{name: "mp3", in: "ID3\x03\x00", media: "audio/mp3"},
+		{name: "text like a picture's", in: "GIF89a is a format", text: "GIF89a is a format"},
+		{name: "program", in: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00\x01", 50), bad: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			notes := 0
+			text, media, err := Decode([]byte(test.in), func(string) { notes++ })
+			mime := ""
+			if media != nil {
+				mime = media.InlineData.MIMEType
+			}
+			var e *Error
+			if text != test.text || mime != test.media || errors.As(err, &e) != test.bad || notes != test.notes {
+				t.Errorf("%q, %q, %v, %d notes", text, mime, err, notes)
+			}
+		})
+	}
+}

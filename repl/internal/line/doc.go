@@ -1,0 +1,85 @@
+// Package line reads what the user types, a line at a time.
+//
+// There are two readers behind one interface. The cooked one leaves editing to
+// the terminal itself and works on pipes too; it writes nothing but the prompt.
+// The other one is an editor for terminals that can move the cursor.
+//
+// # One reader at a time
+//
+// Nothing is read but inside Read and Ask, on behalf of their caller, so what
+// is typed in between stays with the terminal.
+//
+// # Questions
+//
+// What was typed before a question was shown never answers it: on a terminal,
+// Ask drops it and says how much that was. Input that is no terminal is a
+// script, and is never dropped.
+//
+// # Half a line
+//
+// A line that ends with a hang-up instead of Enter is not returned.
+package line
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"gemline/repl/output"
+)
+
+// ErrInterrupt is returned when the user presses Ctrl-C in the editor while the
+// line is empty; ErrCleared when there was text, which is gone, or when the
+// terminal has cut a line, which the user has been told.
+var (
+	ErrInterrupt = errors.New("interrupted")
+	ErrCleared   = errors.New("line cleared")
+)
+
+// A Reader reads lines. It must not be used concurrently.
+type Reader interface {
+	// Read shows prompt and returns what the user enters, which may be of
+	// several lines. It returns io.EOF at the end of the input.
+	Read(ctx context.Context, prompt string) (string, error)
+
+	// Ask shows a question and returns its one-line answer, and how many
+	// characters it dropped that were typed before.
+	Ask(ctx context.Context, question string) (answer string, dropped int, err error)
+
+	// Terminal reports whether a user types at a terminal.
+	Terminal() bool
+
+	// Close leaves the terminal as it was found.
+	Close() error
+}
+
+// Config is what a Reader reads from and shows its prompt on.
+type Config struct {
+	In  *os.File
+	Out *output.Writer
+
+	// Screen is the terminal behind Out, of which the editor asks the width.
+	Screen *os.File
+
+	// Smart allows the editor, if In is a terminal.
+	Smart bool
+
+	// Echoed says that whoever sends the lines has shown them already, as
+	// Emacs does.
+	Echoed bool
+}
+
+// New returns the Reader that fits c.
+func New(c Config) (Reader, error) {
+	src, err := newSource(c.In)
+	if err != nil {
+		return nil, err
+	}
+	if c.Smart && c.Screen != nil && src.terminal() {
+		return newEditor(c, src)
+	}
+	return &cooked{src: src, out: c.Out, echoed: c.Echoed}, nil
+}
+
+// More is the prompt of the second and later lines of one input.
+const More = "... "

@@ -1,0 +1,413 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gemline/repl/output"
+	"gemline/repl/teletype"
+)
+
+// TestMain runs this binary as a small program at a terminal when asked to:
+// it shows what it reads.
+func TestMain(m *testing.M) {
+	switch os.Getenv("LINE_PROGRAM") {
+	case "":
+		os.Exit(m.Run())
+	case "smart":
+		program(true)
+	default:
+		program(false)
+	}
+}
+
+func program(smart bool) {
+	signal.Ignore(syscall.SIGHUP) // to see what the reader makes of it
+	out := output.New(os.Stdout, output.Options{})
+	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart})
+	if err != nil {
+		panic(err)
+	}
+	for {
+		s, err := r.Read(context.Background(), "> ")
+		if errors.Is(err, ErrInterrupt) || errors.Is(err, ErrCleared) {
+			out.Line(output.Info, "%v", err)
+			continue
+		}
+		if err != nil {
+			out.Line(output.Info, "%v", err)
+			r.Close()
+			return
+		}
+		if s == "ask" {
+			out.Line(output.Info, "working")
+			teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead
+			s, n, err := r.Ask(context.Background(), "sure: ")
+			out.Line(output.Info, "answer %q, %d dropped, %v", s, n, err)
+			continue
+		}
+		out.Line(output.Info, "got %q", s)
+	}
+}
+
+func start(t *testing.T, kind string, env ...string) *teletype.Session {
+	term := "dumb"
+	if kind == "smart" {
+		term = "xterm"
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return teletype.Start(t, teletype.Command{Path: exe, Term: term, Env: append(env, "LINE_PROGRAM="+kind)})
+}
+
+// pipe returns a Reader of what write is given, and what it shows.
+func pipe(t *testing.T) (r Reader, write *os.File, shown *bytes.Buffer) {
+	in, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown = new(bytes.Buffer)
+	r, err = New(Config{In: in, Out: output.New(shown, output.Options{}), Smart: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); in.Close(); write.Close() })
+	return r, write, shown
+}
+
+func TestPipe(t *testing.T) {
+	long := strings.Repeat("long ", 100_000)
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"nothing", "", nil},
+		{"lines", "one\ntwo\n", []string{"one", "two"}},
+		{"no newline at the end", "one\ntwo", []string{"one", "two"}},
+		{"empty line", "\none\n", []string{"", "one"}},
+		{"windows", "one\r\ntwo\r\n", []string{"one", "two"}},
+		{"NUL", "a\x00b\n", []string{"ab"}},
+		{"invalid", "a\xffb\n", []string{"a\uFFFDb"}},
+		{"long", long + "\nx\n", []string{long, "x"}},
+		{"continued", "one\\\ntwo\nthree\n", []string{"one\ntwo", "three"}},
+		{"continued twice", "a\\\nb\\\nc\n", []string{"a\nb\nc"}},
+		{"two backslashes", "a\\\\\nb\n", []string{`a\\`, "b"}},
+		{"continued by nothing", "a\\", []string{`a\`}},
+		{"block", "\"\"\"\none\n\n  two\n\"\"\"\nx\n", []string{"one\n\n  two", "x"}},
+		{"open block", "\"\"\"\none\n", []string{"one"}},
+		{"empty block", "\"\"\"\n\"\"\"\n", []string{""}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w, _ := pipe(t)
+			go func() { io.WriteString(w, tt.in); w.Close() }()
+			for _, want := range tt.want {
+				if got, err := r.Read(t.Context(), "> "); got != want || err != nil {
+					t.Fatalf("got %.80q, %v, want %.80q", got, err, want)
+				}
+			}
+			for range 2 {
+				if got, err := r.Read(t.Context(), "> "); err != io.EOF {
+					t.Fatalf("at the end: %q, %v", got, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAskPipe(t *testing.T) {
+	r, w, shown := pipe(t)
+	io.WriteString(w, "first\ny\n")
+	w.Close()
+	if s, err := r.Read(t.Context(), "> "); s != "first" || err != nil {
+		t.Fatal(s, err)
+	}
+	if s, n, err := r.Ask(t.Context(), "sure: "); s != "y" || n != 0 || err != nil {
+		t.Errorf("got %q, %d, %v", s, n, err)
+	}
+	if _, _, err := r.Ask(t.Context(), "sure: "); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+	if got, want := shown.String(), "> \nsure: \nsure: "; got != want {
+		t.Errorf("shown %q, want %q", got, want)
+	}
+}
+
+// A read that is given up loses nothing of what arrives later.
+func TestCancel(t *testing.T) {
+	r, w, _ := pipe(t)
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := r.Read(ctx, "> "); err != cause {
+		t.Errorf("cancelled before: %v", err)
+	}
+	ctx, cancel = context.WithCancelCause(t.Context())
+	go cancel(cause)
+	if _, err := r.Read(ctx, "> "); err != cause {
+		t.Errorf("cancelled: %v", err)
+	}
+	io.WriteString(w, "line\n")
+	if s, err := r.Read(t.Context(), "> "); s != "line" || err != nil {
+		t.Errorf("afterwards: %q, %v", s, err)
+	}
+}
+
+func TestClosedInput(t *testing.T) {
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r, err := New(Config{In: dir, Out: output.New(io.Discard, output.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Read(t.Context(), "> "); err != io.EOF {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func TestCookedTerminal(t *testing.T) {
+	s := start(t, "plain")
+	s.Expect("> ")
+	s.Line("hello")
+	s.Expect("got \"hello\"\r\n> ")
+	s.Line(`one\`)
+	s.Expect("... ")
+	s.Line("two")
+	s.Expect(`got "one\ntwo"`)
+	s.Expect("> ")
+	s.Line("one\rtwo")
+	s.Expect(`got "one"`)
+	s.Expect(`got "two"`)
+	s.Expect("> ")
+	s.Send("half\x04") // Ctrl-D hands out half a line
+	s.Send("er\r")
+	s.Expect(`got "halfer"`)
+	s.Expect("> ")
+	s.Send("\x04")
+	s.Expect("EOF")
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if faults := teletype.Lint(bytes.ReplaceAll(s.Transcript(), []byte("\b\b"), nil), teletype.Rules{Quiet: true}); len(faults) > 0 {
+		t.Errorf("faults: %v", faults)
+	}
+}
+
+// The terminal drops what is too much of a line without a word.
+func TestLineThatIsTooLong(t *testing.T) {
+	if longestLine == 0 {
+		t.Skip("nothing is known of a limit here")
+	}
+	s := start(t, "plain")
+	s.Expect("> ")
+	s.Send(strings.Repeat("x", longestLine-6))
+	s.Line("short")
+	s.Expect(`short"`)
+	s.Expect("> ")
+	s.Send(strings.Repeat("x", longestLine))
+	s.Line("gone")
+	s.Expect("warning: the terminal passes on 4095 bytes of a line")
+	s.Expect("info: line cleared")
+	s.Expect("> ")
+	s.Line("next")
+	s.Expect(`got "next"`)
+}
+
+// A line of a script, sent at once, is entered; what comes in one piece takes
+// no time that grows with its square.
+func TestFlood(t *testing.T) {
+	s := start(t, "smart")
+	s.Expect("> ")
+	s.Line(strings.Repeat("\u00e9", 1500))
+	s.Expect("got \"" + strings.Repeat("\u00e9", 1500) + "\"")
+	s.Expect("> ")
+	for range 100 {
+		s.Send(strings.Repeat("long ", 200))
+	}
+	s.Line("end")
+	s.Expect("long end\"")
+}
+
+// What is typed before a question never answers it.
+func TestTypeAhead(t *testing.T) {
+	for _, kind := range []string{"plain", "smart"} {
+		t.Run(kind, func(t *testing.T) {
+			ready := teletype.NewLatch(t)
+			s := start(t, kind, "LINE_READY="+ready.Addr)
+			s.Expect("> ")
+			s.Line("ask")
+			s.Expect("working")
+			s.Send("y\ryes")
+			s.Expect("yes") // the echo: the terminal has it
+			ready.Open()
+			s.Expect("info: 5 characters typed before the question were dropped\r\n")
+			s.Expect("sure: ")
+			s.Line("no")
+			s.Expect(`answer "no", 5 dropped, <nil>`)
+			s.Expect("> ")
+			s.Line("next")
+			s.Expect(`got "next"`)
+		})
+	}
+}
+
+func TestEditor(t *testing.T) {
+	tests := []struct{ name, keys, want string }{
+		{"a line", "hello\r", `got "hello"`},
+		{"rubout", "helx\x7flo\r", `got "hello"`},
+		{"arrows", "ello\x1b[D\x1b[D\x1b[D\x1b[Dh\r", `got "hello"`},
+		{"home in tmux", "ello\x1b[1~h\r", `got "hello"`},
+		{"word left", "hello world\x1b[1;5Dbig \r", `got "hello big world"`},
+		{"wide", "日本語\x7f\x1b[Dx\r", `got "日x本"`},
+		{"paste", "\x1b[200~one\rtwo\rthree\rfour\rfive\x1b[201~\r", `got "one\ntwo\nthree\nfour\nfive"`},
+		{"paste inside a line", "say: \x1b[200~a\r\nb\x1b[201~!\r", `got "say: a\nb!"`},
+		{"paste with keys", "\x1b[200~a\x03\x04\x1b[Db\x1b[201~\r", `got "a[Db"`},
+		{"unmarked paste", "one line\rtwo lines\rthree", `[paste 1: 3 lines, 24 characters]`},
+		{"alt-enter", "one\x1b\rtwo\r", `got "one\ntwo"`},
+		{"history", "first\r\x1b[A\r", `got "first"`},
+		{"ctrl-c with text", "half\x03", "line cleared"},
+		{"ctrl-c", "\x03", "interrupted"},
+		{"ctrl-d", "\x04", "EOF"},
+		{"ctrl-d in the line", "ab\x01\x04\r", `got "b"`},
+		{"tab, search and stop", "a\t\x12\x13\x1ab\r", `got "ab"`},
+		{"reports of the terminal", "a\x1b]11;rgb:0/0/0\x07\x1b[0n\x1b[M !!b\r", `got "ab"`},
+		{"C1", "a\u009bb\r", `got "ab"`},
+		{"continued", "a\\\rb\r", `got "a\nb"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, "smart")
+			s.Expect("> ")
+			s.Send(tt.keys)
+			s.Expect(tt.want)
+		})
+	}
+}
+
+// A key costs itself, and nothing is written that the user has not typed.
+func TestBytesPerKey(t *testing.T) {
+	s := start(t, "smart")
+	s.Expect("> ")
+	for _, c := range "hello world" {
+		before := len(s.Transcript())
+		s.Send(string(c))
+		s.Expect(string(c))
+		if n := len(s.Transcript()) - before; n != 1 {
+			t.Fatalf("%q cost %d bytes", c, n)
+		}
+	}
+	s.Send("\x7f")
+	s.Expect("\b \b")
+	s.Send("\r")
+	s.Expect(`got "hello worl"`)
+}
+
+func TestHangUp(t *testing.T) {
+	for _, kind := range []string{"plain", "smart"} {
+		t.Run(kind, func(t *testing.T) {
+			s := start(t, kind)
+			s.Expect("> ")
+			s.Send("rm -rf half")
+			s.Expect("half")
+			s.HangUp()
+			s.Exit()
+			if bytes.Contains(s.Transcript(), []byte("got")) {
+				t.Error("half a line was taken")
+			}
+		})
+	}
+}
+
+// What tmux shows is what was typed, where lines wrap and letters are wide.
+func TestScreen(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := teletype.StartTmux(t, teletype.Command{Path: exe, Env: []string{"LINE_PROGRAM=smart"}, Rows: 8, Cols: 20})
+	m.Expect(">")
+	m.Send("日本語日本語日本語日本語")
+	m.Expect("> 日本語日本語日本語\n日本語")
+	m.Key("Home")
+	m.Send("x")
+	m.Expect("> x日本語日本語日本\n語日本語")
+	if row, col := m.Cursor(); row != 0 || col != 3 {
+		t.Errorf("cursor at %d, %d", row, col)
+	}
+	m.Key("End")
+	m.Key("BSpace", "BSpace", "BSpace", "BSpace", "BSpace")
+	m.Send("!")
+	m.Expect("> x日本語日本語日!")
+	m.Key("Enter")
+	m.Expect("got \"x日本語日\n本語日!\"")
+	m.Paste("one\ntwo\n")
+	m.Expect("[paste 1: 2 lines")
+	m.Key("Enter")
+	m.Expect(`got "one\ntwo\`)
+}
+
+func TestLayout(t *testing.T) {
+	tests := []struct {
+		text     string
+		width    int
+		more     bool
+		row, col int
+	}{
+		{"", 10, false, 0, 0},
+		{"> abc", 10, false, 0, 5},
+		{"0123456789", 10, false, 0, 10},
+		{"0123456789", 10, true, 1, 0},
+		{"0123456789a", 10, false, 1, 1},
+		{"01234567日", 9, false, 1, 2},
+		{"a\nb", 10, false, 1, 1},
+		{"abc", 0, false, 0, 3},
+		{"日本", 1, false, 2, 2},
+	}
+	for _, tt := range tests {
+		if row, col := layout(tt.text, tt.width, tt.more); row != tt.row || col != tt.col {
+			t.Errorf("layout(%q, %d, %v) = %d, %d, want %d, %d", tt.text, tt.width, tt.more, row, col, tt.row, tt.col)
+		}
+	}
+}
+
+func FuzzKeys(f *testing.F) {
+	f.Add([]byte("abc\x1b[200~x\ry\x1b[201~\r\x1b]0;t\x07"), uint8(3))
+	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
+		k := newKeys(nil, func(s string) string {
+			return "<" + strings.Map(func(r rune) rune {
+				if r == '\n' || r == '\t' {
+					return ' '
+				}
+				return r
+			}, s) + ">"
+		})
+		for rest := in; len(rest) > 0; {
+			n := min(int(size)+1, len(rest))
+			k.take(rest[:n])
+			rest = rest[n:]
+		}
+		for q := k.queue; len(q) > 0; {
+			n := upToEnter(q, 16)
+			if n <= 0 || n > 16 || n > len(q) {
+				t.Fatalf("upToEnter(%q) = %d", q, n)
+			}
+			q = q[n:]
+		}
+		if bytes.ContainsAny(k.queue, "\x00\x07\t\x12\x13\x1a") {
+			t.Fatalf("%q lets %q through", in, k.queue)
+		}
+	})
+}

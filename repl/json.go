@@ -1,0 +1,89 @@
+package repl
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+)
+
+// SchemaVersion is the version of what the json and stream-json formats write.
+// Within a version, fields are only ever added.
+const SchemaVersion = 1
+
+// document is the json form: one object at the end.
+type document struct {
+	*core
+	text     cleaner
+	response strings.Builder // of the last turn
+	invalid  bool
+	warnings []string
+}
+
+func (d *document) begin(Init) {}
+
+func (d *document) event(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Turn:
+		d.reset()
+	case engine.Text:
+		d.response.WriteString(d.text.feed(ev.Delta))
+	case engine.Retry:
+		if ev.Restart {
+			d.reset()
+		}
+	case engine.Notice:
+		s, invalid := whole(ev.Text)
+		d.warnings = append(d.warnings, s)
+		d.invalid = d.invalid || invalid
+	}
+}
+
+func (d *document) reset() {
+	d.text.flush()
+	d.text.took()
+	d.response.Reset()
+}
+
+// failure is the "error" of a document or of the last record of a stream.
+type failure struct {
+	Type       string `json:"type"`
+	Message    string `json:"message"`
+	Code       int    `json:"code,omitempty"`
+	HTTP       int    `json:"http_status,omitempty"`
+	Hint       string `json:"hint,omitempty"`
+	RetryAfter int64  `json:"retry_after_ms,omitempty"`
+}
+
+func fault(o Outcome) *failure {
+	if !o.failed() {
+		return nil
+	}
+	return &failure{Type: valid(o.ErrorType), Message: valid(o.Message), Code: o.ExitCode, HTTP: o.HTTP,
+		Hint: valid(o.Hint), RetryAfter: o.RetryAfter.Milliseconds()}
+}
+
+func (d *document) end(o Outcome) {
+	d.response.WriteString(d.text.flush())
+	b := marshal(struct {
+		Session  string       `json:"session_id"`
+		Response string       `json:"response"`
+		Stats    *tally.Tally `json:"stats"`
+		Error    *failure     `json:"error,omitempty"`
+		Warnings []string     `json:"warnings,omitempty"`
+		Version  int          `json:"schema_version"`
+		ExitCode int          `json:"exit_code"`
+		Reason   string       `json:"termination_reason"`
+		Denied   []denial     `json:"denied"`
+		Invalid  bool         `json:"invalid_utf8,omitempty"`
+	}{valid(d.Session), d.response.String(), d.Tally, fault(o), d.warnings,
+		SchemaVersion, o.ExitCode, valid(o.Reason), d.denied, d.invalid || d.text.took()})
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", "  "); err != nil {
+		panic(err) // marshal returns JSON
+	}
+	out.WriteByte('\n')
+	d.write(out.Bytes())
+}

@@ -1,0 +1,385 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+)
+
+// Once carries out a single prompt for a [Reporter].
+type Once struct {
+	Engine   *engine.Engine
+	Expand   input.Processor
+	Reporter Reporter
+	Tally    *tally.Tally
+	Session  string
+	Now      func() time.Time
+}
+
+// A Prompt is what a one-shot run was given.
+type Prompt struct {
+	Text  string      // of the command line
+	Piped string      // of standard input
+	Media *genai.Part // of standard input, if it is no text
+}
+
+// String returns all of the text, as the model will read it.
+func (p Prompt) String() string {
+	if p.Piped != "" && p.Text != "" {
+		return p.Piped + "\n\n" + p.Text
+	}
+	return p.Piped + p.Text
+}
+
+// Empty reports whether there is nothing to ask.
+func (p Prompt) Empty() bool {
+	return p.Media == nil && strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Piped) == ""
+}
+
+// errNoPrompt is the error of a run that was given nothing to ask.
+var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
+
+// Run carries out p. Its error is that of the prompt's expansion, of
+// [engine.Engine.Run], or of a call that met a full disk. The caller finishes
+// the Reporter.
+//
+// What is piped in beside a prompt is data: no reference or command in it
+// means anything.
+func (o *Once) Run(ctx context.Context, p Prompt) error {
+	if p.Empty() {
+		return errNoPrompt
+	}
+	o.Tally.Start(o.Now())
+	o.Reporter.Begin(Init{Session: o.Session, Model: o.Engine.Model(), Prompt: p.String()})
+	parts, err := o.expand(ctx, p)
+	if errors.Is(err, commands.ErrQuit) {
+		return nil // there is nothing left to do anyway
+	}
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	err = o.run(ctx, parts)
+	o.Tally.End(err, o.Now())
+	return err
+}
+
+func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
+	var parts []*genai.Part
+	if words := p.Text; words != "" || p.Piped != "" {
+		if words == "" {
+			words = p.Piped
+		}
+		var err error
+		parts, err = o.Expand(ctx, []*genai.Part{genai.NewPartFromText(words)})
+		if err != nil || len(parts) == 0 {
+			return nil, err
+		}
+	}
+	if p.Piped != "" && p.Text != "" {
+		if first := parts[0]; first.Text != "" {
+			parts[0] = genai.NewPartFromText(p.Piped + "\n\n" + first.Text)
+		} else {
+			parts = append([]*genai.Part{genai.NewPartFromText(p.Piped + "\n\n")}, parts...)
+		}
+	}
+	if p.Media != nil {
+		parts = append(parts, p.Media)
+	}
+	return parts, nil
+}
+
+// run runs parts to the end, or until the calls of a message are over of which
+// one met a full disk.
+func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
+	var full error
+	for ev, err := range o.Engine.Run(ctx, parts...) {
+		if err != nil {
+			return err
+		}
+		if _, next := ev.(engine.Turn); next && full != nil {
+			return full
+		}
+		o.Tally.Observe(ev, o.Now())
+		o.Reporter.Event(ev)
+		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
+			full = fmt.Errorf("%s: %w", f.Name, f.Err)
+		}
+	}
+	return full
+}
+
+// Speaker returns a writer for what a slash command has to tell in a one-shot
+// run: it becomes the answer, whatever the format is.
+func Speaker(r Reporter) io.Writer { return speaker{r} }
+
+type speaker struct{ Reporter }
+
+func (s speaker) Write(b []byte) (int, error) {
+	s.Event(engine.Text{Delta: string(b)})
+	return len(b), nil
+}
+
+// A Reporter tells the world about a one-shot run. It must not be used
+// concurrently.
+type Reporter interface {
+	// Begin says that the run begins. It is not called for a run that fails
+	// before that.
+	Begin(Init)
+
+	// Event reports one event.
+	Event(engine.Event)
+
+	// Finish reports how the run ended and returns the first error of
+	// writing to standard output. Only the first call reports anything, and
+	// nothing is reported after it.
+	Finish(Outcome) error
+}
+
+// Init is what is known when a run begins.
+type Init struct {
+	Session string
+	Model   string
+	Prompt  string // as the user gave it
+}
+
+// An Outcome is how a run ended. The zero Outcome is success.
+type Outcome struct {
+	Err        error // nil for success
+	ExitCode   int
+	Reason     string // completed, max_turns, cancelled, a signal's name, auth ...
+	ErrorType  string // the class of Err
+	Message    string // for the user; by default the text of Err
+	Hint       string // what to do about it; may be empty
+	HTTP       int    // the status the server answered with, 0 if it did not
+	RetryAfter time.Duration
+}
+
+// failed reports whether o is a failure.
+func (o Outcome) failed() bool { return o.Err != nil || o.ExitCode != 0 }
+
+// complete returns o with its defaults filled in.
+func (o Outcome) complete() Outcome {
+	if o.Err != nil && o.Message == "" {
+		o.Message = o.Err.Error()
+	}
+	switch {
+	case !o.failed():
+		o.Reason = or(o.Reason, "completed")
+	case o.Err != nil && o.ExitCode == 0:
+		o.ExitCode = 1
+		fallthrough
+	default:
+		o.Reason = or(o.Reason, "error")
+		o.ErrorType = or(o.ErrorType, "unknown")
+		o.Message = or(o.Message, o.Reason)
+	}
+	return o
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// Report says where a [Reporter] reports to, and how.
+type Report struct {
+	Out, Err io.Writer
+	Session  string       // for the record of a run that never began
+	Tally    *tally.Tally // the numbers of the run
+	Now      func() time.Time
+	Quiet    bool // nothing but errors on Err
+	Raw      bool // escape sequences in the model's text stay
+
+	// Broken, if not nil, is called with the first error of writing to Out,
+	// so that the run can be stopped.
+	Broken func(error)
+}
+
+// NewReporter returns the Reporter for an output format: text, json or
+// stream-json. Anything else is text.
+func NewReporter(format string, r Report) Reporter {
+	c := &core{Report: r, began: r.Now(), denied: []denial{}}
+	if c.Tally == nil {
+		c.Tally = &tally.Tally{}
+	}
+	switch format {
+	case "json":
+		return &reporter{core: c, form: &document{core: c, text: cleaner{raw: r.Raw}}}
+	case "stream-json":
+		return &reporter{core: c, form: &stream{core: c, text: cleaner{raw: r.Raw}}}
+	}
+	return &reporter{core: c, form: &bare{core: c, text: cleaner{raw: r.Raw}}}
+}
+
+// A form is the shape of a report. It is ended once.
+type form interface {
+	begin(Init)
+	event(engine.Event)
+	end(Outcome)
+}
+
+// A reporter sees to it that a form is ended once.
+type reporter struct {
+	*core
+	form form
+	over bool
+}
+
+// Begin implements [Reporter].
+func (r *reporter) Begin(in Init) {
+	if r.over {
+		return
+	}
+	r.Session, r.began = or(in.Session, r.Session), r.Now()
+	r.form.begin(in)
+}
+
+// Event implements [Reporter].
+func (r *reporter) Event(ev engine.Event) {
+	if r.over {
+		return
+	}
+	r.form.event(ev)
+	r.notice(ev)
+}
+
+// Finish implements [Reporter].
+func (r *reporter) Finish(o Outcome) error {
+	if !r.over {
+		r.over = true
+		o = o.complete()
+		r.form.end(o)
+		if o.failed() {
+			r.complain(o)
+		}
+	}
+	return r.err
+}
+
+// core is what all forms have in common.
+type core struct {
+	Report
+	began  time.Time
+	denied []denial
+	err    error // the first of Out
+}
+
+// A denial is a call that was not made because of what the policy says, or
+// because there was nobody to ask.
+type denial struct {
+	Tool  string `json:"tool"`
+	ID    string `json:"tool_id"`
+	Title string `json:"title,omitempty"`
+	Why   string `json:"why"`
+	Allow string `json:"allowed_by,omitempty"`
+}
+
+// write writes b to Out, unless that has failed before.
+func (c *core) write(b []byte) {
+	if c.err != nil {
+		return
+	}
+	if _, err := c.Out.Write(b); err != nil {
+		c.err = err
+		if c.Broken != nil {
+			c.Broken(err)
+		}
+	}
+}
+
+// warn tells the user something beside the answer.
+func (c *core) warn(format string, args ...any) {
+	if !c.Quiet {
+		fmt.Fprintf(c.Err, "warning: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+// complain tells the user how the run failed, in one line or a few.
+func (c *core) complain(o Outcome) {
+	const most = 12 // lines
+	s := "error: "
+	for i, l := range strings.SplitN(strings.TrimSpace(o.Message), "\n", most+1) {
+		if l = oneLine(l); i < most && (l != "" || i == 0) {
+			s += l + "\n"
+		}
+	}
+	if o.Hint != "" {
+		s += "hint: " + oneLine(o.Hint) + "\n"
+	}
+	io.WriteString(c.Err, s)
+}
+
+// notice tells the user what an event means beside the answer.
+func (c *core) notice(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Notice:
+		c.warn("%s", ev.Text)
+	case engine.Retry:
+		c.retry(ev)
+	case engine.Finished:
+		if ev.Err != nil {
+			c.deny(ev)
+			c.warn("%s: %s", what(ev), engine.DisplayError(ev.Err))
+		}
+	}
+}
+
+func what(ev engine.Finished) string {
+	if ev.Intent.Title != "" {
+		return oneLine(ev.Intent.Title)
+	}
+	return oneLine(ev.Name)
+}
+
+func (c *core) retry(ev engine.Retry) {
+	again := "asking again"
+	if ev.Delay > 0 {
+		again += " in " + tally.Duration(ev.Delay)
+	}
+	if ev.Of > 0 {
+		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.Of)
+	}
+	if ev.Restart {
+		again += "; the answer begins again"
+	}
+	c.warn("%s; %s", oneLine(errorText(ev.Err)), again)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "the request failed"
+	}
+	return err.Error()
+}
+
+func (c *core) deny(ev engine.Finished) {
+	d := denial{Tool: valid(ev.Name), ID: valid(ev.ID), Title: valid(ev.Intent.Title)}
+	var ce *engine.CallError
+	switch {
+	case ev.Unasked != "":
+		d.Why, d.Allow = "nobody could be asked", valid(ev.Unasked)
+	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
+		d.Why = valid(engine.DisplayError(ev.Err))
+	default:
+		return
+	}
+	c.denied = append(c.denied, d)
+}
+
+// valid returns s as it can stand in a record.
+func valid(s string) string {
+	s, _ = whole(s)
+	return s
+}

@@ -1,0 +1,80 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Escape returns s with everything that a reader could not see for what it is
+// as an escape: what a [Writer] escapes, and unusual spaces, variation
+// selectors and carriage returns as well. Newlines and tabs stay.
+func Escape(s string) string { return escape(s, false) }
+
+// EscapeLine is [Escape] for what must stay on one line: newlines and tabs are
+// escaped too.
+func EscapeLine(s string) string { return escape(s, true) }
+
+func escape(s string, line bool) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case (r == '\n' || r == '\t') && !line:
+			b.WriteRune(r)
+		case hidden(r), r != ' ' && unicode.Is(unicode.Zs, r), selector(r):
+			b.WriteString(escaped(r))
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// escaped returns the visible form of r.
+func escaped(r rune) string {
+	if r < 0x80 {
+		return fmt.Sprintf(`\x%02x`, r)
+	}
+	return fmt.Sprintf(`\u{%x}`, r)
+}
+
+// hidden reports whether r must not reach a terminal as it is: controls,
+// format characters, and characters that show nothing.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20, r == 0x7f:
+		return true
+	case r < 0x80:
+		return false
+	case r < 0xa0:
+		return true
+	case r < 0xad:
+		return false
+	}
+	switch r {
+	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2028, 0x2029, 0x3164, 0xffa0:
+		return true
+	}
+	switch {
+	case r >= 0x180b && r <= 0x180f, r >= 0xe0000 && r <= 0xe0fff, r >= 0x2060 && r <= 0x206f, r >= 0xfff0 && r <= 0xfffb:
+		return true
+	case r >= 0x0600 && r <= 0x0605, r == 0x06dd, r == 0x070f, r == 0x0890, r == 0x0891, r == 0x08e2,
+		r == 0x110bd, r == 0x110cd, r >= 0x13430 && r <= 0x1343f: // format characters that show
+		return false
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+// selector reports whether r chooses how the character before it looks.
+func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
+
+// takesSelector reports whether r is a character whose look is commonly chosen
+// between text and picture.
+func takesSelector(r rune) bool {
+	return r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || unicode.Is(unicode.Po, r))
+}

@@ -1,0 +1,79 @@
+package output
+
+import "strings"
+
+// Signs are what the choice of the mode depends on.
+type Signs struct {
+	Flag     string // the flag about the mode that was given, such as "--plain"; "" if none
+	FlagOff  bool   // that flag was given with the value false
+	Setting  *bool  // the setting ui.accessibility.screenReader, nil if not set
+	Terminal bool   // standard output is a terminal
+
+	// Lookup returns a variable of the environment.
+	Lookup func(name string) (string, bool)
+}
+
+// A Mode is how the program may write.
+type Mode struct {
+	Smart bool // escapes are allowed
+	Color bool // among them colours
+	Asked bool // the user asked for screen reader mode
+
+	// Cause says what decided, in a word or two, such as "settings".
+	Cause string
+}
+
+// Announcement returns the line that names the mode, or nothing if the user
+// did not ask for it.
+func (m Mode) Announcement() string {
+	if !m.Asked {
+		return ""
+	}
+	return "screen reader mode: on (" + m.Cause + ")"
+}
+
+// Decide chooses the mode. A flag beats the environment, which beats the
+// settings, also when it says no; a terminal that can't do more stays plain
+// whatever is asked.
+func Decide(s Signs) Mode {
+	if on, cause := asked(s); on {
+		return Mode{Asked: true, Cause: cause}
+	}
+	term, _ := s.Lookup("TERM")
+	emacs, _ := s.Lookup("INSIDE_EMACS")
+	switch {
+	case !s.Terminal:
+		return Mode{Cause: "output is not a terminal"}
+	case emacs != "":
+		return Mode{Cause: "INSIDE_EMACS"}
+	case term == "":
+		return Mode{Cause: "TERM is not set"}
+	case term == "dumb", term == "unknown":
+		return Mode{Cause: "TERM=" + term}
+	}
+	none, _ := s.Lookup("NO_COLOR")
+	cli, _ := s.Lookup("CLICOLOR")
+	return Mode{Smart: true, Color: none == "" && cli != "0", Cause: "terminal"}
+}
+
+// asked reports whether the user wants screen reader mode, and who said so.
+func asked(s Signs) (on bool, cause string) {
+	if s.Flag != "" {
+		return !s.FlagOff, s.Flag
+	}
+	for _, name := range []string{"GEMLINE_ACCESSIBLE", "ACCESSIBLE"} {
+		v, set := s.Lookup(name)
+		if !set || v == "" {
+			continue
+		}
+		switch strings.ToLower(v) {
+		case "0", "false", "no", "off":
+			return false, name
+		}
+		return true, name
+	}
+	if s.Setting != nil {
+		return *s.Setting, "settings"
+	}
+	return false, ""
+}

@@ -1,0 +1,44 @@
+package output
+
+import "testing"
+
+func TestDecide(t *testing.T) {
+	yes, no := true, false
+	type env = map[string]string
+	xterm := env{"TERM": "xterm-256color"}
+	tests := []struct {
+		name  string
+		signs Signs
+		env   env
+		want  Mode
+	}{
+		{"terminal", Signs{Terminal: true}, xterm, Mode{Smart: true, Color: true, Cause: "terminal"}},
+		{"no colour", Signs{Terminal: true}, env{"TERM": "xterm", "NO_COLOR": "1"}, Mode{Smart: true, Cause: "terminal"}},
+		{"pipe", Signs{}, xterm, Mode{Cause: "output is not a terminal"}},
+		{"dumb", Signs{Terminal: true}, env{"TERM": "dumb"}, Mode{Cause: "TERM=dumb"}},
+		{"unknown", Signs{Terminal: true}, env{"TERM": "unknown"}, Mode{Cause: "TERM=unknown"}},
+		{"unset", Signs{Terminal: true}, env{}, Mode{Cause: "TERM is not set"}},
+		{"emacs", Signs{Terminal: true}, env{"TERM": "xterm", "INSIDE_EMACS": "30,comint"}, Mode{Cause: "INSIDE_EMACS"}},
+		{"flag", Signs{Terminal: true, Flag: "--plain"}, xterm, Mode{Asked: true, Cause: "--plain"}},
+		{"flag beats environment", Signs{Terminal: true, Flag: "--accessible", FlagOff: true, Setting: &yes},
+			env{"TERM": "xterm", "ACCESSIBLE": "1"}, Mode{Smart: true, Color: true, Cause: "terminal"}},
+		{"flag off on a dumb terminal", Signs{Terminal: true, Flag: "--plain", FlagOff: true}, env{"TERM": "dumb"}, Mode{Cause: "TERM=dumb"}},
+		{"environment", Signs{Terminal: true, Setting: &no}, env{"TERM": "xterm", "ACCESSIBLE": "yes"}, Mode{Asked: true, Cause: "ACCESSIBLE"}},
+		{"environment off", Signs{Terminal: true, Setting: &yes}, env{"TERM": "xterm", "ACCESSIBLE": "No"}, Mode{Smart: true, Color: true, Cause: "terminal"}},
+		{"environment empty", Signs{Terminal: true, Setting: &yes}, env{"TERM": "xterm", "ACCESSIBLE": ""}, Mode{Asked: true, Cause: "settings"}},
+		{"own variable first", Signs{Terminal: true}, env{"TERM": "xterm", "ACCESSIBLE": "1", "GEMLINE_ACCESSIBLE": "0"}, Mode{Smart: true, Color: true, Cause: "terminal"}},
+		{"setting", Signs{Terminal: true, Setting: &yes}, xterm, Mode{Asked: true, Cause: "settings"}},
+		{"setting off", Signs{Terminal: true, Setting: &no}, xterm, Mode{Smart: true, Color: true, Cause: "terminal"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.signs.Lookup = func(name string) (string, bool) { v, ok := tt.env[name]; return v, ok }
+			if got := Decide(tt.signs); got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	if got, want := (Mode{Asked: true, Cause: "settings"}).Announcement(), "screen reader mode: on (settings)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

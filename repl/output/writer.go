@@ -1,0 +1,302 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+)
+
+// Options say how a Writer writes.
+type Options struct {
+	// Color allows colour escapes around the program's own messages.
+	Color bool
+
+	// Raw is for output that another program reads: lines are not set off
+	// and nothing is held back but unfinished characters.
+	Raw bool
+}
+
+// A Writer is the only way to a stream. The goroutine that owns the terminal
+// uses it; it is not safe for concurrent use.
+//
+// The first failed write is remembered, and nothing is written after it.
+type Writer struct {
+	w      io.Writer
+	raw    bool
+	styles [last + 1]wrapping
+
+	out     []byte // on its way to w
+	tail    []byte // input whose meaning depends on what follows
+	head    []byte // the beginning of a line that may become a label
+	atStart bool   // out and head left aside, the cursor is at a line's start
+	before  rune   // the character before the tail
+	err     error
+
+	touched atomic.Bool
+}
+
+// New returns a Writer to w, whose cursor is at the start of a line.
+func New(w io.Writer, o Options) *Writer {
+	return &Writer{w: w, raw: o.Raw, styles: wrappings(o.Color), atStart: true}
+}
+
+// Style is a look that smart mode gives to a piece of text. The zero Style is
+// no look.
+type Style int
+
+// The styles.
+const (
+	Normal  Style = iota
+	Strong        // labels
+	Caution       // warnings and questions
+	Bad           // errors, removed lines
+	Good          // success, added lines
+	last    = Good
+)
+
+// A wrapping is what stands around text of one style.
+type wrapping struct{ begin, end string }
+
+func wrappings(on bool) (ws [last + 1]wrapping) {
+	if !on {
+		return ws
+	}
+	for s, attr := range map[Style]color.Attribute{Strong: color.Bold, Caution: color.FgYellow, Bad: color.FgRed, Good: color.FgGreen} {
+		c := color.New(attr)
+		c.EnableColor()
+		ws[s].begin, ws[s].end, _ = strings.Cut(c.Sprint("|"), "|")
+	}
+	return ws
+}
+
+// Err returns the first error of the stream.
+func (w *Writer) Err() error { return w.err }
+
+// Write writes outside text. It fails only when the stream does.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.take(p)
+	return len(p), w.flush()
+}
+
+// Text writes outside text.
+func (w *Writer) Text(s string) {
+	w.take([]byte(s))
+	w.flush()
+}
+
+// Fresh brings the cursor to the start of a line, if it is not there.
+func (w *Writer) Fresh() {
+	w.look()
+	w.settle()
+	if !w.atStart {
+		w.newline()
+	}
+	w.flush()
+}
+
+// Begin starts a message on a fresh line: the label, a colon and a space.
+func (w *Writer) Begin(l Label) {
+	w.Fresh()
+	w.begin(l)
+	w.flush()
+}
+
+func (w *Writer) begin(l Label) {
+	ws := w.styles[looks(l)]
+	w.out = append(w.out, ws.begin+string(l)+":"+ws.end+" "...)
+	w.atStart = false
+	w.before = ' '
+}
+
+func looks(l Label) Style {
+	switch l {
+	case Failure:
+		return Bad
+	case Warning, Permission:
+		return Caution
+	default:
+		return Strong
+	}
+}
+
+// Line writes a whole message on a fresh line. Outside text may be among args.
+func (w *Writer) Line(l Label, format string, args ...any) {
+	w.Fresh()
+	w.begin(l)
+	w.take(fmt.Appendf(nil, format, args...))
+	w.Fresh()
+}
+
+// Styled writes one line of outside text in a style.
+func (w *Writer) Styled(s Style, line string) {
+	w.Fresh()
+	w.out = append(w.out, w.styles[s].begin...)
+	w.take([]byte(line))
+	w.settle()
+	w.out = append(w.out, w.styles[s].end...)
+	if !w.atStart || line == "" {
+		w.newline()
+	}
+	w.flush()
+}
+
+// Prompt writes s, which is the program's own, on a fresh line and leaves the
+// cursor behind it.
+func (w *Writer) Prompt(s string) {
+	w.Fresh()
+	w.out = append(w.out, s...)
+	w.atStart = s == ""
+	w.flush()
+}
+
+// Entered tells the Writer that the user's Enter has brought the cursor to the
+// start of a line.
+func (w *Writer) Entered() {
+	w.settle()
+	w.flush()
+	w.touched.Store(false)
+	w.atStart = true
+}
+
+// Touched tells the Writer that something else may have moved the cursor. It
+// alone may be called on any goroutine.
+func (w *Writer) Touched() { w.touched.Store(true) }
+
+// look takes notice of a touch.
+func (w *Writer) look() {
+	if w.touched.Swap(false) {
+		w.settleHead()
+		w.atStart = false
+	}
+}
+
+// Terminal returns the stream without the gate, for the line editor, which
+// writes nothing that it has not passed through [Escape].
+func (w *Writer) Terminal() io.Writer { return direct{w} }
+
+type direct struct{ w *Writer }
+
+func (d direct) Write(p []byte) (int, error) {
+	d.w.out = append(d.w.out, p...)
+	return len(p), d.w.flush()
+}
+
+func (w *Writer) flush() error {
+	if len(w.out) == 0 {
+		return w.err
+	}
+	if w.err == nil {
+		_, w.err = w.w.Write(w.out)
+	}
+	w.out = w.out[:0]
+	if cap(w.out) > 1<<20 {
+		w.out = nil
+	}
+	return w.err
+}
+
+// take moves outside text to out, as far as its meaning is known.
+func (w *Writer) take(p []byte) {
+	w.look()
+	if len(w.tail) > 0 {
+		p = append(w.tail, p...)
+		w.tail = nil
+	}
+	for len(p) > 0 {
+		if n := printable(p); n > 0 && w.plainly() {
+			w.out = append(w.out, p[:n]...)
+			w.before = rune(p[n-1])
+			p = p[n:]
+			continue
+		}
+		switch c := p[0]; {
+		case c == '\n':
+			w.settleHead()
+			w.newline()
+			p = p[1:]
+		case c == '\r' && len(p) == 1, c >= 0x80 && !utf8.FullRune(p):
+			w.tail = append([]byte(nil), p...)
+			return
+		case c == '\r' && p[1] == '\n':
+			p = p[1:] // a line end is a line end
+		default:
+			p = p[w.one(p):]
+		}
+	}
+}
+
+// plainly reports whether a printable ASCII character needs no look at what is
+// before it.
+func (w *Writer) plainly() bool { return w.raw || !w.atStart && len(w.head) == 0 }
+
+// printable returns how many bytes p begins with that are shown as they are.
+func printable(p []byte) int {
+	for i, c := range p {
+		if c < 0x20 && c != '\t' || c >= 0x7f {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// one puts the first character of p and returns its length.
+func (w *Writer) one(p []byte) int {
+	r, n := utf8.DecodeRune(p)
+	switch {
+	case r == utf8.RuneError && n == 1:
+		w.put(fmt.Appendf(nil, `\x%02x`, p[0]))
+	case r == '\t':
+		w.put(p[:1])
+	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.before)):
+		w.put([]byte(escaped(r)))
+	default:
+		w.put(p[:n])
+	}
+	w.before = r
+	return n
+}
+
+// put appends what is shown, unless it may be the beginning of a label.
+func (w *Writer) put(b []byte) {
+	if w.plainly() {
+		w.out = append(w.out, b...)
+		w.atStart = false
+		return
+	}
+	w.head = append(w.head, b...)
+	switch compare(w.head) {
+	case partial:
+		return
+	case alike:
+		w.out = append(w.out, quote...)
+	}
+	w.settleHead()
+}
+
+func (w *Writer) newline() {
+	w.out = append(w.out, '\n')
+	w.atStart = true
+	w.before = '\n'
+}
+
+func (w *Writer) settleHead() {
+	if len(w.head) > 0 {
+		w.out = append(w.out, w.head...)
+		w.head = w.head[:0]
+		w.atStart = false
+	}
+}
+
+// settle puts what was held back: nothing follows it.
+func (w *Writer) settle() {
+	for _, c := range w.tail {
+		w.put(fmt.Appendf(nil, `\x%02x`, c))
+		w.before = utf8.RuneError
+	}
+	w.tail = nil
+	w.settleHead()
+}

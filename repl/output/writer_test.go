@@ -1,0 +1,182 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestText(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "one\ntwo\tthree", "one\ntwo\tthree"},
+		{"escape", "a\x1b[2Jb", `a\x1b[2Jb`},
+		{"bell and backspace", "a\a\b", `a\x07\x08`},
+		{"delete", "a\x7f", `a\x7f`},
+		{"carriage return", "ab\rcd", `ab\x0dcd`},
+		{"carriage return at the end", "ab\r", `ab\x0d`},
+		{"line ends of Windows", "ab\r\ncd\r\n", "ab\ncd\n"},
+		{"C1", "a\u009b31m", `a\u{9b}31m`},
+		{"invalid", "a\xff\xc3(b\xc3", `a\xff\xc3(b\xc3`},
+		{"surrogate", "\xed\xa0\x80", `\xed\xa0\x80`},
+		{"bidi", "a\u202eb\u2066c", `a\u{202e}b\u{2066}c`},
+		{"zero width", "a\u200bb\u200dc\ufeff", `a\u{200b}b\u{200d}c\u{feff}`},
+		{"tags", "a\U000e0041", `a\u{e0041}`},
+		{"separators", "a\u2028b\u2029", `a\u{2028}b\u{2029}`},
+		{"filler", "a\u3164", `a\u{3164}`},
+		{"soft hyphen", "a\u00adb", `a\u{ad}b`},
+		{"letters", "äß日本 é العربية ⠓", "äß日本 é العربية ⠓"},
+		{"emoji with its look", "\u26a0\ufe0f careful", "\u26a0\ufe0f careful"},
+		{"selector after a letter", "a\ufe0f", `a\u{fe0f}`},
+		{"two selectors", "\u26a0\ufe0f\ufe0f", "\u26a0\ufe0f" + `\u{fe0f}`},
+		{"label", "tool: rm", "| tool: rm"},
+		{"label on a later line", "ok\npermission: run", "ok\n| permission: run"},
+		{"label in capitals", "Error: x", "| Error: x"},
+		{"label in a word", "retool: x\ntools: y\ntool x", "retool: x\ntools: y\ntool x"},
+		{"label behind a space", " tool: x", " tool: x"},
+		{"beginning of a label", "per", "per"},
+		{"prompt", "ok\n> rm -rf /\n>", "ok\n| > rm -rf /\n>"},
+		{"prompt of the shell mode", "! ls\n!ls", "| ! ls\n!ls"},
+		{"choices", "y yes, n no, ? explain: y\nyes", "| y yes, n no, ? explain: y\nyes"},
+		{"label behind what was hidden", "\u200btool: x", `\u{200b}tool: x`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for size := 1; size <= len(tt.in); size++ {
+				var b bytes.Buffer
+				w := New(&b, Options{})
+				for i := 0; i < len(tt.in); i += size {
+					w.Text(tt.in[i:min(i+size, len(tt.in))])
+				}
+				w.Fresh()
+				if got, want := b.String(), strings.TrimSuffix(tt.want, "\n")+"\n"; got != want {
+					t.Fatalf("in pieces of %d: %q, want %q", size, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRaw(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{Raw: true})
+	w.Text("tool: x\nerr")
+	if got, want := b.String(), "tool: x\nerr"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	w.Text("or: \x1b[1m")
+	w.Fresh()
+	if got, want := b.String(), "tool: x\nerror: \\x1b[1m\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestLines(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{})
+	w.Begin(Gemini)
+	w.Text("I am on")
+	w.Line(Warning, "%s", "two\ntool: lines")
+	w.Styled(Bad, "- gone")
+	w.Styled(Bad, "")
+	w.Prompt("> ")
+	w.Entered()
+	w.Line(Info, "x")
+	w.Prompt("> ")
+	w.Line(Info, "y")
+	w.Touched()
+	w.Fresh()
+	want := "gemini: I am on\nwarning: two\n| tool: lines\n- gone\n\n> info: x\n> \ninfo: y\n\n"
+	if got := b.String(); got != want {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
+}
+
+func TestColor(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{Color: true})
+	w.Line(Failure, "\x1b[0m")
+	w.Styled(Good, "+ a")
+	got := b.String()
+	if !strings.HasPrefix(got, "\x1b[31merror:\x1b[") || !strings.Contains(got, `\x1b[0m`) || !strings.Contains(got, "\x1b[32m+ a\x1b[") {
+		t.Errorf("%q", got)
+	}
+}
+
+type broken struct{ err error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.err }
+
+func TestErr(t *testing.T) {
+	gone := errors.New("gone")
+	w := New(broken{gone}, Options{})
+	if n, err := w.Write([]byte("ab\n")); n != 3 || err != gone {
+		t.Errorf("Write: %d, %v", n, err)
+	}
+	w.Line(Info, "x")
+	if w.Err() != gone {
+		t.Errorf("Err: %v", w.Err())
+	}
+}
+
+func TestEscape(t *testing.T) {
+	if got, want := Escape("a\r\n\tb\u00a0c\ufe0f\xff"), "a\\x0d\n\tb\\u{a0}c\\u{fe0f}\\xff"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := EscapeLine("a\nb\tc"), `a\x0ab\x09c`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func FuzzWriter(f *testing.F) {
+	f.Add([]byte("a\r\ntool: \u202e\xf0\x9f\x98\x80\x1b[0m"), uint8(3), uint8(1))
+	f.Add([]byte("\xe2\x9a\xa0\xef\xb8\x8fERR\r\rOR:"), uint8(1), uint8(2))
+	f.Fuzz(func(t *testing.T, in []byte, a, b uint8) {
+		show := func(sizes ...int) string {
+			var out bytes.Buffer
+			w := New(&out, Options{})
+			rest := in
+			for i := 0; len(rest) > 0; i++ {
+				n := min(sizes[i%len(sizes)], len(rest))
+				w.Write(rest[:n])
+				rest = rest[n:]
+			}
+			w.Fresh()
+			return out.String()
+		}
+		whole := show(len(in) + 1)
+		if got := show(int(a)+1, int(b)+1); got != whole {
+			t.Fatalf("split: %q, whole: %q", got, whole)
+		}
+		if !utf8.ValidString(whole) {
+			t.Fatalf("invalid UTF-8: %q", whole)
+		}
+		for _, r := range whole {
+			if r != '\n' && r != '\t' && hidden(r) {
+				t.Fatalf("%q shows %U", whole, r)
+			}
+		}
+		for line := range strings.Lines(whole) {
+			for _, l := range Labels() {
+				if strings.HasPrefix(strings.ToLower(line), string(l)+":") {
+					t.Fatalf("fakes a label: %q", line)
+				}
+			}
+		}
+		if again := Escape(Escape(string(in))); again != Escape(string(in)) {
+			t.Fatalf("not idempotent: %q", again)
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	w := New(discard{}, Options{})
+	for b.Loop() {
+		w.Text("a few words of an answer, ")
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,290 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// A Pace is how much of an answer is collected before it is shown.
+type Pace int
+
+// The paces.
+const (
+	BySentence Pace = iota
+	ByToken         // as it comes
+	ByParagraph
+	AtEnd
+)
+
+// A Printer shows the events of a session's turns.
+type Printer struct {
+	Out   *output.Writer
+	Pace  Pace
+	Tally *tally.Tally // counts what is printed; nil for none but the turn's own
+
+	// Kind returns the kind of a tool, by which reads and searches are told
+	// together. Nil means that all are told one by one.
+	Kind func(name string) engine.Kind
+
+	// Keep stores the full text of an output that is shown in part, and
+	// returns where. If it is nil or returns nothing, nothing is said of it.
+	Keep func(name, text string) (where string)
+
+	held    strings.Builder // of the answer, not shown yet
+	said    bool            // the answer has begun
+	reads   []string        // titles of what was read or searched, not told yet
+	running []call
+	shown   int
+}
+
+// A call is one that runs.
+type call struct {
+	id, name, title string
+	quiet           bool // told together with others
+	out             excerpt
+}
+
+// Begin starts a turn.
+func (p *Printer) Begin(now time.Time) {
+	if p.Tally == nil {
+		p.Tally = new(tally.Tally)
+	}
+	p.Tally.Start(now)
+	p.running, p.reads, p.said = nil, nil, false
+	p.held.Reset()
+}
+
+// End ends a turn with its done line.
+func (p *Printer) End(err error, now time.Time) {
+	p.settle()
+	p.Tally.End(err, now)
+	state := ""
+	switch {
+	case errors.Is(err, errInterrupt):
+		state = "cancelled, "
+	case err != nil:
+		state = "failed, "
+	}
+	p.say(output.Done, "%s%s", state, p.Tally.Span(now))
+	p.running = nil
+}
+
+// Shown changes whenever something is shown.
+func (p *Printer) Shown() int { return p.shown }
+
+// Doing says in words what the turn waits for.
+func (p *Printer) Doing() string {
+	switch n := len(p.running); n {
+	case 0:
+		return "waiting for the model"
+	case 1:
+		return "running " + p.running[0].name
+	default:
+		return fmt.Sprintf("running %s and %d more", p.running[n-1].name, n-1)
+	}
+}
+
+// Beat says that work goes on.
+func (p *Printer) Beat(elapsed time.Duration) {
+	p.settle()
+	p.say(output.Progress, "%s, %s", tally.Duration(elapsed), p.Doing())
+}
+
+// Print shows ev.
+func (p *Printer) Print(ev engine.Event, now time.Time) {
+	p.Tally.Observe(ev, now)
+	switch ev := ev.(type) {
+	case engine.Text:
+		p.text(ev.Delta)
+	case engine.State:
+		if ev.State == engine.AwaitingApproval {
+			p.settle() // the question comes next
+		}
+	case engine.Started:
+		p.started(ev)
+	case engine.Output:
+		if c := p.find(ev.ID); c != nil {
+			p.output(c, ev.Delta)
+		}
+	case engine.Finished:
+		p.finished(ev)
+	case engine.Retry:
+		p.retry(ev)
+	case engine.Notice:
+		p.settle()
+		p.say(output.Info, "%s", ev.Text)
+	case engine.Turn, engine.Thought, engine.Called, engine.Usage:
+		// The tally counts them; nobody waits for them.
+	default:
+		panic(fmt.Sprintf("repl: unknown event %T", ev))
+	}
+}
+
+func (p *Printer) say(l output.Label, format string, args ...any) {
+	p.shown++
+	p.Out.Line(l, format, args...)
+}
+
+// text takes in a piece of the answer and shows what is ripe.
+func (p *Printer) text(delta string) {
+	p.tellReads()
+	p.held.WriteString(delta)
+	if p.Pace == AtEnd {
+		return
+	}
+	s := p.held.String()
+	n := ripe(s, p.Pace)
+	p.held.Reset()
+	p.held.WriteString(s[n:])
+	p.answer(s[:n])
+}
+
+func (p *Printer) answer(s string) {
+	if !p.said {
+		s = strings.TrimLeft(s, "\n")
+	}
+	if s == "" {
+		return
+	}
+	if !p.said {
+		p.Out.Begin(output.Gemini)
+		p.said = true
+	}
+	p.shown++
+	p.Out.Text(s)
+}
+
+// ripe returns how much of s may be shown at a pace.
+func ripe(s string, pace Pace) int {
+	switch pace {
+	case ByToken:
+		return len(s)
+	case ByParagraph:
+		if i := strings.LastIndex(s, "\n\n"); i >= 0 {
+			return i + 2
+		}
+		return 0
+	case AtEnd:
+		return 0
+	}
+	n := strings.LastIndexByte(s, '\n') + 1
+	for _, end := range []string{". ", "! ", "? ", ": ", "\u3002", "\uff01", "\uff1f"} {
+		if i := strings.LastIndex(s, end); i >= 0 {
+			n = max(n, i+len(end))
+		}
+	}
+	return n
+}
+
+// settle shows everything that was held back, so that something else may be
+// shown below.
+func (p *Printer) settle() {
+	p.tellReads()
+	s := p.held.String()
+	p.held.Reset()
+	p.answer(s)
+	p.said = false
+	p.Out.Fresh()
+}
+
+func (p *Printer) started(ev engine.Started) {
+	p.endAnswer()
+	c := call{id: ev.ID, name: ev.Name, title: ev.Intent.Title, quiet: p.quiet(ev.Name)}
+	if c.title == "" {
+		c.title = ev.Name
+	}
+	if !c.quiet {
+		p.settle()
+		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+	}
+	p.running = append(p.running, c)
+}
+
+// endAnswer shows the rest of an answer without telling of reads, which may
+// go on.
+func (p *Printer) endAnswer() {
+	if p.said || p.held.Len() > 0 {
+		p.settle()
+	}
+}
+
+func (p *Printer) quiet(name string) bool {
+	if p.Kind == nil {
+		return false
+	}
+	k := p.Kind(name)
+	return k == engine.Read || k == engine.Search
+}
+
+func (p *Printer) find(id string) *call {
+	for i := range p.running {
+		if p.running[i].id == id {
+			return &p.running[i]
+		}
+	}
+	return nil
+}
+
+// tellReads tells of what was read and searched since it was told last.
+func (p *Printer) tellReads() {
+	switch n := len(p.reads); {
+	case n == 1:
+		p.say(output.Tool, "%s", p.reads[0])
+	case n > 1:
+		p.say(output.Tool, "%s", together(p.reads))
+	}
+	p.reads = nil
+}
+
+// together says in one line what several titles say, such as "read 14 files,
+// 2 searches".
+func together(titles []string) string {
+	files := 0
+	for _, t := range titles {
+		if strings.HasPrefix(t, "read ") {
+			files++
+		}
+	}
+	others := len(titles) - files
+	searches := fmt.Sprintf("%d searches", others)
+	if others == 1 {
+		searches = "1 search"
+	}
+	switch {
+	case files == 0:
+		return searches
+	case others == 0:
+		return fmt.Sprintf("read %d files", files)
+	case files == 1:
+		return "read 1 file, " + searches
+	default:
+		return fmt.Sprintf("read %d files, %s", files, searches)
+	}
+}
+
+func (p *Printer) retry(ev engine.Retry) {
+	p.settle()
+	why := "the request failed"
+	if ev.Err != nil {
+		why = firstLine(ev.Err.Error())
+	}
+	again := "trying again in " + tally.Duration(ev.Delay)
+	if ev.Of > 0 {
+		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.Of)
+	}
+	p.say(output.Warning, "%s; %s", output.EscapeLine(why), again)
+	if ev.Restart {
+		p.say(output.Warning, "the answer so far does not count, it begins again")
+	}
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}

@@ -1,0 +1,172 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/repl/input"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+// Lines is where lines come from. It must not be used concurrently.
+type Lines = line.Reader
+
+// LinesConfig says what Lines read from and show their prompt on.
+type LinesConfig = line.Config
+
+// NewLines returns the Lines that fit c: the terminal's own, or an editor
+// where that is allowed and possible.
+func NewLines(c LinesConfig) (Lines, error) { return line.New(c) }
+
+// A Console is the user's end: what is shown, what is typed, and Ctrl-C.
+type Console struct {
+	Lines Lines
+	Out   *output.Writer
+
+	// Interrupts carries a value for each Ctrl-C that the editor does not
+	// see. It should hold one at least.
+	Interrupts <-chan os.Signal
+}
+
+// errInterrupt is the cause of a context that Ctrl-C has ended.
+var errInterrupt = line.ErrInterrupt
+
+// interruptible returns a context that Ctrl-C ends with errInterrupt. The
+// caller must call stop, which waits for whoever listens.
+func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-c.Interrupts:
+			c.Out.Touched() // the terminal shows ^C
+			cancel(errInterrupt)
+		case <-quit:
+		}
+	}()
+	return ctx, func() { close(quit); <-gone; cancel(nil) }
+}
+
+// read reads an input from the user.
+func (c *Console) read(ctx context.Context, prompt string) (string, error) {
+	ctx, stop := c.interruptible(ctx)
+	defer stop()
+	return c.Lines.Read(ctx, prompt)
+}
+
+// ask puts a question to the user.
+func (c *Console) ask(ctx context.Context, question string) (string, error) {
+	ctx, stop := c.interruptible(ctx)
+	defer stop()
+	s, _, err := c.Lines.Ask(ctx, question)
+	return s, err
+}
+
+// A REPL reads, expands, runs and prints until the user has had enough.
+type REPL struct {
+	*Console
+	Prompt  func() string // shown before each line; "> " if nil
+	Expand  input.Processor
+	Run     func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+	Printer *Printer
+	Asker   *Asker // the engine's approver, if it asks at this terminal
+}
+
+// leaveWithin is how soon a second Ctrl-C must follow to end the session.
+const leaveWithin = 3 * time.Second
+
+// Loop runs until the input ends or a command quits, and then returns nil; or
+// until ctx or the output ends, and then says why.
+func (r *REPL) Loop(ctx context.Context) error {
+	var interrupted time.Time
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.Out.Err(); err != nil {
+			return err
+		}
+		text, err := r.read(ctx, r.prompt())
+		switch {
+		case ctx.Err() != nil:
+			r.Out.Fresh()
+			return context.Cause(ctx)
+		case errors.Is(err, errInterrupt):
+			if !interrupted.IsZero() && time.Since(interrupted) < leaveWithin {
+				r.Out.Fresh()
+				return nil
+			}
+			interrupted = time.Now()
+			r.Out.Line(output.Info, "Ctrl-C again, Ctrl-D or /quit ends the session")
+			continue
+		case errors.Is(err, line.ErrCleared):
+			continue
+		case err == io.EOF:
+			r.Out.Fresh()
+			return nil
+		case err != nil:
+			return err
+		}
+		interrupted = time.Time{}
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
+			r.Out.Fresh()
+			return nil
+		} else if err != nil && ctx.Err() == nil {
+			r.report(err)
+		}
+	}
+}
+
+func (r *REPL) prompt() string {
+	if r.Prompt == nil {
+		return output.Ready
+	}
+	return r.Prompt()
+}
+
+// report tells the user of an error. A cancellation needs no more words than
+// its done line has.
+func (r *REPL) report(err error) {
+	if errors.Is(err, errInterrupt) {
+		r.Out.Line(output.Info, "cancelled")
+		return
+	}
+	r.Out.Line(output.Failure, "%s", strings.TrimSpace(err.Error()))
+}
+
+// Do carries out one input. Ctrl-C stops it, and not the session.
+func (r *REPL) Do(ctx context.Context, text string) error {
+	parts, err := r.expand(ctx, text)
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	return r.turn(ctx, parts)
+}
+
+func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {
+	parts := []*genai.Part{genai.NewPartFromText(text)}
+	if r.Expand == nil {
+		return parts, nil
+	}
+	inner, stop := r.interruptible(ctx)
+	defer stop()
+	parts, err := r.Expand(inner, parts)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) && !errors.Is(err, commands.ErrQuit) {
+		return nil, errInterrupt
+	}
+	return parts, err
+}

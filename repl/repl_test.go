@@ -1,0 +1,180 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+type turnFunc = func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+
+// session returns a REPL that is given answers and runs turns.
+func session(turns turnFunc, answers ...string) (*REPL, func() string) {
+	c, shown := console(answers...)
+	r := &REPL{Console: c, Run: turns, Printer: &Printer{Out: c.Out}}
+	return r, shown.String
+}
+
+func echo(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		if parts[0].Text == "fail" {
+			yield(nil, errors.New("the server is gone\nhint: try later"))
+			return
+		}
+		yield(engine.Text{Delta: "You said " + parts[0].Text + "."}, nil)
+	}
+}
+
+func TestLoop(t *testing.T) {
+	tests := []struct {
+		name    string
+		answers []string
+		want    string
+	}{
+		{"end", nil, "> \n"},
+		{"turns", []string{"a", " ", "b"}, "> a\ngemini: You said a.\ndone: 0.0 s\n>  \n> b\ngemini: You said b.\ndone: 0.0 s\n> \n"},
+		{"an error does not end it", []string{"fail", "a"}, "> fail\ndone: failed, 0.0 s\nerror: the server is gone\nhint: try later\n> a\ngemini: You said a.\ndone: 0.0 s\n> \n"},
+		{"quit", []string{"quit", "a"}, "> quit\n"},
+		{"interrupt twice", []string{"^C", "^C", "a"}, "> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> \n"},
+		{"interrupt between lines", []string{"^C", "a", "^C", "b"}, "> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> a\ngemini: You said a.\ndone: 0.0 s\n> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> b\ngemini: You said b.\ndone: 0.0 s\n> \n"},
+		{"cleared line", []string{"^C text", "^C text", "a"}, "> \n> \n> a\ngemini: You said a.\ndone: 0.0 s\n> \n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, shown := session(echo, tt.answers...)
+				r.Expand = func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+					if parts[0].Text == "quit" {
+						return nil, commands.ErrQuit
+					}
+					return parts, nil
+				}
+				if err := r.Loop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := shown(); got != tt.want {
+					t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestLoopEndsWithItsOutput(t *testing.T) {
+	gone := errors.New("gone")
+	r, _ := session(echo, "a")
+	r.Out = output.New(deadEnd{gone}, output.Options{})
+	r.Printer.Out = r.Out
+	r.Lines = &scripted{out: r.Out, answers: []string{"a", "b"}}
+	if err := r.Loop(t.Context()); !errors.Is(err, gone) {
+		t.Errorf("Loop: %v", err)
+	}
+}
+
+type deadEnd struct{ err error }
+
+func (f deadEnd) Write([]byte) (int, error) { return 0, f.err }
+
+// While nothing else is shown, a line comes after 10 s and then every 30 s.
+func TestHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				time.Sleep(5 * time.Second)
+				yield(engine.Text{Delta: "Wait. "}, nil)
+				yield(engine.Started{ID: "1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: make"}}, nil)
+				time.Sleep(45 * time.Second)
+				yield(engine.Finished{ID: "1", Name: "run_shell_command"}, nil)
+			}
+		})
+		if err := r.Do(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+		want := "gemini: Wait. \ntool: run: make\nprogress: 15 s, running run_shell_command\nprogress: 45 s, running run_shell_command\nresult: ok\ndone: 50 s, 1 tool\n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// Ctrl-C stops the turn, and the session goes on.
+func TestInterruptedTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		interrupts := make(chan os.Signal, 1)
+		turns := 0
+		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				if turns++; turns > 1 {
+					yield(engine.Text{Delta: "here"}, nil)
+					return
+				}
+				interrupts <- os.Interrupt
+				<-ctx.Done()
+				interrupts <- os.Interrupt
+				time.Sleep(2 * time.Second)
+				yield(nil, ctx.Err())
+			}
+		}, "one", "two")
+		r.Interrupts = interrupts
+		if err := r.Loop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := "> one\n\nprogress: still stopping, waiting for the model\ndone: cancelled, 2.0 s\n> two\ngemini: here\ndone: 0.0 s\n> \n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%q\nwant\n%q", got, want)
+		}
+	})
+}
+
+// A question of a turn is asked on the terminal's goroutine, and a panic of a
+// turn reaches the caller.
+func TestTurn(t *testing.T) {
+	r, shown := session(nil, "y")
+	r.Asker = &Asker{Console: r.Console}
+	r.Run = func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			a, err := r.Asker.Approve(ctx, proposal(engine.Intent{Title: "run: x", Detail: "x"}))
+			yield(engine.Notice{Text: fmt.Sprint(a.Allow, err)}, nil)
+		}
+	}
+	if err := r.Do(t.Context(), "go"); err != nil || !strings.Contains(shown(), "info: true <nil>") {
+		t.Errorf("%v\n%s", err, shown())
+	}
+	r.Run = func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(func(engine.Event, error) bool) { panic("fell") }
+	}
+	defer func() {
+		if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "fell\n") {
+			t.Errorf("recovered %.80s", v)
+		}
+	}()
+	r.Do(t.Context(), "go")
+	t.Error("no panic")
+}
+
+func TestCancelledSession(t *testing.T) {
+	hup := errors.New("hung up")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r, _ := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			cancel(hup)
+			<-ctx.Done()
+			yield(nil, ctx.Err())
+		}
+	}, "one", "two")
+	if err := r.Loop(ctx); err != hup {
+		t.Errorf("Loop: %v", err)
+	}
+}

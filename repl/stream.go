@@ -1,0 +1,215 @@
+package repl
+
+import (
+	"encoding/json"
+	"time"
+
+	"gemline/engine"
+)
+
+// stream is the stream-json form: one record for each thing that happens, each
+// written at once.
+type stream struct {
+	*core
+	text   cleaner
+	seq    int
+	prompt string // of the user, not yet told
+}
+
+// A head begins every record.
+type head struct {
+	Type string `json:"type"`
+	Time string `json:"timestamp"`
+}
+
+// A tail ends every record.
+type tail struct {
+	Invalid bool  `json:"invalid_utf8,omitempty"`
+	Seq     int   `json:"seq"`
+	Elapsed int64 `json:"elapsed_ms"`
+}
+
+type (
+	initRecord struct {
+		head
+		Session string `json:"session_id"`
+		Model   string `json:"model"`
+		Version int    `json:"schema_version"`
+		tail
+	}
+	messageRecord struct {
+		head
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Delta   bool   `json:"delta,omitempty"`
+		tail
+	}
+	toolUseRecord struct {
+		head
+		Name       string `json:"tool_name"`
+		ID         string `json:"tool_id"`
+		Parameters any    `json:"parameters"`
+		tail
+	}
+	toolResultRecord struct {
+		head
+		ID     string     `json:"tool_id"`
+		Status string     `json:"status"`
+		Output string     `json:"output"`
+		Error  *callError `json:"error,omitempty"`
+		Took   int64      `json:"duration_ms"`
+		tail
+	}
+	errorRecord struct {
+		head
+		Severity string `json:"severity"`
+		Message  string `json:"message"`
+		tail
+	}
+	retryRecord struct {
+		head
+		Attempt int    `json:"attempt"`
+		Of      int    `json:"max_attempts"`
+		Delay   int64  `json:"delay_ms"`
+		Message string `json:"message"`
+		Restart bool   `json:"restart"`
+		tail
+	}
+	resultRecord struct {
+		head
+		Status   string          `json:"status"`
+		Error    *failure        `json:"error,omitempty"`
+		Stats    json.RawMessage `json:"stats"`
+		Session  string          `json:"session_id"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []denial        `json:"denied"`
+		tail
+	}
+)
+
+// A callError is why a call failed.
+type callError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// record returns the beginning and the end of the next record.
+func (s *stream) record(kind string, invalid bool) (head, tail) {
+	now := s.Now()
+	t := tail{Invalid: invalid, Seq: s.seq, Elapsed: max(0, now.Sub(s.began)).Milliseconds()}
+	s.seq++
+	return head{kind, now.UTC().Format("2006-01-02T15:04:05.000Z")}, t
+}
+
+// put writes a record in one piece.
+func (s *stream) put(record any) { s.write(append(marshal(record), '\n')) }
+
+func (s *stream) begin(in Init) {
+	model, invalid := whole(in.Model)
+	h, t := s.record("init", invalid)
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, t})
+	s.prompt = in.Prompt
+}
+
+func (s *stream) event(ev engine.Event) {
+	s.user()
+	switch ev := ev.(type) {
+	case engine.Text:
+		s.say(s.text.feed(ev.Delta))
+	case engine.Turn:
+		s.flush()
+	case engine.Retry:
+		s.retry(ev)
+	case engine.Notice:
+		s.flush()
+		message, invalid := whole(ev.Text)
+		h, t := s.record("error", invalid)
+		s.put(errorRecord{h, "warning", message, t})
+	case engine.Called:
+		s.called(ev)
+	case engine.Finished:
+		s.finished(ev)
+	}
+}
+
+// user tells what the user said. That waits for the first event, since a
+// prompt whose expansion fails was never said.
+func (s *stream) user() {
+	if s.prompt == "" {
+		return
+	}
+	c := cleaner{raw: true}
+	content := c.feed(s.prompt)
+	content += c.flush()
+	s.prompt = ""
+	h, t := s.record("message", c.invalid)
+	s.put(messageRecord{head: h, Role: "user", Content: content, tail: t})
+}
+
+// say tells a piece of the answer.
+func (s *stream) say(content string) {
+	if content == "" {
+		return
+	}
+	h, t := s.record("message", s.text.took())
+	s.put(messageRecord{head: h, Role: "assistant", Content: content, Delta: true, tail: t})
+}
+
+func (s *stream) flush() { s.say(s.text.flush()) }
+
+func (s *stream) retry(ev engine.Retry) {
+	if ev.Restart {
+		s.text.flush()
+		s.text.took()
+	} else {
+		s.flush()
+	}
+	message, invalid := whole(errorText(ev.Err))
+	h, t := s.record("retry", invalid)
+	s.put(retryRecord{h, ev.Attempt, ev.Of, ev.Delay.Milliseconds(), message, ev.Restart, t})
+}
+
+func (s *stream) called(ev engine.Called) {
+	s.flush()
+	args := ev.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	parameters, bad := sound(args)
+	name, worse := whole(ev.Name)
+	id, worst := whole(ev.ID)
+	h, t := s.record("tool_use", bad || worse || worst)
+	s.put(toolUseRecord{h, name, id, parameters, t})
+}
+
+func (s *stream) finished(ev engine.Finished) {
+	s.flush()
+	output := ev.Result.Display
+	var ce *callError
+	var invalid bool
+	if ev.Err != nil && output == "" {
+		output = engine.DisplayError(ev.Err)
+	}
+	status := engine.Outcome(ev.Err)
+	if status == engine.Failed {
+		message, bad := whole(ev.Err.Error())
+		ce = &callError{valid(engine.ErrorType(ev.Err)), message}
+		invalid = bad
+	}
+	output, bad := whole(output)
+	id, worse := whole(ev.ID)
+	h, t := s.record("tool_result", invalid || bad || worse)
+	s.put(toolResultRecord{h, id, string(status), output, ce, ev.Took.Milliseconds(), t})
+}
+
+func (s *stream) end(o Outcome) {
+	s.flush()
+	status := "success"
+	if o.failed() {
+		status = "error"
+	}
+	h, t := s.record("result", false)
+	took := time.Duration(t.Elapsed) * time.Millisecond
+	s.put(resultRecord{h, status, fault(o), s.Tally.Flat(took), valid(s.Session), o.ExitCode, valid(o.Reason), s.denied, t})
+}
