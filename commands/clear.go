@@ -1,0 +1,21 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/genai"
+)
+
+func clearing() *Command {
+	return &Command{Name: "clear", Aliases: []string{"new"}, Summary: "forget the conversation and start another session",
+		Run: func(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
+			if app.Restart == nil {
+				return nil, errors.New("/clear is for a session; one prompt has nothing to forget")
+			}
+			if err := app.Restart(ctx); err != nil {
+				return nil, err
+			}
+			return nil, lines(app.Out, "The conversation starts afresh. The one before is kept as a session.")
+		}}
+}

@@ -1,0 +1,176 @@
+// Package commands holds the slash commands, one to a file.
+//
+// # Owners
+//
+// A command talks to the owner of what it wants, which it finds in the [App].
+// It writes plain lines to App.Out and knows of no terminal.
+//
+// # Three outcomes
+//
+// A command is done, yields parts that are sent to the model, or ends the
+// session with [ErrQuit].
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/memory"
+	"gemline/engine/policy"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/tools/workspace"
+)
+
+// ErrQuit is returned by a command that ends the session.
+var ErrQuit = errors.New("quit")
+
+// A Command is one slash command.
+type Command struct {
+	Name    string // without the slash
+	Aliases []string
+	Args    string // synopsis of the arguments, such as "[NAME]"
+	Summary string // one line, for /help
+	Sub     Set
+
+	// Run carries the command out. Parts that it returns are sent to the
+	// model. It is nil for a command that is only its sub-commands.
+	Run func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
+}
+
+// App is what a command may reach. It has no methods.
+type App struct {
+	Out       io.Writer
+	Engine    *engine.Engine
+	Policy    *policy.Policy
+	Tools     engine.Toolset
+	Workspace *workspace.Workspace
+	Home      string // what ~ stands for
+	Tally     *tally.Tally
+	Commands  Set
+	About     func() []Fact // what /about says
+	Memory    *memory.Memory
+
+	// Restart replaces Engine by one that has heard nothing. It is nil where
+	// there is one prompt and no session.
+	Restart func(ctx context.Context) error
+
+	// Copy puts text on the clipboard and says in a word how. It may be nil.
+	Copy func(ctx context.Context, text string) (how string, err error)
+}
+
+// A Fact is one line of /about.
+type Fact struct{ Name, Value string }
+
+// Set is the commands of a session, in the order /help shows them.
+type Set []*Command
+
+// Builtin returns the commands that come with the program.
+func Builtin() Set {
+	return Set{
+		about(),
+		clearing(),
+		copying(),
+		directory(),
+		help(),
+		memories(),
+		models(),
+		quit(),
+		stats(),
+		tools(),
+	}
+}
+
+// Find returns the command that line names, without its slash, and the rest
+// of the line, with single spaces between words. A command is called by its
+// name or an alias, in exactly its spelling.
+func (s Set) Find(line string) (*Command, string) {
+	words := strings.Fields(line)
+	var found *Command
+	for len(words) > 0 {
+		c := s.named(words[0])
+		if c == nil {
+			break
+		}
+		found, s, words = c, c.Sub, words[1:]
+	}
+	return found, strings.Join(words, " ")
+}
+
+func (s Set) named(name string) *Command {
+	for _, c := range s {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Step returns the link of the input chain that runs slash commands. A line
+// that begins with a slash but names no command goes on to the model, as a
+// path may well stand first; unless it is so near to a command that it must
+// be a slip of the finger.
+func (s Set) Step(app *App) input.Step {
+	return func(next input.Processor) input.Processor {
+		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+			if len(parts) == 0 {
+				return next(ctx, parts)
+			}
+			line := strings.TrimSpace(parts[0].Text)
+			if !strings.HasPrefix(line, "/") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") {
+				return next(ctx, parts)
+			}
+			c, args := s.Find(line[1:])
+			if c == nil {
+				if near := s.near(line[1:]); near != "" {
+					return nil, fmt.Errorf("unknown command /%s; did you mean /%s?", strings.Fields(line[1:])[0], near)
+				}
+				return next(ctx, parts)
+			}
+			if c.Run == nil {
+				return nil, c.wants(args)
+			}
+			return c.Run(ctx, app, args)
+		}
+	}
+}
+
+// near returns the name that the first word of line was probably meant to be.
+func (s Set) near(line string) string {
+	words := strings.Fields(line)
+	if len(words) == 0 || len(words[0]) < 4 || len(words[0]) > 20 || strings.Contains(words[0], "/") {
+		return ""
+	}
+	for _, c := range s {
+		if levenshtein.ComputeDistance(words[0], c.Name) <= 2 { // two letters swapped, at most
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// wants says which sub-commands c has.
+func (c *Command) wants(args string) error {
+	names := make([]string, len(c.Sub))
+	for i, sub := range c.Sub {
+		names[i] = sub.Name
+	}
+	if args != "" {
+		return fmt.Errorf("/%s has no sub-command %q; there are: %s", c.Name, args, strings.Join(names, ", "))
+	}
+	return fmt.Errorf("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
+}
+
+// lines writes each line and a line end.
+func lines(w io.Writer, ls ...string) error {
+	_, err := io.WriteString(w, strings.Join(ls, "\n")+"\n")
+	return err
+}

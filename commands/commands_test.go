@@ -1,0 +1,171 @@
+package commands_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/engine/memory"
+	"gemline/engine/policy"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/tools/workspace"
+)
+
+// session returns an App over a conversation of one answer.
+func session(t *testing.T) (*commands.App, *strings.Builder) {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "more"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := workspace.New(workspace.Config{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "look", Description: "Looks\naround."}, Label: "Look", Kind: engine.Read}
+	edit := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "edit"}, Label: "Edit", Kind: engine.Edit}
+	p := policy.New(policy.Plan)
+	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
+		Tools: engine.Tools{look, edit}, Policy: p})
+	var out strings.Builder
+	app := &commands.App{Out: &out, Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws,
+		Tally: &tally.Tally{}, Commands: commands.Builtin(),
+		About:   func() []commands.Fact { return []commands.Fact{{Name: "version", Value: "1"}} },
+		Memory:  memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
+		Restart: func(context.Context) error { return nil },
+		Copy: func(_ context.Context, text string) (string, error) {
+			if text != "the answer" {
+				return "", errors.New("wrong text: " + text)
+			}
+			return "test", nil
+		},
+	}
+	return app, &out
+}
+
+func TestCommands(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		want string // in the output
+		err  string
+	}{
+		{"/help", "/directory add PATH[,PATH ...]: let the model work in more of them", ""},
+		{"/about", "version: 1", ""},
+		{"/stats", "tool", ""},
+		{"/usage model", "", ""},
+		{"/stats tools", "", ""},
+		{"/tools", "look (Look)\n", ""},
+		{"/tools desc", "look: Looks around.\n", ""},
+		{"/model", "model: gemini-2.5-flash", ""},
+		{"/model gemini-2.5-pro", "model: gemini-2.5-pro", ""},
+		{"/model set", "", "which model?"},
+		{"/model a b", "", "not the name of a model"},
+		{"/memory show", "Memory is currently empty.", ""},
+		{"/memory list", "No GEMINI.md files in use.", ""},
+		{"/memory refresh", "No memory content found", ""},
+		{"/memory reload", "No memory content found", ""},
+		{"/memory add be  kind", "added to ", ""},
+		{"/memory add", "", "what shall be remembered?"},
+		{"/memory add -", "", "nothing to remember"},
+		{"/memory", "", "/memory needs one of: show, list, refresh, add"},
+		{"/memory inbox", "", `/memory has no sub-command "inbox"`},
+		{"/dir show", "Current workspace directories:\n- ", ""},
+		{"/directory add more", "/more\n", ""},
+		{"/directory add nowhere", "", "nowhere"},
+		{"/directory add", "", "which directory?"},
+		{"/clear", "starts afresh", ""},
+		{"/copy", "", "no answer to copy"},
+		{"/quit", "", "quit"},
+		{"/exit", "", "quit"},
+		{"/hlep", "", "unknown command /hlep; did you mean /help?"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			app, out := session(t)
+			parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(test.line)})
+			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Errorf("got error %v; want %q", err, test.err)
+			}
+			if !strings.Contains(out.String(), test.want) {
+				t.Errorf("got %q; want %q", out, test.want)
+			}
+			if len(parts) > 0 {
+				t.Errorf("sent %v", parts)
+			}
+		})
+	}
+}
+
+// Where there is no session, what acts on one says so.
+func TestWithoutASession(t *testing.T) {
+	for line, want := range map[string]string{"/clear": "is for a session", "/copy": "no clipboard"} {
+		app, out := session(t)
+		app.Restart, app.Copy = nil, nil
+		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		if err == nil || !strings.Contains(err.Error(), want) || out.String() != "" {
+			t.Errorf("%s: got %v, %q; want %q", line, err, out, want)
+		}
+	}
+}
+
+// A slash may begin a path or a comment; that is the model's business.
+func TestWhatIsNoCommandIsSent(t *testing.T) {
+	for _, line := range []string{"/etc/passwd looks odd", "// why?", "/* this */", "what about /help", "/", "", "/x", "/completely else"} {
+		app, _ := session(t)
+		parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		if err != nil || len(parts) != 1 || parts[0].Text != line {
+			t.Errorf("%q: got %v, %v", line, parts, err)
+		}
+	}
+}
+
+func TestCopyTakesTheLastAnswer(t *testing.T) {
+	app, out := session(t)
+	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
+	step := input.Chain(app.Commands.Step(app))
+	if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText("/copy")}); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "copied 10 bytes (test)\n" {
+		t.Errorf("got %q", out)
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	var check func(prefix string, s commands.Set)
+	check = func(prefix string, s commands.Set) {
+		seen := map[string]bool{}
+		for _, c := range s {
+			for _, name := range append([]string{c.Name}, c.Aliases...) {
+				if seen[name] {
+					t.Errorf("%s%s is there twice", prefix, name)
+				}
+				seen[name] = true
+			}
+			if c.Summary == "" || c.Run == nil && c.Sub == nil {
+				t.Errorf("%s%s says or does nothing", prefix, c.Name)
+			}
+			check(prefix+c.Name+" ", c.Sub)
+		}
+	}
+	check("/", commands.Builtin())
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("stats model x")
+	f.Add("  directory\tadd \x00")
+	f.Fuzz(func(t *testing.T, line string) {
+		c, rest := commands.Builtin().Find(line)
+		if c == nil && strings.Join(strings.Fields(line), " ") != rest {
+			t.Errorf("%q: lost %q", line, rest)
+		}
+	})
+}

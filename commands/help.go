@@ -1,0 +1,41 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+func help() *Command {
+	return &Command{Name: "help", Summary: "this list",
+		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+			ls := []string{
+				"Type a question or a task, or one of:",
+				"",
+			}
+			ls = append(ls, app.Commands.synopsis("/")...)
+			ls = append(ls,
+				"",
+				"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
+				"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
+				"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
+				"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
+				"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.",
+			)
+			return nil, lines(app.Out, ls...)
+		}}
+}
+
+// synopsis returns a line for each command that can be run.
+func (s Set) synopsis(prefix string) []string {
+	var ls []string
+	for _, c := range s {
+		name := prefix + c.Name
+		if c.Run != nil {
+			ls = append(ls, strings.TrimSpace(name+" "+c.Args)+": "+c.Summary)
+		}
+		ls = append(ls, c.Sub.synopsis(name+" ")...)
+	}
+	return ls
+}

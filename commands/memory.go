@@ -1,0 +1,40 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/genai"
+)
+
+func memories() *Command {
+	return &Command{Name: "memory", Summary: "what the context files tell the model", Sub: Set{
+		{Name: "show", Summary: "print the context files the model is given",
+			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+				return nil, lines(app.Out, app.Memory.Contents().Show())
+			}},
+		{Name: "list", Summary: "name them",
+			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+				return nil, lines(app.Out, app.Memory.Contents().List())
+			}},
+		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read them again; the next request has the text of now", Run: refreshMemory},
+		{Name: "add", Args: "TEXT", Summary: "append a line to your own file, and have it hold from now on", Run: addMemory},
+	}}
+}
+
+func refreshMemory(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
+	c := app.Memory.Reload()
+	app.Engine.Reopen(ctx)
+	return nil, lines(app.Out, c.Reloaded())
+}
+
+func addMemory(_ context.Context, app *App, text string) ([]*genai.Part, error) {
+	if text == "" {
+		return nil, errors.New("what shall be remembered? /memory add TEXT")
+	}
+	path, err := app.Memory.Add(text)
+	if err != nil {
+		return nil, err
+	}
+	return nil, lines(app.Out, "added to "+path)
+}

@@ -1,0 +1,12 @@
+package commands
+
+import (
+	"context"
+
+	"google.golang.org/genai"
+)
+
+func quit() *Command {
+	return &Command{Name: "quit", Aliases: []string{"exit"}, Summary: "leave; the session is kept",
+		Run: func(context.Context, *App, string) ([]*genai.Part, error) { return nil, ErrQuit }}
+}

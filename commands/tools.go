@@ -1,0 +1,35 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+func tools() *Command {
+	return &Command{Name: "tools", Summary: "the tools the model is offered", Run: listTools, Sub: Set{
+		{Name: "list", Summary: "their names", Run: listTools},
+		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: describeTools},
+	}}
+}
+
+func listTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+	var ls []string
+	for _, t := range app.Tools.Tools() {
+		if app.Policy.Offers(t) {
+			ls = append(ls, t.Name()+" ("+t.Label+")")
+		}
+	}
+	return nil, lines(app.Out, ls...)
+}
+
+func describeTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+	var ls []string
+	for _, t := range app.Tools.Tools() {
+		if app.Policy.Offers(t) {
+			ls = append(ls, t.Name()+": "+strings.Join(strings.Fields(t.Declaration.Description), " "), "")
+		}
+	}
+	return nil, lines(app.Out, ls[:max(0, len(ls)-1)]...)
+}
