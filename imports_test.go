@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImports holds the packages to who may import whom. docs/design.md says
+// why.
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const anything = "*"
+	// Of our own packages, what each may import. The longest prefix counts.
+	allowed := map[string][]string{
+		"gemline":                    {anything},
+		"gemline/engine":             {},
+		"gemline/engine/auth":        {},
+		"gemline/engine/enginetest":  {"gemline/engine"},
+		"gemline/engine/journal":     {"gemline/engine"},
+		"gemline/engine/memory":      {},
+		"gemline/engine/model":       {"gemline/engine"},
+		"gemline/engine/policy":      {"gemline/engine"},
+		"gemline/engine/prompt":      {},
+		"gemline/engine/tally":       {"gemline/engine"},
+		"gemline/settings":           {},
+		"gemline/tools":              {"gemline/engine", "gemline/tools/edit", "gemline/tools/shell", "gemline/tools/workspace"},
+		"gemline/tools/edit":         {},
+		"gemline/tools/shell":        {},
+		"gemline/tools/workspace":    {},
+		"gemline/commands":           {"gemline/engine", "gemline/engine/memory", "gemline/engine/model", "gemline/engine/policy", "gemline/engine/tally", "gemline/repl/input", "gemline/tools/workspace"},
+		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/output"},
+		"gemline/repl/input":         {"gemline/tools/workspace"},
+		"gemline/repl/internal/line": {"gemline/repl/output"},
+		"gemline/repl/output":        {},
+		"gemline/repl/teletype":      {},
+	}
+	// Of other packages, what the engine may never reach for: it runs in a
+	// test with no world around it.
+	worldly := []string{"os", "os/exec", "os/signal", "net/http", "flag", "log", "golang.org/x/term"}
+	// Where genai's client, rather than its types, may be used is a matter of
+	// one package, which TestOneClient checks.
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		may, known := allowed[p.ImportPath]
+		if !known {
+			t.Errorf("%s is a package that no rule speaks of", p.ImportPath)
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "gemline") && !slices.Contains(may, imp) && !slices.Contains(may, anything) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+			if p.ImportPath == "gemline/engine" && slices.Contains(worldly, imp) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// TestOneWorld holds the process's own streams, environment and exit to
+// main.go, so that everything else can be tested in one process.
+func TestOneWorld(t *testing.T) {
+	const world = `(^|[^.A-Za-z])(os\.(Exit|Getenv|LookupEnv|Environ|Args|Stdin|Stdout|Stderr)\b|fmt\.Print(ln|f)?\(|log\.(Print|Fatal|Panic))`
+	out, err := exec.Command("git", "grep", "-nE", world, "--", "*.go", ":!main.go", ":!*_test.go", ":!testdata", ":!engine/enginetest", ":!repl/teletype").CombinedOutput()
+	if len(out) > 0 {
+		t.Errorf("outside main.go:\n%s", out)
+	} else if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+}
+
+// TestOneClient holds the making of genai clients to engine/model.
+func TestOneClient(t *testing.T) {
+	out, _ := exec.Command("git", "grep", "-n", `genai\.NewClient`, "--", "*.go", ":!engine/model", ":!imports_test.go").CombinedOutput()
+	if len(out) > 0 {
+		t.Errorf("outside engine/model:\n%s", out)
+	}
+}

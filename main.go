@@ -1,0 +1,829 @@
+// Gemline is a coding agent for plain terminals.
+//
+// This file reads the world (arguments, environment, streams), builds the
+// owners of everything, runs a session or a single prompt, and turns what went
+// wrong into an exit code. No other file touches the process, and nothing else
+// knows everything, which is why this one is long: it reads from top to bottom
+// in the order in which things happen.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"log"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/memory"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/engine/prompt"
+	"gemline/engine/tally"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/settings"
+	"gemline/tools"
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() { os.Exit(start(os.Args[1:])) }
+
+// start runs the program and returns its exit code. Whatever happens, the
+// reporter has the last word, once.
+func start(args []string) (code int) {
+	log.SetOutput(io.Discard) // where libraries write what nobody asked for
+	shell.Conceal()           // where it can't be had, children still lack the keys
+	flags, err := settings.ParseFlags(args)
+	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
+	if err == nil && !flags.Version && !flags.Help {
+		err = s.settle()
+	}
+	if err == nil && (flags.Version || flags.Help || flags.ListSessions) {
+		if err = s.inform(); err == nil {
+			return 0
+		}
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	reporter := repl.NewReporter(cmp.Or(settings.WantedFormat(args), s.settings.Format), repl.Report{
+		Out: os.Stdout, Err: os.Stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet,
+		Broken: func(err error) {
+			if errors.Is(err, syscall.EPIPE) {
+				stop(signalled(syscall.SIGPIPE))
+			}
+			stop(unwritten(err))
+		},
+	})
+	defer listen(stop, s.interactive)() // until the last word is written
+	defer func() {
+		if v := recover(); v != nil {
+			if flags.Debug {
+				fmt.Fprintf(os.Stderr, "%s\n", debug.Stack())
+			}
+			code = finish(ctx, reporter, &crash{value: v})
+		}
+	}()
+	if err == nil {
+		err = s.run(ctx, reporter)
+	}
+	return finish(ctx, reporter, err)
+}
+
+// settle finds out what the user wants: what the files say, unless the
+// environment, and then the command line, says otherwise.
+func (s *session) settle() error {
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("the working directory is gone: %w", err)
+	}
+	home, _ := os.UserHomeDir() // without one, nothing is kept
+	s.paths = settings.NewPaths(home, os.Getenv("GEMINI_CLI_HOME"), here)
+	s.interactive = s.flags.Interactive(isTerminal(os.Stdin), isTerminal(os.Stdout), os.Getenv)
+	if err := s.load(false); err != nil || s.flags.ListSessions {
+		return err
+	}
+	names := append(slices.Clone(s.settings.FileNames), memory.DefaultName)
+	s.trust, err = s.paths.Trust(s.settings, s.flags.SkipTrust, os.LookupEnv, names)
+	switch {
+	case err != nil:
+		return err
+	case s.trust.State == settings.Trusted:
+		return s.load(true)
+	case s.interactive:
+		return nil // the user is asked
+	}
+	return s.trust.Refuse()
+}
+
+// load reads the files of settings, the project's among them if it is trusted.
+func (s *session) load(project bool) (err error) {
+	s.settings, s.warnings, err = settings.Load(s.paths.Sources(os.LookupEnv, project), os.LookupEnv)
+	vars, warnings := s.paths.DotEnv(s.settings, project, os.LookupEnv)
+	s.dotenv, s.warnings = vars, append(s.warnings, warnings...)
+	return cmp.Or(err, s.settings.Override(s.flags, s.lookup))
+}
+
+// lookup returns a variable of the environment or else of the .env file.
+// Commands see only the former.
+func (s *session) lookup(name string) (string, bool) {
+	if v, ok := os.LookupEnv(name); ok {
+		return v, true
+	}
+	v, ok := s.dotenv[name]
+	return v, ok
+}
+
+func (s *session) getenv(name string) string {
+	v, _ := s.lookup(name)
+	return v
+}
+
+// enter asks about a folder that nobody has decided about, before anything of
+// it is used.
+func (s *session) enter(ctx context.Context, console *repl.Console) error {
+	if s.trust.State != settings.Unknown {
+		return nil
+	}
+	var brings []string
+	for _, item := range s.trust.Brings {
+		brings = append(brings, strings.TrimSuffix(item.Name+": "+item.Detail, ": "))
+	}
+	decision, err := console.Trust(ctx, s.trust.Folder, brings)
+	if err != nil {
+		return err
+	}
+	rule, decided := map[repl.Decision]settings.Rule{repl.TrustFolder: settings.TrustFolder,
+		repl.TrustParent: settings.TrustParent, repl.DoNotTrust: settings.DoNotTrust}[decision]
+	if decided {
+		if err := s.paths.Remember(ctx, os.LookupEnv, s.trust.Folder, rule); err != nil {
+			s.notify(fmt.Sprintf("the decision is not kept: %v", err))
+		}
+	}
+	if !decided || rule == settings.DoNotTrust {
+		return nil
+	}
+	s.trust.State = settings.Trusted
+	return s.load(true)
+}
+
+// confine holds a session in a folder that is not trusted to asking.
+func (s *session) confine() {
+	if s.trust.State >= settings.Unneeded {
+		return
+	}
+	if len(s.trust.Brings) > 0 {
+		s.notify("this folder is not trusted: its settings, .env and context files are not used")
+	}
+	if s.settings.Confine() {
+		s.notify("this folder is not trusted: the approval mode is default")
+	}
+}
+
+// trusted returns the directories whose context files are used.
+func (s *session) trusted() []string {
+	if s.trust.State < settings.Unneeded {
+		return nil
+	}
+	return s.workspace.Roots()
+}
+
+// inform prints what needs no run.
+func (s *session) inform() error {
+	switch {
+	case s.flags.Version:
+		_, err := fmt.Fprintln(os.Stdout, version)
+		return err
+	case s.flags.Help:
+		return settings.Help(os.Stdout)
+	}
+	project, _ := s.paths.Project(context.Background())
+	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"
+	return journal.Print(os.Stdout, project.Chats(), asJSON, time.Now())
+}
+
+// run builds what the user wants and lets it run.
+func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
+	var perr error
+	s.project, perr = s.paths.Project(ctx)
+	if s.flags.PromptInteractive != "" && !s.interactive {
+		return &input.Error{Message: "--prompt-interactive needs a terminal"}
+	}
+	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	if s.interactive {
+		return s.interact(ctx)
+	}
+	if perr != nil {
+		s.notify(perr.Error())
+	}
+	return s.once(ctx, reporter)
+}
+
+// listen lets the signals that end a program end the run instead, so that it
+// can write its final record. In a session, Ctrl-C is the session's. What was
+// ignored when the program began, as by nohup, stays ignored.
+//
+// A run that does not end soon after, as when nobody reads what it writes, is
+// left behind.
+func listen(stop context.CancelCauseFunc, interactive bool) (ignore func()) {
+	const soon = 3 * time.Second
+	signals := make(chan os.Signal, 4)
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
+		if !signal.Ignored(sig) && (sig != os.Interrupt || !interactive) {
+			signal.Notify(signals, sig)
+		}
+	}
+	// A broken pipe is an error of a write, which is told apart by stream.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		select {
+		case sig := <-signals:
+			stop(signalled(sig.(syscall.Signal)))
+			select {
+			case <-time.After(soon):
+				os.Exit(outcome(signalled(sig.(syscall.Signal))).ExitCode)
+			case <-done:
+			}
+		case <-done:
+		}
+	})
+	return func() { signal.Stop(signals); close(done); wg.Wait() }
+}
+
+// A session is everything one run of the program works with.
+type session struct {
+	flags       *settings.Flags
+	settings    *settings.Settings
+	warnings    []string // about the settings, told once
+	trust       settings.Trust
+	dotenv      map[string]string
+	paths       settings.Paths
+	project     settings.Project
+	interactive bool
+	count       *tally.Tally
+	policy      *policy.Policy
+	notify      func(string)
+
+	workspace *workspace.Workspace
+	jobs      *shell.Jobs
+	shell     shell.Settings
+	env       tools.Env
+	tools     engine.Tools
+	generator engine.Generator
+	memory    *memory.Memory
+	journal   *journal.File // nil if there is no place for it
+	engine    *engine.Engine
+	closers   []func()
+}
+
+// build makes the owners, in the order in which they need each other.
+func (s *session) build(ctx context.Context, approver engine.Approver) error {
+	for _, w := range s.warnings {
+		s.notify(w)
+	}
+	s.confine()
+	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
+	past, err := s.open()
+	if err != nil {
+		return err
+	}
+	if err := s.work(); err != nil {
+		return err
+	}
+	if err := s.ask(); err != nil {
+		return err
+	}
+	if os.Getenv("GEMINI_SYSTEM_MD")+os.Getenv("GEMINI_WRITE_SYSTEM_MD") != "" { // a file that can't be used is no accident
+		if _, err := prompt.System(s.prompt()); err != nil {
+			return &input.Error{Message: err.Error(), Err: err}
+		}
+	}
+	s.converse(approver, past)
+	return ctx.Err()
+}
+
+func (s *session) close() {
+	for _, f := range slices.Backward(s.closers) {
+		f()
+	}
+}
+
+// open finds the session that is gone on with, or begins another.
+func (s *session) open() ([]*genai.Content, error) {
+	o, err := journal.Open(s.sessions(), journal.Choice{Resume: s.flags.Resume.Set, Which: s.flags.Resume.Value, ID: s.flags.SessionID})
+	if err != nil {
+		return nil, &input.Error{Message: err.Error(), Err: err}
+	}
+	if o.Fresh {
+		s.notify("there is no session to resume; this is a fresh one")
+	}
+	s.journal = o.File
+	s.closers = append(s.closers, func() { s.journal.Close() })
+	s.settings.IncludeDirs = append(s.settings.IncludeDirs, o.Directories...)
+	return o.History, nil
+}
+
+func (s *session) sessions() journal.Config {
+	return journal.Config{Dir: s.project.Chats(), ProjectHash: s.project.Hash}
+}
+
+// work makes the workspace and the tools.
+func (s *session) work() (err error) {
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp,
+		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
+	if err != nil {
+		return err
+	}
+	for _, dir := range s.settings.IncludeDirs {
+		if err := s.workspace.Add(dir); err != nil {
+			s.notify(fmt.Sprintf("a directory to work in: %v", err))
+		}
+	}
+	s.shell = shell.Settings{
+		Environ:    os.Environ(),
+		Inactivity: time.Duration(max(0, s.settings.Inactivity)) * time.Second,
+		PTY:        s.interactive && s.settings.Terminal,
+		Pager:      s.settings.Pager,
+		Reveal:     !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars,
+	}
+	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
+	s.closers = append(s.closers, s.jobs.Close)
+	s.env = tools.Env{
+		Workspace: s.workspace,
+		Jobs:      s.jobs,
+		Shell:     s.shell,
+		Outputs: func() string {
+			return filepath.Join(s.project.Temp, "tool-outputs", "session-"+s.journal.ID())
+		},
+		Threshold: s.settings.Threshold,
+		Ripgrep:   s.settings.Ripgrep,
+	}
+	s.memory = s.remember()
+	s.tools = tools.WithMemory(tools.New(s.env), s.memory.Discover)
+	return nil
+}
+
+// remember makes the memory that holds the context files.
+func (s *session) remember() *memory.Memory {
+	cfg := memory.Config{User: s.paths.User(), Roots: s.trusted, Names: s.settings.FileNames,
+		Markers:  append([]string{}, s.settings.Markers...), // none is not the default
+		Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}
+	if s.project.Temp != "" {
+		cfg.Private = filepath.Join(s.project.Temp, "memory")
+	}
+	return memory.New(cfg)
+}
+
+// waiting is how long one request may be put off by a busy server in all.
+const waiting = 10 * time.Minute
+
+// ask makes the generator: the API or a recording, and what wraps it.
+func (s *session) ask() error {
+	api, err := model.OptionsFrom(s.getenv, version)
+	if err != nil {
+		return err
+	}
+	setup := model.Setup{API: api, Fake: s.flags.FakeResponses, Strict: true, Record: s.flags.RecordResponses,
+		Retry: model.RetryOptions{Attempts: s.settings.MaxAttempts, Budget: waiting}}
+	if s.flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = s.flags.FakeNonStrict, false
+	}
+	if s.flags.Debug {
+		if setup.Logger, err = s.debugLog(); err != nil {
+			return err
+		}
+	}
+	g, stop, err := model.Open(setup)
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	s.generator, s.closers = g, append(s.closers, stop)
+	return nil
+}
+
+// debugLog returns the log of -d, which takes what libraries log, too.
+func (s *session) debugLog() (*slog.Logger, error) {
+	var w io.Writer = os.Stderr
+	if name := os.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		s.closers = append(s.closers, func() { f.Close() })
+		w = f
+	}
+	log.SetOutput(w)
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})), nil
+}
+
+// converse makes the engine.
+func (s *session) converse(approver engine.Approver, past []*genai.Content) {
+	guarded, asker := policy.Guard(s.policy, approver, append(s.memory.Names(), "AGENTS.md"))
+	cfg := engine.Config{
+		Model:      model.Resolve(cmp.Or(s.settings.Model, model.Default)),
+		Generator:  s.generator,
+		Tools:      s.tools,
+		Policy:     guarded,
+		Approver:   asker,
+		MaxTurns:   s.settings.MaxTurns,
+		TokenLimit: model.TokenLimit,
+		System: func() string {
+			text, _ := prompt.System(s.prompt()) // build has seen what may be wrong
+			return text
+		},
+		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
+	}
+	if s.project.Temp != "" {
+		cfg.Journal = s.journal
+	}
+	s.engine = engine.New(cfg, past...)
+}
+
+// prompt is what the system instruction and the opening message depend on, as
+// it is at the moment.
+func (s *session) prompt() prompt.Config {
+	m := s.memory.Contents()
+	cfg := prompt.Config{
+		Interactive: s.interactive,
+		Mode:        string(s.policy.Mode()),
+		Git:         prompt.InRepository(s.paths.Cwd),
+		Notes:       s.memory.Notes(),
+		Disabled:    prompt.Disabled(s.getenv),
+		SystemMD:    s.systemMD(), WriteSystemMD: os.Getenv("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.paths.Home,
+		Global: m.Global, Private: m.Private, Project: m.Project, Names: s.memory.Names(),
+		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.Temp, Roots: s.workspace.Roots(),
+		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	for _, t := range s.tools {
+		if s.policy.Offers(t) {
+			cfg.Tools = append(cfg.Tools, t.Name())
+		}
+	}
+	return cfg
+}
+
+// systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
+// means a file of the project's.
+func (s *session) systemMD() string {
+	v := os.Getenv("GEMINI_SYSTEM_MD")
+	if on := strings.ToLower(v); (on == "1" || on == "true") && s.trust.State < settings.Unneeded {
+		return ""
+	}
+	return v
+}
+
+// commands returns what the slash commands may reach.
+func (s *session) commands(approver engine.Approver, out io.Writer) *commands.App {
+	app := &commands.App{
+		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace,
+		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
+		Memory: s.memory, About: s.about,
+		Copy: func(ctx context.Context, text string) (string, error) {
+			return commands.Clipboard(ctx, os.Getenv, text)
+		},
+	}
+	app.Restart = func(context.Context) error {
+		s.journal.Close()
+		o, err := journal.Open(s.sessions(), journal.Choice{})
+		if err != nil {
+			return err
+		}
+		s.journal = o.File
+		s.memory.Reload()
+		s.converse(approver, nil)
+		app.Engine = s.engine
+		return nil
+	}
+	return app
+}
+
+func (s *session) about() []commands.Fact {
+	return []commands.Fact{
+		{Name: "version", Value: version},
+		{Name: "model", Value: s.engine.Model()},
+		{Name: "approval mode", Value: string(s.policy.Mode())},
+		{Name: "session", Value: s.journal.ID()},
+		{Name: "session file", Value: s.journal.Path()},
+		{Name: "directory", Value: s.paths.Cwd},
+		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(os.Environ(), s.shell), ", "), "none")},
+	}
+}
+
+// files is the step that reads what @path names.
+func (s *session) files() input.Files {
+	return input.Files{Workspace: s.workspace, Notify: s.notify, Search: s.settings.FileSearch,
+		Read: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
+			parts, skipped, err := tools.ReadMany(ctx, s.workspace, paths, s.memory.Discover)
+			for _, sk := range skipped {
+				if sk.Path == "" {
+					s.notify(sk.Reason)
+					continue
+				}
+				s.notify(fmt.Sprintf("%s is not read: %s", s.workspace.Rel(sk.Path), sk.Reason))
+			}
+			return parts, err
+		}}
+}
+
+// once answers one prompt.
+func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
+	defer s.close()
+	nobody := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
+	if err := s.build(ctx, nobody); err != nil {
+		return err
+	}
+	p, err := s.piped(ctx)
+	if err != nil {
+		return err
+	}
+	app := s.commands(nobody, repl.Speaker(reporter))
+	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now,
+		Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
+	if err := runner.Run(ctx, p); !errors.Is(err, commands.ErrQuit) {
+		return err
+	}
+	return nil
+}
+
+// interact holds a session at a terminal.
+func (s *session) interact(ctx context.Context) error {
+	mode := output.Decide(output.Signs{Flag: s.flags.PlainFlag(), Setting: &s.settings.ScreenReader, Terminal: true, Lookup: os.LookupEnv})
+	out := output.New(os.Stdout, output.Options{Color: mode.Color})
+	_, echoed := os.LookupEnv("INSIDE_EMACS")
+	reader, err := repl.NewLines(repl.LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: mode.Smart, Echoed: echoed})
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	console := &repl.Console{Lines: reader, Out: out, Interrupts: interrupts}
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	asker := &repl.Asker{Console: console, Edit: repl.Editor(editor, os.Stdin, os.Stdout, os.Stderr)}
+	s.notify = func(text string) { out.Line(output.Warning, "%s", text) }
+	if line := mode.Announcement(); line != "" {
+		out.Line(output.Info, "%s", line)
+	}
+	defer s.close()
+	if err := s.enter(ctx, console); err != nil {
+		return err
+	}
+	if err := s.build(ctx, asker); err != nil {
+		return err
+	}
+	app := s.commands(asker, out)
+	printer := &repl.Printer{Out: out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep}
+	if mode.Smart {
+		printer.Pace = repl.ByToken
+	}
+	sh := s.shellStep(out)
+	r := &repl.REPL{Console: console, Printer: printer, Asker: asker,
+		Prompt: func() string {
+			if sh.Mode() {
+				return output.Shell
+			}
+			return output.Ready
+		},
+		Expand: input.Chain(
+			sh.Step,                             // !ls: run, nothing sent
+			app.Commands.Step(app),              // /stats: done, or yields parts
+			input.Braces(s.substitute(printer)), // !{date}: judged, asked about, replaced
+			s.files().Step,                      // @main.go: the file's text
+			s.recall,
+		),
+		Run: func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return s.engine.Run(ctx, parts...)
+		},
+	}
+	if text := s.flags.Text(); text != "" {
+		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
+			return nil
+		} else if err != nil && ctx.Err() == nil {
+			out.Line(output.Failure, "%s", err)
+		}
+	}
+	if err = r.Loop(ctx); !isTerminal(os.Stdin) {
+		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
+	}
+	if s.count.Tokens() > 0 && s.project.Temp != "" {
+		out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
+	}
+	return err
+}
+
+// recall is the step that reads the context files, before the first prompt
+// needs them.
+func (s *session) recall(next input.Processor) input.Processor {
+	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		s.memory.Contents()
+		return next(ctx, parts)
+	}
+}
+
+// shellStep is the step for the commands that the user runs.
+func (s *session) shellStep(out *output.Writer) *input.Shell {
+	return &input.Shell{
+		Notify: func(text string) { out.Line(output.Info, "%s", text) },
+		Add: func(ctx context.Context, parts ...*genai.Part) error {
+			s.memory.Contents()
+			return s.engine.Add(ctx, parts...)
+		},
+		Run: func(ctx context.Context, command string) (string, error) {
+			o := shell.Run(ctx, shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs, Output: out.Text})
+			out.Fresh()
+			if status := o.Status(); status != "" {
+				out.Line(output.Result, "%s", status)
+			}
+			return o.Shown(), nil
+		},
+	}
+}
+
+// substitute runs a command that the user put into a prompt: judged and asked
+// about like a call of the model's.
+func (s *session) substitute(printer *repl.Printer) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, command string) (string, error) {
+		printer.Begin(time.Now())
+		result, err := s.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
+			printer.Print(ev, time.Now())
+			return nil
+		})
+		switch {
+		case errors.Is(err, context.Canceled): // no more words than that
+			return "", err
+		case err != nil:
+			return "", errors.New(engine.DisplayError(err))
+		}
+		return result.Display, nil
+	}
+}
+
+// keep stores an output that the screen shows in part.
+func (s *session) keep(name, text string) string {
+	if s.project.Temp == "" {
+		return ""
+	}
+	path, err := s.env.Keep(name, text)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// piped returns the prompt of the command line and of standard input.
+func (s *session) piped(ctx context.Context) (repl.Prompt, error) {
+	p := repl.Prompt{Text: s.flags.Text()}
+	in := input.Stdin{Terminal: isTerminal(os.Stdin), Force: s.flags.Stdin || s.flags.Dash(), Forbid: s.flags.NoStdin, Prompt: p.Text != ""}
+	info, err := os.Stdin.Stat()
+	if err != nil {
+		in.Closed = true
+	} else {
+		in.Mode = info.Mode()
+	}
+	if !in.Wanted() {
+		return p, nil
+	}
+	b, err := input.ReadAll(ctx, os.Stdin, input.MaxStdin, s.notify)
+	if err != nil {
+		return p, err
+	}
+	p.Piped, p.Media, err = input.Decode(b, s.notify)
+	return p, err
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// signalled is the error of a run that a signal ended.
+type signalled syscall.Signal
+
+func (s signalled) Error() string { return "stopped by " + signalName(syscall.Signal(s)) }
+
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGPIPE:
+		return "SIGPIPE"
+	}
+	return s.String()
+}
+
+// crash is a panic that was recovered.
+type crash struct{ value any }
+
+func (c *crash) Error() string { return fmt.Sprintf("a mistake in gemline: %.500v", c.value) }
+
+// unwritten is the error of a run whose output can't be written.
+func unwritten(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("standard output: %w", err)
+}
+
+// finish reports how the run ended and returns the exit code.
+func finish(ctx context.Context, reporter repl.Reporter, err error) int {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	o := outcome(err)
+	if err == signalled(syscall.SIGPIPE) { // nobody reads; say nothing
+		return o.ExitCode
+	}
+	werr := reporter.Finish(o)
+	switch {
+	case errors.Is(werr, syscall.EPIPE):
+		return 128 + int(syscall.SIGPIPE)
+	case werr != nil && err == nil:
+		fmt.Fprintf(os.Stderr, "error: %v\n", unwritten(werr))
+		return 1
+	}
+	return o.ExitCode
+}
+
+// outcome classifies what went wrong, once: the exit code, the reason that a
+// record gives, and the class that scripts written for the Gemini CLI know.
+func outcome(err error) repl.Outcome {
+	o := repl.Outcome{Err: err}
+	set := func(code int, reason, class string) { o.ExitCode, o.Reason, o.ErrorType = code, reason, class }
+	var (
+		sig   signalled
+		bug   *crash
+		usage *settings.UsageError
+		file  *settings.FileError
+		never *settings.ForbiddenError
+		alien *settings.UntrustedError
+		in    *input.Error
+		over  *engine.OverflowError
+		call  *engine.CallError
+		asked *model.Error
+	)
+	switch {
+	case err == nil:
+	case errors.As(err, &sig):
+		set(128+int(sig), strings.ToLower(signalName(syscall.Signal(sig))), "FatalCancellationError")
+	case errors.As(err, &bug):
+		set(70, "internal", "InternalError")
+		o.Hint = "this is worth a report; -d shows where it happened"
+	case errors.As(err, &usage):
+		set(2, "usage", "UsageError")
+	case errors.As(err, &file), errors.As(err, &never):
+		set(52, "config", "FatalConfigError")
+	case errors.As(err, &alien):
+		set(55, "untrusted", "FatalUntrustedWorkspaceError")
+		o.Hint = alien.Hint()
+	case errors.As(err, &in):
+		set(42, "input", "FatalInputError")
+	case errors.As(err, &over):
+		set(42, "context_overflow", "ContextOverflowError")
+		o.Hint = "start afresh, or send less"
+	case errors.Is(err, engine.ErrMaxTurns):
+		set(53, "max_turns", "FatalTurnLimitedError")
+		o.Hint = "--max-turns sets the limit"
+	case errors.Is(err, repl.ErrAsked):
+		set(60, "approval_needed", "ApprovalNeededError")
+	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
+		set(54, "tool", "FatalToolExecutionError")
+	case errors.As(err, &asked):
+		o.Message, o.Hint, o.HTTP, o.RetryAfter = asked.Message, asked.Hint, asked.HTTP, asked.RetryAfter
+		set(1, asked.Kind.String(), "unknown")
+		switch asked.Kind {
+		case model.Config:
+			set(52, "config", "FatalConfigError")
+		case model.Auth:
+			set(41, "auth", "FatalAuthenticationError")
+		case model.Overflow:
+			set(42, "context_overflow", "ContextOverflowError")
+		case model.Refused, model.Invalid:
+			set(66, asked.Kind.String(), "INVALID_STREAM")
+		case model.Quota:
+			set(67, "quota", "QuotaError")
+		case model.Unavailable:
+			set(68, "unavailable", "NetworkError")
+		}
+	case errors.Is(err, context.Canceled):
+		set(130, "cancelled", "FatalCancellationError")
+	default:
+		set(1, "error", "Error")
+	}
+	return o
+}
+
+// errorClass names the class of a failed request for the statistics.
+func errorClass(err error) string { return outcome(err).Reason }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/genai"
+
+	"gemline/engine/enginetest"
+)
+
+// asProgram names the variable that makes the test binary the program itself.
+const asProgram = "GEMLINE_AS_PROGRAM"
+
+// The program is tested as a program: scripts and terminals run the very main.
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	testscript.Main(m, map[string]func(){"gemline": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("GEMLINE_HOME_DIR", home)
+			for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "CI", "GITHUB_ACTIONS"} {
+				env.Setenv(name, "")
+			}
+			env.Setenv("GEMINI_MODEL", "gemini-2.5-flash")
+			env.Setenv("EDITOR", "")
+			env.Setenv("VISUAL", "")
+			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
+			env.Values[serving{}] = new(*enginetest.Server)
+			return os.Mkdir(home, 0o700)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"server":     serve,
+			"received":   received,
+			"transcript": transcript,
+			"lines":      lines,
+			"jsonget":    jsonGet,
+		},
+	})
+}
+
+// serve starts a Gemini server and points gemline at it. Its arguments are
+// replies, in order: a file with chunks of JSON, one a line, or a fault.
+//
+//	server FILE|:FAULT ...
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	var replies []enginetest.Reply
+	for _, arg := range args {
+		fault, ok := strings.CutPrefix(arg, ":")
+		if !ok {
+			replies = append(replies, enginetest.Reply{Chunks: chunks(ts, arg)})
+			continue
+		}
+		reply, ok := faults[fault]
+		if !ok {
+			ts.Fatalf("unknown fault %s", fault)
+		}
+		replies = append(replies, reply)
+	}
+	s := enginetest.NewServer(replies...)
+	ts.Defer(s.Close)
+	*ts.Value(serving{}).(**enginetest.Server) = s
+	ts.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
+	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
+}
+
+// serving is the key of the server that was started last.
+type serving struct{}
+
+// received checks that the server's last request holds texts, or with ! and no
+// text that there was no request.
+//
+//	received TEXT ...
+//	! received
+func received(ts *testscript.TestScript, neg bool, args []string) {
+	requests := (*ts.Value(serving{}).(**enginetest.Server)).Requests()
+	if neg && len(args) == 0 {
+		if len(requests) > 0 {
+			ts.Fatalf("the server got %d requests", len(requests))
+		}
+		return
+	}
+	if len(requests) == 0 {
+		ts.Fatalf("the server got no request")
+	}
+	r := requests[len(requests)-1]
+	last := fmt.Sprintf("%s %v\n%s", r.Path, r.Header, r.Body)
+	for _, text := range args {
+		if strings.Contains(last, text) == neg {
+			ts.Fatalf("about %q, the last request was %s", text, last)
+		}
+	}
+}
+
+var faults = map[string]enginetest.Reply{
+	"429":        enginetest.DailyQuota(),
+	"badkey":     enginetest.BadKey(),
+	"401":        enginetest.Unauthenticated(),
+	"403":        enginetest.Forbidden(),
+	"404":        enginetest.NotFound("gemini-x"),
+	"400":        enginetest.BadRequest("contents is not specified"),
+	"blocked":    enginetest.Blocked(),
+	"webpage":    enginetest.WebPage(400, "Proxy says no"),
+	"keepalive":  enginetest.KeepAlive(enginetest.Streams("still ", "here")),
+	"ratelimit":  enginetest.RateLimited(10 * time.Millisecond),
+	"huge":       enginetest.Huge(20 << 20),
+	"safety":     enginetest.Ends("", genai.FinishReasonSafety),
+	"unfinished": enginetest.Unfinished("half an answer"),
+}
+
+func chunks(ts *testscript.TestScript, file string) []*genai.GenerateContentResponse {
+	var out []*genai.GenerateContentResponse
+	in := bufio.NewScanner(strings.NewReader(ts.ReadFile(file)))
+	for in.Scan() {
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		var c genai.GenerateContentResponse
+		ts.Check(json.Unmarshal(bytes.ReplaceAll(in.Bytes(), []byte("$WORK"), []byte(ts.Getenv("WORK"))), &c))
+		out = append(out, &c)
+	}
+	return out
+}
+
+// lines checks how many lines a file or stdout or stderr has.
+//
+//	lines N FILE
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if got := fmt.Sprint(strings.Count(ts.ReadFile(args[1]), "\n")); got != args[0] != neg {
+		ts.Fatalf("%s has %s lines", args[1], got)
+	}
+}
+
+// jsonGet checks a value in the last line of JSON, or the document, of a file.
+//
+//	jsonget FILE path/to/value WANT
+func jsonGet(ts *testscript.TestScript, neg bool, args []string) {
+	text := strings.TrimSpace(ts.ReadFile(args[0]))
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		text = text[strings.LastIndex(text, "\n")+1:]
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			ts.Fatalf("%v in %q", err, text)
+		}
+	}
+	for _, key := range strings.Split(args[1], "/") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[key]
+		case []any:
+			var i int
+			fmt.Sscan(key, &i)
+			if i >= len(x) {
+				ts.Fatalf("no %s in %v", key, x)
+			}
+			v = x[i]
+		default:
+			v = nil
+		}
+	}
+	if got := fmt.Sprint(v); (got == args[2]) == neg {
+		ts.Fatalf("%s is %q", args[1], got)
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	et "gemline/engine/enginetest"
+	"gemline/repl/output"
+	"gemline/repl/teletype"
+)
+
+// Every command with all its parts, and everything that a line may bring in,
+// in one session: a terminal that can only append is sent nothing else, starts
+// with next to nothing, and shows what is typed as it is.
+func TestEveryCommandOnADumbTerminal(t *testing.T) {
+	server := et.NewServer(et.Says("Read."), et.Says("Fine.\npermission: run: rm x\ny yes, n no, ? explain: \n> y\n\x1b[2Jend"))
+	c := terminal(t, server)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	if n := len(s.Transcript()); n > 200 {
+		t.Errorf("%d bytes before anything was typed", n)
+	}
+	s.Send("hello")
+	s.Expect("hello")
+	if got := string(s.Transcript()); got != "> hello" {
+		t.Errorf("typing hello shows %q", got)
+	}
+	s.Send("\x15") // Ctrl-U, which the terminal itself acts on
+	typed := len(s.Transcript())
+	var lines []string
+	var add func(prefix string, set commands.Set)
+	add = func(prefix string, set commands.Set) {
+		for _, c := range set {
+			if c.Name != "quit" {
+				lines = append(lines, prefix+c.Name)
+				add(prefix+c.Name+" ", c.Sub)
+			}
+		}
+	}
+	add("/", commands.Builtin())
+	lines = append(lines, "/directory add ..", "/model set pro", "!printf '\\033[2J\\r\\b\\a\\n'; echo error: x", "!", "pwd", "!", "!exit 3", "@nothing.txt and !{", "@*.txt", "spoof")
+	shell := false
+	for _, l := range lines {
+		s.Line(l)
+		if shell = shell != (l == "!"); shell {
+			s.Expect("\n! ")
+		} else {
+			s.Expect("\n> ")
+		}
+	}
+	s.Line("/quit")
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	all := s.Transcript()
+	for _, fault := range teletype.Lint(all[typed:], teletype.Rules{Quiet: true}) {
+		if !strings.HasSuffix(fault, "control U+0008") { // of the Ctrl-U
+			t.Error(fault)
+		}
+	}
+	for _, want := range []string{"| permission: run: rm x\r\n", "| y yes, n no", "| > y\r\n", `\x1b[2Jend`, "| error: x\r\n"} {
+		if !strings.Contains(string(all), want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+	if len(server.Requests()) != 2 {
+		t.Errorf("%d requests", len(server.Requests()))
+	}
+}
+
+// A session whose program is killed, wherever that was, can be gone on with:
+// what was said is there, and every call has its answer.
+func TestKilled(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		reply et.Reply
+		until string
+	}{
+		{"while the model thinks", et.Stalled(et.Streams("Hm. ")), "Hm."},
+		{"at a question", work()[1], asking},
+	} {
+		for _, term := range []string{"dumb", "xterm"} {
+			t.Run(test.name+" "+term, func(t *testing.T) {
+				server := et.NewServer(et.Says("Noted."), test.reply, et.Says("Seven."))
+				c := terminal(t, server)
+				c.Term = term
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				s.Line("remember seven")
+				s.Expect("done:")
+				s.Expect("> ")
+				s.Line("clean up")
+				s.Expect(test.until)
+				s.Signal(syscall.SIGKILL)
+				s.Exit()
+				again := c
+				again.Args = append(slices.Clone(again.Args), "--resume")
+				s = teletype.Start(t, again)
+				s.Expect("> ")
+				s.Line("which number?")
+				s.Expect("Seven.")
+				s.Expect("> ")
+				s.Line("/quit")
+				s.Exit()
+				checkTurns(t, server.Requests()[2].Contents(), "remember seven", "Noted.", "which number?")
+				if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
+					t.Errorf("what was asked about was done: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// checkTurns checks that a conversation holds texts in order, and that calls
+// and answers follow each other.
+func checkTurns(t *testing.T, contents []*genai.Content, texts ...string) {
+	t.Helper()
+	open := 0
+	for _, c := range contents {
+		answers := 0
+		for _, p := range c.Parts {
+			if p.FunctionResponse != nil {
+				answers++
+			}
+			if len(texts) > 0 && strings.Contains(p.Text, texts[0]) {
+				texts = texts[1:]
+			}
+		}
+		if answers != open {
+			t.Errorf("%d answers to %d calls", answers, open)
+		}
+		open = 0
+		for _, p := range c.Parts {
+			if p.FunctionCall != nil {
+				open++
+			}
+		}
+	}
+	if open > 0 || len(texts) > 0 {
+		t.Errorf("%d calls without an answer; missing texts: %q", open, texts)
+	}
+}
+
+// Keys that stop a turn stop it wherever it is, and the next one is whole.
+func TestStopping(t *testing.T) {
+	call := func(command string) et.Reply {
+		return et.Says("", et.Call("", "run_shell_command", "command", command))
+	}
+	for _, term := range []string{"dumb", "xterm"} {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(et.Unavailable(), call("sleep 100"), call("rm notes.txt"), call("rm notes.txt"), et.Says("The last."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			for _, step := range []struct{ line, until, answer, then string }{
+				{"wait", "trying again in", "", ""},
+				{"run", asking, "y", string(output.Tool) + ":"},
+				{"ask", asking, "", ""},
+				{"half an answer", asking, "yes", "yes"},
+				{"!echo begun; sleep 100", "begun\r\n", "", ""},
+				{"at !{sleep 100}", asking, "y", string(output.Tool)},
+			} {
+				s.Expect("> ")
+				s.Line(step.line)
+				s.Expect(step.until)
+				if step.then != "" {
+					if s.Send(step.answer); step.answer == "y" {
+						s.Send("\r")
+					}
+					s.Expect(step.then)
+				}
+				s.Send("\x03")
+				s.Expect("ancelled")
+			}
+			s.Expect("> ")
+			s.Line("and now?")
+			s.Expect("The last.")
+			s.Expect("> ")
+			s.Line("/quit")
+			s.Exit()
+			requests := server.Requests()
+			if len(requests) != 5 {
+				t.Fatalf("%d requests", len(requests))
+			}
+			checkTurns(t, requests[4].Contents(), "and now?")
+			if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
+				t.Errorf("what was not allowed was done: %v", err)
+			}
+		})
+	}
+}

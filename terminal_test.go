@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// terminal returns the command that runs this very program at a terminal, in a
+// fresh project with a few files, against a server.
+func terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
+	t.Helper()
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	project, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
+	for _, d := range []string{project, home} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"greeting.txt": "Hello, wrld.\n", "notes.txt": "Remember the milk.\n"} {
+		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return teletype.Command{Path: self, Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: project, Env: []string{
+		asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "CI=", "GITHUB_ACTIONS=", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL,
+	}}
+}
+
+// work is a conversation that edits, is refused once, and runs a command twice.
+func work() []et.Reply {
+	return []et.Reply{
+		et.Says("I mend the greeting.", et.Call("1", "replace", "file_path", "greeting.txt", "instruction", "spell it right", "old_string", "wrld", "new_string", "world")),
+		et.Says("Now I clean up.", et.Call("2", "run_shell_command", "command", "rm notes.txt")),
+		et.Says("Then I count.", et.Call("3", "run_shell_command", "command", "echo count-$((6*7))")),
+		et.Says("Once more.", et.Call("4", "run_shell_command", "command", "echo count-$((6*7))")),
+		et.Says("All done."),
+		et.Stalled(et.Streams("This takes ", "for ever. ")),
+		et.Says("The note says: remember the milk."),
+	}
+}
+
+const asking = "? explain: "
+
+// converse is what a user does with work, whatever the terminal.
+func converse(line func(string), key func(string), expect func(string) string) {
+	expect("> ")
+	line("mend it")
+	expect("+Hello, world.")
+	expect("permission:")
+	expect(asking)
+	line("y")
+	expect("rm notes.txt")
+	expect(asking)
+	line("n because I still need them")
+	expect("count-$((6*7))")
+	expect(asking)
+	line("a")
+	expect("All done.")
+	expect("done:")
+	expect("> ")
+	line("tell me a story")
+	expect("This takes for ever.")
+	key("\x03")
+	expect("cancelled")
+	expect("> ")
+	line("what does @notes.txt say?")
+	expect("The note says: remember the milk.")
+	expect("done:")
+	expect("> ")
+	line("!ls")
+	expect("notes.txt")
+	expect("> ")
+	line("/stats")
+	expect("Model gemini-2.5-flash: 7 requests")
+	expect("> ")
+	line("/quit")
+}
+
+// checkWork checks what the conversation left behind.
+func checkWork(t *testing.T, c teletype.Command, s *et.Server) {
+	t.Helper()
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, world.\n" {
+		t.Errorf("the greeting is %q", b)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
+		t.Errorf("the refused command ran: %v", err)
+	}
+	requests := s.Requests()
+	if len(requests) != 7 {
+		t.Fatalf("%d requests", len(requests))
+	}
+	if !bytes.Contains(requests[2].Body, []byte("I still need them")) {
+		t.Error("the reason did not reach the model")
+	}
+	if !bytes.Contains(requests[4].Body, []byte("count-42")) {
+		t.Error("the output of the command did not reach the model")
+	}
+	if last := requests[6].Body; !bytes.Contains(last, []byte("Content from @notes.txt")) || !bytes.Contains(last, []byte("Remember the milk.")) {
+		t.Error("the file did not reach the model")
+	}
+}
+
+// A whole session on a terminal that can only append: what it shows is text and
+// line ends.
+func TestSessionOnADumbTerminal(t *testing.T) {
+	for _, term := range []string{"dumb", "unknown", "-"} {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(work()...)
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			converse(s.Line, s.Send, s.Expect)
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Quiet: true}) {
+				t.Error(fault)
+			}
+			text := string(s.Transcript())
+			if n := strings.Count(text, asking); n != 3 {
+				t.Errorf("asked %d times:\n%s", n, text)
+			}
+			if strings.Contains(text, "key-of-the-test") {
+				t.Error("the key is on the screen")
+			}
+			checkWork(t, c, server)
+		})
+	}
+}
+
+func TestSessionOnASmartTerminal(t *testing.T) {
+	server := et.NewServer(work()...)
+	c := terminal(t, server)
+	c.Term = "xterm-256color"
+	s := teletype.Start(t, c)
+	converse(s.Line, s.Send, s.Expect)
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: true}) {
+		t.Error(fault)
+	}
+	checkWork(t, c, server)
+}
+
+func TestSessionInTmux(t *testing.T) {
+	server := et.NewServer(work()...)
+	c := terminal(t, server)
+	c.Rows, c.Cols = 200, 100 // nothing scrolls away
+	m := teletype.StartTmux(t, c)
+	const choices = ", e edit, ? explain:"
+	question := map[string]string{ // by the answer
+		"y":                           "permission: edit greeting.txt\ny yes, n no, a always edits of greeting.txt" + choices,
+		"n because I still need them": "permission: run: rm notes.txt\ny yes, n no, a always this exact command" + choices,
+		"a":                           "permission: run: echo count-$((6*7))\ny yes, n no, a always this exact command" + choices,
+	}
+	converse(func(text string) {
+		if q := question[text]; q != "" {
+			m.Expect(q) // what is typed before it would not be an answer
+		}
+		m.Send(text)
+		m.Key("Enter")
+	}, func(string) { m.Key("C-c") }, func(text string) string {
+		switch text {
+		case "> ":
+			return m.ExpectEnd("> ")
+		case asking, "done:", "permission:":
+			return "" // the screen keeps the older ones, and the other texts say enough
+		}
+		return m.Expect(text)
+	})
+	checkWork(t, c, server)
+}
+
+// script(1) is how people record a session.
+func TestSessionUnderScript(t *testing.T) {
+	path, err := exec.LookPath("script")
+	if err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("script is not installed")
+	}
+	server := et.NewServer(work()...)
+	c := terminal(t, server)
+	record := filepath.Join(t.TempDir(), "record")
+	c.Args = []string{"-q", "-c", c.Path + " " + strings.Join(c.Args, " "), record}
+	c.Path = path
+	s := teletype.Start(t, c)
+	converse(s.Line, s.Send, s.Expect)
+	s.Exit()
+	b, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`\x1b`).Match(b) {
+		t.Error("the record holds escape sequences")
+	}
+	checkWork(t, c, server)
+}
+
+// What the user makes of a proposal in an editor is shown and asked about
+// again, and it is what runs and what the model reads.
+func TestEditedProposal(t *testing.T) {
+	server := et.NewServer(work()[0], et.Says("Fine."))
+	c := terminal(t, server)
+	c.Env = append(c.Env, "EDITOR=sed -i s/world/reader/")
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("mend it")
+	s.Expect(asking)
+	s.Line("e")
+	s.Expect("+Hello, reader.")
+	s.Expect(asking)
+	s.Line("yes")
+	s.Expect("Fine.")
+	s.Expect("> ")
+	s.Send("\x04")
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
+		t.Errorf("the greeting is %q", b)
+	}
+	if !bytes.Contains(server.Requests()[1].Body, []byte("reader")) {
+		t.Error("the model does not know what was written")
+	}
+}
+
+// Leaving in every way there is: the exit code says how, and the session is
+// there to go on with.
+func TestLeaving(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		leave func(s *teletype.Session)
+		code  int
+	}{
+		{"Ctrl-D", func(s *teletype.Session) { s.Send("\x04") }, 0},
+		{"Ctrl-C twice", func(s *teletype.Session) { s.Send("\x03"); s.Expect("again"); s.Expect("> "); s.Send("\x03") }, 0},
+		{"/exit", func(s *teletype.Session) { s.Line("/exit") }, 0},
+		{"SIGTERM", func(s *teletype.Session) { s.Signal(syscall.SIGTERM) }, 143},
+		{"SIGHUP", func(s *teletype.Session) { s.Signal(syscall.SIGHUP) }, 129},
+		{"the terminal goes away", func(s *teletype.Session) { s.HangUp() }, 129},
+	} {
+		for _, term := range []string{"dumb", "xterm"} {
+			t.Run(test.name+" "+term, func(t *testing.T) {
+				server := et.NewServer(et.Says("Noted."), et.Says("Seven."))
+				c := terminal(t, server)
+				c.Term = term
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				s.Line("remember seven")
+				s.Expect("done:")
+				s.Expect("> ")
+				test.leave(s)
+				if code := s.Exit(); code != test.code {
+					t.Errorf("exit code %d; want %d", code, test.code)
+				}
+				again := c
+				again.Args = append(again.Args, "--resume")
+				s = teletype.Start(t, again)
+				s.Expect("> ")
+				s.Line("which number?")
+				s.Expect("Seven.")
+				s.Expect("> ")
+				s.Line("/quit")
+				s.Exit()
+				if !bytes.Contains(server.Requests()[1].Body, []byte("remember seven")) {
+					t.Error("the session was not gone on with")
+				}
+			})
+		}
+	}
+}
+
+// A prompt of the command line is the first of the session.
+func TestFirstPrompt(t *testing.T) {
+	for _, args := range [][]string{{"-i", "hello there"}, {"hello", "there"}} {
+		server := et.NewServer(et.Says("Hello."), et.Says("Bye."))
+		s := teletype.Start(t, terminal(t, server, args...))
+		s.Expect("Hello.")
+		s.Expect("> ")
+		s.Line("and now?")
+		s.Expect("Bye.")
+		s.Expect("> ")
+		s.Line("/quit")
+		if code := s.Exit(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if !bytes.Contains(server.Requests()[0].Body, []byte(`"hello there"`)) {
+			t.Errorf("%q is not what was asked", args)
+		}
+	}
+}
+
+// What a command line asks for in a pipe never waits for a user: with -p at a
+// terminal nothing is asked either.
+func TestOneAnswerAtATerminal(t *testing.T) {
+	server := et.NewServer(work()[0], et.Says("I could not."))
+	c := terminal(t, server, "-p", "mend it")
+	s := teletype.Start(t, c)
+	s.Expect("I could not.")
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(string(s.Transcript()), asking) {
+		t.Error("somebody was asked")
+	}
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, wrld.\n" {
+		t.Errorf("the greeting is %q", b)
+	}
+}
+
+// A command inside a prompt is asked about; without it the prompt is not sent.
+func TestCommandInAPrompt(t *testing.T) {
+	for _, term := range []string{"dumb", "xterm"} {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(et.Says("Seen."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("look: !{echo one}")
+			s.Expect(asking)
+			s.Line("n")
+			s.Expect("the prompt was not sent, because of !{echo one}: refused\r\n")
+			s.Expect("> ")
+			s.Line("look: !{echo two}")
+			s.Expect(asking)
+			s.Send("\x03")
+			if text := s.Expect("cancelled"); strings.Contains(text, "error") {
+				t.Errorf("shown: %q", text)
+			}
+			s.Expect("> ")
+			s.Line("look: !{echo $((1+2))}")
+			s.Expect(asking)
+			s.Line("y")
+			s.Expect("Seen.")
+			s.Expect("> ")
+			s.Line("/quit")
+			s.Exit()
+			if requests := server.Requests(); len(requests) != 1 || !bytes.Contains(requests[0].Body, []byte(`"look: 3`)) {
+				t.Errorf("%d requests", len(requests))
+			}
+		})
+	}
+}

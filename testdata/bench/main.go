@@ -1,0 +1,362 @@
+// Bench measures gemline against ordinary tools in one run and prints a table
+// of medians and ratios. The ratios mean something; the times are this
+// machine's.
+//
+//	go run ./testdata/bench ./gemline
+//
+// FILES sets the size of the tree that is searched (20000), RUNS how often
+// each row is measured (11), and PEER_BIN names another program with the same
+// flags to measure beside.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: bench PROGRAM")
+		os.Exit(2)
+	}
+	b, err := newBench(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer os.RemoveAll(b.dir)
+	b.start()
+	b.steps()
+	b.streams()
+	b.search()
+}
+
+type bench struct {
+	dir, bin, peer, floor string
+	runs                  int
+	server                *server
+}
+
+func newBench(bin string) (*bench, error) {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "gemline-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{dir: dir, bin: bin, peer: os.Getenv("PEER_BIN"), runs: number("RUNS", 11), floor: filepath.Join(dir, "floor")}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.floor, "./testdata/bench/floor")
+	build.Stderr = os.Stderr
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build the floor program: %w", err)
+	}
+	for _, d := range []string{"home", "project"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(b.project("small.txt"), []byte(strings.Repeat("a line of text\n", 60)), 0o600); err != nil {
+		return nil, err
+	}
+	b.server, err = serve(b.project("small.txt"))
+	return b, err
+}
+
+func (b *bench) project(name string) string { return filepath.Join(b.dir, "project", name) }
+
+func number(env string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(env)); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// A sample is one run of a program.
+type sample struct {
+	wall, first, cpu time.Duration // first: until the first byte on standard output
+	rss              float64       // MB
+	bytes            int64
+}
+
+// run runs a program in the project, with an environment of its own.
+func (b *bench) run(args ...string) sample {
+	return b.runIn(b.project(""), args...)
+}
+
+func (b *bench) runIn(dir string, args ...string) sample {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb",
+		"GEMINI_API_KEY=bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	check(err)
+	start := time.Now()
+	check(cmd.Start())
+	var s sample
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := out.Read(buf)
+		if n > 0 && s.bytes == 0 {
+			s.first = time.Since(start)
+		}
+		s.bytes += int64(n)
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		check(fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes()))
+	}
+	s.wall = time.Since(start)
+	use := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	s.rss = float64(use.Maxrss) / 1024
+	return s
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// times runs f b.runs times and returns what pick takes from each, sorted.
+func (b *bench) times(pick func(sample) float64, f func() sample) []float64 {
+	f() // warm
+	var xs []float64
+	for range b.runs {
+		xs = append(xs, pick(f()))
+	}
+	sort.Float64s(xs)
+	return xs
+}
+
+func wall(s sample) float64  { return ms(s.wall) }
+func first(s sample) float64 { return ms(s.first) }
+func cpu(s sample) float64   { return ms(s.cpu) }
+func rss(s sample) float64   { return s.rss }
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func median(xs []float64) float64 { return xs[len(xs)/2] }
+
+// row prints a measurement beside what it is compared with.
+func row(what, unit string, xs []float64, against string, ys []float64) {
+	m := median(xs)
+	line := fmt.Sprintf("%-46s %9.2f %-3s (%.2f to %.2f)", what, m, unit, xs[0], xs[len(xs)-1])
+	if ys != nil {
+		line += fmt.Sprintf("  %6.2f x %s (%.2f)", m/median(ys), against, median(ys))
+	}
+	fmt.Println(line)
+}
+
+func (b *bench) start() {
+	once := func(bin string) func() sample {
+		return func() sample { return b.run(bin, "-p", "hi", "-m", "gemini-2.5-flash") }
+	}
+	true_ := b.times(wall, func() sample { return b.run("true") })
+	row("--version", "ms", b.times(wall, func() sample { return b.run(b.bin, "--version") }), "true", true_)
+	row("--help", "ms", b.times(wall, func() sample { return b.run(b.bin, "--help") }), "true", true_)
+	fake := filepath.Join(b.dir, "fake.jsonl")
+	check(os.WriteFile(fake, []byte(`{"method":"generateContentStream","response":[{"candidates":[{"content":{"role":"model","parts":[{"text":"hello"}]},"finishReason":"STOP"}]}]}`+"\n"), 0o600))
+	b.server.script("hello")
+	floor := func() sample { return b.run(b.floor, b.server.url) }
+	floorWall := b.times(wall, floor)
+	row("one recorded turn, to the first byte", "ms", b.times(first, func() sample {
+		return b.run(b.bin, "-p", "hi", "-m", "gemini-2.5-flash", "--fake-responses", fake)
+	}), "floor", floorWall)
+	row("one turn with a server, to the exit", "ms", b.times(wall, once(b.bin)), "floor", floorWall)
+	row("one turn, CPU", "ms", b.times(cpu, once(b.bin)), "floor", b.times(cpu, floor))
+	row("one turn, peak memory", "MB", b.times(rss, once(b.bin)), "floor", b.times(rss, floor))
+	if b.peer != "" {
+		row("one turn with a server, the peer", "ms", b.times(wall, once(b.peer)), "floor", floorWall)
+	}
+	if info, err := os.Stat(b.bin); err == nil {
+		fmt.Printf("%-46s %9.2f MB\n", "the program", float64(info.Size())/(1<<20))
+	}
+}
+
+// steps measures what one more tool call costs: the difference between long
+// and short runs.
+func (b *bench) steps() {
+	const n = 100
+	step := func(call string, f func() sample) []float64 {
+		var xs []float64
+		for range min(b.runs, 5) {
+			b.server.calls(call, 1, 1)
+			short := f()
+			b.server.calls(call, n+1, 1)
+			long := f()
+			xs = append(xs, ms(long.wall-short.wall)/n)
+		}
+		sort.Float64s(xs)
+		return xs
+	}
+	read := `{"name":"read_file","args":{"file_path":` + strconv.Quote(b.project("small.txt")) + `}}`
+	shell := `{"name":"run_shell_command","args":{"command":"true"}}`
+	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	floor := step(read, func() sample { return b.run(b.floor, b.server.url, "1000") })
+	row("one read_file step", "ms", step(read, us), "floor", floor)
+	fmt.Printf("%-46s %9d bytes\n", fmt.Sprintf("request at step %d", n), b.server.last.Load())
+	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
+	row("one run_shell_command step", "ms", step(shell, us), "bash -c true", bash)
+	var side []float64
+	for range min(b.runs, 5) {
+		b.server.calls(read, 1, 1)
+		one := us()
+		b.server.calls(read, 1, 15)
+		side = append(side, max(0, ms(us().wall-one.wall)))
+	}
+	sort.Float64s(side)
+	row("14 more reads beside one", "ms", side, "", nil)
+}
+
+func (b *bench) streams() {
+	const n = 20000
+	b.server.stream(n)
+	text := filepath.Join(b.dir, "text")
+	check(os.WriteFile(text, []byte(strings.Repeat("word ", n)), 0o600))
+	cat := b.times(wall, func() sample { return b.run("cat", text) })
+	floor := b.times(wall, func() sample { return b.run(b.floor, b.server.url) })
+	for _, format := range []string{"text", "stream-json"} {
+		f := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-q", "-o", format) }
+		row("20,000 chunks as "+format, "ms", b.times(wall, f), "floor", floor)
+		row("20,000 chunks as "+format+", CPU a chunk", "us", b.times(func(s sample) float64 { return cpu(s) * 1000 / n }, f), "", nil)
+		row("20,000 chunks as "+format+", peak memory", "MB", b.times(rss, f), "", nil)
+	}
+	row("20,000 chunks, the floor program", "ms", floor, "cat", cat)
+}
+
+// search measures grep_search and glob as the model calls them, less a run
+// that calls something cheap.
+func (b *bench) search() {
+	tree := filepath.Join(b.dir, "tree")
+	files := number("FILES", 20000)
+	check(plant(tree, files))
+	us := func() sample { return b.runIn(tree, b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	net := func(call string) []float64 {
+		var xs []float64
+		for range min(b.runs, 5) {
+			b.server.calls(`{"name":"list_directory","args":{"dir_path":"."}}`, 1, 1)
+			base := us()
+			b.server.calls(call, 1, 1)
+			xs = append(xs, ms(us().wall-base.wall))
+		}
+		sort.Float64s(xs)
+		return xs
+	}
+	grep := func(pattern string) string {
+		return `{"name":"grep_search","args":{"pattern":` + strconv.Quote(pattern) + `}}`
+	}
+	if _, err := exec.LookPath("rg"); err == nil {
+		for _, p := range []string{"needle_in_file_777", `func \w+Needle\(`, `[a-z]+_[0-9]{7}`} {
+			rg := b.times(wall, func() sample { return b.runIn(tree, "sh", "-c", `rg -i -- "$0" . || true`, p) })
+			row(fmt.Sprintf("grep_search %s, %d files", p, files), "ms", net(grep(p)), "rg", rg)
+		}
+	} else {
+		fmt.Println("grep_search: not compared, rg is not installed")
+	}
+	find := b.times(wall, func() sample { return b.runIn(tree, "find", ".", "-name", "*_9.go") })
+	row(fmt.Sprintf("glob **/*_9.go, %d files", files), "ms", net(`{"name":"glob","args":{"pattern":"**/*_9.go"}}`), "find", find)
+}
+
+// plant makes a tree of files like source code.
+func plant(dir string, files int) error {
+	for i := range files {
+		d := filepath.Join(dir, fmt.Sprintf("pkg%d", i/1000), fmt.Sprintf("sub%d", i/50%20))
+		if i%50 == 0 {
+			if err := os.MkdirAll(d, 0o700); err != nil {
+				return err
+			}
+		}
+		body := fmt.Sprintf("package sub\n\n// needle_in_file_%d\nfunc f%dNeedle(a, b int) int {\n%s\treturn a\n}\n", i, i, strings.Repeat("\tif a > b { a, b = b, a+b } // swap them\n", 60))
+		if err := os.WriteFile(filepath.Join(d, fmt.Sprintf("f%d_%d.go", i, i%10)), []byte(body), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A server answers like the Gemini API, at once.
+type server struct {
+	url   string
+	small string
+	reply atomic.Value // func(turn int, w io.Writer)
+	last  atomic.Int64 // size of the last request
+}
+
+func serve(small string) (*server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{url: "http://" + l.Addr().String(), small: small}
+	go http.Serve(l, http.HandlerFunc(s.handle))
+	return s, nil
+}
+
+func (s *server) handle(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.last.Store(int64(len(body)))
+	turn := bytes.Count(body, []byte(`"role":"model"`))
+	w.Header().Set("Content-Type", "text/event-stream")
+	s.reply.Load().(func(int, http.ResponseWriter))(turn, w)
+}
+
+func event(w io.Writer, parts string, end bool) {
+	finish := ""
+	if end {
+		finish = `,"finishReason":"STOP"`
+	}
+	fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s]}%s}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":2,\"totalTokenCount\":12}}\r\n\r\n", parts, finish)
+}
+
+// script answers every request with text.
+func (s *server) script(text string) {
+	b, _ := json.Marshal(text)
+	s.reply.Store(func(_ int, w http.ResponseWriter) { event(w, `{"text":`+string(b)+`}`, true) })
+}
+
+// calls asks for steps calls, wide at a time, and then ends.
+func (s *server) calls(call string, steps, wide int) {
+	s.reply.Store(func(turn int, w http.ResponseWriter) {
+		if turn >= steps {
+			event(w, `{"text":"done"}`, true)
+			return
+		}
+		part := `{"functionCall":` + call + `}`
+		event(w, part+strings.Repeat(","+part, wide-1), true)
+	})
+}
+
+// stream answers with n chunks of a word.
+func (s *server) stream(n int) {
+	s.reply.Store(func(_ int, w http.ResponseWriter) {
+		flush := http.NewResponseController(w).Flush
+		for i := range n {
+			event(w, `{"text":"word "}`, i == n-1)
+			if i%50 == 0 {
+				flush()
+			}
+		}
+	})
+}
