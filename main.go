@@ -228,8 +228,10 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 // ignored when the program began, as by nohup, stays ignored.
 //
 // A run that does not end soon after, as when nobody reads what it writes, is
-// left behind.
-func listen(stop context.CancelCauseFunc, interactive bool) (ignore func()) {
+// left behind. The signals stay caught until the process is gone: a terminal
+// that goes away may be noticed before its signal comes, and the exit code is
+// the same then.
+func listen(stop context.CancelCauseFunc, interactive bool) (end func()) {
 	const soon = 3 * time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
@@ -253,7 +255,7 @@ func listen(stop context.CancelCauseFunc, interactive bool) (ignore func()) {
 		case <-done:
 		}
 	})
-	return func() { signal.Stop(signals); close(done); wg.Wait() }
+	return func() { close(done); wg.Wait() }
 }
 
 // A session is everything one run of the program works with.

@@ -41,8 +41,13 @@ func terminalProgram() int {
 	defer lines.Close()
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP, syscall.SIGTERM)
+	// Caught until the very end: when a terminal goes away, the end of the input
+	// may be seen before the signal comes.
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGHUP, syscall.SIGTERM)
+	go func() { <-ends; stop() }()
 	c := &Console{Lines: lines, Out: out, Interrupts: interrupts}
 	asker := &Asker{Console: c, Edit: func(_ context.Context, _, text string) (string, error) { return text + " -i", nil }}
 	script := enginetest.NewScript()
