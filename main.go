@@ -32,6 +32,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/memory"
@@ -58,10 +59,14 @@ func main() { os.Exit(start(os.Args[1:])) }
 func start(args []string) (code int) {
 	log.SetOutput(io.Discard) // where libraries write what nobody asked for
 	shell.Conceal()           // where it can't be had, children still lack the keys
+	before, command, managed := settings.Subcommand(args, cli.Names())
+	if managed {
+		args = before
+	}
 	flags, err := settings.ParseFlags(args)
 	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
 	if err == nil && !flags.Version && !flags.Help {
-		err = s.settle()
+		err = s.settle(managed)
 	}
 	if err == nil && (flags.Version || flags.Help || flags.ListSessions) {
 		if err = s.inform(); err == nil {
@@ -88,15 +93,30 @@ func start(args []string) (code int) {
 			code = finish(ctx, reporter, &crash{value: v})
 		}
 	}()
-	if err == nil {
+	switch {
+	case err != nil:
+	case managed:
+		if err = s.manage(ctx, reporter, command); err == nil {
+			return 0
+		}
+	default:
 		err = s.run(ctx, reporter)
 	}
 	return finish(ctx, reporter, err)
 }
 
+// manage carries out a sub-command.
+func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
+	w := &cli.World{Out: os.Stdout, In: os.Stdin, Notify: func(text string) { reporter.Event(engine.Notice{Text: text}) },
+		Paths: s.paths, Lookup: s.lookup, Flags: s.flags, Trusted: s.trust.State == settings.Trusted,
+		JSON: s.flags.Format() == "json"}
+	return cli.Run(ctx, w, args)
+}
+
 // settle finds out what the user wants: what the files say, unless the
-// environment, and then the command line, says otherwise.
-func (s *session) settle() error {
+// environment, and then the command line, says otherwise. What is managed
+// needs no trust, and mends broken files.
+func (s *session) settle(managed bool) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("the working directory is gone: %w", err)
@@ -104,12 +124,14 @@ func (s *session) settle() error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, os.Getenv("GEMINI_CLI_HOME"), here)
 	s.interactive = s.flags.Interactive(isTerminal(os.Stdin), isTerminal(os.Stdout), os.Getenv)
-	if err := s.load(false); err != nil || s.flags.ListSessions {
+	if err := s.load(false); err != nil && !managed || s.flags.ListSessions {
 		return err
 	}
 	names := append(slices.Clone(s.settings.FileNames), memory.DefaultName)
 	s.trust, err = s.paths.Trust(s.settings, s.flags.SkipTrust, os.LookupEnv, names)
 	switch {
+	case managed:
+		return nil
 	case err != nil:
 		return err
 	case s.trust.State == settings.Trusted:

@@ -154,14 +154,16 @@ func ParseFlags(args []string) (*Flags, error) {
 	if _, err := k.Parse(args); err != nil {
 		var pe *kong.ParseError
 		if errors.As(err, &pe) {
-			return &f, usage("%s", ours.Replace(pe.Error()))
+			return &f, usage("%s", Reword(pe.Error()))
 		}
 		return &f, err
 	}
 	return &f, f.agree()
 }
 
-// ours puts what the parser says about a value into our words.
+// Reword puts what the parser says about a command line into our words.
+func Reword(message string) string { return ours.Replace(message) }
+
 var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of ", `","`, `", "`,
 	"expected a valid 64 bit int but got", "must be a whole number, not", " but got ", ", not ")
 
@@ -268,6 +270,37 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 		flags = append(append(flags, "--"), words...)
 	}
 	return flags, nil
+}
+
+// Subcommand finds the sub-command of a command line, which is its first word
+// if that is one of names. It returns what stands before and what follows from
+// there.
+func Subcommand(args, names []string) (before, from []string, ok bool) {
+	k, err := parser(&Flags{})
+	if err != nil {
+		return nil, nil, false
+	}
+	wants := map[string]bool{} // flags whose value is the next argument
+	for _, fl := range k.Model.Flags {
+		if fl.IsBool() {
+			continue
+		}
+		wants["--"+fl.Name] = true
+		if fl.Short != 0 {
+			wants["-"+string(fl.Short)] = true
+		}
+	}
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--", arg == "-":
+			return nil, nil, false
+		case !strings.HasPrefix(arg, "-"):
+			return args[:i:i], args[i:], slices.Contains(names, arg)
+		case wants[kebab(arg)]:
+			i++
+		}
+	}
+	return nil, nil, false
 }
 
 func optional(fl *kong.Flag) bool {

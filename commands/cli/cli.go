@@ -1,0 +1,133 @@
+// Package cli holds the sub-commands of the command line: gemline config,
+// gemline trust and so on, one to a file.
+//
+// # One grammar
+//
+// A sub-command is a kong struct whose Run method does the work in a [World].
+// The slash commands of a session that do the same call [Run] with the words
+// that follow the slash, so there is one set of names, flags and texts.
+//
+// # Output
+//
+// What was asked for goes to World.Out, as lines or with --json as one
+// document; what is wrong is the error. Nothing talks to a model, and nothing
+// of a folder that is not trusted is used.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"gemline/settings"
+)
+
+// A World is what a sub-command may reach.
+type World struct {
+	Out    io.Writer
+	In     io.Reader    // standard input; nil inside a session
+	Notify func(string) // tells what is odd but no error
+
+	// Secret asks the user for something that is not shown while it is typed.
+	// It is nil where nobody can be asked.
+	Secret func(ctx context.Context, question string) (string, error)
+
+	Paths  settings.Paths
+	Lookup func(string) (string, bool) // the environment, and below it the .env file
+	Flags  *settings.Flags             // what stood in front of the sub-command, or began the session
+
+	// Trusted reports whether the working directory's own files are used.
+	Trusted bool
+
+	JSON bool // set by --json
+}
+
+// grammar is the sub-commands, in the order of the help text.
+type grammar struct {
+	JSON bool `name:"json" help:"Print one JSON document."`
+
+	Config configCommand `cmd:"" help:"Show and change the settings."`
+	Trust  trustCommand  `cmd:"" help:"Show and change which folders are trusted."`
+	Auth   authCommand   `cmd:"" help:"Show how requests are paid for, and keep a key."`
+}
+
+// Names returns the names of the sub-commands.
+func Names() []string {
+	k, err := parser(&grammar{}, io.Discard)
+	if err != nil {
+		panic(err) // a mistake in the tags
+	}
+	var names []string
+	for _, n := range k.Model.Children {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Run carries out a sub-command, given as on the command line. A mistake in
+// args is a [settings.UsageError].
+func Run(ctx context.Context, w *World, args []string) error {
+	var g grammar
+	k, err := parser(&g, w.Out)
+	if err != nil {
+		return err
+	}
+	before := args
+	if i := slices.Index(args, "--"); i >= 0 {
+		before = args[:i]
+	}
+	if slices.ContainsFunc(before, wantsHelp) {
+		return help(k, before)
+	}
+	kctx, err := k.Parse(args)
+	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
+		return &settings.UsageError{Message: settings.Reword(pe.Error())}
+	} else if err != nil {
+		return err
+	}
+	in := *w
+	in.JSON = in.JSON || g.JSON
+	kctx.BindTo(ctx, (*context.Context)(nil))
+	return kctx.Run(&in)
+}
+
+func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
+	return kong.New(g, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(out, out), kong.Exit(func(int) {}),
+		kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80, NoExpandSubcommands: true}))
+}
+
+func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }
+
+// help prints what can be said about the command that args begin with.
+func help(k *kong.Kong, args []string) error {
+	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
+	for ; ; words = words[:len(words)-1] {
+		kctx, err := kong.Trace(k, words)
+		if err == nil && kctx.Error == nil || len(words) == 0 {
+			if err != nil {
+				return err
+			}
+			return kctx.PrintUsage(false)
+		}
+	}
+}
+
+// document writes v as one document of JSON.
+func (w *World) document(v any) error {
+	enc := json.NewEncoder(w.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// line writes a line.
+func (w *World) line(format string, args ...any) error {
+	_, err := fmt.Fprintf(w.Out, format+"\n", args...)
+	return err
+}
