@@ -105,12 +105,29 @@ func start(args []string) (code int) {
 	return finish(ctx, reporter, err)
 }
 
-// manage carries out a sub-command.
+// manage carries out a sub-command of the command line.
 func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
-	w := &cli.World{Out: os.Stdout, In: os.Stdin, Notify: func(text string) { reporter.Event(engine.Notice{Text: text}) },
-		Paths: s.paths, Lookup: s.lookup, Flags: s.flags, Trusted: s.trust.State == settings.Trusted,
-		JSON: s.flags.Format() == "json"}
+	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	w := s.world(os.Stdout)
+	w.In, w.JSON = os.Stdin, s.flags.Format() == "json"
+	if isTerminal(os.Stdin) {
+		w.Secret = typedSecret
+	}
 	return cli.Run(ctx, w, args)
+}
+
+// world returns what sub-commands may reach, wherever they are called.
+func (s *session) world(out io.Writer) *cli.World {
+	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, Flags: s.flags,
+		Trusted: s.trust.State == settings.Trusted}
+}
+
+// typedSecret asks at the terminal for what is not shown.
+func typedSecret(_ context.Context, question string) (string, error) {
+	fmt.Fprint(os.Stderr, question)
+	defer fmt.Fprintln(os.Stderr)
+	b, err := term.ReadPassword(int(os.Stdin.Fd()))
+	return string(b), err
 }
 
 // settle finds out what the user wants: what the files say, unless the
@@ -512,6 +529,7 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
 		Memory: s.memory, About: s.about,
+		Manage: func(ctx context.Context, args ...string) error { return cli.Run(ctx, s.world(out), args) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, os.Getenv, text)
 		},

@@ -63,6 +63,9 @@ type App struct {
 	// there is one prompt and no session.
 	Restart func(ctx context.Context) error
 
+	// Manage runs a sub-command of the command line, such as config list.
+	Manage func(ctx context.Context, args ...string) error
+
 	// Copy puts text on the clipboard and says in a word how. It may be nil.
 	Copy func(ctx context.Context, text string) (how string, err error)
 }
