@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +28,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	// What is ignored here, as under nohup, would be ignored by every program
+	// that a test starts; what is caught is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Main(m, map[string]func(){"gemline": main})
 }
 

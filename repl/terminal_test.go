@@ -25,6 +25,9 @@ import (
 // what it was told about that.
 func TestMain(m *testing.M) {
 	if os.Getenv("REPL_PROGRAM") == "" {
+		// Caught, so that the programs under test don't inherit that it is
+		// ignored, as it is under nohup.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 		os.Exit(m.Run())
 	}
 	os.Exit(terminalProgram())
