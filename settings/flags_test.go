@@ -33,6 +33,7 @@ func TestFlags(t *testing.T) {
 		{"--include-directories|a,b|--include-directories|c", func(f *Flags) bool {
 			return slices.Equal(f.IncludeDirs, []string{"a", "b", "c"})
 		}},
+		{"-e|a,b|-e|none", func(f *Flags) bool { return slices.Equal(f.Extensions, []string{"a", "b", "none"}) }},
 		{"-m|a|-m|b", func(f *Flags) bool { return f.Model == "b" }},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -31,7 +31,7 @@ ui.debugRainbow ui.loadingPhrases ui.errorVerbosity ui.customWittyPhrases ui.acc
 ui.accessibility.disableLoadingPhrases
 model.summarizeToolOutput model.compressionThreshold model.disableLoopDetection model.skipNextSpeakerCheck
 modelConfigs agents.overrides agents.browser
-context.importFormat context.discoveryMaxDirs context.loadMemoryFromIncludeDirectories
+context.discoveryMaxDirs context.loadMemoryFromIncludeDirectories
 context.fileFiltering.enableFuzzySearch context.fileFiltering.disableFuzzySearch context.fileFiltering.enableFileWatcher
 tools.sandbox tools.sandboxAllowedPaths tools.sandboxNetworkAccess tools.shell.backgroundCompletionBehavior tools.shell.showColor
 tools.shell.enableShellOutputEfficiency tools.core tools.allowed tools.confirmationRequired tools.exclude tools.discoveryCommand

@@ -25,12 +25,16 @@ type Settings struct {
 
 	FileNames     []string `key:"context.fileName" lone:"yes" help:"More names of context files; one name or a list."`
 	Markers       []string `key:"context.memoryBoundaryMarkers" default:".git" help:"What a directory holds above which no context files are looked for; an empty list: none of a parent."`
+	ImportFormat  string   `key:"context.importFormat" default:"tree" enum:"tree,flat" help:"Where imported files stand in the text: in the place of the import, or each once behind the file."`
 	IncludeDirs   []string `key:"context.includeDirectories" merge:"concat" help:"More directories to work in, before those of --include-directories."`
 	Tree          bool     `key:"context.includeDirectoryTree" default:"true" help:"List the workspace in the opening message."`
 	RespectGit    bool     `key:"context.fileFiltering.respectGitIgnore" default:"true" help:"Pass over what .gitignore names."`
 	RespectGemini bool     `key:"context.fileFiltering.respectGeminiIgnore" default:"true" help:"Pass over what .geminiignore names."`
 	IgnoreFiles   []string `key:"context.fileFiltering.customIgnoreFilePaths" merge:"union" help:"More ignore files, the strongest first."`
 	FileSearch    bool     `key:"context.fileFiltering.enableRecursiveFileSearch" default:"true" help:"Look for an @path that is not there in the names of all files."`
+
+	Extensions         bool     `key:"experimental.extensionManagement" default:"true" help:"Use the installed extensions."`
+	DisabledExtensions []string `key:"extensions.disabled" merge:"union" help:"Names of extensions that are not used."`
 
 	Pager      string `key:"tools.shell.pager" default:"cat" help:"PAGER and GIT_PAGER of commands."`
 	Inactivity int    `key:"tools.shell.inactivityTimeout" default:"300" help:"After how many seconds without output a command is stopped; 0 is never."`
