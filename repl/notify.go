@@ -1,0 +1,94 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"sync"
+	"time"
+
+	"gemline/repl/output"
+)
+
+// An Alert is one event that calls for the user's attention.
+type Alert struct {
+	Event string `json:"event"` // "permission", "question", "done" or "failed"
+	Text  string `json:"text"`  // one line that says more
+	Dir   string `json:"directory"`
+	ID    string `json:"session_id"`
+}
+
+// A Notifier calls for the user's attention, in one way for one event: by a
+// program of the user's that reads one JSON object, or else by the terminal.
+type Notifier struct {
+	// Method is osc9, osc777, bell or auto. Empty is none.
+	Method string
+
+	// Command is a program and its arguments, which takes the place of
+	// Method. It gets the alert on standard input.
+	Command []string
+	Environ []string
+
+	// Terminal is where sequences go. A terminal that can only append gets
+	// none but the bell, and that only if bell was chosen by name.
+	Terminal io.Writer
+	Smart    bool
+	Lookup   func(string) (string, bool)
+
+	// Warn tells, later, of a program that can't be run. It is called on the
+	// goroutine that calls Notify.
+	Warn func(text string)
+
+	mu     sync.Mutex
+	failed error // of a program
+	warned bool
+}
+
+// patience is how long a notifying program may take; one that speaks a
+// sentence needs some time.
+const patience = 30 * time.Second
+
+// Notify calls for attention, and does not wait for it.
+func (n *Notifier) Notify(a Alert) {
+	n.complain()
+	switch {
+	case len(n.Command) > 0:
+		n.run(a)
+	case n.Method == "", !n.Smart && n.Method != "bell":
+	default:
+		io.WriteString(n.Terminal, output.NotificationSequence(n.Method, "gemline", a.Text, n.Lookup))
+	}
+}
+
+// complain tells once that the program did not work.
+func (n *Notifier) complain() {
+	n.mu.Lock()
+	err, warned := n.failed, n.warned
+	n.warned = warned || err != nil
+	n.mu.Unlock()
+	if err != nil && !warned && n.Warn != nil {
+		n.Warn("the notification command failed: " + err.Error())
+	}
+}
+
+// run starts the program. It and what waits for it end when patience does, at
+// the latest; a session that ends before leaves it alone.
+func (n *Notifier) run(a Alert) {
+	b, err := json.Marshal(a)
+	if err != nil {
+		return // strings can be marshalled
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, n.Command[0], n.Command[1:]...)
+		cmd.Stdin, cmd.Env = bytes.NewReader(append(b, '\n')), n.Environ
+		if err := cmd.Run(); err != nil {
+			n.mu.Lock()
+			n.failed = err
+			n.mu.Unlock()
+		}
+	}()
+}
