@@ -31,6 +31,7 @@ func TestImports(t *testing.T) {
 		"gemline/engine/prompt":      {},
 		"gemline/engine/tally":       {"gemline/engine"},
 		"gemline/settings":           {},
+		"gemline/settings/extension": {},
 		"gemline/tools":              {"gemline/engine", "gemline/tools/edit", "gemline/tools/shell", "gemline/tools/workspace"},
 		"gemline/tools/edit":         {},
 		"gemline/tools/shell":        {},

@@ -1,0 +1,90 @@
+package extension
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// enablement is extension-enablement.json: by name, the directories in which
+// an extension is switched on or off.
+type enablement map[string]struct{ Overrides []string }
+
+// switches returns a function that reports whether the extension of a name is
+// switched on. It can be used even beside an error about the list of where
+// they are: then none is.
+func switches(cfg Config) (func(name string) bool, error) {
+	among := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+	}
+	if only := wanted(cfg.Only); len(only) > 0 {
+		return func(name string) bool { return !none(cfg.Only) && among(only, name) }, nil
+	}
+	var list enablement
+	var err error
+	if cfg.Dir != "" {
+		err = readJSON(filepath.Join(cfg.Dir, enablementName), &list)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	at := slashed(cfg.Cwd)
+	return func(name string) bool {
+		return err == nil && !among(cfg.Disabled, name) && enabled(list[name].Overrides, at)
+	}, err
+}
+
+// wanted returns the names that are asked for.
+func wanted(only []string) []string {
+	var names []string
+	for _, name := range only {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// none reports whether no extension at all is asked for.
+func none(only []string) bool {
+	names := wanted(only)
+	return len(names) == 1 && strings.EqualFold(names[0], "none")
+}
+
+// enabled reports whether an extension with these rules is switched on in the
+// directory at. The last rule that fits decides.
+func enabled(rules []string, at string) bool {
+	on := true
+	for _, rule := range rules {
+		rule, off := strings.CutPrefix(rule, "!")
+		if fits(rule, at) {
+			on = !off
+		}
+	}
+	return on
+}
+
+// fits reports whether a rule is about the directory at. A star stands for
+// anything, and with the slash before it also for nothing: the rule for all
+// below a directory is about the directory, too.
+func fits(rule, at string) bool {
+	pattern := regexp.QuoteMeta(rule)
+	pattern = strings.ReplaceAll(pattern, `/\*`, `(/.*)?`)
+	pattern = strings.ReplaceAll(pattern, `\*`, `(.*)?`)
+	re, err := regexp.Compile(`^(?s:` + pattern + `)$`)
+	return err == nil && re.MatchString(at)
+}
+
+// slashed returns a directory as the rules write it.
+func slashed(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if dir = strings.Trim(filepath.ToSlash(dir), "/"); dir == "" {
+		return "/"
+	}
+	return "/" + dir + "/"
+}

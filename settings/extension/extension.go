@@ -1,0 +1,193 @@
+// Package extension reads the extensions that a user has installed: directories
+// of files that add to what the program knows and can do.
+//
+// # Data
+//
+// An [Extension] is what a directory says, checked and with nothing carried
+// out. Nothing else knows the files it is read from: the manifest, the note of
+// how it was installed, the list of where it is switched on. Whoever uses
+// another part of an extension adds a field here.
+//
+// # The user's own
+//
+// Only the user installs extensions, so they count in folders that are not
+// trusted, too. Who wrote one may still be anybody: what it names lies in its
+// own directory.
+//
+// # Never in the way
+//
+// An extension that can't be used is passed over with one warning. The others
+// work.
+package extension
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An Extension is one that is installed and can be used.
+type Extension struct {
+	Name    string
+	Version string
+	Dir     string // where its files are, absolute
+	Linked  bool   // it is used where it is developed
+
+	// Active reports whether it is switched on for the directory that is
+	// worked in.
+	Active bool
+
+	// ContextFiles are the absolute paths of what it tells the model. The
+	// files are in Dir by their names, but may be links.
+	ContextFiles []string
+}
+
+// Config says which extensions there are and which are wanted.
+type Config struct {
+	Dir string // ~/.gemini/extensions; may be empty
+	Cwd string // the directory that is worked in
+
+	// Only, unless it is empty, are the names of those that are switched on,
+	// whatever else is said. The single name none means that none is.
+	Only []string
+
+	Disabled []string // names of those that are switched off
+}
+
+const (
+	manifestName   = "gemini-extension.json"
+	installName    = ".gemini-extension-install.json"
+	enablementName = "extension-enablement.json"
+	contextName    = "GEMINI.md"
+
+	maxExtensions = 1000 // directories that are looked at
+)
+
+// Installed returns the extensions in the order of their names, and what is
+// wrong with those that can't be used.
+func Installed(cfg Config) (list []Extension, warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	dirs, err := directories(cfg.Dir)
+	if err != nil {
+		warn("extensions are not used: %v", err)
+	}
+	for _, dir := range dirs {
+		x, err := read(dir, cfg.Cwd)
+		if err != nil {
+			warn("extension %s is not used: %v", filepath.Base(dir), err)
+			continue
+		}
+		if i := slices.IndexFunc(list, func(o Extension) bool { return strings.EqualFold(o.Name, x.Name) }); i >= 0 {
+			warn("extension %s is not used: %s has the same name", filepath.Base(dir), list[i].Dir)
+			continue
+		}
+		list = append(list, x)
+	}
+	on, err := switches(cfg)
+	if err != nil && len(list) > 0 {
+		warn("no extension is used, since it is not known which are switched off: %v", err)
+	}
+	for i := range list {
+		list[i].Active = on(list[i].Name)
+	}
+	for _, name := range wanted(cfg.Only) {
+		known := func(x Extension) bool { return strings.EqualFold(x.Name, name) }
+		if !none(cfg.Only) && !slices.ContainsFunc(list, known) {
+			warn("Extension not found: %s", name)
+		}
+	}
+	slices.SortFunc(list, func(a, b Extension) int { return cmp.Compare(a.Name, b.Name) })
+	return list, warnings
+}
+
+// directories returns the directories in dir, in order.
+func directories(dir string) ([]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if dirs = append(dirs, path); len(dirs) > maxExtensions {
+			return dirs[:maxExtensions], fmt.Errorf("%s holds more than %d; the others are passed over", dir, maxExtensions)
+		}
+	}
+	return dirs, nil
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// read reads the extension that is installed in dir.
+func read(dir, cwd string) (Extension, error) {
+	x := Extension{Dir: dir}
+	source, err := linked(filepath.Join(dir, installName))
+	if err != nil {
+		return x, err
+	}
+	if source != "" {
+		x.Dir, x.Linked = source, true
+	}
+	path := filepath.Join(x.Dir, manifestName)
+	m := manifest{fill: filler(x.Dir, cwd)}
+	if err := readJSON(path, &m); err != nil {
+		return x, err
+	}
+	switch {
+	case m.Name == "":
+		return x, fmt.Errorf("%s: it has no name", path)
+	case !validName.MatchString(m.Name):
+		return x, fmt.Errorf("%s: the name %.60q may hold only letters, digits and hyphens", path, m.Name)
+	case m.Version == "":
+		return x, fmt.Errorf("%s: it has no version", path)
+	}
+	x.Name, x.Version = m.Name, m.Version
+	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
+		return x, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
+}
+
+// contexts returns the context files that the manifest names, or the usual
+// one, as far as there are such files.
+func (m manifest) contexts(dir string) ([]string, error) {
+	names := m.ContextFileName
+	if len(names) == 0 {
+		names = []string{contextName}
+	}
+	var paths []string
+	for _, name := range names {
+		name = m.fill(name)
+		if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsRune(name, 0) {
+			return nil, fmt.Errorf("contextFileName %.60q leads out of the extension", name)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// filler returns what puts values in the place of the variables that the texts
+// of an extension may hold. Others stay as they are.
+func filler(dir, cwd string) func(string) string {
+	separator := string(filepath.Separator)
+	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator, "${pathSeparator}", separator).Replace
+}

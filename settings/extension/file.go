@@ -1,0 +1,114 @@
+package extension
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile is how many bytes a file of JSON may have.
+const maxFile = 1 << 20
+
+// A manifest is gemini-extension.json. Fields that nobody goes by yet are
+// passed over.
+type manifest struct {
+	Name            string `json:"name"`
+	Version         string `json:"version"`
+	ContextFileName words  `json:"contextFileName"`
+
+	fill func(string) string
+}
+
+// words is a list that may be written as the one word it holds.
+type words []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *words) UnmarshalJSON(b []byte) error {
+	var list []string
+	if err := json.Unmarshal(b, &list); err == nil {
+		*w = list
+		return nil
+	}
+	var word string
+	if err := json.Unmarshal(b, &word); err != nil {
+		return errors.New("contextFileName must be a string or a list of strings")
+	}
+	*w = words{word}
+	return nil
+}
+
+// linked returns the directory that an extension really is in, if the note of
+// its installation at path says that it was linked.
+func linked(path string) (string, error) {
+	var note struct {
+		Type   string `json:"type"`
+		Source string `json:"source"`
+	}
+	err := readJSON(path, &note)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case note.Type != "link":
+		return "", nil
+	case !filepath.IsAbs(note.Source): // it must not depend on where the program starts
+		return "", fmt.Errorf("%s: the source %.60q is no absolute path", path, note.Source)
+	}
+	return filepath.Clean(note.Source), nil
+}
+
+// readJSON reads a file that holds an object of JSON into v.
+func readJSON(path string, v any) error {
+	b, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s:%s", path, fault(b, err))
+	}
+	return nil
+}
+
+// fault says what is wrong with b and, if that is known, where.
+func fault(b []byte, err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		before := b[:max(0, min(int(syntax.Offset)-1, len(b)))]
+		return fmt.Sprintf("%d:%d: %v", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'), syntax)
+	case errors.As(err, &kind) && kind.Field == "":
+		return " it is no object"
+	case errors.As(err, &kind):
+		return fmt.Sprintf(" %s must be a %s, not a %s", kind.Field, kind.Type, kind.Value)
+	}
+	return " " + err.Error()
+}
+
+// readFile reads a regular file of reasonable size.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path) // opening a pipe or a device may wait, or do something
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxFile)
+	}
+	return b, err
+}
