@@ -306,13 +306,20 @@ func (h host) Emit(ev Event) {
 	h.do(func() error { return h.emit(ev) })
 }
 
-// Approve implements [Host].
+// Approve implements [Host]. An error ends all jobs, as it ends the Run.
 func (h host) Approve(ctx context.Context, p Proposal) (answer Answer, err error) {
+	if p.ID == "" {
+		p.ID = h.id
+	}
 	done := make(chan struct{})
 	h.notes <- func() {
 		defer close(done)
-		if err = h.err; err == nil {
-			answer, err = h.approver.Approve(ctx, p)
+		if err = h.err; err != nil {
+			return
+		}
+		if answer, err = h.approver.Approve(ctx, p); err != nil {
+			h.err = err
+			h.cancel()
 		}
 	}
 	<-done

@@ -54,9 +54,9 @@ const (
 	Session
 )
 
-// An Approver settles what the policy leaves open, usually by asking the user.
-// It is only ever called on the goroutine that ranges over the outermost Run.
-// An error ends the Run.
+// An Approver settles what the policy leaves open, usually by asking the user,
+// and puts the questions of calls to the user. It is only ever called on the
+// goroutine that ranges over the outermost Run. An error ends the Run.
 type Approver interface {
 	Approve(ctx context.Context, p Proposal) (Answer, error)
 }
@@ -69,6 +69,11 @@ type Answer struct {
 	Note    string         // what the user said when refusing, for the model
 	Args    map[string]any // replaces the arguments; the call is judged again
 	Unasked string         // if nobody could be asked: what would allow the call
+
+	// Replies are what the user said to each of the Intent's Questions,
+	// empty where that was nothing. They are nil if the user said nothing
+	// at all.
+	Replies []string
 }
 
 // ErrRefused is wrapped by the error of a call that the user refused.

@@ -22,6 +22,10 @@ type Tool struct {
 	// Kind is the class of what the tool does.
 	Kind Kind
 
+	// When reports whether the tool is there at the moment; nil means
+	// always. It is asked before every request.
+	When func() bool
+
 	// Prepare checks args and returns the call, ready to be judged. It may
 	// read but never changes anything. Its error is for the model.
 	Prepare func(ctx context.Context, args map[string]any) (Call, error)
@@ -41,7 +45,8 @@ type Call struct {
 	Run func(ctx context.Context, host Host) (Result, error)
 }
 
-// A Host is what a running Call may ask of whoever runs it.
+// A Host is what a running Call may ask of whoever runs it. A [Proposal]
+// without an ID is given the ID of the call.
 type Host interface {
 	Approver
 
@@ -59,7 +64,42 @@ type Intent struct {
 	Commands []string // names of the programs that will be run
 	Grants   []Grant  // what "always" may mean here, narrowest first
 	Draft    *Draft   // how the user may change the call, nil if they can't
+
+	// Questions are what the call wants to know from the user. A running
+	// call puts them by its [Host], and reads the Replies of the Answer.
+	Questions []Question
 }
+
+// A Question is one that the model wants the user to answer. Its words are
+// the model's.
+type Question struct {
+	Header  string // what it is about, in a word or two
+	Text    string
+	Kind    QuestionKind
+	Options []Option // of a Choice
+	Multi   bool     // of a Choice: several may be chosen
+	Hint    string   // an example of an answer in words; may be empty
+}
+
+// An Option is one possible answer to a Choice.
+type Option struct{ Label, Description string }
+
+// QuestionKind is how a question may be answered. Other words than those of
+// the options are an answer to a Choice, too.
+type QuestionKind int
+
+// The kinds of questions.
+const (
+	Choice QuestionKind = iota
+	FreeText
+	YesNo // the reply is [Yes] or [No]
+)
+
+// The replies to a YesNo question.
+const (
+	Yes = "Yes"
+	No  = "No"
+)
 
 // A Draft lets the user change a proposal in an editor before allowing it.
 type Draft struct {
@@ -73,13 +113,14 @@ type Kind int
 
 // The kinds of tools.
 const (
-	Other   Kind = iota // unknown; asked about and run alone
-	Read                // reads files
-	Search              // looks through files
-	Fetch               // reads from the network
-	Think               // changes only the model's own notes
-	Edit                // changes files
-	Execute             // runs programs
+	Other    Kind = iota // unknown; asked about and run alone
+	Read                 // reads files
+	Search               // looks through files
+	Fetch                // reads from the network
+	Think                // changes only the model's own notes
+	Edit                 // changes files
+	Execute              // runs programs
+	Converse             // asks the user, and changes nothing
 )
 
 // ReadOnly reports whether calls of kind k change nothing that a later call
@@ -127,13 +168,22 @@ const NoSpaceLeft = "no_space_left"
 // A Toolset is a changing set of tools. The engine asks for it every turn.
 type Toolset interface{ Tools() []Tool }
 
-// Tools is a Toolset that does not change.
+// Tools is a Toolset of those of its tools that are there at the moment.
 type Tools []Tool
 
-// Tools returns ts.
-func (ts Tools) Tools() []Tool { return ts }
+// Tools implements [Toolset].
+func (ts Tools) Tools() []Tool {
+	there := make([]Tool, 0, len(ts))
+	for _, t := range ts {
+		if t.When == nil || t.When() {
+			there = append(there, t)
+		}
+	}
+	return there
+}
 
-// Kind returns the kind of the tool of a name, [Other] if there is none.
+// Kind returns the kind of the tool of a name, whether it is there or not,
+// and [Other] if there never is one.
 func (ts Tools) Kind(name string) Kind {
 	t, _ := find(ts, name)
 	return t.Kind

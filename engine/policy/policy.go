@@ -32,6 +32,10 @@ var Modes = [...]Mode{Default, AutoEdit, Yolo, Plan}
 
 // A Policy is one session's judgement. It is safe for concurrent use.
 type Policy struct {
+	// Unattended says that there is no user, so that no tool may ask one.
+	// It is set before the Policy is used.
+	Unattended bool
+
 	mu      sync.Mutex
 	mode    Mode
 	granted map[engine.Grant]bool
@@ -58,6 +62,9 @@ func (p *Policy) SetMode(m Mode) {
 
 // Offers implements [engine.Policy].
 func (p *Policy) Offers(t engine.Tool) bool {
+	if t.Kind == engine.Converse && p.Unattended {
+		return false
+	}
 	return p.Mode() != Plan || looks(t.Kind)
 }
 
@@ -66,6 +73,10 @@ func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kind := q.Tool.Kind
+	if kind == engine.Converse && p.Unattended {
+		return engine.Deny, fmt.Sprintf("Nobody is there to answer %s: it works in a session at a terminal only. "+
+			"Take what is most likely meant, and say so.", q.Tool.Name())
+	}
 	switch p.mode {
 	case Plan:
 		if looks(kind) {
@@ -91,9 +102,10 @@ func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, string) {
 	return engine.Ask, ""
 }
 
-// looks reports whether calls of a kind only look at the workspace.
+// looks reports whether calls of a kind only look at the workspace, or not
+// even that. A question to the user needs no other question before it.
 func looks(k engine.Kind) bool {
-	return k == engine.Read || k == engine.Search || k == engine.Think
+	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.Converse
 }
 
 // Learn implements [engine.Policy]. A grant that names no tool covers nothing.

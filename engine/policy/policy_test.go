@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -24,6 +25,7 @@ func TestModes(t *testing.T) {
 		{engine.Read, allow, allow, allow, allow, true},
 		{engine.Search, allow, allow, allow, allow, true},
 		{engine.Think, allow, allow, allow, allow, true},
+		{engine.Converse, allow, allow, allow, allow, true},
 		{engine.Fetch, deny, ask, allow, allow, false},
 		{engine.Edit, deny, ask, allow, allow, false},
 		{engine.Execute, deny, ask, ask, allow, false},
@@ -47,6 +49,25 @@ func TestModes(t *testing.T) {
 		}
 		if !policy.New(policy.Default).Offers(tool(test.kind)) {
 			t.Errorf("kind %d not offered in default mode", test.kind)
+		}
+	}
+}
+
+// Without a user, a tool that asks one is not offered, and a call of it is
+// told so, in every mode.
+func TestUnattended(t *testing.T) {
+	for _, mode := range policy.Modes {
+		p := policy.New(mode)
+		p.Unattended = true
+		asks := tool(engine.Converse)
+		if p.Offers(asks) {
+			t.Errorf("offered in mode %s", mode)
+		}
+		if v, reason := p.Judge(engine.Proposal{Tool: asks}); v != engine.Deny || !strings.Contains(reason, "session") {
+			t.Errorf("in mode %s: %d, %q", mode, v, reason)
+		}
+		if v, _ := p.Judge(engine.Proposal{Tool: tool(engine.Read)}); v != engine.Allow {
+			t.Errorf("in mode %s a read is judged %d", mode, v)
 		}
 	}
 }
