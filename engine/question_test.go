@@ -86,8 +86,8 @@ func TestQuestionThatEndsTheRun(t *testing.T) {
 					cfg := config(t, et.NewScript(et.Says("", et.Call("1", "ask")), et.Says("done")), question)
 					question = agent("ask", cfg)
 				}
-				g := et.NewScript(et.Says("", et.Call("1", "ask"), et.Call("2", "read"), et.Call("3", "write")), et.Says("bye"))
-				cfg := config(t, g, question, slow("read", engine.Read), slow("write", engine.Edit))
+				g := et.NewScript(et.Says("", et.Call("1", "ask"), et.Call("2", "read")), et.Says("bye"))
+				cfg := config(t, g, question, slow("read", engine.Read))
 				cfg.Approver = leaves{}
 				e := engine.New(cfg)
 				r := et.Record(e.Run(t.Context(), say("go")))
