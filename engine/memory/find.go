@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // names returns the names to look for, without repetitions, and those that
@@ -130,12 +133,21 @@ func sameDirectory(a, b string) bool {
 	return err == nil && os.SameFile(ia, ib)
 }
 
+// oneLiner returns path as it can stand in a line of text: a name may hold
+// anything, line ends included.
+func oneLiner(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
 // framed returns the files of a tier as the model reads them.
 func framed(files []File, tier Tier) string {
 	var blocks []string
 	for _, f := range files {
 		if f.Tier == tier {
-			blocks = append(blocks, fmt.Sprintf("--- Context from: %s ---\n%s\n--- End of Context from: %s ---", f.Path, f.Text, f.Path))
+			blocks = append(blocks, fmt.Sprintf("--- Context from: %s ---\n%s\n--- End of Context from: %[1]s ---", oneLiner(f.Path), f.Text))
 		}
 	}
 	return strings.Join(blocks, "\n\n")
@@ -143,7 +155,7 @@ func framed(files []File, tier Tier) string {
 
 // contents sorts out files by where the model reads them.
 func contents(files []File) Contents {
-	c := Contents{Global: framed(files, Global), Project: framed(files, Project), Files: slices.Clone(files)}
+	c := Contents{Global: framed(files, Global), Extension: framed(files, Extension), Project: framed(files, Project), Files: slices.Clone(files)}
 	for _, f := range files {
 		if f.Tier == Private {
 			c.Private = f.Text

@@ -18,9 +18,8 @@ const (
 // really is.
 type boundary struct{ named, real string }
 
-// boundaryOf returns the boundary of the files in dir.
-func boundaryOf(dir string, markers []string) boundary {
-	top := ceiling(dir, markers)
+// boundaryAt returns the boundary that is the directory top.
+func boundaryAt(top string) boundary {
 	real, err := filepath.EvalSymlinks(top)
 	if err != nil {
 		real = top
@@ -126,53 +125,116 @@ func codeIn(text string) []span {
 	return code
 }
 
-// embed returns what stands for @name. It is false if that is no import.
-func (l *loader) embed(name string, from importer) (string, bool) {
+// An inclusion is a file that is imported.
+type inclusion struct {
+	path string // absolute, as it is named
+	real string // where that leads
+	*source
+}
+
+// fetch returns the file that @name stands for, or why it can't be had. If that
+// is no import, it returns neither.
+func (l *loader) fetch(name string, from importer) (im *inclusion, refusal string) {
 	for _, scheme := range []string{"file://", "http://", "https://"} {
 		if strings.HasPrefix(strings.ToLower(name), scheme) {
-			return l.failed(name, from, "URLs are not imported")
+			return nil, "URLs are not imported"
 		}
 	}
-	real, err := l.locate(name, from)
+	path := filepath.FromSlash(name)
+	if !strings.HasPrefix(name, "/") && !filepath.IsAbs(path) {
+		path = filepath.Join(from.dir, path)
+	}
+	real, err := l.locate(path, from.within)
 	var s *source
 	if err == nil {
 		s = l.source(real)
 		err = s.err
 	}
-	path := filepath.Join(from.dir, filepath.FromSlash(name))
 	switch {
+	case err == nil:
+		return &inclusion{path: filepath.Clean(path), real: real, source: s}, ""
 	case errors.Is(err, errOutside):
-		return l.failed(name, from, "Path traversal attempt")
-	case err != nil && !pathlike(name):
-		return "", false
+		return nil, "Path traversal attempt"
+	case !pathlike(name):
+		return nil, ""
 	case errors.Is(err, errWithheld):
-		return l.failed(name, from, "files of this name are not imported")
+		return nil, "files of this name are not imported"
 	case missing(err):
-		return l.failed(name, from, fmt.Sprintf("ENOENT: no such file or directory, open '%s'", path))
+		return nil, fmt.Sprintf("ENOENT: no such file or directory, open '%s'", path)
 	case errors.Is(err, errDirectory):
-		return l.failed(name, from, "EISDIR: illegal operation on a directory, read")
+		return nil, "EISDIR: illegal operation on a directory, read"
 	case errors.Is(err, fs.ErrPermission):
-		return l.failed(name, from, fmt.Sprintf("EACCES: permission denied, open '%s'", path))
-	case err != nil:
-		return l.failed(name, from, why(err))
-	case slices.Contains(from.chain, real):
+		return nil, fmt.Sprintf("EACCES: permission denied, open '%s'", path)
+	}
+	return nil, why(err)
+}
+
+// embed returns what stands for @name. It is false if that is no import.
+func (l *loader) embed(name string, from importer) (string, bool) {
+	im, refusal := l.fetch(name, from)
+	switch {
+	case refusal != "":
+		l.refused(name, from, refusal)
+		return l.spend(fmt.Sprintf("<!-- Import failed: %s - %s -->", name, refusal))
+	case im == nil:
+		return "", false
+	case slices.Contains(from.chain, im.real):
 		return l.spend(fmt.Sprintf("<!-- File already processed: %s -->", name))
-	case len(s.text) > l.left:
+	case len(im.text) > l.left:
 		l.exceeded("%s: the import of %s and more is left out: the context files have more than their limit in all", from.chain[0], name)
 		return l.spend(fmt.Sprintf("<!-- Import failed: %s - the limit of all context is reached -->", name))
 	}
-	l.left -= len(s.text)
-	if !l.knows(s.info) {
-		l.seen = append(l.seen, s.info)
-	}
-	text := l.expand(s.text, importer{dir: filepath.Dir(path), within: from.within, chain: append(slices.Clip(from.chain), real)})
+	l.left -= len(im.text)
+	l.know(im.info)
+	text := l.expand(im.text, importer{dir: filepath.Dir(im.path), within: from.within, chain: append(slices.Clip(from.chain), im.real)})
 	return fmt.Sprintf("<!-- Imported from: %s -->\n%s\n<!-- End of import from: %s -->", name, text, name), true
 }
 
-// failed returns the mark in the place of an import that can't be had.
-func (l *loader) failed(name string, from importer, reason string) (string, bool) {
+// followed returns text, which is that of the file at path, and behind it the
+// files that it and they import, each once, in the order in which they are
+// come across.
+func (l *loader) followed(path, text string, from importer) string {
+	root, blocks := from.chain[0], []string{block(path, text)}
+	done := map[string]bool{root: true}
+	var visit func(text string, from importer)
+	visit = func(text string, from importer) {
+		for _, name := range references(text) {
+			if l.imports == 0 {
+				l.exceeded("%s: some imports are left out: there are more than %d in the context files", root, maxImports)
+				return
+			}
+			l.imports--
+			im, refusal := l.fetch(name, from)
+			if refusal != "" {
+				l.refused(name, from, refusal)
+			}
+			if im == nil || done[im.real] {
+				continue
+			}
+			done[im.real] = true
+			next := block(im.path, im.text)
+			if len(next) > l.left {
+				l.exceeded("%s: the import of %s and more is left out: the context files have more than their limit in all", root, name)
+				continue
+			}
+			l.left -= len(next)
+			l.know(im.info)
+			blocks = append(blocks, next)
+			visit(im.text, importer{dir: filepath.Dir(im.path), within: from.within, chain: []string{im.real}})
+		}
+	}
+	visit(text, from)
+	return strings.Join(blocks, "\n\n")
+}
+
+// block returns the text of a file among those that follow each other.
+func block(path, text string) string {
+	return fmt.Sprintf("--- File: %s ---\n%s\n--- End of File: %[1]s ---", oneLiner(path), text)
+}
+
+// refused warns of an import that can't be had.
+func (l *loader) refused(name string, from importer, reason string) {
 	l.warn("%s: import of %s: %s", from.chain[len(from.chain)-1], name, reason)
-	return l.spend(fmt.Sprintf("<!-- Import failed: %s - %s -->", name, reason))
 }
 
 // spend returns a mark, if there is room for it.
@@ -189,17 +251,13 @@ var (
 	errWithheld = errors.New("it is withheld")
 )
 
-// locate returns the real path of what name stands for. Nothing outside the
-// boundary is so much as looked at, unless a link inside leads there.
-func (l *loader) locate(name string, from importer) (string, error) {
-	if strings.Contains(name, "\x00") {
+// locate returns where path leads. Nothing outside the boundary is so much as
+// looked at, unless a link inside leads there.
+func (l *loader) locate(path string, b boundary) (string, error) {
+	if strings.Contains(path, "\x00") {
 		return "", fs.ErrNotExist
 	}
-	path := filepath.FromSlash(name)
-	if !strings.HasPrefix(name, "/") && !filepath.IsAbs(path) {
-		path = filepath.Join(from.dir, path)
-	}
-	switch named, real := l.allowed(from.within.named, path), l.allowed(from.within.real, path); {
+	switch named, real := l.allowed(b.named, path), l.allowed(b.real, path); {
 	case named == errWithheld, real == errWithheld:
 		return "", errWithheld
 	case named != nil && real != nil:
@@ -209,7 +267,7 @@ func (l *loader) locate(name string, from importer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return real, l.allowed(from.within.real, real)
+	return real, l.allowed(b.real, real)
 }
 
 // allowed returns why path may not be read: it is not below dir, or it goes

@@ -35,6 +35,7 @@ func TestImports(t *testing.T) {
 		"repo/w/n4.md":      "4 @./n5.md",
 		"repo/w/n5.md":      "5 @./n6.md @/etc/passwd",
 		"repo/w/n6.md":      "6",
+		"repo/w/near.md":    "near @./dir/e.md",
 		"repo/w/out.md":     "->../../secret.md",
 		"repo/w/outdir":     "->../..",
 		"repo/w/in.md":      "->../a.md",
@@ -60,6 +61,7 @@ func TestImports(t *testing.T) {
 		{"without dots", "@dir/e.md", imported("dir/e.md", "E")},
 		{"a word that is a file", "@empty.md", imported("empty.md", "")},
 		{"absolute inside", "@" + filepath.ToSlash(w) + "/dir/e.md", imported(filepath.ToSlash(w)+"/dir/e.md", "E")},
+		{"relative to a file named in full", "@" + filepath.ToSlash(w) + "/near.md", imported(filepath.ToSlash(w)+"/near.md", "near "+imported("./dir/e.md", "E"))},
 		{"relative to the importing file", "@dir/d.md", imported("dir/d.md", "D "+imported("e.md", "E"))},
 		{"nested", "@b.md", imported("b.md", "B "+imported("./c.md", "C "+imported("../a.md", "A")))},
 		{"twice", "@../a.md @../a.md", imported("../a.md", "A") + " " + imported("../a.md", "A")},
@@ -93,10 +95,10 @@ func TestImports(t *testing.T) {
 		{"withheld, missing", "@../.git/none @.git", failed("../.git/none", "files of this name are not imported") + " " +
 			failed(".git", "files of this name are not imported")},
 		{"withheld, by a link", "@./hidden.md", failed("./hidden.md", "files of this name are not imported")},
-		{"zero byte", "@./a\x00.md", missing("./a\x00.md")},
+		{"zero byte", "@./a\x00.md", missing("./a\ufffd.md")},
 		{"too long for a path", "@./" + strings.Repeat("x", 5000), "@./" + strings.Repeat("x", 5000)},
 		{"link to itself", "@./self.md", failed("./self.md", "too many links")},
-		{"not text", "@./binary.md", imported("./binary.md", "\ufffd\x00\ufffd")},
+		{"not text", "@./binary.md", imported("./binary.md", "\ufffd\ufffd\ufffd")},
 
 		{"circle", "@loop.md", imported("loop.md", "L "+imported("./loop2.md", "L2 <!-- File already processed: loop.md --> <!-- File already processed: ./GEMINI.md -->"))},
 		{"itself", "@./GEMINI.md", "<!-- File already processed: ./GEMINI.md -->"},
@@ -119,6 +121,71 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestFlat shows the format in which imported files follow the one that
+// imports them.
+func TestFlat(t *testing.T) {
+	files := map[string]string{
+		"secret.md":       "secret",
+		"repo/.git/":      "",
+		"repo/a.md":       "A",
+		"repo/w/b.md":     "B @./dir/c.md @../a.md",
+		"repo/w/dir/c.md": "C @../b.md @d.md",
+		"repo/w/dir/d.md": "D @../GEMINI.md",
+		"repo/w/link.md":  "->../a.md",
+		"repo/w/out.md":   "->../../secret.md",
+	}
+	for i := range 40 { // deeper than files in each other may be
+		files[fmt.Sprintf("repo/w/n%d.md", i)] = fmt.Sprintf("n @./n%d.md", i+1)
+	}
+	top := plant(t, files)
+	w := filepath.Join(top, "repo", "w")
+	file := func(name, text string) string {
+		path := filepath.Join(w, name)
+		return "--- File: " + path + " ---\n" + text + "\n--- End of File: " + path + " ---"
+	}
+	for _, c := range []struct {
+		name, text string
+		more       []string // after the block of the text itself
+		warnings   int
+	}{
+		{"nothing", "no import", nil, 0},
+		{"one", "see @../a.md there", []string{file("../a.md", "A")}, 0},
+		{"nested, once each, in order", "@b.md @../a.md @dir/d.md", []string{file("b.md", "B @./dir/c.md @../a.md"), file("dir/c.md", "C @../b.md @d.md"),
+			file("dir/d.md", "D @../GEMINI.md"), file("../a.md", "A")}, 0},
+		{"once by whatever name", "@link.md @../a.md @" + filepath.ToSlash(top) + "/repo/a.md", []string{file("link.md", "A")}, 0},
+		{"itself", "@./GEMINI.md", nil, 0},
+		{"in code", "`@../a.md`", nil, 0},
+		{"words", "@alice @types/node", nil, 0},
+		{"refused", "@./none.md @out.md @/etc/passwd @https://x @../a.md", []string{file("../a.md", "A")}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(w, "GEMINI.md"), []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg := in(top, "repo/w")
+			cfg.Flat = true
+			_, got, warnings := read(cfg)
+			want := strings.Join(append([]string{file("GEMINI.md", c.text)}, c.more...), "\n\n")
+			if d := cmp.Diff([]string{want}, texts(got)); d != "" {
+				t.Error(d)
+			}
+			if n := strings.Count(warnings, ": import of "); n != c.warnings {
+				t.Errorf("warnings %q", warnings)
+			}
+		})
+	}
+	t.Run("deep", func(t *testing.T) {
+		if err := os.WriteFile(filepath.Join(w, "GEMINI.md"), []byte("@n0.md"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg := in(top, "repo/w")
+		cfg.Flat = true
+		if _, got, warnings := read(cfg); strings.Count(got.Project, "--- File: ") != 41 || strings.Count(warnings, "\n") != 1 {
+			t.Errorf("%s\n%s", got.Project, warnings)
+		}
+	})
+}
+
 // TestImportsOfTheUser shows that the user's own file may import what is
 // beside it.
 func TestImportsOfTheUser(t *testing.T) {
@@ -133,26 +200,56 @@ func TestImportsOfTheUser(t *testing.T) {
 // TestImportBombs shows that what imports multiply is limited in all.
 func TestImportBombs(t *testing.T) {
 	many := func(s string, n int) string { return strings.TrimSpace(strings.Repeat(s+" ", n)) }
+	large := strings.Repeat("x", DefaultLimit)
+	files := func(text string, n int) map[string]string {
+		all := map[string]string{}
+		var root strings.Builder
+		for i := range n {
+			all[fmt.Sprintf("w/%d.md", i)] = text
+			fmt.Fprintf(&root, "@./%d.md\n", i)
+		}
+		all["w/GEMINI.md"] = root.String()
+		return all
+	}
+	chain := func(n int) map[string]string {
+		all := map[string]string{"w/GEMINI.md": "@./0.md"}
+		for i := range n {
+			all[fmt.Sprintf("w/%d.md", i)] = fmt.Sprintf("@./%d.md", i+1)
+		}
+		return all
+	}
 	for _, c := range []struct {
 		name    string
 		files   map[string]string
 		warning string
+		tree    bool // it is one only where each import is replaced
 	}{
-		{"doubling", map[string]string{"w/GEMINI.md": many("@a.md", 30), "w/a.md": many("@b.md", 30), "w/b.md": many("@c.md", 30), "w/c.md": strings.Repeat("x", 10_000)}, "limit in all"},
-		{"many small ones", map[string]string{"w/GEMINI.md": many("@a.md", 5000), "w/a.md": "a"}, "more than 1000"},
-		{"many missing ones", map[string]string{"w/GEMINI.md": many("@./none.md", 5000)}, "more warnings"},
-		{"many words", map[string]string{"w/GEMINI.md": many("@a", 50_000)}, "more than 1000"},
-		{"long names", map[string]string{"w/GEMINI.md": many("@./"+strings.Repeat("y", 4000), 60)}, "more warnings"},
+		{"doubling", map[string]string{"w/GEMINI.md": many("@a.md", 30), "w/a.md": many("@b.md", 30), "w/b.md": many("@c.md", 30), "w/c.md": strings.Repeat("x", 10_000)}, "limit in all", true},
+		{"a circle of three", map[string]string{"w/GEMINI.md": many("@a.md", 40), "w/a.md": many("@b.md @a.md", 40), "w/b.md": many("@a.md @GEMINI.md @./none.md", 40)}, "import of ./none.md", false},
+		{"many small ones", map[string]string{"w/GEMINI.md": many("@a.md", 5000), "w/a.md": "a"}, "more than 1000", false},
+		{"many missing ones", map[string]string{"w/GEMINI.md": many("@./none.md", 5000)}, "more warnings", false},
+		{"many words", map[string]string{"w/GEMINI.md": many("@a", 50_000)}, "more than 1000", false},
+		{"long names", map[string]string{"w/GEMINI.md": many("@./"+strings.Repeat("y", 4000), 60)}, "more warnings", false},
+		{"10,000 files", files("a", 10_000), "more than 1000", false},
+		{"a chain of 5,000", chain(5000), "", false},
+		{"large ones", map[string]string{"w/GEMINI.md": "@a.md @b.md @c.md @d.md @e.md", "w/a.md": large, "w/b.md": large, "w/c.md": large, "w/d.md": large, "w/e.md": large}, "limit in all", false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, got, warnings := read(in(plant(t, c.files), "w"))
-			if n := len(got.Project); n > 2*DefaultTotal {
-				t.Errorf("%d bytes", n)
+		for _, flat := range []bool{false, true} {
+			if flat && c.tree {
+				continue
 			}
-			if !strings.Contains(warnings, c.warning) || strings.Count(warnings, "\n") > maxWarnings+1 {
-				t.Errorf("warnings %q", warnings)
-			}
-		})
+			t.Run(fmt.Sprintf("%s, flat %v", c.name, flat), func(t *testing.T) {
+				cfg := in(plant(t, c.files), "w")
+				cfg.Flat = flat
+				_, got, warnings := read(cfg)
+				if n := len(got.Project); n > 2*DefaultTotal {
+					t.Errorf("%d bytes", n)
+				}
+				if !strings.Contains(warnings, c.warning) || strings.Count(warnings, "\n") > maxWarnings+1 {
+					t.Errorf("warnings %q", warnings)
+				}
+			})
+		}
 	}
 }
 
@@ -164,16 +261,22 @@ func FuzzImports(f *testing.F) {
 	dir := filepath.Join(top, "w")
 	f.Fuzz(func(t *testing.T, text string) {
 		l := newLoader(Config{Total: 1 << 16})
-		from := importer{dir: dir, within: boundaryOf(dir, nil), chain: []string{filepath.Join(dir, "GEMINI.md")}}
+		from := importer{dir: dir, within: boundaryAt(dir), chain: []string{filepath.Join(dir, "GEMINI.md")}}
 		got := l.expand(text, from)
-		if strings.Contains(got, "CANARY") && !strings.Contains(text, "CANARY") {
-			t.Errorf("expand(%q) = %q: from outside", text, got)
+		listed := newLoader(Config{Total: 1 << 16}).followed(from.chain[0], text, from)
+		for _, got := range []string{got, listed} {
+			if strings.Contains(got, "CANARY") && !strings.Contains(text, "CANARY") {
+				t.Errorf("%q becomes %q: from outside", text, got)
+			}
+			if utf8.ValidString(text) && !utf8.ValidString(got) {
+				t.Errorf("%q becomes %q: torn", text, got)
+			}
+			if len(got) > len(text)+1<<18 {
+				t.Errorf("%q becomes %d bytes", text, len(got))
+			}
 		}
-		if utf8.ValidString(text) && !utf8.ValidString(got) {
-			t.Errorf("expand(%q) = %q: torn", text, got)
-		}
-		if len(got) > len(text)+1<<18 {
-			t.Errorf("expand(%q): %d bytes", text, len(got))
+		if !strings.Contains(listed, text) {
+			t.Errorf("%q becomes %q: changed", text, listed)
 		}
 		code := codeIn(text)
 		for at, name := range references(text) {

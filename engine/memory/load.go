@@ -64,7 +64,7 @@ func (l *loader) user() {
 		return
 	}
 	for _, name := range l.names {
-		l.take(l.cfg.User, name, Global)
+		l.takeFrom(l.cfg.User, name, Global)
 	}
 }
 
@@ -74,9 +74,25 @@ func (l *loader) private() {
 		return
 	}
 	for _, name := range []string{notesName, DefaultName} {
-		if l.take(l.cfg.Private, name, Private) {
+		if l.takeFrom(l.cfg.Private, name, Private) {
 			return
 		}
+	}
+}
+
+// extensions takes in what the user's extensions bring.
+func (l *loader) extensions() {
+	if l.cfg.Extensions == nil {
+		return
+	}
+	files, warnings := l.cfg.Extensions()
+	for _, w := range warnings {
+		l.warn("%s", w)
+	}
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b Extra) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range files {
+		l.take(f.Path, boundaryAt(f.Within), Extension)
 	}
 }
 
@@ -89,15 +105,24 @@ func (l *loader) project(dirs []string, tier Tier) {
 			continue
 		}
 		for _, name := range names {
-			l.take(dir, name, tier)
+			l.takeFrom(dir, name, tier)
 		}
 	}
 }
 
-// take takes in the context file of a directory, if there is one. It reports
-// whether it is in use.
-func (l *loader) take(dir, name string, tier Tier) bool {
+// takeFrom takes in the context file of a directory, if there is one. It
+// reports whether it is in use.
+func (l *loader) takeFrom(dir, name string, tier Tier) bool {
 	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); missing(err) { // as nearly always
+		return false
+	}
+	return l.take(path, boundaryAt(ceiling(dir, l.markers)), tier)
+}
+
+// take takes in the context file at path, which stays within b unless it is
+// the user's own. It reports whether it is in use.
+func (l *loader) take(path string, b boundary, tier Tier) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		if !missing(err) {
@@ -105,8 +130,7 @@ func (l *loader) take(dir, name string, tier Tier) bool {
 		}
 		return false
 	}
-	b := boundaryOf(dir, l.markers)
-	if (tier == Project || tier == Late) && !within(b.real, real) {
+	if tier != Global && tier != Private && !within(b.real, real) {
 		l.warn("%s is not read: it leads out of %s", path, b.named)
 		return false
 	}
@@ -136,13 +160,26 @@ func (l *loader) take(dir, name string, tier Tier) bool {
 	}
 	l.left -= len(text)
 	l.seen = append(l.seen, s.info)
-	text = strings.TrimSpace(l.expand(text, importer{dir: filepath.Dir(path), within: b, chain: []string{real}}))
+	from := importer{dir: filepath.Dir(path), within: b, chain: []string{real}}
+	if l.cfg.Flat {
+		text = l.followed(path, text, from)
+	} else {
+		text = l.expand(text, from)
+	}
+	text = strings.TrimSpace(text)
 	l.files = append(l.files, File{Path: path, Tier: tier, Text: text})
 	return true
 }
 
 func (l *loader) knows(info os.FileInfo) bool {
 	return slices.ContainsFunc(l.seen, func(other os.FileInfo) bool { return os.SameFile(info, other) })
+}
+
+// know takes a file for in use.
+func (l *loader) know(info os.FileInfo) {
+	if !l.knows(info) {
+		l.seen = append(l.seen, info)
+	}
 }
 
 // source returns the file at a path that has no links in it.
@@ -208,9 +245,9 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
 	}
 	text := string(b)
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\ufffd")
-		l.warn("%s is not UTF-8: what could not be read shows as %c", path, utf8.RuneError)
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) { // no text has zero bytes, and some servers refuse them
+		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
 	}
 	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), nil
 }

@@ -4,16 +4,16 @@
 // # Three moments
 //
 // What the user says about all projects, and what is kept privately about this
-// one, goes into the system instruction. What a project says about itself goes
-// into the message that opens a conversation. What a directory further down
-// says comes with the answer to the first call that touches it, once. A
-// [Memory] keeps the three apart.
+// one, goes into the system instruction. What the user's extensions say, and
+// what a project says about itself, goes into the message that opens a
+// conversation. What a directory further down says comes with the answer to
+// the first call that touches it, once. A [Memory] keeps the three apart.
 //
 // # A file stays where it is
 //
 // A project's file, and whatever a file imports, lies below the directory that
-// holds a boundary marker such as .git; links are followed before that is
-// checked. Who wrote a file may not be who reads it.
+// holds a boundary marker such as .git, an extension's below its own; links are
+// followed before that is checked. Who wrote a file may not be who reads it.
 //
 // # Never in the way
 //
@@ -52,6 +52,11 @@ type Config struct {
 	// Private is the directory of the project's private notes; may be empty.
 	Private string
 
+	// Extensions returns the context files of the user's extensions, and what
+	// is wrong with those. It is asked whenever files are read, and may be
+	// nil.
+	Extensions func() (files []Extra, warnings []string)
+
 	// Roots returns the real paths of the directories that are worked in,
 	// none if they are not trusted. It is asked whenever files are read,
 	// and may be nil.
@@ -61,6 +66,10 @@ type Config struct {
 	// its parents. Nil means .git; an empty list means that parents are not
 	// looked at.
 	Markers []string
+
+	// Flat has the files that a file imports follow it, each once, instead of
+	// standing in the places of the imports.
+	Flat bool
 
 	// Withheld, if not nil, reports whether files and directories of a name
 	// are never read by way of an import.
@@ -74,15 +83,20 @@ type Config struct {
 	Total int // bytes of everything; 0 means [DefaultTotal]
 }
 
+// An Extra is a context file that is in use wherever the user works. It is
+// below the directory Within, and so is what it imports.
+type Extra struct{ Path, Within string }
+
 // A Tier is how far a context file reaches.
 type Tier string
 
 // The tiers, as they are named to the user.
 const (
-	Global  Tier = "Global"
-	Private Tier = "Private Project Memory"
-	Project Tier = "Project"
-	Late    Tier = "Newly Discovered" // came with the answer to a call
+	Global    Tier = "Global"
+	Private   Tier = "Private Project Memory"
+	Extension Tier = "Extension"
+	Project   Tier = "Project"
+	Late      Tier = "Newly Discovered" // came with the answer to a call
 )
 
 // A File is a context file that is in use.
@@ -94,10 +108,11 @@ type File struct {
 
 // Contents is what the context files say.
 type Contents struct {
-	Global  string // the user's files, framed
-	Private string // the private notes, bare
-	Project string // the project's files, framed
-	Files   []File // in the order of the text
+	Global    string // the user's files, framed
+	Private   string // the private notes, bare
+	Extension string // the extensions' files, framed
+	Project   string // the project's files, framed
+	Files     []File // in the order of the text
 }
 
 // A Memory is the context files of a session. It is safe for concurrent use.
@@ -165,15 +180,17 @@ func (m *Memory) load() []string {
 		return nil
 	}
 	l := newLoader(m.cfg)
+	roots := m.cfg.roots()
 	l.user()
-	if roots := m.cfg.roots(); len(roots) > 0 {
+	if len(roots) > 0 {
 		l.private()
-		var dirs []string
-		for _, root := range roots {
-			dirs = append(dirs, upward(root, ceiling(root, l.markers))...)
-		}
-		l.project(dirs, Project)
 	}
+	l.extensions()
+	var dirs []string
+	for _, root := range roots {
+		dirs = append(dirs, upward(root, ceiling(root, l.markers))...)
+	}
+	l.project(dirs, Project)
 	m.read, m.files, m.seen = true, l.files, l.seen
 	return m.tell(l.told())
 }
@@ -190,6 +207,13 @@ func (c Config) roots() []string {
 		return nil
 	}
 	return c.Roots()
+}
+
+// Trusts reports whether the context files of the directory dir are used: it is
+// in a directory that is worked in and trusted.
+func (m *Memory) Trusts(dir string) bool {
+	_, real := place(dir)
+	return innermost(m.cfg.roots(), real) != ""
 }
 
 // Discover returns the framed text of the context files for path, of its

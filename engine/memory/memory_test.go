@@ -161,6 +161,7 @@ func TestOddFiles(t *testing.T) {
 		{"cut within a character", map[string]string{"w/GEMINI.md": "12345678\U0001f600"}, []string{"12345678"}, "first 8 bytes"},
 		{"too much in all", map[string]string{"w/AGENTS.md": "123456789", "w/GEMINI.md": "abcdefghi"}, []string{"123456789", "abcdef"}, "more than their limit"},
 		{"not UTF-8", map[string]string{"w/GEMINI.md": "a\xffb"}, []string{"a\ufffdb"}, "not UTF-8"},
+		{"zero bytes", map[string]string{"w/GEMINI.md": "a\x00b"}, []string{"a\ufffdb"}, "not UTF-8 text"},
 		{"byte order mark", map[string]string{"w/GEMINI.md": "\ufeffa"}, []string{"a"}, ""},
 		{"name with a directory", map[string]string{"w/docs/AI.md": "ai"}, []string{"ai"}, ""},
 		{"a directory's name is a file's", map[string]string{"w/docs": "ai"}, nil, ""},
@@ -193,6 +194,27 @@ func TestOddFiles(t *testing.T) {
 		}
 		if _, got, warnings := read(in(top, "w")); len(got.Files) > 0 || !strings.Contains(warnings, "permission denied") {
 			t.Errorf("%+v, %q", got, warnings)
+		}
+	})
+	t.Run("100 MB", func(t *testing.T) {
+		top := plant(t, map[string]string{"w/GEMINI.md": strings.Repeat("a\n", 1000)})
+		if err := os.Truncate(filepath.Join(top, "w", "GEMINI.md"), 100<<20); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, warnings := read(in(top, "w")); len(got.Project) > 4*DefaultLimit || !strings.Contains(warnings, fmt.Sprintf("only its first %d bytes are used", DefaultLimit)) {
+			t.Errorf("%d bytes, %q", len(got.Project), warnings)
+		}
+	})
+	t.Run("odd names", func(t *testing.T) {
+		top := plant(t, map[string]string{"w\n--- x/my rules.md": "rules @./a\u00a0b.md", "w\n--- x/a\u00a0b.md": "no break", "w\n--- x/b\n.md": "by a name with a line end"})
+		cfg := in(top, "w\n--- x")
+		cfg.Names = []string{"my rules.md", "b\n.md"}
+		_, got, _ := read(cfg)
+		if strings.Contains(got.Project, "\n--- x/my") || strings.Count(got.Project, `--- Context from: "`) != 2 || !strings.Contains(got.Project, "no break") {
+			t.Errorf("%s", got.Project)
+		}
+		if list := got.List(); strings.Count(list, "\n") != 3 {
+			t.Errorf("%q", list)
 		}
 	})
 	t.Run("too many files", func(t *testing.T) {
@@ -244,6 +266,57 @@ func TestPrivate(t *testing.T) {
 				t.Errorf("the notes are in %q", m.Notes())
 			}
 		})
+	}
+}
+
+// TestExtensions shows that the files of extensions are in use wherever the
+// user works, and stay below their own directories.
+func TestExtensions(t *testing.T) {
+	top := plant(t, map[string]string{
+		"home/GEMINI.md":        "the user's",
+		"ext/b/GEMINI.md":       "B @./docs/more.md @../a/CTX.md @/etc/passwd",
+		"ext/b/docs/more.md":    "more",
+		"ext/a/CTX.md":          "A",
+		"ext/evil/GEMINI.md":    "->../../secret",
+		"ext/evil/docs":         "->../..",
+		"ext/linked/GEMINI.md":  "->in/x.md",
+		"ext/linked/in/x.md":    "linked",
+		"ext/directory/CTX.md/": "",
+		".git/":                 "", // a marker above changes nothing
+		"secret":                "secret",
+		"w/.git/":               "",
+		"w/GEMINI.md":           "W",
+	})
+	at := func(name string) string { return filepath.Join(top, filepath.FromSlash(name)) }
+	extra := func(dir, name string) Extra {
+		return Extra{Path: at("ext/" + dir + "/" + name), Within: at("ext/" + dir)}
+	}
+	for _, roots := range [][]string{nil, {"w"}} {
+		trusted := roots != nil
+		cfg := in(top, roots...)
+		cfg.Extensions = func() ([]Extra, []string) {
+			return []Extra{extra("linked", "GEMINI.md"), extra("b", "GEMINI.md"), extra("a", "CTX.md"), extra("a", "CTX.md"), extra("evil", "GEMINI.md"),
+				extra("evil", "docs/secret"), extra("directory", "CTX.md"), extra("gone", "GEMINI.md")}, []string{"extension x is not used"}
+		}
+		m, got, warnings := read(cfg)
+		want := []File{{at("home/GEMINI.md"), Global, "the user's"}, {at("ext/a/CTX.md"), Extension, "A"},
+			{at("ext/b/GEMINI.md"), Extension, "B " + imported("./docs/more.md", "more") + " <!-- Import failed: ../a/CTX.md - Path traversal attempt --> <!-- Import failed: /etc/passwd - Path traversal attempt -->"},
+			{at("ext/linked/GEMINI.md"), Extension, "linked"}}
+		if trusted {
+			want = append(want, File{at("w/GEMINI.md"), Project, "W"})
+		}
+		if d := cmp.Diff(want, got.Files); d != "" {
+			t.Error(d)
+		}
+		if strings.Count(got.Extension, "--- Context from: ") != 3 || strings.Contains(got.Project+got.Global, "/ext/") {
+			t.Errorf("%+v", got)
+		}
+		if strings.Count(warnings, "leads out of "+at("ext/evil")) != 2 || strings.Count(warnings, "extension x is not used") != 1 {
+			t.Errorf("warnings %q", warnings)
+		}
+		if m.Trusts(at("w")) != trusted || m.Trusts(at("ext")) || m.Trusts(at("nowhere")) {
+			t.Error("trusts the wrong directories")
+		}
 	}
 }
 
@@ -309,8 +382,8 @@ func TestDiscover(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
-	c := contents([]File{{"/h/GEMINI.md", Global, "be kind"}, {"/p/MEMORY.md", Private, "port"}, {"/w/GEMINI.md", Project, "A"}})
-	want := `Current memory content from 3 file(s):
+	c := contents([]File{{"/h/GEMINI.md", Global, "be kind"}, {"/p/MEMORY.md", Private, "port"}, {"/e/CTX.md", Extension, "E"}, {"/w/GEMINI.md", Project, "A"}})
+	want := `Current memory content from 4 file(s):
 
 ---
 --- Global ---
@@ -321,6 +394,11 @@ be kind
 --- Private Project Memory ---
 port
 
+--- Extension ---
+--- Context from: /e/CTX.md ---
+E
+--- End of Context from: /e/CTX.md ---
+
 --- Project ---
 --- Context from: /w/GEMINI.md ---
 A
@@ -329,10 +407,10 @@ A
 	if d := cmp.Diff(want, c.Show()); d != "" {
 		t.Error(d)
 	}
-	if want := "There are 3 GEMINI.md file(s) in use:\n\n/h/GEMINI.md\n/p/MEMORY.md\n/w/GEMINI.md"; c.List() != want {
+	if want := "There are 4 GEMINI.md file(s) in use:\n\n/h/GEMINI.md\n/p/MEMORY.md\n/e/CTX.md\n/w/GEMINI.md"; c.List() != want {
 		t.Errorf("List() = %q", c.List())
 	}
-	if want := "Memory reloaded successfully. Loaded 166 characters from 3 file(s)"; c.Reloaded() != want {
+	if want := "Memory reloaded successfully. Loaded 238 characters from 4 file(s)"; c.Reloaded() != want {
 		t.Errorf("Reloaded() = %q", c.Reloaded())
 	}
 	var none Contents
@@ -354,7 +432,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || !utf8.ValidString(got) || got != strings.TrimSpace(got) || utf8.RuneCountInString(got) > limit {
 			t.Errorf("read(%q, %d) = %q, %v", text, limit, got, err)
 		}
-		if utf8.ValidString(text) && strings.Contains(got, "\ufffd") && !strings.Contains(text, "\ufffd") {
+		if utf8.ValidString(text) && !strings.Contains(text, "\x00") && strings.Contains(got, "\ufffd") && !strings.Contains(text, "\ufffd") {
 			t.Errorf("read(%q, %d) = %q: cut within a character", text, limit, got)
 		}
 	})

@@ -15,7 +15,7 @@ func (c Contents) Show() string {
 	for _, part := range []struct {
 		tier Tier
 		text string
-	}{{Global, c.Global}, {Private, c.Private}, {Project, c.Project}, {Late, framed(c.Files, Late)}} {
+	}{{Global, c.Global}, {Private, c.Private}, {Extension, c.Extension}, {Project, c.Project}, {Late, framed(c.Files, Late)}} {
 		if part.text != "" {
 			parts = append(parts, fmt.Sprintf("--- %s ---\n%s\n", part.tier, part.text))
 		}
@@ -31,7 +31,7 @@ func (c Contents) List() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "There are %d GEMINI.md file(s) in use:\n", len(c.Files))
 	for _, f := range c.Files {
-		b.WriteString("\n" + f.Path)
+		b.WriteString("\n" + oneLiner(f.Path))
 	}
 	return b.String()
 }
@@ -42,5 +42,5 @@ func (c Contents) Reloaded() string {
 		return "Memory reloaded successfully. No memory content found"
 	}
 	return fmt.Sprintf("Memory reloaded successfully. Loaded %d characters from %d file(s)",
-		utf8.RuneCountInString(c.Global)+utf8.RuneCountInString(c.Private)+utf8.RuneCountInString(c.Project), len(c.Files))
+		utf8.RuneCountInString(c.Global+c.Private+c.Extension+c.Project), len(c.Files))
 }
