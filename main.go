@@ -44,6 +44,7 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/settings"
+	"gemline/settings/extension"
 	"gemline/tools"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -413,10 +414,24 @@ func (s *session) work() (err error) {
 // remember makes the memory that holds the context files.
 func (s *session) remember() *memory.Memory {
 	cfg := memory.Config{User: s.paths.User(), Roots: s.trusted, Names: s.settings.FileNames,
-		Markers:  append([]string{}, s.settings.Markers...), // none is not the default
-		Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}
+		Markers: append([]string{}, s.settings.Markers...), // none is not the default
+		Flat:    s.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}
 	if s.project.Temp != "" {
 		cfg.Private = filepath.Join(s.project.Temp, "memory")
+	}
+	if s.settings.Extensions {
+		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
+			list, warnings := extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
+				Only: s.flags.Extensions, Disabled: s.settings.DisabledExtensions})
+			for _, x := range list {
+				for _, path := range x.ContextFiles {
+					if x.Active {
+						files = append(files, memory.Extra{Path: path, Within: x.Dir})
+					}
+				}
+			}
+			return files, warnings
+		}
 	}
 	return memory.New(cfg)
 }
@@ -501,7 +516,7 @@ func (s *session) prompt() prompt.Config {
 		Disabled:    prompt.Disabled(s.getenv),
 		SystemMD:    s.systemMD(), WriteSystemMD: os.Getenv("GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.paths.Home,
-		Global: m.Global, Private: m.Private, Project: m.Project, Names: s.memory.Names(),
+		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
