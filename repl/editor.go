@@ -10,13 +10,60 @@ import (
 	"strings"
 )
 
+// EditorCommand returns the command that waits until the user is done with a
+// file in an editor that goes by one of the names of general.preferredEditor.
+// It is empty for any other name. Of an editor that is installed under several
+// names, the first that found finds is taken. With window an editor that has
+// windows opens another one.
+func EditorCommand(name string, window bool, found func(program string) bool) string {
+	commands := map[string][]string{
+		"vscode":      {"code --wait"},
+		"vscodium":    {"codium --wait", "vscodium --wait"},
+		"windsurf":    {"windsurf --wait"},
+		"cursor":      {"cursor --wait"},
+		"antigravity": {"agy --wait", "antigravity --wait"},
+		"zed":         {"zed --wait", "zeditor --wait"},
+		"sublimetext": {"subl --wait"},
+		"lapce":       {"lapce --wait"},
+		"nova":        {"nova --wait"},
+		"bbedit":      {"bbedit --wait"},
+		"vim":         {"vim"},
+		"neovim":      {"nvim"},
+		"emacs":       {"emacs -nw"},
+		"emacsclient": {"emacsclient -t"},
+		"hx":          {"hx", "helix"},
+		"micro":       {"micro"},
+	}[name]
+	if len(commands) == 0 {
+		return ""
+	}
+	command := commands[0]
+	for _, c := range commands {
+		if program, _, _ := strings.Cut(c, " "); found(program) {
+			command = c
+			break
+		}
+	}
+	switch name {
+	case "vscode", "vscodium", "windsurf", "cursor", "antigravity", "sublimetext", "bbedit":
+		if window {
+			command += " --new-window"
+		}
+	case "zed":
+		if window {
+			command += " --new"
+		}
+	}
+	return command
+}
+
 // Editor returns a function that lets the user change text in a program, given
 // as a command with options, that takes over the terminal in the meantime.
 func Editor(command string, stdin, stdout, stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
 	return func(ctx context.Context, name, text string) (string, error) {
 		words := strings.Fields(command)
 		if len(words) == 0 {
-			return "", errors.New("neither VISUAL nor EDITOR is set")
+			return "", errors.New("no editor is named: general.preferredEditor in the settings does that, or VISUAL or EDITOR")
 		}
 		dir, err := os.MkdirTemp("", "gemline-")
 		if err != nil {
