@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -82,6 +84,7 @@ func (e *Error) Text() string {
 // What to do, by what happened.
 const (
 	hintKey      = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
+	hintAccount  = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"
 	hintAccess   = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
 	hintModel    = "choose another model with -m or /model"
 	hintDaily    = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
@@ -115,11 +118,16 @@ func brief(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// A redactor takes secrets out of texts.
-type redactor []string
+// A redactor takes secrets out of texts. It learns of more while it is used.
+type redactor struct {
+	mu      sync.RWMutex
+	secrets []string
+}
 
-func (r redactor) clean(s string) string {
-	for _, secret := range r {
+func (r *redactor) clean(s string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, secret := range r.secrets {
 		s = strings.ReplaceAll(s, secret, "[secret]")
 	}
 	return s
@@ -127,7 +135,9 @@ func (r redactor) clean(s string) string {
 
 // secret adds s, if it is long enough to be one.
 func (r *redactor) secret(s string) {
-	if len(s) >= 4 {
-		*r = append(*r, s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(s) >= 4 && !slices.Contains(r.secrets, s) {
+		r.secrets = append(r.secrets, s)
 	}
 }

@@ -21,16 +21,41 @@ import (
 
 // Options are the settings of a [Genai].
 type Options struct {
-	// APIKey is required. It travels in the header x-goog-api-key, or as a
-	// bearer token.
+	// APIKey pays for requests. It travels in the header x-goog-api-key, or
+	// as a bearer token.
 	APIKey string
 	Bearer bool
+
+	// FindKey, if not nil, is asked for the key when the first request
+	// needs it. Where the error gives advice, as a method of that name, the
+	// user is told.
+	FindKey func(ctx context.Context) (string, error)
+
+	// Vertex asks Vertex AI instead of the Gemini API: with a key, or with
+	// Account for Project and Location.
+	Vertex            bool
+	Project, Location string
+
+	// Account returns the credentials of a Google account, in JSON as
+	// Google's tools write it, and where they are from. Without any, the
+	// machine's own are asked for at Metadata, a host, or where machines of
+	// Google's are told about themselves. It is called when a token is
+	// needed.
+	Account  func() (data []byte, from string, err error)
+	Metadata string
+
+	// Quota is the project whose quota counts, if not that of Account.
+	Quota string
+
+	// Keyless requests pay by what is in Header, or not at all.
+	Keyless bool
 
 	// BaseURL is where the API is, with https, or with http on this
 	// machine; Google's own if empty. A path in it is kept.
 	BaseURL string
 
-	// APIVersion is the first element of the path; v1beta if empty.
+	// APIVersion is the first element of the path; v1beta if empty, or
+	// v1beta1 for Vertex AI.
 	APIVersion string
 
 	// Header is sent with every request and wins over everything else.
@@ -63,12 +88,13 @@ type Options struct {
 // Trace is the level of logging below debugging.
 const Trace = slog.LevelDebug - 4
 
-// A Genai is a Generator that asks the Gemini API. It makes no connection
-// before it is first used.
+// A Genai is a Generator that asks the Gemini API, or Vertex AI. It makes no
+// connection, and looks for no credential, before it is first used.
 type Genai struct {
 	opts   Options
 	base   *url.URL
-	redact redactor
+	redact *redactor
+	wallet *wallet
 	log    *slog.Logger
 
 	cache cache
@@ -79,21 +105,18 @@ type Genai struct {
 
 // NewGenai returns a Genai. The error, if any, is a [Config] or [Auth] error.
 func NewGenai(o Options) (*Genai, error) {
-	if o.APIKey == "" {
-		return nil, &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
-			Hint: "make one at https://aistudio.google.com/apikey and export GEMINI_API_KEY=..."}
+	if err := o.checkAccount(); err != nil {
+		return nil, err
 	}
-	if !headerValue(o.APIKey) {
-		return nil, &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Hint: hintKey}
-	}
-	base, err := parseBase(o.BaseURL)
+	base, err := parseBase(o)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkProxy(o.Proxy); err != nil {
 		return nil, err
 	}
-	g := &Genai{opts: o, base: base, log: o.Logger}
+	g := &Genai{opts: o, base: base, redact: &redactor{}, log: o.Logger}
+	g.wallet = newWallet(g.payment)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

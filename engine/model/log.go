@@ -18,17 +18,17 @@ const logged = 4 << 10
 // Log returns a Generator that asks g and tells l, at the level of debugging,
 // what was asked and answered. Long texts are cut, and secrets taken out.
 func Log(g engine.Generator, l *slog.Logger, secrets ...string) engine.Generator {
-	t := teller{Generator: g, log: l}
+	redact := &redactor{}
 	for _, s := range secrets {
-		t.redact.secret(s)
+		redact.secret(s)
 	}
-	return t
+	return teller{Generator: g, log: l, redact: redact}
 }
 
 type teller struct {
 	engine.Generator
 	log    *slog.Logger
-	redact redactor
+	redact *redactor
 }
 
 // Generate implements [engine.Generator].

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -91,14 +92,27 @@ func trustOne(pool *x509.CertPool, name string) error {
 	return nil
 }
 
-// parseBase checks the address of the API.
-func parseBase(s string) (*url.URL, error) {
-	if s = strings.TrimSpace(s); s == "" {
-		s = defaultBase
+// vertexBase returns where Vertex AI is for a location.
+func vertexBase(location string) string {
+	switch location {
+	case "", "global":
+		return "https://aiplatform.googleapis.com"
+	case "us", "eu":
+		return "https://aiplatform." + location + ".rep.googleapis.com"
 	}
+	return "https://" + location + "-aiplatform.googleapis.com"
+}
+
+// parseBase checks the address of the API.
+func parseBase(o Options) (*url.URL, error) {
+	variable, usual := "GOOGLE_GEMINI_BASE_URL", defaultBase
+	if o.Vertex {
+		variable, usual = "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Location)
+	}
+	s := cmp.Or(strings.TrimSpace(o.BaseURL), usual)
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
-			Hint: "GOOGLE_GEMINI_BASE_URL is an address such as " + defaultBase + " or http://localhost:8080"}
+			Hint: variable + " is an address such as " + usual + " or http://localhost:8080"}
 	}
 	u, err := url.Parse(s)
 	switch {
@@ -213,6 +227,9 @@ func ParseHeader(s string) (http.Header, error) {
 }
 
 func headerValue(s string) bool { return httpguts.ValidHeaderFieldValue(s) }
+
+// pathWord reports whether s may stand in a URL as an element of its path.
+func pathWord(s string) bool { return modelName(s) && !strings.Contains(s, "/") }
 
 // modelName reports whether s may stand in a URL as the name of a model.
 func modelName(s string) bool {

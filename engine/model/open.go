@@ -34,6 +34,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 			c.Close()
 		}
 	}
+	secrets := &redactor{}
 	if s.Fake != "" {
 		f, err := OpenFake(s.Fake, s.Strict)
 		if err != nil {
@@ -47,7 +48,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 			return nil, nil, err
 		}
 		closers = append(closers, api)
-		g = api
+		g, secrets = api, api.redact
 	}
 	if s.Record != "" {
 		r, err := Record(g, s.Record)
@@ -59,7 +60,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		g = r
 	}
 	if s.Logger != nil {
-		g = Log(g, s.Logger, s.API.APIKey)
+		g = teller{Generator: g, log: s.Logger, redact: secrets}
 	}
 	return Retry(g, s.Retry), closeAll, nil
 }

@@ -37,18 +37,32 @@ func (g *Genai) open() (*opened, error) {
 		}
 		o.base, o.distrust = t, err
 	}
-	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{
-		APIKey:      g.opts.APIKey,
-		Backend:     genai.BackendGeminiAPI,
-		HTTPClient:  &http.Client{Transport: &transport{g: g, base: o.base}},
-		HTTPOptions: genai.HTTPOptions{BaseURL: g.base.String(), APIVersion: g.opts.APIVersion},
-	})
-	if err != nil { // the library's text shows the key
+	client, err := genai.NewClient(context.Background(), g.clientConfig(&http.Client{Transport: &transport{g: g, base: o.base}}))
+	if err != nil {
 		return nil, &Error{Kind: Config, Final: true, Message: "the API client refuses its settings: " + g.redact.clean(oneLine(err.Error()))}
 	}
 	o.client = client
 	g.opened = o
 	return o, nil
+}
+
+// clientConfig returns the settings of the library. What pays for a request is
+// added on the way: the library only learns that there is something.
+func (g *Genai) clientConfig(client *http.Client) *genai.ClientConfig {
+	cc := &genai.ClientConfig{
+		Backend:     genai.BackendGeminiAPI,
+		HTTPClient:  client,
+		HTTPOptions: genai.HTTPOptions{BaseURL: g.base.String(), APIVersion: g.opts.APIVersion},
+	}
+	if g.opts.Vertex {
+		cc.Backend = genai.BackendVertexAI
+	}
+	if g.opts.Vertex && g.opts.Project != "" && g.opts.Location != "" {
+		cc.Project, cc.Location = g.opts.Project, g.opts.Location
+	} else {
+		cc.APIKey = "unused"
+	}
+	return cc
 }
 
 // An exchange is one request and its answer, on its way past the library: the
@@ -58,6 +72,7 @@ type exchange struct {
 	model string
 	body  body
 	start time.Time
+	pay   payment
 
 	rest  map[string]any // the settings, as the library encodes them
 	resp  *http.Response
@@ -117,12 +132,8 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 	x.via, x.start, x.idle = o, time.Now(), g.opts.Idle
 	x.ctx, x.stop = context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
 	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
-	if err := call(x.ctx, o.client); err != nil {
-		return g.lost(ctx, x, err)
-	}
-	x.guard.Stop()
-	if x.resp == nil {
-		return &Error{Kind: Unknown, Message: "the API client made no request"}
+	if err := g.pay(ctx, x, call); err != nil {
+		return err
 	}
 	if x.resp.StatusCode/100 == 2 {
 		return nil
@@ -133,6 +144,31 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 		return ctx.Err()
 	} // else what did arrive tells more than why the rest did not
 	return g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, text), x)
+}
+
+// pay makes the request of x with what pays for it. A token that is refused
+// may have been taken back, and another is fetched, once.
+func (g *Genai) pay(ctx context.Context, x *exchange, call func(context.Context, *genai.Client) error) (err error) {
+	for attempt := 1; ; attempt++ {
+		if x.pay, err = g.wallet.take(x.ctx, x); err != nil {
+			return g.lost(ctx, x, err)
+		}
+		if err := call(x.ctx, x.via.client); err != nil {
+			return g.lost(ctx, x, err)
+		}
+		x.guard.Stop()
+		if x.resp == nil {
+			return &Error{Kind: Unknown, Message: "the API client made no request"}
+		}
+		if x.resp.StatusCode != http.StatusUnauthorized || g.opts.Account == nil || attempt > 1 {
+			return nil
+		}
+		g.log.DebugContext(ctx, "the access token was refused, another is fetched")
+		g.wallet.drop(x.pay)
+		x.resp.Body.Close()
+		x.resp = nil
+		x.guard.Reset(x.idle)
+	}
 }
 
 // A transport sends the requests of a Genai.
@@ -153,7 +189,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
 	req = req.Clone(req.Context())
-	t.header(req.Header, x.model)
+	t.header(req.Header, x.model, x.pay)
 	req.ContentLength = int64(len(data))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	req.Body, _ = req.GetBody()
@@ -169,13 +205,20 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
-// header completes the header of a request to model.
-func (t *transport) header(h http.Header, model string) {
+// header completes the header of a request to model that pay pays for.
+func (t *transport) header(h http.Header, model string, pay payment) {
 	h.Set("User-Agent", t.g.opts.userAgent(model))
 	h.Del("X-Server-Timeout") // how long we wait is not the server's concern
-	if t.g.opts.Bearer {
-		h.Del("X-Goog-Api-Key")
-		h.Set("Authorization", "Bearer "+t.g.opts.APIKey)
+	h.Del("X-Goog-Api-Key")
+	switch {
+	case pay.secret == "":
+	case pay.token || t.g.opts.Bearer:
+		h.Set("Authorization", "Bearer "+pay.secret)
+	default:
+		h.Set("X-Goog-Api-Key", pay.secret)
+	}
+	if pay.quota != "" {
+		h.Set("X-Goog-User-Project", pay.quota)
 	}
 	for k, vs := range t.g.opts.Header {
 		h[http.CanonicalHeaderKey(k)] = vs

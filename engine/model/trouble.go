@@ -18,6 +18,12 @@ import (
 // failed makes the error of a request that the server did not answer.
 func (g *Genai) failed(f failure, x *exchange) *Error {
 	e := f.classify(x.model)
+	if e.Kind == Auth && g.opts.Account != nil {
+		e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
+		if e.Hint == hintKey || e.Hint == hintAccess {
+			e.Hint = hintAccount
+		}
+	}
 	e.Message, e.Hint = g.redact.clean(e.Message), g.redact.clean(e.Hint)
 	return e
 }
@@ -68,13 +74,13 @@ func (g *Genai) lost(ctx context.Context, x *exchange, err error) error {
 	if x.resp != nil {
 		e.HTTP = x.resp.StatusCode
 	}
-	e.Message = g.redact.clean(oneLine(g.story(e, x, err)))
+	e.Message = g.redact.clean(oneLine(g.story(e, x, g.base.Host, err)))
 	return e
 }
 
-// story says what happened, and notes in e what follows from it.
-func (g *Genai) story(e *Error, x *exchange, err error) string {
-	host := g.base.Host
+// story says what happened to a request to host, and notes in e what follows
+// from it.
+func (g *Genai) story(e *Error, x *exchange, host string, err error) string {
 	var (
 		dns    *net.DNSError
 		op     *net.OpError

@@ -1,0 +1,125 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A payment is what pays for a request: a key, an access token, or nothing.
+type payment struct {
+	secret string
+	token  bool
+	quota  string    // the project whose quota counts
+	until  time.Time // zero is for ever
+}
+
+// early is how long before its end a token is no longer used.
+const early = 2 * time.Minute
+
+// A wallet holds the payment that was fetched last.
+type wallet struct {
+	turn  chan payment // holds the payment while nobody looks at it
+	fetch func(ctx context.Context, x *exchange) (payment, error)
+}
+
+func newWallet(fetch func(context.Context, *exchange) (payment, error)) *wallet {
+	w := &wallet{turn: make(chan payment, 1), fetch: fetch}
+	w.turn <- payment{until: time.Unix(1, 0)} // over since long
+	return w
+}
+
+// take returns a payment for the request of x. It is fetched for one request
+// at a time; the others wait, and can be called off.
+func (w *wallet) take(ctx context.Context, x *exchange) (payment, error) {
+	select {
+	case p := <-w.turn:
+		defer func() { w.turn <- p }()
+		if !p.until.IsZero() && time.Until(p.until) < early {
+			fresh, err := w.fetch(ctx, x)
+			if err != nil {
+				return payment{}, err
+			}
+			p = fresh
+		}
+		return p, nil
+	case <-ctx.Done():
+		return payment{}, ctx.Err()
+	}
+}
+
+// drop forgets p, which the server refused.
+func (w *wallet) drop(p payment) {
+	held := <-w.turn
+	if held == p {
+		held.until = time.Unix(1, 0)
+	}
+	w.turn <- held
+}
+
+// payment fetches what pays for requests.
+func (g *Genai) payment(ctx context.Context, x *exchange) (payment, error) {
+	o := g.opts
+	switch {
+	case o.Account != nil:
+		return g.accessToken(ctx, x)
+	case o.APIKey != "" || o.FindKey == nil:
+		return payment{secret: o.APIKey}, nil
+	}
+	key, err := o.FindKey(ctx)
+	if err != nil {
+		return payment{}, unpaid(ctx, err)
+	}
+	if key == "" || !headerValue(key) {
+		return payment{}, errKey(key)
+	}
+	g.redact.secret(key)
+	return payment{secret: key}, nil
+}
+
+// unpaid makes the error of a credential that was not found.
+func unpaid(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	e := &Error{Kind: Auth, Final: true, Message: oneLine(err.Error()), Hint: hintKey, Err: err}
+	var adviser interface{ Advice() string }
+	if errors.As(err, &adviser) && adviser.Advice() != "" {
+		e.Hint = adviser.Advice()
+	}
+	return e
+}
+
+// errKey says what is wrong with a key.
+func errKey(key string) error {
+	if key == "" {
+		return &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
+			Hint: "make one at https://aistudio.google.com/apikey and export GEMINI_API_KEY=..."}
+	}
+	return &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Hint: hintKey}
+}
+
+// checkAccount finds what is missing in o to pay for requests.
+func (o Options) checkAccount() error {
+	switch {
+	case o.Account != nil && (!o.Vertex || o.Project == "" || o.Location == ""):
+		return &Error{Kind: Auth, Final: true, Message: "an account pays for a project in a location of Vertex AI only",
+			Hint: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
+	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
+		return errKey(o.APIKey)
+	case o.Project != "" && !pathWord(o.Project), o.Location != "" && (!pathWord(o.Location) || !hostWord(o.Location)), !headerValue(o.Quota):
+		return &Error{Kind: Config, Final: true, Message: "the project or the location is no name of one",
+			Hint: "check GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"}
+	}
+	return nil
+}
+
+// hostWord reports whether s may stand in the name of a host.
+func hostWord(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
+}
