@@ -1,0 +1,87 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// An Account says where the credentials of a Google account may be, the first
+// place first. Nothing is looked at before Read.
+type Account struct {
+	// File is the one that GOOGLE_APPLICATION_CREDENTIALS names. If it is
+	// set, it has to be there, and nothing else counts.
+	File string
+
+	// Usual is where gcloud auth application-default login leaves them.
+	Usual string
+
+	// Host is the server that tells a machine of Google's about itself;
+	// empty for its usual address.
+	Host string
+}
+
+// account returns where to look.
+func account(cfg Config, get func(string) string) *Account {
+	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST")}
+	const name = "application_default_credentials.json"
+	switch dir, home := get("CLOUDSDK_CONFIG"), get("HOME"); {
+	case dir != "":
+		a.Usual = filepath.Join(dir, name)
+	case cfg.GOOS == "windows":
+		if data := get("APPDATA"); data != "" {
+			a.Usual = filepath.Join(data, "gcloud", name)
+		}
+	case home != "":
+		a.Usual = filepath.Join(home, ".config", "gcloud", name)
+	}
+	return a
+}
+
+// Read returns the credentials, and the file they are in. If there is no file,
+// both are empty, and the machine itself is to be asked.
+func (a *Account) Read() (data []byte, from string, err error) {
+	const hint = "make the file with gcloud auth application-default login, or correct GOOGLE_APPLICATION_CREDENTIALS"
+	from = a.File
+	if from == "" {
+		if from = a.Usual; from == "" {
+			return nil, "", nil
+		}
+		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+			return nil, "", nil
+		}
+	}
+	data, err = readSmall(from)
+	if err != nil {
+		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Hint: hint, Err: err}
+	}
+	return data, from, nil
+}
+
+// readSmall reads a file of credentials, which is regular and small.
+func readSmall(name string) ([]byte, error) {
+	const most = 1 << 20
+	info, err := os.Stat(name)
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return nil, path.Err // less the name
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a directory")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > most:
+		return nil, fmt.Errorf("%d bytes are too many", info.Size())
+	}
+	f, err := os.Open(name)
+	if errors.As(err, &path) {
+		return nil, path.Err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}

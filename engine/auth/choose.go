@@ -1,0 +1,339 @@
+package auth
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Method is a way to pay for requests, by its name in the settings.
+type Method string
+
+// The methods.
+const (
+	APIKey  Method = "gemini-api-key"              // the Gemini API with a key
+	Vertex  Method = "vertex-ai"                   // Vertex AI with a Google account or an express key
+	Gateway Method = "gateway"                     // another server, whose key and headers are its own affair
+	Compute Method = "compute-default-credentials" // Code Assist with the account of the machine
+	Google  Method = "oauth-personal"              // the log-in of another program, which is not ours to use
+)
+
+// Methods returns the methods that can be chosen, in the order to offer them.
+func Methods() []Method { return []Method{APIKey, Vertex, Gateway} }
+
+// Known returns the method of the given name. The name may be an older one.
+func Known(name string) (Method, bool) {
+	if name == "cloud-shell" {
+		return Compute, true
+	}
+	m := Method(name)
+	return m, slices.Contains([]Method{APIKey, Vertex, Gateway, Compute, Google}, m)
+}
+
+// An Error says why no request can be made.
+type Error struct {
+	Message string // what is wrong, on one line
+	Hint    string // what to do about it, on one line; may be empty
+	Err     error  // the cause, may be nil
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Advice returns the hint.
+func (e *Error) Advice() string { return e.Hint }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Config is what a choice depends on.
+type Config struct {
+	Selected, Enforced string // security.auth.selectedType and enforcedType
+	External           bool   // security.auth.useExternal
+
+	// Getenv returns a variable of the environment or else of the .env file.
+	Getenv func(string) string
+
+	// GOOS is the operating system, which decides where gcloud keeps its
+	// files.
+	GOOS string
+
+	// Request and Shared are billing.vertexAi.requestType and
+	// sharedRequestType.
+	Request, Shared string
+}
+
+// A Choice is how requests are paid for.
+type Choice struct {
+	Method Method
+
+	// From is the setting or the variable that decided, empty if nothing
+	// was said.
+	From string
+
+	// Key is the key, and KeyFrom the variable that holds it. With Stored,
+	// the key is the one that the user has stored, and has to be there.
+	Key, KeyFrom string
+	Stored       bool
+
+	Bearer bool        // the key travels as a bearer token
+	Header http.Header // further fields of every request
+
+	// Account is where to find the Google account that pays, nil if a key
+	// does.
+	Account *Account
+
+	Project, ProjectFrom   string
+	Location, LocationFrom string
+	Quota                  string // the project that the quota is of, if another
+
+	BaseURL, BaseFrom string // where the API is, if elsewhere
+	External          bool   // credentials are none of our business
+}
+
+// Choose returns how requests are paid for: as the settings say, or else the
+// environment. The error, if any, is an [Error]; beside it, the Choice holds
+// what is known.
+func Choose(cfg Config) (Choice, error) {
+	c := Choice{External: cfg.External}
+	get := func(name string) string { return strings.TrimSpace(cfg.Getenv(name)) }
+	var err error
+	if c.Header, err = ParseHeader(get("GEMINI_CLI_CUSTOM_HEADERS")); err != nil {
+		return c, err
+	}
+	c.Bearer = get("GEMINI_API_KEY_AUTH_MECHANISM") == "bearer"
+	if err := c.decide(cfg, get); err != nil {
+		return c, err
+	}
+	switch c.Method {
+	case Vertex:
+		err = c.vertex(cfg, get)
+	case Gateway:
+		err = c.gateway(get)
+	case APIKey:
+		c.key(get)
+	case Google:
+		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Hint: hintInstead}
+	case Compute:
+		err = &Error{Message: "Code Assist with the credentials of this machine is not supported yet", Hint: hintInstead}
+	}
+	if err == nil {
+		err = c.check()
+	}
+	return c, err
+}
+
+// What to do, by what is missing.
+const (
+	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key) or Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true); gemline auth use TYPE keeps the choice"
+	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_VERTEXAI=true; keys are made at https://aistudio.google.com/apikey"
+	hintProject = "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..., or GOOGLE_API_KEY=... with an express key"
+)
+
+// ErrNoKey returns the error of a choice whose stored key is not there.
+func (c Choice) ErrNoKey() error {
+	message := "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set, and none is stored"
+	hint := hintNothing
+	switch {
+	case c.From != "":
+		message = fmt.Sprintf("no API key: %s says %s, but GEMINI_API_KEY is not set, and no key is stored", c.From, c.Method)
+	case c.BaseURL != "":
+		hint = "for a server that wants no key: gemline auth use gateway; else export GEMINI_API_KEY=... or store a key with gemline auth set-key"
+	}
+	return &Error{Message: message, Hint: hint}
+}
+
+// decide finds the method.
+func (c *Choice) decide(cfg Config, get func(string) string) error {
+	enforced, known := Known(cfg.Enforced)
+	if cfg.Enforced != "" && !known {
+		return unknown("security.auth.enforcedType", cfg.Enforced)
+	}
+	if cfg.Selected != "" {
+		if c.Method, known = Known(cfg.Selected); !known {
+			return unknown("security.auth.selectedType", cfg.Selected)
+		}
+		c.From = "security.auth.selectedType"
+	} else if c.Method, c.From = c.asked(get); c.Method == "" {
+		if c.Method = APIKey; enforced != "" && cfg.Enforced != "" {
+			c.Method, c.From = enforced, "security.auth.enforcedType"
+		}
+	}
+	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
+		return nil
+	}
+	from := cmp.Or(c.From, "the environment")
+	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s", enforced, from, c.Method),
+		Hint: fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)}
+}
+
+func unknown(key, value string) error {
+	return &Error{Message: fmt.Sprintf("%s says %q, which is no way to pay for requests", key, value),
+		Hint: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
+}
+
+// asked returns the method that the environment asks for, and the variable
+// that does.
+func (c *Choice) asked(get func(string) string) (Method, string) {
+	keyed := get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
+	for _, v := range []struct {
+		on     bool
+		method Method
+		from   string
+	}{
+		{on(get("GOOGLE_GENAI_USE_GCA")), Google, "GOOGLE_GENAI_USE_GCA"},
+		{on(get("GOOGLE_GENAI_USE_VERTEXAI")), Vertex, "GOOGLE_GENAI_USE_VERTEXAI"},
+		{get("GOOGLE_GEMINI_BASE_URL") != "" && !keyed && len(c.Header) > 0, Gateway, "GOOGLE_GEMINI_BASE_URL"},
+		{get("GEMINI_API_KEY") != "", APIKey, "GEMINI_API_KEY"},
+		{get("GOOGLE_API_KEY") != "", APIKey, "GOOGLE_API_KEY"},
+		{on(get("CLOUD_SHELL")), Compute, "CLOUD_SHELL"},
+		{on(get("GEMINI_CLI_USE_COMPUTE_ADC")), Compute, "GEMINI_CLI_USE_COMPUTE_ADC"},
+	} {
+		if v.on {
+			return v.method, v.from
+		}
+	}
+	return "", ""
+}
+
+func on(value string) bool { return strings.EqualFold(value, "true") || value == "1" }
+
+// key finds the key of the Gemini API. A key in GOOGLE_API_KEY is one of
+// Vertex AI if anything says Vertex AI.
+func (c *Choice) key(get func(string) string) {
+	c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get)
+	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
+	if c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
+		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
+	}
+	c.Stored = c.Key == "" && !c.External
+}
+
+// gateway finds what another server wants.
+func (c *Choice) gateway(get func(string) string) error {
+	if c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL == "" && !c.External {
+		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
+			Hint: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
+	}
+	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
+	if c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
+		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
+	}
+	return nil
+}
+
+// vertex finds what Vertex AI wants: an express key, or a project, a location
+// and an account.
+func (c *Choice) vertex(cfg Config, get func(string) string) error {
+	c.BaseURL, c.BaseFrom = named("GOOGLE_VERTEX_BASE_URL", get)
+	for name, value := range map[string]string{
+		"X-Vertex-Ai-Llm-Request-Type": cfg.Request, "X-Vertex-Ai-Llm-Shared-Request-Type": cfg.Shared} {
+		if value != "" && c.Header.Get(name) == "" {
+			c.Header.Set(name, value)
+		}
+	}
+	if c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get); c.Key != "" {
+		return nil
+	}
+	for _, name := range []string{"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID"} {
+		if c.Project == "" {
+			c.Project, c.ProjectFrom = named(name, get)
+		}
+	}
+	c.Location, c.LocationFrom = named("GOOGLE_CLOUD_LOCATION", get)
+	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
+	if !c.External {
+		c.Account = account(cfg, get)
+	}
+	var missing []string
+	if c.Project == "" {
+		missing = append(missing, "GOOGLE_CLOUD_PROJECT")
+	}
+	if c.Location == "" {
+		missing = append(missing, "GOOGLE_CLOUD_LOCATION")
+	}
+	switch {
+	case len(missing) == 2 && !c.External:
+		return &Error{Message: "Vertex AI is chosen, but neither a project and a location nor a key is: GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and GOOGLE_API_KEY are not set", Hint: hintProject}
+	case len(missing) > 0 && !c.External:
+		return &Error{Message: "Vertex AI is chosen, but " + missing[0] + " is not set", Hint: hintProject}
+	}
+	return nil
+}
+
+// named returns the value of a variable, and its name if there is one.
+func named(name string, get func(string) string) (value, from string) {
+	if value = get(name); value != "" {
+		from = name
+	}
+	return value, from
+}
+
+// check finds what would go wrong at the first request.
+func (c *Choice) check() error {
+	if c.Key != "" && CheckKey(c.Key) != nil {
+		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has", c.KeyFrom), Hint: "copy it once more: https://aistudio.google.com/apikey"}
+	}
+	for _, part := range []struct{ value, from, allowed string }{
+		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
+	} {
+		if !plain(part.value, part.allowed) {
+			return &Error{Message: fmt.Sprintf("%s is %q, which is no name of that kind", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
+		}
+	}
+	return nil
+}
+
+// plain reports whether s may stand in an address as it is.
+func plain(s, more string) bool {
+	for i := range len(s) {
+		b := s[i]
+		if (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') && strings.IndexByte(more, b) < 0 {
+			return false
+		}
+	}
+	return !strings.Contains(s, "..")
+}
+
+// CheckKey returns what keeps s from being a key.
+func CheckKey(s string) error {
+	switch {
+	case s == "":
+		return &Error{Message: "the key is empty"}
+	case len(s) > 4096:
+		return &Error{Message: fmt.Sprintf("%d characters are too many for a key", len(s))}
+	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return &Error{Message: "the key holds characters that no key has", Hint: "a key is one word of letters, digits, - and _"}
+	}
+	return nil
+}
+
+// Address returns where the API is, fit to be shown; empty for the usual
+// place.
+func (c Choice) Address() string {
+	if c.BaseURL == "" {
+		return ""
+	}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil { // it may hold a password
+		return "(no URL)"
+	}
+	if u.User != nil {
+		u.User = url.User("xxxxx")
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.String()
+}
+
+// Fields returns the names of the further header fields, in order.
+func (c Choice) Fields() []string {
+	names := make([]string, 0, len(c.Header))
+	for name := range c.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,245 @@
+package auth
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/crypto/scrypt"
+)
+
+// FileName is the name of the file of credentials in the user's directory.
+const FileName = "gemini-credentials.json"
+
+// A File is a file of credentials as the Gemini CLI has it: an object of
+// services, each an object of values, encrypted for one user of one machine.
+// That keeps it out of backups and searches, not from the user's programs;
+// its mode does the rest.
+type File struct {
+	Path string
+	Host string // the name of the machine
+	User string // and of the user
+}
+
+// NewFile returns the File in dir, for this user of this machine.
+func NewFile(dir string) File {
+	f := File{}
+	if dir != "" {
+		f.Path = filepath.Join(dir, FileName)
+	}
+	f.Host, _ = os.Hostname()
+	if u, err := user.Current(); err == nil {
+		f.User = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+	}
+	return f
+}
+
+// entries are values by service and account.
+type entries map[string]map[string]json.RawMessage
+
+// Get returns a value, empty if there is none.
+func (f File) Get(service, account string) (string, error) {
+	if f.Path == "" {
+		return "", nil
+	}
+	all, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	var value string
+	if raw, ok := all[service][account]; ok && json.Unmarshal(raw, &value) != nil {
+		value = string(raw) // an object, unpacked
+	}
+	return value, nil
+}
+
+// Set stores a value and leaves all others as they are.
+func (f File) Set(ctx context.Context, service, account, value string) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return f.change(ctx, func(all entries) bool {
+		if all[service] == nil {
+			all[service] = map[string]json.RawMessage{}
+		}
+		all[service][account] = raw
+		return true
+	})
+}
+
+// Delete removes a value and reports whether it was there. A file that holds
+// nothing more is removed.
+func (f File) Delete(ctx context.Context, service, account string) (had bool, err error) {
+	if f.Path == "" {
+		return false, nil
+	}
+	if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	err = f.change(ctx, func(all entries) bool {
+		if _, had = all[service][account]; had {
+			if delete(all[service], account); len(all[service]) == 0 {
+				delete(all, service)
+			}
+		}
+		return had
+	})
+	return had && err == nil, err
+}
+
+// change reads the file, lets edit change what is in it, and writes it if edit
+// says so. No other process of this program writes meanwhile.
+func (f File) change(ctx context.Context, edit func(entries) bool) error {
+	if f.Path == "" {
+		return &Error{Message: "there is no home directory to keep a key in", Hint: "export GEMINI_API_KEY=... instead"}
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return f.unwritten(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	lock := flock.New(f.Path + ".lock")
+	if ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); !ok {
+		return f.unwritten(fmt.Errorf("another program holds %s.lock: %w", f.Path, err))
+	}
+	defer lock.Unlock() // the file stays: another process may be waiting for it
+	all, err := f.read()
+	if err != nil || !edit(all) {
+		return err
+	}
+	return f.write(all)
+}
+
+func (f File) read() (entries, error) {
+	text, err := readSmall(f.Path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(text)) == "" {
+		return entries{}, nil
+	}
+	if err != nil {
+		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Hint: "mend or remove it", Err: err}
+	}
+	all, err := f.decrypt(string(text))
+	if err != nil {
+		return nil, &Error{Message: fmt.Sprintf("%s can't be opened: it was made by another user or on another machine, or it is damaged (%v)", f.Path, err),
+			Hint: "it is left as it is; move it away and store the key again with gemline auth set-key", Err: err}
+	}
+	return all, nil
+}
+
+// write replaces the file as a whole. A link stays one.
+func (f File) write(all entries) error {
+	path := f.Path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if len(all) == 0 {
+		if err := os.Remove(path); err != nil {
+			return f.unwritten(err)
+		}
+		return nil
+	}
+	text, err := f.encrypt(all)
+	if err != nil {
+		return f.unwritten(err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // 0600
+	if err != nil {
+		return f.unwritten(err)
+	}
+	defer os.Remove(tmp.Name()) // in vain, if all went well
+	_, err = tmp.WriteString(text)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return f.unwritten(err)
+	}
+	return nil
+}
+
+func (f File) unwritten(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err), Hint: "export GEMINI_API_KEY=... instead", Err: err}
+}
+
+// aead returns the cipher, for nonces of the given length.
+func (f File) aead(nonce int) (cipher.AEAD, error) {
+	key, err := scrypt.Key([]byte("gemini-cli-oauth"), []byte(f.Host+"-"+f.User+"-gemini-cli"), 1<<14, 8, 1, 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithNonceSize(block, nonce)
+}
+
+const tagSize = 16
+
+// encrypt returns the text of the file: nonce, tag and cipher, in hexadecimal.
+func (f File) encrypt(all entries) (string, error) {
+	const nonceSize = 12
+	clear, err := json.Marshal(all)
+	if err != nil {
+		return "", err
+	}
+	gcm, err := f.aead(nonceSize)
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, nonceSize)
+	rand.Read(nonce) // never fails
+	sealed := gcm.Seal(nil, nonce, clear, nil)
+	sealed, tag := sealed[:len(sealed)-tagSize], sealed[len(sealed)-tagSize:]
+	return hex.EncodeToString(nonce) + ":" + hex.EncodeToString(tag) + ":" + hex.EncodeToString(sealed), nil
+}
+
+// decrypt reads the text of the file.
+func (f File) decrypt(text string) (entries, error) {
+	fields := strings.Split(strings.TrimSpace(text), ":")
+	if len(fields) != 3 {
+		return nil, errors.New("it has no three parts")
+	}
+	var parts [3][]byte
+	for i, field := range fields {
+		b, err := hex.DecodeString(field)
+		if err != nil {
+			return nil, errors.New("it is not hexadecimal")
+		}
+		parts[i] = b
+	}
+	nonce, tag, sealed := parts[0], parts[1], parts[2]
+	if n := len(nonce); n != 12 && n != 16 || len(tag) != tagSize {
+		return nil, errors.New("its parts have the wrong lengths")
+	}
+	gcm, err := f.aead(len(nonce))
+	if err != nil {
+		return nil, err
+	}
+	clear, err := gcm.Open(nil, nonce, append(sealed, tag...), nil)
+	if err != nil {
+		return nil, errors.New("the key does not fit")
+	}
+	all := entries{}
+	if err := json.Unmarshal(clear, &all); err != nil || all == nil {
+		return nil, errors.New("it holds something else")
+	}
+	return all, nil
+}
