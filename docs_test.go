@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -93,10 +95,45 @@ func toolsPage(env tools.Env) string {
 
 func settingsPage() string {
 	var b strings.Builder
-	b.WriteString("# Settings\n\nThe keys that gemline goes by, printed from its own table. `docs/usage.md` says where the files are.\n\n| key | value | default | what it does |\n|---|---|---|---|\n")
-	for _, k := range settings.Keys() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, k.Type, k.Default, k.Help)
+	b.WriteString("# Settings\n\nEvery key of a file of settings, printed from the program's own table. [usage.md](usage.md#settings) says where the files are, " +
+		"`gemline config list --origin` what yours say, and [settings.schema.json](settings.schema.json) is for editors.\n\n" +
+		"A key is *in use*; or *not in use yet*; or it is about a full-screen interface, a vendor's service or a runtime that is not here, and is *accepted, without effect*. " +
+		"An unknown key is told once, with the known one that comes nearest.\n")
+	section, keys := "$", settings.Keys()
+	slices.SortStableFunc(keys, func(a, b settings.Key) int { return strings.Compare(sectionOf(a), sectionOf(b)) })
+	for _, k := range keys {
+		if head := sectionOf(k); head != section {
+			section = head
+			fmt.Fprintf(&b, "\n## %s\n\n| key | value | default | status | what it does |\n|---|---|---|---|---|\n", cmp.Or(head, "at the top"))
+		}
+		fallback := ""
+		if v := k.Default(); v != nil {
+			text, _ := json.Marshal(v)
+			fallback = "`" + string(text) + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, strings.Join(values(k), "; "), fallback, k.Status, k.Help)
 	}
-	b.WriteString("\nThe Gemini CLI's other keys are accepted and change nothing. An unknown key is told once, with the known one that comes nearest.\n")
 	return b.String()
+}
+
+// sectionOf returns the object that a key stands in, "" at the top.
+func sectionOf(k settings.Key) string {
+	head, _, below := strings.Cut(k.Name, ".")
+	if !below && head != "mcpServers" {
+		return ""
+	}
+	return head
+}
+
+// values says what a key may be, and how the files combine.
+func values(k settings.Key) []string {
+	out := []string{k.Type}
+	if k.Enum != nil {
+		out[0] = strings.Join(k.Enum, " or ")
+	}
+	how := map[string]string{"concat": "of all files", "union": "of all files, each once", "shallow": "of all files, the strongest for each name", "intersect": "what all files have that give it"}
+	if words := how[k.Merge]; words != "" {
+		out = append(out, words)
+	}
+	return out
 }

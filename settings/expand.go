@@ -5,28 +5,59 @@ import (
 	"strings"
 )
 
-// maxExpanded is how long a value may become by the variables in it.
-const maxExpanded = 64 << 10
+const (
+	maxExpanded = 64 << 10 // how long a value may become by the variables in it
+	maxFilled   = 8 << 20  // how long all values of a file may become together
+)
 
-// expand replaces $NAME, ${NAME} and ${NAME:-default} in the strings of v,
-// which stays as it is. A variable that is not set, without a default, stays
-// as written.
-func expand(v any, lookup func(string) (string, bool)) (any, error) {
+// A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. A variable
+// that is not set, without a default, stays as written.
+type filler struct {
+	lookup  func(string) (string, bool)
+	filled  int // how many bytes the values that changed have by now
+	problem func(path []string, message string)
+}
+
+// tree fills in the strings below an object, in place. A value that becomes
+// too long is taken out.
+func (f *filler) tree(path []string, tree map[string]any) {
+	for name, v := range sorted(tree) {
+		at := below(path, name)
+		out, err := f.value(at, v)
+		if err != nil {
+			f.problem(at, shown(JoinKey(at))+" "+err.Error())
+			delete(tree, name)
+			continue
+		}
+		tree[name] = out
+	}
+}
+
+func (f *filler) value(path []string, v any) (any, error) {
 	switch x := v.(type) {
 	case string:
-		return expandText(x, lookup)
+		out, err := expandText(x, f.lookup)
+		if out != x {
+			f.filled += len(out)
+		}
+		if f.filled > maxFilled {
+			err = errTooLong
+		}
+		return out, err
 	case []any:
-		out := make([]any, len(x))
 		for i, item := range x {
 			var err error
-			if out[i], err = expand(item, lookup); err != nil {
+			if x[i], err = f.value(path, item); err != nil {
 				return nil, err
 			}
 		}
-		return out, nil
+	case map[string]any:
+		f.tree(path, x)
 	}
 	return v, nil
 }
+
+var errTooLong = errors.New("is too long once its variables are filled in")
 
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	if !strings.Contains(s, "$") {
@@ -54,7 +85,7 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 			value = whole
 		}
 		if b.WriteString(value); b.Len() > maxExpanded {
-			return "", errors.New("is too long once its variables are filled in")
+			return "", errTooLong
 		}
 		s = s[len(whole):]
 	}

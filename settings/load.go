@@ -4,11 +4,27 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
+)
+
+// A Scope says whom a value is for, and so how strong it is.
+type Scope string
+
+// The scopes, the weakest first.
+const (
+	BuiltIn        Scope = "default"
+	SystemDefaults Scope = "system-defaults"
+	User           Scope = "user"
+	Workspace      Scope = "workspace"
+	System         Scope = "system"
+	Environment    Scope = "environment"
+	CommandLine    Scope = "flag"
 )
 
 // A Source is a file of settings. It need not exist.
 type Source struct {
-	Path string
+	Scope Scope
+	Path  string
 
 	// Guarded files bind every user of the machine and count only if nobody
 	// but its administrator can have written them.
@@ -27,11 +43,11 @@ func (p Paths) Sources(lookup func(string) (string, bool), workspace bool) []Sou
 	if defaults == "" {
 		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
 	}
-	list := []Source{{Path: defaults, Guarded: true}, {Path: p.User("settings.json")}}
+	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true}, {Scope: User, Path: p.User("settings.json")}}
 	if workspace && !p.AtHome() {
-		list = append(list, Source{Path: p.Workspace("settings.json")})
+		list = append(list, Source{Scope: Workspace, Path: p.Workspace("settings.json")})
 	}
-	return append(list, Source{Path: system, Guarded: true})
+	return append(list, Source{Scope: System, Path: system, Guarded: true})
 }
 
 // AtHome reports whether the working directory is the home directory, whose
@@ -71,59 +87,42 @@ func systemSettings(lookup func(string) (string, bool)) string {
 //
 // Variables in values are filled in from lookup. The files are never written.
 func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, warnings []string, err error) {
-	s = Default()
-	vocabulary := words()
-	for _, src := range sources {
-		tree, ferr := src.read(&warnings)
-		if ferr != nil && err == nil {
-			err = ferr
+	layers := Read(sources, lookup)
+	for _, l := range layers {
+		if l.Err != nil && err == nil {
+			err = l.Err
 		}
-		if tree == nil {
-			continue
-		}
-		wrong := append(vocabulary.check(tree), s.take(tree, lookup)...)
-		for i, w := range wrong {
-			if i == maxWarnings {
-				warnings = append(warnings, fmt.Sprintf("%s: and %d more like this", src.Path, len(wrong)-i))
-				break
-			}
-			warnings = append(warnings, src.Path+": "+w)
-		}
+		warnings = append(warnings, l.warnings()...)
 	}
+	s = Default()
+	s.take(Merge(layers))
 	return s, warnings, err
 }
 
 // maxWarnings is how many warnings one file may give.
 const maxWarnings = 5
 
-func (src Source) read(warnings *[]string) (map[string]any, error) {
-	if src.Guarded {
-		if why := exposed(src.Path); why != "" {
-			*warnings = append(*warnings, fmt.Sprintf("%s is passed over: %s", src.Path, why))
-			return nil, nil
-		}
+// warnings says what is wrong with a file that is used all the same.
+func (l *Layer) warnings() []string {
+	var out []string
+	if l.Exposed != "" {
+		out = append(out, fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
 	}
-	return readObject(src.Path)
+	for i, p := range l.Problems {
+		if i == maxWarnings {
+			return append(out, fmt.Sprintf("%s: and %d more like this", l.Path, len(l.Problems)-i))
+		}
+		out = append(out, l.Path+": "+p.Message)
+	}
+	return out
 }
 
-// take sets what tree holds, and returns what is wrong with it.
-func (s *Settings) take(tree map[string]any, env func(string) (string, bool)) (wrong []string) {
+// take sets the fields that a merged tree has values for.
+func (s *Settings) take(merged map[string]any) {
+	s.Merged = merged
 	for _, k := range fields() {
-		v, ok := lookup(tree, k.Name)
-		for old, name := range renamed() {
-			if name == k.Name && !ok {
-				v, ok = lookup(tree, old)
-			}
-		}
-		if !ok {
-			continue
-		}
-		v, err := expand(v, env)
-		if err != nil {
-			wrong = append(wrong, k.Name+" "+err.Error())
-		} else if err := k.set(s, v); err != nil {
-			wrong = append(wrong, err.Error())
+		if v, ok := at(merged, strings.Split(k.Name, ".")); ok {
+			k.set(s, k.combine(k.fallback, v))
 		}
 	}
-	return wrong
 }

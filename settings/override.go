@@ -1,7 +1,9 @@
 package settings
 
 import (
-	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,16 +13,100 @@ type ForbiddenError struct{ Message string }
 // Error returns the message.
 func (e *ForbiddenError) Error() string { return e.Message }
 
+// An override is a key about which the environment or the command line may
+// have the last word.
+type override struct {
+	key  string
+	vars []string                                   // the first that is set and not empty counts
+	flag func(*Flags) (name string, v any, ok bool) // nil if there is none
+	on   bool                                       // the variables are switches: 1 and true turn it on, anything else off
+}
+
+func overrides() []override {
+	return []override{
+		{key: "model.name", vars: []string{"GEMINI_MODEL"}, flag: func(f *Flags) (string, any, bool) {
+			name := strings.TrimSpace(f.Model)
+			return "--model", name, name != ""
+		}},
+		{key: "model.maxSessionTurns", flag: func(f *Flags) (string, any, bool) {
+			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
+		}},
+		{key: "general.maxAttempts", flag: func(f *Flags) (string, any, bool) {
+			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
+		}},
+		{key: "general.defaultApprovalMode", flag: func(f *Flags) (string, any, bool) {
+			name := "--approval-mode"
+			if f.ApprovalMode == "" {
+				name = "--yolo"
+			}
+			return name, f.Mode(), f.Mode() != ""
+		}},
+		{key: "output.format", flag: func(f *Flags) (string, any, bool) {
+			name := "--output-format"
+			if f.OutputFormat == "" {
+				name = "--json"
+			}
+			return name, f.Format(), f.Format() != ""
+		}},
+		{key: "ui.accessibility.screenReader", flag: func(f *Flags) (string, any, bool) {
+			return "--screen-reader", true, f.ScreenReader
+		}},
+		{key: "context.includeDirectories", flag: func(f *Flags) (string, any, bool) {
+			items := make([]any, len(f.IncludeDirs))
+			for i, dir := range f.IncludeDirs {
+				items[i] = dir
+			}
+			return "--include-directories", items, len(items) > 0
+		}},
+		{key: "telemetry.enabled", vars: []string{"GEMINI_TELEMETRY_ENABLED"}, on: true},
+		{key: "telemetry.traces", vars: []string{"GEMINI_TELEMETRY_TRACES_ENABLED"}, on: true},
+		{key: "telemetry.target", vars: []string{"GEMINI_TELEMETRY_TARGET"}},
+		{key: "telemetry.otlpEndpoint", vars: []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}},
+		{key: "telemetry.otlpProtocol", vars: []string{"GEMINI_TELEMETRY_OTLP_PROTOCOL"}},
+		{key: "telemetry.logPrompts", vars: []string{"GEMINI_TELEMETRY_LOG_PROMPTS"}, on: true},
+		{key: "telemetry.outfile", vars: []string{"GEMINI_TELEMETRY_OUTFILE"}},
+		{key: "telemetry.useCollector", vars: []string{"GEMINI_TELEMETRY_USE_COLLECTOR"}, on: true},
+		{key: "telemetry.useCliAuth", vars: []string{"GEMINI_TELEMETRY_USE_CLI_AUTH"}, on: true},
+	}
+}
+
+// variables returns what the environment says about the key, by every
+// variable that says something, the strongest first.
+func (o override) variables(lookup func(string) (string, bool)) (names []string, values []any) {
+	for _, name := range o.vars {
+		said, _ := lookup(name)
+		if said = strings.TrimSpace(said); said == "" {
+			continue
+		}
+		var v any = said
+		if o.on {
+			v = said == "1" || said == "true"
+		}
+		names, values = append(names, name), append(values, v)
+	}
+	return names, values
+}
+
 // Override lets the environment and then the command line have the last word.
 // The error, a [ForbiddenError], is about a flag that s forbids.
 func (s *Settings) Override(f *Flags, lookup func(string) (string, bool)) error {
-	name, _ := lookup("GEMINI_MODEL")
-	s.Model = cmp.Or(strings.TrimSpace(f.Model), strings.TrimSpace(name), strings.TrimSpace(s.Model))
-	s.MaxTurns = cmp.Or(f.MaxTurns, s.MaxTurns)
-	s.MaxAttempts = cmp.Or(f.MaxAttempts, s.MaxAttempts)
-	s.ApprovalMode = cmp.Or(f.Mode(), s.ApprovalMode)
-	s.Format = cmp.Or(f.Format(), s.Format)
-	s.IncludeDirs = append(s.IncludeDirs[:len(s.IncludeDirs):len(s.IncludeDirs)], f.IncludeDirs...)
+	s.Model = strings.TrimSpace(s.Model)
+	for _, o := range overrides() {
+		i := slices.IndexFunc(fields(), func(k Key) bool { return k.Name == o.key })
+		if i < 0 {
+			continue
+		}
+		k := fields()[i]
+		if _, values := o.variables(lookup); len(values) > 0 {
+			k.set(s, values[0])
+		}
+		if o.flag == nil {
+			continue
+		}
+		if _, v, ok := o.flag(f); ok {
+			k.set(s, k.combine(k.get(s), v))
+		}
+	}
 	if s.ApprovalMode == "yolo" && s.NoYolo {
 		return &ForbiddenError{"yolo is switched off by security.disableYoloMode in the settings"}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,14 +39,135 @@ const (
 	maxDepth = 100     // of objects and lists in each other
 )
 
+// A document is the text of a file of settings, and what it says.
+type document struct {
+	text  []byte
+	root  hujson.Value
+	tree  map[string]any
+	twice [][]string // the keys that are given more than once; the last one counts
+}
+
 // readObject reads a file that holds an object of JSON with comments. A file
 // that is not there is nil. The error is a [FileError].
 func readObject(path string) (map[string]any, error) {
+	doc, err := readDocument(path)
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	return doc.tree, nil
+}
+
+func readDocument(path string) (*document, error) {
 	b, err := readFile(path)
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return parseObject(path, b)
+	return parseDocument(path, b)
+}
+
+// parseObject parses the text of the file path.
+func parseObject(path string, b []byte) (map[string]any, error) {
+	doc, err := parseDocument(path, b)
+	if err != nil {
+		return nil, err
+	}
+	return doc.tree, nil
+}
+
+func parseDocument(path string, b []byte) (*document, error) {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if len(bytes.TrimSpace(b)) == 0 {
+		b = append([]byte("{}"), b...)
+	}
+	v, doc, err := parseValue(path, b)
+	if err != nil {
+		return nil, err
+	}
+	tree, ok := v.(map[string]any)
+	if !ok {
+		return nil, refuse(path, b, doc.root.StartOffset, "must hold an object: { ... }")
+	}
+	doc.tree = tree
+	return doc, nil
+}
+
+// parseValue parses any value of JSON with comments.
+func parseValue(path string, b []byte) (any, *document, error) {
+	if i := invalid(b); i >= 0 {
+		return nil, nil, refuse(path, b, i, "is not UTF-8")
+	}
+	if i := tooDeep(b); i >= 0 {
+		return nil, nil, refuse(path, b, i, "objects and lists are nested too deep")
+	}
+	root, err := hujson.Parse(b)
+	if err != nil {
+		return nil, nil, syntax(path, err)
+	}
+	doc := &document{text: b, root: root}
+	return doc.value(nil, root), doc, nil
+}
+
+// value returns what v says. Numbers stay as they are written.
+func (d *document) value(path []string, v hujson.Value) any {
+	switch x := v.Value.(type) {
+	case *hujson.Object:
+		tree := make(map[string]any, len(x.Members))
+		for _, m := range x.Members {
+			name := m.Name.Value.(hujson.Literal).String()
+			below := append(path[:len(path):len(path)], name)
+			if _, twice := tree[name]; twice {
+				d.twice = append(d.twice, below)
+			}
+			tree[name] = d.value(below, m.Value)
+		}
+		return tree
+	case *hujson.Array:
+		items := make([]any, len(x.Elements))
+		for i, e := range x.Elements {
+			items[i] = d.value(path, e)
+		}
+		return items
+	case hujson.Literal:
+		switch x.Kind() {
+		case '"':
+			return x.String()
+		case '0':
+			return json.Number(x.String())
+		case 't', 'f':
+			return x.Bool()
+		}
+	}
+	return nil
+}
+
+// place returns the line and the column of a key, and its value as it is
+// written. The last of several counts.
+func (d *document) place(path []string) (line, column int, written any) {
+	v, at := d.root, d.root.StartOffset
+	for _, name := range path {
+		o, ok := v.Value.(*hujson.Object)
+		if !ok {
+			return 0, 0, nil
+		}
+		found := false
+		for _, m := range slices.Backward(o.Members) {
+			if found = m.Name.Value.(hujson.Literal).String() == name; found {
+				v, at = m.Value, m.Name.StartOffset
+				break
+			}
+		}
+		if !found {
+			return 0, 0, nil
+		}
+	}
+	line, column = position(d.text, at)
+	return line, column, (&document{}).value(nil, v)
+}
+
+func refuse(path string, b []byte, offset int, message string) error {
+	e := &FileError{Path: path, Message: message}
+	e.Line, e.Column = position(b, offset)
+	return e
 }
 
 // readFile reads a regular file of reasonable size. One that is not there, or
@@ -90,46 +212,14 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// parseObject parses the text of the file path.
-func parseObject(path string, b []byte) (map[string]any, error) {
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	refuse := func(offset int, message string) error {
-		e := &FileError{Path: path, Message: message}
-		e.Line, e.Column = position(b, offset)
-		return e
-	}
-	if len(bytes.TrimSpace(b)) == 0 {
-		return map[string]any{}, nil
-	}
-	if i := invalid(b); i >= 0 {
-		return nil, refuse(i, "is not UTF-8")
-	}
-	if i := tooDeep(b); i >= 0 {
-		return nil, refuse(i, "objects and lists are nested too deep")
-	}
-	v, err := hujson.Parse(b)
-	if err != nil {
-		return nil, syntax(path, err)
-	}
-	v.Standardize()
-	if _, ok := v.Value.(*hujson.Object); !ok {
-		return nil, refuse(v.StartOffset, "must hold an object: { ... }")
-	}
-	tree := map[string]any{}
-	if err := json.Unmarshal(v.Pack(), &tree); err != nil { // a number too large for any float
-		return nil, &FileError{Path: path, Message: err.Error()}
-	}
-	return tree, nil
-}
-
-var place = sync.OnceValue(func() *regexp.Regexp {
+var spot = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
 })
 
 // syntax puts a mistake that the parser found into our words.
 func syntax(path string, err error) error {
 	e := &FileError{Path: path, Message: err.Error()}
-	if m := place().FindStringSubmatch(e.Message); m != nil {
+	if m := spot().FindStringSubmatch(e.Message); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column, _ = strconv.Atoi(m[2])
 		e.Message = strings.TrimPrefix(e.Message, m[0])

@@ -1,20 +1,12 @@
 package settings
 
-import (
-	"cmp"
-	"fmt"
-	"reflect"
-	"slices"
-	"strconv"
-	"strings"
-)
-
 // Settings are the values of the settings files that the program goes by. The
 // zero value is of no use: see [Default].
 //
 // A field's tags are its key, its default, the words it may hold, how the
-// values of several files combine (the last one wins if nothing is said), and
-// what the reference page says about it.
+// values of several files combine (the strongest counts if nothing is said),
+// and what the reference page says about it. The keys without a field are in
+// a table.
 type Settings struct {
 	Model        string `key:"model.name" help:"The model or alias. Before it come -m and GEMINI_MODEL."`
 	MaxTurns     int    `key:"model.maxSessionTurns" default:"-1" help:"How many requests a session may make; 0 or less is no limit. --max-turns beats it."`
@@ -56,176 +48,19 @@ type Settings struct {
 
 	IgnoreLocalEnv bool     `key:"advanced.ignoreLocalEnv" help:"Read a plain .env from the home directory only; one in a .gemini still counts."`
 	ExcludedVars   []string `key:"advanced.excludedEnvVars" default:"DEBUG,DEBUG_MODE" merge:"union" help:"Variables that are not taken from a plain .env."`
+
+	// Merged is everything that the files say, for what needs whole objects,
+	// such as mcpServers and hooks. It is not to be changed.
+	Merged map[string]any
 }
 
 // Default returns the settings of a user who has none.
 func Default() *Settings {
 	s := &Settings{}
-	for _, f := range fields() {
-		if f.Default == "" {
-			continue
-		}
-		if err := f.set(s, f.fallback()); err != nil {
-			panic(err) // a mistake in the tags
+	for _, k := range fields() {
+		if k.fallback != nil {
+			k.set(s, k.fallback)
 		}
 	}
 	return s
-}
-
-// A Key is one setting that the program goes by, for the reference page.
-type Key struct {
-	Name, Type, Default, Help string
-
-	enum, merge string
-	lone        bool
-	index       int
-}
-
-// Keys returns the settings that the program goes by, in the order of the
-// struct.
-func Keys() []Key { return fields() }
-
-func fields() []Key {
-	t := reflect.TypeFor[Settings]()
-	keys := make([]Key, t.NumField())
-	for i := range keys {
-		tag := t.Field(i).Tag
-		k := Key{Name: tag.Get("key"), Default: tag.Get("default"), Help: tag.Get("help"),
-			enum: tag.Get("enum"), merge: tag.Get("merge"), lone: tag.Get("lone") != "", index: i}
-		switch t.Field(i).Type.Kind() {
-		case reflect.String:
-			k.Type = "string"
-			if k.enum != "" {
-				k.Type = strings.ReplaceAll(k.enum, ",", " or ")
-			}
-		case reflect.Int:
-			k.Type = "whole number"
-		case reflect.Bool:
-			k.Type, k.Default = "true or false", cmp.Or(k.Default, "false")
-		case reflect.Slice:
-			k.Type = "list of strings"
-		}
-		keys[i] = k
-	}
-	return keys
-}
-
-// fallback returns the default as a value of a settings file.
-func (k Key) fallback() any {
-	if k.Type != "list of strings" {
-		return k.Default
-	}
-	var list []any
-	for word := range strings.SplitSeq(k.Default, ",") {
-		list = append(list, word)
-	}
-	return list
-}
-
-// set gives the key a value of a settings file, or says what is wrong with it.
-func (k Key) set(s *Settings, v any) error {
-	field := reflect.ValueOf(s).Elem().Field(k.index)
-	switch field.Kind() {
-	case reflect.String:
-		text, ok := v.(string)
-		if !ok || k.enum != "" && !slices.Contains(strings.Split(k.enum, ","), text) {
-			return k.mismatch(v)
-		}
-		field.SetString(text)
-	case reflect.Bool:
-		on, err := strconv.ParseBool(fmt.Sprint(v))
-		if word := fmt.Sprint(v); err != nil || word != "true" && word != "false" {
-			return k.mismatch(v)
-		}
-		field.SetBool(on)
-	case reflect.Int:
-		n, ok := whole(v)
-		if !ok {
-			return k.mismatch(v)
-		}
-		field.SetInt(n)
-	case reflect.Slice:
-		list, ok := texts(v)
-		if word, is := v.(string); is && k.lone {
-			list, ok = []string{word}, true
-		}
-		if !ok {
-			return k.mismatch(v)
-		}
-		field.Set(reflect.ValueOf(k.combine(field.Interface().([]string), list)))
-	}
-	return nil
-}
-
-// combine returns the value of a list that several files name.
-func (k Key) combine(lower, higher []string) []string {
-	if k.merge == "" {
-		return higher
-	}
-	var out []string
-	for _, item := range append(append(out, lower...), higher...) {
-		if k.merge == "concat" || !slices.Contains(out, item) {
-			out = append(out, item)
-		}
-	}
-	return out
-}
-
-func (k Key) mismatch(v any) error {
-	want := k.Type
-	if k.lone {
-		want = "string or a " + want
-	}
-	article := "a "
-	if k.enum != "" || strings.HasPrefix(want, "true") {
-		article = ""
-	}
-	return fmt.Errorf("%s must be %s%s, not %s", k.Name, article, want, describe(v))
-}
-
-// describe names a value of a settings file in a few words.
-func describe(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return fmt.Sprintf("%.40q", x)
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return fmt.Sprint(v)
-}
-
-// whole returns the whole number that v is or spells.
-func whole(v any) (int64, bool) {
-	f, ok := v.(float64)
-	if text, is := v.(string); is {
-		var err error
-		f, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
-		ok = err == nil
-	}
-	const most = 1 << 31
-	if !ok || f != f || f >= most || f <= -most || f != float64(int64(f)) {
-		return 0, false
-	}
-	return int64(f), true
-}
-
-// texts returns the strings of a list of strings.
-func texts(v any) ([]string, bool) {
-	list, ok := v.([]any)
-	if !ok {
-		return nil, false
-	}
-	out := make([]string, 0, len(list))
-	for _, item := range list {
-		text, ok := item.(string)
-		if !ok {
-			return nil, false
-		}
-		out = append(out, text)
-	}
-	return out, true
 }

@@ -1,0 +1,119 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Problem is what is wrong with one key of a file. The key counts as not
+// given.
+type Problem struct {
+	Key     string
+	Message string // one line, which names the key
+
+	path []string
+}
+
+// A checker looks for keys that are none and values of the wrong type.
+type checker struct {
+	problems []Problem
+	suggest  int // how many times yet to look for the nearest key, which takes time
+}
+
+// tree returns what counts of a tree.
+func (c *checker) tree(tree map[string]any) map[string]any {
+	kept, _ := c.walk(nil, catalogue().root, tree)
+	return kept.(map[string]any)
+}
+
+// check looks at a value that stands at path.
+func (c *checker) check(path []string, v any) {
+	n := catalogue().root
+	for _, part := range path {
+		if n.key != nil && n.open() {
+			return // whatever one likes
+		}
+		n = n.next(part)
+	}
+	if n != nil {
+		c.walk(path, n, v)
+	}
+}
+
+// walk returns what counts of v, which stands at path, if anything does.
+func (c *checker) walk(path []string, n *node, v any) (any, bool) {
+	tree, holds := v.(map[string]any)
+	switch {
+	case n.key != nil && !(holds && n.key.is(isObject)):
+		out, err := n.key.named(path).coerce(v)
+		if err != nil {
+			c.wrong(path, err.Error())
+			return nil, false
+		}
+		return out, true
+	case !holds:
+		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
+		return nil, false
+	}
+	out := make(map[string]any, len(tree))
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		below := append(path[:len(path):len(path)], name)
+		next := n.next(name)
+		switch {
+		case inherited(name):
+			c.unknown(below)
+			continue
+		case n.key != nil && n.open():
+			next = anything
+		case next == nil:
+			c.unknown(below)
+			continue
+		}
+		if kept, ok := c.walk(below, next, tree[name]); ok {
+			out[name] = kept
+		}
+	}
+	return out, true
+}
+
+// anything is what stands below a key that holds whatever one likes.
+var anything = &node{key: &Key{Type: isAny + " or " + isObject, index: -1}}
+
+// inherited reports whether name is one that every object of JavaScript has,
+// and that no program takes from a file.
+func inherited(name string) bool {
+	return name == "__proto__" || name == "constructor" || name == "prototype"
+}
+
+// named returns the key under the name that it has at path.
+func (k Key) named(path []string) Key {
+	k.Name = JoinKey(path)
+	return k
+}
+
+func (c *checker) wrong(path []string, message string) {
+	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path})
+}
+
+// unknown says that there is no such key, and which one comes nearest.
+func (c *checker) unknown(path []string) {
+	key := JoinKey(path)
+	said := fmt.Sprintf("%.100q is not a setting", key)
+	if c.suggest > 0 {
+		c.suggest--
+		if near := Nearest(key); near != "" {
+			said += "; did you mean " + near + "?"
+		}
+	}
+	c.wrong(path, said)
+}
+
+// shown returns a key's name as a message shows it.
+func shown(key string) string {
+	const longest = 100
+	if len(key) > longest {
+		return fmt.Sprintf("%.*q", longest, key)
+	}
+	return key
+}

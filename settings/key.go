@@ -1,0 +1,330 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Status says what becomes of a key.
+type Status string
+
+// What becomes of keys.
+const (
+	Used    Status = "in use"
+	Later   Status = "not in use yet"
+	Ignored Status = "accepted, without effect"
+)
+
+// The types of values. A key may be of several, with " or " between them.
+const (
+	isBool    = "boolean"
+	isWhole   = "whole number"
+	isNumber  = "number"
+	isText    = "string"
+	isList    = "list of strings"
+	isObjects = "list of objects"
+	isObject  = "object"
+	isAny     = "any value"
+)
+
+// A Key is one setting. Its values are those of JSON: bool, string,
+// [json.Number], []any, map[string]any.
+type Key struct {
+	Name   string
+	Type   string   // such as "boolean" or "string or list of strings"
+	Enum   []string // the words that the string may be, if not any
+	Merge  string   // how files combine: "" the strongest has it; concat, union, shallow, intersect
+	Status Status
+	Help   string
+
+	fallback any
+	index    int // of its field in Settings, or -1
+}
+
+// Default returns the value of a key that nothing sets, nil if there is none.
+func (k Key) Default() any { return k.fallback }
+
+// Parse returns the value that a text on the command line spells.
+func (k Key) Parse(s string) (any, error) {
+	for _, last := range []bool{false, true} { // any text is a string
+		for _, kind := range k.kinds() {
+			if v, ok := spelled(kind, s); ok && k.allows(v) && last == (kind == isText) {
+				return v, nil
+			}
+		}
+	}
+	return nil, k.mismatch(s)
+}
+
+// Check says what is wrong with a value, down to the keys in an object.
+func (k Key) Check(v any) error {
+	path, err := SplitKey(k.Name)
+	if err != nil {
+		return err
+	}
+	c := checker{suggest: 1}
+	if c.check(path, v); len(c.problems) > 0 {
+		return fmt.Errorf("%s", c.problems[0].Message)
+	}
+	return nil
+}
+
+// coerce returns v as the key's type: a string that spells a truth or a number
+// is taken for one.
+func (k Key) coerce(v any) (any, error) {
+	for _, kind := range k.kinds() {
+		if out, ok := exact(kind, v); ok && k.allows(out) {
+			return out, nil
+		}
+	}
+	s, is := v.(string)
+	for _, kind := range k.kinds() {
+		if kind != isBool && kind != isWhole && kind != isNumber || !is {
+			continue
+		}
+		if out, ok := spelled(kind, strings.TrimSpace(s)); ok {
+			return out, nil
+		}
+	}
+	return nil, k.mismatch(v)
+}
+
+func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }
+
+// is reports whether values may be of a type.
+func (k Key) is(kind string) bool { return slices.Contains(k.kinds(), kind) }
+
+// allows reports whether v is one of the words that a string may be.
+func (k Key) allows(v any) bool {
+	s, is := v.(string)
+	return !is || k.Enum == nil || slices.Contains(k.Enum, s)
+}
+
+// exact returns v if it is of a type.
+func exact(kind string, v any) (any, bool) {
+	ok := false
+	switch kind {
+	case isAny:
+		ok = true
+	case isBool:
+		_, ok = v.(bool)
+	case isText:
+		_, ok = v.(string)
+	case isWhole, isNumber:
+		if n, is := numeral(v); is {
+			return spelled(kind, n)
+		}
+	case isObject:
+		_, ok = v.(map[string]any)
+	case isList:
+		ok = all(v, func(item any) bool { _, is := item.(string); return is })
+	case isObjects:
+		ok = all(v, func(item any) bool { _, is := item.(map[string]any); return is })
+	}
+	return v, ok
+}
+
+func all(v any, fits func(any) bool) bool {
+	items, ok := v.([]any)
+	return ok && !slices.ContainsFunc(items, func(item any) bool { return !fits(item) })
+}
+
+// numeral returns the digits of a number.
+func numeral(v any) (string, bool) {
+	switch n := v.(type) {
+	case json.Number:
+		return n.String(), true
+	case float64:
+		return strconv.FormatFloat(n, 'g', -1, 64), true
+	case int:
+		return strconv.Itoa(n), true
+	case int64:
+		return strconv.FormatInt(n, 10), true
+	}
+	return "", false
+}
+
+// spelled returns the value of a type that s spells.
+func spelled(kind, s string) (any, bool) {
+	switch kind {
+	case isBool:
+		return s == "true", s == "true" || s == "false"
+	case isText:
+		return s, utf8.ValidString(s)
+	case isWhole, isNumber:
+		return numberOf(kind, s)
+	case isList:
+		if strings.HasPrefix(strings.TrimSpace(s), "[") {
+			return parsed(kind, s)
+		}
+		items := []any{}
+		for item := range strings.SplitSeq(s, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+		return items, utf8.ValidString(s)
+	case isAny:
+		if v, ok := parsed(kind, s); ok {
+			return v, true
+		}
+		return s, utf8.ValidString(s)
+	}
+	return parsed(kind, s)
+}
+
+func parsed(kind, s string) (any, bool) {
+	v, _, err := parseValue("", []byte(s))
+	if err != nil {
+		return nil, false
+	}
+	return exact(kind, v)
+}
+
+// numberOf returns the number that s spells. A whole one is of a size that
+// counts something.
+func numberOf(kind, s string) (any, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xXpP_+") && !json.Valid([]byte(s)) {
+		return nil, false
+	}
+	if kind == isNumber {
+		if json.Valid([]byte(s)) {
+			return json.Number(s), true
+		}
+		return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), true
+	}
+	const most = 1 << 31
+	if f >= most || f <= -most || f != math.Trunc(f) {
+		return nil, false
+	}
+	return json.Number(strconv.FormatInt(int64(f), 10)), true
+}
+
+// set gives the key's field a value that was coerced.
+func (k Key) set(s *Settings, v any) {
+	field := reflect.ValueOf(s).Elem().Field(k.index)
+	switch x := v.(type) {
+	case string:
+		if field.Kind() == reflect.Slice {
+			field.Set(reflect.ValueOf([]string{x}))
+			return
+		}
+		field.SetString(x)
+	case bool:
+		field.SetBool(x)
+	case json.Number:
+		f, _ := x.Float64()
+		if field.CanInt() {
+			field.SetInt(int64(f))
+			return
+		}
+		field.SetFloat(f)
+	case []any:
+		words := make([]string, len(x))
+		for i, item := range x {
+			words[i], _ = item.(string)
+		}
+		field.Set(reflect.ValueOf(words))
+	}
+}
+
+// get returns the value of the key's field.
+func (k Key) get(s *Settings) any {
+	switch x := reflect.ValueOf(s).Elem().Field(k.index).Interface().(type) {
+	case []string:
+		items := make([]any, len(x))
+		for i, word := range x {
+			items[i] = word
+		}
+		return items
+	case int:
+		return json.Number(strconv.Itoa(x))
+	default:
+		return x
+	}
+}
+
+// combine returns the value of a key that a weaker and a stronger place give.
+func (k Key) combine(lower, higher any) any {
+	a, ok := lower.([]any)
+	b, both := higher.([]any)
+	if !ok || !both {
+		return higher
+	}
+	out := []any{}
+	switch k.Merge {
+	case "concat":
+		return append(append(out, a...), b...)
+	case "union":
+		seen := map[string]bool{}
+		for _, item := range append(append([]any{}, a...), b...) {
+			if word, is := item.(string); !is || !seen[word] {
+				seen[word] = true
+				out = append(out, item)
+			}
+		}
+		return out
+	case "intersect":
+		for _, item := range a {
+			if slices.ContainsFunc(b, func(other any) bool { return sameName(item, other) }) {
+				out = append(out, item)
+			}
+		}
+		return out
+	}
+	return higher
+}
+
+// sameName reports whether two items name one server.
+func sameName(a, b any) bool {
+	x, ok := a.(string)
+	y, both := b.(string)
+	return ok && both && strings.EqualFold(strings.TrimSpace(x), strings.TrimSpace(y))
+}
+
+func (k Key) mismatch(v any) error {
+	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), describe(v))
+}
+
+// Wants says in words what a value must be.
+func (k Key) Wants() string {
+	var words []string
+	for _, kind := range k.kinds() {
+		switch {
+		case kind == isBool:
+			kind = "true or false"
+		case kind == isText && len(k.Enum) > 3:
+			kind = "one of " + strings.Join(k.Enum, ", ")
+		case kind == isText && k.Enum != nil:
+			kind = strings.Join(k.Enum, " or ")
+		case kind == isObject:
+			kind = "an object"
+		case kind != isAny:
+			kind = "a " + kind
+		}
+		words = append(words, kind)
+	}
+	return strings.Join(words, " or ")
+}
+
+// describe names a value of a settings file in a few words.
+func describe(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%.40q", x)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("%.40s", fmt.Sprint(v))
+}

@@ -1,0 +1,117 @@
+package settings
+
+import "maps"
+
+// A Layer is what one file of settings says, in the names of today and with
+// its variables filled in.
+type Layer struct {
+	Source
+	Missing  bool      // there is no such file
+	Exposed  string    // why it is passed over: somebody else may have written it
+	Err      error     // why it can't be used; a [FileError]
+	Problems []Problem // keys that are none and values of the wrong type
+
+	doc   *document
+	tree  map[string]any // what counts
+	moves []move
+}
+
+// Read reads the files.
+func Read(sources []Source, lookup func(string) (string, bool)) []Layer {
+	layers := make([]Layer, len(sources))
+	for i, src := range sources {
+		layers[i] = Layer{Source: src}
+		layers[i].read(lookup, maxWarnings)
+	}
+	return layers
+}
+
+func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
+	if l.Guarded {
+		if l.Exposed = exposed(l.Path); l.Exposed != "" {
+			return
+		}
+	}
+	l.doc, l.Err = readDocument(l.Path)
+	if l.Missing = l.doc == nil && l.Err == nil; l.doc != nil {
+		l.digest(lookup, suggest)
+	}
+}
+
+// digest finds out what counts of what the file says. It looks at most suggest
+// times for the name that a wrong one comes nearest to.
+func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
+	c := checker{suggest: suggest}
+	tree := l.doc.tree
+	for _, path := range l.doc.twice {
+		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
+	}
+	f := filler{lookup: lookup, problem: c.wrong}
+	f.tree(nil, tree)
+	l.moves = migrate(tree)
+	l.doc.tree = nil // it is no longer what the file says
+	delete(tree, "admin")
+	l.tree = c.tree(tree)
+	l.Problems = c.problems
+}
+
+// written returns the path under which a value stands in the file.
+func (l *Layer) written(path []string) []string {
+	for i := len(l.moves) - 1; i >= 0; i-- {
+		if m := l.moves[i]; !m.lost && starts(path, m.to) {
+			path = append(m.from[:len(m.from):len(m.from)], path[len(m.to):]...)
+		}
+	}
+	return path
+}
+
+// starts reports whether path is head or below it.
+func starts(path, head []string) bool {
+	if len(path) < len(head) {
+		return false
+	}
+	for i, name := range head {
+		if path[i] != name {
+			return false
+		}
+	}
+	return true
+}
+
+// Merge returns what the layers say together, the weakest first. Objects are
+// merged key by key, except where a key says otherwise; of everything else the
+// strongest counts.
+func Merge(layers []Layer) map[string]any {
+	merged := map[string]any{}
+	for _, l := range layers {
+		if len(l.tree) > 0 {
+			merged = merge(catalogue().root, merged, l.tree)
+		}
+	}
+	return merged
+}
+
+// merge returns a new object. n may be nil.
+func merge(n *node, lower, higher map[string]any) map[string]any {
+	out := maps.Clone(lower)
+	shallow := n != nil && n.key != nil && n.key.Merge == "shallow"
+	for name, v := range higher {
+		if inherited(name) {
+			continue
+		}
+		old, both := lower[name]
+		next := n.next(name)
+		a, object := old.(map[string]any)
+		b, objects := v.(map[string]any)
+		switch {
+		case objects && object && !shallow:
+			v = merge(next, a, b)
+		case objects:
+			v = merge(next, map[string]any{}, b)
+		case both && next != nil && next.key != nil:
+			v = next.key.combine(old, v)
+		}
+		out[name] = v
+	}
+	return out
+}
