@@ -98,3 +98,92 @@ func TestRefresh(t *testing.T) {
 		}
 	}
 }
+
+// A directory that is added in a session brings its context files, which the
+// next request has beside its name and what is in it.
+func TestAddedDirectory(t *testing.T) {
+	server := et.NewServer(et.Says("One."), et.Says("Two."))
+	c := terminal(t, server)
+	home, more := filepath.Join(filepath.Dir(c.Dir), "home"), filepath.Join(filepath.Dir(c.Dir), "home", "my more")
+	if err := os.MkdirAll(more, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{filepath.Join(c.Dir, "GEMINI.md"): "rule of the project", filepath.Join(more, "GEMINI.md"): "rule of more", filepath.Join(more, "there.txt"): ""} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := teletype.Start(t, c)
+	for _, line := range [][2]string{{"hi", "One."}, {"/directory add ~/my more, ~/nowhere", "~/nowhere: there is no such directory"},
+		{"/directory add " + more, "nothing to add"}, {"/dir show", "my more"}, {"hi again", "Two."}, {"/quit", ""}} {
+		s.Expect("> ")
+		s.Line(line[0])
+		s.Expect(line[1])
+	}
+	s.Exit()
+	if seen := string(s.Transcript()); !strings.Contains(seen, "context file: ") {
+		t.Errorf("the file is not named: %q", seen)
+	}
+	real, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 1} {
+		first := server.Requests()[i].Contents()[0].Parts[0].Text
+		for _, text := range []string{"rule of more", "  - " + filepath.Join(real, "my more") + "\n", "there.txt"} {
+			if strings.Count(first, text) != want {
+				t.Errorf("request %d: %q in %s", i, text, first)
+			}
+		}
+		if strings.Count(first, "rule of the project") != 1 {
+			t.Errorf("request %d: %s", i, first)
+		}
+	}
+}
+
+// In a folder that is not trusted only the user's own files count, those of
+// extensions among them, also for what a call touches, and for a directory
+// that is added.
+func TestUntrustedContext(t *testing.T) {
+	server := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt")), et.Says("One."))
+	c := terminal(t, server)
+	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
+	home := filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
+	other := filepath.Join(filepath.Dir(c.Dir), "other")
+	for path, text := range map[string]string{
+		c.Dir + "/.gemini/settings.json":             `{}`,
+		c.Dir + "/GEMINI.md":                         "rule of the project",
+		c.Dir + "/sub/GEMINI.md":                     "rule of sub",
+		c.Dir + "/sub/a.txt":                         "text of a",
+		other + "/GEMINI.md":                         "rule of the other",
+		home + "/GEMINI.md":                          "rule of the user",
+		home + "/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
+		home + "/extensions/x/GEMINI.md":             "rule of the extension",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := teletype.Start(t, c)
+	s.Expect("not now")
+	s.Line("n")
+	s.Expect("\n> ")
+	s.Line("/directory add " + other)
+	s.Expect("its context files are not used")
+	s.Expect("> ")
+	s.Line("look")
+	s.Expect("One.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	sent := server.Requests()
+	body := string(sent[len(sent)-1].Body)
+	for text, want := range map[string]bool{"rule of the user": true, "rule of the extension": true, "text of a": true, "rule of the project": false, "rule of sub": false, "rule of the other": false} {
+		if strings.Contains(body, text) != want {
+			t.Errorf("the request has %q: %v", text, !want)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	if err := os.Mkdir(filepath.Join(root, "more"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(root, "more", "GEMINI.md"), []byte("more rules"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	ws, err := workspace.New(workspace.Config{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +83,10 @@ func TestCommands(t *testing.T) {
 		{"/memory inbox", "", `/memory has no sub-command "inbox"`},
 		{"/dir show", "Current workspace directories:\n- ", ""},
 		{"/directory add more", "/more\n", ""},
-		{"/directory add nowhere", "", "nowhere"},
+		{"/directory add .", "nothing to add", ""},
+		{"/directory add nowhere", "", "nowhere: there is no such directory"},
+		{"/directory add nowhere, more", "/more\n", "nowhere: there is no such directory"},
+		{"/directory add more", "more/GEMINI.md\n", ""},
 		{"/directory add", "", "which directory?"},
 		{"/clear", "starts afresh", ""},
 		{"/copy", "", "no answer to copy"},

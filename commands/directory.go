@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/memory"
 )
 
 func directory() *Command {
@@ -25,34 +29,69 @@ func showDirectories(_ context.Context, app *App, _ string) ([]*genai.Part, erro
 	return nil, lines(app.Out, ls...)
 }
 
-// addDirectories tells the model too, or it would not know where to look.
+// addDirectories tells the model too, or it would not know where to look, and
+// has the context files of the directories count from now on.
 func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
-	var added []string
+	before := app.Memory.Contents().Files
+	roots := app.Workspace.Roots()
 	var failed error
+	named := false
 	for _, dir := range strings.Split(args, ",") {
 		if dir = strings.TrimSpace(dir); dir == "" {
 			continue
 		}
-		dir = from(app, dir)
-		if err := app.Workspace.Add(dir); err != nil {
-			failed = errors.Join(failed, err)
-			continue
+		named = true
+		if err := app.Workspace.Add(from(app, dir)); err != nil {
+			failed = errors.Join(failed, unadded(dir, err))
 		}
-		added = append(added, dir)
 	}
-	if added == nil && failed == nil {
+	if !named {
 		return nil, errors.New("which directory? /directory add PATH")
 	}
-	if added != nil {
-		if err := lines(app.Out, "added: "+strings.Join(added, ", ")); err != nil {
-			return nil, err
+	added := app.Workspace.Roots()[len(roots):]
+	if len(added) == 0 {
+		if failed == nil {
+			return nil, lines(app.Out, "nothing to add: the model may work there already")
 		}
-		note := genai.NewPartFromText(fmt.Sprintf("The user added these workspace directories: %s", strings.Join(added, ", ")))
-		if err := app.Engine.Add(ctx, note); err != nil {
-			return nil, err
+		return nil, failed
+	}
+	if err := lines(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, readHere(app, before, added)...)...); err != nil {
+		return nil, err
+	}
+	note := genai.NewPartFromText(fmt.Sprintf("The user added these workspace directories: %s", strings.Join(added, ", ")))
+	if err := app.Engine.Add(ctx, note); err != nil {
+		return nil, err
+	}
+	app.Engine.Reopen(ctx)
+	return nil, failed
+}
+
+// readHere reads the context files again and says which of them came with the
+// directories that were added, or why none did.
+func readHere(app *App, before []memory.File, added []string) (ls []string) {
+	for _, f := range app.Memory.Reload().Files {
+		known := func(o memory.File) bool { return o.Path == f.Path }
+		if f.Tier == memory.Project && !slices.ContainsFunc(before, known) {
+			ls = append(ls, "context file: "+f.Path)
 		}
 	}
-	return nil, failed
+	for _, dir := range added {
+		if !app.Memory.Trusts(dir) {
+			ls = append(ls, dir+": its context files are not used, as this session's folder is not trusted")
+		}
+	}
+	return ls
+}
+
+// unadded says why the model may not work in dir, which is as it was typed.
+func unadded(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such directory", dir)
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", dir, err)
 }
 
 // from returns the absolute path of a directory as the user writes it.
