@@ -14,6 +14,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -29,21 +30,27 @@ const FileName = "gemini-credentials.json"
 // its mode does the rest.
 type File struct {
 	Path string
-	Host string // the name of the machine
-	User string // and of the user
+	key  func() ([]byte, error) // for one user of one machine; slow, the first time
 }
 
 // NewFile returns the File in dir, for this user of this machine.
 func NewFile(dir string) File {
-	f := File{}
+	path := ""
 	if dir != "" {
-		f.Path = filepath.Join(dir, FileName)
+		path = filepath.Join(dir, FileName)
 	}
-	f.Host, _ = os.Hostname()
+	host, _ := os.Hostname()
+	name := ""
 	if u, err := user.Current(); err == nil {
-		f.User = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+		name = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
 	}
-	return f
+	return fileOf(path, host, name)
+}
+
+func fileOf(path, host, user string) File {
+	return File{Path: path, key: sync.OnceValues(func() ([]byte, error) {
+		return scrypt.Key([]byte("gemini-cli-oauth"), []byte(host+"-"+user+"-gemini-cli"), 1<<14, 8, 1, 32)
+	})}
 }
 
 // entries are values by service and account.
@@ -180,7 +187,7 @@ func (f File) unwritten(err error) error {
 
 // aead returns the cipher, for nonces of the given length.
 func (f File) aead(nonce int) (cipher.AEAD, error) {
-	key, err := scrypt.Key([]byte("gemini-cli-oauth"), []byte(f.Host+"-"+f.User+"-gemini-cli"), 1<<14, 8, 1, 32)
+	key, err := f.key()
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,8 @@ func (system) DeleteAll(s string) error           { return keyring.DeleteAll(s) 
 
 // Load returns the key and where it was, empty if none is stored.
 func (s *Store) Load(ctx context.Context) (key, from string, err error) {
-	var value string
 	if s.ring != nil {
-		err := s.wait(ctx, func() (err error) {
-			value, err = s.ring.Get(service, entry)
-			return err
-		})
+		value, err := s.wait(ctx, func() (string, error) { return s.ring.Get(service, entry) })
 		if key = unwrap(value); err == nil && key != "" {
 			return key, "keyring", nil
 		}
@@ -62,7 +58,7 @@ func (s *Store) Load(ctx context.Context) (key, from string, err error) {
 			return "", "", err
 		}
 	} // whatever is wrong with the keyring, the file may do
-	value, err = s.file.Get(service, entry)
+	value, err := s.file.Get(service, entry)
 	if err != nil {
 		return "", "", err
 	}
@@ -80,7 +76,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 	}
 	value := wrap(key, time.Now())
 	if s.ring != nil && !filed {
-		err := s.wait(ctx, func() error { return s.ring.Set(service, entry, value) })
+		_, err := s.wait(ctx, func() (string, error) { return "", s.ring.Set(service, entry, value) })
 		if err == nil {
 			s.file.Delete(ctx, service, entry) // if it can't be, the keyring still comes first
 			return "keyring", nil
@@ -93,7 +89,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 		return "", err
 	}
 	if s.ring != nil { // it would come first
-		s.wait(ctx, func() error { return s.ring.Delete(service, entry) })
+		s.forget(ctx)
 	}
 	return "file " + s.file.Path, nil
 }
@@ -101,8 +97,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 // Remove forgets the key, and returns where it was.
 func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 	if s.ring != nil {
-		err := s.wait(ctx, func() error { return s.ring.Delete(service, entry) })
-		if err == nil {
+		if s.forget(ctx) == nil {
 			from = append(from, "keyring")
 		}
 	}
@@ -116,18 +111,31 @@ func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 // errSlow is the error of a keyring that does not answer.
 var errSlow = errors.New("the keyring does not answer")
 
+// forget removes the key from the keyring.
+func (s *Store) forget(ctx context.Context) error {
+	_, err := s.wait(ctx, func() (string, error) { return "", s.ring.Delete(service, entry) })
+	return err
+}
+
 // wait runs f, which may not return for a long time, and goes on without it if
 // it takes too long: nothing can end it.
-func (s *Store) wait(ctx context.Context, f func() error) error {
+func (s *Store) wait(ctx context.Context, f func() (string, error)) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.waited, errSlow)
 	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f() }()
+	type result struct {
+		value string
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
 }
 
