@@ -145,15 +145,20 @@ func (s *session) settle(managed bool) error {
 	if err := s.load(false); err != nil && !managed || s.flags.ListSessions {
 		return err
 	}
-	names := append(slices.Clone(s.settings.FileNames), memory.DefaultName)
-	s.trust, err = s.paths.Trust(s.settings, s.flags.SkipTrust, os.LookupEnv, names)
+	s.trust, err = s.paths.Trust(s.settings, s.flags, s.lookup)
 	switch {
 	case managed:
 		return nil
 	case err != nil:
 		return err
 	case s.trust.State == settings.Trusted:
-		return s.load(true)
+		err = s.load(true)
+		if s.flags.Trust {
+			if err := s.paths.Keep(context.Background(), s.lookup, s.trust.Folder); err != nil {
+				s.warnings = append(s.warnings, unkept(err))
+			}
+		}
+		return err
 	case s.interactive:
 		return nil // the user is asked
 	}
@@ -189,26 +194,49 @@ func (s *session) enter(ctx context.Context, console *repl.Console) error {
 	if s.trust.State != settings.Unknown {
 		return nil
 	}
-	var brings []string
-	for _, item := range s.trust.Brings {
-		brings = append(brings, strings.TrimSuffix(item.Name+": "+item.Detail, ": "))
-	}
-	decision, err := console.Trust(ctx, s.trust.Folder, brings)
-	if err != nil {
+	state, err := s.decide(ctx, console, s.trust)
+	if err != nil || state != settings.Trusted {
 		return err
-	}
-	rule, decided := map[repl.Decision]settings.Rule{repl.TrustFolder: settings.TrustFolder,
-		repl.TrustParent: settings.TrustParent, repl.DoNotTrust: settings.DoNotTrust}[decision]
-	if decided {
-		if err := s.paths.Remember(ctx, os.LookupEnv, s.trust.Folder, rule); err != nil {
-			s.notify(fmt.Sprintf("the decision is not kept: %v", err))
-		}
-	}
-	if !decided || rule == settings.DoNotTrust {
-		return nil
 	}
 	s.trust.State = settings.Trusted
 	return s.load(true)
+}
+
+// decide asks about a folder, and keeps the answer.
+func (s *session) decide(ctx context.Context, console *repl.Console, t settings.Trust) (settings.State, error) {
+	f := repl.Folder{Path: t.Folder, Home: s.paths.Home}
+	f.Brings, f.Caution = settings.Brief(t.Brings)
+	decision, err := console.Trust(ctx, f)
+	if err != nil || decision == repl.NotNow {
+		return settings.Unknown, err
+	}
+	rule := map[repl.Decision]settings.Rule{repl.TrustFolder: settings.TrustFolder,
+		repl.TrustParent: settings.TrustParent, repl.DoNotTrust: settings.DoNotTrust}[decision]
+	if _, err := s.paths.Remember(ctx, s.lookup, t.Folder, rule); err != nil {
+		s.notify(unkept(err))
+	}
+	if rule == settings.DoNotTrust {
+		return settings.Distrusted, nil
+	}
+	return settings.Trusted, nil
+}
+
+// unkept says that a decision holds for this run only.
+func unkept(err error) string { return fmt.Sprintf("the decision is not kept: %v", err) }
+
+// permit returns what asks about a folder in the middle of a session.
+func (s *session) permit(console *repl.Console) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, folder string) (string, error) {
+		paths := settings.Paths{Home: s.paths.Home, Cwd: s.paths.Folder(folder)}
+		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
+			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
+		}
+		state, err := s.decide(ctx, console, settings.Trust{Folder: paths.Cwd, Brings: paths.Survey(s.settings)})
+		if err != nil || state == settings.Unknown {
+			return "nothing was decided", err
+		}
+		return state.String() + " from the next start on; this session goes on as it began", nil
+	}
 }
 
 // confine holds a session in a folder that is not trusted to asking.
@@ -217,7 +245,7 @@ func (s *session) confine() {
 		return
 	}
 	if len(s.trust.Brings) > 0 {
-		s.notify("this folder is not trusted: its settings, .env and context files are not used")
+		s.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; /permissions trust asks again")
 	}
 	if s.settings.Confine() {
 		s.notify("this folder is not trusted: the approval mode is default")
@@ -641,6 +669,7 @@ func (s *session) interact(ctx context.Context) error {
 		return err
 	}
 	app := s.commands(asker, out)
+	app.Permit = s.permit(console)
 	printer := &repl.Printer{Out: out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep}
 	if mode.Smart {
 		printer.Pace = repl.ByToken

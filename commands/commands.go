@@ -66,6 +66,11 @@ type App struct {
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 
+	// Permit asks whether a folder is trusted, the working directory if it is
+	// "", keeps the answer, and says what it means. It is nil where nobody can
+	// be asked.
+	Permit func(ctx context.Context, folder string) (string, error)
+
 	// Copy puts text on the clipboard and says in a word how. It may be nil.
 	Copy func(ctx context.Context, text string) (how string, err error)
 }
@@ -86,6 +91,7 @@ func Builtin() Set {
 		help(),
 		memories(),
 		models(),
+		permissions(),
 		quit(),
 		stats(),
 		tools(),

@@ -23,38 +23,89 @@ const (
 	DoNotTrust
 )
 
-// Trust asks whether a folder may bring what it holds, given as lines. No
-// answer, and one that is no choice, mean [NotNow]. Ctrl-C is an error.
-func (c *Console) Trust(ctx context.Context, folder string, brings []string) (Decision, error) {
-	c.Out.Line(output.Permission, "%s is not known yet. If you trust it, it brings:", output.EscapeLine(folder))
-	for _, b := range brings {
-		c.Out.Styled(output.Normal, "  "+output.EscapeLine(b))
+// A Folder is one that somebody has to decide about.
+type Folder struct {
+	Path string
+	Home string // the user's home directory
+
+	// Brings says line by line what it would bring, in its own words. The
+	// lines that Caution is true of weaken the user's protection.
+	Brings  []string
+	Caution []bool
+}
+
+// Trust asks whether a folder may bring what it holds. An answer that is no
+// choice means [NotNow]. Ctrl-C, and the end of the input, are errors: nothing
+// is decided, and nothing is begun.
+func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
+	c.show(f)
+	parent := filepath.Dir(f.Path)
+	question := "1, 2, 3, or Enter for not now: "
+	c.Out.Line(output.Info, "1 trust %s%s", output.EscapeLine(f.Path), f.wide(f.Path))
+	if parent != f.Path {
+		c.Out.Line(output.Info, "2 trust %s and all in it%s", output.EscapeLine(parent), f.wide(parent))
+	} else {
+		question = "1, 3, or Enter for not now: "
 	}
-	parent := filepath.Dir(folder)
-	c.Out.Line(output.Info, "1 trust %s", output.EscapeLine(folder))
-	c.Out.Line(output.Info, "2 trust %s and all in it", output.EscapeLine(parent))
 	c.Out.Line(output.Info, "3 don't trust it, and don't ask again")
 	for range invalidAnswers {
-		s, err := c.ask(ctx, "1, 2, 3, or Enter for not now: ")
+		s, err := c.ask(ctx, question)
 		switch {
 		case err == io.EOF:
-			return NotNow, nil
+			return NotNow, fmt.Errorf("%w: %w", context.Canceled, err)
 		case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
 			return NotNow, fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
 		case err != nil:
 			return NotNow, err
 		}
-		switch strings.ToLower(strings.TrimSpace(s)) {
-		case "1":
+		switch answer := strings.ToLower(strings.TrimSpace(s)); {
+		case answer == "1":
 			return TrustFolder, nil
-		case "2":
+		case answer == "2" && parent != f.Path:
 			return TrustParent, nil
-		case "3":
+		case answer == "3":
 			return DoNotTrust, nil
-		case "", "n", "no":
+		case answer == "", answer == "n", answer == "no":
 			return NotNow, nil
 		}
 		c.Out.Line(output.Info, "%q is none of the choices", s)
 	}
 	return NotNow, nil
+}
+
+// show says what the folder would bring.
+func (c *Console) show(f Folder) {
+	c.Out.Line(output.Permission, "nobody has decided about %s yet. If you trust it, it brings:", output.EscapeLine(f.Path))
+	weak, hidden := 0, hides(f.Path)
+	for i, b := range f.Brings {
+		style, mark := output.Normal, indent
+		if i < len(f.Caution) && f.Caution[i] {
+			weak++
+			style, mark = output.Caution, "* "
+		}
+		c.Out.Styled(style, mark+entitled(b))
+		hidden = hidden || hides(b)
+	}
+	switch {
+	case len(f.Brings) == 0:
+		c.Out.Styled(output.Normal, indent+"nothing at the moment")
+	case weak == 1:
+		c.Out.Line(output.Warning, "the line with a * weakens your protection")
+	case weak > 1:
+		c.Out.Line(output.Warning, "the %d lines with a * weaken your protection", weak)
+	}
+	if hidden {
+		c.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
+	}
+}
+
+// wide warns of a folder that holds about everything.
+func (f Folder) wide(path string) string {
+	switch {
+	case path == f.Home:
+		return ", your home directory"
+	case path == filepath.Dir(path):
+		return ", which is everything on this machine"
+	}
+	return ""
 }

@@ -147,24 +147,3 @@ func (p Paths) dotEnvFile(trusted, ignoreLocal bool) string {
 	}
 	return ""
 }
-
-// reserved reports whether a variable is not for a project to set: it says
-// where requests and keys go, whom to trust, or what a program loads and
-// starts.
-func reserved(name string) bool {
-	name = strings.ToUpper(name)
-	if strings.HasSuffix(name, "_PROXY") {
-		return true
-	}
-	for _, prefix := range []string{"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "GEMINI_CLI_", "GEMLINE_", "NODE_", "NPM_", "SSL_CERT_", "SSH_", "BASH_", "CODE_ASSIST_", "JAVA_TOOL_", "JDK_JAVA_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return slices.Contains([]string{
-		"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_API_VERSION", "GEMINI_API_KEY_AUTH_MECHANISM",
-		"GEMINI_RESTRICTED_MODE", "GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD", "GEMINI_DEBUG_LOG_FILE", "GOOGLE_APPLICATION_CREDENTIALS",
-		"PATH", "PATHEXT", "COMSPEC", "HOME", "USERPROFILE", "SHELL", "ENV", "IFS", "TMPDIR", "TEMP", "TMP",
-		"PAGER", "MANPAGER", "LESSOPEN", "EDITOR", "VISUAL", "BROWSER", "INSIDE_EMACS", "TERM", "CI", "GITHUB_ACTIONS",
-	}, name)
-}

@@ -25,7 +25,8 @@ type Flags struct {
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`
 	MaxTurns          int      `placeholder:"N" group:"Run" help:"Stop with exit code 53 after N requests to the model."`
 
-	SkipTrust   bool `aliases:"trust" group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
+	SkipTrust   bool `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
+	Trust       bool `group:"Run" help:"The same, and trust the folder from now on."`
 	MaxAttempts int  `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
 	OutputFormat string `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`

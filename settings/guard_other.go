@@ -5,3 +5,9 @@ package settings
 // exposed says nothing: who may write the directory of all users is for this
 // system to say.
 func exposed(string) string { return "" }
+
+// shared says nothing, for the same reason.
+func shared(string) string { return "" }
+
+// careful has no meaning here.
+const careful = 0

@@ -56,3 +56,38 @@ func writable(path string) string {
 	}
 	return ""
 }
+
+// shared says why somebody other than the user and the administrator may have
+// written the file at path. A group that has the user's own number is the
+// user's alone, on the systems that give everybody one.
+func shared(path string) string {
+	real := realPath(path)
+	for _, at := range []string{real, filepath.Dir(real)} {
+		info, err := os.Stat(at)
+		if err != nil {
+			return cause(err)
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		mode := info.Mode()
+		what := "this file"
+		if at != real {
+			what = at
+		}
+		if info.IsDir() && mode&os.ModeSticky != 0 {
+			continue // only its own files can be replaced by a user
+		}
+		switch {
+		case mode.Perm()&0o002 != 0:
+			return fmt.Sprintf("anybody may write %s (chmod go-w mends it)", what)
+		case !ok:
+		case mode.Perm()&0o020 != 0 && st.Gid != st.Uid:
+			return fmt.Sprintf("a group may write %s (chmod go-w mends it)", what)
+		case at == real && st.Uid != 0 && os.Geteuid() != 0 && int(st.Uid) != os.Geteuid():
+			return fmt.Sprintf("%s belongs to somebody else", what)
+		}
+	}
+	return ""
+}
+
+// careful keeps an open from waiting for the other end of a pipe.
+const careful = syscall.O_NONBLOCK | syscall.O_NOCTTY

@@ -1,41 +1,422 @@
 package settings
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
-// survey lists what the working directory would bring if it were trusted.
-// names are those of context files. Everything is looked at, nothing is used.
-func (p Paths) survey(names []string) []Item {
-	var items []Item
+// An Item is something that a folder brings. Its texts are the folder's, as
+// they are, but for their length.
+type Item struct {
+	Kind    string `json:"kind"` // such as "hook" or "context file"
+	Name    string `json:"name"`
+	Detail  string `json:"detail,omitempty"`  // what it is, in a line
+	Caution string `json:"caution,omitempty"` // in what way it weakens security
+	More    int    `json:"more,omitempty"`    // how many of its kind are left out
+}
+
+// String returns the item as one line.
+func (i Item) String() string {
+	s := i.Kind + " " + i.Name
+	if i.Detail != "" {
+		s += ": " + i.Detail
+	}
+	if i.Caution != "" {
+		s += " (" + i.Caution + ")"
+	}
+	return s
+}
+
+const (
+	maxItems  = 1000 // of one kind that are looked at
+	maxShown  = 50   // of one kind that are told one by one
+	maxName   = 100  // bytes of a name
+	maxDetail = 500  // bytes of a command or a value
+	maxPeek   = 64 << 10
+)
+
+// Brief returns the lines that tell a reader what the items are: those that
+// are only names in one line, and of too many the first ones. Caution is true
+// of a line that says how security is weakened, which is never left out.
+func Brief(items []Item) (lines []string, caution []bool) {
+	add := func(line string, c bool) { lines, caution = append(lines, line), append(caution, c) }
+	for kind, group := range grouped(items) {
+		var names []string
+		more, shown := 0, 0
+		for _, i := range group {
+			more += i.More
+			switch {
+			case i.Detail == "" && i.Caution == "":
+				names = append(names, i.Name)
+			case shown < maxShown || i.Caution != "":
+				add(i.String(), i.Caution != "")
+				shown++
+			default:
+				more++
+			}
+		}
+		if len(names) > 0 {
+			add(plural(kind, len(names))+" "+some(names), false)
+		}
+		if more > 0 {
+			add(number(more)+" more "+plural(kind, more), false)
+		}
+	}
+	return lines, caution
+}
+
+// Survey lists what the working directory would bring if it were trusted.
+// Everything is looked at, nothing is used, and no link is followed out of the
+// folder that holds it. s is the settings of everything but the folder.
+func (p Paths) Survey(s *Settings) []Item {
+	var v view
 	if !p.AtHome() {
-		items = surveyFolder(p.Workspace())
+		v.folder(p.Cwd)
 	}
-	if size, ok := regular(filepath.Join(p.Cwd, ".mcp.json")); ok {
-		items = append(items, Item{Name: ".mcp.json", Detail: count(int(size), "byte")})
+	v.dotEnv(p, s)
+	v.context(p, s)
+	return v.items
+}
+
+// A view collects what is seen.
+type view struct {
+	root  *os.Root
+	items []Item
+	count map[string]int
+}
+
+func (v *view) add(i Item) {
+	i.Name, i.Detail = cut(i.Name, maxName), cut(i.Detail, maxDetail)
+	if v.count == nil {
+		v.count = map[string]int{}
 	}
-	for _, path := range p.envFiles(true) {
-		if _, ok := regular(path); ok {
-			if !p.own(path) {
-				items = append(items, Item{Name: p.rel(path), Detail: envNames(path)})
+	v.count[i.Kind]++
+	if n := v.count[i.Kind]; n > maxItems && i.Caution == "" {
+		for j := range v.items {
+			if v.items[j].Kind == i.Kind {
+				v.items[j].More++
+				return
 			}
-			break
 		}
 	}
-	for _, dir := range p.upwards() {
+	v.items = append(v.items, i)
+}
+
+// cut returns the beginning of s and says how much is missing.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && n > most-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s... and %s more bytes", s[:n], number(len(s)-n))
+}
+
+// folder lists what is in a project's .gemini and beside it.
+func (v *view) folder(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	v.root = root
+	for _, name := range v.list(".gemini") {
+		v.entry(name)
+	}
+	v.skills(".agents/skills")
+	if text, ok := v.read(".mcp.json", "MCP server"); ok {
+		v.servers(".mcp.json", text)
+	}
+	slices.SortStableFunc(v.items, func(a, b Item) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
+}
+
+// order is that in which kinds are told: what runs comes first.
+var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent", "skill", "command", "setting", "file", "system prompt"}
+
+func rank(kind string) int { return slices.Index(order, kind) }
+
+// entry lists one thing in .gemini.
+func (v *view) entry(name string) {
+	at := ".gemini/" + name
+	switch {
+	case name == ".env": // listed where it is looked for
+	case name == "settings.json":
+		if text, ok := v.read(at, "setting"); ok {
+			v.settings(at, text)
+		}
+	case name == "system.md":
+		v.sized("system prompt", at)
+	case name == "commands":
+		v.commands(at)
+	case name == "policies":
+		for _, e := range v.list(at) {
+			v.policy(at + "/" + e)
+		}
+	case name == "skills":
+		v.skills(at)
+	case name == "agents":
+		v.names("agent", at)
+	case name == "extensions":
+		v.names("extension", at)
+	case strings.HasPrefix(name, "sandbox"):
+		v.add(Item{Kind: "sandbox profile", Name: at, Caution: "changes the confinement of commands"})
+	default:
+		v.sized("file", at)
+	}
+}
+
+// list returns the names in a directory, in order. One that can't be listed is
+// an item of its own, one that is not there is nothing.
+func (v *view) list(dir string) []string {
+	f, err := v.root.OpenFile(dir, os.O_RDONLY|careful, 0)
+	if err != nil {
+		v.unusable("file", dir, err)
+		return nil
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxItems)
+	if err != nil && err != io.EOF {
+		if info, serr := f.Stat(); serr != nil || info.IsDir() {
+			v.unusable("file", dir, err)
+		} else if dir != ".gemini" { // a file of that name is nothing to anybody
+			v.add(Item{Kind: "file", Name: dir, Detail: "is not a directory"})
+		}
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	slices.Sort(names)
+	if len(names) == maxItems {
+		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + number(maxItems) + " files or more, of which the rest was not looked at"})
+	}
+	return names
+}
+
+// unusable lists what is there but can't be looked at.
+func (v *view) unusable(kind, name string, err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := v.root.Lstat(name); lerr != nil {
+			return
+		}
+	}
+	why := cause(err)
+	if info, lerr := v.root.Lstat(name); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+		why = "is a link that leads out of the folder, or nowhere"
+	}
+	v.add(Item{Kind: kind, Name: name, Detail: "can't be looked at: " + why})
+}
+
+// read returns the beginning of a regular file. Anything else of that name is
+// an item of the kind.
+func (v *view) read(name, kind string) (text []byte, ok bool) {
+	f, err := v.root.OpenFile(name, os.O_RDONLY|careful, 0)
+	if err != nil {
+		v.unusable(kind, name, err)
+		return nil, false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: is not a regular file"})
+		return nil, false
+	}
+	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		v.unusable(kind, name, err)
+		return nil, false
+	case len(text) > maxFile:
+		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: is larger than 4 MiB"})
+		return nil, false
+	}
+	return text, true
+}
+
+// peek returns the beginning of a file, nothing if it can't be read.
+func (v *view) peek(name string) string {
+	f, err := v.root.OpenFile(name, os.O_RDONLY|careful, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	b, _ := io.ReadAll(io.LimitReader(f, maxPeek)) // what can't be read isn't shown
+	return string(b)
+}
+
+// sized lists a file by its size, a directory by what it holds.
+func (v *view) sized(kind, name string) {
+	info, err := v.root.Stat(name)
+	switch {
+	case err != nil:
+		v.unusable(kind, name, err)
+	case info.IsDir():
+		v.add(Item{Kind: kind, Name: name + "/", Detail: some(v.list(name))})
+	case !info.Mode().IsRegular():
+		v.add(Item{Kind: kind, Name: name, Detail: "is not a regular file"})
+	default:
+		v.add(Item{Kind: kind, Name: name, Detail: bytesOf(info.Size())})
+	}
+}
+
+// names lists a directory of things that go by the name of their file.
+func (v *view) names(kind, dir string) {
+	for _, name := range v.list(dir) {
+		v.add(Item{Kind: kind, Name: strings.TrimSuffix(name, ".md")})
+	}
+}
+
+// skills lists directories that hold a SKILL.md.
+func (v *view) skills(dir string) {
+	for _, name := range v.list(dir) {
+		if _, err := v.root.Lstat(dir + "/" + name + "/SKILL.md"); err == nil || name == "SKILL.md" {
+			v.add(Item{Kind: "skill", Name: name})
+		}
+	}
+}
+
+// policy lists a file of rules.
+func (v *view) policy(name string) {
+	i := Item{Kind: "policy", Name: name}
+	if strings.Contains(v.peek(name), "allow") {
+		i.Caution = "lets calls run unasked"
+	}
+	v.add(i)
+}
+
+// commands lists the commands of a directory and those below it.
+func (v *view) commands(dir string) {
+	left := maxItems // directories and files
+	var walk func(at, prefix string, depth int)
+	walk = func(at, prefix string, depth int) {
+		for _, name := range v.list(at) {
+			if left--; left < 0 {
+				v.add(Item{Kind: "command", Name: "/" + prefix + "...", Detail: "there are too many to look at"})
+				return
+			}
+			below := at + "/" + name
+			if stem, ok := strings.CutSuffix(name, ".toml"); ok {
+				i := Item{Kind: "command", Name: "/" + prefix + stem}
+				if strings.Contains(v.peek(below), "!{") {
+					i.Detail = "holds !{}, which runs commands"
+				}
+				v.add(i)
+			} else if info, err := v.root.Stat(below); err == nil && info.IsDir() && depth > 0 {
+				walk(below, prefix+name+":", depth-1)
+			}
+			if left < 0 {
+				return
+			}
+		}
+	}
+	walk(dir, "", 10)
+}
+
+// dotEnv names the variables of the .env file that would count.
+func (v *view) dotEnv(p Paths, s *Settings) {
+	file := p.dotEnvFile(true, s.IgnoreLocalEnv)
+	if file == "" || p.own(file) {
+		return
+	}
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		v.add(Item{Kind: ".env file", Name: p.rel(file), Detail: cause(err)})
+		return
+	}
+	defer root.Close()
+	w := view{root: root}
+	text, ok := w.read(filepath.Base(file), ".env file")
+	if ok {
+		w.add(Item{Kind: ".env file", Detail: envNames(string(text))})
+	}
+	for _, i := range w.items {
+		i.Name = p.rel(file)
+		v.add(i)
+	}
+}
+
+// envNames names the variables that the text of a .env file sets.
+func envNames(text string) string {
+	var names, refused []string
+	for _, variable := range parseEnv(text) {
+		name := cut(variable.Name, maxName)
+		if reserved(variable.Name) {
+			refused = append(refused, name)
+			continue
+		}
+		names = append(names, name)
+	}
+	var out []string
+	if len(names) > 0 {
+		out = append(out, "sets "+some(names))
+	}
+	if len(refused) > 0 {
+		out = append(out, "would set "+some(refused)+", which no project can")
+	}
+	return cmp.Or(strings.Join(out, "; "), "sets nothing")
+}
+
+// defaultContext is looked for beside what context.fileName names.
+const defaultContext = "GEMINI.md"
+
+// context lists the context files of the working directory and of those above
+// it, as far as the project reaches.
+func (v *view) context(p Paths, s *Settings) {
+	var names []string
+	for _, name := range append(slices.Clone(s.FileNames), defaultContext) {
+		if name = strings.TrimSpace(name); filepath.IsLocal(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, cwd := range []string{p.Cwd, realPath(p.Cwd)} { // which may be in different places
+		v.upto(p, upwards(cwd, s.Markers), names, seen)
+	}
+}
+
+// upto lists the files with one of the names in the directories, the last of
+// which holds the others.
+func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
+	root, err := os.OpenRoot(dirs[len(dirs)-1]) // links within the project are fine
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	w := view{root: root}
+	for _, dir := range dirs {
 		for _, name := range names {
-			path := filepath.Join(dir, name)
-			if size, ok := regular(path); ok && !p.own(path) {
-				items = append(items, Item{Name: p.rel(path), Detail: count(int(size), "byte"), Words: true})
+			file := filepath.Join(dir, name)
+			rel, err := filepath.Rel(root.Name(), file)
+			if real := realPath(file); err != nil || seen[real] || p.own(file) {
+				continue
+			} else {
+				seen[real] = true
+			}
+			n := len(w.items)
+			if info, err := root.Stat(rel); err != nil {
+				w.unusable("context file", rel, err)
+			} else if info.Mode().IsRegular() {
+				w.add(Item{Kind: "context file", Detail: bytesOf(info.Size())})
+			}
+			if len(w.items) > n {
+				w.items[n].Name = cut(p.rel(file), maxName)
 			}
 		}
 	}
-	return items
+	v.items = append(v.items, w.items...)
 }
 
 // own reports whether a file is the user's, and not the project's: one in the
@@ -49,20 +430,25 @@ func (p Paths) own(path string) bool {
 }
 
 // rel returns path as seen from the working directory.
-func (p Paths) rel(path string) string {
-	if rel, err := filepath.Rel(p.Cwd, path); err == nil {
+func (p Paths) rel(file string) string {
+	if rel, err := filepath.Rel(p.Cwd, file); err == nil {
 		return filepath.ToSlash(rel)
 	}
-	return path
+	return file
 }
 
-// upwards returns the working directory and those above it, as far as the
-// repository reaches, in which the working directory is.
-func (p Paths) upwards() []string {
-	dirs := []string{p.Cwd}
-	for dir := p.Cwd; ; {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dirs
+// upwards returns a directory and those above it, up to the one that holds a
+// marker; the directory alone if none does.
+func upwards(from string, markers []string) []string {
+	dirs := []string{from}
+	for dir := from; ; {
+		for _, m := range markers {
+			if m = strings.TrimSpace(m); m == "" || !filepath.IsLocal(m) || path.Clean(m) == "." {
+				continue
+			}
+			if _, err := os.Lstat(filepath.Join(dir, m)); err == nil {
+				return dirs
+			}
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
@@ -72,95 +458,11 @@ func (p Paths) upwards() []string {
 	}
 }
 
-// surveyFolder lists what is in a project's .gemini.
-func surveyFolder(dir string) []Item {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if info, serr := os.Stat(dir); serr == nil && info.IsDir() {
-			return []Item{{Name: ".gemini", Detail: cause(err)}}
-		}
-		return nil
+func bytesOf(n int64) string {
+	if n == 1 {
+		return "1 byte"
 	}
-	var items []Item
-	for _, e := range entries {
-		item := Item{Name: ".gemini/" + e.Name(), Words: e.Name() == "system.md"}
-		path := filepath.Join(dir, e.Name())
-		switch e.Name() {
-		case "settings.json":
-			item.Detail = surveySettings(path)
-		case ".env":
-			continue // listed where it is looked for
-		default:
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				item.Detail = surveyDir(path)
-			} else if err == nil {
-				item.Detail = count(int(info.Size()), "byte")
-			}
-		}
-		items = append(items, item)
-	}
-	return items
-}
-
-// surveySettings says which keys a file of settings sets, which programs it
-// would start by servers and hooks among them.
-func surveySettings(path string) string {
-	tree, err := readObject(path)
-	if err != nil {
-		return "can't be used: " + err.Error()
-	}
-	var keys []string
-	var walk func(prefix string, tree map[string]any, depth int)
-	walk = func(prefix string, tree map[string]any, depth int) {
-		for _, name := range slices.Sorted(maps.Keys(tree)) {
-			key := prefix + name
-			if below, ok := tree[name].(map[string]any); ok && depth > 0 && len(below) > 0 {
-				walk(key+".", below, depth-1)
-				continue
-			}
-			keys = append(keys, fmt.Sprintf("%.100s", key))
-		}
-	}
-	walk("", tree, 2)
-	if len(keys) == 0 {
-		return "sets nothing"
-	}
-	return "sets " + some(keys)
-}
-
-// surveyDir names the files below dir.
-func surveyDir(dir string) string {
-	const most = 1000
-	var names []string
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil
-		}
-		if rel, err := filepath.Rel(dir, path); err == nil {
-			names = append(names, filepath.ToSlash(rel))
-		}
-		if len(names) == most {
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return some(names)
-}
-
-// envNames names the variables that a .env file sets.
-func envNames(path string) string {
-	b, err := readFile(path)
-	if err != nil {
-		return "can't be used: " + err.Error()
-	}
-	var names []string
-	for _, v := range parseEnv(string(b)) {
-		names = append(names, v.Name)
-	}
-	if len(names) == 0 {
-		return "sets nothing"
-	}
-	return "sets " + some(names)
+	return number(int(n)) + " bytes"
 }
 
 // regular returns the size of the regular file at path, if there is one.
@@ -170,11 +472,4 @@ func regular(path string) (int64, bool) {
 		return 0, false
 	}
 	return info.Size(), true
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

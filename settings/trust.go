@@ -1,19 +1,11 @@
 package settings
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/gofrs/flock"
-	"github.com/tailscale/hujson"
 )
 
 // A State is how far a folder is trusted. The zero State is not at all.
@@ -22,83 +14,112 @@ type State int
 // The states of a folder.
 const (
 	Unknown    State = iota // nobody has decided; nothing of it is used
-	Distrusted              // the user decided against it; nothing of it is used
-	Unneeded                // it brings nothing, or only words for the model
+	Distrusted              // it was decided against; nothing of it is used
+	Unneeded                // it brings nothing
 	Trusted                 // what it brings is used
 )
+
+// String returns the state in a word or two.
+func (s State) String() string {
+	switch s {
+	case Distrusted:
+		return "not trusted"
+	case Unneeded:
+		return "not needed"
+	case Trusted:
+		return "trusted"
+	}
+	return "unknown"
+}
 
 // Trust is what was found out about the working directory.
 type Trust struct {
 	State  State
 	Folder string // its real path
+
+	// Why names what decided: a variable, a flag, a setting or a rule. It is
+	// empty if nothing did.
+	Why  string
+	Rule Decision // the rule of the list that decided, if one did
+
 	Brings []Item // what it would bring; not looked for if it is trusted
-}
-
-// An Item is something that a folder brings.
-type Item struct {
-	Name   string // such as ".env"
-	Detail string // what is in it, in a few words; may be empty
-
-	// Words says that it is text for the model, which sets nothing and
-	// starts nothing by itself.
-	Words bool
 }
 
 // An UntrustedError is a run without anybody to ask, in a folder that is not
 // trusted.
 type UntrustedError struct{ Trust Trust }
 
-// Error names the folder and what it would bring.
+// Error names the folder and the kinds of what it would bring.
 func (e *UntrustedError) Error() string {
-	var names []string
-	for _, item := range e.Trust.Brings {
-		names = append(names, item.Name)
-	}
-	return fmt.Sprintf("%s is not trusted, and would bring %s", e.Trust.Folder, some(names))
+	return fmt.Sprintf("%s is not trusted, and would bring %s", e.Trust.Folder, kinds(e.Trust.Brings))
 }
 
 // Hint says how to go on.
 func (e *UntrustedError) Hint() string {
-	return "--skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true uses it for one run; a session asks"
+	return "gemline trust status says what it is, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
 
-// A Rule is what the user decided about a folder and all below it.
-type Rule string
-
-// The rules, as the file has them. TrustParent is about the folder above.
-const (
-	TrustFolder Rule = "TRUST_FOLDER"
-	TrustParent Rule = "TRUST_PARENT"
-	DoNotTrust  Rule = "DO_NOT_TRUST"
-)
-
-// Trust decides about the working directory: by the environment, the flag
-// --skip-trust, the settings s of everything but the folder, and the user's
-// list of folders, in this order. A list that can't be read is a [FileError].
-func (p Paths) Trust(s *Settings, skip bool, lookup func(string) (string, bool), names []string) (Trust, error) {
+// Trust decides about the working directory: by the environment, the flags
+// --skip-trust and --trust, the settings s of everything but the folder, and
+// the user's list of folders, in this order. A list that can't be read is a
+// [FileError].
+func (p Paths) Trust(s *Settings, f *Flags, lookup func(string) (string, bool)) (Trust, error) {
 	t := Trust{Folder: realPath(p.Cwd)}
-	workspace, _ := lookup("GEMINI_CLI_TRUST_WORKSPACE")
-	restricted, _ := lookup("GEMINI_RESTRICTED_MODE")
-	switch {
-	case restricted == "true", workspace == "false":
-		t.State = Distrusted
-	case workspace == "true", skip, !s.FolderTrust:
-		t.State = Trusted
-		return t, nil
-	default:
-		rules, err := readRules(p.trustFile(lookup))
-		if err != nil {
-			return t, err
-		}
-		if t.State = judge(rules, t.Folder); t.State == Trusted {
-			return t, nil
-		}
+	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
+		return t, err
 	}
-	t.Brings = p.survey(names)
-	if t.State == Unknown && !slices.ContainsFunc(t.Brings, func(i Item) bool { return !i.Words }) {
+	t.Brings = p.Survey(s)
+	if t.State == Unknown && len(t.Brings) == 0 {
 		t.State = Unneeded
 	}
 	return t, nil
+}
+
+func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (string, bool)) error {
+	for _, v := range []struct {
+		name, value string
+		state       State
+	}{
+		{"GEMINI_RESTRICTED_MODE", "true", Distrusted},
+		{"GEMINI_CLI_TRUST_WORKSPACE", "false", Distrusted},
+		{"GEMINI_CLI_TRUST_WORKSPACE", "true", Trusted},
+	} {
+		if value, _ := lookup(v.name); value == v.value {
+			t.State, t.Why = v.state, v.name+"="+v.value
+			return nil
+		}
+	}
+	switch {
+	case f.Trust:
+		t.State, t.Why = Trusted, "--trust"
+		return nil
+	case f.SkipTrust:
+		t.State, t.Why = Trusted, "--skip-trust"
+		return nil
+	case !s.FolderTrust:
+		t.State, t.Why = Trusted, "security.folderTrust.enabled is false"
+		return nil
+	}
+	rules, err := readRules(p.TrustFile(lookup))
+	if err != nil {
+		return err
+	}
+	if t.State, t.Rule = judge(rules, t.Folder); t.State != Unknown {
+		t.Why = fmt.Sprintf("%s for %s", t.Rule.Rule, t.Rule.Path)
+	}
+	return nil
+}
+
+// Folder returns the real path of a folder as the user names it: from the
+// working directory, or with ~ from the home directory. Nothing is the former.
+func (p Paths) Folder(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && p.Home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		name = filepath.Join(p.Home, rest)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.Cwd, name)
+	}
+	return realPath(filepath.Clean(name))
 }
 
 // Refuse returns the error of a run that has nobody to ask, nil if the folder
@@ -110,147 +131,57 @@ func (t Trust) Refuse() error {
 	return &UntrustedError{t}
 }
 
-// trustFile returns the path of the list of folders.
-func (p Paths) trustFile(lookup func(string) (string, bool)) string {
-	if path, _ := lookup("GEMINI_CLI_TRUSTED_FOLDERS_PATH"); path != "" {
-		return path
-	}
-	return p.User("trustedFolders.json")
-}
-
-// readRules reads the list of folders. One that anybody may write, or that
-// says something that is no rule, is refused as a whole.
-func readRules(path string) (map[string]Rule, error) {
-	tree, err := readObject(path)
-	if err != nil || tree == nil {
-		return nil, err
-	}
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
-		return nil, &FileError{Path: path, Message: "anybody may write this file, so it decides nothing; chmod 600 mends it"}
-	}
-	rules := map[string]Rule{}
-	for folder, v := range tree {
-		word, _ := v.(string)
-		rule := Rule(word)
-		if rule != TrustFolder && rule != TrustParent && rule != DoNotTrust {
-			return nil, &FileError{Path: path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, TrustFolder, TrustParent, DoNotTrust, describe(v))}
+// kinds counts items by their kind.
+func kinds(items []Item) string {
+	var out []string
+	for kind, group := range grouped(items) {
+		n := 0
+		for _, i := range group {
+			n += 1 + i.More
 		}
-		rules[folder] = rule
+		out = append(out, number(n)+" "+plural(kind, n))
 	}
-	return rules, nil
+	return some(out)
 }
 
-// judge returns what the rules say about a folder, given by its real path. The
-// rule about the longest path counts, and of two about the same the strict one.
-func judge(rules map[string]Rule, folder string) State {
-	state, longest := Unknown, -1
-	for path, rule := range rules {
-		if !filepath.IsAbs(path) {
-			continue
+// grouped yields the items of each kind, in the order of their first.
+func grouped(items []Item) func(func(string, []Item) bool) {
+	return func(yield func(string, []Item) bool) {
+		for len(items) > 0 {
+			kind := items[0].Kind
+			other := func(i Item) bool { return i.Kind != kind }
+			if !yield(kind, slices.DeleteFunc(slices.Clone(items), other)) {
+				return
+			}
+			items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Kind == kind })
 		}
-		if rule == TrustParent {
-			path = filepath.Dir(path)
-		}
-		path = realPath(filepath.Clean(path))
-		if !within(path, folder) || len(path) < longest {
-			continue
-		}
-		if rule == DoNotTrust {
-			state = Distrusted
-		} else if len(path) > longest {
-			state = Trusted
-		}
-		longest = len(path)
 	}
-	return state
 }
 
-// within reports whether path is dir or below it.
-func within(dir, path string) bool {
-	if runtime.GOOS == "windows" {
-		dir, path = strings.ToLower(dir), strings.ToLower(path)
+func plural(kind string, n int) string {
+	if n == 1 {
+		return kind
 	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	if stem, ok := strings.CutSuffix(kind, "y"); ok {
+		return stem + "ies"
+	}
+	return kind + "s"
 }
 
-// Remember writes what the user decided about a folder, given by its real
-// path, into the list of folders, and keeps everything else in it.
-func (p Paths) Remember(ctx context.Context, lookup func(string) (string, bool), folder string, rule Rule) error {
-	path := p.trustFile(lookup)
-	if path == "" {
-		return errors.New("no home directory: the decision holds for this session only")
+// number writes n with a comma for thousands.
+func number(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
-	if !utf8.ValidString(folder) {
-		return errors.New("the folder's name is not UTF-8: the decision holds for this session only")
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, lockPoll); !ok {
-		return fmt.Errorf("%s is held by another program: %w", path, err)
-	}
-	defer lock.Close()
-	if _, err := readRules(path); err != nil {
-		return err
-	}
-	b, err := readFile(path)
-	if err != nil {
-		return err
-	}
-	if b, err = withRule(b, folder, rule); err != nil {
-		return err
-	}
-	return replaceFile(path, b)
-}
-
-// withRule adds a rule to the text of a list of folders.
-func withRule(b []byte, folder string, rule Rule) ([]byte, error) {
-	text := strings.TrimPrefix(string(b), "\ufeff")
-	if strings.TrimSpace(text) == "" {
-		text = "{}"
-	}
-	v, err := hujson.Parse([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(folder)
-	patch, err := json.Marshal([]map[string]string{{"op": "add", "path": pointer, "value": string(rule)}})
-	if err != nil {
-		return nil, err
-	}
-	if err := v.Patch(patch); err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(text) == "{}" {
-		v.Format()
-	}
-	return v.Pack(), nil
-}
-
-// replaceFile writes a file that only the user may read, as a whole.
-func replaceFile(path string, b []byte) error {
-	path = realPath(path)
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".gemline-*.json") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // of no effect once it is renamed
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return s
 }
 
 // some returns the first few of names, and how many there are besides.
 func some(names []string) string {
 	const most = 20
 	if n := len(names); n > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
+		return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), number(n-most))
 	}
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]

@@ -1,11 +1,220 @@
 package cli
 
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gemline/settings"
+)
+
 // trustCommand is gemline trust.
 type trustCommand struct {
-	List trustList `cmd:"" help:"List the folders that were decided about."`
+	Status trustStatus `cmd:"" help:"Say whether a folder is trusted, why, and what it brings."`
+	List   trustList   `cmd:"" help:"List the folders that were decided about."`
+	Add    trustAdd    `cmd:"" help:"Trust a folder and all below it."`
+	Deny   trustDeny   `cmd:"" help:"Don't trust a folder, and don't ask about it."`
+	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder."`
 }
 
 type trustList struct{}
 
-// Run prints the decisions.
-func (*trustList) Run(w *World) error { return nil }
+// Run prints the decisions, in the order of the file.
+func (*trustList) Run(w *World) error {
+	rules, err := w.Paths.Decisions(w.Lookup)
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(struct {
+			File    string              `json:"file"`
+			Folders []settings.Decision `json:"folders"`
+		}{w.Paths.TrustFile(w.Lookup), slices.Concat([]settings.Decision{}, rules)})
+	}
+	if len(rules) == 0 {
+		return w.line("nothing was decided about any folder")
+	}
+	for _, d := range rules {
+		if err := w.line("%-12s  %s", d.Rule, visible(d.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type trustAdd struct {
+	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+	Parent bool   `help:"Trust the folder above it, and all in that."`
+}
+
+// Run writes the decision down.
+func (c *trustAdd) Run(ctx context.Context, w *World) error {
+	folder := w.Paths.Folder(c.Folder)
+	if info, err := os.Stat(folder); err != nil {
+		return fmt.Errorf("%s is not there", folder)
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", folder)
+	}
+	d := settings.Decision{Path: folder, Rule: settings.TrustFolder}
+	if c.Parent {
+		d.Rule = settings.TrustParent
+	}
+	if about := d.About(); about == w.Paths.Folder("/") || w.Paths.Home != "" && about == w.Paths.Folder(w.Paths.Home) {
+		w.Notify(about + " holds about everything you have, and all of it is trusted now")
+	}
+	return w.decide(ctx, d)
+}
+
+type trustDeny struct {
+	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+}
+
+// Run writes the decision down.
+func (c *trustDeny) Run(ctx context.Context, w *World) error {
+	return w.decide(ctx, settings.Decision{Path: w.Paths.Folder(c.Folder), Rule: settings.DoNotTrust})
+}
+
+// decide puts a decision on the list.
+func (w *World) decide(ctx context.Context, d settings.Decision) error {
+	rules, err := w.Paths.Decisions(w.Lookup)
+	if err != nil {
+		return err
+	}
+	wider := settings.Decision{Path: d.Path, Rule: settings.TrustParent}
+	if d.Rule == settings.TrustFolder && slices.Contains(rules, wider) {
+		return w.decided(d.Path, "already trusted, as all in "+wider.About())
+	}
+	was, err := w.Paths.Remember(ctx, w.Lookup, d.Path, d.Rule)
+	if err != nil {
+		return err
+	}
+	said := "trusted"
+	switch {
+	case slices.Equal(was, []settings.Decision{d}):
+		said = "as before: " + string(d.Rule)
+	case d.Rule == settings.TrustParent:
+		said = "trusted: " + d.About() + " and all in it"
+	case d.Rule == settings.DoNotTrust:
+		said = "not trusted"
+	}
+	for _, old := range was {
+		if old.Rule != d.Rule {
+			said += fmt.Sprintf(" (was %s)", old.Rule)
+		}
+	}
+	return w.decided(d.Path, said)
+}
+
+type trustRemove struct {
+	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+}
+
+// Run takes the decision from the list.
+func (c *trustRemove) Run(ctx context.Context, w *World) error {
+	folder := w.Paths.Folder(c.Folder)
+	was, err := w.Paths.Forget(ctx, w.Lookup, folder)
+	if err != nil {
+		return err
+	}
+	if len(was) == 0 {
+		return w.decided(folder, "nothing was decided about it by name")
+	}
+	return w.decided(folder, fmt.Sprintf("removed: %s", was[0].Rule))
+}
+
+// decided says what was done about a folder, and what holds now.
+func (w *World) decided(folder, said string) error {
+	t, err := w.trust(folder)
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(struct {
+			Folder string `json:"folder"`
+			Done   string `json:"done"`
+			State  string `json:"state"`
+			By     string `json:"by,omitempty"`
+		}{folder, said, t.State.String(), t.Why})
+	}
+	if err := w.line("%s: %s", visible(folder), visible(said)); err != nil || t.Why == "" {
+		return err
+	}
+	return w.line("it is %s by %s", t.State, visible(t.Why))
+}
+
+type trustStatus struct {
+	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+}
+
+// Run says how it stands with a folder, and what it brings.
+func (c *trustStatus) Run(w *World) error {
+	t, err := w.trust(w.Paths.Folder(c.Folder))
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		status := struct {
+			Folder string             `json:"folder"`
+			State  string             `json:"state"`
+			By     string             `json:"by,omitempty"`
+			Rule   *settings.Decision `json:"rule,omitempty"`
+			File   string             `json:"file"`
+			Brings []settings.Item    `json:"brings"`
+		}{t.Folder, t.State.String(), t.Why, &t.Rule, w.Paths.TrustFile(w.Lookup), slices.Concat([]settings.Item{}, t.Brings)}
+		if t.Rule.Rule == "" {
+			status.Rule = nil
+		}
+		return w.document(status)
+	}
+	by := ""
+	if t.Why != "" {
+		by = ", by " + t.Why
+	}
+	if err := w.line("%s: %s%s", visible(t.Folder), t.State, visible(by)); err != nil {
+		return err
+	}
+	if len(t.Brings) == 0 {
+		return w.line("it brings nothing")
+	}
+	lines, caution := settings.Brief(t.Brings)
+	for i, l := range lines {
+		mark := " "
+		if caution[i] {
+			mark = "*" // it weakens the user's protection
+		}
+		if err := w.line("%s %s", mark, visible(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trust finds out about a folder, by the settings of everything but it.
+func (w *World) trust(folder string) (settings.Trust, error) {
+	paths := settings.Paths{Home: w.Paths.Home, Cwd: folder}
+	s, _, err := settings.Load(paths.Sources(w.Lookup, false), w.Lookup)
+	if err != nil {
+		return settings.Trust{}, err
+	}
+	t, err := paths.Trust(s, w.Flags, w.Lookup)
+	if err == nil && t.State == settings.Trusted {
+		t.Brings = paths.Survey(s)
+	}
+	return t, err
+}
+
+// visible returns a folder's own text as it can stand in a line.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
+		if r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,52 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+func permissions() *Command {
+	return &Command{Name: "permissions", Summary: "whether this folder is trusted, and which are", Run: trustWords("status"), Sub: Set{
+		{Name: "status", Args: "[FOLDER]", Summary: "say whether a folder is trusted, and what it brings", Run: trustWords("status")},
+		{Name: "trust", Args: "[FOLDER]", Summary: "ask about a folder, as at the start", Run: permit},
+		{Name: "list", Summary: "the folders that were decided about", Run: trustWords("list")},
+		{Name: "add", Args: "[--parent] [FOLDER]", Summary: "trust a folder, from the next start on", Run: trustWords("add")},
+		{Name: "deny", Args: "[FOLDER]", Summary: "don't trust it", Run: trustWords("deny")},
+		{Name: "remove", Args: "[FOLDER]", Summary: "take back what was decided about it", Run: trustWords("remove")},
+	}}
+}
+
+// trustWords returns what runs a sub-command of gemline trust. Behind its
+// flags, all words are the name of one folder.
+func trustWords(verb string) func(context.Context, *App, string) ([]*genai.Part, error) {
+	return func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
+		if app.Manage == nil {
+			return nil, errors.New("there is nothing to manage here; gemline trust does the same")
+		}
+		words := []string{"trust", verb}
+		for strings.HasPrefix(args, "--") {
+			var flag string
+			flag, args, _ = strings.Cut(args, " ")
+			words = append(words, flag)
+		}
+		if args != "" {
+			words = append(words, "--", args)
+		}
+		return nil, app.Manage(ctx, words...)
+	}
+}
+
+// permit asks about a folder.
+func permit(ctx context.Context, app *App, folder string) ([]*genai.Part, error) {
+	if app.Permit == nil {
+		return nil, errors.New("nobody can be asked here; gemline trust add does the same")
+	}
+	said, err := app.Permit(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	return nil, lines(app.Out, said)
+}

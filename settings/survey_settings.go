@@ -1,0 +1,187 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// settings lists what a project's file of settings would run and change.
+func (v *view) settings(name string, text []byte) {
+	tree, err := parseObject(name, text)
+	if err != nil {
+		v.add(Item{Kind: "setting", Name: name, Detail: "can't be used: " + err.Error()})
+		return
+	}
+	hooks, listed := tree["hooks"].(map[string]any)
+	for _, event := range slices.Sorted(maps.Keys(hooks)) {
+		if v.hooks(event, "", hooks[event], maxDepth) {
+			delete(hooks, event)
+		}
+	}
+	servers, _ := tree["mcpServers"].(map[string]any)
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		v.server(server, servers[server])
+	}
+	if len(servers) > 0 {
+		delete(tree, "mcpServers")
+	}
+	if listed && len(hooks) == 0 {
+		delete(tree, "hooks")
+	}
+	v.keys("", tree, 2)
+}
+
+// hooks lists the commands of an event, however deep they are, and reports
+// whether there are any.
+func (v *view) hooks(event, matcher string, value any, depth int) (found bool) {
+	if depth == 0 {
+		return false
+	}
+	switch x := value.(type) {
+	case []any:
+		for _, item := range x {
+			found = v.hooks(event, matcher, item, depth-1) || found
+		}
+	case map[string]any:
+		if m, ok := x["matcher"].(string); ok {
+			matcher = m
+		}
+		for _, key := range []string{"command", "url"} {
+			if text, ok := x[key].(string); ok {
+				name := event
+				if matcher != "" && matcher != "*" {
+					name += " of " + matcher
+				}
+				v.add(Item{Kind: "hook", Name: name, Detail: text})
+				found = true
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			found = v.hooks(event, matcher, x[key], depth-1) || found
+		}
+	}
+	return found
+}
+
+// servers lists what a .mcp.json holds.
+func (v *view) servers(name string, text []byte) {
+	tree, err := parseObject(name, text)
+	if err != nil {
+		v.add(Item{Kind: "MCP server", Name: name, Detail: "can't be used: " + err.Error()})
+		return
+	}
+	servers, _ := tree["mcpServers"].(map[string]any)
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		v.server(server, servers[server])
+	}
+	if len(servers) == 0 {
+		v.add(Item{Kind: "file", Name: name, Detail: bytesOf(int64(len(text)))})
+	}
+}
+
+// server lists an MCP server: the command that starts it, or its address.
+func (v *view) server(name string, value any) {
+	i := Item{Kind: "MCP server", Name: name}
+	s, _ := value.(map[string]any)
+	var words []string
+	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
+		if text, ok := s[key].(string); ok {
+			words = append(words, text)
+		}
+	}
+	args, _ := s["args"].([]any)
+	for _, arg := range args {
+		text, ok := arg.(string)
+		if !ok {
+			text = compact(arg)
+		} else if text == "" || strings.ContainsAny(text, " \t\n'\"") {
+			text = strconv.Quote(text)
+		}
+		words = append(words, text)
+	}
+	if env, ok := s["env"].(map[string]any); ok && len(env) > 0 {
+		words = append(words, "with "+some(slices.Sorted(maps.Keys(env))))
+	}
+	if i.Detail = strings.Join(words, " "); i.Detail == "" {
+		i.Detail = compact(value)
+	}
+	if fmt.Sprint(s["trust"]) == "true" {
+		i.Caution = "its tools run unasked"
+	}
+	v.add(i)
+}
+
+// keys lists the settings of a tree, each with its value.
+func (v *view) keys(prefix string, tree map[string]any, depth int) {
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		key := prefix + name
+		if below, ok := tree[name].(map[string]any); ok && depth > 0 && len(below) > 0 {
+			v.keys(key+".", below, depth-1)
+			continue
+		}
+		v.add(Item{Kind: "setting", Name: key, Detail: compact(tree[name]), Caution: weakens(key, tree[name])})
+	}
+}
+
+func compact(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// risks are settings of a project that weaken the user's protection, with all
+// below them, and how.
+var risks = []struct{ key, how string }{
+	{"general.defaultApprovalMode", "changes what runs unasked"},
+	{"tools.approvalMode", "changes what runs unasked"},
+	{"tools.autoAccept", "changes what runs unasked"},
+	{"tools.allowed", "lets tools run unasked"},
+	{"tools.sandbox", "changes the confinement of commands"},
+	{"tools.sandboxAllowedPaths", "changes the confinement of commands"},
+	{"tools.sandboxNetworkAccess", "changes the confinement of commands"},
+	{"tools.discoveryCommand", "runs a command"},
+	{"tools.callCommand", "runs a command"},
+	{"tools.shell.pager", "runs a command"},
+	{"mcp.serverCommand", "runs a command"},
+	{"mcp.autoAllowInHeadless", "lets tools run unasked"},
+	{"general.preferredEditor", "runs a command"},
+	{"advanced.bugCommand", "names an address"},
+	{"security", "changes how you are protected"},
+	{"hooksConfig", "changes which hooks run"},
+	{"policyPaths", "changes what runs unasked"},
+	{"adminPolicyPaths", "changes what runs unasked"},
+	{"telemetry", "says where your prompts are sent"},
+	{"advanced.excludedEnvVars", "changes what a .env may set"},
+	{"context.includeDirectories", "lets the model work elsewhere"},
+	{"context.memoryBoundaryMarkers", "changes which context files are read"},
+	{"extensions", "changes which extensions run"},
+	{"modelConfigs", "changes how requests are made"},
+	{"experimental", "changes what is tried out"},
+}
+
+// weakens says in what way a setting of a project weakens security, if it
+// does.
+func weakens(key string, value any) string {
+	for _, r := range risks {
+		if key == r.key || strings.HasPrefix(key, r.key+".") {
+			if mode, _ := value.(string); r.how == "changes what runs unasked" && (mode == "default" || mode == "plan") {
+				return ""
+			}
+			return r.how
+		}
+	}
+	low := strings.ToLower(key + " " + compact(value))
+	switch {
+	case strings.Contains(low, "baseurl"), strings.Contains(low, "endpoint"), strings.Contains(low, "://"):
+		return "names an address"
+	case strings.HasSuffix(strings.ToLower(key), "command"):
+		return "runs a command"
+	}
+	return ""
+}

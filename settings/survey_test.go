@@ -1,0 +1,174 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told returns the lines that a reader is told about a folder.
+func told(p Paths) []string {
+	lines, caution := Brief(p.Survey(Default()))
+	for i := range lines {
+		if caution[i] {
+			lines[i] = "* " + lines[i]
+		}
+	}
+	return lines
+}
+
+func TestSurvey(t *testing.T) {
+	p := clone(t)
+	all := []string{
+		"hook BeforeTool of read.*: touch x",
+		`* MCP server s: evil "a b" "" (its tools run unasked)`,
+		"MCP server t: http://evil.test/",
+		"* policy .gemini/policies/all.toml (lets calls run unasked)",
+		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
+		"extension e1",
+		"agent a1",
+		"skills s1 and s2",
+		"command /x:go: holds !{}, which runs commands",
+		"command /b",
+		"setting hooks.Other: []",
+		`setting model.name: "x"`,
+		`* setting tools.allowed: ["run_shell_command"] (lets tools run unasked)`,
+		"* setting tools.sandbox: false (changes the confinement of commands)",
+		"file .gemini/other: 1 byte",
+		"system prompt .gemini/system.md: 15 bytes",
+		".env file .gemini/.env: sets C; would set LD_PRELOAD, which no project can",
+		"context file GEMINI.md: 6 bytes",
+	}
+	if d := cmp.Diff(all, told(p)); d != "" {
+		t.Error(d)
+	}
+	below := NewPaths(p.Home, "", filepath.Join(p.Cwd, "sub"))
+	if d := cmp.Diff([]string{".env file ../.gemini/.env: sets C; would set LD_PRELOAD, which no project can", "context file ../GEMINI.md: 6 bytes"}, told(below)); d != "" {
+		t.Error("below:", d)
+	}
+	// What is the user's own is not brought by a folder.
+	home := NewPaths(p.Home, "", p.Home)
+	put(t, p.Home, map[string]string{".env": "A=1", "GEMINI.md": "x", ".gemini/commands/a.toml": "", ".gemini/GEMINI.md": "x"})
+	if got := told(home); got != nil {
+		t.Errorf("at home: %v", got)
+	}
+	if got := told(project(t, p.Home, "plain")); got != nil {
+		t.Errorf("in a plain folder: %v", got)
+	}
+	if got := told(NewPaths("", "", project(t, p.Home, "plain").Cwd)); len(got) != 1 || !strings.HasPrefix(got[0], ".env file ") {
+		t.Errorf("without a home directory everything above is somebody's: %v", got)
+	}
+}
+
+// Links are not followed out of the folder, pipes are not waited for, and
+// what is broken or too large is said.
+func TestSurveyOfTraps(t *testing.T) {
+	p := project(t, tempHome(t), "traps")
+	secret := filepath.Join(p.Home, "secret.json")
+	os.WriteFile(secret, []byte(`{"secretKey": 1}`), 0o600)
+	put(t, p.Cwd, map[string]string{".gemini/commands/a.toml": "", "inside.md": "x", ".git/HEAD": ""})
+	link := func(target, name string) {
+		if err := os.Symlink(target, filepath.Join(p.Cwd, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	link(secret, ".gemini/settings.json")
+	link("/etc", ".gemini/policies")
+	link("../../nowhere", ".gemini/system.md")
+	link(secret, ".mcp.json")
+	link("inside.md", "GEMINI.md")
+	link("loop", "loop")
+	want := []string{
+		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere",
+		"command /a",
+		"setting .gemini/settings.json: can't be looked at: is a link that leads out of the folder, or nowhere",
+		"file .gemini/policies: can't be looked at: is a link that leads out of the folder, or nowhere",
+		"system prompt .gemini/system.md: can't be looked at: is a link that leads out of the folder, or nowhere",
+		"context file GEMINI.md: 1 byte",
+	}
+	if d := cmp.Diff(want, told(p)); d != "" {
+		t.Error(d)
+	}
+	os.RemoveAll(filepath.Join(p.Cwd, ".gemini"))
+	os.Remove(filepath.Join(p.Cwd, ".mcp.json"))
+	os.Remove(filepath.Join(p.Cwd, "GEMINI.md"))
+	link(p.Home, ".gemini")
+	if d := cmp.Diff([]string{"file .gemini: can't be looked at: is a link that leads out of the folder, or nowhere"}, told(p)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSurveyOfBrokenFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": `:                                            "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle",
+		`[]`:                                                "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
+		strings.Repeat("[", 200):                            "nested too deep",
+		strings.Repeat(" ", maxFile+1):                      "is larger than 4 MiB",
+		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "hook E: u",
+		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
+		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",
+		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (says where your prompts are sent)`,
+		`{"x": {"baseUrl": "y"}}`:                           `* setting x.baseUrl: "y" (names an address)`,
+		`{"security": {"disableYoloMode": false}}`:          "* setting security.disableYoloMode: false (changes how you are protected)",
+		`{"general": {"defaultApprovalMode": "plan"}}`:      `setting general.defaultApprovalMode: "plan"`,
+		`{"general": {"defaultApprovalMode": "auto_edit"}}`: `* setting general.defaultApprovalMode: "auto_edit" (changes what runs unasked)`,
+	} {
+		p := project(t, tempHome(t), "broken")
+		put(t, p.Cwd, map[string]string{".gemini/settings.json": text})
+		if got := strings.Join(told(p), "\n"); !strings.Contains(got, want) {
+			t.Errorf("%.50s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Of thousands the first are told, and how many there are; what weakens
+// security is told in any case.
+func TestSurveyOfVeryMuch(t *testing.T) {
+	p := project(t, tempHome(t), "much")
+	var hooks []string
+	for i := range 5000 {
+		hooks = append(hooks, fmt.Sprintf(`{"command": "c%d"}`, i))
+	}
+	files := map[string]string{".gemini/settings.json": `{"hooks": {"E": [` + strings.Join(hooks, ",") + `]}, "tools": {"allowed": ["` + strings.Repeat("é", 1000) + `"]}}`}
+	for i := range 1100 {
+		files[fmt.Sprintf(".gemini/commands/%04d%s.toml", i, strings.Repeat("x", 200))] = ""
+		files[fmt.Sprintf(".gemini/policies/%04d.toml", i)] = "allow"
+	}
+	put(t, p.Cwd, files)
+	lines := told(p)
+	if n := len(lines); n > 1200 {
+		t.Errorf("%d lines", n)
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"hook E: c0", "4,950 more hooks", "and 980 more", "* setting tools.allowed", "... and 1,504 more bytes", "holds 1,000 files or more"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %.3000s", want, text)
+		}
+	}
+	for _, l := range lines {
+		if len(l) > 5000 {
+			t.Errorf("a line of %d bytes", len(l))
+		}
+	}
+	if s := kinds(p.Survey(Default())); !strings.HasPrefix(s, "5,000 hooks, 1,000 policies, 1,000 commands") {
+		t.Errorf("%s", s)
+	}
+}
+
+// Whatever a project's settings hold, looking at them ends well.
+func FuzzSurvey(f *testing.F) {
+	f.Add(`{"hooks": {"a": [{"hooks": [{"command": "x"}]}]}, "mcpServers": {"s": {"args": [1, "b"], "env": {"a": 1}}}, "a": {"b": {"c": {}}}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var v view
+		v.settings("x", []byte(text))
+		for i, l := range v.items {
+			if len(l.Name) > maxName+40 || len(l.Detail) > maxDetail+40 || len(l.String()) == 0 {
+				t.Errorf("%d: %+v", i, l)
+			}
+		}
+	})
+}
