@@ -19,8 +19,21 @@ import (
 // the old text or the new one as a whole.
 //
 // A file that does not hold an object is left as it is, with a [FileError], and
-// so is one that edit makes into something else.
+// so is one that edit makes into something else. Edit must not write into what
+// it is given.
 func Save(ctx context.Context, path string, edit func(text []byte) ([]byte, error)) error {
+	return save(ctx, path, privateFile, edit)
+}
+
+// The modes of new files: the user's, and those for everybody on the machine.
+const (
+	privateFile fs.FileMode = 0o600
+	publicFile  fs.FileMode = 0o644
+)
+
+// save is Save with the mode of a new file. New directories let in whoever may
+// read it.
+func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []byte) ([]byte, error)) error {
 	if path == "" {
 		return errors.New("no home directory: there is no place for settings")
 	}
@@ -29,7 +42,7 @@ func Save(ctx context.Context, path string, edit func(text []byte) ([]byte, erro
 		return err
 	}
 	dir := filepath.Dir(target)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, mode|mode&0o444>>2); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
 	unlock, err := hold(ctx, target)
@@ -41,20 +54,20 @@ func Save(ctx context.Context, path string, edit func(text []byte) ([]byte, erro
 	if err != nil {
 		return err
 	}
-	if _, err := parseObject(target, bytes.Clone(before)); err != nil { // it blanks comments out
+	if _, err := parseObject(target, before); err != nil {
 		return err
 	}
-	after, err := edit(bytes.Clone(before))
+	after, err := edit(before)
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
 	if len(after) > maxFile {
 		return &FileError{Path: target, Message: "would be larger than 4 MiB"}
 	}
-	if _, err := parseObject(target, bytes.Clone(after)); err != nil {
+	if _, err := parseObject(target, after); err != nil {
 		return fmt.Errorf("the change is not made: %w", err)
 	}
-	return renew(target, after)
+	return renew(target, mode, after)
 }
 
 // destination returns the path of the file that path is, or leads to by
@@ -103,10 +116,9 @@ func hold(ctx context.Context, path string) (unlock func(), err error) {
 	return nil, ctx.Err()
 }
 
-// renew replaces a file as a whole, with the mode that it had, or one that only
-// the user may read.
-func renew(path string, b []byte) error {
-	mode := fs.FileMode(0o600)
+// renew replaces a file as a whole, with the mode that it had. A new one gets
+// the given mode.
+func renew(path string, mode fs.FileMode, b []byte) error {
 	was, err := os.Stat(path)
 	switch {
 	case err == nil:

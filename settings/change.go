@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"gemline/settings/jsonc"
+)
+
+// A Change is what was done to one key of a file.
+type Change struct {
+	Path string // the file, symbolic links resolved
+	Was  any    // the value before, in the words of the file; nil if there was none
+	Set  bool   // whether there was one
+	Same bool   // nothing had to be done
+
+	// Older are the older names of the key, or of some below it, that the file
+	// gives a value, too. They no longer count where the key itself is set.
+	Older []string
+
+	// Exposed says why the file is passed over: somebody other than the
+	// administrator may have written it.
+	Exposed string
+}
+
+// SetKey gives a key a value in the file, and changes nothing else in it.
+func (src Source) SetKey(ctx context.Context, key string, value any) (Change, error) {
+	return src.change(ctx, key, func(text []byte, path []string) ([]byte, error) { return jsonc.Set(text, path, value) })
+}
+
+// UnsetKey takes a key out of the file, and changes nothing else in it. One
+// that is not there stays away.
+func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
+	return src.change(ctx, key, jsonc.Unset)
+}
+
+func (src Source) change(ctx context.Context, key string, edit func([]byte, []string) ([]byte, error)) (Change, error) {
+	path, err := SplitKey(key)
+	if err != nil {
+		return Change{}, &UsageError{Message: err.Error()}
+	}
+	c := Change{Path: src.Path}
+	if src.Path != "" {
+		if c.Path, err = destination(src.Path); err != nil {
+			return c, err
+		}
+	}
+	folder := realPath(filepath.Dir(filepath.Dir(src.Path)))
+	if rel, err := filepath.Rel(folder, c.Path); src.Scope == Workspace && (err != nil || !filepath.IsLocal(rel)) {
+		return c, &FileError{Path: src.Path, Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
+	}
+	mode := privateFile
+	if src.Guarded {
+		mode = publicFile
+	}
+	err = save(ctx, c.Path, mode, func(text []byte) ([]byte, error) {
+		c.look(path, text)
+		after, err := edit(text, path)
+		if err != nil {
+			return nil, &FileError{Path: c.Path, Message: err.Error()}
+		}
+		c.Same = string(after) == string(text)
+		return after, nil
+	})
+	if src.Guarded && err == nil {
+		c.Exposed = exposed(src.Path)
+	}
+	return c, err
+}
+
+// look finds out what the text says about the key at path.
+func (c *Change) look(path []string, text []byte) {
+	tree, err := parseObject(c.Path, text)
+	if err != nil {
+		return // it was parsed before
+	}
+	c.Was, c.Set = at(tree, path)
+	if !c.Set {
+		graft(tree, path, true) // as it will be, so that what is older is in its way
+	}
+	for _, m := range migrate(tree) {
+		if starts(path, m.to) || starts(m.to, path) {
+			c.Older = append(c.Older, JoinKey(m.from))
+		}
+	}
+}
+
+// Today returns the name that a key goes by today, if name is an older one.
+func Today(name string) (string, bool) {
+	path, err := SplitKey(name)
+	if err != nil {
+		return "", false
+	}
+	for _, v := range []any{"", true, []any{}} { // some are told by their type
+		tree := map[string]any{}
+		graft(tree, path, v)
+		if moves := migrate(tree); len(moves) > 0 {
+			return JoinKey(moves[len(moves)-1].to), true
+		}
+	}
+	return "", false
+}
