@@ -1,10 +1,18 @@
 package workspace
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+)
+
+const (
+	geminiIgnore = ".geminiignore"
+	maxRules     = 4 << 20 // bytes of an ignore file
 )
 
 // Rules says which kinds of ignore files are respected.
@@ -54,6 +62,53 @@ func (w *Workspace) Unignores() bool {
 	return false
 }
 
+// Complaints returns what is wrong with the ignore files that hide nothing
+// although somebody wants them to: those of the settings that are in no root,
+// and those that can't be read.
+func (w *Workspace) Complaints() (all []string) {
+	for _, name := range w.extra {
+		read, why := false, fs.ErrNotExist
+		for _, root := range w.Roots() {
+			err := w.readable(join(root, name))
+			read = read || err == nil
+			if err != nil && !missing(err) {
+				why = err
+			}
+		}
+		if !read {
+			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", name, cause(why)))
+		}
+	}
+	for _, root := range w.Roots() {
+		path := filepath.Join(root, geminiIgnore)
+		if err := w.readable(path); w.rules.Gemini && err != nil && !missing(err) {
+			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, cause(err)))
+		}
+	}
+	return all
+}
+
+// readable returns why the rules of an ignore file can't be read.
+func (w *Workspace) readable(path string) error {
+	f, info, err := openRegular(path, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info.Size() > maxRules {
+		return fmt.Errorf("it has more than %d bytes", maxRules)
+	}
+	return nil
+}
+
+// cause returns what err says without the path.
+func cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
 // rootOf returns the innermost root that holds path.
 func (w *Workspace) rootOf(path string) (root, rel string, ok bool) {
 	for _, r := range w.Roots() {
@@ -67,8 +122,8 @@ func (w *Workspace) rootOf(path string) (root, rel string, ok bool) {
 // A scope is the rules that hold for the entries of one directory.
 type scope struct {
 	rules Rules
-	git   *level // of this directory, then of those above it up to the repository
-	own   []*list
+	own   []*list // our ignore files, the strongest first; they beat git's
+	git   *level  // of this directory, then of those above it up to the repository
 }
 
 // A level is the rules of one directory of a repository.
@@ -90,13 +145,10 @@ func (w *Workspace) scopeAt(root string, rules Rules) *scope {
 		s.git = gitLevel(root)
 	}
 	for _, name := range w.extra {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(root, name)
-		}
-		s.own = append(s.own, &list{base: root, rules: readRules(name)})
+		s.own = append(s.own, &list{base: root, rules: readRules(join(root, name))})
 	}
 	if rules.Gemini {
-		s.own = append(s.own, &list{base: root, rules: readRules(filepath.Join(root, ".geminiignore"))})
+		s.own = append(s.own, &list{base: root, rules: readRules(filepath.Join(root, geminiIgnore))})
 	}
 	return s
 }
@@ -171,8 +223,8 @@ func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
 
 // ignores reports whether an entry of s's directory is to be passed over.
 func (s *scope) ignores(path string, dir bool) bool {
-	for i := len(s.own) - 1; i >= 0; i-- {
-		if ignore, decided := s.own[i].judge(path, dir); decided {
+	for _, l := range s.own {
+		if ignore, decided := l.judge(path, dir); decided {
 			return ignore
 		}
 	}
@@ -246,7 +298,7 @@ func readSmall(name string) []byte {
 		return nil
 	}
 	defer f.Close()
-	b, err := readAll(f, info.Size(), 4<<20)
+	b, err := readAll(f, info.Size(), maxRules)
 	if err != nil {
 		return nil
 	}

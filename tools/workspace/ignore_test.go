@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // git runs git in dir, untouched by what the user has configured.
@@ -133,4 +135,51 @@ func TestIgnoreAsGit(t *testing.T) {
 		}
 	}
 	t.Log(checks, "paths compared")
+}
+
+// The first of the named ignore files is the strongest, then comes
+// .geminiignore, then what git reads. What none speaks of is seen.
+func TestStrength(t *testing.T) {
+	for _, c := range []struct{ first, second, gemini, git, want string }{
+		{"", "", "", "a", "ignored"},
+		{"", "", "!a", "a", "seen"},
+		{"", "!a", "a", "", "seen"},
+		{"", "a", "!a", "!a", "ignored"},
+		{"!a", "a", "a", "a", "seen"},
+		{"a", "!a", "!a", "!a", "ignored"},
+		{"b\n!a\na", "!a", "", "", "ignored"},
+		{"", "", "", "", "seen"},
+		{"!a", "", "", "dir/", "seen"},
+	} {
+		dir := tree(t, map[string]string{"a": "", "1": c.first, "2": c.second, ".geminiignore": c.gemini, ".gitignore": c.git, ".git/HEAD": "", "dir/a": ""})
+		w := open(t, Config{Roots: []string{dir}, RespectGit: true, RespectGemini: true, IgnoreFiles: []string{"1", filepath.Join(dir, "2")}})
+		if got := w.Ignored(filepath.Join(dir, "a"), false); got != (c.want == "ignored") {
+			t.Errorf("%+v: ignored: %v", c, got)
+		}
+		if c.git == "dir/" && !w.Ignored(filepath.Join(dir, "dir", "a"), false) {
+			t.Errorf("%+v: what is in an ignored directory is seen", c)
+		}
+		if got := w.Complaints(); got != nil {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestComplaints(t *testing.T) {
+	dir := tree(t, map[string]string{"one/here": "a", "two/": "", "one/directory/": "", "two/.geminiignore/": "", "one/.geminiignore": "a"})
+	if err := os.Truncate(filepath.Join(dir, "one", "here"), maxRules+1); err != nil {
+		t.Fatal(err)
+	}
+	grow(t, dir, map[string]string{"two/there": "a"})
+	cfg := Config{Roots: []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}, RespectGemini: true, IgnoreFiles: []string{"there", "nowhere", "directory", filepath.Join(dir, "gone"), "here"}}
+	want := []string{"ignore file nowhere hides nothing: file does not exist", "ignore file directory hides nothing: is a directory",
+		"ignore file " + filepath.Join(dir, "gone") + " hides nothing: file does not exist", fmt.Sprintf("ignore file here hides nothing: it has more than %d bytes", maxRules),
+		"ignore file " + filepath.Join(dir, "two", ".geminiignore") + " hides nothing: is a directory"}
+	if d := cmp.Diff(want, open(t, cfg).Complaints()); d != "" {
+		t.Error(d)
+	}
+	cfg.RespectGemini, cfg.IgnoreFiles = false, nil
+	if got := open(t, cfg).Complaints(); got != nil {
+		t.Errorf("%q", got)
+	}
 }

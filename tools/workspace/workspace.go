@@ -17,7 +17,7 @@ type Config struct {
 
 	RespectGit    bool     // pass over what .gitignore names
 	RespectGemini bool     // pass over what .geminiignore names
-	IgnoreFiles   []string // more ignore files, relative to each root
+	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
 }
 
 // A Workspace is a set of directories that may be worked in. It is safe for
