@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A session that only begins and ends looks at nothing it does not need: it
+// opens no directory of the project but .gemini, talks to nobody and starts no
+// program. What is there is many directories, context files and extensions.
+func TestStartLooksAtLittle(t *testing.T) {
+	tracer := tracing(t)
+	for _, c := range []struct{ name, trust, answer string }{{"trusted", "true", ""}, {"unknown", "", "n"}} {
+		t.Run(c.name, func(t *testing.T) {
+			server := et.NewServer()
+			cmd := crowded(t, server)
+			cmd.Env = append(cmd.Env, "GEMINI_CLI_TRUST_WORKSPACE="+c.trust)
+			trace := filepath.Join(t.TempDir(), "trace")
+			cmd.Args = append(tracer(trace), append([]string{cmd.Path}, cmd.Args...)...)
+			cmd.Path, cmd.Args, cmd.Wait = cmd.Args[0], cmd.Args[1:], time.Minute
+			s := teletype.Start(t, cmd)
+			if c.answer != "" {
+				s.Expect("not now")
+				s.Line(c.answer)
+			}
+			s.Expect("> ")
+			s.Line("/quit")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			opened, other := calls(t, trace, cmd.Dir)
+			if len(opened) == 0 || len(other) != 1 || !strings.HasPrefix(other[0], "execve(") {
+				t.Errorf("%d files opened, and %q", len(opened), other)
+			}
+			for _, path := range opened {
+				rel, err := filepath.Rel(cmd.Dir, path)
+				if err != nil || !filepath.IsLocal(rel) {
+					continue
+				}
+				switch first, _, _ := strings.Cut(rel, "/"); first {
+				case ".gemini", ".env":
+				default:
+					t.Errorf("%s is opened", rel)
+				}
+			}
+			if strings.Contains(strings.Join(opened, "\n"), "/extensions/") {
+				t.Error("extensions are looked at")
+			}
+		})
+	}
+}
+
+// What needs no settings reads none.
+func TestVersionReadsNothing(t *testing.T) {
+	tracer := tracing(t)
+	for _, flag := range []string{"--version", "--help"} {
+		cmd := crowded(t, et.NewServer())
+		trace := filepath.Join(t.TempDir(), "trace")
+		args := append(tracer(trace), cmd.Path, flag)
+		run := exec.Command(args[0], args[1:]...)
+		run.Dir, run.Env = cmd.Dir, cmd.Env
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		opened, other := calls(t, trace, cmd.Dir)
+		if len(other) != 1 {
+			t.Errorf("%s: %q", flag, other)
+		}
+		for _, path := range opened {
+			if strings.HasPrefix(path, filepath.Dir(cmd.Dir)) || strings.Contains(path, "gemini") {
+				t.Errorf("%s opens %s", flag, path)
+			}
+		}
+	}
+}
+
+// crowded returns a command in a project and a home with much in them.
+func crowded(t *testing.T, server *et.Server) teletype.Command {
+	cmd := terminal(t, server)
+	dir, err := filepath.EvalSymlinks(cmd.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir = dir
+	home := filepath.Join(filepath.Dir(dir), "home", ".gemini")
+	files := map[string]string{
+		dir + "/.git/HEAD":                           "ref: refs/heads/main\n",
+		dir + "/GEMINI.md":                           "@./d0001/x.md",
+		dir + "/.gitignore":                          "d0002\n",
+		dir + "/.env":                                "A=b\n",
+		dir + "/.gemini/settings.json":               `{"context": {"fileName": "AGENTS.md"}}`,
+		dir + "/.gemini/commands/x.toml":             `prompt = "x"`,
+		home + "/GEMINI.md":                          "be kind",
+		home + "/settings.json":                      `{}`,
+		home + "/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
+		home + "/extensions/x/GEMINI.md":             "x",
+	}
+	for i := range 2000 {
+		files[fmt.Sprintf("%s/d%04d/x.md", dir, i)] = "x"
+	}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmd
+}
+
+// tracing returns what stands in front of a command line to have its calls of
+// the system in a file. The test is skipped where that can't be had.
+func tracing(t *testing.T) func(file string) []string {
+	t.Helper()
+	path, err := exec.LookPath("strace")
+	if err == nil {
+		if out, rerr := exec.Command(path, "-f", "-o", os.DevNull, "true").CombinedOutput(); rerr != nil {
+			err = fmt.Errorf("strace does not work here: %w: %s", rerr, out)
+		}
+	}
+	if err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return func(file string) []string {
+		return []string{path, "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=open,openat,openat2,connect,sendto,execve,execveat"}
+	}
+}
+
+var openedFile = regexp.MustCompile(`\b(?:open\(|openat2?\([^,<]*(?:<([^>]*)>)?, )"((?:[^"\\]|\\.)*)"`)
+
+// calls returns the files that a traced program opened, or tried to, and its
+// other calls.
+func calls(t *testing.T, trace, dir string) (opened, other []string) {
+	t.Helper()
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		_, call, _ := strings.Cut(line, " ")
+		call = strings.TrimSpace(call)
+		if m := openedFile.FindStringSubmatch(call); m != nil {
+			from, path := m[1], m[2]
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(cmp.Or(from, dir), path)
+			}
+			opened = append(opened, path)
+		} else if !strings.HasPrefix(call, "<...") && !strings.HasPrefix(call, "---") && !strings.HasPrefix(call, "+++") {
+			other = append(other, call)
+		}
+	}
+	return opened, other
+}
