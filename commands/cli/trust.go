@@ -32,7 +32,7 @@ func (*trustList) Run(w *World) error {
 		return w.document(struct {
 			File    string              `json:"file"`
 			Folders []settings.Decision `json:"folders"`
-		}{w.Paths.TrustFile(w.Lookup), slices.Concat([]settings.Decision{}, rules)})
+		}{w.Paths.TrustFile(w.Lookup), append([]settings.Decision{}, rules...)})
 	}
 	if len(rules) == 0 {
 		return w.line("nothing was decided about any folder")
@@ -163,7 +163,7 @@ func (c *trustStatus) Run(w *World) error {
 			Rule   *settings.Decision `json:"rule,omitempty"`
 			File   string             `json:"file"`
 			Brings []settings.Item    `json:"brings"`
-		}{t.Folder, t.State.String(), t.Why, &t.Rule, w.Paths.TrustFile(w.Lookup), slices.Concat([]settings.Item{}, t.Brings)}
+		}{t.Folder, t.State.String(), t.Why, &t.Rule, w.Paths.TrustFile(w.Lookup), append([]settings.Item{}, t.Brings...)}
 		if t.Rule.Rule == "" {
 			status.Rule = nil
 		}
