@@ -37,7 +37,7 @@ func FindKey(name string) (Key, bool) {
 		return Key{Name: JoinKey(path), Type: isObject, index: -1}, true
 	}
 	k := *n.key
-	k.Name = JoinKey(path)
+	k.Name, k.wild = JoinKey(path), strings.Contains(k.Name, "<")
 	return k, true
 }
 
@@ -110,8 +110,7 @@ func JoinKey(path []string) string {
 	for i, part := range path {
 		parts[i] = part
 		if part == "" || strings.ContainsFunc(part, odd) {
-			b, _ := json.Marshal(part)
-			parts[i] = string(b)
+			parts[i] = Compact(part)
 		}
 	}
 	return strings.Join(parts, ".")

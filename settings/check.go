@@ -23,7 +23,10 @@ type checker struct {
 
 // tree returns what counts of a tree.
 func (c *checker) tree(tree map[string]any) map[string]any {
-	kept, _ := c.walk(nil, catalogue().root, tree)
+	kept, ok := c.walk(nil, catalogue().root, tree)
+	if !ok {
+		return nil
+	}
 	return kept.(map[string]any)
 }
 
@@ -74,7 +77,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 			out[name] = kept
 		}
 	}
-	return out, true
+	return out, len(out) > 0 || len(tree) == 0 // what held only mistakes is none itself
 }
 
 // anything is what stands below a key that holds whatever one likes.

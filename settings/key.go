@@ -44,7 +44,8 @@ type Key struct {
 	Help   string
 
 	fallback any
-	index    int // of its field in Settings, or -1
+	wild     bool // it is one of many, such as the command of a server
+	index    int  // of its field in Settings, or -1
 }
 
 // Default returns the value of a key that nothing sets, nil if there is none.

@@ -26,6 +26,19 @@ func Read(sources []Source, lookup func(string) (string, bool)) []Layer {
 	return layers
 }
 
+// Examine reads a file to say everything that is wrong with it.
+func Examine(src Source, lookup func(string) (string, bool)) *Layer {
+	l := &Layer{Source: src}
+	l.read(lookup, 100*maxWarnings)
+	return l
+}
+
+// Line returns the line of the key that a problem is about.
+func (l *Layer) Line(p Problem) int {
+	line, _ := l.doc.place(l.written(p.path))
+	return line
+}
+
 func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	if l.Guarded {
 		if l.Exposed = exposed(l.Path); l.Exposed != "" {

@@ -127,21 +127,24 @@ func migrate(tree map[string]any) []move {
 	for _, r := range renames() {
 		moves = append(moves, shift(tree, r)...)
 	}
-	recast(tree)
-	return moves
+	return append(moves, recast(tree)...)
 }
 
 // recast puts values that were renamed themselves into today's words.
-func recast(tree map[string]any) {
-	if name, _ := at(tree, []string{"ui", "theme"}); name == "VS" {
-		graft(tree, []string{"ui", "theme"}, "Default Light")
+func recast(tree map[string]any) []move {
+	theme := []string{"ui", "theme"}
+	if name, _ := at(tree, theme); name == "VS" {
+		graft(tree, theme, "Default Light")
 	} else if name == "VS2015" {
-		graft(tree, []string{"ui", "theme"}, "Default")
+		graft(tree, theme, "Default")
 	}
-	said, ok := at(tree, []string{"ui", "accessibility", "enableLoadingPhrases"})
-	if _, newer := at(tree, []string{"ui", "loadingPhrases"}); ok && !newer && (said == false || said == "false") {
-		graft(tree, []string{"ui", "loadingPhrases"}, "off")
+	phrases := move{from: []string{"ui", "accessibility", "enableLoadingPhrases"}, to: []string{"ui", "loadingPhrases"}}
+	said, _ := at(tree, phrases.from)
+	if _, newer := at(tree, phrases.to); newer || said != false && said != "false" {
+		return nil
 	}
+	graft(tree, phrases.to, "off")
+	return []move{phrases}
 }
 
 // shift moves the value of one old name.

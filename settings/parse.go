@@ -45,18 +45,13 @@ type document struct {
 	root  hujson.Value
 	tree  map[string]any
 	twice [][]string // the keys that are given more than once; the last one counts
+
+	index map[string]spot // made when it is needed
+	ends  []int           // the offsets of the line ends
 }
 
-// readObject reads a file that holds an object of JSON with comments. A file
+// readDocument reads a file that holds an object of JSON with comments. A file
 // that is not there is nil. The error is a [FileError].
-func readObject(path string) (map[string]any, error) {
-	doc, err := readDocument(path)
-	if err != nil || doc == nil {
-		return nil, err
-	}
-	return doc.tree, nil
-}
-
 func readDocument(path string) (*document, error) {
 	b, err := readFile(path)
 	if err != nil || b == nil {
@@ -140,28 +135,43 @@ func (d *document) value(path []string, v hujson.Value) any {
 	return nil
 }
 
-// place returns the line and the column of a key, and its value as it is
-// written. The last of several counts.
-func (d *document) place(path []string) (line, column int, written any) {
-	v, at := d.root, d.root.StartOffset
-	for _, name := range path {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok {
-			return 0, 0, nil
-		}
-		found := false
-		for _, m := range slices.Backward(o.Members) {
-			if found = m.Name.Value.(hujson.Literal).String() == name; found {
-				v, at = m.Value, m.Name.StartOffset
-				break
+// A spot is where a key stands in a file.
+type spot struct {
+	offset int
+	value  hujson.Value
+}
+
+// place returns the line of a key, and its value as it is written. The last
+// of several counts.
+func (d *document) place(path []string) (line int, written any) {
+	if d.index == nil {
+		d.index = map[string]spot{}
+		d.mark(nil, d.root)
+		for i, b := range d.text {
+			if b == '\n' {
+				d.ends = append(d.ends, i)
 			}
 		}
-		if !found {
-			return 0, 0, nil
-		}
 	}
-	line, column = position(d.text, at)
-	return line, column, (&document{}).value(nil, v)
+	at, ok := d.index[JoinKey(path)]
+	if !ok {
+		return 0, nil
+	}
+	line, _ = slices.BinarySearch(d.ends, at.offset)
+	return line + 1, (&document{}).value(nil, at.value)
+}
+
+// mark enters what is below v in the index.
+func (d *document) mark(path []string, v hujson.Value) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	for _, m := range o.Members {
+		at := below(path, m.Name.Value.(hujson.Literal).String())
+		d.index[JoinKey(at)] = spot{m.Name.StartOffset, m.Value}
+		d.mark(at, m.Value)
+	}
 }
 
 func refuse(path string, b []byte, offset int, message string) error {
@@ -212,14 +222,14 @@ func cause(err error) string {
 	return err.Error()
 }
 
-var spot = sync.OnceValue(func() *regexp.Regexp {
+var mistake = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
 })
 
 // syntax puts a mistake that the parser found into our words.
 func syntax(path string, err error) error {
 	e := &FileError{Path: path, Message: err.Error()}
-	if m := spot().FindStringSubmatch(e.Message); m != nil {
+	if m := mistake().FindStringSubmatch(e.Message); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column, _ = strconv.Atoi(m[2])
 		e.Message = strings.TrimPrefix(e.Message, m[0])

@@ -40,6 +40,7 @@ type World struct {
 
 	Paths  settings.Paths
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
+	DotEnv map[string]string           // what Lookup has from the .env file
 	Flags  *settings.Flags             // what stood in front of the sub-command, or began the session
 
 	// Trusted reports whether the working directory's own files are used.
@@ -120,10 +121,15 @@ func help(k *kong.Kong, args []string) error {
 
 // document writes v as one document of JSON.
 func (w *World) document(v any) error {
-	enc := json.NewEncoder(w.Out)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w.Out, settings.Escape(b.String()))
+	return err
 }
 
 // line writes a line.

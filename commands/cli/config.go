@@ -1,16 +1,334 @@
 package cli
 
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"gemline/settings"
+)
+
 // configCommand is gemline config.
 type configCommand struct {
-	Path configPath `cmd:"" help:"Say where the files of settings are."`
+	List     configList     `cmd:"" help:"List what is set."`
+	Get      configGet      `cmd:"" help:"Print the value of a key."`
+	Path     configPath     `cmd:"" help:"Say where the files of settings are."`
+	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files."`
+}
+
+// environment returns a variable of the environment alone. Files of settings
+// are filled in from it before any .env file is read.
+func (w *World) environment(name string) (string, bool) {
+	if _, ok := w.DotEnv[name]; ok {
+		return "", false
+	}
+	return w.Lookup(name)
+}
+
+// inputs reads the files that count.
+func (w *World) inputs() (settings.Inputs, error) {
+	in := settings.Inputs{Lookup: w.Lookup, DotEnv: w.DotEnv, Flags: w.Flags,
+		Layers: settings.Read(w.Paths.Sources(w.environment, w.Trusted), w.environment)}
+	for _, l := range in.Layers {
+		if l.Err != nil {
+			return in, l.Err
+		}
+		if l.Exposed != "" && w.Notify != nil {
+			w.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
+		}
+	}
+	return in, nil
+}
+
+type configList struct {
+	Origin bool `help:"Say where each value comes from, and what does not count."`
+	All    bool `help:"List the defaults, too."`
+}
+
+// Run prints a line for each key, and with --origin indented lines below it.
+func (c *configList) Run(w *World) error {
+	in, err := w.inputs()
+	if err != nil {
+		return err
+	}
+	entries := in.Explain(c.All)
+	if !c.Origin {
+		entries = counting(entries)
+	}
+	if w.JSON {
+		return w.document(map[string]any{"settings": entries})
+	}
+	for _, e := range entries {
+		if err := w.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counting leaves the origins out, and what counts for nothing.
+func counting(entries []settings.Entry) []settings.Entry {
+	out := []settings.Entry{}
+	for _, e := range entries {
+		if e.From != nil {
+			e.From, e.Over, e.Status = nil, nil, ""
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// entry writes what is known about one key.
+func (w *World) entry(e settings.Entry) error {
+	value := "(not set)"
+	if e.From != nil || e.Status == "" && e.Over == nil {
+		value = settings.Compact(e.Value)
+	}
+	lines := []string{e.Key + " = " + value}
+	for _, o := range e.From {
+		part := len(e.From) > 1
+		lines = append(lines, "  from "+place(o, part))
+	}
+	for _, o := range e.Over {
+		lines = append(lines, "  over "+place(o, true))
+	}
+	if e.Status != "" && e.Status != settings.Used {
+		lines = append(lines, "  "+string(e.Status))
+	}
+	return w.line("%s", settings.Escape(strings.Join(lines, "\n")))
+}
+
+// place says in a line where something is said, with the value if it is not
+// the one of the key.
+func place(o settings.Origin, value bool) string {
+	var b strings.Builder
+	b.WriteString(string(o.Scope))
+	for _, word := range []string{o.Path, o.Name} {
+		if word != "" {
+			b.WriteString(" " + word)
+		}
+	}
+	if o.Line > 0 {
+		fmt.Fprintf(&b, ":%d", o.Line)
+	}
+	if o.Older != "" {
+		b.WriteString(", as " + o.Older)
+	}
+	if value {
+		b.WriteString(" = " + settings.Compact(o.Value))
+	}
+	if o.Written != nil {
+		b.WriteString(", written " + settings.Compact(o.Written))
+	}
+	if o.Note != "" {
+		b.WriteString("; " + o.Note)
+	}
+	return b.String()
+}
+
+type configGet struct {
+	Key    string `arg:"" help:"Such as model.name, or a part of one."`
+	Origin bool   `help:"Say where the value comes from, and what does not count."`
+}
+
+// Run prints the value as JSON on one line.
+func (c *configGet) Run(w *World) error {
+	path, err := settings.SplitKey(c.Key)
+	if err != nil {
+		return &settings.UsageError{Message: err.Error()}
+	}
+	name := settings.JoinKey(path)
+	in, err := w.inputs()
+	if err != nil {
+		return err
+	}
+	entries := settings.Under(in.Explain(true), path)
+	if _, known := settings.FindKey(name); !known && len(entries) == 0 {
+		return unknownKey(c.Key)
+	}
+	value := settings.Value(entries, path)
+	switch {
+	case w.JSON && c.Origin:
+		return w.document(map[string]any{"key": name, "value": value, "settings": entries})
+	case w.JSON:
+		return w.document(map[string]any{"key": name, "value": value})
+	case !c.Origin:
+		return w.line("%s", settings.Compact(value))
+	}
+	for _, e := range entries {
+		if err := w.entry(e); err != nil {
+			return err
+		}
+	}
+	if len(entries) == 0 {
+		return w.line("%s = (not set)", settings.Escape(name))
+	}
+	return nil
+}
+
+// unknownKey is the error about a key that there is not.
+func unknownKey(name string) error {
+	message := fmt.Sprintf("%.100q is not a setting", name)
+	if today, older := settings.Today(name); older && today != name {
+		message += "; it is called " + today + " today"
+	} else if near := settings.Nearest(name); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	return &settings.UsageError{Message: message}
 }
 
 type configPath struct{}
 
-// Run prints the paths of the files, the weakest first.
+// A file is what can be said about a file of settings.
+type file struct {
+	Scope    settings.Scope `json:"scope,omitempty"`
+	Path     string         `json:"path"`
+	State    string         `json:"state"`
+	Detail   string         `json:"detail,omitempty"`
+	Problems []problem      `json:"problems,omitempty"`
+}
+
+// Run says of each file, the weakest first, where it is and whether it counts.
 func (*configPath) Run(w *World) error {
-	for _, src := range w.Paths.Sources(w.Lookup, w.Trusted) {
-		if err := w.line("%s", src.Path); err != nil {
+	files := []file{}
+	for _, src := range w.Paths.Sources(w.environment, true) {
+		files = append(files, w.state(src))
+	}
+	if w.JSON {
+		return w.document(map[string]any{"files": files})
+	}
+	for _, f := range files {
+		text := string(f.Scope) + " " + f.Path + ": " + f.State
+		if f.Detail != "" {
+			text += ": " + f.Detail
+		}
+		if err := w.line("%s", settings.Escape(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What becomes of a file.
+const (
+	stateUsed      = "used"
+	stateMissing   = "not there"
+	statePassed    = "passed over"
+	stateUntrusted = "not used, since the folder is not trusted"
+	stateBroken    = "can't be used"
+)
+
+// state says what becomes of a file. One of a folder that is not trusted is
+// not read.
+func (w *World) state(src settings.Source) file {
+	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
+	if src.Scope == settings.Workspace && !w.Trusted {
+		f.State = stateUntrusted
+		if _, err := os.Stat(src.Path); err != nil {
+			f.State = stateMissing
+		}
+		return f
+	}
+	l := settings.Read([]settings.Source{src}, w.environment)[0]
+	switch {
+	case l.Err != nil:
+		f.State, f.Detail = stateBroken, reason(l.Err)
+	case l.Exposed != "":
+		f.State, f.Detail = statePassed, l.Exposed
+	case l.Missing:
+		f.State = stateMissing
+	}
+	return f
+}
+
+// reason returns what is wrong with a file, without its path.
+func reason(err error) string {
+	var fe *settings.FileError
+	if !errors.As(err, &fe) {
+		return err.Error()
+	}
+	if fe.Line == 0 {
+		return fe.Message
+	}
+	return fmt.Sprintf("line %d, column %d: %s", fe.Line, fe.Column, fe.Message)
+}
+
+type configValidate struct {
+	File string `arg:"" optional:"" type:"path" help:"Another file than those that count."`
+}
+
+type problem struct {
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+	Fatal   bool   `json:"fatal,omitempty"` // the file can't be used at all
+}
+
+// Run prints a line for each thing that is wrong, as compilers do. The error
+// is about the first file that can't be used.
+func (c *configValidate) Run(w *World) error {
+	sources := w.Paths.Sources(w.environment, w.Trusted)
+	if c.File != "" {
+		if _, err := os.Stat(c.File); err != nil {
+			return &settings.FileError{Path: c.File, Message: "is not there, or can't be looked at"}
+		}
+		sources = []settings.Source{{Path: c.File}}
+	}
+	var broken error
+	files := []file{}
+	for _, src := range sources {
+		f, err := w.examine(src)
+		if broken == nil {
+			broken = err
+		}
+		files = append(files, f)
+	}
+	if w.JSON {
+		return errors.Join(w.document(map[string]any{"files": files, "ok": broken == nil}), broken)
+	}
+	return errors.Join(w.report(files), broken)
+}
+
+func (w *World) examine(src settings.Source) (file, error) {
+	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
+	l := settings.Examine(src, w.environment)
+	var fe *settings.FileError
+	switch {
+	case errors.As(l.Err, &fe):
+		f.State = stateBroken
+		f.Problems = []problem{{Line: fe.Line, Column: fe.Column, Message: fe.Message, Fatal: true}}
+	case l.Exposed != "":
+		f.State, f.Detail = statePassed, l.Exposed
+	case l.Missing:
+		f.State = stateMissing
+	}
+	for _, p := range l.Problems {
+		f.Problems = append(f.Problems, problem{Line: l.Line(p), Key: p.Key, Message: p.Message})
+	}
+	return f, l.Err
+}
+
+func (w *World) report(files []file) error {
+	for _, f := range files {
+		verdict := "nothing is wrong with it"
+		switch {
+		case f.Detail != "":
+			verdict = f.State + ": " + f.Detail
+		case f.State != stateUsed:
+			verdict = f.State
+		case f.Problems != nil:
+			verdict = fmt.Sprintf("%d to look at", len(f.Problems))
+		}
+		lines := []string{f.Path + ": " + verdict}
+		for _, p := range f.Problems {
+			if p.Fatal {
+				continue // the error says it
+			}
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
+		}
+		if err := w.line("%s", settings.Escape(strings.Join(lines, "\n"))); err != nil {
 			return err
 		}
 	}

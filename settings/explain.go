@@ -1,0 +1,346 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// An Origin is a place that says something about a key. Secrets in it are
+// hidden.
+type Origin struct {
+	Scope   Scope  `json:"scope"`
+	Path    string `json:"path,omitempty"`    // of a file
+	Line    int    `json:"line,omitempty"`    // in the file
+	Name    string `json:"name,omitempty"`    // of a variable or a flag
+	Older   string `json:"older,omitempty"`   // the name that the key has there
+	Value   any    `json:"value"`             // what it says
+	Written any    `json:"written,omitempty"` // before variables were filled in
+	Note    string `json:"note,omitempty"`    // why it does not count
+}
+
+// An Entry says what a key is set to, and why. Secrets in it are hidden.
+type Entry struct {
+	Key    string   `json:"key"`
+	Value  any      `json:"value"` // nil if nothing that is said counts
+	Status Status   `json:"status,omitempty"`
+	From   []Origin `json:"from,omitempty"` // where the value comes from, the weakest first if it is joined
+	Over   []Origin `json:"over,omitempty"` // what does not count, the strongest first
+
+	path []string
+}
+
+// Inputs are everything that has a say in the settings.
+type Inputs struct {
+	Layers []Layer                     // the weakest first
+	Lookup func(string) (string, bool) // the environment, and below it the .env file
+	DotEnv map[string]string           // what Lookup has from the .env file
+	Flags  *Flags
+}
+
+// Explain returns an entry for every value that somebody sets, by key. With
+// all, the keys that nobody sets are there with their defaults.
+func (in Inputs) Explain(all bool) []Entry {
+	found := map[string]*Entry{}
+	entry := func(path []string) *Entry {
+		key := JoinKey(path)
+		if found[key] == nil {
+			found[key] = &Entry{Key: key, path: path}
+		}
+		return found[key]
+	}
+	for i := len(in.Layers) - 1; i >= 0; i-- {
+		in.Layers[i].explain(entry)
+	}
+	overrides := overrides()
+	for _, o := range overrides {
+		if in.says(o) {
+			entry(strings.Split(o.key, "."))
+		}
+	}
+	if all {
+		for _, k := range catalogue().keys {
+			if k.fallback != nil && !strings.Contains(k.Name, "<") && !hasBelow(found, k.Name) {
+				entry(strings.Split(k.Name, "."))
+			}
+		}
+	}
+	merged := Merge(in.Layers)
+	out := make([]Entry, 0, len(found))
+	for _, e := range sorted(found) {
+		var o override
+		if i := slices.IndexFunc(overrides, func(o override) bool { return o.key == e.Key }); i >= 0 {
+			o = overrides[i]
+		}
+		in.settle(e, merged, o)
+		out = append(out, *e)
+	}
+	return out
+}
+
+// hasBelow reports whether there is an entry for something in an object.
+func hasBelow(found map[string]*Entry, name string) bool {
+	for key := range found {
+		if strings.HasPrefix(key, name+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// says reports whether the environment or the command line says something.
+func (in Inputs) says(o override) bool {
+	if names, _ := o.variables(in.Lookup); len(names) > 0 {
+		return true
+	}
+	if o.flag == nil || in.Flags == nil {
+		return false
+	}
+	_, _, ok := o.flag(in.Flags)
+	return ok
+}
+
+// explain adds what a file says, as something that may or may not count.
+func (l *Layer) explain(entry func([]string) *Entry) {
+	if l.doc == nil {
+		return
+	}
+	leaves(nil, l.tree, func(path []string, v any) {
+		e := entry(path)
+		e.Over = append(e.Over, l.origin(path, l.written(path), v, ""))
+	})
+	lose := func(path, from []string, note string) {
+		_, v := l.doc.place(from)
+		leaves(from, v, func(at []string, v any) {
+			e := entry(append(path[:len(path):len(path)], at[len(from):]...))
+			e.Over = append(e.Over, l.origin(e.path, at, v, note))
+		})
+	}
+	for _, p := range l.Problems {
+		if _, counts := at(l.tree, p.path); !counts {
+			lose(p.path, l.written(p.path), p.Message)
+		}
+	}
+	for _, m := range l.moves {
+		if m.lost {
+			lose(m.to, l.written(m.from), "the newer name counts")
+		}
+	}
+	if _, admin := l.doc.place([]string{"admin"}); admin != nil {
+		lose([]string{"admin"}, []string{"admin"}, "no file can set it")
+	}
+}
+
+// origin returns the place in the file at which a key stands under the path
+// from.
+func (l *Layer) origin(path, from []string, v any, note string) Origin {
+	line, written := l.doc.place(from)
+	o := Origin{Scope: l.Scope, Path: l.Path, Line: line, Value: Mask(path, v, written), Note: note}
+	if !slices.Equal(path, from) {
+		o.Older = JoinKey(from)
+	}
+	if before := MaskWritten(path, written); holdsVariable(written) {
+		o.Written = before
+	}
+	return o
+}
+
+// holdsVariable reports whether there is a variable in a value.
+func holdsVariable(v any) bool {
+	switch x := v.(type) {
+	case string:
+		for _, rest, ok := strings.Cut(x, "$"); ok; _, rest, ok = strings.Cut(rest, "$") {
+			if _, name, _, _ := variable("$" + rest); name != "" {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(x, holdsVariable)
+	case map[string]any:
+		for _, item := range x {
+			if holdsVariable(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leaves calls yield for what is in an object, down to what is none or empty.
+func leaves(path []string, v any, yield func([]string, any)) {
+	tree, ok := v.(map[string]any)
+	if !ok || len(tree) == 0 && len(path) > 0 {
+		yield(path, v)
+		return
+	}
+	for name, item := range sorted(tree) {
+		leaves(below(path, name), item, yield)
+	}
+}
+
+// settle decides which of the places that an entry lists count.
+func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
+	k, known := FindKey(e.Key)
+	if known {
+		e.Status = k.Status
+	}
+	v, counts := at(merged, e.path)
+	if tree, is := v.(map[string]any); is && len(tree) > 0 {
+		counts = false // something weaker that is no object
+	}
+	if counts {
+		i := slices.IndexFunc(e.Over, func(o Origin) bool { return o.Note == "" })
+		if o := e.Over[i]; k.Merge == "" || k.Merge == "shallow" {
+			e.From, e.Over = []Origin{o}, slices.Delete(e.Over, i, i+1)
+			e.Value = o.Value
+		} else {
+			e.join(k)
+		}
+	}
+	if k.fallback != nil && !k.wild {
+		in.fallback(e, k, counts)
+	}
+	in.override(e, k, o)
+	for i := range e.Over {
+		if e.From == nil && e.Over[i].Note == "" {
+			e.Over[i].Note = "what holds it is taken whole from a stronger file"
+		}
+	}
+}
+
+// join makes every place that adds to a list one where the value comes from.
+func (e *Entry) join(k Key) {
+	var over []Origin
+	for _, o := range slices.Backward(e.Over) {
+		if o.Note != "" {
+			over = append([]Origin{o}, over...)
+			continue
+		}
+		e.From = append(e.From, o)
+	}
+	e.Over = over
+	e.Value = nil
+	for _, o := range e.From {
+		if e.Value == nil {
+			e.Value = o.Value
+			continue
+		}
+		e.Value = k.combine(e.Value, o.Value)
+	}
+}
+
+// fallback adds the default, which counts if nothing else does.
+func (in Inputs) fallback(e *Entry, k Key, counts bool) {
+	o := Origin{Scope: BuiltIn, Value: k.fallback}
+	switch items, is := k.fallback.([]any); {
+	case !counts:
+		e.From, e.Value = []Origin{o}, k.fallback
+	case k.Merge == "concat" || k.Merge == "union":
+		if is && len(items) > 0 {
+			e.From = append([]Origin{o}, e.From...)
+			e.Value = k.combine(k.fallback, e.Value)
+		}
+	default:
+		e.Over = append(e.Over, o)
+	}
+}
+
+// override lets the environment and the command line have the last word.
+func (in Inputs) override(e *Entry, k Key, o override) {
+	var said []Origin // the weakest first
+	names, values := o.variables(in.Lookup)
+	for i, name := range slices.Backward(names) {
+		said = append(said, Origin{Scope: Environment, Name: name, Path: in.file(name), Value: values[i]})
+	}
+	if o.flag != nil && in.Flags != nil {
+		if name, v, ok := o.flag(in.Flags); ok {
+			said = append(said, Origin{Scope: CommandLine, Name: name, Value: v})
+		}
+	}
+	for _, origin := range said {
+		v, err := k.coerce(origin.Value)
+		if err != nil && origin.Scope == Environment {
+			origin.Value, origin.Note = Mask(e.path, origin.Value, nil), err.Error()
+			e.Over = append([]Origin{origin}, e.Over...)
+			continue
+		} else if err != nil {
+			v = origin.Value // a flag may say more than a file
+		}
+		origin.Value = Mask(e.path, v, nil)
+		if k.Merge == "concat" && e.Value != nil {
+			e.From, e.Value = append(e.From, origin), k.combine(e.Value, origin.Value)
+			continue
+		}
+		e.Over = append(slices.Clone(e.From), e.Over...)
+		e.From, e.Value = []Origin{origin}, origin.Value
+	}
+}
+
+// file returns where a variable comes from if not from the environment.
+func (in Inputs) file(name string) string {
+	if _, ok := in.DotEnv[name]; ok {
+		return ".env"
+	}
+	return ""
+}
+
+// Compact returns a value as JSON on one line.
+func Compact(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err.Error()
+	}
+	return Escape(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// Escape writes the characters of a text of JSON that can't be seen, or that
+// tell a terminal what to do, in the way of JSON.
+func Escape(s string) string {
+	if !strings.ContainsFunc(s, unseen) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+
+// Under returns the entries for a key, or for the keys of an object.
+func Under(entries []Entry, path []string) []Entry {
+	out := []Entry{}
+	for _, e := range entries {
+		if starts(e.path, path) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Value returns what entries say together about the key at path, nil if
+// nothing.
+func Value(entries []Entry, path []string) any {
+	tree := map[string]any{}
+	for _, e := range entries {
+		if e.From != nil {
+			graft(tree, e.path, e.Value)
+		}
+	}
+	v, _ := at(tree, path)
+	return v
+}

@@ -1,0 +1,233 @@
+package settings
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Hidden stands where a secret is not shown.
+const Hidden = "********"
+
+// Mask returns the value v of the key at path without what looks like a
+// secret: by the key's name, by the name of a variable that was filled in, or
+// by the value itself. written is v before its variables were filled in, or
+// nil.
+func Mask(path []string, v, written any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		raw, _ := written.(map[string]any)
+		out := make(map[string]any, len(x))
+		for name, item := range x {
+			out[name] = Mask(below(path, name), item, raw[name])
+		}
+		return out
+	case []any:
+		raw, _ := written.([]any)
+		out := make([]any, len(x))
+		for i, item := range x {
+			var was any
+			if len(raw) == len(x) {
+				was = raw[i]
+			}
+			if out[i] = Mask(path, item, was); i > 0 && asksForSecret(x[i-1]) {
+				out[i] = maskArgument(out[i])
+			}
+		}
+		return out
+	case string:
+		raw, _ := written.(string)
+		if secretPath(path) && x != "" || raw != x && fillsInSecret(raw) {
+			return Hidden
+		}
+		return MaskText(x)
+	case nil, bool:
+		return v
+	}
+	if secretPath(path) {
+		return Hidden
+	}
+	return v
+}
+
+// MaskWritten returns the value of a key as it is written, with its variables
+// but without what looks like a secret.
+func MaskWritten(path []string, v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for name, item := range x {
+			out[name] = MaskWritten(below(path, name), item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(x))
+		for i, item := range x {
+			if out[i] = MaskWritten(path, item); i > 0 && asksForSecret(x[i-1]) {
+				out[i] = onlyVariables(item)
+			}
+		}
+		return out
+	case string:
+		if secretPath(path) || fillsInSecret(x) {
+			return onlyVariables(x)
+		}
+		return MaskText(x)
+	}
+	return Mask(path, v, nil)
+}
+
+// onlyVariables hides everything in a string but the names of variables.
+func onlyVariables(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return Hidden
+	}
+	var b strings.Builder
+	literal := false
+	for s != "" {
+		if whole, name, _, has := variable(s); name != "" {
+			if literal {
+				b.WriteString(Hidden)
+			}
+			literal = false
+			if has {
+				whole = "${" + name + ":-" + Hidden + "}"
+			}
+			b.WriteString(whole)
+			_, s = cutVariable(s)
+			continue
+		}
+		literal, s = true, s[1:]
+	}
+	if literal {
+		b.WriteString(Hidden)
+	}
+	return b.String()
+}
+
+// cutVariable returns the variable at the start of s, and what follows it.
+func cutVariable(s string) (whole, rest string) {
+	whole, _, _, _ = variable(s)
+	return whole, s[len(whole):]
+}
+
+// fillsInSecret reports whether a variable in s looks like a secret.
+func fillsInSecret(s string) bool {
+	for {
+		i := strings.IndexByte(s, '$')
+		if i < 0 {
+			return false
+		}
+		s = s[i:]
+		if _, name, _, _ := variable(s); SecretName(name) {
+			return true
+		}
+		s = s[1:]
+	}
+}
+
+// secretPath reports whether a key's values are secrets, whatever they are.
+func secretPath(path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	for _, name := range path[:len(path)-1] {
+		if carries(name) {
+			return true
+		}
+	}
+	last := path[len(path)-1]
+	return carries(last) || SecretName(last)
+}
+
+// carries reports whether what is below a name is given to others as it is:
+// variables and headers, which is where keys go.
+func carries(name string) bool {
+	return strings.EqualFold(name, "env") || strings.EqualFold(name, "headers")
+}
+
+// SecretName reports whether something of that name looks like a secret.
+func SecretName(name string) bool {
+	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(name))
+	for _, end := range []string{"url", "uri", "path", "file", "name", "type", "enabled", "budget", "host"} {
+		if strings.HasSuffix(n, end) {
+			return false
+		}
+	}
+	for _, part := range []string{"apikey", "secret", "password", "passwd", "passphrase", "authorization", "credential", "cookie", "privatekey", "accesskey"} {
+		if strings.Contains(n, part) {
+			return true
+		}
+	}
+	for _, end := range []string{"key", "token", "pwd", "signature"} {
+		if strings.HasSuffix(n, end) {
+			return true
+		}
+	}
+	return n == "sig" || n == "pass" || n == "auth"
+}
+
+// asksForSecret reports whether an argument is a flag whose value, which
+// follows, looks like a secret.
+func asksForSecret(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.HasPrefix(s, "-") && !strings.Contains(s, "=") && SecretName(strings.TrimLeft(s, "-"))
+}
+
+func maskArgument(v any) any {
+	if s, ok := v.(string); ok && strings.HasPrefix(s, "-") {
+		return v
+	}
+	return Hidden
+}
+
+// MaskText hides what looks like a secret within a text: the user and password
+// of a URL, the values of flags, variables, headers and parameters that are
+// named like one, and what has the shape of a well-known kind of key.
+func MaskText(s string) string {
+	if len(s) < 8 && !strings.ContainsAny(s, "=:@ ") {
+		return s
+	}
+	p := secretPatterns()
+	s = p.user.ReplaceAllString(s, "${1}"+Hidden+"@")
+	s = p.shape.ReplaceAllString(s, Hidden)
+	s = p.bearer.ReplaceAllString(s, "${1}"+Hidden)
+	for _, pattern := range []*regexp.Regexp{p.pair, p.flag, p.header} {
+		s = replaceNamed(pattern, s)
+	}
+	return s
+}
+
+// replaceNamed hides the third group of what a pattern finds, where the first
+// is the name of a secret.
+func replaceNamed(pattern *regexp.Regexp, s string) string {
+	var b strings.Builder
+	done := 0
+	for _, m := range pattern.FindAllStringSubmatchIndex(s, -1) {
+		if SecretName(s[m[2]:m[3]]) && s[m[6]:m[7]] != "Bearer" {
+			b.WriteString(s[done:m[6]] + Hidden)
+			done = m[7]
+		}
+	}
+	return b.String() + s[done:]
+}
+
+type patterns struct{ user, pair, flag, header, bearer, shape *regexp.Regexp }
+
+var secretPatterns = sync.OnceValue(func() patterns {
+	shapes := []string{
+		`AIza[\w-]{20,}`, `gh[pousr]_\w{16,}`, `github_pat_\w{16,}`, `glpat-[\w-]{16,}`, `sk-[\w-]{16,}`, `xox[abeoprs]-[\w-]{8,}`,
+		`ya29\.[\w-]{8,}`, `eyJ[\w-]{8,}\.[\w-]+\.[\w-]*`, `A[KS]IA[0-9A-Z]{16}`, `-----BEGIN[ A-Z]*PRIVATE KEY-----[^"]*`,
+	}
+	slices.Sort(shapes)
+	return patterns{
+		user:   regexp.MustCompile(`([A-Za-z][\w+.-]*://)[^\s/?#"'@]*(?:@[^\s/?#"'@]*)*@`),
+		pair:   regexp.MustCompile(`([\w.-]+)(\s?=\s?|%3[dD])["']?([^\s&;"',]+)`),
+		flag:   regexp.MustCompile(`(?:^|\s)--?([\w-]+)(\s+)["']?([^\s"'-][^\s"']*)`),
+		header: regexp.MustCompile(`([\w-]+)(["']?:\s*)["']?([^\s"'/][^"'\n]*)`),
+		bearer: regexp.MustCompile(`(\b(?i:bearer|basic)\s+)[\w.~+/=-]{6,}`),
+		shape:  regexp.MustCompile(`\b(?:` + strings.Join(shapes, "|") + `)`),
+	}
+})
