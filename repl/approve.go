@@ -193,7 +193,9 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 // edit lets the user change d and returns the arguments of the changed call,
 // or nil if there are none.
 func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
-	text, err := a.Edit(ctx, d.Name, d.Text)
+	var text string
+	var err error
+	a.Lines.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {
 	case <-a.Interrupts: // it was meant for the editor
 	default:

@@ -48,8 +48,18 @@ func (s *scripted) Ask(ctx context.Context, question string) (string, int, error
 	return a, 0, err
 }
 
-func (*scripted) Terminal() bool { return true }
-func (*scripted) Close() error   { return nil }
+func (s *scripted) Secret(ctx context.Context, question string) (string, error) {
+	return s.Read(ctx, question)
+}
+
+func (*scripted) Terminal() bool   { return true }
+func (*scripted) Echoes() bool     { return true }
+func (*scripted) Show(show func()) { show() }
+func (*scripted) Lend(use func())  { use() }
+func (*scripted) Quiet(bool)       {}
+func (*scripted) SetVi(bool)       {}
+func (*scripted) Restore()         {}
+func (*scripted) Close() error     { return nil }
 
 func console(answers ...string) (*Console, *bytes.Buffer) {
 	var b bytes.Buffer

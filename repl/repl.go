@@ -50,7 +50,9 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 		defer close(gone)
 		select {
 		case <-c.Interrupts:
-			c.Out.Touched() // the terminal shows ^C
+			if c.Lines.Echoes() {
+				c.Out.Touched() // the terminal shows ^C
+			}
 			cancel(errInterrupt)
 		case <-quit:
 		}
@@ -148,8 +150,11 @@ func (r *REPL) report(err error) {
 	r.Out.Line(output.Failure, "%s", strings.TrimSpace(err.Error()))
 }
 
-// Do carries out one input. Ctrl-C stops it, and not the session.
+// Do carries out one input. Ctrl-C stops it, and not the session. What is
+// typed in the meantime shows up behind the next prompt.
 func (r *REPL) Do(ctx context.Context, text string) error {
+	r.Lines.Quiet(true)
+	defer r.Lines.Quiet(false)
 	parts, err := r.expand(ctx, text)
 	if err != nil || len(parts) == 0 {
 		return err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"gemline/repl/output"
@@ -13,43 +15,129 @@ import (
 
 // cooked reads what the terminal's own line discipline, or a pipe, hands out.
 type cooked struct {
-	src    *source
-	out    *output.Writer
-	echoed bool
+	Config
+	src  *source
+	out  *output.Writer
+	jobs *jobs
 
-	buf []byte
-	end error // what ended the input, nil before
+	held    held
+	reading atomic.Bool
+	buf     []byte
+	end     error // what ended the input, nil before
+}
+
+func newCooked(c Config, src *source) *cooked {
+	r := &cooked{Config: c, src: src, out: c.Out}
+	if c.Jobs && src.terminal() {
+		r.jobs = control(&src.modes, func() bool { return false }, r.resumed)
+	}
+	return r
+}
+
+// resumed is called when the program goes on after a stop.
+func (c *cooked) resumed() {
+	if c.reading.Load() {
+		c.src.resume()
+		return
+	}
+	c.src.hush()
 }
 
 // Terminal implements [Reader].
 func (c *cooked) Terminal() bool { return c.src.terminal() }
 
+// Echoes implements [Reader].
+func (c *cooked) Echoes() bool { return c.src.echoes() }
+
+// Quiet implements [Reader].
+func (c *cooked) Quiet(on bool) { c.src.setQuiet(on) }
+
+// SetVi implements [Reader]. The terminal has keys of its own.
+func (c *cooked) SetVi(bool) {}
+
+// Show implements [Reader].
+func (c *cooked) Show(show func()) { c.held.add(show) }
+
+// Restore implements [Reader].
+func (c *cooked) Restore() { c.src.modes.restore() }
+
 // Close implements [Reader].
-func (c *cooked) Close() error { return c.src.close() }
+func (c *cooked) Close() error {
+	if c.jobs != nil {
+		c.jobs.close()
+	}
+	return c.src.close()
+}
+
+// Lend implements [Reader].
+func (c *cooked) Lend(use func()) {
+	c.src.modes.restore()
+	defer c.src.hush()
+	use()
+}
 
 // Read implements [Reader].
 func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
-	return gather(c.src.terminal(), prompt, func(prompt string) (string, error) {
-		return c.line(ctx, prompt)
-	})
+	g := gatherer{typed: c.src.terminal(), next: func(prompt string) (string, error) { return c.line(ctx, prompt) }}
+	if c.Edit != nil {
+		g.edit = func(text string) (string, error) { return compose(ctx, c.Config, c.Lend, text) }
+	}
+	s, err := g.gather(prompt)
+	if err == nil && c.History != nil && g.typed && strings.TrimSpace(s) != "" {
+		c.History.Add(s)
+	}
+	return s, err
 }
 
 // Ask implements [Reader].
 func (c *cooked) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
 	if c.src.terminal() {
-		dropped = utf8.RuneCount(c.buf) + utf8.RuneCount(c.src.drop())
-		c.buf = nil
-		if dropped > 0 {
-			told(c.out, dropped)
-		}
+		dropped = c.drop()
 	}
 	answer, err = c.line(ctx, question)
 	return answer, dropped, err
 }
 
-// told says that type-ahead was dropped.
-func told(out *output.Writer, n int) {
-	out.Touched() // the terminal has echoed what was typed
+// drop drops what was typed ahead and says so.
+func (c *cooked) drop() int {
+	shown := c.src.echoes()
+	n := utf8.RuneCount(c.buf) + utf8.RuneCount(c.src.drop())
+	if c.buf = nil; n > 0 {
+		told(c.out, n, shown)
+	}
+	return n
+}
+
+// Secret implements [Reader].
+func (c *cooked) Secret(ctx context.Context, question string) (string, error) {
+	if !c.src.terminal() {
+		return c.line(ctx, question)
+	}
+	c.drop()
+	return secret(ctx, c.src, c.out, question)
+}
+
+// secret asks for what is not shown.
+func secret(ctx context.Context, src *source, out *output.Writer, question string) (string, error) {
+	out.Prompt(question)
+	defer src.hush()
+	b, err := src.hidden(ctx)
+	out.Fresh()
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", io.EOF
+	}
+	defer clear(b)
+	return strings.Trim(clean(b), " \r"), nil
+}
+
+// told says that type-ahead was dropped. The terminal may have shown it.
+func told(out *output.Writer, n int, shown bool) {
+	if shown {
+		out.Touched()
+	}
 	if n == 1 {
 		out.Line(output.Info, "1 character typed before the question was dropped")
 		return
@@ -59,13 +147,65 @@ func told(out *output.Writer, n int) {
 
 // line shows prompt and returns one line.
 func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
+	ended := c.ahead()
+	c.held.show()
+	c.src.expect()
+	c.reading.Store(true)
+	defer func() {
+		c.reading.Store(false)
+		c.src.hush()
+		c.held.show()
+	}()
 	c.out.Prompt(prompt)
+	if c.src.terminal() && len(c.buf) > 0 && !c.Echoed && c.src.echoes() {
+		if s, done, err := c.typedAhead(ctx, prompt); done {
+			return s, err
+		}
+	}
+	if ended {
+		return "", io.EOF
+	}
+	return c.fromTerminal(ctx, prompt)
+}
+
+// ahead takes what was typed while it was not shown. It reports whether that
+// was the end of the input.
+func (c *cooked) ahead() (ended bool) {
+	if !c.src.terminal() || !c.src.modes.changed() {
+		return false
+	}
+	if t := c.src.drop(); len(t) > 0 {
+		c.buf = append(c.buf, t...)
+	}
+	if i := bytes.IndexByte(c.buf, 0); i >= 0 && (i == 0 || c.buf[i-1] == '\n') { // what the terminal makes of Ctrl-D
+		c.buf = c.buf[:i]
+		return true
+	}
+	return false
+}
+
+// typedAhead shows what was typed before the prompt, which the terminal has
+// not done at this place.
+func (c *cooked) typedAhead(ctx context.Context, prompt string) (s string, done bool, err error) {
+	i := bytes.IndexByte(c.buf, '\n')
+	if i < 0 {
+		return c.finish(ctx, prompt)
+	}
+	s = clean(c.buf[:i])
+	c.buf = c.buf[i+1:]
+	c.out.Text(s)
+	c.out.Text("\n")
+	return s, true, nil
+}
+
+// fromTerminal returns the next line of the input.
+func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error) {
 	seen := 0
 	for {
 		if i := bytes.IndexByte(c.buf[seen:], '\n'); i >= 0 {
 			s := clean(c.buf[:seen+i])
 			c.buf = c.buf[seen+i+1:]
-			if c.echoed || c.src.echoes() {
+			if c.Echoed || c.src.echoes() {
 				c.out.Entered()
 			}
 			return s, nil
@@ -76,11 +216,16 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 		}
 		b, err := c.src.read(ctx)
 		if c.src.terminal() && longestLine > 0 && len(b) > longestLine {
-			c.buf = nil
-			c.out.Entered()
-			c.out.Line(output.Warning, "the terminal passes on %d bytes of a line and no more, so this one does not count; "+
-				"break it with backslashes, or put the text into a file and name that with @", longestLine)
-			return "", ErrCleared
+			return "", c.tooLong()
+		}
+		if err == errResumed {
+			c.again(prompt)
+			continue
+		}
+		if c.src.terminal() && bytes.ContainsAny(b, "\r\x03\x04") && !c.src.lines() {
+			if b, err = rawLine(b); err != nil {
+				return "", err
+			}
 		}
 		c.buf = append(c.buf, b...)
 		switch {
@@ -94,6 +239,33 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 			c.end = err
 		}
 	}
+}
+
+// again shows the prompt once more, after a stop. What was typed behind it the
+// terminal has forgotten, and so do we.
+func (c *cooked) again(prompt string) {
+	c.out.Entered()
+	c.out.Prompt(prompt)
+}
+
+// rawLine reads keys as a terminal would whose line editing somebody has
+// switched off.
+func rawLine(b []byte) ([]byte, error) {
+	switch {
+	case bytes.IndexByte(b, 3) >= 0:
+		return nil, ErrInterrupt
+	case bytes.IndexByte(b, 4) == 0:
+		return nil, io.EOF
+	}
+	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n")), nil
+}
+
+func (c *cooked) tooLong() error {
+	c.buf = nil
+	c.out.Entered()
+	c.out.Line(output.Warning, "the terminal passes on %d bytes of a line and no more, so this one does not count; "+
+		"break it with backslashes, or put the text into a file and name that with @", longestLine)
+	return ErrCleared
 }
 
 // rest returns a last line without an end. A script may end so; on a terminal
@@ -120,48 +292,25 @@ func clean(b []byte) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// fence opens and closes a block of lines.
-const fence = `"""`
-
-// gather returns one input: a line, lines joined by a backslash at their end,
-// or a block between fences. Input that ends in the middle counts as far as it
-// goes if it comes from a script, and not at all if a user typed it.
-func gather(typed bool, prompt string, next func(prompt string) (string, error)) (string, error) {
-	s, err := next(prompt)
-	if err != nil {
-		return "", err
-	}
-	if strings.TrimSpace(s) == fence {
-		var lines []string
-		for {
-			s, err = next(More)
-			if err == io.EOF && !typed && len(lines) > 0 {
-				return strings.Join(lines, "\n"), nil
-			}
-			if err != nil {
-				return "", err
-			}
-			if strings.TrimSpace(s) == fence {
-				return strings.Join(lines, "\n"), nil
-			}
-			lines = append(lines, s)
-		}
-	}
-	for continues(s) {
-		more, err := next(More)
-		if err == io.EOF && !typed {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-		s = s[:len(s)-1] + "\n" + more
-	}
-	return s, nil
+// held is what waits to be shown until it disturbs nobody.
+type held struct {
+	mu   sync.Mutex
+	todo []func()
 }
 
-// continues reports whether s ends with a backslash that is not itself behind
-// a backslash.
-func continues(s string) bool {
-	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
+func (h *held) add(show func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.todo = append(h.todo, show)
+}
+
+// show shows it, on the goroutine that owns the output.
+func (h *held) show() {
+	h.mu.Lock()
+	todo := h.todo
+	h.todo = nil
+	h.mu.Unlock()
+	for _, show := range todo {
+		show()
+	}
 }

@@ -15,6 +15,14 @@
 // Ask drops it and says how much that was. Input that is no terminal is a
 // script, and is never dropped.
 //
+// # What is typed ahead
+//
+// Between two reads the echo can be switched off ([Reader].Quiet): what is
+// typed then shows up once, behind the next prompt, instead of in the middle
+// of what the program writes. The modes of the terminal are derived from those
+// that were found, and come back whenever the program stops, ends or lends the
+// terminal.
+//
 // # Half a line
 //
 // A line that ends with a hang-up instead of Enter is not returned.
@@ -46,8 +54,34 @@ type Reader interface {
 	// characters it dropped that were typed before.
 	Ask(ctx context.Context, question string) (answer string, dropped int, err error)
 
+	// Secret is Ask for what must not be shown, such as a key.
+	Secret(ctx context.Context, question string) (string, error)
+
+	// Show lets show write when that disturbs nobody: above the line that
+	// is being typed, or when it has been entered. It alone, and Restore
+	// and Echoes, may be called on any goroutine; show is called on the one
+	// that reads, or on its behalf.
+	Show(show func())
+
+	// Quiet says whether what is typed between two reads is hidden until
+	// the next one.
+	Quiet(on bool)
+
+	// Echoes reports whether the terminal shows what is typed right now.
+	Echoes() bool
+
+	// Lend leaves the terminal to use, as it was found.
+	Lend(use func())
+
+	// SetVi chooses vi's keys, where there are keys to choose.
+	SetVi(on bool)
+
 	// Terminal reports whether a user types at a terminal.
 	Terminal() bool
+
+	// Restore leaves the terminal as it was found, for a program that is
+	// about to end without ceremony.
+	Restore()
 
 	// Close leaves the terminal as it was found.
 	Close() error
@@ -67,6 +101,20 @@ type Config struct {
 	// Echoed says that whoever sends the lines has shown them already, as
 	// Emacs does.
 	Echoed bool
+
+	// History is what the keys for it go through, and what inputs are added
+	// to. Without one, the editor remembers for itself.
+	History History
+
+	// Complete, if not nil, is asked by the Tab key.
+	Complete Completer
+
+	// Edit, if not nil, lets the user change text in a program of his, in a
+	// file of that name.
+	Edit func(ctx context.Context, name, text string) (string, error)
+
+	// Jobs says that the Reader takes care of Ctrl-Z and of what follows.
+	Jobs bool
 }
 
 // New returns the Reader that fits c.
@@ -76,9 +124,12 @@ func New(c Config) (Reader, error) {
 		return nil, err
 	}
 	if c.Smart && c.Screen != nil && src.terminal() {
+		if c.History == nil {
+			c.History = &recent{}
+		}
 		return newEditor(c, src)
 	}
-	return &cooked{src: src, out: c.Out, echoed: c.Echoed}, nil
+	return newCooked(c, src), nil
 }
 
 // More is the prompt of the second and later lines of one input.

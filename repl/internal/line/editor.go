@@ -5,55 +5,64 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/chzyer/readline"
 	"golang.org/x/term"
-
-	"gemline/repl/output"
 )
 
 // An editor reads lines with readline, which sees neither the terminal's input
-// nor its output as they are.
+// nor its output as they are. Readline hands it every key, and is told what
+// the line is then.
+//
+// While Read waits, keys are handled on readline's goroutine, and everything
+// below belongs to that one, unless it says something else.
 type editor struct {
-	src  *source
-	out  *output.Writer
-	in   *keys
-	rl   *readline.Instance
-	left bool // readline has ended and must not be asked again
+	Config
+	src    *source
+	in     *keys
+	screen *screen
+	rl     *readline.Instance
+	jobs   *jobs
+	held   held
 
-	history []string
-	at      int // the entry shown, len(history) for the line being typed
+	reading atomic.Bool // a line is being typed
+	left    bool        // readline has ended and must not be asked again
+	asking  bool        // the line is the answer to a question
+	ctx     context.Context
+	prompt  string
 
-	mu     sync.Mutex // pastes come on readline's goroutine
+	buf     buffer
+	vi      vi
+	useVi   bool
+	walk    walk
+	literal rune // what opLiteral stands for
+	last    rune // the op before
+
+	mu     sync.Mutex // pastes come on the goroutine that reads keys
 	pastes map[string]string
 }
 
-// historySize is how many lines the editor remembers.
-const historySize = 1000
-
 func newEditor(c Config, src *source) (*editor, error) {
-	e := &editor{src: src, out: c.Out, pastes: map[string]string{}}
+	e := &editor{Config: c, src: src, pastes: map[string]string{}}
+	e.buf.atoms = e.names
 	e.in = newKeys(src, e.pasted)
-	screen := &screen{w: c.Out.Terminal(), width: func() int {
-		w, _, err := term.GetSize(int(c.Screen.Fd()))
-		if err != nil || w <= 0 {
-			return 80
-		}
-		return w
-	}}
+	e.screen = &screen{w: c.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
-		Stdin: e.in, Stdout: screen, Stderr: screen,
+		Stdin: e.in, Stdout: e.screen, Stderr: e.screen,
 		HistoryLimit: -1, DisableAutoSaveHistory: true,
 		InterruptPrompt: "^C", EOFPrompt: "\n",
-		Painter:            painter{},
-		FuncGetWidth:       func() int { return endless },
-		FuncOnWidthChanged: func(func()) {},
-		FuncIsTerminal:     func() bool { return true },
-		FuncMakeRaw:        func() error { return nil }, // done in edit, where it is undone too
-		FuncExitRaw:        func() error { return nil },
+		Painter:             painter{},
+		FuncGetWidth:        func() int { return endless },
+		FuncOnWidthChanged:  func(func()) {},
+		FuncIsTerminal:      func() bool { return true },
+		FuncMakeRaw:         func() error { return nil }, // done in edit, where it is undone too
+		FuncExitRaw:         func() error { return nil },
+		FuncFilterInputRune: func(r rune) (rune, bool) { return e.filter(r), true },
 	}
 	cfg.SetListener(e.listen)
 	rl, err := readline.NewEx(cfg)
@@ -61,37 +70,100 @@ func newEditor(c Config, src *source) (*editor, error) {
 		return nil, errors.Join(err, src.close())
 	}
 	e.rl = rl
+	if c.Jobs {
+		e.jobs = control(&src.modes, e.stopping, e.resumed)
+	}
 	return e, nil
+}
+
+// size returns how wide and how high the screen is, as far as it knows.
+func (e *editor) size() (width, height int) {
+	w, h, err := term.GetSize(int(e.Screen.Fd()))
+	if err != nil || w <= 0 {
+		w = 80
+	}
+	return w, max(0, h)
 }
 
 // Terminal implements [Reader].
 func (e *editor) Terminal() bool { return true }
 
+// Echoes implements [Reader].
+func (e *editor) Echoes() bool { return e.src.echoes() }
+
+// Quiet implements [Reader].
+func (e *editor) Quiet(on bool) { e.src.setQuiet(on) }
+
+// SetVi implements [Reader].
+func (e *editor) SetVi(on bool) {
+	e.useVi = on
+	e.in.setVi(on)
+}
+
+// Show implements [Reader].
+func (e *editor) Show(show func()) {
+	if e.held.add(show); e.reading.Load() {
+		e.in.inject(string(opShow))
+	}
+}
+
+// Restore implements [Reader].
+func (e *editor) Restore() {
+	if e.reading.Load() {
+		io.WriteString(e.Screen, pasteOff)
+	}
+	e.src.modes.restore()
+}
+
+// Lend implements [Reader].
+func (e *editor) Lend(use func()) {
+	e.src.modes.restore()
+	defer e.src.hush()
+	use()
+}
+
 // Read implements [Reader].
 func (e *editor) Read(ctx context.Context, prompt string) (string, error) {
-	e.at = len(e.history)
-	s, err := gather(true, prompt, func(prompt string) (string, error) { return e.edit(ctx, prompt) })
-	if err == nil && strings.TrimSpace(s) != "" && (len(e.history) == 0 || e.history[len(e.history)-1] != s) {
-		e.history = append(e.history, s)
-		if n := len(e.history) - historySize; n > 0 {
-			e.history = e.history[n:]
-		}
+	g := gatherer{typed: true, next: func(prompt string) (string, error) { return e.edit(ctx, prompt) }}
+	if e.Config.Edit != nil {
+		g.edit = func(text string) (string, error) { return compose(ctx, e.Config, e.Lend, text) }
+	}
+	s, err := g.gather(prompt)
+	if err == nil && strings.TrimSpace(s) != "" {
+		e.History.Add(s)
 	}
 	return s, err
 }
 
 // Ask implements [Reader].
 func (e *editor) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
-	dropped = e.in.forget() + utf8.RuneCount(e.src.drop())
-	if dropped > 0 {
-		told(e.out, dropped)
-	}
-	kept := e.history
-	e.history, e.at = nil, 0 // an arrow key must not answer
-	defer func() { e.history = kept }()
+	dropped = e.drop()
+	e.asking = true
+	defer func() { e.asking = false }()
 	answer, err = e.edit(ctx, question)
 	return answer, dropped, err
 }
+
+// Secret implements [Reader].
+func (e *editor) Secret(ctx context.Context, question string) (string, error) {
+	e.drop()
+	return secret(ctx, e.src, e.Out, question)
+}
+
+// drop drops what was typed ahead and says so.
+func (e *editor) drop() int {
+	shown := e.src.echoes()
+	n := e.in.forget() + utf8.RuneCount(e.src.drop())
+	if n > 0 {
+		told(e.Out, n, shown)
+	}
+	return n
+}
+
+const (
+	pasteOn  = "\x1b[?2004h"
+	pasteOff = "\x1b[?2004l"
+)
 
 // edit lets the user edit one line.
 func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
@@ -101,27 +173,35 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
 	}
-	e.out.Fresh()
+	e.held.show()
+	if e.src.modes.changed() {
+		e.in.typed(e.src.drop())
+	}
+	e.Out.Fresh()
 	restore, err := e.src.raw()
 	if err != nil {
 		e.left = true
 		return "", io.EOF // the terminal is gone
 	}
+	defer e.held.show()
+	defer e.src.hush()
 	defer restore()
-	io.WriteString(e.out.Terminal(), "\x1b[?2004h")
-	defer io.WriteString(e.out.Terminal(), "\x1b[?2004l")
+	io.WriteString(e.Out.Terminal(), pasteOn)
+	defer io.WriteString(e.Out.Terminal(), pasteOff)
+	e.begin(ctx, prompt)
 
 	cut := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { e.in.inject("\x05\x15\x03"); close(cut) })
+	stop := context.AfterFunc(ctx, func() { e.in.inject(string(opKillAll) + "\x03"); close(cut) })
 	e.in.activate(true)
-	e.rl.SetPrompt(string(markPrompt) + prompt)
+	e.reading.Store(true)
 	s, err := e.rl.Readline()
+	e.reading.Store(false)
 	e.in.activate(false)
 	if !stop() {
 		<-cut
 		e.in.forget()
 	}
-	e.out.Entered()
+	e.Out.Entered()
 	e.left = e.in.over()
 	switch {
 	case ctx.Err() != nil:
@@ -136,8 +216,22 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	return e.unfold(s), nil
 }
 
+// begin makes everything ready for a new line.
+func (e *editor) begin(ctx context.Context, prompt string) {
+	e.ctx, e.prompt, e.last = ctx, prompt, 0
+	e.buf.reset()
+	e.vi.insertMode()
+	if e.walk.begin(e.History); e.asking { // an arrow key must not answer
+		e.walk.begin(nil)
+	}
+	e.rl.SetPrompt(string(markPrompt) + prompt)
+}
+
 // Close implements [Reader].
 func (e *editor) Close() error {
+	if e.jobs != nil {
+		e.jobs.close()
+	}
 	if !e.left {
 		e.left = true
 		e.in.Close()
@@ -147,39 +241,17 @@ func (e *editor) Close() error {
 	return errors.Join(e.rl.Config.Stdin.Close(), e.src.close())
 }
 
-// listen handles the keys for the history, which readline does not keep.
-func (e *editor) listen(_ []rune, _ int, key rune) ([]rune, int, bool) {
-	step := 0
-	switch key {
-	case readline.CharPrev:
-		step = -1
-	case readline.CharNext:
-		step = 1
-	default:
-		return nil, 0, false
-	}
-	to := e.at + step
-	if to < 0 || to > len(e.history) {
-		return nil, 0, false
-	}
-	e.at = to
-	if to == len(e.history) {
-		return []rune{}, 0, true
-	}
-	entry := []rune(e.folded(e.history[to]))
-	return entry, len(entry), true
-}
+// longPaste is how much of a paste is shown as it is.
+const longPaste = 800
 
 // folded returns a remembered input as it stands in the line again.
 func (e *editor) folded(s string) string {
-	if strings.Contains(s, "\n") && len(s) > longPaste {
-		return e.pasted(s)
+	s = harmless([]byte(s))
+	if len(s) > longPaste {
+		return e.named(s)
 	}
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
-
-// longPaste is how much of a paste is shown as it is.
-const longPaste = 800
 
 // pasted returns what stands in the line for a paste: itself if it is short
 // and of one line.
@@ -187,6 +259,11 @@ func (e *editor) pasted(text string) string {
 	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
 		return text
 	}
+	return e.named(text)
+}
+
+// named keeps text and returns the name that stands for it.
+func (e *editor) named(text string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
@@ -195,14 +272,33 @@ func (e *editor) pasted(text string) string {
 	return name
 }
 
+// names returns the names of all pastes.
+func (e *editor) names() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	names := make([]string, 0, len(e.pastes))
+	for name := range e.pastes {
+		names = append(names, name)
+	}
+	return slices.Clip(names)
+}
+
 // unfold puts the pastes back into the line.
 func (e *editor) unfold(s string) string {
+	s = e.whole(s)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.pastes)
+	return s
+}
+
+// whole returns the line as it would be sent.
+func (e *editor) whole(s string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	pairs := []string{string(newlineMark), "\n"}
 	for name, text := range e.pastes {
 		pairs = append(pairs, name, text)
 	}
-	clear(e.pastes)
 	return strings.NewReplacer(pairs...).Replace(s) // once, so that a paste may name another
 }

@@ -3,7 +3,6 @@ package line
 import (
 	"bytes"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -19,6 +18,8 @@ type keys struct {
 	mu      sync.Mutex
 	change  sync.Cond
 	active  bool // somebody reads a line
+	waiting bool // for the terminal
+	vi      bool // ESC is a key of its own
 	closed  bool
 	ended   bool   // the terminal is gone
 	queue   []byte // for readline
@@ -34,21 +35,38 @@ func newKeys(src *source, pasted func(string) string) *keys {
 }
 
 const (
-	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
+	pasteEnd = "\x1b[201~"
 
-	escapeDelay = 50 // milliseconds after which a lone ESC is a key
+	// Milliseconds after which what has come of an escape sequence is all
+	// there is: with vi's keys, ESC is one of them.
+	escapeDelay   = 500
+	viEscapeDelay = 50
+
+	// mostPasted is how much of a paste is taken.
+	mostPasted = 64 << 20
 )
 
-// activate lets Read take input, or stops it from doing so.
+// activate lets Read take input, or stops it from doing so: then the terminal
+// is left alone when it returns.
 func (k *keys) activate(on bool) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.active = on
 	k.change.Broadcast()
-	k.mu.Unlock()
-	if !on {
-		k.src.wake()
+	if on {
+		return
 	}
+	k.src.wake()
+	for k.waiting {
+		k.change.Wait()
+	}
+}
+
+// setVi says whether ESC is a key of its own.
+func (k *keys) setVi(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.vi = on
 }
 
 // inject puts s before everything else.
@@ -65,6 +83,9 @@ func (k *keys) forget() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste)
+	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
+		n -= bytes.Count(k.queue, []byte(string(op)))
+	}
 	k.queue, k.rest, k.paste, k.pasting = nil, nil, nil, false
 	return n
 }
@@ -104,23 +125,49 @@ func (k *keys) Read(p []byte) (int, error) {
 		if k.ended || k.closed {
 			return 0, io.EOF
 		}
-		limit := -1
-		if len(k.rest) > 0 && !k.pasting {
-			limit = escapeDelay
-		}
+		limit := k.limit()
+		k.waiting = true
 		k.mu.Unlock()
 		b, err := k.src.wait(limit)
 		k.mu.Lock()
+		k.waiting = false
+		k.change.Broadcast()
 		switch {
 		case err == errWoken:
 		case err != nil:
-			k.queue = append(k.queue, "\x05\x15"...) // go to the end, delete all: half a line is none
+			k.press(opKillAll) // half a line is none
 			k.ended = true
 		case b == nil:
-			k.rest = nil
+			k.late()
 		default:
 			k.take(b)
 		}
+	}
+}
+
+// limit returns how long to wait for the rest of a sequence.
+func (k *keys) limit() int {
+	switch {
+	case len(k.rest) == 0 || k.pasting || k.rest[0] != 0x1b:
+		return -1
+	case k.vi:
+		return viEscapeDelay
+	}
+	return escapeDelay
+}
+
+// late takes what has come of a sequence for all there is.
+func (k *keys) late() {
+	if string(k.rest) == "\x1b" {
+		k.press(opEscape)
+	}
+	k.rest = nil
+}
+
+// press hands an op to readline.
+func (k *keys) press(op rune) {
+	if op != 0 {
+		k.queue = utf8.AppendRune(k.queue, op)
 	}
 }
 
@@ -129,7 +176,7 @@ func (k *keys) Read(p []byte) (int, error) {
 func upToEnter(q []byte, limit int) int {
 	n := min(len(q), limit)
 	for i, c := range q[:n] {
-		if c == '\r' || c == '\n' || c == 3 || c == 4 {
+		if c == '\r' || c == '\n' || c == 3 {
 			return i + 1
 		}
 	}
@@ -191,35 +238,81 @@ func (k *keys) takePaste(b []byte) int {
 			break
 		}
 	}
-	k.paste = append(k.paste, b[:n]...)
+	k.paste = append(k.paste, b[:min(n, max(0, mostPasted-len(k.paste)))]...)
 	return n
 }
 
 // takeKey takes the first key of b and returns its length, 0 if it is not
 // complete.
 func (k *keys) takeKey(b []byte) int {
-	if b[0] == 0x1b {
-		n, key := sequence(b)
-		if key == pasteBegin {
+	switch {
+	case b[0] == 0x1b:
+		n, key := sequence(b, k.vi)
+		if key == opPaste {
 			k.pasting = true
 		} else {
-			k.queue = append(k.queue, key...)
+			k.press(key)
 		}
 		return n
-	}
-	if !utf8.FullRune(b) {
+	case b[0] == 0x18: // Ctrl-X and another
+		if len(b) < 2 {
+			return 0
+		}
+		switch b[1] {
+		case 0x05:
+			k.press(opEdit)
+		case 0x15:
+			k.press(opUndo)
+		}
+		return 2
+	case !utf8.FullRune(b):
 		return 0
 	}
 	r, n := utf8.DecodeRune(b)
 	switch {
 	case r == utf8.RuneError && n == 1, ours(r), r >= 0x80 && r < 0xa0:
-	case r < 0x20 && !strings.ContainsRune("\x01\x02\x03\x04\x05\x06\x08\n\x0b\r\x0e\x10\x14\x15\x17\x19", r):
-		// what readline would do with these is not safe: searching and
-		// completing draw menus, stopping stops the parent
+	case r < 0x20 || r == 0x7f:
+		k.control(r)
 	default:
 		k.queue = append(k.queue, b[:n]...)
 	}
 	return n
+}
+
+// control takes a control character. Those without a meaning have none for
+// readline either.
+func (k *keys) control(r rune) {
+	if r == '\r' || r == '\n' || r == 3 {
+		k.queue = append(k.queue, byte(r))
+		return
+	}
+	ops := [0x20]rune{0x01: opHome, 0x02: opLeft, 0x04: opDeleteOrEnd, 0x05: opEnd, 0x06: opRight, 0x07: opAbort,
+		0x08: opRubout, 0x09: opComplete, 0x0b: opKillRight, 0x0c: opRedraw, 0x0e: opNext, 0x10: opPrev,
+		0x12: opSearch, 0x13: opSearchOn, 0x14: opTranspose, 0x15: opKillLeft, 0x17: opRuboutWord,
+		0x19: opYank, 0x1a: opStop, 0x1f: opUndo}
+	if r == 0x7f {
+		r = 0x08
+	}
+	k.press(ops[r])
+}
+
+// typed takes what was typed while nobody read, and was no paste.
+func (k *keys) typed(b []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(b) > 0 {
+		if b[0] == 0 { // what the terminal makes of Ctrl-D
+			k.press(opDeleteOrEnd)
+			b = b[1:]
+			continue
+		}
+		n := k.takeKey(b)
+		if n == 0 {
+			k.rest = bytes.Clone(b)
+			return
+		}
+		b = b[n:]
+	}
 }
 
 // unmarked reports whether b looks like a paste from a terminal that does not
@@ -267,105 +360,4 @@ func harmless(b []byte) string {
 		}
 		return r
 	}, s)
-}
-
-// sequence returns the length of the escape sequence that b begins with and
-// the key that readline is given for it; a length of 0 if it is not complete.
-func sequence(b []byte) (n int, key string) {
-	if len(b) < 2 {
-		return 0, ""
-	}
-	switch b[1] {
-	case '[':
-		return control(b)
-	case 'O':
-		if len(b) < 3 {
-			return 0, ""
-		}
-		return 3, movement(b[2], "")
-	case ']', 'P', '_', '^', 'X': // a terminal's report, up to BEL or ST
-		for i := 2; i < len(b); i++ {
-			if b[i] == 0x07 {
-				return i + 1, ""
-			}
-			if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
-				return i + 2, ""
-			}
-		}
-		if len(b) > 4096 {
-			return len(b), ""
-		}
-		return 0, ""
-	case 'b', 'f', 'd', 0x7f:
-		return 2, string(b[:2])
-	case '\r', '\n': // Alt-Enter
-		return 2, string(newlineMark)
-	case 0x1b:
-		return 1, ""
-	}
-	return 2, ""
-}
-
-// control reads a sequence that begins with ESC [.
-func control(b []byte) (n int, key string) {
-	i := 2
-	for i < len(b) && b[i] >= 0x20 && b[i] <= 0x3f {
-		i++
-	}
-	if i == len(b) {
-		if i > 64 {
-			return i, ""
-		}
-		return 0, ""
-	}
-	args, final := string(b[2:i]), b[i]
-	i++
-	if final == 'M' && args == "" { // a mouse, with three bytes more
-		if len(b) < i+3 {
-			return 0, ""
-		}
-		return i + 3, ""
-	}
-	if final == '~' {
-		switch args {
-		case "1", "7":
-			return i, "\x01"
-		case "4", "8":
-			return i, "\x05"
-		case "3":
-			return i, "\x1b[3~"
-		case "200":
-			return i, pasteBegin
-		}
-		return i, ""
-	}
-	return i, movement(final, args)
-}
-
-// movement returns the control key that moves as an arrow, Home or End does.
-func movement(final byte, args string) string {
-	_, modifier, _ := strings.Cut(args, ";")
-	if m, err := strconv.Atoi(modifier); err == nil && m > 1 {
-		switch final {
-		case 'C':
-			return "\x1bf"
-		case 'D':
-			return "\x1bb"
-		}
-	}
-	switch final {
-	case 'A':
-		return "\x10"
-	case 'B':
-		return "\x0e"
-	case 'C':
-		return "\x06"
-	case 'D':
-		return "\x02"
-	case 'H':
-		return "\x01"
-	case 'F':
-		return "\x05"
-	}
-	return ""
 }

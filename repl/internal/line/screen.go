@@ -11,22 +11,9 @@ import (
 	"gemline/repl/output"
 )
 
-// Marks that readline carries from the prompt and the painter to the screen.
-// They are private characters that no input contains.
-const (
-	markPrompt  = '\uF7FA'
-	markText    = '\uF7FB'
-	markCursor  = '\uF7FC'
-	markEnd     = '\uF7FD'
-	newlineMark = '\uF7FE' // a line break inside the line
-
-	// endless is the width that readline believes in. It then never lays
-	// anything out, and every picture of the line comes in one piece.
-	endless = 1 << 24
-)
-
-// ours reports whether r is one of the marks.
-func ours(r rune) bool { return r >= 0xF7F0 && r <= 0xF7FF }
+// endless is the width that readline believes in. It then never lays anything
+// out, and every picture of the line comes in one piece.
+const endless = 1 << 24
 
 // A painter marks where the text, the cursor and the end are.
 type painter struct{}
@@ -71,6 +58,9 @@ func (s *screen) Write(p []byte) (int, error) {
 		rest = after
 		prompt, text, _ := strings.Cut(string(picture), string(markText))
 		before, behind, _ := strings.Cut(text, string(markCursor))
+		if strings.ContainsFunc(text, isOp) {
+			continue // what is meant is not done yet
+		}
 		entered := strings.HasSuffix(before, "\n")
 		s.draw(prompt, show(strings.TrimSuffix(before, "\n")), show(behind))
 		if entered {
@@ -112,17 +102,43 @@ func (s *screen) draw(prompt, before, after string) {
 	s.shown = true
 	b.WriteString(prompt + before + after)
 	if after != "" {
-		endRow, _ := layout(prompt+before+after, s.width(), false)
-		row, col := layout(prompt+before, s.width(), true)
-		if endRow > row {
-			fmt.Fprintf(&b, "\x1b[%dA", endRow-row)
-		}
-		b.WriteString("\r")
-		if col > 0 {
-			fmt.Fprintf(&b, "\x1b[%dC", col)
-		}
+		b.WriteString(s.back(prompt+before, after))
 	}
 	io.WriteString(s.w, b.String())
+}
+
+// back returns what moves the cursor from the end to before after.
+func (s *screen) back(before, after string) string {
+	endRow, _ := layout(before+after, s.width(), false)
+	row, col := layout(before, s.width(), true)
+	if disputed(before) && endRow == row && row == 0 {
+		return "\r" + before // the terminal knows best how wide that is
+	}
+	up := ""
+	if endRow > row {
+		up = fmt.Sprintf("\x1b[%dA", endRow-row)
+	}
+	if col == 0 {
+		return up + "\r"
+	}
+	return up + fmt.Sprintf("\r\x1b[%dC", col)
+}
+
+// disputed reports whether text holds characters of several parts, about whose
+// width terminals differ.
+func disputed(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff
+	})
+}
+
+// leave brings the cursor below the line, which is drawn anew when it is drawn
+// next.
+func (s *screen) leave() {
+	if s.shown {
+		io.WriteString(s.w, s.after+"\n")
+	}
+	s.shown = false
 }
 
 // rubout takes one character, less, from the end of what is shown. It reports

@@ -14,23 +14,47 @@ import (
 type source struct {
 	file  *os.File
 	tty   bool
+	modes modes
 	chunk []byte
 }
+
+// modes are the modes of a terminal.
+type modes struct{ restored func() }
+
+func (m *modes) restore() {
+	if m.restored != nil {
+		m.restored()
+		m.restored = nil
+	}
+}
+
+func (m *modes) changed() bool { return m.restored != nil }
 
 func newSource(f *os.File) (*source, error) {
 	return &source{file: f, tty: term.IsTerminal(int(f.Fd())), chunk: make([]byte, 64<<10)}, nil
 }
 
 func (s *source) terminal() bool { return s.tty }
-func (s *source) close() error   { return nil }
+func (s *source) close() error   { s.modes.restore(); return nil }
 func (s *source) wake()          {}
+func (s *source) resume()        {}
+func (s *source) expect()        {}
 func (s *source) echoes() bool   { return s.tty }
+func (s *source) lines() bool    { return true }
+func (s *source) hush()          {}
+func (s *source) setQuiet(bool)  {}
 func (s *source) drop() []byte   { return nil }
+
+// single is not asked for, since drop returns nothing.
+func (s *source) single() (discipline, error) { return discipline{}, errors.ErrUnsupported }
 
 // longestLine is 0, since nothing is known of a limit.
 const longestLine = 0
 
-var errWoken = errors.New("woken")
+var (
+	errWoken   = errors.New("woken")
+	errResumed = errors.New("resumed")
+)
 
 func (s *source) read(ctx context.Context) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
@@ -49,5 +73,11 @@ func (s *source) raw() (restore func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { term.Restore(int(s.file.Fd()), old) }, nil
+	s.modes.restored = func() { term.Restore(int(s.file.Fd()), old) }
+	return s.modes.restore, nil
+}
+
+// hidden reads a line that the terminal doesn't show.
+func (s *source) hidden(context.Context) ([]byte, error) {
+	return term.ReadPassword(int(s.file.Fd()))
 }

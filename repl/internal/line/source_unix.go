@@ -3,10 +3,12 @@
 package line
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -17,12 +19,16 @@ import (
 type source struct {
 	file  *os.File
 	tty   bool
+	modes modes
 	waker [2]int // a pipe; a byte in it ends the waiting
 	chunk []byte
+
+	quiet   atomic.Bool // what is typed between two reads is not shown
+	resumed atomic.Bool // the program was stopped and goes on
 }
 
 func newSource(f *os.File) (*source, error) {
-	s := &source{file: f, tty: term.IsTerminal(int(f.Fd())), chunk: make([]byte, 64<<10)}
+	s := &source{file: f, tty: term.IsTerminal(int(f.Fd())), modes: modes{file: f}, chunk: make([]byte, 64<<10)}
 	if err := unix.Pipe(s.waker[:]); err != nil {
 		return nil, err
 	}
@@ -38,14 +44,28 @@ func newSource(f *os.File) (*source, error) {
 func (s *source) terminal() bool { return s.tty }
 
 func (s *source) close() error {
+	s.modes.restore()
 	return errors.Join(unix.Close(s.waker[0]), unix.Close(s.waker[1]))
 }
 
 // wake ends a read that waits.
 func (s *source) wake() { unix.Write(s.waker[1], []byte{0}) }
 
-// errWoken is returned by wait when wake was called.
-var errWoken = errors.New("woken")
+// errWoken is returned by wait when wake was called, and errResumed by read
+// when the program was stopped in the meantime.
+var (
+	errWoken   = errors.New("woken")
+	errResumed = errors.New("resumed")
+)
+
+// resume tells whoever reads that the program goes on after a stop.
+func (s *source) resume() {
+	s.resumed.Store(true)
+	s.wake()
+}
+
+// expect forgets a stop that came before.
+func (s *source) expect() { s.resumed.Store(false) }
 
 // read waits for input and returns it. What it returns is valid until the
 // next call.
@@ -61,6 +81,9 @@ func (s *source) read(ctx context.Context) ([]byte, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if s.resumed.Swap(false) {
+			return nil, errResumed
 		}
 		b, err := s.wait(-1)
 		if err == errWoken || err == nil && b == nil {
@@ -118,28 +141,45 @@ func (s *source) echoes() bool {
 	if !s.tty {
 		return false
 	}
-	t, err := unix.IoctlGetTermios(int(s.file.Fd()), getTermios)
+	t, err := s.modes.get()
 	return err == nil && t.Lflag&(unix.ECHO|unix.ECHONL) != 0
 }
 
+// lines reports whether the terminal hands out whole lines. Somebody may have
+// switched that off behind our back.
+func (s *source) lines() bool {
+	t, err := s.modes.get()
+	return err != nil || t.Lflag&unix.ICANON != 0
+}
+
+// hush keeps what is typed from being shown until the next read, if the
+// terminal would show it and is ours.
+func (s *source) hush() {
+	if !s.tty || !s.quiet.Load() || !s.modes.foreground() {
+		return
+	}
+	if t, err := s.modes.original(); err == nil && t.Lflag&unix.ECHO != 0 && t.Lflag&unix.ICANON != 0 {
+		s.modes.change(silent)
+	}
+}
+
+// setQuiet switches hush on or off.
+func (s *source) setQuiet(on bool) {
+	if s.quiet.Store(on); on {
+		s.hush()
+	}
+}
+
 // drop takes what was typed and not yet read out of the terminal, half a line
-// included, and returns it.
+// included, and returns it. The terminal is then as it was found.
 func (s *source) drop() []byte {
-	fd := int(s.file.Fd())
-	old, err := unix.IoctlGetTermios(fd, getTermios)
-	if err != nil {
+	if !s.tty || !s.modes.foreground() || s.modes.change(emptied) != nil {
 		return nil
 	}
-	open := *old
-	open.Lflag &^= unix.ICANON
-	open.Cc[unix.VMIN], open.Cc[unix.VTIME] = 0, 0
-	if err := unix.IoctlSetTermios(fd, setTermios, &open); err != nil {
-		return nil
-	}
-	defer unix.IoctlSetTermios(fd, setTermios, old)
+	defer s.modes.restore()
 	var all []byte
 	for {
-		n, err := unix.Read(fd, s.chunk)
+		n, err := unix.Read(int(s.file.Fd()), s.chunk)
 		if err == unix.EINTR {
 			continue
 		}
@@ -150,19 +190,44 @@ func (s *source) drop() []byte {
 	}
 }
 
+// hidden reads a line that the terminal doesn't show.
+func (s *source) hidden(ctx context.Context) (line []byte, err error) {
+	if err := s.modes.change(concealed); err != nil {
+		return nil, io.EOF // the terminal is gone
+	}
+	defer s.modes.restore()
+	defer func() { clear(s.chunk) }()
+	for {
+		b, err := s.read(ctx)
+		if err == errResumed {
+			s.modes.change(concealed)
+			continue
+		}
+		line = append(line, b...)
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			return line[:i], nil
+		}
+		if err != nil {
+			clear(line)
+			s.drop()
+			return nil, err
+		}
+	}
+}
+
 // raw gives every key to the program and returns how to undo it.
 func (s *source) raw() (restore func(), err error) {
-	fd := int(s.file.Fd())
-	old, err := unix.IoctlGetTermios(fd, getTermios)
+	if err := s.modes.change(raw); err != nil {
+		return nil, err
+	}
+	return s.modes.restore, nil
+}
+
+// single hands out each character and returns how the terminal would edit.
+func (s *source) single() (discipline, error) {
+	t, err := s.modes.original()
 	if err != nil {
-		return nil, err
+		return discipline{}, err
 	}
-	t := *old
-	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
-	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(fd, setTermios, &t); err != nil {
-		return nil, err
-	}
-	return func() { unix.IoctlSetTermios(fd, setTermios, old) }, nil
+	return discipline{rubout: t.Cc[unix.VERASE], word: t.Cc[unix.VWERASE], kill: t.Cc[unix.VKILL], end: t.Cc[unix.VEOF]}, s.modes.change(single)
 }

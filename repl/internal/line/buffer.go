@@ -1,0 +1,289 @@
+package line
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// A buffer is a line being edited: text in, text out. The cursor stands before
+// the character at pos.
+type buffer struct {
+	text []rune
+	pos  int
+
+	// atoms are pieces of text that come and go as one, such as what stands
+	// for a paste.
+	atoms func() []string
+
+	killed  []rune
+	killing bool // the last thing done was to kill
+
+	past   []moment
+	typing bool // the last thing done was to type
+}
+
+// A moment is what undo goes back to.
+type moment struct {
+	text []rune
+	pos  int
+}
+
+// longestPast is how many steps undo goes back.
+const longestPast = 200
+
+// reset begins an empty line. What was killed stays.
+func (b *buffer) reset() {
+	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
+}
+
+// keep makes what is there now something that undo goes back to.
+func (b *buffer) keep() {
+	if n := len(b.past); n > 0 && slices.Equal(b.past[n-1].text, b.text) {
+		return
+	}
+	b.past = append(b.past, moment{slices.Clone(b.text), b.pos})
+	if n := len(b.past) - longestPast; n > 0 {
+		b.past = b.past[n:]
+	}
+}
+
+// set replaces the whole line.
+func (b *buffer) set(text []rune, pos int) {
+	b.keep()
+	b.text, b.pos = text, pos
+	b.typing, b.killing = false, false
+}
+
+// insert types r. What was typed at one go is undone word by word.
+func (b *buffer) insert(r rune) {
+	if !b.typing || b.pos > 0 && unicode.IsSpace(b.text[b.pos-1]) && !unicode.IsSpace(r) {
+		b.keep()
+	}
+	b.text = slices.Insert(b.text, b.pos, r)
+	b.pos++
+	b.typing, b.killing = true, false
+}
+
+// put inserts text in one step.
+func (b *buffer) put(text []rune) {
+	b.keep()
+	b.text = slices.Insert(b.text, b.pos, text...)
+	b.pos += len(text)
+	b.typing, b.killing = false, false
+}
+
+// undo goes back a step.
+func (b *buffer) undo() {
+	b.typing, b.killing = false, false
+	for n := len(b.past); n > 0; n = len(b.past) {
+		last := b.past[n-1]
+		b.past = b.past[:n-1]
+		if !slices.Equal(last.text, b.text) {
+			b.text, b.pos = last.text, last.pos
+			return
+		}
+	}
+}
+
+// cut removes what lies between two positions.
+func (b *buffer) cut(from, to int) {
+	if from > to {
+		from, to = to, from
+	}
+	if from == to {
+		return
+	}
+	b.keep()
+	b.text = slices.Delete(slices.Clone(b.text), from, to)
+	b.pos = from
+	b.typing = false
+}
+
+// kill is cut, and remembers what was removed. Kills that follow each other
+// are remembered as one.
+func (b *buffer) kill(from, to int) {
+	back := from > to
+	if back {
+		from, to = to, from
+	}
+	if from == to {
+		return
+	}
+	piece := slices.Clone(b.text[from:to])
+	switch {
+	case !b.killing:
+		b.killed = piece
+	case back:
+		b.killed = append(piece, b.killed...)
+	default:
+		b.killed = append(slices.Clone(b.killed), piece...)
+	}
+	b.cut(from, to)
+	b.killing = true
+}
+
+// do carries out an op that needs nothing but the line. It reports whether it
+// was one.
+func (b *buffer) do(op rune) bool {
+	switch op {
+	case opKillRight:
+		b.kill(b.pos, len(b.text))
+	case opKillLeft:
+		b.kill(b.pos, 0)
+	case opKillWord:
+		b.kill(b.pos, b.wordEnd(b.pos))
+	case opRuboutWord:
+		b.kill(b.pos, b.spaceLeft(b.pos))
+	case opRuboutAlnum:
+		b.kill(b.pos, b.wordLeft(b.pos))
+	default:
+		b.killing = false
+		return b.move(op) || b.change(op)
+	}
+	return true
+}
+
+// move carries out an op that moves the cursor.
+func (b *buffer) move(op rune) bool {
+	switch op {
+	case opLeft:
+		b.pos = b.left(b.pos)
+	case opRight:
+		b.pos = b.right(b.pos)
+	case opWordLeft:
+		b.pos = b.wordLeft(b.pos)
+	case opWordRight:
+		b.pos = b.wordEnd(b.pos)
+	case opHome:
+		b.pos = 0
+	case opEnd:
+		b.pos = len(b.text)
+	default:
+		return false
+	}
+	b.typing = false
+	return true
+}
+
+// change carries out an op that changes the line.
+func (b *buffer) change(op rune) bool {
+	switch op {
+	case opRubout:
+		b.cut(b.left(b.pos), b.pos)
+	case opDelete:
+		b.cut(b.pos, b.right(b.pos))
+	case opKillAll:
+		b.cut(0, len(b.text))
+	case opYank:
+		b.put(b.killed)
+	case opTranspose:
+		b.transpose()
+	case opUndo:
+		b.undo()
+	default:
+		return false
+	}
+	return true
+}
+
+// transpose swaps the characters around the cursor, at the end the last two.
+func (b *buffer) transpose() {
+	mid := b.pos
+	if mid == len(b.text) {
+		mid = b.left(mid)
+	}
+	from, to := b.left(mid), b.right(mid)
+	if from == mid || to == mid {
+		return
+	}
+	swapped := slices.Concat(b.text[:from], b.text[mid:to], b.text[from:mid], b.text[to:])
+	b.set(swapped, to)
+}
+
+// left returns the position of the character before i: of what the user sees
+// as one.
+func (b *buffer) left(i int) int {
+	if i == 0 {
+		return 0
+	}
+	if b.atoms != nil {
+		before := string(b.text[:i])
+		for _, a := range b.atoms() {
+			if strings.HasSuffix(before, a) {
+				return i - utf8.RuneCountInString(a)
+			}
+		}
+	}
+	start, at := 0, 0
+	for g := displaywidth.StringGraphemes(string(b.text)); g.Next() && at < i; {
+		start = at
+		at += utf8.RuneCountInString(g.Value())
+	}
+	return start
+}
+
+// right returns the position behind the character at i.
+func (b *buffer) right(i int) int {
+	if i >= len(b.text) {
+		return len(b.text)
+	}
+	if b.atoms != nil {
+		behind := string(b.text[i:])
+		for _, a := range b.atoms() {
+			if strings.HasPrefix(behind, a) {
+				return i + utf8.RuneCountInString(a)
+			}
+		}
+	}
+	at := 0
+	for g := displaywidth.StringGraphemes(string(b.text)); g.Next() && at <= i; {
+		at += utf8.RuneCountInString(g.Value())
+	}
+	return at
+}
+
+// inWord reports whether r is part of a word.
+func inWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// wordLeft returns the start of the word before i.
+func (b *buffer) wordLeft(i int) int {
+	for i > 0 && !inWord(b.text[i-1]) {
+		i--
+	}
+	for i > 0 && inWord(b.text[i-1]) {
+		i--
+	}
+	return i
+}
+
+// wordEnd returns the end of the word behind i.
+func (b *buffer) wordEnd(i int) int {
+	for i < len(b.text) && !inWord(b.text[i]) {
+		i++
+	}
+	for i < len(b.text) && inWord(b.text[i]) {
+		i++
+	}
+	return i
+}
+
+// isBlank reports whether r parts words of any kind.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == newlineMark }
+
+// spaceLeft returns the start of the word before i, where words are parted by
+// blanks alone.
+func (b *buffer) spaceLeft(i int) int {
+	for i > 0 && isBlank(b.text[i-1]) {
+		i--
+	}
+	for i > 0 && !isBlank(b.text[i-1]) {
+		i--
+	}
+	return i
+}

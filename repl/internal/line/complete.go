@@ -1,0 +1,101 @@
+package line
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Candidate is what a piece of a line may become.
+type Candidate struct {
+	Text string // takes the place of the piece
+	Show string // what a list shows for it; Text if empty
+	Open bool   // more may follow, as behind a directory
+}
+
+// A Completer returns what may stand in line from byte start up to byte at,
+// where the cursor is, in the order in which it is to be shown.
+type Completer func(ctx context.Context, line string, at int) (start int, found []Candidate)
+
+const (
+	// completeWithin is how long a Completer may take: keys wait for it.
+	completeWithin = time.Second
+
+	// mostListed is how many candidates a list shows on a high screen.
+	mostListed = 40
+)
+
+// completion returns what a Tab makes of a line: the text that takes the place
+// of text[start:pos], or, if that would be what is there already, a list of
+// the candidates.
+func completion(text []rune, pos int, complete func(line string, at int) (int, []Candidate)) (start int, insert []rune, list []string) {
+	line := strings.ReplaceAll(string(text), string(newlineMark), "\n")
+	at := len(strings.ReplaceAll(string(text[:pos]), string(newlineMark), "\n"))
+	from, found := complete(line, at)
+	if len(found) == 0 || from < 0 || from > at {
+		return pos, nil, nil
+	}
+	start = utf8.RuneCountInString(line[:from])
+	common := found[0].Text
+	for _, c := range found[1:] {
+		common = shared(common, c.Text)
+	}
+	if len(found) == 1 && !found[0].Open && !strings.HasPrefix(line[at:], " ") {
+		common += " "
+	}
+	if common = plainText(common); len(found) == 1 || longer(common, line[from:at]) {
+		return start, []rune(common), nil
+	}
+	for _, c := range found {
+		show := c.Show
+		if show == "" {
+			show = c.Text
+		}
+		list = append(list, show)
+	}
+	return pos, nil, list
+}
+
+// longer reports whether common says more than what was typed, which it may
+// spell in another way.
+func longer(common, typed string) bool {
+	return len(common) > len(typed) || len(common) == len(typed) && common != typed
+}
+
+// plainText leaves out what can't stand in a line, such as a line break in the
+// name of a file.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || ours(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// shared returns what two texts begin with, in whole characters.
+func shared(a, b string) string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return a[:n]
+}
+
+// listed returns the lines of a list that fit on a screen of that many rows.
+func listed(list []string, rows int) []string {
+	room := mostListed
+	if rows > 0 {
+		room = min(room, max(3, rows-3))
+	}
+	if len(list) <= room {
+		return list
+	}
+	more := len(list) - room + 1
+	return append(append([]string{}, list[:room-1]...), fmt.Sprintf("and %d more", more))
+}

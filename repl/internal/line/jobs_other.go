@@ -1,0 +1,11 @@
+//go:build !unix
+
+package line
+
+// jobs is nothing here: programs are not stopped.
+type jobs struct{}
+
+func control(*modes, func() bool, func()) *jobs { return &jobs{} }
+
+func (*jobs) stop() bool { return false }
+func (*jobs) close()     {}

@@ -1,0 +1,124 @@
+//go:build unix
+
+package line
+
+import (
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// modes are the modes of a terminal. Whatever they are changed to is derived
+// from those that were found, which come back with restore. They may be used
+// on any goroutine.
+type modes struct {
+	file *os.File
+
+	mu    sync.Mutex
+	found *unix.Termios // nil while they are as they were found
+}
+
+// change puts the terminal into the modes found, but for what how changes.
+func (m *modes) change(how func(*unix.Termios)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := m.found
+	if found == nil {
+		var err error
+		if found, err = m.get(); err != nil {
+			return err
+		}
+	}
+	t := *found
+	how(&t)
+	if err := m.set(&t); err != nil {
+		return err
+	}
+	m.found = found
+	return nil
+}
+
+// restore brings back the modes that were found. In the background it leaves
+// the terminal to whom it belongs.
+func (m *modes) restore() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found != nil && m.foreground() {
+		m.set(m.found)
+	}
+	m.found = nil
+}
+
+// changed reports whether the modes are not those that were found.
+func (m *modes) changed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.found != nil
+}
+
+// original returns the modes as they were found.
+func (m *modes) original() (*unix.Termios, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found != nil {
+		t := *m.found
+		return &t, nil
+	}
+	return m.get()
+}
+
+func (m *modes) get() (*unix.Termios, error) {
+	for {
+		t, err := unix.IoctlGetTermios(int(m.file.Fd()), getTermios)
+		if err != unix.EINTR {
+			return t, err
+		}
+	}
+}
+
+func (m *modes) set(t *unix.Termios) error {
+	for {
+		if err := unix.IoctlSetTermios(int(m.file.Fd()), setTermios, t); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// foreground reports whether the terminal is this program's at the moment.
+func (m *modes) foreground() bool {
+	group, err := unix.IoctlGetInt(int(m.file.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// silent takes the echo away from the terminal.
+func silent(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
+
+// concealed is how a secret is read: a line, without echo.
+func concealed(t *unix.Termios) {
+	silent(t)
+	t.Iflag |= unix.ICRNL
+	t.Lflag |= unix.ICANON | unix.ISIG
+}
+
+// single hands out each character, and leaves the rest as it is.
+func single(t *unix.Termios) {
+	silent(t)
+	t.Lflag &^= unix.ICANON | unix.IEXTEN
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+}
+
+// emptied hands out what is there, and waits for nothing.
+func emptied(t *unix.Termios) {
+	silent(t)
+	t.Lflag &^= unix.ICANON
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 0, 0
+}
+
+// raw gives every key to the program.
+func raw(t *unix.Termios) {
+	silent(t)
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	t.Lflag &^= unix.ICANON | unix.ISIG | unix.IEXTEN
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+}

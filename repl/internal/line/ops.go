@@ -1,0 +1,56 @@
+package line
+
+// An op is a key that edits, as a character that no input contains. The
+// characters of a line and the ops travel through readline in one stream.
+const (
+	opFirst rune = 0x10FE00 + iota
+
+	opLeft
+	opRight
+	opWordLeft
+	opWordRight
+	opHome
+	opEnd
+	opRubout
+	opDelete
+	opDeleteOrEnd // Ctrl-D
+	opKillRight
+	opKillLeft
+	opKillAll
+	opKillWord
+	opRuboutWord  // back to white space
+	opRuboutAlnum // back to the start of a word
+	opYank
+	opTranspose
+	opUndo
+	opPrev // in the history
+	opNext
+	opSearch
+	opSearchOn // to what is newer
+	opAbort
+	opComplete
+	opEdit
+	opStop   // Ctrl-Z
+	opResume // after a stop
+	opRedraw
+	opShow    // what was held back
+	opEscape  // a lone ESC
+	opLiteral // the character that the editor has put aside
+
+	opLast
+)
+
+// Marks that readline carries from the prompt and the painter to the screen.
+const (
+	markPrompt rune = 0x10FF00 + iota
+	markText
+	markCursor
+	markEnd
+	newlineMark // a line break inside the line
+)
+
+// ours reports whether r is an op or a mark. What comes from outside never is.
+func ours(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
+
+// isOp reports whether r is an op.
+func isOp(r rune) bool { return r > opFirst && r < opLast }

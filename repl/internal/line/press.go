@@ -1,0 +1,229 @@
+package line
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/chzyer/readline"
+
+	"gemline/repl/output"
+)
+
+// filter decides what a key means at the moment, before readline sees it.
+func (e *editor) filter(r rune) rune {
+	typed := !isOp(r) && r >= ' '
+	switch {
+	case r == readline.CharInterrupt, r == '\r', r == '\n':
+		if e.walk.searching {
+			e.endSearch()
+		}
+	case r == opDeleteOrEnd && len(e.buf.text) == 0 && !e.walk.searching:
+		return readline.CharDelete // on an empty line, the end of the input
+	case typed && (e.walk.searching || e.useVi && e.vi.command):
+		e.literal = r
+		return opLiteral
+	}
+	return r
+}
+
+// listen tells readline what the line is after a key. Of an op, it has
+// inserted the character, which was not shown.
+func (e *editor) listen(line []rune, pos int, key rune) ([]rune, int, bool) {
+	switch {
+	case isOp(key):
+	case key < ' ': // a line has ended, and its reader may be under way
+		return nil, 0, false
+	default:
+		e.buf.insert(key)
+		e.last = key
+		return nil, 0, false
+	}
+	e.press(key)
+	e.last = key
+	return append([]rune{}, e.buf.text...), e.buf.pos, true
+}
+
+// press carries out an op.
+func (e *editor) press(op rune) {
+	if op == opShow {
+		e.aside(func() { e.held.show() })
+		return
+	}
+	if e.walk.searching && e.searchOp(op) {
+		return
+	}
+	switch op {
+	case opLiteral:
+		if next := e.vi.key(&e.buf, e.literal); next != 0 {
+			e.press(next)
+		}
+	case opEscape:
+		if e.useVi {
+			e.vi.escape(&e.buf)
+		}
+	case opPrev:
+		e.walk.step(&e.buf, -1, e.folded)
+	case opNext:
+		e.walk.step(&e.buf, 1, e.folded)
+	case opSearch:
+		if !e.asking {
+			e.walk.search(&e.buf, -1, e.folded)
+			e.setPrompt(e.walk.prompt())
+		}
+	case opComplete:
+		e.complete()
+	case opEdit:
+		e.compose()
+	case opStop:
+		e.stop()
+	case opResume:
+		e.aside(func() { e.raw() })
+	case opRedraw:
+		e.aside(func() {})
+	case opDeleteOrEnd:
+		e.buf.do(opDelete)
+	default:
+		e.buf.do(op)
+	}
+}
+
+// searchOp carries out an op while the history is searched. It reports false
+// if the op has ended the search and has still to be done.
+func (e *editor) searchOp(op rune) bool {
+	switch op {
+	case opLiteral:
+		e.walk.narrow(&e.buf, e.literal, e.folded)
+	case opRubout:
+		e.walk.widen(&e.buf, e.folded)
+	case opSearch:
+		e.walk.search(&e.buf, -1, e.folded)
+	case opSearchOn:
+		e.walk.search(&e.buf, 1, e.folded)
+	case opAbort:
+		e.walk.abort(&e.buf)
+		e.endSearch()
+		return true
+	case opResume, opRedraw:
+		return false
+	default:
+		e.endSearch()
+		return op == opEscape || op == opComplete
+	}
+	e.setPrompt(e.walk.prompt())
+	return true
+}
+
+// endSearch goes on with the line that was found.
+func (e *editor) endSearch() {
+	e.walk.searching = false
+	e.setPrompt(e.prompt)
+}
+
+func (e *editor) setPrompt(s string) { e.rl.SetPrompt(string(markPrompt) + output.Escape(s)) }
+
+// aside lets something else be written, on a fresh line, and the line be drawn
+// again behind it.
+func (e *editor) aside(write func()) {
+	e.screen.leave()
+	e.Out.Entered()
+	write()
+	e.Out.Fresh()
+}
+
+// raw takes the terminal back.
+func (e *editor) raw() {
+	e.src.raw()
+	io.WriteString(e.Out.Terminal(), pasteOn)
+}
+
+// lend gives the terminal to someone else for a while.
+func (e *editor) lend(use func()) {
+	e.in.activate(false)
+	defer e.in.activate(true)
+	io.WriteString(e.Out.Terminal(), pasteOff)
+	e.src.modes.restore()
+	defer e.raw()
+	use()
+}
+
+// compose opens the line in the user's editor.
+func (e *editor) compose() {
+	if e.Config.Edit == nil || e.asking {
+		return
+	}
+	var text string
+	var err error
+	e.aside(func() {
+		e.lend(func() { text, err = e.Config.Edit(e.ctx, draft, e.whole(string(e.buf.text))) })
+		if err != nil && e.ctx.Err() == nil {
+			e.Out.Line(output.Failure, "%v", err)
+		}
+	})
+	if err == nil {
+		back := []rune(e.folded(strings.TrimRight(text, " \t\r\n")))
+		e.buf.set(back, len(back))
+	}
+}
+
+// stop stops the program, if it is one that can go on.
+func (e *editor) stop() {
+	if e.jobs == nil {
+		return
+	}
+	e.aside(func() { e.lend(func() { e.jobs.stop() }) })
+}
+
+// stopping is called when a signal is to stop the program. While a line is
+// typed that is done as if Ctrl-Z were pressed.
+func (e *editor) stopping() bool {
+	if !e.reading.Load() {
+		return false
+	}
+	e.in.inject(string(opStop))
+	return true
+}
+
+// resumed is called when the program goes on after a stop that took it
+// unawares.
+func (e *editor) resumed() {
+	if e.reading.Load() {
+		e.in.inject(string(opResume))
+		return
+	}
+	e.src.hush()
+}
+
+// complete completes what stands before the cursor; asked twice in a row, it
+// shows what there is to choose from.
+func (e *editor) complete() {
+	if e.Config.Complete == nil || e.asking {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, completeWithin)
+	defer cancel()
+	start, insert, list := completion(e.buf.text, e.buf.pos, func(line string, at int) (int, []Candidate) {
+		return e.Config.Complete(ctx, line, at)
+	})
+	if len(list) == 0 {
+		if insert != nil {
+			e.replace(start, insert)
+		}
+		return
+	}
+	if e.last != opComplete {
+		return
+	}
+	_, rows := e.size()
+	e.aside(func() {
+		for _, l := range listed(list, rows) {
+			e.Out.Text(plainText(l) + "\n")
+		}
+	})
+}
+
+// replace puts text in the place of what stands from start up to the cursor.
+func (e *editor) replace(start int, text []rune) {
+	b := &e.buf
+	b.set(append(append(append([]rune{}, b.text[:start]...), text...), b.text[b.pos:]...), start+len(text))
+}
