@@ -85,6 +85,7 @@ type Set []*Command
 func Builtin() Set {
 	return Set{
 		about(),
+		authentication(),
 		clearing(),
 		copying(),
 		directory(),

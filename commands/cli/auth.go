@@ -1,11 +1,332 @@
 package cli
 
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gemline/engine/auth"
+	"gemline/settings"
+)
+
+// selectedType is the key of the setting that chooses.
+const selectedType = "security.auth.selectedType"
+
 // authCommand is gemline auth.
 type authCommand struct {
-	Status authStatus `cmd:"" help:"Say which credentials the next request would use."`
+	Status   authStatus   `cmd:"" default:"1" help:"Say which credentials the next request would use. Nothing is sent."`
+	Use      authUse      `cmd:"" help:"Choose how requests are paid for, in your settings."`
+	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen."`
+	UnsetKey authUnsetKey `cmd:"" name:"unset-key" aliases:"remove-key" help:"Forget the stored key."`
+	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen."`
 }
+
+// choose returns how the next request would be paid for.
+func (w *World) choose() (auth.Choice, error) {
+	s, _, err := settings.Load(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup) // its warnings are those of config validate
+	if err != nil {
+		return auth.Choice{}, err
+	}
+	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
+		Getenv: w.getenv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+}
+
+func (w *World) getenv(name string) string {
+	v, _ := w.Lookup(name)
+	return v
+}
+
+func (w *World) keys() *auth.Store { return auth.NewStore(w.Paths.User(), w.getenv) }
 
 type authStatus struct{}
 
-// Run prints the choice.
-func (*authStatus) Run(w *World) error { return nil }
+// A standing is what gemline auth status says.
+type standing struct {
+	Method     auth.Method `json:"method"`
+	From       string      `json:"from,omitempty"`      // the setting or variable that decided
+	FromPath   string      `json:"from_path,omitempty"` // the file of the setting
+	Credential string      `json:"credential,omitempty"`
+	Kind       string      `json:"credential_type,omitempty"` // of a file of Google's
+	Bearer     bool        `json:"bearer,omitempty"`
+	Project    string      `json:"project,omitempty"`
+	Location   string      `json:"location,omitempty"`
+	Quota      string      `json:"quota_project,omitempty"`
+	BaseURL    string      `json:"base_url,omitempty"`
+	BaseFrom   string      `json:"base_url_from,omitempty"`
+	Headers    []string    `json:"headers,omitempty"` // their names
+	Usable     bool        `json:"usable"`
+	Problem    string      `json:"problem,omitempty"`
+	Hint       string      `json:"hint,omitempty"`
+}
+
+// Run prints what the next request would use, and fails if that can't work.
+func (*authStatus) Run(ctx context.Context, w *World) error {
+	c, err := w.choose()
+	var wrong *auth.Error
+	if err != nil && !errors.As(err, &wrong) {
+		return err
+	}
+	st := standing{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, Location: c.Location,
+		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields()}
+	if strings.HasPrefix(c.From, "security.") {
+		st.FromPath = w.whence(c.From)
+	}
+	if err == nil {
+		err = st.find(ctx, w, c)
+	}
+	if st.Usable = err == nil; errors.As(err, &wrong) {
+		st.Problem, st.Hint = wrong.Message, wrong.Hint
+	}
+	if w.JSON {
+		return cmp.Or(w.document(st), err)
+	}
+	return cmp.Or(st.print(w), err)
+}
+
+// whence returns the strongest file that sets a key.
+func (w *World) whence(key string) string {
+	for _, layer := range slices.Backward(settings.Read(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup)) {
+		var v any = settings.Merge([]settings.Layer{layer})
+		for name := range strings.SplitSeq(key, ".") {
+			tree, _ := v.(map[string]any)
+			v = tree[name]
+		}
+		if v != nil {
+			return layer.Path
+		}
+	}
+	return ""
+}
+
+// find looks where the credential of c is, as a request would, but asks no
+// server.
+func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
+	switch {
+	case c.Stored:
+		key, from, err := w.keys().Load(ctx)
+		if err == nil && key == "" {
+			err = c.ErrNoKey()
+		}
+		st.Credential = from
+		return err
+	case c.Account != nil:
+		data, from, err := c.Account.Read()
+		if from == "" {
+			return st.machine(c.Account)
+		}
+		st.Credential = "file " + from
+		if err != nil {
+			return err
+		}
+		var file struct{ Type string }
+		if json.Unmarshal(data, &file) != nil || file.Type == "" {
+			return &auth.Error{Message: from + " holds no credentials", Hint: "make the file with gcloud auth application-default login"}
+		}
+		st.Kind = file.Type
+	}
+	return nil
+}
+
+func (st *standing) machine(a *auth.Account) error {
+	if !a.Machine() {
+		return &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is no machine of Google's",
+			Hint: "gcloud auth application-default login makes some; or export GOOGLE_API_KEY=... with an express key"}
+	}
+	st.Credential = strings.TrimSpace("metadata server " + a.Host)
+	return nil
+}
+
+// print writes st as lines.
+func (st *standing) print(w *World) error {
+	usable := "no"
+	if st.Usable {
+		usable = "yes"
+	}
+	header := strings.Join(st.Headers, ", ")
+	for _, l := range []struct{ name, value, note string }{
+		{"type", string(st.Method), cmp.Or(st.From, "nothing is chosen")},
+		{"chosen in", st.FromPath, ""},
+		{"credential", st.Credential, st.Kind},
+		{"project", st.Project, ""},
+		{"location", st.Location, ""},
+		{"quota project", st.Quota, ""},
+		{"address", st.BaseURL, st.BaseFrom},
+		{"headers", header, ""},
+		{"usable", usable, ""},
+	} {
+		if l.value == "" {
+			continue
+		}
+		text := l.name + ": " + l.value
+		if l.note != "" {
+			text += " (" + l.note + ")"
+		}
+		if err := w.line("%s", visible(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type authUse struct {
+	Type string `arg:"" help:"gemini-api-key, vertex-ai or gateway."`
+}
+
+// Run keeps the choice in the user's settings, if it can be used at all.
+func (u *authUse) Run(ctx context.Context, w *World) error {
+	m, known := auth.Known(u.Type)
+	if !known {
+		return &settings.UsageError{Message: fmt.Sprintf("%q is no way to pay for requests; there are gemini-api-key, vertex-ai and gateway", u.Type)}
+	}
+	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
+		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
+		return err
+	}
+	c, err := w.userFile().SetKey(ctx, selectedType, string(m))
+	if err != nil {
+		return err
+	}
+	if err := w.changed(c, string(m)); err != nil {
+		return err
+	}
+	now, err := w.choose()
+	var wrong *auth.Error
+	switch {
+	case errors.As(err, &wrong):
+		w.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Hint, "; "))
+	case err != nil:
+		return err
+	case now.Method != m:
+		w.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(w.whence(selectedType), now.From), now.Method))
+	}
+	return nil
+}
+
+func (w *World) userFile() settings.Source {
+	return settings.Source{Scope: settings.User, Path: w.Paths.User("settings.json")}
+}
+
+// changed says what was done to the choice.
+func (w *World) changed(c settings.Change, value string) error {
+	if w.JSON {
+		return w.document(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same})
+	}
+	text := fmt.Sprintf("%s = %q in %s", selectedType, value, c.Path)
+	if w.In == nil && !c.Same {
+		text += ", from the next start"
+	}
+	return w.line("%s", text)
+}
+
+type authSetKey struct {
+	File bool `help:"Store it in a file, also where there is a keyring."`
+}
+
+// Run reads a key and stores it.
+func (a *authSetKey) Run(ctx context.Context, w *World) error {
+	key, err := w.readKey(ctx)
+	if err != nil {
+		return err
+	}
+	where, err := w.keys().Save(ctx, key, a.File)
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		err = w.document(map[string]string{"stored": where})
+	} else {
+		err = w.line("the key is stored in the %s", where)
+	}
+	if c, cerr := w.choose(); cerr == nil || c.Method != "" {
+		switch {
+		case c.Method != auth.APIKey:
+			w.Notify(fmt.Sprintf("%s says %s, so the key is not used; gemline auth use gemini-api-key changes that", c.From, c.Method))
+		case c.KeyFrom != "":
+			w.Notify(c.KeyFrom + " is set and comes first")
+		}
+	}
+	return err
+}
+
+// readKey reads a key that is typed unseen, or the first line of standard
+// input.
+func (w *World) readKey(ctx context.Context) (string, error) {
+	if w.Secret != nil {
+		key, err := w.Secret(ctx, "API key (it is not shown): ")
+		return strings.TrimSpace(key), err
+	}
+	if w.In == nil {
+		return "", &settings.UsageError{Message: "a key is not typed where it is seen: run gemline auth set-key outside of the session"}
+	}
+	const most = 64 << 10
+	line, err := bufio.NewReader(io.LimitReader(w.In, most)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", fmt.Errorf("standard input: %w", err)
+	}
+	if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line == "" {
+		return "", &auth.Error{Message: "no key on standard input", Hint: "gemline auth set-key < FILE, or run it at a terminal and type the key"}
+	}
+	return line, nil
+}
+
+type authUnsetKey struct{}
+
+// Run forgets the key.
+func (*authUnsetKey) Run(ctx context.Context, w *World) error {
+	from, err := w.forget(ctx)
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string][]string{"removed": from})
+	}
+	return nil
+}
+
+// forget removes the stored key, says so unless in JSON, and returns where it
+// was.
+func (w *World) forget(ctx context.Context) ([]string, error) {
+	from, err := w.keys().Remove(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"} {
+		if w.getenv(name) != "" {
+			w.Notify(name + " is still set")
+		}
+	}
+	if w.JSON {
+		return append([]string{}, from...), nil
+	}
+	if len(from) == 0 {
+		return from, w.line("no key is stored")
+	}
+	return from, w.line("the key is gone from the %s", strings.Join(from, " and the "))
+}
+
+type authSignout struct{}
+
+// Run forgets the key and the choice.
+func (*authSignout) Run(ctx context.Context, w *World) error {
+	from, err := w.forget(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := w.userFile().UnsetKey(ctx, selectedType)
+	switch {
+	case err != nil:
+		return err
+	case w.JSON:
+		return w.document(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same})
+	case c.Same:
+		return w.line("%s is not set in %s", selectedType, c.Path)
+	}
+	return w.line("%s is no longer set in %s", selectedType, c.Path)
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // An Account says where the credentials of a Google account may be, the first
@@ -22,11 +23,14 @@ type Account struct {
 	// Host is the server that tells a machine of Google's about itself;
 	// empty for its usual address.
 	Host string
+
+	cloud bool // the environment is that of a machine of Google's
 }
 
 // account returns where to look.
 func account(cfg Config, get func(string) string) *Account {
-	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST")}
+	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST"),
+		cloud: get("K_SERVICE")+get("GAE_SERVICE") != ""}
 	const name = "application_default_credentials.json"
 	switch dir, home := get("CLOUDSDK_CONFIG"), get("HOME"); {
 	case dir != "":
@@ -59,6 +63,16 @@ func (a *Account) Read() (data []byte, from string, err error) {
 		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Hint: hint, Err: err}
 	}
 	return data, from, nil
+}
+
+// Machine reports whether this seems to be a machine of Google's, which has an
+// account of its own.
+func (a *Account) Machine() bool {
+	if a.cloud || a.Host != "" {
+		return true
+	}
+	name, err := os.ReadFile("/sys/class/dmi/id/product_name")
+	return err == nil && strings.HasPrefix(string(name), "Google")
 }
 
 // readSmall reads a file of credentials, which is regular and small.

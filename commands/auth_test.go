@@ -1,0 +1,46 @@
+package commands_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/repl/input"
+)
+
+// TestAuth runs the sub-commands, and repeats nothing that may be a key.
+func TestAuth(t *testing.T) {
+	for line, want := range map[string]string{
+		"/auth":                   "auth status",
+		"/auth status":            "auth status",
+		"/auth use vertex-ai":     "auth use vertex-ai",
+		"/auth login":             "auth set-key",
+		"/auth signin":            "auth set-key",
+		"/auth logout":            "auth signout",
+		"/auth use":               "error: which type?",
+		"/auth use a b":           "error: which type?",
+		"/auth login AIza-secret": "error: /auth has",
+		"/auth AIza-secret":       "error: /auth has",
+	} {
+		t.Run(line, func(t *testing.T) {
+			app, _ := session(t)
+			got := ""
+			app.Manage = func(_ context.Context, args ...string) error {
+				got = strings.Join(args, " ")
+				return nil
+			}
+			if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
+				got = "error: " + err.Error()
+			}
+			if !strings.HasPrefix(got, want) || strings.Contains(got, "AIza") {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
+	}
+	app, _ := session(t)
+	if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/auth")}); err == nil {
+		t.Error("managed without a manager")
+	}
+}
