@@ -44,6 +44,10 @@ type Command struct {
 	// Run carries the command out. Parts that it returns are sent to the
 	// model. It is nil for a command that is only its sub-commands.
 	Run func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
+
+	// Complete, if not nil, returns what the last word of the arguments may
+	// become, of which prefix is there.
+	Complete func(ctx context.Context, app *App, prefix string) []string
 }
 
 // App is what a command may reach. It has no methods.
@@ -94,6 +98,7 @@ func Builtin() Set {
 		models(),
 		permissions(),
 		quit(),
+		preferences(),
 		stats(),
 		tools(),
 	}
