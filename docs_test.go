@@ -25,9 +25,10 @@ func TestReferencePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"docs/commands.md": commandsPage(),
-		"docs/settings.md": settingsPage(),
-		"docs/tools.md":    toolsPage(tools.Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}),
+		"docs/commands.md":          commandsPage(),
+		"docs/settings.md":          settingsPage(),
+		"docs/settings.schema.json": settingsSchema(),
+		"docs/tools.md":             toolsPage(tools.Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}),
 	} {
 		if os.Getenv("UPDATE") != "" {
 			if err := os.WriteFile(name, []byte(want), 0o666); err != nil {
@@ -112,6 +113,18 @@ func settingsPage() string {
 			fallback = "`" + string(text) + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, strings.Join(values(k), "; "), fallback, k.Status, k.Help)
+	}
+	return b.String()
+}
+
+// settingsSchema is for editors.
+func settingsSchema() string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "\t")
+	if err := enc.Encode(settings.Schema()); err != nil {
+		panic(err)
 	}
 	return b.String()
 }

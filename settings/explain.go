@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,7 +19,7 @@ type Origin struct {
 	Name    string `json:"name,omitempty"`    // of a variable or a flag
 	Older   string `json:"older,omitempty"`   // the name that the key has there
 	Value   any    `json:"value"`             // what it says
-	Written any    `json:"written,omitempty"` // before variables were filled in
+	Written any    `json:"written,omitempty"` // how it stands there, if otherwise
 	Note    string `json:"note,omitempty"`    // why it does not count
 }
 
@@ -142,8 +143,8 @@ func (l *Layer) origin(path, from []string, v any, note string) Origin {
 	if !slices.Equal(path, from) {
 		o.Older = JoinKey(from)
 	}
-	if before := MaskWritten(path, written); holdsVariable(written) {
-		o.Written = before
+	if holdsVariable(written) || !reflect.DeepEqual(written, v) {
+		o.Written = MaskWritten(path, written)
 	}
 	return o
 }

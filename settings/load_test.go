@@ -90,6 +90,7 @@ func TestValues(t *testing.T) {
 		change              func(*Settings)
 	}{
 		{"comments", "\ufeff// a\n{/* b */ \"model\": {\"name\": \"m\",},}", "", func(s *Settings) { s.Model = "m" }},
+		{"ends in a comment", `{"model": {"name": "m"}} // c`, "", func(s *Settings) { s.Model = "m" }},
 		{"empty", " \n", "", nil},
 		{"spelled number", `{"general": {"maxAttempts": "3"}}`, "", func(s *Settings) { s.MaxAttempts = 3 }},
 		{"spelled truth", `{"tools": {"useRipgrep": "false"}}`, "", func(s *Settings) { s.Ripgrep = false }},

@@ -85,32 +85,20 @@ func onlyVariables(v any) any {
 		return Hidden
 	}
 	var b strings.Builder
-	literal := false
 	for s != "" {
-		if whole, name, _, has := variable(s); name != "" {
-			if literal {
-				b.WriteString(Hidden)
-			}
-			literal = false
+		if whole, name, _, has := variable(s); s[0] == '$' && name != "" {
+			s = s[len(whole):]
 			if has {
 				whole = "${" + name + ":-" + Hidden + "}"
 			}
 			b.WriteString(whole)
-			_, s = cutVariable(s)
 			continue
 		}
-		literal, s = true, s[1:]
-	}
-	if literal {
-		b.WriteString(Hidden)
+		if s = s[1:]; !strings.HasSuffix(b.String(), Hidden) {
+			b.WriteString(Hidden)
+		}
 	}
 	return b.String()
-}
-
-// cutVariable returns the variable at the start of s, and what follows it.
-func cutVariable(s string) (whole, rest string) {
-	whole, _, _, _ = variable(s)
-	return whole, s[len(whole):]
 }
 
 // fillsInSecret reports whether a variable in s looks like a secret.

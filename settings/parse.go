@@ -95,6 +95,11 @@ func parseValue(path string, b []byte) (any, *document, error) {
 		return nil, nil, refuse(path, b, i, "objects and lists are nested too deep")
 	}
 	root, err := hujson.Parse(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // perhaps only a line comment is not ended
+		if ended, err2 := hujson.Parse(append(b[:len(b):len(b)], '\n')); err2 == nil {
+			root, err = ended, nil
+		}
+	}
 	if err != nil {
 		return nil, nil, syntax(path, err)
 	}

@@ -1,0 +1,112 @@
+package settings
+
+import "strings"
+
+// Schema returns a JSON Schema of the files of settings, for editors. Like the
+// program it takes older names, spelled-out truths and numbers, and variables.
+func Schema() map[string]any {
+	root := &node{}
+	for line := range strings.Lines(flat) {
+		from, to, _ := strings.Cut(strings.TrimSpace(line), " ")
+		root.add(older(from, to))
+	}
+	for _, r := range renames() {
+		root.add(older(r.from, r.to))
+	}
+	for i := range catalogue().keys {
+		root.add(&catalogue().keys[i])
+	}
+	s := root.schema()
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "Settings of gemline and the Gemini CLI"
+	return s
+}
+
+// older returns the key for an older name.
+func older(from, to string) *Key {
+	k := &Key{Name: from, Type: isAny, Status: renamed, Help: "Called " + to + " today."}
+	if from == "model" { // which is an object today
+		k.Type = isText + " or " + isObject
+	}
+	return k
+}
+
+// renamed is the status of an older name.
+const renamed Status = "renamed"
+
+// schema describes what may stand at n.
+func (n *node) schema() map[string]any {
+	var forms []any
+	if n.key != nil {
+		for _, kind := range n.key.kinds() {
+			if kind != isObject {
+				forms = append(forms, n.key.form(kind))
+			}
+		}
+	}
+	if n.key == nil || n.key.is(isObject) {
+		forms = append(forms, n.object())
+	}
+	s := map[string]any{"anyOf": forms}
+	if len(forms) == 1 {
+		s = forms[0].(map[string]any)
+	}
+	if n.key == nil {
+		return s
+	}
+	s["description"] = n.key.Help
+	switch n.key.Status {
+	case renamed:
+		s["deprecated"] = true
+	case Later, Ignored:
+		s["description"] = n.key.Help + " (" + string(n.key.Status) + ")"
+	}
+	if n.key.fallback != nil {
+		s["default"] = n.key.fallback
+	}
+	return s
+}
+
+// object describes an object and the keys in it.
+func (n *node) object() map[string]any {
+	s := map[string]any{"type": "object"}
+	if n.open() {
+		return s
+	}
+	if n.wild != nil {
+		s["additionalProperties"] = n.wild.schema()
+	} else {
+		s["additionalProperties"] = false
+	}
+	properties := map[string]any{}
+	for name, below := range n.below {
+		properties[name] = below.schema()
+	}
+	if len(properties) > 0 {
+		s["properties"] = properties
+	}
+	return s
+}
+
+// form describes the values of one type. A string that holds a dollar sign may
+// become anything once its variables are filled in.
+func (k Key) form(kind string) map[string]any {
+	switch kind {
+	case isBool:
+		return map[string]any{"type": []string{"boolean", "string"}, "pattern": `^\s*(true|false)\s*$|\$`}
+	case isWhole:
+		return map[string]any{"type": []string{"integer", "string"}, "pattern": `^\s*-?[0-9]+\s*$|\$`}
+	case isNumber:
+		return map[string]any{"type": []string{"number", "string"}, "pattern": `^\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$|\$`}
+	case isText:
+		if k.Enum != nil {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": k.Enum}, map[string]any{"type": "string", "pattern": `\$`}}}
+		}
+		return map[string]any{"type": "string"}
+	case isList:
+		return map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	case isObjects:
+		return map[string]any{"type": "array", "items": map[string]any{"type": "object"}}
+	}
+	return map[string]any{}
+}
