@@ -212,7 +212,7 @@ func TestCanaries(t *testing.T) {
 // refuse says no at a terminal, and has the model do what it does.
 func (g *cage) refuse(term string) nest {
 	g.t.Helper()
-	g.c.Term = term
+	g.c.Term, g.c.Args = term, []string{"-y"} // which is not for a folder like this
 	s := teletype.Start(g.t, g.c)
 	s.Expect("Enter for not now: ")
 	if n := g.look(""); len(n.sent)+len(n.evil)+len(n.out) > 0 {
