@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,11 @@ func TestStartLooksAtLittle(t *testing.T) {
 				t.Errorf("exit code %d", code)
 			}
 			opened, other := calls(t, trace, cmd.Dir)
+			listed := "<" + cmd.Dir + ">"
+			if slices.ContainsFunc(other, func(call string) bool { return strings.Contains(call, listed) }) {
+				t.Error("the names in the project are read")
+			}
+			other = slices.DeleteFunc(other, func(call string) bool { return strings.HasPrefix(call, "getdents64(") })
 			if len(opened) == 0 || len(other) != 1 || !strings.HasPrefix(other[0], "execve(") {
 				t.Errorf("%d files opened, and %q", len(opened), other)
 			}
@@ -49,6 +55,10 @@ func TestStartLooksAtLittle(t *testing.T) {
 				}
 				switch first, _, _ := strings.Cut(rel, "/"); first {
 				case ".gemini", ".env":
+				case ".", ".agents", ".mcp.json": // to say what the folder brings
+					if c.answer == "" {
+						t.Errorf("%s is opened", rel)
+					}
 				default:
 					t.Errorf("%s is opened", rel)
 				}
@@ -136,7 +146,7 @@ func tracing(t *testing.T) func(file string) []string {
 		t.Skip(err)
 	}
 	return func(file string) []string {
-		return []string{path, "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=open,openat,openat2,connect,sendto,execve,execveat"}
+		return []string{path, "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=open,openat,openat2,connect,sendto,execve,execveat,getdents64"}
 	}
 }
 
