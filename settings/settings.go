@@ -14,6 +14,8 @@ type Settings struct {
 	MaxAttempts  int    `key:"general.maxAttempts" default:"10" help:"How often a request is made that gets no answer, 10 at most. --max-attempts beats it."`
 	Format       string `key:"output.format" default:"text" enum:"text,json" help:"How one answer is printed. -o and --json beat it."`
 	ScreenReader bool   `key:"ui.accessibility.screenReader" help:"Plain mode. Flags and ACCESSIBLE beat it."`
+	Editor       string `key:"general.preferredEditor" enum:"vscode,vscodium,windsurf,cursor,zed,antigravity,sublimetext,lapce,nova,bbedit,vim,neovim,emacs,emacsclient,hx,micro" help:"Where a proposal is edited. It beats VISUAL and EDITOR."`
+	NewWindow    bool   `key:"general.openEditorInNewWindow" help:"Have an editor that can open another window for it."`
 
 	FileNames     []string `key:"context.fileName" lone:"yes" help:"More names of context files; one name or a list."`
 	Markers       []string `key:"context.memoryBoundaryMarkers" default:".git" help:"What a directory holds above which no context files are looked for; an empty list: none of a parent."`

@@ -40,8 +40,6 @@ func others() []row {
 		{"adminPolicyPaths", isList, "[]", "union", Later, "More files or directories of the administrator's rules."},
 		{"useWriteTodos", isBool, "true", "", Later, "Offer the model a list of things to do."},
 
-		{"general.preferredEditor", "vscode|vscodium|windsurf|cursor|zed|antigravity|sublimetext|lapce|nova|bbedit|vim|neovim|emacs|emacsclient|hx|micro", "", "", Later, "The editor; without it, VISUAL and EDITOR say."},
-		{"general.openEditorInNewWindow", isBool, "false", "", Later, "Let an editor with windows open a new one."},
 		{"general.vimMode", isBool, "false", "", Ignored, "Vi keys in the input box."},
 		{"general.devtools", isBool, "false", "", Ignored, "The developers' inspector."},
 		{"general.enableAutoUpdate", isBool, "true", "", Ignored, "Update the program by itself; gemline never does."},

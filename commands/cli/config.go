@@ -13,6 +13,8 @@ import (
 type configCommand struct {
 	List     configList     `cmd:"" help:"List what is set."`
 	Get      configGet      `cmd:"" help:"Print the value of a key."`
+	Set      configSet      `cmd:"" help:"Give a key a value, in one of the files."`
+	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files."`
 	Path     configPath     `cmd:"" help:"Say where the files of settings are."`
 	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files."`
 }

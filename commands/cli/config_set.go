@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/settings"
+)
+
+// configSet is gemline config set.
+type configSet struct {
+	Key   string   `arg:"" help:"The name of the setting, such as model.name. A part that has a dot stands in quotation marks."`
+	Value []string `arg:"" passthrough:"all" help:"Its value, which may begin with a hyphen. A list is JSON, or words with commas between them; an object is JSON."`
+	where
+}
+
+// configUnset is gemline config unset.
+type configUnset struct {
+	Key string `arg:"" help:"The name of the setting."`
+	where
+}
+
+// where names a file of settings.
+type where struct {
+	Scope settings.Scope `placeholder:"WHOSE" default:"user" enum:"user,workspace,system" help:"Whose file: user, workspace or system."`
+}
+
+// Run writes the value into one of the files.
+func (c *configSet) Run(ctx context.Context, w *World) error {
+	if len(c.Value) > 1 && c.Value[0] == "--" {
+		c.Value = c.Value[1:]
+	}
+	if err := c.flags(w, c.Value[1:]); err != nil {
+		return err
+	}
+	value, err := parse(c.Key, c.Value[0])
+	if err != nil {
+		return err
+	}
+	src, err := c.source(w)
+	if err != nil {
+		return err
+	}
+	done, err := src.SetKey(ctx, c.Key, value)
+	if err != nil {
+		return hinted(c.Key, err)
+	}
+	path, _ := settings.SplitKey(c.Key)
+	shown := hide(path, decoded(value))
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same}
+	r.was(path, done)
+	if done.Same {
+		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, settings.Compact(shown), r.Path)
+	} else {
+		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, settings.Compact(shown), r.Path, r.before())
+	}
+	if len(done.Older) > 0 {
+		r.note("%s, an older name, is left in the file; %s is what counts", strings.Join(done.Older, ", "), r.Key)
+	}
+	if k, _ := settings.FindKey(c.Key); k.Status != settings.Used && k.Status != "" {
+		r.note("%s is %s", r.Key, k.Status)
+	}
+	if secret(path, decoded(value)) {
+		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
+	}
+	r.effect(w, src, done, path)
+	return r.tell(w)
+}
+
+// flags takes the flags that stand behind the value, where the grammar looks
+// for none so that the value may look like one.
+func (c *configSet) flags(w *World, words []string) error {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		scope, is := strings.CutPrefix(word, "--scope=")
+		switch {
+		case word == "--json":
+			w.JSON = true
+		case word == "--scope" && len(words) > 0:
+			c.Scope, words = settings.Scope(words[0]), words[1:]
+		case is:
+			c.Scope = settings.Scope(scope)
+		case word == "--scope":
+			return &settings.UsageError{Message: "--scope needs user, workspace or system"}
+		default:
+			return &settings.UsageError{Message: fmt.Sprintf("unexpected argument %.100q; a value of several words stands in quotation marks", word)}
+		}
+	}
+	return nil
+}
+
+// Run takes the value out of one of the files.
+func (c *configUnset) Run(ctx context.Context, w *World) error {
+	path, err := settings.SplitKey(c.Key)
+	if err != nil {
+		return &settings.UsageError{Message: err.Error()}
+	}
+	src, err := c.source(w)
+	if err != nil {
+		return err
+	}
+	done, err := src.UnsetKey(ctx, c.Key)
+	if err != nil {
+		return hinted(c.Key, err)
+	}
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
+	r.was(path, done)
+	r.text = fmt.Sprintf("%s is unset in %s%s", r.Key, r.Path, r.before())
+	if !done.Set {
+		if _, known := settings.FindKey(c.Key); !known && len(done.Older) == 0 {
+			return unknown(c.Key)
+		}
+		r.text = fmt.Sprintf("%s is not set in %s", r.Key, r.Path)
+	}
+	if len(done.Older) > 0 {
+		r.note("%s, an older name of it, still is", strings.Join(done.Older, ", "))
+	}
+	r.effect(w, src, done, path)
+	return r.tell(w)
+}
+
+// source returns the file that is meant.
+func (c where) source(w *World) (settings.Source, error) {
+	if !slices.Contains([]settings.Scope{settings.User, settings.Workspace, settings.System}, c.Scope) {
+		return settings.Source{}, &settings.UsageError{Message: fmt.Sprintf("--scope must be user, workspace or system, not %.100q", c.Scope)}
+	}
+	if c.Scope == settings.Workspace && w.Paths.AtHome() {
+		return settings.Source{}, &settings.UsageError{Message: "this is your home directory: its .gemini/settings.json is the user's, --scope user"}
+	}
+	for _, src := range w.Paths.Sources(w.environment, true) {
+		if src.Scope == c.Scope {
+			return src, nil
+		}
+	}
+	return settings.Source{}, fmt.Errorf("there is no file of settings for %q", c.Scope)
+}
+
+// parse returns the value that a text spells for a key.
+func parse(key, text string) (any, error) {
+	if _, err := settings.SplitKey(key); err != nil {
+		return nil, &settings.UsageError{Message: err.Error()}
+	}
+	k, ok := settings.FindKey(key)
+	if !ok {
+		return nil, unknown(key)
+	}
+	v, err := k.Parse(text)
+	if err == nil {
+		err = k.Check(v)
+	}
+	if err != nil {
+		said := err.Error()
+		if today, older := settings.Today(key); older && today != key {
+			said += "; did you mean " + today + "?"
+		}
+		return nil, &settings.UsageError{Message: said}
+	}
+	if _, is := v.(string); !is && json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil // with its keys in their order
+	}
+	return v, nil
+}
+
+// unknown is the error about a key that there is not.
+func unknown(key string) error {
+	if today, older := settings.Today(key); older {
+		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", settings.Escape(key), today)}
+	}
+	return unknownKey(key)
+}
+
+// hinted says how to go on where something older is in the way of a key.
+func hinted(key string, err error) error {
+	if path, _ := settings.SplitKey(key); len(path) > 1 && strings.HasSuffix(err.Error(), "not an object") {
+		return fmt.Errorf("%w (gemline config unset %s takes it out)", err, settings.JoinKey(path[:1]))
+	}
+	return err
+}
+
+// decoded returns v without the JSON that it may be.
+func decoded(v any) any {
+	if raw, is := v.(json.RawMessage); is && json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	return v
+}
+
+// hide returns a value as it may be shown: without secrets, but with the names
+// of the variables that stand for them.
+func hide(path []string, v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, item := range x {
+			out[name] = hide(append(path[:len(path):len(path)], name), item)
+		}
+		return out
+	case string:
+		if rest, is := strings.CutPrefix(x, "$"); is && !strings.ContainsFunc(strings.Trim(rest, "{}"), notInName) {
+			return x
+		}
+	}
+	return settings.Mask(path, v, nil)
+}
+
+func notInName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
+// secret reports whether there is a secret in a value that hide hides.
+func secret(path []string, v any) bool {
+	switch x := v.(type) {
+	case string:
+		shown, _ := hide(path, x).(string)
+		return !strings.Contains(x, "$") && strings.Count(shown, settings.Hidden) > strings.Count(x, settings.Hidden)
+	case []any:
+		for i := range x {
+			if secret(path, x[i]) {
+				return true
+			}
+		}
+	case map[string]any:
+		for name, item := range x {
+			if secret(append(path[:len(path):len(path)], name), item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A change is what set or unset did.
+type change struct {
+	Key     string            `json:"key"`
+	Scope   settings.Scope    `json:"scope"`
+	Path    string            `json:"path"`
+	Value   any               `json:"value,omitempty"`
+	Was     any               `json:"was,omitempty"`
+	Changed bool              `json:"changed"`
+	By      []settings.Origin `json:"hidden_by,omitempty"`
+	Notes   []string          `json:"notes,omitempty"`
+
+	text string
+}
+
+func (r *change) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// was keeps the value before.
+func (r *change) was(path []string, done settings.Change) {
+	if done.Set {
+		r.Was = hide(path, done.Was)
+	}
+}
+
+// before says what the value was.
+func (r *change) before() string {
+	if r.Was == nil {
+		return ""
+	}
+	const longest = 200
+	was := []rune(settings.Compact(r.Was))
+	if len(was) > longest {
+		was = append(was[:longest], '…')
+	}
+	return " (was " + string(was) + ")"
+}
+
+// effect notes why what the file says does not count, if it does not.
+func (r *change) effect(w *World, src settings.Source, done settings.Change, path []string) {
+	switch {
+	case done.Exposed != "":
+		r.note("the file is passed over: %s", done.Exposed)
+		return
+	case src.Scope == settings.Workspace && !w.Trusted:
+		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")
+		return
+	}
+	in, err := w.inputs()
+	if err != nil {
+		r.note("another file can't be used: %v", err)
+	}
+	for _, e := range in.Explain(false) {
+		at, err := settings.SplitKey(e.Key)
+		if err != nil || len(at) < len(path) || !slices.Equal(at[:len(path)], path) {
+			continue
+		}
+		ours := func(o settings.Origin) bool { return o.Path == src.Path }
+		if r.Value == nil {
+			r.left(e, ours)
+			continue
+		}
+		if i := slices.IndexFunc(e.Over, ours); i >= 0 && !slices.ContainsFunc(e.From, ours) {
+			r.hide(e, e.Over[i])
+		}
+	}
+	if w.In == nil && r.Changed {
+		r.note("it counts from the next start")
+	}
+}
+
+// left notes what a key is now that a file does not set it.
+func (r *change) left(e settings.Entry, ours func(settings.Origin) bool) {
+	if len(e.From) > 0 && !slices.ContainsFunc(e.From, ours) {
+		r.note("%s is %s now, from %s", e.Key, settings.Compact(e.Value), place(e.From[len(e.From)-1], false))
+	}
+}
+
+// hide notes what is stronger than what the file says.
+func (r *change) hide(e settings.Entry, own settings.Origin) {
+	if len(e.From) == 0 {
+		r.note("%s does not count: %s", e.Key, own.Note)
+		return
+	}
+	by := e.From[len(e.From)-1]
+	r.By = append(r.By, by)
+	r.note("%s does not count: it is %s by %s", e.Key, settings.Compact(e.Value), place(by, false))
+}
+
+// tell says what was done.
+func (r *change) tell(w *World) error {
+	if w.JSON {
+		return w.document(r)
+	}
+	if err := w.line("%s", settings.Escape(r.text)); err != nil {
+		return err
+	}
+	for _, n := range r.Notes {
+		w.Notify(settings.Escape(n))
+	}
+	return nil
+}
