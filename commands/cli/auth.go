@@ -110,10 +110,7 @@ func (w *World) whence(key string) string {
 func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
 	switch {
 	case c.Stored:
-		key, from, err := w.keys().Load(ctx)
-		if err == nil && key == "" {
-			err = c.ErrNoKey()
-		}
+		_, from, err := w.keys().Find(ctx, c)
 		st.Credential = from
 		return err
 	case c.Account != nil:

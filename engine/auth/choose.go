@@ -37,6 +37,7 @@ func Known(name string) (Method, bool) {
 type Error struct {
 	Message string // what is wrong, on one line
 	Hint    string // what to do about it, on one line; may be empty
+	Config  bool   // a value makes no sense; else a credential is missing
 	Err     error  // the cause, may be nil
 }
 
@@ -281,7 +282,7 @@ func (c *Choice) check() error {
 		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
 	} {
 		if !plain(part.value, part.allowed) {
-			return &Error{Message: fmt.Sprintf("%s is %q, which is no name of that kind", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
+			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is no name of that kind", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
 		}
 	}
 	return nil

@@ -30,10 +30,10 @@ func ParseHeader(s string) (http.Header, error) {
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !ok || !httpguts.ValidHeaderFieldName(name):
-			return nil, &Error{Message: "GEMINI_CLI_CUSTOM_HEADERS holds a header field without a name",
+			return nil, &Error{Config: true, Message: "GEMINI_CLI_CUSTOM_HEADERS holds a header field without a name",
 				Hint: "it is written NAME: VALUE, NAME: VALUE"}
 		case !httpguts.ValidHeaderFieldValue(value):
-			return nil, &Error{Message: fmt.Sprintf("the value of the header field %s holds a control character", name)}
+			return nil, &Error{Config: true, Message: fmt.Sprintf("the value of the header field %s holds a control character", name)}
 		}
 		h.Set(name, value)
 	}

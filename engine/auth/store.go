@@ -68,6 +68,16 @@ func (s *Store) Load(ctx context.Context) (key, from string, err error) {
 	return key, "file " + s.file.Path, nil
 }
 
+// Find returns the key that c pays with and where it was. It is an error if
+// none is stored.
+func (s *Store) Find(ctx context.Context, c Choice) (key, from string, err error) {
+	key, from, err = s.Load(ctx)
+	if err == nil && key == "" {
+		err = c.ErrNoKey()
+	}
+	return key, from, err
+}
+
 // Save stores the key and returns where. With filed, that is the file in any
 // case. An older key is gone then.
 func (s *Store) Save(ctx context.Context, key string, filed bool) (where string, err error) {

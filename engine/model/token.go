@@ -130,7 +130,7 @@ func (g *Genai) machineToken(ctx context.Context) (payment, error) {
 		return payment{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
 	}
 	defer resp.Body.Close()
-	if resp.Header.Get("Metadata-Flavor") != "Google" {
+	if g.opts.Metadata == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // whoever that is
 		return payment{}, errNowhere
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
