@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -186,6 +187,25 @@ func TestRules(t *testing.T) {
 			t.Errorf("enabled(%q, %q) = %v", c.rules, c.at, got)
 		}
 	}
+}
+
+// FuzzRules shows that a rule without a star is about one directory, and one
+// with a star at its end about all below.
+func FuzzRules(f *testing.F) {
+	f.Add("/home/u/", "/home/u/x/")
+	f.Add("!/(/*", "/(/")
+	f.Fuzz(func(t *testing.T, rule, at string) {
+		bare := strings.TrimPrefix(rule, "!")
+		if !utf8.ValidString(bare) {
+			return // JSON has no such texts
+		}
+		if got := enabled([]string{"!" + bare}, at); !strings.Contains(bare, "*") && got == (bare == at) {
+			t.Errorf("the rule %q at %q: %v", bare, at, got)
+		}
+		if !strings.Contains(bare, "*") && !fits(bare+"*", bare+at) {
+			t.Errorf("%q* is not about %q", bare, bare+at)
+		}
+	})
 }
 
 // FuzzManifest shows that whatever a manifest says, the context files are below
