@@ -359,6 +359,7 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	}
 	s.confine()
 	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
+	s.policy.Unattended = !s.interactive
 	past, err := s.open()
 	if err != nil {
 		return err
@@ -433,6 +434,10 @@ func (s *session) work() (err error) {
 		},
 		Threshold: s.settings.Threshold,
 		Ripgrep:   s.settings.Ripgrep,
+		Model:     s.modelName,
+	}
+	if s.settings.WriteTodos {
+		s.env.Todos = &tools.Todos{}
 	}
 	s.memory = s.remember()
 	s.tools = tools.WithMemory(tools.New(s.env), s.memory.Discover)
@@ -530,6 +535,15 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		cfg.Journal = s.journal
 	}
 	s.engine = engine.New(cfg, past...)
+	s.env.Todos.Restore(past)
+}
+
+// modelName returns the name of the model that is asked.
+func (s *session) modelName() string {
+	if s.engine != nil {
+		return s.engine.Model()
+	}
+	return model.Resolve(cmp.Or(s.settings.Model, model.Default))
 }
 
 // prompt is what the system instruction and the opening message depend on, as
@@ -548,7 +562,7 @@ func (s *session) prompt() prompt.Config {
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
-	for _, t := range s.tools {
+	for _, t := range s.tools.Tools() {
 		if s.policy.Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
@@ -571,7 +585,7 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 	app := &commands.App{
 		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
-		Memory: s.memory, About: s.about,
+		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
 		Manage: func(ctx context.Context, args ...string) error { return cli.Run(ctx, s.world(out), args) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, os.Getenv, text)

@@ -62,6 +62,7 @@ type App struct {
 	Commands  Set
 	About     func() []Fact // what /about says
 	Memory    *memory.Memory
+	Todos     func() []string // the model's todo list in words; nil if it has none
 
 	// Restart replaces Engine by one that has heard nothing. It is nil where
 	// there is one prompt and no session.
@@ -100,6 +101,7 @@ func Builtin() Set {
 		quit(),
 		preferences(),
 		stats(),
+		todos(),
 		tools(),
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"gemline/engine"
-	"gemline/repl/internal/line"
 	"gemline/repl/output"
 )
 
@@ -27,9 +25,6 @@ type Asker struct {
 	desk desk // of the turn that runs, nil between turns
 }
 
-// invalidAnswers is how many answers that are no choice end a question.
-const invalidAnswers = 3
-
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
 func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
 	if a.desk == nil {
@@ -39,44 +34,36 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	return answer, err
 }
 
-func (a *Asker) approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
+	if qs := p.Intent.Questions; len(qs) > 0 {
+		return a.answer(ctx, qs)
+	}
 	a.show(p)
 	edits := a.Edit != nil && p.Intent.Draft != nil
-	question := choices(p.Intent.Grants, edits)
-	for invalid := 0; invalid < invalidAnswers; {
-		s, err := a.ask(ctx, question)
-		switch {
-		case err == io.EOF:
-			a.Out.Line(output.Info, "the input has ended, which means no")
-			return engine.Answer{}, nil
-		case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
-			return engine.Answer{}, fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
-		case err != nil:
-			return engine.Answer{}, err
-		}
+	ok, err := a.insist(ctx, choices(p.Intent.Grants, edits), "no", func(s string) (bool, string) {
 		c, ok := parseChoice(s)
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
-			if invalid++; invalid < invalidAnswers {
-				a.Out.Line(output.Info, "%q is none of the choices", s)
-			}
-			continue
+			return false, fmt.Sprintf("%.100q is none of the choices", s)
 		case c.key == 'y':
-			return engine.Answer{Allow: true}, nil
+			answer = engine.Answer{Allow: true}
 		case c.key == 'a':
-			return engine.Answer{Allow: true, Scope: engine.Session, Grant: p.Intent.Grants[c.grant]}, nil
+			answer = engine.Answer{Allow: true, Scope: engine.Session, Grant: p.Intent.Grants[c.grant]}
 		case c.key == 'n':
-			return engine.Answer{Note: c.note}, nil
+			answer = engine.Answer{Note: c.note}
 		case c.key == '?':
 			a.explain(p, edits)
-			continue
+			return false, ""
+		default:
+			answer = engine.Answer{Args: a.edit(ctx, p.Intent.Draft)}
+			return answer.Args != nil, ""
 		}
-		if args := a.edit(ctx, p.Intent.Draft); args != nil {
-			return engine.Answer{Args: args}, nil
-		}
+		return true, ""
+	})
+	if !ok || err != nil {
+		return engine.Answer{}, err
 	}
-	a.Out.Line(output.Warning, "%d answers that are none of the choices, which means no", invalidAnswers)
-	return engine.Answer{}, nil
+	return answer, nil
 }
 
 // show prints what is to be decided, in full.
@@ -230,6 +217,9 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 		mode = "auto_edit"
 	}
 	allow := "To allow it, run with --approval-mode " + mode + "."
+	if len(p.Intent.Questions) > 0 {
+		allow = "Questions are answered in a session at a terminal."
+	}
 	if h.FailOnAsk {
 		return engine.Answer{}, fmt.Errorf("%w: %s. %s", ErrAsked, p.Tool.Name(), allow)
 	}

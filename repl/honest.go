@@ -53,9 +53,12 @@ func blankLine(l string) (mark string, ok bool) {
 
 // entitled returns the line that names what is decided on, in which nothing
 // can look like another question where a narrow terminal wraps it.
-func entitled(s string) string {
+func entitled(s string) string { return disarmed(honest(output.EscapeLine(s))) }
+
+// disarmed returns s with nothing in it that begins like a question about a
+// call.
+func disarmed(s string) string {
 	mark := string(output.Permission) + ":"
-	s = honest(output.EscapeLine(s))
 	for i := 0; i+len(mark) <= len(s); i++ {
 		if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
 			s = s[:n] + `\x3a` + s[n+1:]

@@ -38,7 +38,6 @@ func others() []row {
 		{"mcpServers.<name>.targetServiceAccount", isText, "", "", Later, "The service account that is impersonated."},
 		{"policyPaths", isList, "[]", "union", Later, "More files or directories of the user's rules."},
 		{"adminPolicyPaths", isList, "[]", "union", Later, "More files or directories of the administrator's rules."},
-		{"useWriteTodos", isBool, "true", "", Later, "Offer the model a list of things to do."},
 
 		{"general.vimMode", isBool, "false", "", Ignored, "Vi keys in the input box."},
 		{"general.devtools", isBool, "false", "", Ignored, "The developers' inspector."},

@@ -4,7 +4,8 @@
 // # Told, never asking
 //
 // A tool gets what it needs in an [Env]. It never asks the user itself: it
-// describes the call in an [engine.Intent], and the engine has it judged.
+// describes the call in an [engine.Intent], and the engine has it judged. What
+// the model wants to know from the user goes the same way.
 //
 // # Nothing before Run
 //
@@ -33,4 +34,12 @@ type Env struct {
 
 	// Ripgrep lets grep_search run rg when it is installed.
 	Ripgrep bool
+
+	// Todos is the model's list, which write_todos replaces; nil offers no
+	// such tool.
+	Todos *Todos
+
+	// Model returns the name of the model that is asked, by which a tool
+	// may be there or not. Nil means that all are.
+	Model func() string
 }

@@ -14,5 +14,7 @@ func New(env Env) engine.Tools {
 		runShellCommand(env),
 		listBackgroundProcesses(env),
 		readBackgroundOutput(env),
+		askUser(),
+		writeTodos(env),
 	}
 }

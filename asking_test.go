@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// terminals are what a dialogue must work on.
+var terminals = []string{"dumb", "xterm-256color"}
+
+// questions is a call that asks the user, with calls around it.
+func questions() et.Reply {
+	return et.Says("I have to know more.",
+		et.Call("1", "read_file", "file_path", "notes.txt"),
+		et.Call("2", "ask_user", "questions", []any{
+			map[string]any{"question": "Which database?\npermission: run: ls\x1b[2J", "header": "Database", "type": "choice", "options": []any{
+				map[string]any{"label": "PostgreSQL", "description": "for many users"},
+				map[string]any{"label": "SQLite", "description": "one file"}}},
+			map[string]any{"question": "Which checks?", "header": "Checks", "type": "choice", "multiSelect": true, "options": []any{
+				map[string]any{"label": "Unit tests", "description": ""},
+				map[string]any{"label": "Lint", "description": ""},
+				map[string]any{"label": "Race detector", "description": ""}}},
+			map[string]any{"question": "What is it called?", "header": "Name", "type": "text", "placeholder": "my-app"},
+			map[string]any{"question": "Shall I begin?", "header": "Start", "type": "yesno"},
+		}),
+		et.Call("3", "list_directory", "dir_path", "."))
+}
+
+const (
+	toChoose  = "answer 1 to 3, Enter for none, ? explain: "
+	toSelect  = "answer 1 to 4, several as 1,2, Enter for none, ? explain: "
+	toSay     = "answer in words, Enter for none, ? explain: "
+	toConfirm = "answer y or n, Enter for none, ? explain: "
+)
+
+// answerOf returns what the model was told about the call of a tool, in the
+// last request.
+func answerOf(t *testing.T, s *et.Server, tool string) string {
+	t.Helper()
+	requests := s.Requests()
+	history := requests[len(requests)-1].Contents()
+	et.Answered(t, history)
+	answer := "nothing"
+	for _, c := range history {
+		for _, p := range c.Parts {
+			if fr := p.FunctionResponse; fr != nil && fr.Name == tool {
+				b, _ := json.Marshal(fr.Response)
+				answer = string(b)
+			}
+		}
+	}
+	return answer
+}
+
+func TestAskUser(t *testing.T) {
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(questions(), et.Says("I begin."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("make a service")
+			s.Expect("read notes.txt")
+			s.Expect("question 1 of 4, Database: Which database?\r\n| permission: run: ls\\x1b[2J\r\n")
+			s.Expect("3 choices\r\n  1 PostgreSQL: for many users\r\n  2 SQLite: one file\r\n  3 other, in your own words\r\n")
+			s.Expect(toChoose)
+			s.Line("?")
+			s.Expect("Ctrl-D leaves all of them open")
+			s.Expect(toChoose)
+			s.Line("mariadb")
+			s.Expect("is none of the choices")
+			s.Expect(toChoose)
+			s.Line("sql")
+			s.Expect("question 2 of 4, Checks: Which checks?")
+			s.Expect("4 choices, of which several may be chosen")
+			s.Expect(toSelect)
+			s.Line("3 1")
+			s.Expect("question 3 of 4, Name: What is it called?\r\n  such as: my-app\r\n")
+			s.Expect(toSay)
+			s.Line(`"näme" \`)
+			s.Expect("... ")
+			s.Line("or so")
+			s.Expect("question 4 of 4, Start: Shall I begin?")
+			s.Expect(toConfirm)
+			s.Line("yes")
+			s.Expect("  Database: SQLite\r\n  Checks: Unit tests, Race detector\r\n  Name: \"näme\" \r\n  or so\r\n  Start: Yes\r\n")
+			s.Expect("I begin.")
+			s.Expect("> ")
+			s.Send("\x04")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: term != "dumb", Quiet: true}) {
+				t.Error(fault)
+			}
+			want := `{"output":"{\"answers\":{\"0\":\"SQLite\",\"1\":\"Unit tests, Race detector\",\"2\":\"\\\"näme\\\" \\nor so\",\"3\":\"Yes\"}}"}`
+			if got := answerOf(t, server, "ask_user"); got != want {
+				t.Errorf("the model reads %s", got)
+			}
+		})
+	}
+}
+
+// However a user does not answer, the session and the conversation go on.
+func TestUnansweredQuestions(t *testing.T) {
+	const dismissed = `{"output":"User dismissed ask_user dialog without answering."}`
+	for _, test := range []struct {
+		name   string
+		answer func(s *teletype.Session)
+		goesOn bool // the model is told at once
+		want   string
+	}{
+		{"Enter", func(s *teletype.Session) {
+			for _, question := range []string{toSelect, toSay, toConfirm} {
+				s.Line("")
+				s.Expect(question)
+			}
+			s.Line("")
+		}, true, dismissed},
+		{"Ctrl-D", func(s *teletype.Session) { s.Send("\x04"); s.Expect("the input has ended, which means no answer") }, true, dismissed},
+		{"Ctrl-D behind an answer", func(s *teletype.Session) {
+			s.Line("1")
+			s.Expect(toSelect)
+			s.Send("\x04")
+			s.Expect("the input has ended, which means no answer")
+		}, true, dismissed},
+		{"nonsense", func(s *teletype.Session) {
+			for range 2 {
+				s.Line("nonsense")
+				s.Expect(toChoose)
+			}
+			s.Line("nonsense")
+			s.Expect("3 answers that are none of the choices, which means no answer")
+		}, true, dismissed},
+		{"Ctrl-C", func(s *teletype.Session) { s.Send("\x03") }, false, `{"error":"[Operation Cancelled] Reason: Operation cancelled by user"}`},
+		{"Ctrl-C behind an answer", func(s *teletype.Session) { s.Line("1"); s.Expect(toSelect); s.Send("\x03") }, false,
+			`{"error":"[Operation Cancelled] Reason: Operation cancelled by user"}`},
+	} {
+		for _, term := range terminals {
+			t.Run(test.name+" "+term, func(t *testing.T) {
+				replies := []et.Reply{questions(), et.Says("So be it."), et.Says("Still here.")}
+				if !test.goesOn {
+					replies = append(replies[:1], replies[2])
+				}
+				server := et.NewServer(replies...)
+				c := terminal(t, server)
+				c.Term = term
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				s.Line("make a service")
+				s.Expect(toChoose)
+				test.answer(s)
+				if test.goesOn {
+					s.Expect("So be it.")
+				} else {
+					s.Expect("cancelled, ")
+				}
+				s.Expect("> ")
+				s.Line("and now?")
+				s.Expect("Still here.")
+				s.Expect("> ")
+				s.Line("/quit")
+				if code := s.Exit(); code != 0 {
+					t.Errorf("exit code %d", code)
+				}
+				if got := answerOf(t, server, "ask_user"); got != test.want {
+					t.Errorf("the model reads %s", got)
+				}
+				if n := strings.Count(string(s.Transcript()), "question 1 of 4"); n != 1 {
+					t.Errorf("asked %d times", n)
+				}
+			})
+		}
+	}
+}
+
+// What was typed before a question was there does not answer it.
+func TestTypedBeforeAQuestion(t *testing.T) {
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			typed := make(chan struct{})
+			reply := questions()
+			reply.Inspect = func(ctx context.Context, _ *engine.Request) {
+				select {
+				case <-typed:
+				case <-ctx.Done():
+				}
+			}
+			server := et.NewServer(reply, et.Says("I see."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("make a service")
+			s.Expect("make a service\r\n")
+			s.Line("2")
+			close(typed)
+			s.Expect("typed before the question were dropped")
+			s.Expect(toChoose)
+			s.Send("\x04")
+			s.Expect("I see.")
+			s.Expect("> ")
+			s.Line("/quit")
+			s.Exit()
+		})
+	}
+}
+
+// todos is a call that writes a list of so many items, of which the first are
+// done.
+func todos(id string, done, n int) et.Reply {
+	list := make([]any, n)
+	for i := range list {
+		status := "pending"
+		switch {
+		case i < done:
+			status = "completed"
+		case i == done:
+			status = "in_progress"
+		}
+		list[i] = map[string]any{"description": "step " + string(rune('a'+i)), "status": status}
+	}
+	return et.Says("", et.Call(id, "write_todos", "todos", list))
+}
+
+// The list is shown when it changes, can be asked for, belongs to the session
+// and goes when that is begun anew.
+func TestTodos(t *testing.T) {
+	server := et.NewServer(todos("1", 0, 2), todos("2", 1, 3), et.Says("On my way."), et.Says("Going on."))
+	c := terminal(t, server)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/todos")
+	s.Expect("there is no todo list\r\n")
+	s.Expect("> ")
+	s.Line("work")
+	s.Expect("tool: todo list, 2 items, 0 done\r\n  1 in progress: step a\r\n  2 pending: step b\r\nresult: ok\r\n")
+	s.Expect("tool: todo list, 3 items, 1 done\r\n  1 done: step a\r\n  2 in progress: step b\r\n  3 pending: step c\r\nresult: ok\r\n")
+	s.Expect("On my way.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Quiet: true}) {
+		t.Error(fault)
+	}
+
+	c.Args = append(c.Args, "--resume")
+	s = teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/todos")
+	s.Expect("todo list, 3 items, 1 done\r\n1 done: step a\r\n2 in progress: step b\r\n3 pending: step c\r\n")
+	s.Expect("> ")
+	s.Line("/clear")
+	s.Expect("> ")
+	s.Line("/todos")
+	s.Expect("there is no todo list\r\n")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	if !bytes.Contains(server.Requests()[2].Body, []byte(`1. [completed] step a\n2. [in_progress] step b`)) {
+		t.Error("the list did not reach the model")
+	}
+}

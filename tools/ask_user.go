@@ -1,0 +1,185 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gemline/engine"
+)
+
+//go:embed doc/ask_user.md
+var askUserDoc string
+
+const askUserSchema = `{"type":"object","properties":{"questions":{"type":"array","minItems":1,"maxItems":4,"description":"1 to 4 of them",
+"items":{"type":"object","properties":{
+"question":{"type":"string"},
+"header":{"type":"string","description":"What it is about, in a word or two"},
+"type":{"type":"string","enum":["choice","text","yesno"]},
+"options":{"type":"array","minItems":2,"maxItems":4,"description":"For a choice, the recommended one first",
+"items":{"type":"object","properties":{"label":{"type":"string","description":"1 to 5 words"},"description":{"type":"string","description":"What it would mean"}},"required":["label","description"]}},
+"multiSelect":{"type":"boolean","description":"Several options may be chosen"},
+"placeholder":{"type":"string","description":"An example of an answer to a text question"}},
+"required":["question","header","type"]}}},"required":["questions"]}`
+
+type askUserArgs struct {
+	Questions []askUserQuestion `json:"questions"`
+}
+
+type askUserQuestion struct {
+	Question    string          `json:"question"`
+	Header      string          `json:"header"`
+	Type        string          `json:"type"`
+	Options     []askUserOption `json:"options"`
+	Multi       bool            `json:"multiSelect"`
+	Placeholder string          `json:"placeholder"`
+}
+
+type askUserOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// How much the model may ask at once. A user has to read it all.
+const (
+	mostQuestions       = 4
+	leastOptions        = 2
+	mostOptions         = 4
+	longestQuestion     = 10_000 // characters
+	longestWords        = 200    // of a header, a label or a placeholder
+	longestDescription  = 2_000
+	dismissed           = "User dismissed ask_user dialog without answering."
+	dismissedForDisplay = "no answer"
+)
+
+// askUser returns the tool that puts questions to the user. Whoever runs it
+// asks them, so that it works wherever a call can be approved.
+func askUser() engine.Tool {
+	var tool engine.Tool
+	tool = define("ask_user", "Ask User", engine.Converse, askUserDoc, askUserSchema,
+		func(_ context.Context, a askUserArgs) (engine.Call, error) {
+			qs, err := a.questions()
+			if err != nil {
+				return engine.Call{}, err
+			}
+			in := engine.Intent{Title: "ask the user, " + counted(len(qs), "question"), Questions: qs}
+			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
+				switch {
+				case err != nil:
+					return engine.Result{}, err
+				case answer.Unasked != "":
+					return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation,
+						Message: "Nobody could be asked. " + answer.Unasked, Display: "denied: nobody to ask"}
+				}
+				return answered(qs, answer.Replies), nil
+			}}, nil
+		})
+	return tool
+}
+
+// counted returns "1 question", "2 questions".
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// questions returns what is asked, if it can be.
+func (a askUserArgs) questions() ([]engine.Question, error) {
+	if n := len(a.Questions); n == 0 || n > mostQuestions {
+		return nil, unfit(fmt.Sprintf("params/questions must hold 1 to %d questions, not %d", mostQuestions, n))
+	}
+	qs := make([]engine.Question, len(a.Questions))
+	for i, q := range a.Questions {
+		var err error
+		if qs[i], err = q.shaped(fmt.Sprintf("params/questions/%d", i)); err != nil {
+			return nil, err
+		}
+	}
+	return qs, nil
+}
+
+func (q askUserQuestion) shaped(path string) (engine.Question, error) {
+	text := strings.ReplaceAll(strings.ReplaceAll(q.Question, "\r\n", "\n"), `\n`, "\n") // some models escape twice
+	out := engine.Question{Header: flat(q.Header), Text: strings.TrimSpace(text), Hint: flat(q.Placeholder)}
+	for _, part := range []struct {
+		name, text string
+		most       int
+	}{{"question", out.Text, longestQuestion}, {"header", out.Header, longestWords}, {"placeholder", out.Hint, longestWords}} {
+		if utf8.RuneCountInString(part.text) > part.most {
+			return out, unfit(fmt.Sprintf("%s/%s must NOT have more than %d characters", path, part.name, part.most))
+		}
+	}
+	if out.Text == "" {
+		return out, unfit(path + "/question must not be empty")
+	}
+	switch q.Type {
+	case "text":
+		out.Kind = engine.FreeText
+	case "yesno":
+		out.Kind = engine.YesNo
+	default:
+		out.Multi = q.Multi
+		return out, q.offer(&out, path+"/options")
+	}
+	return out, nil
+}
+
+// offer puts the options of a choice into out.
+func (q askUserQuestion) offer(out *engine.Question, path string) error {
+	if n := len(q.Options); n < leastOptions || n > mostOptions {
+		return unfit(fmt.Sprintf("%s must hold %d to %d options for a choice, not %d", path, leastOptions, mostOptions, n))
+	}
+	seen := map[string]bool{}
+	for i, o := range q.Options {
+		label, description := flat(o.Label), flat(o.Description)
+		same := strings.ToLower(label)
+		switch {
+		case label == "":
+			return unfit(fmt.Sprintf("%s/%d/label must not be empty", path, i))
+		case utf8.RuneCountInString(label) > longestWords:
+			return unfit(fmt.Sprintf("%s/%d/label must NOT have more than %d characters", path, i, longestWords))
+		case utf8.RuneCountInString(description) > longestDescription:
+			return unfit(fmt.Sprintf("%s/%d/description must NOT have more than %d characters", path, i, longestDescription))
+		case seen[same]:
+			return unfit(fmt.Sprintf("%s/%d/label must differ from the others", path, i))
+		}
+		seen[same] = true
+		out.Options = append(out.Options, engine.Option{Label: label, Description: description})
+	}
+	return nil
+}
+
+// flat returns s with single spaces for all blanks.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// answered tells what the user said.
+func answered(qs []engine.Question, replies []string) engine.Result {
+	answers := map[string]string{}
+	shown := make([]string, len(qs))
+	for i, q := range qs {
+		shown[i] = dismissedForDisplay
+		if i < len(replies) && replies[i] != "" {
+			answers[strconv.Itoa(i)] = replies[i]
+			shown[i] = replies[i]
+		}
+		if q.Header != "" {
+			shown[i] = q.Header + ": " + shown[i]
+		}
+	}
+	if len(answers) == 0 {
+		return engine.Result{Text: dismissed, Display: dismissedForDisplay}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(map[string]any{"answers": answers}) // strings always can be
+	return engine.Result{Text: strings.TrimSuffix(b.String(), "\n"), Display: strings.Join(shown, "\n")}
+}
