@@ -1,0 +1,197 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+)
+
+// A block is one that goldmark has open.
+type block struct {
+	node  ast.Node
+	prose *prose // of a paragraph
+	lines int    // so many were seen
+	blank int    // of them, so many empty ones are not shown yet
+}
+
+// sync follows goldmark: it ends what is no longer open and begins what is. It
+// reports whether a paragraph was given a line.
+func (r *Renderer) sync() bool {
+	now := r.feed.pc.OpenedBlocks()
+	same := 0
+	for same < len(r.open) && same < len(now) && r.open[same].node == now[same].Node {
+		same++
+	}
+	for len(r.open) > same {
+		b := &r.open[len(r.open)-1]
+		r.more(b)
+		r.leave(b)
+		r.open = r.open[:len(r.open)-1]
+	}
+	for _, o := range now[same:] {
+		if o.Node.HasBlankPreviousLines() {
+			r.page.gap = true
+		}
+		r.open = append(r.open, block{node: o.Node})
+		if o.Parser == underlined {
+			r.page.say(fmt.Sprintf("heading %d above", o.Node.(*ast.Heading).Level))
+		} else {
+			r.enter(&r.open[len(r.open)-1])
+		}
+		forget(o.Node)
+	}
+	if len(r.open) == 0 {
+		return false
+	}
+	return r.more(&r.open[len(r.open)-1])
+}
+
+// forget drops the siblings before node: they were shown.
+func forget(node ast.Node) {
+	parent := node.Parent()
+	for s := node.PreviousSibling(); s != nil; s = node.PreviousSibling() {
+		parent.RemoveChild(parent, s)
+	}
+}
+
+// paragraph returns the open paragraph.
+func (r *Renderer) paragraph() *prose { return r.open[len(r.open)-1].prose }
+
+// atTable reports whether the open paragraph is a table.
+func (r *Renderer) atTable() bool { return r.paragraph().table != nil }
+
+// enter begins a block.
+func (r *Renderer) enter(b *block) {
+	switch n := b.node.(type) {
+	case *ast.Paragraph:
+		b.prose = newProse(&r.page, firstInItem(n))
+	case *ast.Heading:
+		r.page.begin()
+		r.page.put(Spoken, fmt.Sprintf("heading %d: ", n.Level))
+		var title []byte
+		if n.Lines().Len() > 0 {
+			title = r.feed.value(n.Lines().At(0))
+		}
+		heading(&r.page, title)
+	case *ast.ThematicBreak:
+		r.page.gap = true
+	case *ast.Blockquote:
+		r.page.say("quote:")
+		r.page.first = true
+	case *ast.ListItem:
+		r.page.enter(r.marker(n))
+	case *ast.FencedCodeBlock:
+		words := "code:"
+		if n.Info != nil {
+			words = languageOf(r.feed.value(n.Info.Segment))
+		}
+		r.page.say(words)
+	case *ast.CodeBlock:
+		r.page.say("code:")
+	}
+}
+
+// heading writes a heading's text.
+func heading(p *page, title []byte) {
+	in := newInline(p, Title)
+	in.write(title)
+	in.close()
+	p.end()
+}
+
+// languageOf returns the words that begin code with this info string.
+func languageOf(info []byte) string {
+	if words := bytes.Fields(info); len(words) > 0 {
+		return "code, " + string(words[0]) + ":"
+	}
+	return "code:"
+}
+
+// firstInItem reports whether a list item begins with n.
+func firstInItem(n ast.Node) bool {
+	_, ok := n.Parent().(*ast.ListItem)
+	return ok && n.PreviousSibling() == nil
+}
+
+// marker returns what stands before the item n, which is the newest.
+func (r *Renderer) marker(n *ast.ListItem) string {
+	list := n.Parent().(*ast.List)
+	if !list.IsOrdered() {
+		return "- "
+	}
+	b := &r.open[len(r.open)-2]
+	b.lines++
+	return strconv.Itoa(list.Start+b.lines-1) + ". "
+}
+
+// more shows the lines that a block has got, and reports whether a paragraph
+// got one.
+func (r *Renderer) more(b *block) bool {
+	switch n := b.node.(type) {
+	case *ast.Paragraph:
+		was := b.lines
+		b.lines = n.Lines().Len()
+		return b.lines > was
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		for ; b.lines < n.Lines().Len(); b.lines++ {
+			seg := n.Lines().At(b.lines)
+			r.code(b, string(r.feed.value(seg)))
+		}
+	case *ast.HTMLBlock:
+		for ; b.lines < n.Lines().Len(); b.lines++ {
+			seg := n.Lines().At(b.lines)
+			r.html(r.feed.value(seg))
+		}
+	}
+	return false
+}
+
+// code shows a line of code. Indented code does not end with empty lines.
+func (r *Renderer) code(b *block, line string) {
+	if b.node.Kind() == ast.KindCodeBlock && util.IsBlank([]byte(line)) {
+		b.blank++
+		return
+	}
+	for ; b.blank > 0; b.blank-- {
+		r.page.verbatim("")
+	}
+	r.page.verbatim(line)
+}
+
+func (r *Renderer) html(line []byte) {
+	if util.IsBlank(line) {
+		r.page.gap = true
+		return
+	}
+	r.page.begin()
+	r.page.put(Plain, string(bytes.TrimRight(line, "\r\n")))
+	r.page.end()
+}
+
+// leave ends a block.
+func (r *Renderer) leave(b *block) {
+	switch n := b.node.(type) {
+	case *ast.Paragraph:
+		b.prose.close()
+	case *ast.Blockquote:
+		r.page.say("end of quote")
+	case *ast.ListItem:
+		r.page.leave()
+	case *ast.HTMLBlock:
+		if n.HasClosure() {
+			r.html(r.feed.value(n.ClosureLine))
+		}
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		r.page.say("end of code, " + count(b.lines-b.blank, "line"))
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}

@@ -1,0 +1,29 @@
+// Package markdown turns an answer in Markdown into text for a printer of
+// lines: what it says is kept, what is only markup is dropped or put in words.
+// It prints nothing; it returns [Span]s, in which colours are a hint.
+//
+// # One pass
+//
+// A [Renderer] takes the text in pieces and returns what can be shown at once.
+// What it has returned stays, and how the text was cut makes no difference.
+//
+// # The library reads
+//
+// goldmark decides what every line is. It runs beside the caller and stops
+// wherever it needs a line that has not come. Of a line that can only be the
+// text of a paragraph it is given the head, up to the first character that
+// settles that, and so the rest is shown while the line still grows.
+//
+// # Held back
+//
+// Of a paragraph only what may still change its meaning is held back: from an
+// opening *, `, [ or < to whatever closes it, else to the end of the
+// paragraph, and never more than 4 KB. What stands between two such places is
+// given to goldmark alone, which reads it as it would read it in the whole.
+//
+// # What differs from other readers
+//
+// A reference such as [text][1] stays as it is written, and so does the line
+// that defines it, which may be pages below. A table's header line begins with
+// a bar. A ~ alone is a tilde. Lists are 16 deep at the most, quotes 32.
+package markdown

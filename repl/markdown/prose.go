@@ -1,0 +1,181 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// maxColumns is how wide a table may be. What is wider is text.
+const maxColumns = 64
+
+// A prose shows a paragraph while it grows. A line that begins with a bar
+// waits for the next one, which may make it the header of a table.
+type prose struct {
+	page *page
+	in   *inline
+
+	began  bool
+	inLine bool
+	keep   bool   // the line is read when it is whole
+	line   []byte // of which so much has come
+	header []byte // the line before, if it may be a table's
+	table  *table
+}
+
+func newProse(p *page, task bool) *prose {
+	in := newInline(p, Plain)
+	in.task = task
+	return &prose{page: p, in: in}
+}
+
+// write takes in a piece of a line, which begins with no blank.
+func (t *prose) write(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if !t.inLine {
+		t.inLine = true
+		t.keep = t.table != nil || t.header != nil || p[0] == '|'
+	}
+	if t.keep {
+		t.line = append(t.line, p...)
+		return
+	}
+	t.text(p)
+}
+
+// text shows a piece of text.
+func (t *prose) text(p []byte) {
+	if !t.began {
+		t.page.begin()
+		t.began = true
+	}
+	t.in.write(p)
+}
+
+// endLine takes in the end of a line.
+func (t *prose) endLine() {
+	line := t.line
+	switch {
+	case !t.keep:
+		t.text([]byte("\n"))
+	case t.table != nil:
+		t.row(line)
+	case t.header != nil && t.underline(line):
+	default:
+		t.noHeader()
+		if line[0] == '|' {
+			t.header = bytes.Clone(line)
+		} else {
+			t.text(append(line, '\n'))
+		}
+	}
+	t.inLine, t.keep, t.line = false, false, t.line[:0]
+}
+
+// noHeader shows the line before, which was none.
+func (t *prose) noHeader() {
+	if t.header != nil {
+		t.text(append(t.header, '\n'))
+		t.header = nil
+	}
+}
+
+// close shows the rest.
+func (t *prose) close() {
+	if t.table != nil {
+		t.page.end()
+		t.page.say("end of table, " + count(t.table.rows, "row"))
+		return
+	}
+	t.noHeader()
+	t.in.close()
+	t.page.end()
+}
+
+// A table is one whose rows are being read.
+type table struct {
+	heads []string
+	rows  int
+}
+
+// underline reports whether line and the one before it begin a table, and
+// begins it.
+func (t *prose) underline(line []byte) bool {
+	if run(line, "-:| \t\r") < len(line) || len(t.header)+len(line) > maxHeld {
+		return false
+	}
+	src := bytes.Join([][]byte{t.header, line, nil}, []byte("\n"))
+	rows := tableRows(src)
+	if rows == nil || rows[0].ChildCount() > maxColumns {
+		return false
+	}
+	if t.began {
+		t.in.close()
+		t.page.end()
+	}
+	t.table = new(table)
+	for c := rows[0].FirstChild(); c != nil; c = c.NextSibling() {
+		var cell page
+		cell.children(c, src, Plain)
+		t.table.heads = append(t.table.heads, string(cell.text))
+	}
+	t.page.begin()
+	t.page.put(Spoken, "table, "+count(len(t.table.heads), "column")+": ")
+	t.page.put(Title, strings.Join(t.table.heads, ", "))
+	t.page.end()
+	t.page.first = true
+	return true
+}
+
+// tableRows returns the rows of the table that src is, if it is one.
+func tableRows(src []byte) (rows []ast.Node) {
+	if t, ok := parse(tables(), src).FirstChild().(*east.Table); ok {
+		for r := t.FirstChild(); r != nil; r = r.NextSibling() {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// row shows a row as a paragraph of sentences, one for each cell.
+func (t *prose) row(line []byte) {
+	t.page.gap = true
+	t.table.rows++
+	if len(line) > maxHeld {
+		t.page.begin()
+		t.page.write(Plain, string(line))
+		t.page.end()
+		return
+	}
+	// As wide as the row is, not as the table: most cells of a wide table
+	// may be missing.
+	n := min(len(t.table.heads), bytes.Count(line, []byte("|"))+1)
+	src := []byte(strings.Repeat("|a", n) + "|\n" + strings.Repeat("|-", n) + "|\n")
+	src = append(append(src, line...), '\n')
+	rows := tableRows(src)
+	if len(rows) < 2 {
+		return
+	}
+	i := 0
+	for c := rows[1].FirstChild(); c != nil && c.Lines().Len() > 0; c = c.NextSibling() {
+		t.page.begin()
+		t.cell(t.table.heads[i], c, src)
+		t.page.end()
+		i++
+	}
+}
+
+// cell shows the sentence of one cell.
+func (t *prose) cell(head string, c ast.Node, src []byte) {
+	if head != "" {
+		t.page.put(Title, head+":")
+		if c.HasChildren() {
+			t.page.put(Plain, " ")
+		}
+	}
+	t.page.children(c, src, Plain)
+}
