@@ -1,0 +1,130 @@
+package repl
+
+import (
+	"context"
+	"strings"
+
+	"gemline/commands"
+	"gemline/repl/input"
+	"gemline/repl/internal/line"
+)
+
+// Completer and Candidate are what the Tab key works with.
+type (
+	Completer = line.Completer
+	Candidate = line.Candidate
+)
+
+// Completion is what lines are completed from: the commands of a session and
+// their arguments, and files behind an @.
+type Completion struct {
+	Commands func() commands.Set
+	App      *commands.App // for the commands that complete their arguments
+
+	// Files returns the files that a name behind an @ may become, such as
+	// those of [input.Names].
+	Files func(ctx context.Context, name string) []input.Name
+
+	// Words returns what an argument of a command may be, such as the names
+	// of the models; by the command's name, such as "model". They are asked
+	// where the command itself knows nothing.
+	Words map[string]func(ctx context.Context) []string
+}
+
+// Complete is a [Completer].
+func (c Completion) Complete(ctx context.Context, text string, at int) (start int, found []Candidate) {
+	before := text[:at]
+	if start, found, ok := c.command(ctx, before); ok {
+		return start, found
+	}
+	start, name, ok := input.Partial(before)
+	if !ok || c.Files == nil {
+		return at, nil
+	}
+	for _, n := range c.Files(ctx, name) {
+		one := Candidate{Text: input.Reference(n.Path), Show: n.Show, Open: n.Dir}
+		if n.Dir {
+			one.Text, one.Show = one.Text+"/", one.Show+"/"
+		}
+		found = append(found, one)
+	}
+	return start, found
+}
+
+// command completes a command or its arguments. It reports false if that is
+// not for it to do.
+func (c Completion) command(ctx context.Context, before string) (start int, found []Candidate, ok bool) {
+	trimmed := strings.TrimLeft(before, " ")
+	if c.Commands == nil || !strings.HasPrefix(trimmed, "/") || strings.Contains(trimmed, "\n") {
+		return 0, nil, false
+	}
+	words := strings.Split(trimmed[1:], " ")
+	set := c.Commands()
+	var command *commands.Command
+	var path []string
+	for ; len(words) > 1; words = words[1:] {
+		if words[0] == "" {
+			continue
+		}
+		sub, rest := set.Find(words[0])
+		if sub == nil || rest != "" {
+			break
+		}
+		command, set, path = sub, sub.Sub, append(path, sub.Name)
+	}
+	last := words[len(words)-1]
+	start = len(before) - len(last)
+	if len(words) == 1 {
+		slash := ""
+		if command == nil {
+			slash, start = "/", start-1
+		}
+		if found = named(set, slash, last); len(found) > 0 {
+			return start, found, true
+		}
+	}
+	if command == nil {
+		return 0, nil, false
+	}
+	found = c.arguments(ctx, command, strings.Join(path, " "), last)
+	return start, found, len(found) > 0
+}
+
+// named returns the commands whose names begin with prefix, and the aliases
+// that do where no name does.
+func named(set commands.Set, slash, prefix string) (found []Candidate) {
+	for _, aliases := range []bool{false, true} {
+		for _, c := range set {
+			names := []string{c.Name}
+			if aliases {
+				names = c.Aliases
+			}
+			for _, name := range names {
+				if strings.HasPrefix(name, prefix) {
+					found = append(found, Candidate{Text: slash + name, Show: slash + name + "  " + c.Summary})
+				}
+			}
+		}
+		if len(found) > 0 || prefix == "" {
+			break
+		}
+	}
+	return found
+}
+
+// arguments returns what the last word of a command's arguments may become.
+func (c Completion) arguments(ctx context.Context, command *commands.Command, path, last string) (found []Candidate) {
+	var words []string
+	switch {
+	case command.Complete != nil && c.App != nil:
+		words = command.Complete(ctx, c.App, last)
+	case c.Words[path] != nil:
+		words = c.Words[path](ctx)
+	}
+	for _, w := range words {
+		if strings.HasPrefix(w, last) {
+			found = append(found, Candidate{Text: w})
+		}
+	}
+	return found
+}

@@ -1,0 +1,86 @@
+package repl
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemline/commands"
+	"gemline/repl/input"
+)
+
+func TestCompletion(t *testing.T) {
+	set := commands.Set{
+		{Name: "chat", Summary: "keep and resume", Sub: commands.Set{
+			{Name: "resume", Complete: func(_ context.Context, _ *commands.App, prefix string) []string { return []string{"tag1", "tag2", "other"} }},
+			{Name: "save"},
+		}},
+		{Name: "clear"},
+		{Name: "model"},
+		{Name: "quit", Aliases: []string{"exit"}},
+	}
+	c := Completion{
+		Commands: func() commands.Set { return set }, App: &commands.App{},
+		Words: map[string]func(context.Context) []string{"model": func(context.Context) []string { return []string{"flash", "pro", "auto"} }},
+		Files: func(_ context.Context, name string) []input.Name {
+			if name == "sr" {
+				return []input.Name{{Path: "src", Show: "src", Dir: true}, {Path: "sr c.txt", Show: "sr c.txt"}}
+			}
+			return nil
+		},
+	}
+	tests := []struct {
+		line  string // up to the cursor
+		start int
+		want  string
+	}{
+		{"", 0, ""},
+		{"words", 5, ""},
+		{"/", 0, "/chat /clear /model /quit"},
+		{"/c", 0, "/chat /clear"},
+		{"/chat", 0, "/chat"},
+		{"/e", 0, "/exit"},
+		{"/x", 2, ""},
+		{"/chat ", 6, "resume save"},
+		{"/chat r", 6, "resume"},
+		{"/chat resume t", 13, "tag1 tag2"},
+		{"/chat resume", 6, "resume"},
+		{"/model ", 7, "flash pro auto"},
+		{"/model p", 7, "pro"},
+		{"/clear @sr", 7, `@src/ @sr\ c.txt`},
+		{"see @sr", 4, `@src/ @sr\ c.txt`},
+		{"see @sr and", 11, ""},
+		{"text /c", 7, ""},
+		{"/usr/bin", 8, ""},
+	}
+	for _, tt := range tests {
+		start, found := c.Complete(t.Context(), tt.line+" rest", len(tt.line))
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Text)
+		}
+		if strings.Join(got, " ") != tt.want || start != tt.start && tt.want != "" {
+			t.Errorf("%q: %d, %q, want %d, %q", tt.line, start, got, tt.start, tt.want)
+		}
+	}
+	if _, found := c.Complete(t.Context(), "see @sr", 7); !found[0].Open || !slices.ContainsFunc(found, func(f Candidate) bool { return f.Show == "src/" }) {
+		t.Errorf("a directory: %+v", found)
+	}
+}
+
+func FuzzCompletion(f *testing.F) {
+	c := Completion{Commands: commands.Builtin, Files: func(_ context.Context, name string) []input.Name {
+		return []input.Name{{Path: name + "x", Show: name}}
+	}}
+	f.Add("/mo", 3)
+	f.Add("a @b", 4)
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		if at < 0 || at > len(text) {
+			return
+		}
+		if start, _ := c.Complete(context.Background(), text, at); start < 0 || start > at {
+			t.Errorf("%q at %d: from %d", text, at, start)
+		}
+	})
+}

@@ -1,0 +1,325 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"gemline/repl/internal/line"
+)
+
+// InputHistory is what was entered before. Nothing is read before it is needed.
+type InputHistory = line.History
+
+// HistoryConfig says where inputs are kept.
+type HistoryConfig struct {
+	// Path is the file, or empty to remember for as long as the program
+	// runs.
+	Path string
+
+	Session func() string    // the id of the session; nil for a history of commands
+	Now     func() time.Time // as above
+	Warn    func(string)     // told once if the file can't be used
+}
+
+const (
+	// Of prompts and of shell commands, so many are kept.
+	mostPrompts  = 2000
+	mostCommands = 100
+
+	// largestHistory is what a file of them may hold.
+	largestHistory = 32 << 20
+
+	// historyWait is how long another program may hold the file.
+	historyWait = 5 * time.Second
+	historyPoll = 10 * time.Millisecond
+)
+
+// A remembered is an InputHistory in a file.
+type remembered struct {
+	HistoryConfig
+	form layout
+
+	mu      sync.Mutex
+	loaded  bool
+	warned  bool
+	entries []string
+}
+
+// A layout is how a file holds inputs.
+type layout interface {
+	// read returns the inputs in b, the last one last.
+	read(b []byte) ([]string, error)
+	// append returns b with an input more.
+	append(b []byte, text string) ([]byte, error)
+}
+
+// PromptHistory returns the history of prompts: a list of JSON objects, which
+// other programs write too.
+func PromptHistory(c HistoryConfig) InputHistory {
+	return &remembered{HistoryConfig: c, form: prompts{c}}
+}
+
+// CommandHistory returns the history of shell commands: a command to a line,
+// whose own line breaks have a backslash before them.
+func CommandHistory(c HistoryConfig) InputHistory {
+	return &remembered{HistoryConfig: c, form: shellLines{}}
+}
+
+// Histories returns the one of two histories that counts at the moment, at
+// each of its uses.
+func Histories(prompts, commands InputHistory, shell func() bool) InputHistory {
+	return either{prompts, commands, shell}
+}
+
+type either struct {
+	prompts, commands InputHistory
+	shell             func() bool
+}
+
+func (e either) Entries() []string {
+	if e.shell() {
+		return e.commands.Entries()
+	}
+	return e.prompts.Entries()
+}
+
+// Add adds to both what is a command among prompts.
+func (e either) Add(text string) {
+	if e.shell() {
+		e.commands.Add(text)
+		return
+	}
+	e.prompts.Add(text)
+	if command, ok := strings.CutPrefix(strings.TrimSpace(text), "!"); ok && strings.TrimSpace(command) != "" {
+		e.commands.Add(strings.TrimSpace(command))
+	}
+}
+
+// Entries implements [InputHistory].
+func (r *remembered) Entries() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.load()
+	return slices.Clone(r.entries)
+}
+
+// load reads the file once, before what this program has added.
+func (r *remembered) load() {
+	if r.loaded || r.Path == "" {
+		return
+	}
+	r.loaded = true
+	b, err := readHistory(r.Path)
+	if err == nil {
+		var old []string
+		if old, err = r.form.read(b); err == nil {
+			r.entries = slices.Compact(append(old, r.entries...))
+		}
+	}
+	r.warn(err)
+}
+
+// Add implements [InputHistory].
+func (r *remembered) Add(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.entries); n > 0 && r.entries[n-1] == text {
+		return
+	}
+	if r.Path != "" && !secretive.MatchString(text) {
+		r.warn(r.keep(text))
+	}
+	r.entries = append(r.entries, text)
+	if n := len(r.entries) - mostPrompts; n > 0 {
+		r.entries = slices.Clone(r.entries[n:])
+	}
+}
+
+// secretive tells what looks like a key, which is not written down.
+var secretive = regexp.MustCompile(`AIza[0-9A-Za-z_-]{30,}|-----BEGIN [A-Z ]*PRIVATE KEY|\bgh[pousr]_[0-9A-Za-z]{30,}|\bsk-[0-9A-Za-z_-]{20,}|\bAKIA[0-9A-Z]{16}\b`)
+
+// warn tells once that the file can't be used.
+func (r *remembered) warn(err error) {
+	if err != nil && !r.warned && r.Warn != nil {
+		r.warned = true
+		r.Warn(fmt.Sprintf("what you enter is not kept: %v", err))
+	}
+}
+
+// keep appends text to the file, as a whole and one program at a time.
+func (r *remembered) keep(text string) error {
+	dir := filepath.Dir(r.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
+	defer cancel()
+	lock := flock.New(r.Path+".lock", flock.SetPermissions(0o600))
+	if ok, err := lock.TryLockContext(ctx, historyPoll); !ok {
+		return fmt.Errorf("%s is held by another program: %w", r.Path, err)
+	}
+	defer lock.Close()
+	b, err := readHistory(r.Path)
+	if err != nil {
+		return err
+	}
+	if r.loaded = r.loaded || len(b) == 0; !r.loaded { // while it is at hand
+		if old, err := r.form.read(b); err == nil {
+			r.entries, r.loaded = slices.Compact(append(old, r.entries...)), true
+		}
+	}
+	if b, err = r.form.append(b, text); err != nil {
+		return err
+	}
+	return replace(r.Path, b)
+}
+
+// readHistory returns what a file holds, nothing if there is none.
+func readHistory(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > largestHistory:
+		return nil, fmt.Errorf("%s is larger than %d MB; move it away", path, largestHistory>>20)
+	}
+	return os.ReadFile(path)
+}
+
+// replace puts a file in the place of another, as a whole or not at all.
+func replace(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // which is 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// prompts is the layout of prompts.
+type prompts struct{ HistoryConfig }
+
+// A logged is one of them. Others write more than that.
+type logged struct {
+	Session string `json:"sessionId"`
+	ID      int    `json:"messageId"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Time    string `json:"timestamp"`
+}
+
+func (p prompts) parse(b []byte) ([]json.RawMessage, []logged, error) {
+	var all []json.RawMessage
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, nil, nil
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, nil, fmt.Errorf("%s is no list of JSON objects (%w); move it away", p.Path, err)
+	}
+	entries := make([]logged, len(all))
+	for i, raw := range all {
+		json.Unmarshal(raw, &entries[i]) // what is no object has no type
+	}
+	return all, entries, nil
+}
+
+func (p prompts) read(b []byte) ([]string, error) {
+	_, entries, err := p.parse(b)
+	slices.SortStableFunc(entries, func(a, b logged) int { return strings.Compare(a.Time, b.Time) })
+	var texts []string
+	for _, e := range entries {
+		if e.Type == "user" && strings.TrimSpace(e.Message) != "" {
+			texts = append(texts, e.Message)
+		}
+	}
+	return slices.Compact(texts), err
+}
+
+func (p prompts) append(b []byte, text string) ([]byte, error) {
+	all, entries, err := p.parse(b)
+	if err != nil {
+		return nil, err
+	}
+	next := logged{Session: p.Session(), Type: "user", Message: text, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	for _, e := range entries {
+		if e.Session == next.Session {
+			next.ID = max(next.ID, e.ID+1)
+		}
+	}
+	raw, err := plainJSON(next, "")
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, raw)
+	if n := len(all) - mostPrompts; n > 0 {
+		all = all[n:]
+	}
+	return plainJSON(all, "  ")
+}
+
+// plainJSON is JSON in which < stays what it is.
+func plainJSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// shellLines is the layout of shell commands.
+type shellLines struct{}
+
+func (shellLines) read(b []byte) ([]string, error) {
+	var texts []string
+	open := false
+	for l := range strings.Lines(string(b)) {
+		l = strings.TrimRight(l, "\r\n")
+		before, more := strings.CutSuffix(l, `\`)
+		switch {
+		case open:
+			texts[len(texts)-1] += "\n" + before
+		case before != "" || more:
+			texts = append(texts, before)
+		}
+		open = more
+	}
+	return slices.Compact(texts), nil
+}
+
+func (f shellLines) append(b []byte, text string) ([]byte, error) {
+	texts, _ := f.read(b)
+	texts = append(texts, text)
+	if n := len(texts) - mostCommands; n > 0 {
+		texts = texts[n:]
+	}
+	var out strings.Builder
+	for _, t := range texts {
+		out.WriteString(strings.ReplaceAll(strings.TrimRight(t, `\`), "\n", "\\\n") + "\n")
+	}
+	return []byte(out.String()), nil
+}
