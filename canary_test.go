@@ -108,7 +108,7 @@ func (k canary) cage(t *testing.T) *cage {
 	top := filepath.Join(g.c.Dir, "top")
 	g.out = filepath.Join(filepath.Dir(g.c.Dir), "outside")
 	g.c.Dir = filepath.Join(top, "clone")
-	g.c.Env = append(g.c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
+	g.c.Env = append(g.c.Env, "GEMINI_CLI_TRUST_WORKSPACE=", "GORACE=atexit_sleep_ms=0") // the detector waits a second else
 	for _, kv := range k.env {
 		name, _, set := strings.Cut(kv, "=")
 		g.c.Env = slices.DeleteFunc(g.c.Env, func(old string) bool { return strings.HasPrefix(old, name+"=") })

@@ -19,7 +19,7 @@ func unknown(t *testing.T, s *et.Server, files map[string]string) (c teletype.Co
 	t.Helper()
 	c = terminal(t, s)
 	c.Args, c.Term = nil, "dumb"
-	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
+	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=", "GORACE=atexit_sleep_ms=0")
 	home = filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
 	for name, text := range files {
 		path := filepath.Join(c.Dir, name)
