@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gemline/settings"
 )
@@ -63,7 +64,7 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	if k, _ := settings.FindKey(c.Key); k.Status != settings.Used && k.Status != "" {
 		r.note("%s is %s", r.Key, k.Status)
 	}
-	if secret(path, decoded(value)) {
+	if hidden(decoded(value), shown) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
 	r.effect(w, src, done, path)
@@ -148,6 +149,9 @@ func parse(key, text string) (any, error) {
 	if !ok {
 		return nil, unknown(key)
 	}
+	if strings.ContainsRune(text, utf8.RuneError) { // which the grammar puts in the place of other bytes
+		return nil, &settings.UsageError{Message: k.Name + ": the value is not UTF-8"}
+	}
 	v, err := k.Parse(text)
 	if err == nil {
 		err = k.Check(v)
@@ -211,21 +215,24 @@ func notInName(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// secret reports whether there is a secret in a value that hide hides.
-func secret(path []string, v any) bool {
+// hidden reports whether there is a secret in a value that its shown form
+// hides. One that comes from a variable is none.
+func hidden(v, shown any) bool {
 	switch x := v.(type) {
 	case string:
-		shown, _ := hide(path, x).(string)
-		return !strings.Contains(x, "$") && strings.Count(shown, settings.Hidden) > strings.Count(x, settings.Hidden)
+		s, _ := shown.(string)
+		return !strings.Contains(x, "$") && strings.Count(s, settings.Hidden) > strings.Count(x, settings.Hidden)
 	case []any:
-		for i := range x {
-			if secret(path, x[i]) {
+		items, _ := shown.([]any)
+		for i := range items {
+			if hidden(x[i], items[i]) {
 				return true
 			}
 		}
 	case map[string]any:
-		for name, item := range x {
-			if secret(append(path[:len(path):len(path)], name), item) {
+		items, _ := shown.(map[string]any)
+		for name := range items {
+			if hidden(x[name], items[name]) {
 				return true
 			}
 		}

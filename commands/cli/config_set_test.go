@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemline/settings"
+)
+
+// desk is a World with a home and a project of its own, and what it was told.
+func desk(t *testing.T) (w *World, out *bytes.Buffer, told *[]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"home", "project"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, told = &bytes.Buffer{}, &[]string{}
+	lookup := func(name string) (string, bool) {
+		if name == "GEMINI_CLI_SYSTEM_SETTINGS_PATH" {
+			return filepath.Join(dir, "system.json"), true
+		}
+		return "", false
+	}
+	return &World{Out: out, In: strings.NewReader(""), Notify: func(s string) { *told = append(*told, s) }, Lookup: lookup, Flags: &settings.Flags{}, Trusted: true,
+		Paths: settings.NewPaths(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}, out, told
+}
+
+// A value is read by the type of its key, and a mistake is one of usage.
+func TestConfigSetValues(t *testing.T) {
+	for _, c := range []struct{ key, value, want, wrong string }{
+		{"model.name", "true", `"name": "true"`, ""},
+		{"model.name", "-", `"name": "-"`, ""},
+		{"model.name", "<é&>\n\"", `"name": "<é&>\n\""`, ""},
+		{"model.maxSessionTurns", "12", `"maxSessionTurns": 12`, ""},
+		{"model.compressionThreshold", "0.7", `"compressionThreshold": 0.7`, ""},
+		{"tools.useRipgrep", "false", `"useRipgrep": false`, ""},
+		{"context.fileName", "A.md, B.md", "\"fileName\": [\n      \"A.md\",\n      \"B.md\"\n    ]", ""},
+		{"context.fileName", "[]", `"fileName": []`, ""},
+		{"mcpServers.x", `{"url": "u", "args": ["-y"]}`, "\"url\": \"u\",\n      \"args\":", ""}, // in the order that was given
+		{"mcpServers.x.env.A", "1", `"A"`, ""},
+		{"agents.overrides.x.enabled", "true", `"enabled": true`, ""},
+
+		{"tools.useRipgrep", "maybe", "", "must be true or false"},
+		{"output.format", "xml", "", "text or json"},
+		{"model.maxSessionTurns", "1.5", "", "whole number"},
+		{"tools.core", "[1]", "", "tools.core must be a list of strings"},
+		{"mcpServers", "x", "", "an object"},
+		{"mcpServers.x", `{"args": "y"}`, "", "mcpServers.x.args"},
+		{"model.name", "\xff", "", "not UTF-8"},
+		{"model..name", "x", "", "empty"},
+		{`model."name`, "x", "", "do not close"},
+		{"", "x", "", "empty"},
+		{"disableAutoUpdate", "true", "", "general.enableAutoUpdate today"},
+	} {
+		w, _, _ := desk(t)
+		err := Run(t.Context(), w, []string{"config", "set", c.key, c.value})
+		b, _ := os.ReadFile(w.Paths.User("settings.json"))
+		var usage *settings.UsageError
+		switch {
+		case c.wrong == "" && (err != nil || !strings.Contains(string(b), c.want)):
+			t.Errorf("%s %s: %v, want %s in %s", c.key, c.value, err, c.want, b)
+		case c.wrong != "" && (!errors.As(err, &usage) || !strings.Contains(err.Error(), c.wrong) || b != nil):
+			t.Errorf("%s %s: %v, want %s; the file is %q", c.key, c.value, err, c.wrong, b)
+		}
+	}
+}
+
+// What is a secret is written but never shown; the name of a variable is.
+func TestConfigSetSecrets(t *testing.T) {
+	for _, c := range []struct {
+		key, value, shown string
+		warned            bool
+	}{
+		{"mcpServers.x.env.NAME", "opensesame", settings.Hidden, true},
+		{"mcpServers.x.headers.Authorization", "Bearer opensesame", settings.Hidden, true},
+		{"mcpServers.x.headers", `{"X": "opensesame"}`, settings.Hidden, true},
+		{"mcpServers.x.oauth.clientSecret", "opensesame", settings.Hidden, true},
+		{"mcpServers.x.oauth.clientSecret", "${opensesame}", "${opensesame}", false},
+		{"mcpServers.x.args", "--token,opensesame", settings.Hidden, true},
+		{"mcpServers.x.httpUrl", "https://u:opensesame@host/", settings.Hidden, true},
+		{"model.name", "opensesame", "opensesame", false},
+	} {
+		w, out, told := desk(t)
+		args := []string{"config", "set", c.key, c.value}
+		err := errors.Join(Run(t.Context(), w, args), Run(t.Context(), w, args), Run(t.Context(), w, append(args, "--json")), Run(t.Context(), w, []string{"config", "unset", c.key}))
+		said := out.String() + strings.Join(*told, "\n")
+		if err != nil || !strings.Contains(out.String(), c.shown) || strings.Contains(said, "opensesame") != strings.Contains(c.shown, "opensesame") ||
+			strings.Contains(said, "no place for a secret") != c.warned {
+			t.Errorf("%s: %v\n%s", c.key, err, said)
+		}
+	}
+}
+
+// Inside a session, and where no home is, things are said differently.
+func TestConfigSetElsewhere(t *testing.T) {
+	w, _, told := desk(t)
+	w.In = nil
+	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
+		t.Errorf("%v, %q", err, *told)
+	}
+	*told = nil
+	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err != nil || *told != nil {
+		t.Errorf("a change that is none: %v, %q", err, *told)
+	}
+	w.Flags.Model = "y"
+	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "z"}); err != nil || !strings.Contains(strings.Join(*told, "\n"), `it is "y" by flag --model`) {
+		t.Errorf("%v, %q", err, *told)
+	}
+	w.Paths.Home = ""
+	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err == nil || !strings.Contains(err.Error(), "no home directory") {
+		t.Error(err)
+	}
+}
