@@ -51,9 +51,23 @@ func Decide(s Signs) Mode {
 	case term == "dumb", term == "unknown":
 		return Mode{Cause: "TERM=" + term}
 	}
-	none, _ := s.Lookup("NO_COLOR")
-	cli, _ := s.Lookup("CLICOLOR")
-	return Mode{Smart: true, Color: none == "" && cli != "0", Cause: "terminal"}
+	return Mode{Smart: true, Color: colored(s.Lookup), Cause: "terminal"}
+}
+
+// colored reports whether a smart terminal gets colours. Plain mode has none,
+// whatever is forced.
+func colored(lookup func(string) (string, bool)) bool {
+	none, _ := lookup("NO_COLOR")
+	force, _ := lookup("FORCE_COLOR")
+	cliForce, _ := lookup("CLICOLOR_FORCE")
+	cli, _ := lookup("CLICOLOR")
+	switch {
+	case none != "", force == "0", strings.EqualFold(force, "false"):
+		return false
+	case force != "", cliForce != "" && cliForce != "0":
+		return true
+	}
+	return cli != "0"
 }
 
 // asked reports whether the user wants screen reader mode, and who said so.

@@ -29,11 +29,14 @@ type Writer struct {
 	raw    bool
 	styles [last + 1]wrapping
 
-	out     []byte // on its way to w
-	tail    []byte // input whose meaning depends on what follows
-	head    []byte // the beginning of a line that may become a label
-	atStart bool   // out and head left aside, the cursor is at a line's start
-	before  rune   // the character before the tail
+	out     []byte  // on its way to w
+	tail    []byte  // input whose meaning depends on what follows
+	head    []byte  // the beginning of a line that may become a label
+	looks   []Style // of its bytes
+	style   Style   // of the outside text that is taken in
+	lit     Style   // the one that is on at the end of out; none between writes
+	atStart bool    // out and head left aside, the cursor is at a line's start
+	before  rune    // the character before the tail
 	err     error
 
 	touched atomic.Bool
@@ -50,12 +53,16 @@ type Style int
 
 // The styles.
 const (
-	Normal  Style = iota
-	Strong        // labels
-	Caution       // warnings and questions
-	Bad           // errors, removed lines
-	Good          // success, added lines
-	last    = Good
+	Normal   Style = iota
+	Strong         // labels, headings
+	Caution        // warnings and questions
+	Bad            // errors, removed lines
+	Good           // success, added lines
+	Code           // what is typed as it stands
+	Address        // where a link leads
+	Emphasis       // a stressed word
+	Note           // the program's own words inside an answer
+	last     = Note
 )
 
 // A wrapping is what stands around text of one style.
@@ -65,7 +72,10 @@ func wrappings(on bool) (ws [last + 1]wrapping) {
 	if !on {
 		return ws
 	}
-	for s, attr := range map[Style]color.Attribute{Strong: color.Bold, Caution: color.FgYellow, Bad: color.FgRed, Good: color.FgGreen} {
+	for s, attr := range map[Style]color.Attribute{
+		Strong: color.Bold, Caution: color.FgYellow, Bad: color.FgRed, Good: color.FgGreen,
+		Code: color.FgCyan, Address: color.FgBlue, Emphasis: color.Underline, Note: color.FgMagenta,
+	} {
 		c := color.New(attr)
 		c.EnableColor()
 		ws[s].begin, ws[s].end, _ = strings.Cut(c.Sprint("|"), "|")
@@ -85,6 +95,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 // Text writes outside text.
 func (w *Writer) Text(s string) {
 	w.take([]byte(s))
+	w.flush()
+}
+
+// Span writes outside text in a style. No style goes on over the end of a line,
+// or when the write is over.
+func (w *Writer) Span(s Style, text string) {
+	w.style = s
+	w.take([]byte(text))
+	w.style = Normal
 	w.flush()
 }
 
@@ -134,10 +153,10 @@ func (w *Writer) Line(l Label, format string, args ...any) {
 // Styled writes one line of outside text in a style.
 func (w *Writer) Styled(s Style, line string) {
 	w.Fresh()
-	w.out = append(w.out, w.styles[s].begin...)
+	w.style = s
 	w.take([]byte(line))
 	w.settle()
-	w.out = append(w.out, w.styles[s].end...)
+	w.style = Normal
 	if !w.atStart || line == "" {
 		w.newline()
 	}
@@ -186,6 +205,7 @@ func (d direct) Write(p []byte) (int, error) {
 }
 
 func (w *Writer) flush() error {
+	w.dark()
 	if len(w.out) == 0 {
 		return w.err
 	}
@@ -208,7 +228,7 @@ func (w *Writer) take(p []byte) {
 	}
 	for len(p) > 0 {
 		if n := printable(p); n > 0 && w.plainly() {
-			w.out = append(w.out, p[:n]...)
+			w.show(w.style, p[:n])
 			w.before = rune(p[n-1])
 			p = p[n:]
 			continue
@@ -263,21 +283,41 @@ func (w *Writer) one(p []byte) int {
 // put appends what is shown, unless it may be the beginning of a label.
 func (w *Writer) put(b []byte) {
 	if w.plainly() {
-		w.out = append(w.out, b...)
+		w.show(w.style, b)
 		w.atStart = false
 		return
 	}
 	w.head = append(w.head, b...)
+	for range b {
+		w.looks = append(w.looks, w.style)
+	}
 	switch compare(w.head) {
 	case partial:
 		return
 	case alike:
-		w.out = append(w.out, quote...)
+		w.show(Normal, []byte(quote))
 	}
 	w.settleHead()
 }
 
+// show appends b in a style.
+func (w *Writer) show(s Style, b []byte) {
+	if s != w.lit {
+		w.dark()
+		w.out = append(w.out, w.styles[s].begin...)
+		w.lit = s
+	}
+	w.out = append(w.out, b...)
+}
+
+// dark ends the style that is on.
+func (w *Writer) dark() {
+	w.out = append(w.out, w.styles[w.lit].end...)
+	w.lit = Normal
+}
+
 func (w *Writer) newline() {
+	w.dark()
 	w.out = append(w.out, '\n')
 	w.atStart = true
 	w.before = '\n'
@@ -285,8 +325,10 @@ func (w *Writer) newline() {
 
 func (w *Writer) settleHead() {
 	if len(w.head) > 0 {
-		w.out = append(w.out, w.head...)
-		w.head = w.head[:0]
+		for i := range w.head {
+			w.show(w.looks[i], w.head[i:i+1])
+		}
+		w.head, w.looks = w.head[:0], w.looks[:0]
 		w.atStart = false
 	}
 }

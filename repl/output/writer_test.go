@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -104,6 +105,34 @@ func TestColor(t *testing.T) {
 	}
 }
 
+func TestSpan(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{Color: true})
+	w.Span(Strong, "to")
+	w.Span(Code, "ol")
+	w.Span(Normal, ": x ")
+	w.Span(Emphasis, "one\ntwo")
+	w.Span(Code, "")
+	w.Span(Bad, "\x1b[31m")
+	w.Fresh()
+	want := "| <1m>to</><36m>ol</>: x <4m>one</>\n<4m>two</><31m>\\x1b[31m</>\n"
+	if got := spelled(b.String()); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+// spelled writes colours as words in angle brackets.
+func spelled(s string) string {
+	return sgr.ReplaceAllStringFunc(s, func(code string) string {
+		if len(code) > len("\x1b[36m") || strings.HasPrefix(code, "\x1b[2") || code == "\x1b[0m" {
+			return "</>"
+		}
+		return "<" + code[2:] + ">"
+	})
+}
+
+var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
 type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
@@ -166,6 +195,49 @@ func FuzzWriter(f *testing.F) {
 		}
 		if again := Escape(Escape(string(in))); again != Escape(string(in)) {
 			t.Fatalf("not idempotent: %q", again)
+		}
+	})
+}
+
+// writes keeps what was written, write by write.
+type writes [][]byte
+
+func (w *writes) Write(p []byte) (int, error) {
+	*w = append(*w, bytes.Clone(p))
+	return len(p), nil
+}
+
+// FuzzSpan cuts a text anywhere and gives each piece a style: one byte of cuts
+// holds both.
+func FuzzSpan(f *testing.F) {
+	f.Add([]byte("a\r\ntool: \u202e\xf0\x9f\x98\x80\x1b[0m"), []byte{0x11, 0x22, 0x33})
+	f.Add([]byte("\xe2\x9a\xa0\xef\xb8\x8fERR\r\rOR:\n> x"), []byte{1, 0x1a, 0x2b})
+	f.Fuzz(func(t *testing.T, in, cuts []byte) {
+		var whole bytes.Buffer
+		plain := New(&whole, Options{})
+		plain.Write(in)
+		plain.Fresh()
+		var got writes
+		w := New(&got, Options{Color: true})
+		rest := in
+		for _, c := range cuts {
+			n := min(int(c>>4), len(rest))
+			w.Span(Style(c&15)%(last+1), string(rest[:n]))
+			rest = rest[n:]
+		}
+		w.Span(Normal, string(rest))
+		w.Fresh()
+		all := bytes.Join(got, nil)
+		if text := sgr.ReplaceAll(all, nil); !bytes.Equal(text, whole.Bytes()) {
+			t.Fatalf("in pieces: %q, whole: %q", text, whole.Bytes())
+		}
+		for _, piece := range got {
+			for line := range bytes.Lines(piece) {
+				s := spelled(string(line))
+				if strings.Count(s, "\x1b") > 0 || strings.LastIndex(s, "m>") > strings.LastIndex(s, "</>") && sgr.Match(line) {
+					t.Fatalf("a colour is left on: %q", line)
+				}
+			}
 		}
 	})
 }
