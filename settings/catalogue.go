@@ -12,7 +12,9 @@ import (
 )
 
 // Keys returns every key of a file of settings, by name.
-func Keys() []Key { return slices.Clone(catalogue().keys) }
+func Keys() []Key {
+	return slices.SortedFunc(slices.Values(catalogue().keys), func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // FindKey returns the key of a name, such as model.name, or one below a key
 // that holds anything, such as mcpServers.git.env.HOME. A name that holds keys
@@ -60,7 +62,7 @@ func Nearest(name string) string {
 		if strings.HasSuffix(k.Name, "."+last) {
 			d = min(d, 1) // in the wrong place
 		}
-		if d > 0 && d < least {
+		if candidate != name && d < least {
 			best, least = candidate, d
 		}
 	}
@@ -137,6 +139,10 @@ func (r row) key() Key {
 	case r.fallback == "":
 	case k.Type == isText:
 		k.fallback = r.fallback
+	case k.Type == isBool:
+		k.fallback = r.fallback == "true"
+	case k.Type == isWhole, k.Type == isNumber:
+		k.fallback = json.Number(r.fallback)
 	default:
 		k.fallback, _, _ = parseValue("", []byte(r.fallback))
 	}
@@ -185,29 +191,31 @@ func (n *node) add(k *Key) {
 }
 
 type tables struct {
-	keys []Key // by name
+	keys []Key
 	root *node
 }
 
 // catalogue returns every key. It is made when it is first needed, which is
 // when there is a file of settings.
-var catalogue = sync.OnceValue(func() tables {
-	t := tables{keys: slices.Clone(fields()), root: &node{}}
+var catalogue = sync.OnceValue(makeCatalogue)
+
+func makeCatalogue() tables {
+	rows := others()
+	t := tables{keys: append(make([]Key, 0, len(fields())+len(rows)), fields()...), root: &node{}}
 	taken := map[string]bool{}
 	for _, k := range t.keys {
 		taken[k.Name] = true
 	}
-	for _, r := range others() {
+	for _, r := range rows {
 		if !taken[r.name] {
 			t.keys = append(t.keys, r.key())
 		}
 	}
-	slices.SortFunc(t.keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	for i := range t.keys {
 		t.root.add(&t.keys[i])
 	}
 	return t
-})
+}
 
 // fields returns the keys that fields of [Settings] stand for, in their order.
 var fields = sync.OnceValue(func() []Key {

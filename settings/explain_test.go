@@ -1,0 +1,148 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// inputs returns what files of the given scopes, an environment and flags say.
+func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, bool), flags *Flags) Inputs {
+	t.Helper()
+	in := Inputs{Lookup: lookup, Flags: flags}
+	for _, scope := range []Scope{SystemDefaults, User, Workspace, System} {
+		l := layer(files[scope], lookup)
+		if l.Err != nil {
+			t.Fatal(l.Err)
+		}
+		l.Source = Source{Scope: scope, Path: string(scope)}
+		in.Layers = append(in.Layers, l)
+	}
+	return in
+}
+
+// brief writes an entry in a line.
+func brief(e Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", e.Key, Compact(e.Value))
+	for i, list := range [][]Origin{e.From, e.Over} {
+		for _, o := range list {
+			fmt.Fprintf(&b, " %s%s", []string{"<", ">"}[i], o.Scope)
+			if o.Line > 0 {
+				fmt.Fprintf(&b, ":%d", o.Line)
+			}
+			if o.Name != "" {
+				b.WriteString(" " + o.Name)
+			}
+			fmt.Fprintf(&b, "=%s", Compact(o.Value))
+		}
+	}
+	return b.String()
+}
+
+func TestExplain(t *testing.T) {
+	none := &Flags{}
+	for _, c := range []struct {
+		name  string
+		files map[Scope]string
+		vars  []string
+		flags *Flags
+		key   string
+		want  string
+	}{
+		{"everybody speaks", map[Scope]string{SystemDefaults: `{"model":{"name":"a"}}`, User: "{\n\"model\":\n{\"name\":\"b\"}}", Workspace: `{"model":{"name":"c"}}`, System: `{"model":{"name":"d"}}`},
+			[]string{"GEMINI_MODEL", "e"}, &Flags{Model: "f"}, "model.name",
+			`model.name "f" <flag --model="f" >environment GEMINI_MODEL="e" >system:1="d" >workspace:1="c" >user:3="b" >system-defaults:1="a"`},
+		{"the environment", map[Scope]string{System: `{"model":{"name":"d"}}`}, []string{"GEMINI_MODEL", "e"}, none, "model.name", `model.name "e" <environment GEMINI_MODEL="e" >system:1="d"`},
+		{"an empty variable", map[Scope]string{System: `{"model":{"name":"d"}}`}, []string{"GEMINI_MODEL", ""}, none, "model.name", `model.name "d" <system:1="d"`},
+		{"the machine", map[Scope]string{SystemDefaults: `{"model":{"name":"a"}}`, Workspace: `{"model":{"name":"c"}}`, System: `{"model":{"name":"d"}}`}, nil, none, "model.name",
+			`model.name "d" <system:1="d" >workspace:1="c" >system-defaults:1="a"`},
+		{"the default", nil, nil, none, "general.maxAttempts", `general.maxAttempts 10 <default=10`},
+		{"over the default", map[Scope]string{User: `{"general":{"maxAttempts":"3"}}`}, nil, none, "general.maxAttempts", `general.maxAttempts 3 <user:1=3 >default=10`},
+		{"a mistake", map[Scope]string{SystemDefaults: `{"general":{"maxAttempts":2}}`, User: `{"general":{"maxAttempts":"x"}}`}, nil, none, "general.maxAttempts",
+			`general.maxAttempts 2 <system-defaults:1=2 >user:1="x" >default=10`},
+		{"a flag that says more", nil, nil, &Flags{Yolo: true}, "general.defaultApprovalMode", `general.defaultApprovalMode "yolo" <flag --yolo="yolo" >default="default"`},
+		{"joined", map[Scope]string{User: `{"context":{"includeDirectories":["a"]}}`, Workspace: `{"context":{"includeDirectories":["b"]}}`}, nil, &Flags{IncludeDirs: []string{"c"}}, "context.includeDirectories",
+			`context.includeDirectories ["a","b","c"] <user:1=["a"] <workspace:1=["b"] <flag --include-directories=["c"]`},
+		{"each once, with the default", map[Scope]string{User: `{"advanced":{"excludedEnvVars":["A","DEBUG"]}}`}, nil, none, "advanced.excludedEnvVars",
+			`advanced.excludedEnvVars ["DEBUG","DEBUG_MODE","A"] <default=["DEBUG","DEBUG_MODE"] <user:1=["A","DEBUG"]`},
+		{"narrowed", map[Scope]string{User: `{"mcp":{"allowed":["a","b"]}}`, Workspace: `{"mcp":{"allowed":["B"]}}`}, nil, none, "mcp.allowed",
+			`mcp.allowed ["b"] <user:1=["a","b"] <workspace:1=["B"]`},
+		{"two variables", nil, []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT", "http://a", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://b"}, none, "telemetry.otlpEndpoint",
+			`telemetry.otlpEndpoint "http://a" <environment GEMINI_TELEMETRY_OTLP_ENDPOINT="http://a" >environment OTEL_EXPORTER_OTLP_ENDPOINT="http://b" >default="http://localhost:4317"`},
+		{"a switch", map[Scope]string{User: `{"telemetry":{"enabled":true}}`}, []string{"GEMINI_TELEMETRY_ENABLED", "no"}, none, "telemetry.enabled",
+			`telemetry.enabled false <environment GEMINI_TELEMETRY_ENABLED=false >user:1=true >default=false`},
+		{"a variable with nonsense", nil, []string{"GEMINI_TELEMETRY_TARGET", "moon"}, none, "telemetry.target", `telemetry.target "local" <default="local" >environment GEMINI_TELEMETRY_TARGET="moon"`},
+		{"a server elsewhere", map[Scope]string{User: `{"mcpServers":{"a":{"command":"x"}}}`, Workspace: `{"mcpServers":{"a":{"url":"y"}}}`}, nil, none, "mcpServers.a.command", `mcpServers.a.command null >user:1="x"`},
+		{"an unknown key", map[Scope]string{User: `{"modle":1}`}, nil, none, "modle", `modle null >user:1=1`},
+		{"the administrator's", map[Scope]string{User: `{"admin":{"secureModeEnabled":true}}`}, nil, none, "admin.secureModeEnabled", `admin.secureModeEnabled false <default=false >user:1=true`},
+		{"twice", map[Scope]string{User: "{\"model\":{\"name\":\"a\",\n\"name\":\"b\"}}"}, nil, none, "model.name", `model.name "b" <user:2="b"`},
+	} {
+		got := ""
+		for _, e := range inputs(t, c.files, env(c.vars...), c.flags).Explain(true) {
+			if e.Key == c.key {
+				got = brief(e)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What is explained is what the program goes by.
+func TestExplainAgrees(t *testing.T) {
+	in := inputs(t, map[Scope]string{SystemDefaults: `{"tools":{"useRipgrep":false,"exclude":["a"]}}`, User: `{"model":"m","excludedProjectEnvVars":["X"]}`, Workspace: `{"context":{"fileName":"A.md","includeDirectories":["d"]}}`,
+		System: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, env("GEMINI_MODEL", "n"), &Flags{MaxTurns: 3, IncludeDirs: []string{"e"}, JSON: true})
+	s := Default()
+	s.take(Merge(in.Layers))
+	if err := s.Override(in.Flags, in.Lookup); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{}
+	for _, e := range in.Explain(true) {
+		values[e.Key] = e.Value
+	}
+	for _, k := range fields() {
+		v := values[k.Name]
+		if word, is := v.(string); is && k.is(isList) {
+			v = []any{word}
+		}
+		got, want := Compact(v), Compact(k.get(s))
+		if got != want && !(v == nil && (want == `""` || want == "[]")) {
+			t.Errorf("%s is %s, and explained as %s", k.Name, want, got)
+		}
+	}
+}
+
+// A large file is explained in a time that grows with its size.
+func TestExplainLarge(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"modelConfigs": {"aliases": {`)
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "\n\"name%d\": {\"a\": %d},", i, i)
+	}
+	b.WriteString("}}}")
+	entries := inputs(t, map[Scope]string{User: b.String()}, env(), &Flags{}).Explain(false)
+	if len(entries) != 20_000 || entries[19_999].From[0].Line != 10_001 {
+		t.Errorf("%d entries, the last %+v", len(entries), entries[len(entries)-1])
+	}
+}
+
+func TestValue(t *testing.T) {
+	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &Flags{})
+	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "policyPaths": "[]", "model.nam": "null"} {
+		path, _ := SplitKey(key)
+		if got := Compact(Value(Under(in.Explain(true), path), path)); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestEscape(t *testing.T) {
+	for in, want := range map[string]string{"a\nb": "a\nb", "\x1b[2J": `\u001b[2J`, "\u202e\u009b": `\u202e\u009b`, "grün": "grün", "\U000e0001": `\udb40\udc01`, "\x7f": `\u007f`} {
+		if got := Escape(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
