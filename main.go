@@ -573,7 +573,7 @@ func (s *session) prompt() prompt.Config {
 // systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
 // means a file of the project's.
 func (s *session) systemMD() string {
-	v := os.Getenv("GEMINI_SYSTEM_MD")
+	v := s.getenv("GEMINI_SYSTEM_MD")
 	if on := strings.ToLower(v); (on == "1" || on == "true") && s.trust.State < settings.Unneeded {
 		return ""
 	}
