@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -211,6 +213,74 @@ func TestTypedBeforeAQuestion(t *testing.T) {
 			s.Line("/quit")
 			s.Exit()
 		})
+	}
+}
+
+// A pasted answer is one answer, however many lines it has.
+func TestPastedAnswer(t *testing.T) {
+	server := et.NewServer(et.Says("", et.Call("1", "ask_user", "questions", []any{
+		map[string]any{"question": "What does it say?", "header": "Error", "type": "text"},
+		map[string]any{"question": "Shall I begin?", "header": "Start", "type": "yesno"}})), et.Says("I see."))
+	c := terminal(t, server)
+	c.Term = "xterm"
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("help me")
+	s.Expect(toSay)
+	s.Send("\x1b[200~first\ny\nlast\x1b[201~")
+	s.Expect("3 lines")
+	s.Line("")
+	s.Expect(toConfirm)
+	s.Line("n")
+	s.Expect("I see.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	if got, want := answerOf(t, server, "ask_user"), `{"output":"{\"answers\":{\"0\":\"first\\ny\\nlast\",\"1\":\"No\"}}"}`; got != want {
+		t.Errorf("the model reads %s", got)
+	}
+}
+
+// Every question ends so that a script can wait for it.
+func TestQuestionsByExpect(t *testing.T) {
+	path, err := exec.LookPath("expect")
+	if err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("expect is not installed")
+	}
+	server := et.NewServer(questions(), et.Says("I begin."))
+	c := terminal(t, server)
+	cmd := exec.CommandContext(t.Context(), path, "-c", `
+		set timeout 60
+		proc answer {text} {
+			expect {
+				-re {\nanswer [^\n]*: $} { send "$text\r" }
+				timeout { exit 7 }
+				eof { exit 8 }
+			}
+		}
+		eval spawn -noecho [split $env(COMMAND) "\n"]
+		expect "> "
+		send "make a service\r"
+		answer post
+		answer 2,3
+		answer my-service
+		answer yes
+		expect "I begin."
+		expect "> "
+		send "/quit\r"
+		expect eof
+		exit [lindex [wait] 3]`)
+	cmd.Dir = c.Dir
+	cmd.Env = append(c.Env, "TERM=dumb", "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	want := `{"output":"{\"answers\":{\"0\":\"PostgreSQL\",\"1\":\"Lint, Race detector\",\"2\":\"my-service\",\"3\":\"Yes\"}}"}`
+	if got := answerOf(t, server, "ask_user"); got != want {
+		t.Errorf("the model reads %s", got)
 	}
 }
 
