@@ -2,7 +2,10 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"gemline/settings/jsonc"
@@ -30,8 +33,11 @@ func (src Source) SetKey(ctx context.Context, key string, value any) (Change, er
 }
 
 // UnsetKey takes a key out of the file, and changes nothing else in it. One
-// that is not there stays away.
+// that is not there stays away, and so does the file.
 func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
+	if _, err := os.Stat(src.Path); errors.Is(err, fs.ErrNotExist) && src.Path != "" {
+		return Change{Path: src.Path, Same: true}, nil
+	}
 	return src.change(ctx, key, jsonc.Unset)
 }
 

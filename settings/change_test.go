@@ -46,6 +46,11 @@ func TestSetKey(t *testing.T) {
 		t.Errorf("it holds\n%s, want\n%s", got, want)
 	}
 
+	absent := Source{Scope: Workspace, Path: filepath.Join(t.TempDir(), ".gemini", "settings.json")}
+	if c, err = absent.UnsetKey(t.Context(), "model.name"); err != nil || !c.Same || names(t, filepath.Dir(filepath.Dir(absent.Path))) != "" {
+		t.Errorf("no file: %+v, %v", c, err)
+	}
+
 	var fe *FileError
 	write(`{"model": "a"}`)
 	if _, err := src.SetKey(t.Context(), "model.name", "b"); !errors.As(err, &fe) || !strings.Contains(err.Error(), "model is a string, not an object") {

@@ -2,12 +2,14 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -129,26 +131,48 @@ func renew(path string, mode fs.FileMode, b []byte) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".gemline-*.json")
+	dir, prefix := filepath.Dir(path), ".gemline-"+filepath.Base(path)+"-"
+	sweep(dir, prefix)
+	tmp, err := os.CreateTemp(dir, prefix)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return unwritten(path, err)
 	}
 	defer os.Remove(tmp.Name()) // of no effect once it is renamed
 	_, err = tmp.Write(b)
 	if was != nil {
 		keepOwner(tmp, was)
 	}
-	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err = cmp.Or(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return unwritten(path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil { // the new name, too; not every system can
-		_ = dir.Sync()
-		dir.Close()
+	if d, err := os.Open(dir); err == nil { // the new name, too; not every system can
+		_ = d.Sync()
+		d.Close()
 	}
 	return nil
+}
+
+// sweep removes what a program that was killed left behind: whoever holds the
+// lock is the only one that writes.
+func sweep(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// unwritten says that the file at path can't be written, without the name of
+// the one that takes its place.
+func unwritten(path string, err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }
 
 // mayWrite refuses a file that is meant to stay as it is, which a rename would

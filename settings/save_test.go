@@ -69,6 +69,9 @@ func TestSave(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, ".gemline-settings.json-123"), nil, 0o600); err != nil { // of a program that was killed
+		t.Fatal(err)
+	}
 	if err := Save(t.Context(), path, to("y", 2)); err != nil {
 		t.Fatal(err)
 	}
