@@ -412,9 +412,12 @@ func (s *session) work() (err error) {
 		return err
 	}
 	for _, dir := range s.settings.IncludeDirs {
-		if err := s.workspace.Add(dir); err != nil {
+		if err := s.workspace.Add(s.paths.Folder(dir)); err != nil {
 			s.notify(fmt.Sprintf("a directory to work in: %v", err))
 		}
+	}
+	for _, w := range s.workspace.Complaints() {
+		s.notify(w)
 	}
 	s.shell = shell.Settings{
 		Environ:    os.Environ(),
