@@ -157,6 +157,8 @@ func TestUnusableFile(t *testing.T) {
 		message      string
 	}{
 		{"no comma", "{\n  \"a\": 1\n  \"b\": 2}", 3, 3, "invalid character '\"' after object value (expecting ',' or '}')"},
+		{"an escape", "{\"a\": \x1b\n", 1, 7, "invalid character '\\u001b' at start of value"},
+		{"a line end in a string", "{\n\"a\": \"hunter2\n\"}", 2, 6, "is no valid string, number or word of JSON"},
 		{"cut off", "{\"model\": {", 1, 12, "the file ends in the middle"},
 		{"a list", "\n [1]", 2, 2, "must hold an object: { ... }"},
 		{"a word", "true", 1, 1, "must hold an object: { ... }"},

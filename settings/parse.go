@@ -242,6 +242,10 @@ func syntax(path string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		e.Message = "the file ends in the middle"
 	}
+	if strings.HasPrefix(e.Message, "invalid literal") { // which it quotes in full, and which may be a secret
+		e.Message = "is no valid string, number or word of JSON"
+	}
+	e.Message = Escape(strings.ReplaceAll(e.Message, "\n", `\n`)) // it may quote a character
 	return e
 }
 

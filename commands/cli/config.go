@@ -17,6 +17,7 @@ type configCommand struct {
 	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files."`
 	Path     configPath     `cmd:"" help:"Say where the files of settings are."`
 	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files."`
+	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 
 // environment returns a variable of the environment alone. Files of settings
@@ -106,10 +107,13 @@ func (w *World) entry(e settings.Entry) error {
 func place(o settings.Origin, value bool) string {
 	var b strings.Builder
 	b.WriteString(string(o.Scope))
-	for _, word := range []string{o.Path, o.Name} {
-		if word != "" {
-			b.WriteString(" " + word)
-		}
+	switch {
+	case o.Name == "":
+		b.WriteString(strings.TrimRight(" "+o.Path, " "))
+	case o.Path == "":
+		b.WriteString(" " + o.Name)
+	default:
+		b.WriteString(" " + o.Name + " in " + o.Path)
 	}
 	if o.Line > 0 {
 		fmt.Fprintf(&b, ":%d", o.Line)
@@ -336,3 +340,8 @@ func (w *World) report(files []file) error {
 	}
 	return nil
 }
+
+type configSchema struct{}
+
+// Run prints the schema, for editors.
+func (*configSchema) Run(w *World) error { return w.document(settings.Schema()) }
