@@ -109,9 +109,6 @@ func merge(n *node, lower, higher map[string]any) map[string]any {
 	out := maps.Clone(lower)
 	shallow := n != nil && n.key != nil && n.key.Merge == "shallow"
 	for name, v := range higher {
-		if inherited(name) {
-			continue
-		}
 		old, both := lower[name]
 		next := n.next(name)
 		a, object := old.(map[string]any)

@@ -36,7 +36,7 @@ func TestConfigReads(t *testing.T) {
 		return lookup(name)
 	}
 	w.DotEnv = map[string]string{"NAME": "from-env-file", "GEMINI_MODEL": "x"}
-	real := strings.NewReplacer("USER", user, "PROJECT", project)
+	real := strings.NewReplacer("USER", user, "PROJECT", project, "SYSTEM", filepath.Dir(w.Paths.Home))
 	for _, c := range []struct {
 		name, args, want string
 		trusted          bool
@@ -48,6 +48,7 @@ func TestConfigReads(t *testing.T) {
 		{"explained", "config get general.preferredEditor --origin", "general.preferredEditor = (not set)\n", true},
 		{"a mistake", "config get modle --origin", "modle = (not set)\n  over workspace PROJECT:1 = 1; \"modle\" is not a setting\n", true},
 		{"an object", "config get output --json", "{\n  \"key\": \"output\",\n  \"value\": {\n    \"format\": \"json\"\n  }\n}\n", true},
+		{"all files", "config validate", "SYSTEM/system-defaults.json: not there\nUSER: nothing is wrong with it\nPROJECT: not used, since the folder is not trusted\nSYSTEM/system.json: not there\n", false},
 		{"a file", "config validate PROJECT", "PROJECT: 1 to look at\nPROJECT:1: \"modle\" is not a setting\n", false},
 	} {
 		out.Reset()
