@@ -2,7 +2,8 @@ package settings
 
 // others are the keys that no field of [Settings] stands for: what the program
 // does not go by, or not yet. A name in angle brackets is any name. A field
-// that takes a key over takes its row out of here.
+// that takes a key over takes its row out of here. It is as long as the table
+// is.
 func others() []row {
 	return []row{
 		{"$schema", isText, "", "", Ignored, "Where an editor finds the schema of the file."},
