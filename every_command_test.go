@@ -1,0 +1,255 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	et "gemline/engine/enginetest"
+	"gemline/repl/output"
+	"gemline/repl/teletype"
+)
+
+// A typed line, and what the program shows last before it waits again.
+type typed struct{ line, until string }
+
+// ready ends what a command shows.
+const ready = "\n> "
+
+// uses is how every slash command is used, in a sensible way at least once, by
+// its words. A command that is not here has not been looked at on a terminal.
+var uses = map[string][]typed{
+	"about":              {{"/about", ready}},
+	"auth":               {{"/auth", ready}},
+	"auth status":        {{"/auth status", ready}},
+	"auth use":           {{"/auth use gemini-api-key", ready}, {"/auth use nothing", ready}},
+	"auth signin":        {{"/auth signin", ready}},
+	"auth signout":       {{"/auth signout", ready}},
+	"clear":              {{"/clear", ready}},
+	"copy":               {{"/copy", ready}},
+	"directory":          {{"/directory", ready}},
+	"directory show":     {{"/directory show", ready}},
+	"directory add":      {{"/directory add ..", ready}, {"/directory add nowhere", ready}},
+	"help":               {{"/help", ready}},
+	"memory":             {{"/memory", ready}},
+	"memory show":        {{"/memory show", ready}},
+	"memory list":        {{"/memory list", ready}},
+	"memory refresh":     {{"/memory refresh", ready}},
+	"memory add":         {{"/memory add tea, not coffee", ready}},
+	"model":              {{"/model", ready}, {"/model flash", ready}},
+	"model set":          {{"/model set pro", ready}},
+	"permissions":        {{"/permissions", ready}},
+	"permissions status": {{"/permissions status", ready}},
+	"permissions trust":  {{"/permissions trust", "not now: "}, {"what?", "not now: "}, {"", ready}},
+	"permissions list":   {{"/permissions list", ready}},
+	"permissions add":    {{"/permissions add", ready}},
+	"permissions deny":   {{"/permissions deny ..", ready}},
+	"permissions remove": {{"/permissions remove ..", ready}},
+	"quit":               nil, // ends the session, so it comes last
+	"settings":           {{"/settings", ready}},
+	"settings list":      {{"/settings list --origin --all", ready}},
+	"settings get":       {{"/settings get ui.accessibility.screenReader", ready}, {"/settings get nothing", ready}},
+	"settings set":       {{"/settings set ui.accessibility.screenReader true", ready}},
+	"settings unset":     {{"/settings unset ui.accessibility.screenReader", ready}},
+	"settings path":      {{"/settings path", ready}},
+	"settings validate":  {{"/settings validate", ready}},
+	"stats":              {{"/stats", ready}},
+	"stats session":      {{"/stats session", ready}},
+	"stats model":        {{"/stats model", ready}},
+	"stats tools":        {{"/stats tools", ready}},
+	"todos":              {{"/todos", ready}},
+	"tools":              {{"/tools", ready}},
+	"tools list":         {{"/tools list", ready}},
+	"tools desc":         {{"/tools desc", ready}},
+}
+
+// others are what a line may be that is no command.
+var others = []typed{
+	{"/nothing of the kind", ready}, // goes to the model
+	{"/hlep", ready},
+	{"what does @notes.txt say?", ready},
+	{"@nothing.txt and !{", ready},
+	{"!echo out; echo err >&2; exit 3", ready},
+	{"!printf '\\033[2J\\r\\b\\a\\342\\200\\256\\n'", ready},
+	{"!", "\n! "},
+	{"pwd", "\n! "},
+	{"!", ready},
+	{`"""`, "\n... "},
+	{"a block", "\n... "},
+	{`"""`, ready},
+	{`one line \`, "\n... "},
+	{"and another", ready},
+}
+
+// spelled returns the words of every command, sub-commands included.
+func spelled(prefix string, set commands.Set) (all []string) {
+	for _, c := range set {
+		all = append(append(all, prefix+c.Name), spelled(prefix+c.Name+" ", c.Sub)...)
+	}
+	return all
+}
+
+// everything returns what is typed to use everything once.
+func everything(t *testing.T) (lines []typed) {
+	t.Helper()
+	known := spelled("", commands.Builtin())
+	for _, name := range known {
+		use, ok := uses[name]
+		if !ok {
+			t.Errorf("nobody has looked at /%s on a plain terminal: it needs an entry among the uses", name)
+		}
+		lines = append(lines, use...)
+	}
+	for name := range uses {
+		if !slices.Contains(known, name) {
+			t.Errorf("there is no /%s", name)
+		}
+	}
+	return append(lines, others...)
+}
+
+// remarks answer what everything sends to the model.
+func remarks() []et.Reply {
+	return []et.Reply{et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("Four.")}
+}
+
+// labels are what messages of the program begin with.
+func labels() (all []string) {
+	for _, l := range output.Labels() {
+		all = append(all, string(l))
+	}
+	return all
+}
+
+// Every command there is, in one session on a terminal that can only append:
+// next to nothing at the start, the characters that are typed, text and line
+// ends, and every label where a line begins.
+func TestEveryCommandInPlainMode(t *testing.T) {
+	for _, term := range []string{"dumb", "xterm-256color"} {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(remarks()...)
+			c := terminal(t, server)
+			if c.Term = term; term != "dumb" {
+				c.Env = append(c.Env, "ACCESSIBLE=1") // plain mode where more is possible
+			}
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			start := s.Transcript()
+			if len(start) > 200 {
+				t.Errorf("%d bytes before anything was typed: %q", len(start), start)
+			}
+			shows := string(start)
+			for _, key := range "hello world" {
+				s.Send(string(key))
+				s.Expect(string(key))
+				if shows += string(key); string(s.Transcript()) != shows {
+					t.Errorf("typing %c shows %q, want %q", key, s.Transcript(), shows)
+				}
+			}
+			s.Send("\x15") // Ctrl-U, which the terminal itself carries out
+			session := len(shows)
+			for _, l := range everything(t) {
+				s.Line(l.line)
+				s.Expect(l.until)
+			}
+			s.Line("/quit")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			checkPlain(t, afterRubout(s.Transcript()[session:]))
+			if n := len(server.Requests()); n != len(remarks()) {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// afterRubout returns a transcript without what the terminal does to take a
+// line back.
+func afterRubout(b []byte) []byte {
+	for len(b) > 2 && string(b[:3]) == "\b \b" {
+		b = b[3:]
+	}
+	return b
+}
+
+// checkPlain checks a transcript of plain mode.
+func checkPlain(t *testing.T, transcript []byte) {
+	t.Helper()
+	for _, fault := range teletype.Lint(transcript, teletype.Rules{Quiet: true}) {
+		t.Error(fault)
+	}
+	for _, fault := range teletype.Overprinted(transcript, labels()...) {
+		t.Error(fault)
+	}
+	if t.Failed() {
+		t.Logf("%q", transcript)
+	}
+}
+
+// managing is how the sub-commands of the command line are used.
+var managing = map[string][][]string{
+	"config": {{"list", "--all", "--origin"}, {"get", "nothing"}, {"path"}, {"validate"}, {"--help"}},
+	"trust":  {{"status"}, {"list"}, {"add"}},
+	"auth":   {{"status"}, {"use", "nothing"}},
+}
+
+// The sub-commands of the command line keep to the same rules.
+func TestEverySubCommandInPlainMode(t *testing.T) {
+	for _, name := range cli.Names() {
+		calls, ok := managing[name]
+		if !ok {
+			t.Errorf("nobody has looked at gemline %s on a plain terminal: it needs an entry here", name)
+		}
+		for _, args := range calls {
+			t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
+				c := terminal(t, et.NewServer())
+				c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
+				c.Args = append([]string{name}, args...)
+				s := teletype.Start(t, c)
+				s.Exit()
+				if len(s.Transcript()) == 0 {
+					t.Error("nothing is shown")
+				}
+				checkPlain(t, s.Transcript())
+			})
+		}
+	}
+}
+
+// In smart mode a key costs what it shows: two bytes at most on average, and
+// nothing is erased or drawn again.
+func TestTypingInSmartMode(t *testing.T) {
+	const text = "hello world"
+	for _, term := range []string{"xterm", "xterm-256color", "screen", "linux", "vt100"} {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(et.Says("Hi."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			if n := len(s.Transcript()); n > 200 {
+				t.Errorf("%d bytes before anything was typed: %q", n, s.Transcript())
+			}
+			s.Send("a") // the editor begins
+			s.Expect("a")
+			s.Send("\x7f")
+			s.Expect("\b \b")
+			before := len(s.Transcript())
+			for _, key := range text {
+				s.Send(string(key))
+				s.Expect(string(key))
+			}
+			if added := s.Transcript()[before:]; len(added) > 2*len(text) || strings.ContainsAny(string(added), "\x1b\r\b") {
+				t.Errorf("typing %q writes %d bytes: %q", text, len(added), added)
+			}
+			s.Send("\r")
+			s.Expect("Hi.")
+			s.Expect("> ")
+			s.Line("/quit")
+			s.Exit()
+		})
+	}
+}
