@@ -8,18 +8,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/repl/markdown"
 	"gemline/repl/output"
-)
-
-// A Pace is how much of an answer is collected before it is shown.
-type Pace int
-
-// The paces.
-const (
-	BySentence Pace = iota
-	ByToken         // as it comes
-	ByParagraph
-	AtEnd
 )
 
 // A Printer shows the events of a session's turns.
@@ -36,9 +26,12 @@ type Printer struct {
 	// returns where. If it is nil or returns nothing, nothing is said of it.
 	Keep func(name, text string) (where string)
 
-	held    strings.Builder // of the answer, not shown yet
-	said    bool            // the answer has begun
-	reads   []string        // titles of what was read or searched, not told yet
+	reader  *markdown.Renderer // of the answer, nil between answers
+	held    []markdown.Span    // of the answer, not shown yet
+	end     string             // the last bytes of it so far
+	said    bool               // the answer has its label
+	broken  bool               // a line of another kind stands inside the answer
+	reads   []string           // titles of what was read or searched, not told yet
 	running []call
 	shown   int
 }
@@ -56,8 +49,8 @@ func (p *Printer) Begin(now time.Time) {
 		p.Tally = new(tally.Tally)
 	}
 	p.Tally.Start(now)
-	p.running, p.reads, p.said = nil, nil, false
-	p.held.Reset()
+	p.endAnswer()
+	p.running, p.reads = nil, nil
 }
 
 // End ends a turn with its done line.
@@ -90,9 +83,10 @@ func (p *Printer) Doing() string {
 	}
 }
 
-// Beat says that work goes on.
+// Beat says that work goes on. An answer that has begun goes on below.
 func (p *Printer) Beat(elapsed time.Duration) {
-	p.settle()
+	p.tellReads()
+	p.said, p.broken = false, p.reader != nil
 	p.say(output.Progress, "%s, %s", tally.Duration(elapsed), p.Doing())
 }
 
@@ -119,7 +113,9 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Notice:
 		p.settle()
 		p.say(output.Info, "%s", ev.Text)
-	case engine.Turn, engine.Thought, engine.Called, engine.Usage:
+	case engine.Turn:
+		p.endAnswer() // the next one is another
+	case engine.Thought, engine.Called, engine.Usage:
 		// The tally counts them; nobody waits for them.
 	default:
 		panic(fmt.Sprintf("repl: unknown event %T", ev))
@@ -131,65 +127,11 @@ func (p *Printer) say(l output.Label, format string, args ...any) {
 	p.Out.Line(l, format, args...)
 }
 
-// text takes in a piece of the answer and shows what is ripe.
-func (p *Printer) text(delta string) {
-	p.tellReads()
-	p.held.WriteString(delta)
-	if p.Pace == AtEnd {
-		return
-	}
-	s := p.held.String()
-	n := ripe(s, p.Pace)
-	p.held.Reset()
-	p.held.WriteString(s[n:])
-	p.answer(s[:n])
-}
-
-func (p *Printer) answer(s string) {
-	if !p.said {
-		s = strings.TrimLeft(s, "\n")
-	}
-	if s == "" {
-		return
-	}
-	if !p.said {
-		p.Out.Begin(output.Gemini)
-		p.said = true
-	}
-	p.shown++
-	p.Out.Text(s)
-}
-
-// ripe returns how much of s may be shown at a pace.
-func ripe(s string, pace Pace) int {
-	switch pace {
-	case ByToken:
-		return len(s)
-	case ByParagraph:
-		if i := strings.LastIndex(s, "\n\n"); i >= 0 {
-			return i + 2
-		}
-		return 0
-	case AtEnd:
-		return 0
-	}
-	n := strings.LastIndexByte(s, '\n') + 1
-	for _, end := range []string{". ", "! ", "? ", ": ", "\u3002", "\uff01", "\uff1f"} {
-		if i := strings.LastIndex(s, end); i >= 0 {
-			n = max(n, i+len(end))
-		}
-	}
-	return n
-}
-
 // settle shows everything that was held back, so that something else may be
 // shown below.
 func (p *Printer) settle() {
 	p.tellReads()
-	s := p.held.String()
-	p.held.Reset()
-	p.answer(s)
-	p.said = false
+	p.endAnswer()
 	p.Out.Fresh()
 }
 
@@ -204,14 +146,6 @@ func (p *Printer) started(ev engine.Started) {
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 	}
 	p.running = append(p.running, c)
-}
-
-// endAnswer shows the rest of an answer without telling of reads, which may
-// go on.
-func (p *Printer) endAnswer() {
-	if p.said || p.held.Len() > 0 {
-		p.settle()
-	}
 }
 
 func (p *Printer) quiet(name string) bool {

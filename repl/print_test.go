@@ -109,6 +109,13 @@ func printed(t *testing.T, script string) string {
 			ev = f
 		case "retry":
 			ev = engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New(args[0]), Restart: true}
+		case "turn":
+			ev = engine.Turn{}
+		case "beat":
+			var n int
+			fmt.Sscan(args[0], &n)
+			p.Beat(time.Duration(n) * time.Second)
+			continue
 		case "notice":
 			ev = engine.Notice{Text: args[0]}
 		case "error":

@@ -1,0 +1,141 @@
+package repl
+
+import (
+	"strings"
+
+	"gemline/repl/markdown"
+	"gemline/repl/output"
+)
+
+// A Pace is how much of an answer is collected before it is shown.
+type Pace int
+
+// The paces.
+const (
+	BySentence Pace = iota
+	ByToken         // as it comes
+	ByParagraph
+	AtEnd
+)
+
+// text takes in a piece of the answer and shows what is ripe.
+func (p *Printer) text(delta string) {
+	p.tellReads()
+	if p.reader == nil {
+		p.reader = markdown.New()
+	}
+	spans := p.reader.Write(delta)
+	n := p.ripe(spans)
+	now, later := cut(spans, n)
+	if n > 0 {
+		p.answer(append(p.held, now...))
+		p.held = nil
+	}
+	p.held = append(p.held, later...)
+}
+
+// answer shows spans, below the label of the model's messages.
+func (p *Printer) answer(spans []markdown.Span) {
+	if len(spans) == 0 {
+		return
+	}
+	if !p.said {
+		p.Out.Begin(output.Gemini)
+		if p.broken && spans[0].Style == markdown.Code {
+			p.Out.Fresh() // a line of code is nothing but that
+		}
+		p.said, p.broken = true, false
+	}
+	p.shown++
+	for _, s := range spans {
+		p.Out.Span(look(s.Style), s.Text)
+	}
+}
+
+// look returns how a piece of an answer looks.
+func look(s markdown.Style) output.Style {
+	switch s {
+	case markdown.Title, markdown.Strong:
+		return output.Strong
+	case markdown.Emphasis:
+		return output.Emphasis
+	case markdown.Code:
+		return output.Code
+	case markdown.Address:
+		return output.Address
+	case markdown.Spoken:
+		return output.Note
+	}
+	return output.Normal
+}
+
+// ripe returns how much of spans, which follow what is held, may be shown.
+func (p *Printer) ripe(spans []markdown.Span) int {
+	if p.Pace == AtEnd {
+		return 0
+	}
+	var b strings.Builder
+	b.WriteString(p.end)
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	s := b.String()
+	n := max(0, ripe(s, p.Pace)-len(p.end))
+	if p.Pace == BySentence && s != p.end && strings.IndexByte(".!?:", s[len(s)-1]) >= 0 {
+		n = len(s) - len(p.end) // a word is read when a blank follows it
+	}
+	if strings.Trim(s[len(p.end):][:n], " ") == "" {
+		n = 0 // it goes with what follows
+	}
+	const longest = 3 // bytes of the end of a sentence
+	p.end = s[max(0, len(s)-longest+1):]
+	return n
+}
+
+// cut cuts spans after n bytes.
+func cut(spans []markdown.Span, n int) (before, after []markdown.Span) {
+	for i, s := range spans {
+		if len(s.Text) <= n {
+			n -= len(s.Text)
+			continue
+		}
+		before = append(before, spans[:i]...)
+		if n > 0 {
+			before = append(before, markdown.Span{Text: s.Text[:n], Style: s.Style})
+		}
+		after = append(after, markdown.Span{Text: s.Text[n:], Style: s.Style})
+		return before, append(after, spans[i+1:]...)
+	}
+	return spans, nil
+}
+
+// ripe returns how much of s may be shown at a pace.
+func ripe(s string, pace Pace) int {
+	switch pace {
+	case ByToken:
+		return len(s)
+	case ByParagraph:
+		if i := strings.LastIndex(s, "\n\n"); i >= 0 {
+			return i + 2
+		}
+		return 0
+	case AtEnd:
+		return 0
+	}
+	n := strings.LastIndexByte(s, '\n') + 1
+	for _, end := range []string{". ", "! ", "? ", ": ", "\u3002", "\uff01", "\uff1f"} {
+		if i := strings.LastIndex(s, end); i >= 0 {
+			n = max(n, i+len(end))
+		}
+	}
+	return n
+}
+
+// endAnswer shows the rest of an answer. What follows is another text.
+func (p *Printer) endAnswer() {
+	if p.reader != nil {
+		p.answer(append(p.held, p.reader.Close()...))
+		p.reader, p.held, p.end = nil, nil, ""
+	}
+	p.said, p.broken = false, false
+}

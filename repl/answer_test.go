@@ -1,0 +1,88 @@
+package repl
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"gemline/engine"
+	"gemline/repl/markdown"
+	"gemline/repl/output"
+)
+
+// told returns what a Printer shows of an answer that comes in pieces.
+func told(pace Pace, color bool, pieces ...string) (steps []string) {
+	var b bytes.Buffer
+	p := &Printer{Out: output.New(&b, output.Options{Color: color}), Pace: pace}
+	now := time.Unix(0, 0)
+	p.Begin(now)
+	for _, s := range pieces {
+		p.Print(engine.Text{Delta: s}, now)
+		steps = append(steps, b.String())
+		b.Reset()
+	}
+	p.End(nil, now)
+	return append(steps, b.String())
+}
+
+func TestPace(t *testing.T) {
+	pieces := []string{"One", ". T", "wo **three** fo", "ur.\n", "\nFive", " six"}
+	tests := []struct {
+		name string
+		pace Pace
+		want []string
+	}{
+		{"token", ByToken, []string{"", "gemini: One.", " Two three", " four.", "\n\n", "Five", " six\ndone: 0.0 s\n"}},
+		{"sentence", BySentence, []string{"", "gemini: One.", "", " Two three four.", "\n\n", "", "Five six\ndone: 0.0 s\n"}},
+		{"paragraph", ByParagraph, []string{"", "", "", "", "gemini: One. Two three four.\n\n", "", "Five six\ndone: 0.0 s\n"}},
+		{"final", AtEnd, []string{"", "", "", "", "", "", "gemini: One. Two three four.\n\nFive six\ndone: 0.0 s\n"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := told(tt.pace, false, pieces...)
+			if s, want := strings.Join(got, "|"), strings.Join(tt.want, "|"); s != want {
+				t.Errorf("got\n%q, want\n%q", s, want)
+			}
+		})
+	}
+}
+
+// TestColors compares an answer in colours with the same one in none.
+func TestColors(t *testing.T) {
+	text := "# Title\n\n**one\ntwo** and `code` at <https://x.y>\n\n```go\na\n```\n|a|\n|-|\n|*b*|\n"
+	plain := strings.Join(told(ByToken, false, text), "")
+	got := strings.Join(told(ByToken, true, text), "")
+	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	if s := sgr.ReplaceAllString(got, ""); s != plain {
+		t.Errorf("in colours\n%s, without\n%s", s, plain)
+	}
+	for line := range strings.Lines(got) {
+		codes := sgr.FindAllString(line, -1)
+		if len(codes)%2 != 0 {
+			t.Errorf("a colour goes on behind the line %q", line)
+		}
+	}
+	if n := len(sgr.FindAllString(got, -1)); n < 20 {
+		t.Errorf("%d colours in\n%q", n, got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	spans := []markdown.Span{{Text: "ab"}, {Text: "cd", Style: markdown.Code}}
+	for n, want := range []string{"|abcd", "a|bcd", "ab|cd", "abc|d", "abcd|"} {
+		before, after := cut(spans, n)
+		var b strings.Builder
+		for _, s := range before {
+			b.WriteString(s.Text)
+		}
+		b.WriteString("|")
+		for _, s := range after {
+			b.WriteString(s.Text)
+		}
+		if b.String() != want {
+			t.Errorf("cut after %d: %s, want %s", n, b.String(), want)
+		}
+	}
+}
