@@ -70,3 +70,22 @@ func TestText(t *testing.T) {
 		})
 	}
 }
+
+// TestManual holds the example in the manual to what happens.
+func TestManual(t *testing.T) {
+	page, err := os.ReadFile("../../docs/terminal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(info string) string {
+		_, rest, _ := strings.Cut(string(page), "\n````"+info+"\n")
+		text, _, ok := strings.Cut(rest, "````\n")
+		if !ok {
+			t.Fatalf("no block of %s", info)
+		}
+		return text
+	}
+	if diff := cmp.Diff(block("text"), shown(block("markdown"))); diff != "" {
+		t.Error(diff)
+	}
+}
