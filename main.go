@@ -18,6 +18,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -76,7 +77,11 @@ func start(args []string) (code int) {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	reporter := repl.NewReporter(cmp.Or(settings.WantedFormat(args), s.settings.Format), repl.Report{
+	format := cmp.Or(settings.WantedFormat(args), s.settings.Format)
+	if managed {
+		format = "text" // a sub-command prints its own document, and an error is no record of a run
+	}
+	reporter := repl.NewReporter(format, repl.Report{
 		Out: os.Stdout, Err: os.Stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet,
 		Broken: func(err error) {
 			if errors.Is(err, syscall.EPIPE) {
@@ -119,7 +124,7 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
-	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, Flags: s.flags,
+	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
 		Trusted: s.trust.State == settings.Trusted}
 }
 
@@ -148,6 +153,9 @@ func (s *session) settle(managed bool) error {
 	s.trust, err = s.paths.Trust(s.settings, s.flags, s.lookup)
 	switch {
 	case managed:
+		if err == nil && s.trust.State == settings.Trusted {
+			s.load(true) // what is wrong with a file is for the sub-command to say
+		}
 		return nil
 	case err != nil:
 		return err
@@ -370,7 +378,7 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	if err := s.ask(); err != nil {
 		return err
 	}
-	if os.Getenv("GEMINI_SYSTEM_MD")+os.Getenv("GEMINI_WRITE_SYSTEM_MD") != "" { // a file that can't be used is no accident
+	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") != "" { // a file that can't be used is no accident
 		if _, err := prompt.System(s.prompt()); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
@@ -559,7 +567,7 @@ func (s *session) prompt() prompt.Config {
 		Git:         prompt.InRepository(s.paths.Cwd),
 		Notes:       s.memory.Notes(),
 		Disabled:    prompt.Disabled(s.getenv),
-		SystemMD:    s.systemMD(), WriteSystemMD: os.Getenv("GEMINI_WRITE_SYSTEM_MD"),
+		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.Temp, Roots: s.workspace.Roots(),
@@ -672,8 +680,7 @@ func (s *session) interact(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console := &repl.Console{Lines: reader, Out: out, Interrupts: interrupts}
-	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
-	asker := &repl.Asker{Console: console, Edit: repl.Editor(editor, os.Stdin, os.Stdout, os.Stderr)}
+	asker := &repl.Asker{Console: console}
 	s.notify = func(text string) { out.Line(output.Warning, "%s", text) }
 	if line := mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
@@ -682,6 +689,8 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.enter(ctx, console); err != nil {
 		return err
 	}
+	editor := cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	asker.Edit = repl.Editor(editor, os.Stdin, os.Stdout, os.Stderr)
 	if err := s.build(ctx, asker); err != nil {
 		return err
 	}
@@ -807,6 +816,8 @@ func (s *session) piped(ctx context.Context) (repl.Prompt, error) {
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+func installed(program string) bool { _, err := exec.LookPath(program); return err == nil }
 
 // signalled is the error of a run that a signal ended.
 type signalled syscall.Signal

@@ -120,3 +120,31 @@ func shown(key string) string {
 	}
 	return key
 }
+
+// tighten takes from a project's settings what would take back a protection
+// that the user or the machine has set up: a project may only add to them.
+func (c *checker) tighten(tree map[string]any) {
+	security, _ := tree["security"].(map[string]any)
+	redaction, _ := security["environmentVariableRedaction"].(map[string]any)
+	for _, name := range []string{"disableYoloMode", "disableAlwaysAllow", "toolSandboxing", "blockGitExtensions"} {
+		c.only(security, true, "security", name)
+	}
+	for _, name := range []string{"enablePermanentToolApproval", "autoAddToPolicyByDefault"} {
+		c.only(security, false, "security", name)
+	}
+	c.only(redaction, true, "security", "environmentVariableRedaction", "enabled")
+	if _, ok := redaction["allowed"]; ok {
+		delete(redaction, "allowed")
+		c.wrong([]string{"security", "environmentVariableRedaction", "allowed"},
+			"security.environmentVariableRedaction.allowed: a project can't set it")
+	}
+}
+
+// only drops the switch that path ends in from object, unless it is safe.
+func (c *checker) only(object map[string]any, safe bool, path ...string) {
+	name := path[len(path)-1]
+	if on, ok := object[name].(bool); ok && on != safe {
+		delete(object, name)
+		c.wrong(path, fmt.Sprintf("%s: a project can only set it to %v", JoinKey(path), safe))
+	}
+}

@@ -65,6 +65,9 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	l.doc.tree = nil // it is no longer what the file says
 	delete(tree, "admin")
 	l.tree = c.tree(tree)
+	if l.Scope == Workspace {
+		c.tighten(l.tree)
+	}
 	l.Problems = c.problems
 }
 

@@ -94,17 +94,23 @@ func parseValue(path string, b []byte) (any, *document, error) {
 	if i := tooDeep(b); i >= 0 {
 		return nil, nil, refuse(path, b, i, "objects and lists are nested too deep")
 	}
-	root, err := hujson.Parse(b)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // perhaps only a line comment is not ended
-		if ended, err2 := hujson.Parse(append(b[:len(b):len(b)], '\n')); err2 == nil {
-			root, err = ended, nil
-		}
-	}
+	root, err := parseText(b)
 	if err != nil {
 		return nil, nil, syntax(path, err)
 	}
 	doc := &document{text: b, root: root}
 	return doc.value(nil, root), doc, nil
+}
+
+// parseText parses b, which may end in a comment without a line end.
+func parseText(b []byte) (hujson.Value, error) {
+	root, err := hujson.Parse(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		if ended, err2 := hujson.Parse(append(b[:len(b):len(b)], '\n')); err2 == nil {
+			return ended, nil
+		}
+	}
+	return root, err
 }
 
 // value returns what v says. Numbers stay as they are written.

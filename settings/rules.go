@@ -71,9 +71,12 @@ func readRules(path string) ([]Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := hujson.Parse(bytes.TrimPrefix(b, []byte("\ufeff")))
+	v, err := parseText(bytes.TrimPrefix(b, []byte("\ufeff")))
+	if len(tree) == 0 { // also a text of nothing but blanks
+		return nil, nil
+	}
 	if err != nil {
-		return nil, nil // nothing but blanks: parseObject has seen all else
+		return nil, err
 	}
 	var rules []Decision
 	for _, m := range v.Value.(*hujson.Object).Members {
@@ -257,7 +260,7 @@ func withRule(b []byte, folder string, rule Rule) ([]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
 	}
-	v, err := hujson.Parse([]byte(text))
+	v, err := parseText([]byte(text))
 	if err != nil {
 		return nil, err
 	}

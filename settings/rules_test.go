@@ -88,6 +88,10 @@ func TestRemember(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
+	os.WriteFile(path, fmt.Appendf(nil, "{%q: \"DO_NOT_TRUST\"} // a comment without an end", p.Cwd), 0o600)
+	if state() != Distrusted {
+		t.Error("the comment hides the rule")
+	}
 	const text = "{\n  // mine\n  \"/srv\": \"TRUST_FOLDER\", // kept\n  \"/opt\": \"DO_NOT_TRUST\"\n}\n"
 	os.WriteFile(path, []byte(text), 0o600)
 	if _, err := p.Remember(t.Context(), env(), p.Cwd, DoNotTrust); err != nil || state() != Distrusted {

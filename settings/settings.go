@@ -39,7 +39,7 @@ type Settings struct {
 
 	Redact      bool     `key:"security.environmentVariableRedaction.enabled" default:"true" help:"Keep variables that look like secrets from commands."`
 	AllowedVars []string `key:"security.environmentVariableRedaction.allowed" help:"Variables that commands get, whatever they look like."`
-	BlockedVars []string `key:"security.environmentVariableRedaction.blocked" help:"Variables that commands never get."`
+	BlockedVars []string `key:"security.environmentVariableRedaction.blocked" merge:"union" help:"Variables that commands never get."`
 	NoYolo      bool     `key:"security.disableYoloMode" help:"Refuse -y and --approval-mode yolo, with exit code 52."`
 	FolderTrust bool     `key:"security.folderTrust.enabled" default:"true" help:"Ask before a folder's own settings, .env and context files are used. A project can't set it."`
 

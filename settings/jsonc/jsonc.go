@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -73,6 +74,13 @@ func edit(text []byte, path []string, change func(*document) ([]patch, error)) (
 		rest = []byte("{}\n")
 	}
 	root, err := hujson.Parse(rest)
+	unended := false
+	if errors.Is(err, io.ErrUnexpectedEOF) { // perhaps only a comment on the last line has no end
+		ended := append(rest[:len(rest):len(rest)], '\n')
+		if v, err2 := hujson.Parse(ended); err2 == nil {
+			root, rest, err, unended = v, ended, nil, true
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +92,9 @@ func edit(text []byte, path []string, change func(*document) ([]patch, error)) (
 		return text, nil
 	}
 	rest = apply(rest, patches)
+	if unended {
+		rest = bytes.TrimSuffix(rest, []byte("\n"))
+	}
 	if marked {
 		rest = append([]byte(mark), rest...)
 	}

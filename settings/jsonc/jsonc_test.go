@@ -33,6 +33,7 @@ func TestSet(t *testing.T) {
 		{"nothing but a comment before the brace", "{\n  /* mine */ }", "a", 1, "{\n  /* mine */\n  \"a\": 1 }"},
 
 		{"another scalar", "{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "a", "x", "{\n  \"a\": \"x\", // one\n  \"b\": 2\n}\n"},
+		{"a comment without an end", "{\"a\": 1} // mine", "a", 2, "{\"a\": 2} // mine"},
 		{"another type", `{"a":{"b":[1]}}`, "a.b", nil, `{"a":{"b":null}}`},
 		{"the same", "{ \"a\" : 1.50 , }", "a", 1.5, "{ \"a\" : 1.50 , }"},
 		{"the same list", "{\"a\": [ 1,\n // one\n 2, ]}", "a", []int{1, 2}, "{\"a\": [ 1,\n // one\n 2, ]}"},
