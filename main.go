@@ -35,6 +35,7 @@ import (
 	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
+	"gemline/engine/auth"
 	"gemline/engine/journal"
 	"gemline/engine/memory"
 	"gemline/engine/model"
@@ -485,19 +486,20 @@ const waiting = 10 * time.Minute
 
 // ask makes the generator: the API or a recording, and what wraps it.
 func (s *session) ask() error {
-	api, err := model.OptionsFrom(s.getenv, version)
-	if err != nil {
-		return err
-	}
-	setup := model.Setup{API: api, Fake: s.flags.FakeResponses, Strict: true, Record: s.flags.RecordResponses,
+	setup := model.Setup{Fake: s.flags.FakeResponses, Strict: true, Record: s.flags.RecordResponses,
 		Retry: model.RetryOptions{Attempts: s.settings.MaxAttempts, Budget: waiting}}
 	if s.flags.FakeNonStrict != "" {
 		setup.Fake, setup.Strict = s.flags.FakeNonStrict, false
 	}
+	if err := s.pay(&setup); err != nil {
+		return err
+	}
 	if s.flags.Debug {
-		if setup.Logger, err = s.debugLog(); err != nil {
+		l, err := s.debugLog()
+		if err != nil {
 			return err
 		}
+		setup.Logger = l
 	}
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -507,6 +509,33 @@ func (s *session) ask() error {
 		return err
 	}
 	s.generator, s.closers = g, append(s.closers, stop)
+	return nil
+}
+
+// pay finds out what pays for requests, unless a recording answers them. What
+// is kept somewhere is looked for by the first request.
+func (s *session) pay(setup *model.Setup) error {
+	if setup.Fake != "" {
+		return nil
+	}
+	c, err := auth.Choose(auth.Config{Selected: s.settings.AuthType, Enforced: s.settings.EnforcedAuth, External: s.settings.ExternalAuth,
+		Getenv: s.getenv, GOOS: runtime.GOOS, Request: s.settings.VertexShare, Shared: s.settings.VertexUrge})
+	if err != nil {
+		return err
+	}
+	setup.API = model.Options{APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+		Vertex: c.Method == auth.Vertex, Project: c.Project, Location: c.Location, Quota: c.Quota,
+		BaseURL: c.BaseURL, APIVersion: s.getenv("GOOGLE_GENAI_API_VERSION"), Version: version,
+		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}
+	if c.Account != nil {
+		setup.API.Account, setup.API.Metadata = c.Account.Read, c.Account.Host
+	}
+	if c.Stored {
+		setup.API.FindKey = func(ctx context.Context) (string, error) {
+			key, _, err := auth.NewStore(s.paths.User(), s.getenv).Find(ctx, c)
+			return key, err
+		}
+	}
 	return nil
 }
 
@@ -887,6 +916,7 @@ func outcome(err error) repl.Outcome {
 		over  *engine.OverflowError
 		call  *engine.CallError
 		asked *model.Error
+		broke *auth.Error
 	)
 	switch {
 	case err == nil:
@@ -930,6 +960,11 @@ func outcome(err error) repl.Outcome {
 			set(67, "quota", "QuotaError")
 		case model.Unavailable:
 			set(68, "unavailable", "NetworkError")
+		}
+	case errors.As(err, &broke):
+		o.Hint = broke.Hint
+		if set(41, "auth", "FatalAuthenticationError"); broke.Config {
+			set(52, "config", "FatalConfigError")
 		}
 	case errors.Is(err, context.Canceled):
 		set(130, "cancelled", "FatalCancellationError")

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "CI", "GITHUB_ACTIONS"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("GEMINI_FORCE_FILE_STORAGE", "true") // keep off the keyring of whoever tests
 			env.Setenv("GEMINI_MODEL", "gemini-2.5-flash")
 			env.Setenv("EDITOR", "")
 			env.Setenv("VISUAL", "")

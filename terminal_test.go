@@ -36,7 +36,7 @@ func terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
 		t.Fatal(err)
 	}
 	return teletype.Command{Path: self, Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: project, Env: []string{
-		asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "CI=", "GITHUB_ACTIONS=", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL,
+		asProgram + "=1", "GORACE=atexit_sleep_ms=0", "GEMINI_FORCE_FILE_STORAGE=true", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "CI=", "GITHUB_ACTIONS=", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL,
 	}}
 }
 

@@ -53,32 +53,6 @@ func TestCAsFrom(t *testing.T) {
 	}
 }
 
-func TestParseHeader(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want http.Header
-		err  string
-	}{
-		{"", http.Header{}, ""},
-		{"A: 1", http.Header{"A": {"1"}}, ""},
-		{"a: 1, x-b:2 ,", http.Header{"A": {"1"}, "X-B": {"2 ,"}}, ""},
-		{"Accept: a, b, c;q=1, X: d", http.Header{"Accept": {"a, b, c;q=1"}, "X": {"d"}}, ""},
-		{"X: http://h:1/,a b: c", http.Header{"X": {"http://h:1/,a b: c"}}, ""},
-		{"Authorization: Bearer x.y", http.Header{"Authorization": {"Bearer x.y"}}, ""},
-		{"nothing", nil, "without a name"},
-		{": x", nil, "without a name"},
-		{"X: a\r\nY: b", nil, "control character"},
-	} {
-		got, err := model.ParseHeader(c.in)
-		if d := cmp.Diff(c.want, got); d != "" && c.err == "" {
-			t.Errorf("%q: %s", c.in, d)
-		}
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("%q: error %v, want %q", c.in, err, c.err)
-		}
-	}
-}
-
 // TestCertificates talks to a server whose certificate only the settings can
 // vouch for.
 func TestCertificates(t *testing.T) {

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"cmp"
 	"log/slog"
-	"strings"
 
 	"gemline/engine"
 )
@@ -63,24 +61,4 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		g = teller{Generator: g, log: s.Logger, redact: secrets}
 	}
 	return Retry(g, s.Retry), closeAll, nil
-}
-
-// OptionsFrom returns the options that an environment asks for. The error is
-// about a variable that can't be understood.
-func OptionsFrom(getenv func(string) string, version string) (Options, error) {
-	header, err := ParseHeader(getenv("GEMINI_CLI_CUSTOM_HEADERS"))
-	if err != nil {
-		return Options{}, err
-	}
-	key := cmp.Or(strings.TrimSpace(getenv("GEMINI_API_KEY")), strings.TrimSpace(getenv("GOOGLE_API_KEY")))
-	return Options{
-		APIKey:     key,
-		Bearer:     getenv("GEMINI_API_KEY_AUTH_MECHANISM") == "bearer",
-		BaseURL:    getenv("GOOGLE_GEMINI_BASE_URL"),
-		APIVersion: getenv("GOOGLE_GENAI_API_VERSION"),
-		Header:     header,
-		Version:    version,
-		Proxy:      ProxyFrom(getenv),
-		CAs:        CAsFrom(getenv),
-	}, nil
 }
