@@ -425,6 +425,11 @@ func (s *session) work() (err error) {
 			s.notify(fmt.Sprintf("a directory to work in: %v", err))
 		}
 	}
+	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
+		if err := s.journal.SetDirectories(dirs); err != nil {
+			s.notify(fmt.Sprintf("the directories are not kept with the session: %v", err))
+		}
+	}
 	for _, w := range s.workspace.Complaints() {
 		s.notify(w)
 	}
@@ -626,7 +631,8 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
 		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
-		Manage: func(ctx context.Context, args ...string) error { return cli.Run(ctx, s.world(out), args) },
+		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
+		Manage:      func(ctx context.Context, args ...string) error { return cli.Run(ctx, s.world(out), args) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, os.Getenv, text)
 		},

@@ -68,6 +68,10 @@ type App struct {
 	// there is one prompt and no session.
 	Restart func(ctx context.Context) error
 
+	// Directories records which directories are worked in, the first one
+	// aside, so that they are there when the session is gone on with.
+	Directories func(dirs []string) error
+
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 

@@ -42,9 +42,10 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	var out strings.Builder
 	app := &commands.App{Out: &out, Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws,
 		Tally: &tally.Tally{}, Commands: commands.Builtin(),
-		About:   func() []commands.Fact { return []commands.Fact{{Name: "version", Value: "1"}} },
-		Memory:  memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
-		Restart: func(context.Context) error { return nil },
+		About:       func() []commands.Fact { return []commands.Fact{{Name: "version", Value: "1"}} },
+		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
+		Restart:     func(context.Context) error { return nil },
+		Directories: func([]string) error { return nil },
 		Copy: func(_ context.Context, text string) (string, error) {
 			if text != "the answer" {
 				return "", errors.New("wrong text: " + text)

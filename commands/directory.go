@@ -63,7 +63,7 @@ func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, 
 		return nil, err
 	}
 	app.Engine.Reopen(ctx)
-	return nil, failed
+	return nil, errors.Join(failed, app.Directories(app.Workspace.Roots()[1:]))
 }
 
 // readHere reads the context files again and says which of them came with the

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ type File struct {
 	exists  bool // the file is there already
 	opening bool // an opening message may be recorded
 	head    []byte
+	dirs    []string // recorded as worked in
 
 	out  *os.File
 	torn bool // the file may end within a line
@@ -50,7 +52,7 @@ type File struct {
 
 // New returns a File for a session that begins.
 func New(cfg Config) *File {
-	f := &File{id: cfg.ID, now: cfg.Now, opening: true}
+	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -75,7 +77,7 @@ func New(cfg Config) *File {
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
 func (c *Conversation) Resume(now func() time.Time) (*File, error) {
-	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened}
+	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened, dirs: c.Directories}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -183,6 +185,10 @@ func (f *File) Retract() error {
 
 // SetDirectories records which other directories are worked in.
 func (f *File) SetDirectories(dirs []string) error {
+	if slices.Equal(dirs, f.dirs) {
+		return nil
+	}
+	f.dirs = slices.Clone(dirs)
 	b, err := encode(map[string]any{"$set": map[string]any{"directories": dirs}})
 	if err != nil {
 		return err
