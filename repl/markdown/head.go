@@ -13,7 +13,7 @@ func head(line []byte, inParagraph bool) int {
 		case c == '>':
 			i, ok = indent(line, i+1, false)
 			continue
-		case c == '|', c < 0x20, c == 0x7f:
+		case c < 0x20:
 			return 0
 		case c == '<':
 			if len(rest) > 1 && !letter(rest[1]) && rest[1] != '/' && rest[1] != '!' && rest[1] != '?' {
@@ -53,10 +53,8 @@ func indent(line []byte, i int, any bool) (int, bool) {
 func begins(s []byte) (n int, marker bool) {
 	c := s[0]
 	switch c {
-	case '-', ':':
-		n = run(s, "-:| \t") // a rule, an underline, a table's second line
-	case '*', '_', '=':
-		n = run(s, string(c)+" \t")
+	case '-', '*', '_', '=':
+		n = run(s, string(c)+" \t") // a rule, an underline
 	case '`', '~':
 		if n = run(s, string(c)); n >= 3 {
 			return 0, false

@@ -121,8 +121,9 @@ func (r *Renderer) tryHead() {
 	line := r.line
 	r.line, r.looked = r.line[:0], 0
 	r.feed.line(line[:n])
-	if !r.sync() {
-		panic("markdown: a head that is no text: " + string(line[:n])) // a mistake in this package
+	if !r.sync() { // it is no text after all, so the rest is another line
+		r.line = append(r.line, line[n:]...)
+		return
 	}
 	r.running = true
 	r.paragraph().write(line[r.feed.textAt(n):])

@@ -38,6 +38,9 @@ func (t *prose) write(p []byte) {
 	}
 	if !t.inLine {
 		t.inLine = true
+		if run(p[:1], "-:|") == 0 {
+			t.noHeader()
+		}
 		t.keep = t.table != nil || t.header != nil || p[0] == '|'
 	}
 	if t.keep {
@@ -117,7 +120,7 @@ func (t *prose) underline(line []byte) bool {
 		t.in.close()
 		t.page.end()
 	}
-	t.table = new(table)
+	t.table, t.header = new(table), nil
 	for c := rows[0].FirstChild(); c != nil; c = c.NextSibling() {
 		var cell page
 		cell.children(c, src, Plain)
