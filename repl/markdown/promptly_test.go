@@ -59,7 +59,7 @@ func TestPromptly(t *testing.T) {
 
 // TestHeld looks at how much is held back of what never closes.
 func TestHeld(t *testing.T) {
-	for _, open := range []string{"*", "`", "[", "<a ", "[a](", "\\", "[a](b \"", "**_`", strings.Repeat("x", 50)} {
+	for _, open := range []string{"*", "`", "[", "<a ", "[a](", "\\", "[a](b \"", "**_`", "\n|", strings.Repeat("x", 50)} {
 		r := New()
 		shown, given := 0, 0
 		for i := range 20000 {
@@ -79,7 +79,7 @@ func TestHeld(t *testing.T) {
 		for _, s := range r.Close() {
 			shown += len(s.Text)
 		}
-		if shown != given && open != "\\" {
+		if shown != given && open != "\\" && open != "\n|" {
 			t.Errorf("behind %q, %d of %d bytes were shown", open, shown, given)
 		}
 		if r.Close() != nil {

@@ -45,7 +45,11 @@ func (t *prose) write(p []byte) {
 	}
 	if t.keep {
 		t.line = append(t.line, p...)
-		return
+		if t.table != nil || len(t.line) <= maxHeld {
+			return
+		}
+		t.noHeader() // nor is it one itself
+		p, t.keep = t.line, false
 	}
 	t.text(p)
 }
