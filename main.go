@@ -703,7 +703,8 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 
 // interact holds a session at a terminal.
 func (s *session) interact(ctx context.Context) error {
-	mode := output.Decide(output.Signs{Flag: s.flags.PlainFlag(), Setting: &s.settings.ScreenReader, Terminal: true, Lookup: os.LookupEnv})
+	flag, off := s.flags.PlainFlag()
+	mode := output.Decide(output.Signs{Flag: flag, FlagOff: off, Setting: &s.settings.ScreenReader, Terminal: true, Lookup: os.LookupEnv})
 	out := output.New(os.Stdout, output.Options{Color: mode.Color})
 	_, echoed := os.LookupEnv("INSIDE_EMACS")
 	reader, err := repl.NewLines(repl.LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: mode.Smart, Echoed: echoed})

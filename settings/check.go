@@ -133,10 +133,20 @@ func (c *checker) tighten(tree map[string]any) {
 		c.only(security, false, "security", name)
 	}
 	c.only(redaction, true, "security", "environmentVariableRedaction", "enabled")
-	if _, ok := redaction["allowed"]; ok {
-		delete(redaction, "allowed")
-		c.wrong([]string{"security", "environmentVariableRedaction", "allowed"},
-			"security.environmentVariableRedaction.allowed: a project can't set it")
+	c.never(redaction, "security", "environmentVariableRedaction", "allowed")
+	// A program that is run unasked, and words that could pass for others.
+	general, _ := tree["general"].(map[string]any)
+	c.never(general, "general", "notificationCommand")
+	ui, _ := tree["ui"].(map[string]any)
+	c.never(ui, "ui", "labels")
+}
+
+// never drops what path ends in from object.
+func (c *checker) never(object map[string]any, path ...string) {
+	name := path[len(path)-1]
+	if _, ok := object[name]; ok {
+		delete(object, name)
+		c.wrong(path, JoinKey(path)+": a project can't set it")
 	}
 }
 

@@ -32,8 +32,13 @@ type Flags struct {
 	OutputFormat string `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
 	JSON         bool   `name:"json" group:"Output" help:"Short for --output-format json."`
 	Quiet        bool   `short:"q" group:"Output" help:"Nothing on standard error but errors."`
-	Plain        bool   `group:"Output" help:"Plain mode: no colour, no escape sequence, output only appended."`
-	ScreenReader bool   `aliases:"accessible" group:"Output" help:"Plain mode, for screen readers and braille displays."`
+	Plain        *bool  `group:"Session" help:"Plain mode: no colour, no escape sequence, output only appended. --no-plain beats the settings."`
+	ScreenReader *bool  `aliases:"accessible" group:"Session" help:"The same, for screen readers and braille displays."`
+	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final."`
+	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much is told of what the model does: short, normal or full."`
+	PromptFormat string `enum:",plain,stable" default:"" placeholder:"FORMAT" group:"Session" help:"stable: prompts that a program can wait for, and no line editor."`
+	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show nothing of what is typed."`
+	ASCII        bool   `name:"ascii" group:"Session" help:"Show everything in ASCII."`
 
 	Stdin   bool `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
 	NoStdin bool `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
@@ -72,15 +77,19 @@ func (f *Flags) Mode() string {
 	return ""
 }
 
-// PlainFlag returns the flag that asks for plain mode, "" if none does.
-func (f *Flags) PlainFlag() string {
-	switch {
-	case f.ScreenReader:
-		return "--screen-reader"
-	case f.Plain:
-		return "--plain"
+// PlainFlag returns the flag that is about plain mode, "" if there is none, and
+// whether it says no.
+func (f *Flags) PlainFlag() (name string, off bool) {
+	name, off = "", true
+	for _, fl := range []struct {
+		name string
+		on   *bool
+	}{{"--plain", f.Plain}, {"--screen-reader", f.ScreenReader}} {
+		if fl.on != nil && (*fl.on || off) { // of two, the one that says yes
+			name, off = fl.name, !*fl.on
+		}
 	}
-	return ""
+	return name, name != "" && off
 }
 
 // Dash reports whether the prompt is a lone hyphen: read standard input.
@@ -229,7 +238,7 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 		case strings.HasPrefix(name, "--"):
 			fl = long[kebab(name[2:])]
 			if off := strings.TrimPrefix(kebab(name[2:]), "no-"); fl == nil && long[off] != nil && long[off].IsBool() && !given {
-				continue // every switch is off by default
+				fl, value, given = long[off], "false", true
 			}
 		case len(name) > 2 && short[name[1:2]] != nil: // -ovalue, or switches run together
 			rest := strings.TrimPrefix(arg, name[:2])

@@ -29,7 +29,20 @@ func TestFlags(t *testing.T) {
 		{"-r|3|-p|x", func(f *Flags) bool { return f.Resume == Optional{true, "3"} && f.Prompt == "x" }},
 		{"--resume=latest", func(f *Flags) bool { return f.Resume == Optional{true, "latest"} }},
 		{"--no-debug", func(f *Flags) bool { return !f.Debug }},
-		{"--accessible", func(f *Flags) bool { return f.ScreenReader }},
+		{"", plainFlag("", false)},
+		{"--accessible", plainFlag("--screen-reader", false)},
+		{"--plain", plainFlag("--plain", false)},
+		{"--plain=true", plainFlag("--plain", false)},
+		{"--no-plain", plainFlag("--plain", true)},
+		{"--plain=false", plainFlag("--plain", true)},
+		{"--no-accessible", plainFlag("--screen-reader", true)},
+		{"--screenReader=false", plainFlag("--screen-reader", true)},
+		{"--plain|--no-screen-reader", plainFlag("--plain", false)},
+		{"--screen-reader|--no-plain", plainFlag("--screen-reader", false)},
+		{"--screen-reader|--no-screen-reader", plainFlag("--screen-reader", true)},
+		{"--no-echo", func(f *Flags) bool { return f.NoEcho }},
+		{"--no-ascii", func(f *Flags) bool { return !f.ASCII }},
+		{"--stream|final|--detail=short", func(f *Flags) bool { return f.Stream == "final" && f.Detail == "short" }},
 		{"--include-directories|a,b|--include-directories|c", func(f *Flags) bool {
 			return slices.Equal(f.IncludeDirs, []string{"a", "b", "c"})
 		}},
@@ -46,6 +59,10 @@ func TestFlags(t *testing.T) {
 			}
 		})
 	}
+}
+
+func plainFlag(name string, off bool) func(*Flags) bool {
+	return func(f *Flags) bool { n, o := f.PlainFlag(); return n == name && o == off }
 }
 
 func TestBadCommandLines(t *testing.T) {

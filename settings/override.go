@@ -49,8 +49,12 @@ func overrides() []override {
 			return name, f.Format(), f.Format() != ""
 		}},
 		{key: "ui.accessibility.screenReader", flag: func(f *Flags) (string, any, bool) {
-			return "--screen-reader", true, f.ScreenReader
+			name, off := f.PlainFlag()
+			return name, !off, name != ""
 		}},
+		{key: "ui.stream", flag: func(f *Flags) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" }},
+		{key: "ui.detail", flag: func(f *Flags) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" }},
+		{key: "ui.ascii", flag: func(f *Flags) (string, any, bool) { return "--ascii", true, f.ASCII }},
 		{key: "context.includeDirectories", flag: func(f *Flags) (string, any, bool) {
 			items := make([]any, len(f.IncludeDirs))
 			for i, dir := range f.IncludeDirs {

@@ -16,6 +16,16 @@ type Settings struct {
 	ScreenReader bool   `key:"ui.accessibility.screenReader" help:"Plain mode. Flags and ACCESSIBLE beat it."`
 	Editor       string `key:"general.preferredEditor" enum:"vscode,vscodium,windsurf,cursor,zed,antigravity,sublimetext,lapce,nova,bbedit,vim,neovim,emacs,emacsclient,hx,micro" help:"Where a proposal is edited. It beats VISUAL and EDITOR."`
 	NewWindow    bool   `key:"general.openEditorInNewWindow" help:"Have an editor that can open another window for it."`
+	Vi           bool   `key:"general.vimMode" help:"Vi keys where gemline edits the line. /vim beats it."`
+
+	Stream   string `key:"ui.stream" enum:"token,sentence,paragraph,final" help:"How much of an answer is shown at a time. If nothing is said: a sentence in plain mode, a token in smart mode. --stream and /stream beat it."`
+	Detail   string `key:"ui.detail" default:"normal" enum:"short,normal,full" help:"How much is told of what the model does. --detail and /detail beat it."`
+	Thinking string `key:"ui.inlineThinkingMode" default:"off" enum:"off,full" help:"Show the model's thoughts, at full detail."`
+	ASCII    bool   `key:"ui.ascii" help:"Show quotation marks, dashes, arrows and the like in ASCII, and other characters as escapes. --ascii beats it."`
+
+	Notifications bool   `key:"general.enableNotifications" help:"Call for attention at a question, and when a turn of five seconds or more is over."`
+	NotifyMethod  string `key:"general.notificationMethod" default:"auto" enum:"auto,osc9,osc777,bell,none" help:"How to call for attention. In plain mode only bell does anything."`
+	NotifyCommand string `key:"general.notificationCommand" help:"A shell command that is run instead, with one JSON object on its standard input. A project can't set it."`
 
 	FileNames     []string `key:"context.fileName" lone:"yes" help:"More names of context files; one name or a list."`
 	Markers       []string `key:"context.memoryBoundaryMarkers" default:".git" help:"What a directory holds above which no context files are looked for; an empty list: none of a parent."`
@@ -55,6 +65,17 @@ type Settings struct {
 	// Merged is everything that the files say, for what needs whole objects,
 	// such as mcpServers and hooks. It is not to be changed.
 	Merged map[string]any
+}
+
+// Labels returns what ui.labels says: words by the labels that they stand for.
+func (s *Settings) Labels() map[string]string {
+	words := map[string]string{}
+	ui, _ := s.Merged["ui"].(map[string]any)
+	labels, _ := ui["labels"].(map[string]any)
+	for name, v := range labels {
+		words[name], _ = v.(string)
+	}
+	return words
 }
 
 // Default returns the settings of a user who has none.

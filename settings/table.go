@@ -40,12 +40,9 @@ func others() []row {
 		{"policyPaths", isList, "[]", "union", Later, "More files or directories of the user's rules."},
 		{"adminPolicyPaths", isList, "[]", "union", Later, "More files or directories of the administrator's rules."},
 
-		{"general.vimMode", isBool, "false", "", Ignored, "Vi keys in the input box."},
 		{"general.devtools", isBool, "false", "", Ignored, "The developers' inspector."},
 		{"general.enableAutoUpdate", isBool, "true", "", Ignored, "Update the program by itself; gemline never does."},
 		{"general.enableAutoUpdateNotification", isBool, "true", "", Ignored, "Tell of new versions; gemline does not look for any."},
-		{"general.enableNotifications", isBool, "false", "", Ignored, "Call for attention through the terminal."},
-		{"general.notificationMethod", "auto|osc9|osc777|bell", "auto", "", Ignored, "How to call for attention."},
 		{"general.checkpointing.enabled", isBool, "true", "", Later, "Keep a snapshot before files are changed; false in the Gemini CLI."},
 		{"general.plan.enabled", isBool, "true", "", Later, "Offer plan mode."},
 		{"general.plan.directory", isText, "", "", Later, "Where plans are written; else in the session's own directory."},
@@ -64,6 +61,7 @@ func others() []row {
 		{"ide.enabled", isBool, "false", "", Later, "Connect to the editor's companion."},
 		{"ide.hasSeenNudge", isBool, "false", "", Ignored, "Whether the hint about editors was shown."},
 
+		{"ui.labels.<label>", isText, "", "", Used, "Another word for a label, by the label, such as gemini: a letter, then letters, digits, - and _, 20 at most. A project can't set it."},
 		{"ui.theme", isText, "", "", Ignored, "The name of a colour theme."},
 		{"ui.autoThemeSwitching", isBool, "true", "", Ignored, "Follow the terminal between light and dark."},
 		{"ui.terminalBackgroundPollingInterval", isNumber, "60", "", Ignored, "How many seconds pass between looks at the terminal's background."},
@@ -71,7 +69,6 @@ func others() []row {
 		{"ui.hideWindowTitle", isBool, "false", "", Ignored, "Leave the window's title alone."},
 		{"ui.showStatusInTitle", isBool, "false", "", Ignored, "Show the state in the window's title."},
 		{"ui.dynamicWindowTitle", isBool, "true", "", Ignored, "Let the window's title follow what is done."},
-		{"ui.inlineThinkingMode", "off|full", "off", "", Later, "Show the model's thoughts in full."},
 		{"ui.showHomeDirectoryWarning", isBool, "true", "", Later, "Warn of a start in the home directory."},
 		{"ui.showCompatibilityWarnings", isBool, "true", "", Later, "Warn of a terminal that lacks something."},
 		{"ui.hideTips", isBool, "false", "", Ignored, "Leave the tips out."},
