@@ -47,9 +47,11 @@ func (p *Printer) answer(spans []markdown.Span) {
 		p.said, p.broken = true, false
 	}
 	p.shown++
-	for _, s := range spans {
-		p.Out.Span(look(s.Style), s.Text)
+	all := make([]output.Span, len(spans))
+	for i, s := range spans {
+		all[i] = output.Span{Style: look(s.Style), Text: s.Text}
 	}
+	p.Out.Spans(all...)
 }
 
 // look returns how a piece of an answer looks.

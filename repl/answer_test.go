@@ -10,6 +10,7 @@ import (
 	"gemline/engine"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
+	"gemline/repl/teletype"
 )
 
 // told returns what a Printer shows of an answer that comes in pieces.
@@ -84,5 +85,27 @@ func TestCut(t *testing.T) {
 		if b.String() != want {
 			t.Errorf("cut after %d: %s, want %s", n, b.String(), want)
 		}
+	}
+}
+
+// TestAnswerOnATerminal has the model repeat Markdown at a terminal.
+func TestAnswerOnATerminal(t *testing.T) {
+	for term, want := range map[string]string{
+		"dumb":  "gemini: You said hey and ls.\r\n",
+		"xterm": "You said \x1b[1mhey\x1b[22m and \x1b[36mls\x1b[0m.\r\n",
+	} {
+		t.Run(term, func(t *testing.T) {
+			s := terminal(t, term, "NO_COLOR=", "CLICOLOR=", "FORCE_COLOR=1")
+			s.Line("**hey** and `ls`")
+			s.Expect(want)
+			s.Expect("> ")
+			s.Send("\x04")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			if faults := teletype.Lint(s.Transcript(), teletype.Rules{Smart: term != "dumb"}); len(faults) > 0 {
+				t.Errorf("faults: %v", faults)
+			}
+		})
 	}
 }

@@ -98,11 +98,19 @@ func (w *Writer) Text(s string) {
 	w.flush()
 }
 
-// Span writes outside text in a style. No style goes on over the end of a line,
+// A Span is outside text in a style.
+type Span struct {
+	Style Style
+	Text  string
+}
+
+// Spans writes outside text in one go. No style goes on over the end of a line,
 // or when the write is over.
-func (w *Writer) Span(s Style, text string) {
-	w.style = s
-	w.take([]byte(text))
+func (w *Writer) Spans(spans ...Span) {
+	for _, s := range spans {
+		w.style = s.Style
+		w.take([]byte(s.Text))
+	}
 	w.style = Normal
 	w.flush()
 }

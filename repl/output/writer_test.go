@@ -105,15 +105,14 @@ func TestColor(t *testing.T) {
 	}
 }
 
-func TestSpan(t *testing.T) {
+func TestSpans(t *testing.T) {
 	var b bytes.Buffer
 	w := New(&b, Options{Color: true})
-	w.Span(Strong, "to")
-	w.Span(Code, "ol")
-	w.Span(Normal, ": x ")
-	w.Span(Emphasis, "one\ntwo")
-	w.Span(Code, "")
-	w.Span(Bad, "\x1b[31m")
+	w.Spans(Span{Strong, "to"}, Span{Code, "ol"})
+	w.Spans(Span{Normal, ": x "})
+	w.Spans(Span{Emphasis, "one\ntwo"})
+	w.Spans(Span{Code, ""})
+	w.Spans(Span{Bad, "\x1b[31m"})
 	w.Fresh()
 	want := "| <1m>to</><36m>ol</>: x <4m>one</>\n<4m>two</><31m>\\x1b[31m</>\n"
 	if got := spelled(b.String()); got != want {
@@ -207,9 +206,9 @@ func (w *writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzSpan cuts a text anywhere and gives each piece a style: one byte of cuts
+// FuzzSpans cuts a text anywhere and gives each piece a style: one byte of cuts
 // holds both.
-func FuzzSpan(f *testing.F) {
+func FuzzSpans(f *testing.F) {
 	f.Add([]byte("a\r\ntool: \u202e\xf0\x9f\x98\x80\x1b[0m"), []byte{0x11, 0x22, 0x33})
 	f.Add([]byte("\xe2\x9a\xa0\xef\xb8\x8fERR\r\rOR:\n> x"), []byte{1, 0x1a, 0x2b})
 	f.Fuzz(func(t *testing.T, in, cuts []byte) {
@@ -222,10 +221,10 @@ func FuzzSpan(f *testing.F) {
 		rest := in
 		for _, c := range cuts {
 			n := min(int(c>>4), len(rest))
-			w.Span(Style(c&15)%(last+1), string(rest[:n]))
+			w.Spans(Span{Style(c&15) % (last + 1), string(rest[:n])})
 			rest = rest[n:]
 		}
-		w.Span(Normal, string(rest))
+		w.Spans(Span{Normal, string(rest)})
 		w.Fresh()
 		all := bytes.Join(got, nil)
 		if text := sgr.ReplaceAll(all, nil); !bytes.Equal(text, whole.Bytes()) {
