@@ -141,3 +141,9 @@ func (p *Printer) endAnswer() {
 	}
 	p.said, p.broken = false, false
 }
+
+// Answer shows a whole answer, as one that the model has just given.
+func (p *Printer) Answer(text string) {
+	p.text(text)
+	p.settle()
+}

@@ -70,6 +70,16 @@ func TestColors(t *testing.T) {
 	}
 }
 
+func TestAnswer(t *testing.T) {
+	var b bytes.Buffer
+	p := &Printer{Out: output.New(&b, output.Options{}), Pace: AtEnd}
+	p.Answer("# A\n\n*b")
+	p.Answer("c")
+	if got, want := b.String(), "gemini: heading 1: A\n\n*b\ngemini: c\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestCut(t *testing.T) {
 	spans := []markdown.Span{{Text: "ab"}, {Text: "cd", Style: markdown.Code}}
 	for n, want := range []string{"|abcd", "a|bcd", "ab|cd", "abc|d", "abcd|"} {
