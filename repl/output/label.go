@@ -1,5 +1,13 @@
 package output
 
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // A Label is the word that a message of the program begins with.
 type Label string
 
@@ -39,17 +47,70 @@ const (
 	alike                   // it is one
 )
 
-// openings are what the program's own lines begin with.
-var openings = func() []string {
+// Words are what labels are called instead.
+type Words map[Label]string
+
+// word returns what l is called.
+func (ws Words) word(l Label) string {
+	if w := ws[l]; w != "" {
+		return w
+	}
+	return string(l)
+}
+
+// A label's word is short, of ASCII, and needs no quotation marks.
+var wordly = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)
+
+// Rename returns the Words of a user who has named labels, or says why they
+// won't do. No two labels may be called the same.
+func Rename(names map[string]string) (Words, error) {
+	words := Words{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		switch word := names[name]; {
+		case !slices.Contains(Labels(), Label(name)):
+			return nil, fmt.Errorf("%.40q is no label; there are: %s", name, listed(Labels()))
+		case !wordly.MatchString(word):
+			return nil, fmt.Errorf("%s can't be called %.40q: a letter, then letters, digits, - and _, 20 at most", name, word)
+		default:
+			words[Label(name)] = word
+		}
+	}
+	called := map[string]Label{}
+	for _, l := range Labels() {
+		word := strings.ToLower(words.word(l))
+		if other, twice := called[word]; twice {
+			return nil, fmt.Errorf("%s and %s can't both be called %s", other, l, word)
+		}
+		called[word] = l
+	}
+	return words, nil
+}
+
+func listed(ls []Label) string {
+	var names []string
+	for _, l := range ls {
+		names = append(names, string(l))
+	}
+	return strings.Join(names, ", ")
+}
+
+// openings returns what the program's own lines begin with, in small letters:
+// in the user's words, and in ours, which other parts of the program go on
+// using.
+func openings(words Words) []string {
 	all := []string{Ready, Shell, Choices}
 	for _, l := range Labels() {
 		all = append(all, string(l)+":")
+		if w := strings.ToLower(words.word(l)) + ":"; !slices.Contains(all, w) {
+			all = append(all, w)
+		}
 	}
 	return all
-}()
+}
 
 // compare looks at the beginning of a line, whose letters may be capitals.
-func compare(b []byte) likeness {
+func compare(b []byte, openings []string) likeness {
+	found := unlike
 	for _, o := range openings {
 		if len(b) > len(o) {
 			continue
@@ -68,10 +129,10 @@ func compare(b []byte) likeness {
 		case same && len(b) == len(o):
 			return alike
 		case same:
-			return partial
+			found = partial // of another it may be all
 		}
 	}
-	return unlike
+	return found
 }
 
 // quote stands before a line of outside text that begins like one of the

@@ -17,6 +17,7 @@ type Signs struct {
 type Mode struct {
 	Smart bool // escapes are allowed
 	Color bool // among them colours
+	Marks bool // among them operating system commands (OSC), such as marks
 	Asked bool // the user asked for screen reader mode
 
 	// Cause says what decided, in a word or two, such as "settings".
@@ -51,7 +52,18 @@ func Decide(s Signs) Mode {
 	case term == "dumb", term == "unknown":
 		return Mode{Cause: "TERM=" + term}
 	}
-	return Mode{Smart: true, Color: colored(s.Lookup), Cause: "terminal"}
+	return Mode{Smart: true, Color: colored(s.Lookup), Marks: commanded(term), Cause: "terminal"}
+}
+
+// commanded reports whether a terminal of that name takes operating system
+// commands, or passes over those that it does not know. Older ones show them.
+func commanded(term string) bool {
+	for _, family := range []string{"xterm", "tmux", "screen", "foot", "alacritty", "wezterm", "ghostty", "kitty", "rxvt", "konsole", "vte", "gnome", "contour", "mintty", "iterm", "st-"} {
+		if strings.HasPrefix(term, family) {
+			return true
+		}
+	}
+	return false
 }
 
 // colored reports whether a smart terminal gets colours. Plain mode has none,

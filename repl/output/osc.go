@@ -104,10 +104,11 @@ type Mark string
 // The marks.
 const (
 	PromptMark  Mark = "A" // the prompt comes next
+	InputMark   Mark = "B" // what follows is typed
 	AnswerMark  Mark = "C" // the input is over, what follows answers it
 	SuccessMark Mark = "D;0"
 	FailureMark Mark = "D;1"
 )
 
 // Sequence returns the control sequence of the mark.
-func (m Mark) Sequence() string { return "\x1b]133;" + string(m) + "\a" }
+func (m Mark) Sequence() string { return "\x1b]133;" + string(m) + "\x1b\\" }

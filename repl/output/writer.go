@@ -15,6 +15,15 @@ type Options struct {
 	// Color allows colour escapes around the program's own messages.
 	Color bool
 
+	// Marks allows sequences that tell the terminal where prompts are.
+	Marks bool
+
+	// ASCII puts something of ASCII in the place of every other character.
+	ASCII bool
+
+	// Words are what labels are called, as far as they have other names.
+	Words Words
+
 	// Raw is for output that another program reads: lines are not set off
 	// and nothing is held back but unfinished characters.
 	Raw bool
@@ -27,7 +36,12 @@ type Options struct {
 type Writer struct {
 	w      io.Writer
 	raw    bool
+	ascii  bool
+	marks  bool
 	styles [last + 1]wrapping
+
+	words    Words
+	openings []string
 
 	out     []byte  // on its way to w
 	tail    []byte  // input whose meaning depends on what follows
@@ -44,7 +58,26 @@ type Writer struct {
 
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
-	return &Writer{w: w, raw: o.Raw, styles: wrappings(o.Color), atStart: true}
+	return &Writer{w: w, raw: o.Raw, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
+		words: o.Words, openings: openings(o.Words), atStart: true}
+}
+
+// Adopt goes on in another mode.
+func (w *Writer) Adopt(m Mode) { w.styles, w.marks = wrappings(m.Color), m.Marks }
+
+// Word returns what a label is called.
+func (w *Writer) Word(l Label) string { return w.words.word(l) }
+
+// Mark marks the place that the cursor is at, where that is allowed. It moves
+// nothing.
+func (w *Writer) Mark(m Mark) {
+	if !w.marks {
+		return
+	}
+	w.look()
+	w.settle()
+	w.out = append(w.out, m.Sequence()...)
+	w.flush()
 }
 
 // Style is a look that smart mode gives to a piece of text. The zero Style is
@@ -134,7 +167,7 @@ func (w *Writer) Begin(l Label) {
 
 func (w *Writer) begin(l Label) {
 	ws := w.styles[looks(l)]
-	w.out = append(w.out, ws.begin+string(l)+":"+ws.end+" "...)
+	w.out = append(w.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
 	w.atStart = false
 	w.before = ' '
 }
@@ -175,6 +208,9 @@ func (w *Writer) Styled(s Style, line string) {
 // cursor behind it.
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
+	if w.ascii {
+		s = ASCII(s)
+	}
 	w.out = append(w.out, s...)
 	w.atStart = s == ""
 	w.flush()
@@ -281,6 +317,8 @@ func (w *Writer) one(p []byte) int {
 		w.put(p[:1])
 	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.before)):
 		w.put([]byte(escaped(r)))
+	case w.ascii && r >= 0x80:
+		w.put([]byte(ascii(r)))
 	default:
 		w.put(p[:n])
 	}
@@ -299,7 +337,7 @@ func (w *Writer) put(b []byte) {
 	for range b {
 		w.looks = append(w.looks, w.style)
 	}
-	switch compare(w.head) {
+	switch compare(w.head, w.openings) {
 	case partial:
 		return
 	case alike:
