@@ -50,3 +50,28 @@ func TestAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestLong reads texts in which more is open than is ever held back: where
+// they were cut must make no difference.
+func TestLong(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 0))
+	for range 40 {
+		var b strings.Builder
+		opener := pieces[r.IntN(len(pieces))]
+		for b.Len() < 4*maxHeld {
+			if r.IntN(9) == 0 {
+				b.WriteString(opener)
+			}
+			if p := pieces[r.IntN(len(pieces))]; !strings.Contains(p, "\n") || r.IntN(60) == 0 {
+				b.WriteString(p)
+			}
+		}
+		src := b.String()
+		got := shown(src)
+		for _, sizes := range [][]int{{1}, {7, 1000}, {maxHeld}, {maxHeld + 1, 3}} {
+			if split := shown(src, sizes...); split != got {
+				t.Fatalf("in pieces of %d: %s", sizes, cmp.Diff(got, split))
+			}
+		}
+	}
+}
