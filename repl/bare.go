@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/repl/output"
 )
 
 // bare is the text form: nothing but what the model says.
@@ -17,6 +18,7 @@ type bare struct {
 	wrote  bool
 	inLine bool // the last byte written is no newline
 	ends   int  // newlines that were held back, as the text may be over
+	back   bool // a carriage return was held back
 }
 
 func (b *bare) begin(Init) {}
@@ -36,17 +38,39 @@ func (b *bare) event(ev engine.Event) {
 }
 
 // visible returns s without the control characters that do not lay out text,
-// and with those that would put it in another order escaped.
+// and with those escaped that would put it in another order, hide in it, or go
+// back to where a line begins. Such a one at the end of s may be half a line
+// end, and is held back.
 func (b *bare) visible(s string) string {
 	if b.Raw {
 		return s
 	}
-	return inOrder(strings.Map(func(r rune) rune {
-		if r < 0x20 && (r < '\t' || r > '\r') || r == 0x7f {
+	if b.back {
+		s = "\r" + s
+	}
+	s, b.back = strings.CutSuffix(s, "\r")
+	return output.Visible(strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
 			return -1
 		}
 		return r
-	}, s))
+	}, onwards(s)))
+}
+
+// onwards returns s with the carriage returns escaped that end no line.
+func onwards(s string) string {
+	if strings.Count(s, "\r") == strings.Count(s, "\r\n") {
+		return s
+	}
+	var out strings.Builder
+	for i := range len(s) {
+		if s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n") {
+			out.WriteString(`\x0d`)
+		} else {
+			out.WriteByte(s[i])
+		}
+	}
+	return out.String()
 }
 
 func (b *bare) say(s string) {
@@ -60,6 +84,7 @@ func (b *bare) say(s string) {
 // restart forgets the turn so far, or at least begins another line.
 func (b *bare) restart() {
 	b.text.flush()
+	b.back = false
 	b.turn.Reset()
 	b.line()
 }
@@ -67,6 +92,10 @@ func (b *bare) restart() {
 // flush writes what was held back of a turn.
 func (b *bare) flush() {
 	b.say(b.visible(b.text.flush()))
+	if b.back {
+		b.say(`\x0d`)
+		b.back = false
+	}
 	s := b.turn.String()
 	b.turn.Reset()
 	b.print(s)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/repl/output"
 )
 
 // A cleaner takes text in pieces and gives it back as whole, valid characters
@@ -165,20 +167,6 @@ func stringSequence(s string, at int) int {
 	return 0
 }
 
-// ordered writes the characters that change the order in which others are
-// shown, or where lines end, as escapes: a name must not look like another.
-var ordered = strings.NewReplacer("\u202a", `\u{202a}`, "\u202b", `\u{202b}`, "\u202c", `\u{202c}`, "\u202d", `\u{202d}`,
-	"\u202e", `\u{202e}`, "\u2066", `\u{2066}`, "\u2067", `\u{2067}`, "\u2068", `\u{2068}`, "\u2069", `\u{2069}`,
-	"\u2028", `\u{2028}`, "\u2029", `\u{2029}`)
-
-// inOrder returns s as a reader can trust it to stand there.
-func inOrder(s string) string {
-	if strings.IndexByte(s, 0xe2) < 0 {
-		return s
-	}
-	return ordered.Replace(s)
-}
-
 // whole cleans a text that comes in one piece.
 func whole(s string) (text string, invalid bool) {
 	c := cleaner{}
@@ -201,7 +189,7 @@ func oneLine(s string) string {
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "..."
 	}
-	return inOrder(strings.TrimSpace(s))
+	return output.Visible(strings.TrimSpace(s))
 }
 
 // sound returns v, the value of a JSON document, in a form that has one: valid

@@ -16,6 +16,28 @@ func Escape(s string) string { return escape(s, false) }
 // escaped too.
 func EscapeLine(s string) string { return escape(s, true) }
 
+// Visible is [Escape] for text that other programs read as well: what belongs to
+// the writing of some languages and to pictures stays, which is joiners,
+// spaces of every width and variation selectors, and so do line ends.
+func Visible(s string) string {
+	if strings.IndexFunc(s, unseen) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unseen(r) {
+			b.WriteString(escaped(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool {
+	return r >= 0x7f && r != '\u200c' && r != '\u200d' && hidden(r)
+}
+
 func escape(s string, line bool) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
