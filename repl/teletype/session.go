@@ -3,9 +3,11 @@ package teletype
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -131,24 +133,47 @@ func (s *Session) Transcript() []byte {
 // and returns everything up to its end.
 func (s *Session) Expect(text string) string {
 	s.t.Helper()
+	return s.until(fmt.Sprintf("%q", text), func(b []byte) int {
+		if i := bytes.Index(b, []byte(text)); i >= 0 {
+			return i + len(text)
+		}
+		return -1
+	})
+}
+
+// Match is Expect for a regular expression.
+func (s *Session) Match(pattern string) string {
+	s.t.Helper()
+	re := regexp.MustCompile(pattern)
+	return s.until(pattern, func(b []byte) int {
+		if at := re.FindIndex(b); at != nil {
+			return at[1]
+		}
+		return -1
+	})
+}
+
+// until waits until find returns where to go on, and returns what is before.
+func (s *Session) until(what string, find func([]byte) int) string {
+	s.t.Helper()
 	late := time.After(s.wait)
 	for {
 		s.mu.Lock()
 		rest, grown, over := s.all[s.seen:], s.grown, s.over
-		i := bytes.Index(rest, []byte(text))
-		if i >= 0 {
-			s.seen += i + len(text)
+		end := find(rest)
+		if end >= 0 {
+			s.seen += end
 			s.mu.Unlock()
-			return string(rest[:i+len(text)])
+			return string(rest[:end])
 		}
 		s.mu.Unlock()
 		if over {
-			s.t.Fatalf("the program ended without showing %q", text)
+			s.t.Fatalf("the program ended without showing %s", what)
 		}
 		select {
 		case <-grown:
 		case <-late:
-			s.t.Fatalf("nothing like %q in %v", text, s.wait)
+			s.t.Fatalf("nothing like %s in %v", what, s.wait)
 		}
 	}
 }
