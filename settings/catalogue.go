@@ -43,8 +43,8 @@ func FindKey(name string) (Key, bool) {
 	return k, true
 }
 
-// Nearest returns the name of the key that comes nearest to one that there is
-// not, or "".
+// Nearest returns the name of the key, or of the group of keys, that comes
+// nearest to one that there is not, or "".
 func Nearest(name string) string {
 	const longest = 100
 	path, err := SplitKey(name)
@@ -64,6 +64,14 @@ func Nearest(name string) string {
 		}
 		if candidate != name && d < least {
 			best, least = candidate, d
+		}
+		parts := strings.Split(candidate, ".")
+		if len(path) >= len(parts) {
+			continue
+		}
+		group := strings.Join(parts[:len(path)], ".") // of a short name, not every other is near
+		if d := levenshtein.ComputeDistance(lower, strings.ToLower(group)); group != name && d < min(least, (len(name)+1)/2) {
+			best, least = group, d
 		}
 	}
 	return best
