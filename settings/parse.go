@@ -209,7 +209,7 @@ func readFile(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return refuse("is not a regular file")
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|careful, 0) // it may be another by now
 	if err != nil {
 		return refuse(cause(err))
 	}

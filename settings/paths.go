@@ -207,7 +207,7 @@ func (r registry) free(s string) bool {
 // owner returns the project that the marker of a slug's directory names, and
 // nothing if there is no marker.
 func (r registry) owner(s, place string) string {
-	b, err := os.ReadFile(filepath.Join(r.dir, place, s, marker))
+	b, err := readFile(filepath.Join(r.dir, place, s, marker))
 	if err != nil {
 		return ""
 	}
@@ -228,7 +228,12 @@ func (r registry) claim(s string) error {
 		if r.owner(s, place) != "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, marker), []byte(r.root), 0o600); err != nil {
+		f, err := os.OpenFile(filepath.Join(dir, marker), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|careful, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(r.root)
+		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
 	}
@@ -240,10 +245,7 @@ func (r registry) claim(s string) error {
 func (r registry) read() (projects, error) {
 	ps := projects{slugs: map[string]string{}, rest: map[string]json.RawMessage{}}
 	path := filepath.Join(r.dir, "projects.json")
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ps, nil
-	}
+	b, err := readFile(path)
 	if err != nil {
 		return ps, err
 	}

@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -29,5 +30,22 @@ func TestSurveyOfPipes(t *testing.T) {
 	}
 	if d := cmp.Diff(want, told(p)); d != "" {
 		t.Error(d)
+	}
+}
+
+// Nor does a registry, or the marker of a project, that is a pipe.
+func TestRegistryOfPipes(t *testing.T) {
+	for _, name := range []string{"projects.json", "tmp/app/.project_root", "history/app/.project_root"} {
+		p := project(t, tempHome(t), "app")
+		pipe := p.User(name)
+		if err := os.MkdirAll(filepath.Dir(pipe), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Skip(err)
+		}
+		if pr, err := p.Project(t.Context()); err == nil || pr.Slug != "app" {
+			t.Errorf("%s: %+v, %v", name, pr, err)
+		}
 	}
 }
