@@ -129,7 +129,7 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 		}
 	}
 	if len(refused) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", path, some(refused)))
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", EscapeLine(path), some(refused)))
 	}
 	return vars, warnings
 }

@@ -320,6 +320,10 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// EscapeLine is [Escape] for what must stay on one line, such as a path, which
+// may have a line end in it.
+func EscapeLine(s string) string { return Escape(strings.ReplaceAll(s, "\n", `\n`)) }
+
 func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // Under returns the entries for a key, or for the keys of an object.

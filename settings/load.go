@@ -105,14 +105,15 @@ const maxWarnings = 5
 // warnings says what is wrong with a file that is used all the same.
 func (l *Layer) warnings() []string {
 	var out []string
+	path := EscapeLine(l.Path)
 	if l.Exposed != "" {
-		out = append(out, fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
+		out = append(out, fmt.Sprintf("%s is passed over: %s", path, EscapeLine(l.Exposed)))
 	}
 	for i, p := range l.Problems {
 		if i == maxWarnings {
-			return append(out, fmt.Sprintf("%s: and %d more like this", l.Path, len(l.Problems)-i))
+			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(l.Problems)-i))
 		}
-		out = append(out, l.Path+": "+p.Message)
+		out = append(out, path+": "+p.Message)
 	}
 	return out
 }

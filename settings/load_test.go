@@ -318,3 +318,31 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// A path may hold a line end, with words behind it that pass for gemline's.
+func TestOddPath(t *testing.T) {
+	home := tempHome(t)
+	p := project(t, home, "odd\nerror: \x1b[31mfake")
+	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"zork": 1}`, ".env": "LD_X=1\n"})
+	none := func(string) (string, bool) { return "", false }
+	s, said, err := Load(p.Sources(none, true), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, more := p.DotEnv(s, true, none)
+	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{`})
+	_, _, broken := Load(p.Sources(none, true), none)
+	untrusted, err := p.Trust(Default(), &Flags{}, none)
+	if err != nil || broken == nil {
+		t.Fatal(err, broken)
+	}
+	said = append(append(said, more...), broken.Error(), untrusted.Refuse().Error())
+	if len(said) != 4 {
+		t.Errorf("%q", said)
+	}
+	for _, text := range said {
+		if strings.ContainsAny(text, "\n\x1b") || !strings.Contains(text, `odd\nerror: \u001b[31mfake`) {
+			t.Errorf("%q", text)
+		}
+	}
+}

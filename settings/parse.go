@@ -29,9 +29,9 @@ type FileError struct {
 // Error names the place as compilers do.
 func (e *FileError) Error() string {
 	if e.Line == 0 {
-		return e.Path + ": " + e.Message
+		return EscapeLine(e.Path) + ": " + e.Message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.Path, e.Line, e.Column, e.Message)
+	return fmt.Sprintf("%s:%d:%d: %s", EscapeLine(e.Path), e.Line, e.Column, e.Message)
 }
 
 const (
@@ -251,7 +251,7 @@ func syntax(path string, err error) error {
 	if strings.HasPrefix(e.Message, "invalid literal") { // which it quotes in full, and which may be a secret
 		e.Message = "is no valid string, number or word of JSON"
 	}
-	e.Message = Escape(strings.ReplaceAll(e.Message, "\n", `\n`)) // it may quote a character
+	e.Message = EscapeLine(e.Message) // it may quote a character
 	return e
 }
 

@@ -51,7 +51,7 @@ type UntrustedError struct{ Trust Trust }
 
 // Error names the folder and the kinds of what it would bring.
 func (e *UntrustedError) Error() string {
-	return fmt.Sprintf("%s is not trusted, and would bring %s", e.Trust.Folder, kinds(e.Trust.Brings))
+	return fmt.Sprintf("%s is not trusted, and would bring %s", EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
 }
 
 // Hint says how to go on.

@@ -137,3 +137,13 @@ func (w *World) line(format string, args ...any) error {
 	_, err := fmt.Fprintf(w.Out, format+"\n", args...)
 	return err
 }
+
+// lines writes lines, each of which stays one whatever is in it.
+func (w *World) lines(lines []string) error {
+	for _, l := range lines {
+		if err := w.line("%s", settings.EscapeLine(l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

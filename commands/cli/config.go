@@ -99,7 +99,7 @@ func (w *World) entry(e settings.Entry) error {
 	if e.Status != "" && e.Status != settings.Used {
 		lines = append(lines, "  "+string(e.Status))
 	}
-	return w.line("%s", settings.Escape(strings.Join(lines, "\n")))
+	return w.lines(lines)
 }
 
 // place says in a line where something is said, with the value if it is not
@@ -168,7 +168,7 @@ func (c *configGet) Run(w *World) error {
 		}
 	}
 	if len(entries) == 0 {
-		return w.line("%s = (not set)", settings.Escape(name))
+		return w.line("%s = (not set)", settings.EscapeLine(name))
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (*configPath) Run(w *World) error {
 		if f.Detail != "" {
 			text += ": " + f.Detail
 		}
-		if err := w.line("%s", settings.Escape(text)); err != nil {
+		if err := w.line("%s", settings.EscapeLine(text)); err != nil {
 			return err
 		}
 	}
@@ -337,7 +337,7 @@ func (w *World) report(files []file) error {
 			}
 			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
 		}
-		if err := w.line("%s", settings.Escape(strings.Join(lines, "\n"))); err != nil {
+		if err := w.lines(lines); err != nil {
 			return err
 		}
 	}

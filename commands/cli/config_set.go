@@ -172,7 +172,7 @@ func parse(key, text string) (any, error) {
 // unknown is the error about a key that there is not.
 func unknown(key string) error {
 	if today, older := settings.Today(key); older {
-		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", settings.Escape(key), today)}
+		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", settings.EscapeLine(key), today)}
 	}
 	return unknownKey(key)
 }
@@ -334,11 +334,11 @@ func (r *change) tell(w *World) error {
 	if w.JSON {
 		return w.document(r)
 	}
-	if err := w.line("%s", settings.Escape(r.text)); err != nil {
+	if err := w.line("%s", settings.EscapeLine(r.text)); err != nil {
 		return err
 	}
 	for _, n := range r.Notes {
-		w.Notify(settings.Escape(n))
+		w.Notify(settings.EscapeLine(n))
 	}
 	return nil
 }

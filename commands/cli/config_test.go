@@ -46,10 +46,10 @@ func TestConfigReads(t *testing.T) {
 		{"a file is not filled in from .env", "config get model.name --origin", "model.name = \"x\"\n  from environment GEMINI_MODEL in .env\n  over user USER:1 = \"$NAME\", written \"$NAME\"\n", true},
 		{"an unset key", "config get general.preferredEditor", "null\n", true},
 		{"explained", "config get general.preferredEditor --origin", "general.preferredEditor = (not set)\n", true},
-		{"a mistake", "config get modle --origin", "modle = (not set)\n  over workspace PROJECT:1 = 1; \"modle\" is not a setting\n", true},
+		{"a mistake", "config get modle --origin", "modle = (not set)\n  over workspace PROJECT:1 = 1; \"modle\" is not a setting; did you mean model?\n", true},
 		{"an object", "config get output --json", "{\n  \"key\": \"output\",\n  \"value\": {\n    \"format\": \"json\"\n  }\n}\n", true},
 		{"all files", "config validate", "SYSTEM/system-defaults.json: not there\nUSER: nothing is wrong with it\nPROJECT: not used, since the folder is not trusted\nSYSTEM/system.json: not there\n", false},
-		{"a file", "config validate PROJECT", "PROJECT: 1 to look at\nPROJECT:1: \"modle\" is not a setting\n", false},
+		{"a file", "config validate PROJECT", "PROJECT: 1 to look at\nPROJECT:1: \"modle\" is not a setting; did you mean model?\n", false},
 	} {
 		out.Reset()
 		w.Trusted = c.trusted
