@@ -77,6 +77,12 @@ func (m *Tmux) Paste(text string) {
 	m.tmux("paste-buffer", "-p")
 }
 
+// Resize changes the size of the screen.
+func (m *Tmux) Resize(rows, cols int) {
+	m.t.Helper()
+	m.tmux("resize-window", "-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows))
+}
+
 // Screen returns what is to be seen, without blanks at the ends of lines and
 // empty lines at the end.
 func (m *Tmux) Screen() string {

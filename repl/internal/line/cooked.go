@@ -23,6 +23,7 @@ type cooked struct {
 	held    held
 	reading atomic.Bool
 	buf     []byte
+	over    bool  // the end of the input was typed behind buf
 	end     error // what ended the input, nil before
 }
 
@@ -92,6 +93,7 @@ func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
 // Ask implements [Reader].
 func (c *cooked) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
 	if c.src.terminal() {
+		c.src.claim()
 		dropped = c.drop()
 	}
 	answer, err = c.line(ctx, question)
@@ -102,7 +104,7 @@ func (c *cooked) Ask(ctx context.Context, question string) (answer string, dropp
 func (c *cooked) drop() int {
 	shown := c.src.echoes()
 	n := utf8.RuneCount(c.buf) + utf8.RuneCount(c.src.drop())
-	if c.buf = nil; n > 0 {
+	if c.buf, c.over = nil, false; n > 0 {
 		told(c.out, n, shown)
 	}
 	return n
@@ -119,9 +121,8 @@ func (c *cooked) Secret(ctx context.Context, question string) (string, error) {
 
 // secret asks for what is not shown.
 func secret(ctx context.Context, src *source, out *output.Writer, question string) (string, error) {
-	out.Prompt(question)
 	defer src.hush()
-	b, err := src.hidden(ctx)
+	b, err := src.hidden(ctx, func() { out.Prompt(question) })
 	out.Fresh()
 	switch {
 	case ctx.Err() != nil:
@@ -147,7 +148,8 @@ func told(out *output.Writer, n int, shown bool) {
 
 // line shows prompt and returns one line.
 func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
-	ended := c.ahead()
+	c.src.claim()
+	c.ahead()
 	c.held.show()
 	c.src.expect()
 	c.reading.Store(true)
@@ -162,26 +164,23 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 			return s, err
 		}
 	}
-	if ended {
+	if c.over {
+		c.over = false
 		return "", io.EOF
 	}
 	return c.fromTerminal(ctx, prompt)
 }
 
-// ahead takes what was typed while it was not shown. It reports whether that
-// was the end of the input.
-func (c *cooked) ahead() (ended bool) {
-	if !c.src.terminal() || !c.src.modes.changed() {
-		return false
+// ahead takes what was typed while it was not shown.
+func (c *cooked) ahead() {
+	typed := c.src.ahead()
+	if len(typed) == 0 {
+		return
 	}
-	if t := c.src.drop(); len(t) > 0 {
-		c.buf = append(c.buf, t...)
-	}
+	c.buf = append(c.buf, typed...)
 	if i := bytes.IndexByte(c.buf, 0); i >= 0 && (i == 0 || c.buf[i-1] == '\n') { // what the terminal makes of Ctrl-D
-		c.buf = c.buf[:i]
-		return true
+		c.buf, c.over = c.buf[:i], true
 	}
-	return false
 }
 
 // typedAhead shows what was typed before the prompt, which the terminal has

@@ -137,6 +137,7 @@ func (e *editor) Read(ctx context.Context, prompt string) (string, error) {
 
 // Ask implements [Reader].
 func (e *editor) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
+	e.src.claim()
 	dropped = e.drop()
 	e.asking = true
 	defer func() { e.asking = false }()
@@ -173,10 +174,9 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
 	}
+	e.src.claim()
 	e.held.show()
-	if e.src.modes.changed() {
-		e.in.typed(e.src.drop())
-	}
+	e.in.typed(e.src.ahead())
 	e.Out.Fresh()
 	restore, err := e.src.raw()
 	if err != nil {

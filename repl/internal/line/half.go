@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
-
-	"gemline/repl/output"
 )
 
 // A discipline is the keys with which a terminal edits lines by itself.
@@ -25,8 +23,8 @@ type half struct {
 	rest []byte // of a character whose end has not come
 }
 
-// show shows what was typed so far.
-func (h *half) show() { io.WriteString(h.out, output.Escape(string(h.text))) }
+// again shows what was typed so far.
+func (h *half) again() { io.WriteString(h.out, show(string(h.text))) }
 
 // take takes typed bytes, up to an Enter at most. It returns what is left of
 // them and whether there was one.
@@ -51,7 +49,7 @@ func (h *half) take(b []byte) (left []byte, entered bool) {
 		default:
 			r, n := utf8.DecodeRune(b)
 			h.text = append(h.text, r)
-			io.WriteString(h.out, output.Escape(string(r)))
+			io.WriteString(h.out, show(string(r)))
 			b = b[n:]
 			continue
 		}
@@ -65,7 +63,7 @@ func (h *half) erase(n int) {
 	n = min(n, len(h.text))
 	gone := h.text[len(h.text)-n:]
 	h.text = h.text[:len(h.text)-n]
-	width := displaywidth.String(output.Escape(string(gone)))
+	width := displaywidth.String(show(string(gone)))
 	io.WriteString(h.out, strings.Repeat("\b \b", width))
 }
 
@@ -92,14 +90,14 @@ func (c *cooked) finish(ctx context.Context, prompt string) (line string, done b
 	h := &half{discipline: keys, out: c.out.Terminal()}
 	h.text = []rune(clean(c.buf))
 	c.buf = nil
-	h.show()
+	h.again()
 	for len(h.text) > 0 || len(h.rest) > 0 {
 		b, err := c.src.read(ctx)
 		if err == errResumed {
 			c.src.single()
 			c.out.Entered()
 			c.out.Prompt(prompt)
-			h.show()
+			h.again()
 			continue
 		}
 		if err != nil {

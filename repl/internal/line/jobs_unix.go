@@ -3,54 +3,52 @@
 package line
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // jobs is what a program at a terminal does when it is stopped, as by Ctrl-Z,
-// and when it goes on.
+// and when it goes on. The signal that stops is caught, so that the terminal
+// can be put right first; caught once, it stops nothing by itself any more.
 type jobs struct {
 	modes        *modes
 	stops, conts chan os.Signal
+	own          atomic.Bool   // the next one of stops was sent by this program
 	waiting      atomic.Bool   // somebody waits for the program to go on
 	resumed      chan struct{} // for him
 	quit         chan struct{}
 	done         sync.WaitGroup
 }
 
-// stopWithin is how soon a signal stops a program, if it does.
-const stopWithin = time.Second
-
 // control begins to take care of stops. stop is asked to stop the program
 // where someone else has to prepare it, and says false where nobody has.
 // Resumed is called when the program goes on and nobody waits for that.
 func control(m *modes, stop func() bool, resumed func()) *jobs {
 	j := &jobs{modes: m, stops: make(chan os.Signal, 1), conts: make(chan os.Signal, 1), resumed: make(chan struct{}, 1), quit: make(chan struct{})}
-	signal.Notify(j.stops, unix.SIGTSTP)
+	if !signal.Ignored(unix.SIGTSTP) {
+		signal.Notify(j.stops, unix.SIGTSTP)
+	}
 	signal.Notify(j.conts, unix.SIGCONT)
 	j.done.Go(func() {
 		for {
 			select {
 			case <-j.stops:
-				if !stop() {
+				if !j.own.CompareAndSwap(true, false) && !stop() && stoppable() {
 					j.modes.restore()
-					j.raise(unix.Getpid())
+					unix.Kill(unix.Getpid(), unix.SIGSTOP)
 				}
 			case <-j.conts:
-				signal.Notify(j.stops, unix.SIGTSTP)
-				if !j.waiting.CompareAndSwap(true, false) {
-					resumed()
+				if j.waiting.CompareAndSwap(true, false) {
+					j.resumed <- struct{}{}
 					continue
 				}
-				select {
-				case j.resumed <- struct{}{}:
-				default:
-				}
+				resumed()
 			case <-j.quit:
 				return
 			}
@@ -59,35 +57,45 @@ func control(m *modes, stop func() bool, resumed func()) *jobs {
 	return j
 }
 
-// raise stops a process, as the terminal would.
-func (j *jobs) raise(pid int) {
-	signal.Stop(j.stops)
-	unix.Kill(pid, unix.SIGTSTP)
-}
-
-// stop stops the program and all that was started with it, and returns when
-// it goes on. It reports whether there is someone who could let it.
-func (j *jobs) stop() bool {
-	if parent := unix.Getppid(); parent <= 1 || !sameSession(parent) {
-		return false
+// stop stops the program and all that was started with it, and returns when it
+// goes on. Where nobody could let it go on, it does nothing.
+func (j *jobs) stop() {
+	if !stoppable() || signal.Ignored(unix.SIGTSTP) {
+		return
 	}
-	select {
-	case <-j.resumed:
-	default:
-	}
+	j.own.Store(true)
+	unix.Kill(0, unix.SIGTSTP) // the others
 	j.waiting.Store(true)
-	j.raise(0)
-	select {
-	case <-j.resumed:
-	case <-time.After(stopWithin): // it was not stopped, or both are true by now
-	}
-	return true
+	unix.Kill(unix.Getpid(), unix.SIGSTOP)
+	<-j.resumed
 }
 
-func sameSession(pid int) bool {
-	theirs, err := unix.Getsid(pid)
-	ours, err2 := unix.Getsid(0)
-	return err == nil && err2 == nil && theirs == ours
+// stoppable reports whether there is a shell that would let this program go on
+// after a stop: an ancestor in the same session, but not in the same group.
+func stoppable() bool {
+	for pid := unix.Getppid(); pid > 1; pid = parent(pid) {
+		session, err := unix.Getsid(pid)
+		ours, err2 := unix.Getsid(0)
+		if err != nil || err2 != nil || session != ours {
+			return false
+		}
+		if group, err := unix.Getpgid(pid); err != nil || group != unix.Getpgrp() {
+			return err == nil
+		}
+	}
+	return false
+}
+
+// parent returns the parent of a process, 0 if that is not known.
+func parent(pid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	var state string
+	var ppid int
+	fmt.Sscan(string(b[bytes.LastIndexByte(b, ')')+1:]), &state, &ppid)
+	return ppid
 }
 
 func (j *jobs) close() {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/term"
 
 	"gemline/repl/output"
 	"gemline/repl/teletype"
@@ -21,8 +24,10 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("LINE_PROGRAM") {
 	case "":
 		os.Exit(m.Run())
+	case "bare":
+		bareProgram()
 	case "smart":
-		program(true)
+		program(term.IsTerminal(int(os.Stdout.Fd())))
 	default:
 		program(false)
 	}
@@ -31,30 +36,98 @@ func TestMain(m *testing.M) {
 func program(smart bool) {
 	signal.Ignore(syscall.SIGHUP) // to see what the reader makes of it
 	out := output.New(os.Stdout, output.Options{})
-	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart})
+	history := &recent{entries: []string{"make test", "git log", "echo one\ntwo"}}
+	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart, Jobs: true,
+		Complete: someWords, Edit: someEditor, History: history})
 	if err != nil {
 		panic(err)
 	}
+	r.SetVi(os.Getenv("LINE_VI") != "")
+	interrupts, ends := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(ends, syscall.SIGTERM)
+	go func() { <-ends; r.Restore(); os.Exit(3) }()
 	for {
-		s, err := r.Read(context.Background(), "> ")
-		if errors.Is(err, ErrInterrupt) || errors.Is(err, ErrCleared) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		quit, gone := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(gone)
+			select {
+			case <-interrupts:
+				cancel(ErrInterrupt)
+			case <-quit:
+			}
+		}()
+		s, err := r.Read(ctx, "> ")
+		switch {
+		case errors.Is(err, ErrInterrupt), errors.Is(err, ErrCleared):
 			out.Line(output.Info, "%v", err)
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			out.Line(output.Info, "%v", err)
 			r.Close()
 			return
+		default:
+			carryOut(ctx, r, out, s)
 		}
-		if s == "ask" {
-			out.Line(output.Info, "working")
-			teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead
-			s, n, err := r.Ask(context.Background(), "sure: ")
-			out.Line(output.Info, "answer %q, %d dropped, %v", s, n, err)
-			continue
-		}
+		close(quit)
+		<-gone
+	}
+}
+
+// carryOut does what a line asks for, or says what it is.
+func carryOut(ctx context.Context, r Reader, out *output.Writer, s string) {
+	switch s {
+	case "ask":
+		out.Line(output.Info, "working")
+		teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead
+		s, n, err := r.Ask(ctx, "sure: ")
+		out.Line(output.Info, "answer %q, %d dropped, %v", s, n, err)
+	case "secret":
+		s, err := r.Secret(ctx, "API key: ")
+		out.Line(output.Info, "secret %q, %v", s, err)
+	case "busy":
+		r.Quiet(true)
+		out.Line(output.Info, "working")
+		teletype.Await(os.Getenv("LINE_READY"))
+		out.Line(output.Info, "worked")
+		r.Quiet(false)
+	case "stopped":
+		r.Quiet(true)
+		out.Line(output.Info, "working")
+		<-ctx.Done()
+		out.Line(output.Info, "stopped")
+		r.Quiet(false)
+	case "news":
+		go func() {
+			teletype.Await(os.Getenv("LINE_READY"))
+			r.Show(func() { out.Line(output.Info, "news") })
+			teletype.Await(os.Getenv("LINE_DONE"))
+		}()
+	default:
 		out.Line(output.Info, "got %q", s)
 	}
+}
+
+func someWords(_ context.Context, line string, at int) (int, []Candidate) {
+	start := strings.LastIndexByte(line[:at], ' ') + 1
+	var found []Candidate
+	for _, w := range []string{"alpha", "alphabet", "alphanumeric", "beta", "größe", "dir/"} {
+		if strings.HasPrefix(w, line[start:at]) {
+			found = append(found, Candidate{Text: w, Open: strings.HasSuffix(w, "/")})
+		}
+	}
+	return start, found
+}
+
+// someEditor is an editor that reads what to write from the terminal.
+func someEditor(_ context.Context, name, text string) (string, error) {
+	if text == "fail" {
+		return "", errors.New("the editor failed")
+	}
+	fmt.Printf("editing %s: %q: ", name, text)
+	var more string
+	fmt.Scanln(&more)
+	return text + "+" + more + "\n", nil
 }
 
 func start(t *testing.T, kind string, env ...string) *teletype.Session {
@@ -278,11 +351,33 @@ func TestEditor(t *testing.T) {
 		{"unmarked paste", "one line\rtwo lines\rthree", `[paste 1: 3 lines, 24 characters]`},
 		{"alt-enter", "one\x1b\rtwo\r", `got "one\ntwo"`},
 		{"history", "first\r\x1b[A\r", `got "first"`},
+		{"history of before", "\x1b[A\x1b[A\r", `got "git log"`},
+		{"history of several lines", "\x1b[A\r", `got "echo one\ntwo"`},
+		{"history and back", "half\x1b[A\x1b[A\x1b[B\x1b[B way\r", `got "half way"`},
+		{"search", "\x12ake\r", `got "make test"`},
+		{"search older", "\x12e\x12\r", `got "make test"`},
+		{"search, then edit", "\x12git\x1b[C!\r", `got "git log!"`},
+		{"search given up", "half\x12git\x07 way\r", `got "half way"`},
+		{"search for nothing", "half\x12zzz\r", `got "half"`},
+		{"search with rubout", "\x12gix\x7ft\r", `got "git log"`},
+		{"words", "one two\x1bb\x1bb\x1bd\x1bfX\r", `got " twoX"`},
+		{"kill and yank", "one two\x17\x01\x19\r", `got "twoone "`},
+		{"undo", "one two\x17\x1f!\r", `got "one two!"`},
+		{"undo with two keys", "one two\x17\x18\x15!\r", `got "one two!"`},
+		{"transpose", "ab\x14\r", `got "ba"`},
+		{"alt-rubout", "a/b-c\x1b\x7f\r", `got "a/b-"`},
+		{"tab", "be\t!\r", `got "beta !"`},
+		{"tab with a common part", "al\tx\r", `got "alphax"`},
+		{"tab behind a word", "x gr\t\r", `got "x größe "`},
+		{"tab for a directory", "di\tx\r", `got "dir/x"`},
+		{"rubout of an emoji", "a👩‍👩‍👧\x7fb\r", `got "ab"`},
+		{"left over a flag", "a🇩🇪\x1b[Db\r", `got "ab🇩🇪"`},
+		{"rubout of a paste", "a\x1b[200~x\ry\x1b[201~\x7fb\r", `got "ab"`},
 		{"ctrl-c with text", "half\x03", "line cleared"},
 		{"ctrl-c", "\x03", "interrupted"},
 		{"ctrl-d", "\x04", "EOF"},
 		{"ctrl-d in the line", "ab\x01\x04\r", `got "b"`},
-		{"tab, search and stop", "a\t\x12\x13\x1ab\r", `got "ab"`},
+		{"keys without a meaning", "a\x00\x0f\x11\x16\x1c\x1d\x1eb\r", `got "ab"`},
 		{"reports of the terminal", "a\x1b]11;rgb:0/0/0\x07\x1b[0n\x1b[M !!b\r", `got "ab"`},
 		{"C1", "a\u009bb\r", `got "ab"`},
 		{"continued", "a\\\rb\r", `got "a\nb"`},

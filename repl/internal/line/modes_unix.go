@@ -50,13 +50,6 @@ func (m *modes) restore() {
 	m.found = nil
 }
 
-// changed reports whether the modes are not those that were found.
-func (m *modes) changed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.found != nil
-}
-
 // original returns the modes as they were found.
 func (m *modes) original() (*unix.Termios, error) {
 	m.mu.Lock()

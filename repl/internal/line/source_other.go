@@ -28,8 +28,6 @@ func (m *modes) restore() {
 	}
 }
 
-func (m *modes) changed() bool { return m.restored != nil }
-
 func newSource(f *os.File) (*source, error) {
 	return &source{file: f, tty: term.IsTerminal(int(f.Fd())), chunk: make([]byte, 64<<10)}, nil
 }
@@ -42,8 +40,10 @@ func (s *source) expect()        {}
 func (s *source) echoes() bool   { return s.tty }
 func (s *source) lines() bool    { return true }
 func (s *source) hush()          {}
+func (s *source) claim()         {}
 func (s *source) setQuiet(bool)  {}
 func (s *source) drop() []byte   { return nil }
+func (s *source) ahead() []byte  { return nil }
 
 // single is not asked for, since drop returns nothing.
 func (s *source) single() (discipline, error) { return discipline{}, errors.ErrUnsupported }
@@ -78,6 +78,7 @@ func (s *source) raw() (restore func(), err error) {
 }
 
 // hidden reads a line that the terminal doesn't show.
-func (s *source) hidden(context.Context) ([]byte, error) {
+func (s *source) hidden(_ context.Context, ready func()) ([]byte, error) {
+	ready()
 	return term.ReadPassword(int(s.file.Fd()))
 }

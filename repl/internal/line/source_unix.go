@@ -24,6 +24,7 @@ type source struct {
 	chunk []byte
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
+	unseen  atomic.Bool // nor was it since the last read, as far as possible
 	resumed atomic.Bool // the program was stopped and goes on
 }
 
@@ -152,10 +153,24 @@ func (s *source) lines() bool {
 	return err != nil || t.Lflag&unix.ICANON != 0
 }
 
+// claim waits, stopped, until the terminal is ours: in the background there is
+// nobody to read from.
+func (s *source) claim() {
+	if !s.tty || s.modes.foreground() {
+		return
+	}
+	if t, err := s.modes.get(); err == nil {
+		s.modes.set(t)
+	}
+}
+
 // hush keeps what is typed from being shown until the next read, if the
 // terminal would show it and is ours.
 func (s *source) hush() {
-	if !s.tty || !s.quiet.Load() || !s.modes.foreground() {
+	if !s.tty || !s.quiet.Load() {
+		return
+	}
+	if s.unseen.Store(true); !s.modes.foreground() {
 		return
 	}
 	if t, err := s.modes.original(); err == nil && t.Lflag&unix.ECHO != 0 && t.Lflag&unix.ICANON != 0 {
@@ -170,9 +185,18 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
+// ahead returns what was typed since the last read and not shown.
+func (s *source) ahead() []byte {
+	if !s.unseen.Load() {
+		return nil
+	}
+	return s.drop()
+}
+
 // drop takes what was typed and not yet read out of the terminal, half a line
 // included, and returns it. The terminal is then as it was found.
 func (s *source) drop() []byte {
+	s.unseen.Store(false)
 	if !s.tty || !s.modes.foreground() || s.modes.change(emptied) != nil {
 		return nil
 	}
@@ -190,17 +214,20 @@ func (s *source) drop() []byte {
 	}
 }
 
-// hidden reads a line that the terminal doesn't show.
-func (s *source) hidden(ctx context.Context) (line []byte, err error) {
+// hidden reads a line that the terminal doesn't show. It calls ready when that
+// is so.
+func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err error) {
 	if err := s.modes.change(concealed); err != nil {
 		return nil, io.EOF // the terminal is gone
 	}
+	ready()
 	defer s.modes.restore()
 	defer func() { clear(s.chunk) }()
 	for {
 		b, err := s.read(ctx)
 		if err == errResumed {
 			s.modes.change(concealed)
+			ready()
 			continue
 		}
 		line = append(line, b...)
