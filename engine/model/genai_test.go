@@ -345,7 +345,8 @@ func TestOptions(t *testing.T) {
 		{"http elsewhere", model.Options{APIKey: key, BaseURL: "http://example.com"}, "http is for this machine only"},
 		{"no scheme", model.Options{APIKey: key, BaseURL: "localhost:8080"}, "must begin with https://"},
 		{"no host", model.Options{APIKey: key, BaseURL: "https:///x"}, "names no server"},
-		{"query", model.Options{APIKey: key, BaseURL: "https://example.com/?key=1"}, "must end with its path"},
+		{"query", model.Options{APIKey: key, BaseURL: "https://s3cret:s3cret@example.com/?key=s3cret#s3cret"}, "must end with its path"},
+		{"a user that is a key", model.Options{APIKey: key, BaseURL: "http://s3cret@example.com/"}, "http is for this machine only"},
 		{"no URL", model.Options{APIKey: key, BaseURL: "https://u:p@[bad"}, "is no URL"},
 		{"loopback", model.Options{APIKey: key, BaseURL: "http://[::1]:80/x/"}, ""},
 		{"localhost", model.Options{APIKey: key, BaseURL: " http://LOCALHOST:1 "}, ""},
@@ -355,7 +356,7 @@ func TestOptions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := model.NewGenai(c.opts)
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "s3cret")) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})

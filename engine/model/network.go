@@ -119,15 +119,26 @@ func parseBase(o Options) (*url.URL, error) {
 	case err != nil: // its text shows the address, which may hold a password
 		return nil, bad("is no URL")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, bad(fmt.Sprintf("%q must begin with https://", u.Redacted()))
+		return nil, bad(fmt.Sprintf("%q must begin with https://", shown(u)))
 	case u.Hostname() == "":
-		return nil, bad(fmt.Sprintf("%q names no server", u.Redacted()))
+		return nil, bad(fmt.Sprintf("%q names no server", shown(u)))
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, bad(fmt.Sprintf("%q must end with its path", u.Redacted()))
+		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", shown(u)))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", u.Redacted()))
+		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", shown(u)))
 	}
 	return u, nil
+}
+
+// shown returns an address without what may be a secret: its user, its
+// password and its query.
+func shown(u *url.URL) string {
+	out := *u
+	if out.User != nil {
+		out.User = url.User("xxxxx")
+	}
+	out.RawQuery, out.Fragment, out.RawFragment = "", "", ""
+	return out.String()
 }
 
 // loopback reports whether host is this machine.

@@ -194,7 +194,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	req.Body, _ = req.GetBody()
 	log := t.g.log
-	log.DebugContext(req.Context(), "request", "url", req.URL.Redacted(), "bytes", len(data))
+	log.DebugContext(req.Context(), "request", "url", shown(req.URL), "bytes", len(data))
 	x.resp, err = t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
