@@ -22,17 +22,25 @@ const ready = "\n> "
 // its words. A command that is not here has not been looked at on a terminal.
 var uses = map[string][]typed{
 	"about":              {{"/about", ready}},
+	"accessible":         {{"/accessible", ready}, {"/accessible maybe", ready}},
+	"again":              {{"/again", ready}},
 	"auth":               {{"/auth", ready}},
 	"auth status":        {{"/auth status", ready}},
 	"auth use":           {{"/auth use gemini-api-key", ready}, {"/auth use nothing", ready}},
 	"auth signin":        {{"/auth signin", ready}},
 	"auth signout":       {{"/auth signout", ready}},
+	"brief":              {{"/brief", ready}}, // nothing has happened yet
 	"clear":              {{"/clear", ready}},
 	"copy":               {{"/copy", ready}},
+	"detail":             {{"/detail", ready}, {"/detail full", ready}, {"/detail normal", ready}},
 	"directory":          {{"/directory", ready}},
 	"directory show":     {{"/directory show", ready}},
 	"directory add":      {{"/directory add ..", ready}, {"/directory add nowhere", ready}},
+	"editor":             {{"/editor", ready}},
 	"help":               {{"/help", ready}},
+	"history":            {{"/history", ready}, {"/history help", ready}},
+	"last":               {{"/last", ready}},
+	"last csv":           {{"/last csv", ready}},
 	"memory":             {{"/memory", ready}},
 	"memory show":        {{"/memory show", ready}},
 	"memory list":        {{"/memory list", ready}},
@@ -55,14 +63,17 @@ var uses = map[string][]typed{
 	"settings unset":     {{"/settings unset ui.accessibility.screenReader", ready}},
 	"settings path":      {{"/settings path", ready}},
 	"settings validate":  {{"/settings validate", ready}},
+	"show":               {{"/show", ready}, {"/show 99", ready}},
 	"stats":              {{"/stats", ready}},
 	"stats session":      {{"/stats session", ready}},
 	"stats model":        {{"/stats model", ready}},
 	"stats tools":        {{"/stats tools", ready}},
+	"stream":             {{"/stream", ready}, {"/stream final", ready}, {"/stream slowly", ready}},
 	"todos":              {{"/todos", ready}},
 	"tools":              {{"/tools", ready}},
 	"tools list":         {{"/tools list", ready}},
 	"tools desc":         {{"/tools desc", ready}},
+	"vim":                {{"/vim", ready}, {"/vim off", ready}},
 }
 
 // others are what a line may be that is no command.

@@ -80,6 +80,9 @@ type App struct {
 	// be asked.
 	Permit func(ctx context.Context, folder string) (string, error)
 
+	// Screen is the session's own; nil where there is none.
+	Screen *Screen
+
 	// Copy puts text on the clipboard and says in a word how. It may be nil.
 	Copy func(ctx context.Context, text string) (how string, err error)
 }
@@ -94,19 +97,29 @@ type Set []*Command
 func Builtin() Set {
 	return Set{
 		about(),
+		accessible(),
+		again(),
 		authentication(),
+		brief(),
 		clearing(),
 		copying(),
+		detail(),
 		directory(),
+		editor(),
 		help(),
+		history(),
+		last(),
 		memories(),
 		models(),
 		permissions(),
 		quit(),
 		preferences(),
+		show(),
 		stats(),
+		streaming(),
 		todos(),
 		tools(),
+		vim(),
 	}
 }
 

@@ -39,8 +39,9 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		return a.answer(ctx, qs)
 	}
 	a.show(p)
+	a.attention("permission", p.Intent.Title)
 	edits := a.Edit != nil && p.Intent.Draft != nil
-	ok, err := a.insist(ctx, choices(p.Intent.Grants, edits), "no", func(s string) (bool, string) {
+	ok, err := a.insist(ctx, a.choices(p.Intent.Grants, edits), "no", func(s string) (bool, string) {
 		c, ok := parseChoice(s)
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
@@ -73,7 +74,7 @@ func (a *Asker) show(p engine.Proposal) {
 	if title == "" {
 		title = p.Tool.Name()
 	}
-	if detail := strings.TrimSuffix(in.Detail, "\n"); detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || entitled(title) != title) {
+	if detail := strings.TrimSuffix(in.Detail, "\n"); detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title) {
 		n := strings.Count(detail, "\n") + 1
 		lines := "1 line"
 		if n > 1 {
@@ -90,11 +91,11 @@ func (a *Asker) show(p engine.Proposal) {
 	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
 		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s", output.EscapeLine(word))
 	}
-	a.Out.Line(output.Permission, "%s", entitled(title))
+	a.Out.Line(output.Permission, "%s", a.entitled(title))
 }
 
 // choices returns the line that offers the choices.
-func choices(grants []engine.Grant, edits bool) string {
+func (c *Console) choices(grants []engine.Grant, edits bool) string {
 	var b strings.Builder
 	b.WriteString(output.Choices + ", ")
 	for i, g := range grants {
@@ -102,7 +103,7 @@ func choices(grants []engine.Grant, edits bool) string {
 		if i > 0 {
 			key += strconv.Itoa(i + 1)
 		}
-		fmt.Fprintf(&b, "%s always %s, ", key, entitled(g.Label))
+		fmt.Fprintf(&b, "%s always %s, ", key, c.entitled(g.Label))
 	}
 	if edits {
 		b.WriteString("e edit, ")

@@ -81,7 +81,7 @@ func (c *Console) Menu(ctx context.Context, title string, options []string) (int
 // number shows options, one line each, numbered from 1.
 func (c *Console) number(options []string) {
 	for i, o := range options {
-		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, disarmed(unbroken(o))))
+		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarmed(unbroken(o))))
 	}
 }
 
@@ -241,6 +241,9 @@ func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer
 	replies := make([]string, len(qs))
 	for i, q := range qs {
 		a.pose(q, i, len(qs))
+		if i == 0 {
+			a.attention("question", unbroken(q.Text))
+		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(q, i, len(qs)) })
 		if !ok || err != nil {
 			return engine.Answer{}, err

@@ -23,6 +23,8 @@ const indent = "  "
 // An excerpt takes in an output piece by piece: the first lines are shown as
 // they come, the last ones at the end.
 type excerpt struct {
+	whole bool     // nothing is left out
+	cut   bool     // full is not all of it
 	part  string   // the beginning of a line
 	lines int      // whole ones so far
 	tail  []string // the last lines not shown
@@ -32,7 +34,11 @@ type excerpt struct {
 // add takes in a piece and returns the lines to be shown now.
 func (e *excerpt) add(s string) (now []string) {
 	if e.full.Len() < fullBytes {
-		e.full.WriteString(s[:min(len(s), fullBytes-e.full.Len())])
+		n := min(len(s), fullBytes-e.full.Len())
+		e.full.WriteString(s[:n])
+		e.cut = n < len(s)
+	} else if s != "" {
+		e.cut = true
 	}
 	ls := strings.SplitAfter(e.part+s, "\n")
 	e.part = ls[len(ls)-1]
@@ -46,7 +52,7 @@ func (e *excerpt) add(s string) (now []string) {
 
 func (e *excerpt) line(s string) (show bool) {
 	e.lines++
-	if e.lines <= firstLines {
+	if e.whole || e.lines <= firstLines {
 		return true
 	}
 	e.tail = append(e.tail, s)
@@ -70,8 +76,12 @@ func (e *excerpt) end() (left int, rest []string) {
 
 // output shows a piece of what a running call prints.
 func (p *Printer) output(c *call, delta string) {
+	lines := c.out.add(delta)
+	if c.quiet && p.Detail == ShortDetail {
+		return
+	}
 	p.endAnswer()
-	p.show(c.out.add(delta))
+	p.show(lines)
 }
 
 func (p *Printer) show(lines []string) {
@@ -95,6 +105,7 @@ func styleOf(l string) output.Style {
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
 	c := call{name: ev.Name, title: ev.Intent.Title, quiet: p.quiet(ev.Name)}
+	c.out.whole = p.Detail == FullDetail
 	if running := p.find(ev.ID); running != nil {
 		c = *running
 		p.running = slices.DeleteFunc(p.running, func(r call) bool { return r.id == ev.ID })
@@ -108,11 +119,17 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	if c.quiet && ev.Err == nil {
 		p.reads = append(p.reads, output.EscapeLine(c.title))
+		p.unshown(&c, ev)
 		return
 	}
 	p.settle()
-	if c.quiet {
+	if c.quiet && !ev.Asked {
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+	}
+	if c.quiet && p.Detail == ShortDetail { // how it went is said, and where the rest is
+		p.unshown(&c, ev)
+		p.say(output.Result, "%s", verdict(ev))
+		return
 	}
 	if c.out.full.Len() == 0 && !ev.Asked && ev.Err == nil {
 		p.show(c.out.add(ev.Result.Display))
@@ -125,15 +142,25 @@ func (p *Printer) finished(ev engine.Finished) {
 	p.say(output.Result, "%s", verdict(ev))
 }
 
+// unshown remembers an output of which nothing is shown.
+func (p *Printer) unshown(c *call, ev engine.Finished) {
+	if c.out.full.Len() == 0 {
+		c.out.add(ev.Result.Display)
+	}
+	if strings.TrimSpace(c.out.full.String()) != "" {
+		p.keep(c)
+	}
+}
+
 // gap says what is left out, and where to find it.
 func (p *Printer) gap(c *call, left int) string {
-	s := fmt.Sprintf("(%d lines not shown", left)
+	s := fmt.Sprintf("(%d lines not shown; /show %d shows all", left, p.keep(c))
 	if left == 1 {
-		s = "(1 line not shown"
+		s = strings.Replace(s, "1 lines", "1 line", 1)
 	}
 	if p.Keep != nil {
 		if where := p.Keep(c.name, c.out.full.String()); where != "" {
-			s += "; the whole output is in " + output.EscapeLine(where)
+			s += ", and so does " + output.EscapeLine(where)
 		}
 	}
 	return s + ")"

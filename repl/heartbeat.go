@@ -18,6 +18,9 @@ const (
 	nextBeat  = 30 * time.Second
 )
 
+// longTurn is how long a turn takes at least whose end calls for attention.
+const longTurn = 5 * time.Second
+
 // A desk is where a turn that runs beside the terminal's goroutine brings what
 // it has to show or to ask.
 type desk chan func()
@@ -39,7 +42,8 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		r.Asker.desk = d
 		defer func() { r.Asker.desk = nil }()
 	}
-	r.Printer.Begin(time.Now())
+	began := time.Now()
+	r.Printer.Begin(began)
 	var failure error
 	var fallen any
 	go func() {
@@ -65,9 +69,17 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
 		failure = errInterrupt
 	}
-	r.Printer.End(failure, time.Now())
-	if errors.Is(failure, errInterrupt) {
+	now := time.Now()
+	r.Printer.End(failure, now)
+	if r.stopped = errors.Is(failure, errInterrupt); r.stopped {
 		return nil // the done line has said it
+	}
+	if now.Sub(began) >= longTurn && ctx.Err() == nil {
+		event := "done"
+		if failure != nil {
+			event = "failed"
+		}
+		r.attention(event, fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now)))
 	}
 	return failure
 }

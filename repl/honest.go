@@ -53,15 +53,17 @@ func blankLine(l string) (mark string, ok bool) {
 
 // entitled returns the line that names what is decided on, in which nothing
 // can look like another question where a narrow terminal wraps it.
-func entitled(s string) string { return disarmed(honest(output.EscapeLine(s))) }
+func (c *Console) entitled(s string) string { return c.disarmed(honest(output.EscapeLine(s))) }
 
 // disarmed returns s with nothing in it that begins like a question about a
-// call.
-func disarmed(s string) string {
-	mark := string(output.Permission) + ":"
-	for i := 0; i+len(mark) <= len(s); i++ {
-		if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
-			s = s[:n] + `\x3a` + s[n+1:]
+// call, in the user's words or in ours.
+func (c *Console) disarmed(s string) string {
+	for _, word := range []string{string(output.Permission), c.Out.Word(output.Permission)} {
+		mark := word + ":"
+		for i := 0; i+len(mark) <= len(s); i++ {
+			if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
+				s = s[:n] + `\x3a` + s[n+1:]
+			}
 		}
 	}
 	return s

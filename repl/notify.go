@@ -23,7 +23,7 @@ type Alert struct {
 // A Notifier calls for the user's attention, in one way for one event: by a
 // program of the user's that reads one JSON object, or else by the terminal.
 type Notifier struct {
-	// Method is osc9, osc777, bell or auto. Empty is none.
+	// Method is osc9, osc777, bell or auto. Empty or none is none.
 	Method string
 
 	// Command is a program and its arguments, which takes the place of
@@ -36,6 +36,10 @@ type Notifier struct {
 	Terminal io.Writer
 	Smart    bool
 	Lookup   func(string) (string, bool)
+
+	// Dir and ID, if not nil, say which session calls.
+	Dir string
+	ID  func() string
 
 	// Warn tells, later, of a program that can't be run. It is called on the
 	// goroutine that calls Notify.
@@ -53,10 +57,16 @@ const patience = 30 * time.Second
 // Notify calls for attention, and does not wait for it.
 func (n *Notifier) Notify(a Alert) {
 	n.complain()
+	if a.Dir == "" {
+		a.Dir = n.Dir
+	}
+	if a.ID == "" && n.ID != nil {
+		a.ID = n.ID()
+	}
 	switch {
 	case len(n.Command) > 0:
 		n.run(a)
-	case n.Method == "", !n.Smart && n.Method != "bell":
+	case n.Method == "", n.Method == "none", !n.Smart && n.Method != "bell":
 	default:
 		io.WriteString(n.Terminal, output.NotificationSequence(n.Method, "gemline", a.Text, n.Lookup))
 	}

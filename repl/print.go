@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/markdown"
@@ -22,6 +23,11 @@ type Printer struct {
 	// together. Nil means that all are told one by one.
 	Kind func(name string) engine.Kind
 
+	// Detail is how much is told of what the model does. With Thoughts, full
+	// detail has its reasoning.
+	Detail   Detail
+	Thoughts bool
+
 	// Keep stores the full text of an output that is shown in part, and
 	// returns where. If it is nil or returns nothing, nothing is said of it.
 	Keep func(name, text string) (where string)
@@ -34,6 +40,10 @@ type Printer struct {
 	reads   []string           // titles of what was read or searched, not told yet
 	running []call
 	shown   int
+
+	thinking string            // the beginning of a line of reasoning
+	kept     []commands.Output // not shown in full
+	numbered int               // how many there were
 }
 
 // A call is one that runs.
@@ -50,7 +60,7 @@ func (p *Printer) Begin(now time.Time) {
 	}
 	p.Tally.Start(now)
 	p.endAnswer()
-	p.running, p.reads = nil, nil
+	p.running, p.reads, p.thinking = nil, nil, ""
 }
 
 // End ends a turn with its done line.
@@ -93,6 +103,14 @@ func (p *Printer) Beat(elapsed time.Duration) {
 // Print shows ev.
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
+	if t, ok := ev.(engine.Thought); ok {
+		p.thought(t.Delta)
+		return
+	}
+	if p.thinking != "" {
+		p.think(p.thinking)
+		p.thinking = ""
+	}
 	switch ev := ev.(type) {
 	case engine.Text:
 		p.text(ev.Delta)
@@ -115,8 +133,9 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.say(output.Info, "%s", ev.Text)
 	case engine.Turn:
 		p.endAnswer() // the next one is another
-	case engine.Thought, engine.Called, engine.Usage:
-		// The tally counts them; nobody waits for them.
+	case engine.Called:
+		p.arguments(ev)
+	case engine.Usage: // the tally counts it
 	default:
 		panic(fmt.Sprintf("repl: unknown event %T", ev))
 	}
@@ -141,6 +160,7 @@ func (p *Printer) started(ev engine.Started) {
 	if c.title == "" {
 		c.title = ev.Name
 	}
+	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
@@ -148,9 +168,10 @@ func (p *Printer) started(ev engine.Started) {
 	p.running = append(p.running, c)
 }
 
+// quiet reports whether calls of a tool are told together, or not at all.
 func (p *Printer) quiet(name string) bool {
-	if p.Kind == nil {
-		return false
+	if p.Detail != NormalDetail || p.Kind == nil {
+		return p.Detail == ShortDetail
 	}
 	k := p.Kind(name)
 	return k == engine.Read || k == engine.Search
@@ -168,6 +189,7 @@ func (p *Printer) find(id string) *call {
 // tellReads tells of what was read and searched since it was told last.
 func (p *Printer) tellReads() {
 	switch n := len(p.reads); {
+	case p.Detail == ShortDetail:
 	case n == 1:
 		p.say(output.Tool, "%s", p.reads[0])
 	case n > 1:

@@ -147,7 +147,7 @@ func TestLongOutput(t *testing.T) {
 	p.Print(engine.Finished{ID: "1", Name: "run_shell_command"}, now)
 	p.End(nil, now)
 	got := b.String()
-	for _, want := range []string{"  1\n", "  20\n  (970 lines not shown; the whole output is in /tmp/full.txt)\n  991\n", "  1000\nresult: ok\n"} {
+	for _, want := range []string{"  1\n", "  20\n  (970 lines not shown; /show 1 shows all, and so does /tmp/full.txt)\n  991\n", "  1000\nresult: ok\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -36,6 +36,22 @@ type Console struct {
 	// Interrupts carries a value for each Ctrl-C that the editor does not
 	// see. It should hold one at least.
 	Interrupts <-chan os.Signal
+
+	// Notifier calls for attention; it may be nil.
+	Notifier *Notifier
+
+	// Stable puts the same words at the end of every question, for programs
+	// that wait for them.
+	Stable bool
+
+	next func() error // done before the next line is read
+}
+
+// attention calls for it.
+func (c *Console) attention(event, text string) {
+	if c.Notifier != nil {
+		c.Notifier.Notify(Alert{Event: event, Text: text})
+	}
 }
 
 // errInterrupt is the cause of a context that Ctrl-C has ended.
@@ -69,11 +85,18 @@ func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 
 // ask puts a question to the user.
 func (c *Console) ask(ctx context.Context, question string) (string, error) {
+	if c.Stable {
+		c.Out.Line(output.Info, "%s", strings.TrimSuffix(question, ": "))
+		question = stableQuestion
+	}
 	ctx, stop := c.interruptible(ctx)
 	defer stop()
 	s, _, err := c.Lines.Ask(ctx, question)
 	return s, err
 }
+
+// stableQuestion is what every question ends with where programs wait for it.
+const stableQuestion = "answer: "
 
 // A REPL reads, expands, runs and prints until the user has had enough.
 type REPL struct {
@@ -83,6 +106,8 @@ type REPL struct {
 	Run     func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
+
+	stopped bool // the user has stopped the last turn
 }
 
 // leaveWithin is how soon a second Ctrl-C must follow to end the session.
@@ -98,6 +123,12 @@ func (r *REPL) Loop(ctx context.Context) error {
 		}
 		if err := r.Out.Err(); err != nil {
 			return err
+		}
+		if next := r.next; next != nil {
+			r.next = nil
+			if err := next(); err != nil {
+				return err
+			}
 		}
 		text, err := r.read(ctx, r.prompt())
 		switch {
@@ -124,11 +155,20 @@ func (r *REPL) Loop(ctx context.Context) error {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
-			r.Out.Fresh()
-			return nil
-		} else if err != nil && ctx.Err() == nil {
+		r.Out.Mark(output.AnswerMark)
+		err = r.Do(ctx, text)
+		quit := errors.Is(err, commands.ErrQuit)
+		if err != nil && !quit && ctx.Err() == nil {
 			r.report(err)
+		}
+		r.Out.Fresh()
+		if err != nil && !quit || r.stopped {
+			r.Out.Mark(output.FailureMark)
+		} else {
+			r.Out.Mark(output.SuccessMark)
+		}
+		if quit {
+			return nil
 		}
 	}
 }
@@ -153,6 +193,7 @@ func (r *REPL) report(err error) {
 // Do carries out one input. Ctrl-C stops it, and not the session. What is
 // typed in the meantime shows up behind the next prompt.
 func (r *REPL) Do(ctx context.Context, text string) error {
+	r.stopped = false
 	r.Lines.Quiet(true)
 	defer r.Lines.Quiet(false)
 	parts, err := r.expand(ctx, text)

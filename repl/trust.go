@@ -83,7 +83,7 @@ func (c *Console) show(f Folder) {
 			weak++
 			style, mark = output.Caution, "* "
 		}
-		c.Out.Styled(style, mark+entitled(b))
+		c.Out.Styled(style, mark+c.entitled(b))
 		hidden = hidden || hides(b)
 	}
 	switch {

@@ -1,0 +1,17 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/genai"
+)
+
+// editor is here to be listed: the reader of lines opens the editor where
+// there is a terminal to lend to it.
+func editor() *Command {
+	return &Command{Name: "editor", Args: "[TEXT]", Summary: "write the next prompt in your editor",
+		Run: func(context.Context, *App, string) ([]*genai.Part, error) {
+			return nil, errors.New("/editor opens an editor when it is typed at the prompt of a session")
+		}}
+}

@@ -1,0 +1,103 @@
+package repl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// Detail is how much is told of what the model does, beside its answers,
+// questions and what went wrong.
+type Detail int
+
+// The levels of detail.
+const (
+	NormalDetail Detail = iota // calls, how they went, and the ends of what they print
+	ShortDetail                // nothing more
+	FullDetail                 // also arguments, and all that is printed and read
+)
+
+// arguments shows what a call is given, at full detail.
+func (p *Printer) arguments(ev engine.Called) {
+	if p.Detail != FullDetail {
+		return
+	}
+	p.settle()
+	p.say(output.Info, "%s is called with:", output.EscapeLine(ev.Name))
+	for _, name := range slices.Sorted(maps.Keys(ev.Args)) {
+		text, ok := ev.Args[name].(string)
+		if !ok {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(ev.Args[name]); err != nil {
+				fmt.Fprint(&b, ev.Args[name])
+			}
+			text = strings.TrimSpace(b.String())
+		}
+		first, rest, several := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
+		p.show([]string{output.EscapeLine(name) + ": " + first})
+		if several {
+			p.show(strings.Split(rest, "\n"))
+		}
+	}
+}
+
+// thought shows a piece of the model's reasoning, a line at a time.
+func (p *Printer) thought(delta string) {
+	if !p.Thoughts || p.Detail != FullDetail {
+		return
+	}
+	p.tellReads()
+	p.endAnswer()
+	p.thinking += delta
+	if i := strings.LastIndexByte(p.thinking, '\n'); i >= 0 {
+		p.think(p.thinking[:i])
+		p.thinking = p.thinking[i+1:]
+	}
+}
+
+// think shows lines of reasoning.
+func (p *Printer) think(text string) {
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(l) != "" {
+			p.say(output.Progress, "thinking: %s", l)
+		}
+	}
+}
+
+// Of the outputs that were not shown in full, so many are remembered, and so
+// many bytes of them all.
+const (
+	mostKept  = 100
+	keptBytes = 16 << 20
+)
+
+// keep remembers an output that is not shown in full, and returns its number.
+func (p *Printer) keep(c *call) int {
+	text := c.out.full.String()
+	if c.out.cut {
+		text += fmt.Sprintf("\n(the first %d MB are remembered)\n", fullBytes>>20)
+	}
+	p.numbered++
+	p.kept = append(p.kept, commands.Output{Number: p.numbered, Title: c.title, Text: text})
+	size := 0
+	for _, k := range p.kept {
+		size += len(k.Text)
+	}
+	for len(p.kept) > 1 && (len(p.kept) > mostKept || size > keptBytes) {
+		size -= len(p.kept[0].Text)
+		p.kept = p.kept[1:]
+	}
+	return p.numbered
+}
+
+// Kept returns the outputs that were not shown in full, the last ones.
+func (p *Printer) Kept() []commands.Output { return slices.Clone(p.kept) }

@@ -1,0 +1,185 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// A Screen is what a user may change about a session's terminal while the
+// session goes on.
+type Screen struct {
+	*Console
+	Printer *Printer
+	Config  LinesConfig // of the Lines; New has what they depend on
+	Mode    output.Mode
+	Best    output.Mode // the mode if nobody asks for less
+	Pace    string      // chosen by the user, "" for that of the mode
+	Detail  string
+	Vi      bool
+}
+
+// paces and details are what the user calls them.
+var (
+	paces   = []string{"sentence", "token", "paragraph", "final"} // by Pace
+	details = []string{"normal", "short", "full"}                 // by Detail
+)
+
+// Begin makes the Printer and the Lines what the Screen says.
+func (s *Screen) Begin() {
+	s.stream(s.Pace)
+	s.detail(s.Detail)
+	s.Lines.SetVi(s.Vi)
+}
+
+// Commands returns what the slash commands may do to the Screen.
+func (s *Screen) Commands() *commands.Screen {
+	return &commands.Screen{
+		Accessible: s.accessible, Stream: s.stream, Detail: s.detail, Vi: s.vi,
+		Answer: s.Printer.Answer, Kept: s.Printer.Kept,
+		Entered: func() []string {
+			if s.Config.History == nil {
+				return nil
+			}
+			return s.Config.History.Entries()
+		},
+	}
+}
+
+// accessible switches between plain mode and the best that there is.
+func (s *Screen) accessible(word string) (string, error) {
+	on := s.Mode.Asked
+	if word != "" {
+		var err error
+		if on, err = switched(word, on); err != nil {
+			return "", err
+		}
+		mode := s.Best
+		if on {
+			mode = output.Mode{Asked: true, Cause: "/accessible"}
+		}
+		s.become(mode)
+	}
+	switch {
+	case on:
+		return "screen reader mode: on (" + s.Mode.Cause + ")", nil
+	case !s.Mode.Smart:
+		return "screen reader mode: off; the terminal stays plain all the same (" + s.Mode.Cause + ")", nil
+	}
+	return "screen reader mode: off", nil
+}
+
+// become goes on in another mode: what is shown at once, what is read from the
+// next line on.
+func (s *Screen) become(mode output.Mode) {
+	other := mode.Smart != s.Mode.Smart
+	s.Mode = mode
+	s.Out.Adopt(mode)
+	if s.Notifier != nil {
+		s.Notifier.Smart = mode.Smart
+	}
+	s.stream(s.Pace)
+	if !other {
+		return
+	}
+	s.next = func() error {
+		if err := s.Lines.Close(); err != nil {
+			return err
+		}
+		s.Config.Smart = s.Mode.Smart
+		lines, err := NewLines(s.Config)
+		if err != nil {
+			return err
+		}
+		s.Lines = lines
+		s.Lines.SetVi(s.Vi)
+		return nil
+	}
+}
+
+// switched returns what word says about a switch.
+func switched(word string, was bool) (bool, error) {
+	switch word = strings.ToLower(strings.TrimSpace(word)); word {
+	case "on", "off":
+		return word == "on", nil
+	case "toggle":
+		return !was, nil
+	}
+	return was, fmt.Errorf("on or off, not %q", word)
+}
+
+func (s *Screen) stream(word string) (string, error) {
+	pace, chosen := BySentence, s.Pace
+	if word != "" {
+		chosen = word
+	}
+	if s.Mode.Smart {
+		pace = ByToken
+	}
+	if chosen != "" {
+		i, err := among(paces, chosen)
+		if err != nil {
+			return "", err
+		}
+		pace = Pace(i)
+	}
+	s.Pace, s.Printer.Pace = chosen, pace
+	return "answers are shown by: " + paces[pace], nil
+}
+
+func (s *Screen) detail(word string) (string, error) {
+	if word != "" {
+		i, err := among(details, word)
+		if err != nil {
+			return "", err
+		}
+		s.Printer.Detail = Detail(i)
+	}
+	return "detail: " + details[s.Printer.Detail], nil
+}
+
+func (s *Screen) vi(word string) (string, error) {
+	on, err := switched(word, s.Vi)
+	if err != nil {
+		return "", err
+	}
+	s.Vi = on
+	s.Lines.SetVi(on)
+	said := "vi keys: off"
+	if on {
+		said = "vi keys: on"
+	}
+	if !s.Mode.Smart {
+		said += ", but in plain mode the terminal has its own keys"
+	}
+	return said, nil
+}
+
+// Confirm asks something that is answered yes or no. Anything but a yes is a
+// no; Ctrl-C is an error.
+func (c *Console) Confirm(ctx context.Context, question string) (yes bool, err error) {
+	c.Out.Line(output.Info, "%s", question)
+	_, err = c.insist(ctx, output.Choices+": ", "no", func(s string) (bool, string) {
+		if s = strings.TrimSpace(s); s == "" {
+			return true, ""
+		}
+		reply, problem := yesOrNo(s)
+		yes = reply == engine.Yes
+		return problem == "", problem
+	})
+	return yes, err
+}
+
+// among returns which of words is meant.
+func among(words []string, word string) (int, error) {
+	i := slices.Index(words, strings.ToLower(strings.TrimSpace(word)))
+	if i < 0 {
+		return 0, fmt.Errorf("one of %s, not %q", strings.Join(words, ", "), word)
+	}
+	return i, nil
+}
