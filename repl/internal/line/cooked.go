@@ -60,7 +60,7 @@ func (c *cooked) SetVi(bool) {}
 func (c *cooked) Show(show func()) { c.held.add(show) }
 
 // Restore implements [Reader].
-func (c *cooked) Restore() { c.src.modes.restore() }
+func (c *cooked) Restore() { c.src.restore() }
 
 // Close implements [Reader].
 func (c *cooked) Close() error {

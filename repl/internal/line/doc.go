@@ -98,6 +98,13 @@ type Config struct {
 	// Smart allows the editor, if In is a terminal.
 	Smart bool
 
+	// Marks has the editor tell the terminal where its prompts are.
+	Marks bool
+
+	// NoEcho has the terminal show nothing of what is typed. There is no
+	// editor then, as that would show it.
+	NoEcho bool
+
 	// Echoed says that whoever sends the lines has shown them already, as
 	// Emacs does.
 	Echoed bool
@@ -123,7 +130,12 @@ func New(c Config) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Smart && c.Screen != nil && src.terminal() {
+	if c.NoEcho {
+		if err := src.mute(); err != nil {
+			return nil, errors.Join(err, src.close())
+		}
+	}
+	if c.Smart && !c.NoEcho && c.Screen != nil && src.terminal() {
 		if c.History == nil {
 			c.History = &recent{}
 		}

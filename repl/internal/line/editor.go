@@ -224,6 +224,7 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 	if e.walk.begin(e.History); e.asking { // an arrow key must not answer
 		e.walk.begin(nil)
 	}
+	e.screen.marked = e.Marks && !e.asking && prompt != More
 	e.rl.SetPrompt(string(markPrompt) + prompt)
 }
 

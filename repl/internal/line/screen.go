@@ -38,6 +38,7 @@ type screen struct {
 	w     io.Writer
 	width func() int
 
+	marked        bool // the terminal is told where the prompt is
 	shown         bool
 	prompt        string
 	before, after string // the text on both sides of the cursor, as shown
@@ -130,7 +131,11 @@ func (s *screen) draw(prompt, before, after string) {
 		b.WriteString("\r\x1b[J")
 	}
 	s.shown = true
-	b.WriteString(prompt + before + after)
+	if s.marked {
+		b.WriteString(output.PromptMark.Sequence() + prompt + output.InputMark.Sequence() + before + after)
+	} else {
+		b.WriteString(prompt + before + after)
+	}
 	if after != "" {
 		b.WriteString(s.back(prompt+before, after))
 	}

@@ -82,3 +82,10 @@ func (s *source) hidden(_ context.Context, ready func()) ([]byte, error) {
 	ready()
 	return term.ReadPassword(int(s.file.Fd()))
 }
+
+// mute can't be had here.
+func (s *source) mute() error {
+	return errors.New("this system's terminals can't be kept from showing what is typed")
+}
+
+func (s *source) restore() { s.modes.restore() }

@@ -22,6 +22,7 @@ type source struct {
 	modes modes
 	waker [2]int // a pipe; a byte in it ends the waiting
 	chunk []byte
+	heard *unix.Termios // the modes before mute, nil if it was not called
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
@@ -45,8 +46,34 @@ func newSource(f *os.File) (*source, error) {
 func (s *source) terminal() bool { return s.tty }
 
 func (s *source) close() error {
-	s.modes.restore()
+	s.restore()
 	return errors.Join(unix.Close(s.waker[0]), unix.Close(s.waker[1]))
+}
+
+// mute has the terminal show nothing of what is typed, until restore.
+func (s *source) mute() error {
+	if !s.tty {
+		return nil
+	}
+	before, err := s.modes.get()
+	if err != nil {
+		return err
+	}
+	after := *before
+	silent(&after)
+	if err := s.modes.set(&after); err != nil {
+		return err
+	}
+	s.heard = before
+	return nil
+}
+
+// restore leaves the terminal as it was found.
+func (s *source) restore() {
+	s.modes.restore()
+	if s.heard != nil && s.modes.foreground() {
+		s.modes.set(s.heard)
+	}
 }
 
 // wake ends a read that waits.
