@@ -362,6 +362,11 @@ func Help(w io.Writer) error {
   gemline --resume latest                go on with the last session
 
 usage: gemline [flags] [prompt ...]
+
+Commands, each with a --help of its own
+  gemline config   show and change the settings
+  gemline trust    show and change which folders are trusted
+  gemline auth     show how requests are paid for, and keep a key
 `)
 	group := ""
 	for _, fl := range k.Model.Flags {

@@ -166,7 +166,7 @@ func TestHelpFitsTheScreen(t *testing.T) {
 			t.Errorf("wider than 80 columns: %q", line)
 		}
 	}
-	for _, flag := range []string{"-p, --prompt TEXT", "--resume ID", "--screen-reader", "--skip-trust", "GEMINI_API_KEY"} {
+	for _, flag := range []string{"-p, --prompt TEXT", "--resume ID", "--screen-reader", "--skip-trust", "GEMINI_API_KEY", "gemline config", "gemline trust", "gemline auth"} {
 		if !strings.Contains(b.String(), flag) {
 			t.Errorf("%s is not in the help text", flag)
 		}
