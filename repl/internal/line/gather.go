@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -88,8 +89,8 @@ const draft = "prompt.md"
 // compose lets the user write an input in an editor, and shows what it is.
 func compose(ctx context.Context, c Config, lend func(func()), text string) (string, error) {
 	var err error
-	lend(func() { text, err = c.Edit(ctx, draft, text) })
-	if ctx.Err() != nil {
+	lend(func() { text, err = c.Edit(context.WithoutCancel(ctx), draft, text) })
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrInterrupt) { // a Ctrl-C was meant for the editor
 		return "", context.Cause(ctx)
 	}
 	if err != nil {

@@ -155,7 +155,7 @@ func (e *editor) compose() {
 	var text string
 	var err error
 	e.aside(func() {
-		e.lend(func() { text, err = e.Config.Edit(e.ctx, draft, e.whole(string(e.buf.text))) })
+		e.lend(func() { text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.whole(string(e.buf.text))) })
 		if err != nil && e.ctx.Err() == nil {
 			e.Out.Line(output.Failure, "%v", err)
 		}
