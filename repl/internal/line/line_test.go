@@ -477,32 +477,3 @@ func TestLayout(t *testing.T) {
 		}
 	}
 }
-
-func FuzzKeys(f *testing.F) {
-	f.Add([]byte("abc\x1b[200~x\ry\x1b[201~\r\x1b]0;t\x07"), uint8(3))
-	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
-		k := newKeys(nil, func(s string) string {
-			return "<" + strings.Map(func(r rune) rune {
-				if r == '\n' || r == '\t' {
-					return ' '
-				}
-				return r
-			}, s) + ">"
-		})
-		for rest := in; len(rest) > 0; {
-			n := min(int(size)+1, len(rest))
-			k.take(rest[:n])
-			rest = rest[n:]
-		}
-		for q := k.queue; len(q) > 0; {
-			n := upToEnter(q, 16)
-			if n <= 0 || n > 16 || n > len(q) {
-				t.Fatalf("upToEnter(%q) = %d", q, n)
-			}
-			q = q[n:]
-		}
-		if bytes.ContainsFunc(k.queue, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != 3 || r == 0x7f }) {
-			t.Fatalf("%q lets %q through", in, k.queue)
-		}
-	})
-}

@@ -1,0 +1,91 @@
+package line
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func FuzzKeys(f *testing.F) {
+	f.Add([]byte("abc\x1b[200~x\ry\x1b[201~\r\x1b]0;t\x07"), uint8(3), false)
+	f.Add([]byte("\x1b\x1b[A\x18\x05\x1bOH\x1bdw"), uint8(0), true)
+	f.Fuzz(func(t *testing.T, in []byte, size uint8, vi bool) {
+		k := newKeys(nil, func(s string) string {
+			return "<" + strings.Map(func(r rune) rune {
+				if r == '\n' || r == '\t' {
+					return ' '
+				}
+				return r
+			}, s) + ">"
+		})
+		k.vi = vi
+		for rest := in; len(rest) > 0; {
+			n := min(int(size)+1, len(rest))
+			k.take(rest[:n])
+			if len(k.rest) > 2*4096 {
+				t.Fatalf("%d bytes wait for their end", len(k.rest))
+			}
+			rest = rest[n:]
+		}
+		for q := k.queue; len(q) > 0; {
+			n := upToEnter(q, 16)
+			if n <= 0 || n > 16 || n > len(q) {
+				t.Fatalf("upToEnter(%q) = %d", q, n)
+			}
+			q = q[n:]
+		}
+		if bytes.ContainsFunc(k.queue, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != 3 || r == 0x7f }) {
+			t.Fatalf("%q lets %q through", in, k.queue)
+		}
+	})
+}
+
+// Whatever a line is edited to where the terminal no longer does it, what is
+// erased was there.
+func FuzzHalf(f *testing.F) {
+	f.Add("日本", []byte("\x7f\x17a b\x15\n"))
+	f.Fuzz(func(t *testing.T, text string, keys []byte) {
+		var shown bytes.Buffer
+		h := &half{discipline: discipline{rubout: 0x7f, word: 0x17, kill: 0x15, end: 4}, out: &shown, text: []rune(text)}
+		h.again()
+		for len(keys) > 0 {
+			keys, _ = h.take(keys)
+		}
+		column := 0
+		for _, r := range shown.String() {
+			switch {
+			case r == '\b':
+				column--
+			case r != '\n':
+				column += 2 // or less
+			}
+			if column < 0 {
+				t.Fatalf("%q goes back too far", shown.String())
+			}
+		}
+	})
+}
+
+// Whatever is completed, the line keeps what is behind the cursor.
+func FuzzTab(f *testing.F) {
+	f.Add("see al", 6, 4, "alpha", "alphabet")
+	f.Fuzz(func(t *testing.T, text string, pos, from int, one, other string) {
+		line := []rune(strings.ToValidUTF8(text, ""))
+		if pos < 0 || pos > len(line) {
+			return
+		}
+		start, insert, list := completion(line, pos, func(l string, at int) (int, []Candidate) {
+			if at > len(l) || !utf8.ValidString(l[at:]) {
+				t.Fatalf("cursor at %d of %q", at, l)
+			}
+			if from > at || from < 0 || !utf8.RuneStart((l + "x")[from]) {
+				return at, nil
+			}
+			return from, []Candidate{{Text: one}, {Text: other}}
+		})
+		if start < 0 || start > pos || len(insert) > 0 && len(list) > 0 {
+			t.Fatalf("%d, %q, %q", start, string(insert), list)
+		}
+	})
+}
