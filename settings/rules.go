@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -304,17 +305,20 @@ func entries(v hujson.Value, folder string) (n int) {
 	return n
 }
 
-// replaceFile writes a file that only the user may read, as a whole.
+// replaceFile writes a file that only the user may read, as a whole. Whoever
+// calls it holds the lock.
 func replaceFile(path string, b []byte) error {
 	path = realPath(path)
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".gemline-*.json") // of mode 0600
+	dir, prefix := filepath.Dir(path), ".gemline-"+filepath.Base(path)+"-"
+	sweep(dir, prefix)
+	tmp, err := os.CreateTemp(dir, prefix) // of mode 0600
 	if err != nil {
-		return err
+		return unwritten(path, err)
 	}
 	defer os.Remove(tmp.Name()) // of no effect once it is renamed
 	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
+	if err = cmp.Or(err, tmp.Sync(), tmp.Close()); err != nil {
+		return unwritten(path, err)
 	}
 	return os.Rename(tmp.Name(), path)
 }

@@ -168,6 +168,20 @@ func TestDecisionsSideBySide(t *testing.T) {
 	}
 }
 
+// What a program that was killed left behind goes with the next change.
+func TestRulesAreSwept(t *testing.T) {
+	p := project(t, tempHome(t), "a")
+	put(t, p.User(), map[string]string{".gemline-trustedFolders.json-123": "{", ".gemline-settings.json-1": "{"})
+	if _, err := p.Remember(t.Context(), env(), "/srv", TrustFolder); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{".gemline-trustedFolders.json-123": false, ".gemline-settings.json-1": true, "trustedFolders.json": true} {
+		if _, err := os.Stat(p.User(name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestUnusableRules(t *testing.T) {
 	p := clone(t)
 	path := p.User("trustedFolders.json")
