@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -66,6 +67,9 @@ func (c *configList) Run(w *World) error {
 		if err := w.entry(e); err != nil {
 			return err
 		}
+	}
+	if len(entries) == 0 && w.In == nil { // in a session, silence is no answer
+		return w.line("nothing is set")
 	}
 	return nil
 }
@@ -205,7 +209,7 @@ func (*configPath) Run(w *World) error {
 		return w.document(map[string]any{"files": files})
 	}
 	for _, f := range files {
-		text := string(f.Scope) + " " + f.Path + ": " + f.State
+		text := strings.TrimSpace(string(f.Scope)+" "+f.Path) + ": " + f.State
 		if f.Detail != "" {
 			text += ": " + f.Detail
 		}
@@ -229,6 +233,10 @@ const (
 // not read.
 func (w *World) state(src settings.Source) file {
 	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
+	if src.Path == "" {
+		f.State, f.Detail = stateMissing, "no home directory"
+		return f
+	}
 	if src.Scope == settings.Workspace && !w.Trusted {
 		f.State = stateUntrusted
 		if _, err := os.Stat(src.Path); err != nil {
@@ -330,7 +338,7 @@ func (w *World) report(files []file) error {
 		case f.Problems != nil:
 			verdict = fmt.Sprintf("%d to look at", len(f.Problems))
 		}
-		lines := []string{f.Path + ": " + verdict}
+		lines := []string{cmp.Or(f.Path, string(f.Scope)) + ": " + verdict}
 		for _, p := range f.Problems {
 			if p.Fatal {
 				continue // the error says it

@@ -115,3 +115,16 @@ func TestConfigBroken(t *testing.T) {
 		}
 	}
 }
+
+// Without a home directory there is no file to name, and in a session there is
+// always an answer.
+func TestConfigWithoutAnything(t *testing.T) {
+	w, out, _ := desk(t)
+	w.Paths.Home, w.In = "", nil
+	for args, want := range map[string]string{"list": "nothing is set\n", "path": "user: not there: no home directory\n", "validate": "user: not there\n"} {
+		out.Reset()
+		if err := Run(t.Context(), w, []string{"config", args}); err != nil || !strings.Contains("\n"+out.String(), "\n"+want) {
+			t.Errorf("%s: %v\n%s", args, err, out)
+		}
+	}
+}
