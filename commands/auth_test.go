@@ -44,3 +44,28 @@ func TestAuth(t *testing.T) {
 		t.Error("managed without a manager")
 	}
 }
+
+// A mistaken word is no folder, of which it would be said that it is trusted.
+func TestPermissionsWords(t *testing.T) {
+	for line, want := range map[string]string{
+		"/permissions":             "trust status",
+		"/permissions status":      "trust status",
+		"/permissions status docs": "trust status -- docs",
+		"/permissions ./docs":      "trust status -- ./docs",
+		"/permissions --json":      "trust status --json",
+		"/permissions lst":         "error: /permissions has no sub-command",
+	} {
+		app, _ := session(t)
+		got := ""
+		app.Manage = func(_ context.Context, args ...string) error {
+			got = strings.Join(args, " ")
+			return nil
+		}
+		if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
+			got = "error: " + err.Error()
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 func permissions() *Command {
-	return &Command{Name: "permissions", Summary: "whether this folder is trusted, and which are", Run: trustWords("status"), Sub: Set{
+	return &Command{Name: "permissions", Summary: "whether this folder is trusted, and which are", Run: here, Sub: Set{
 		{Name: "status", Args: "[FOLDER]", Summary: "say whether a folder is trusted, and what it brings", Run: trustWords("status")},
 		{Name: "trust", Args: "[FOLDER]", Summary: "ask about a folder, as at the start", Run: permit},
 		{Name: "list", Summary: "the folders that were decided about", Run: trustWords("list")},
@@ -37,6 +37,15 @@ func trustWords(verb string) func(context.Context, *App, string) ([]*genai.Part,
 		}
 		return nil, app.Manage(ctx, words...)
 	}
+}
+
+// here says whether a folder is trusted. A bare word is a mistaken sub-command
+// sooner than a folder, and that it is trusted would be no answer.
+func here(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
+	if args != "" && !strings.ContainsAny(args, "/\\~.-") {
+		return nil, permissions().wants(args)
+	}
+	return trustWords("status")(ctx, app, args)
 }
 
 // permit asks about a folder.
