@@ -9,6 +9,7 @@ import (
 
 	"github.com/creack/pty"
 	"go.uber.org/goleak"
+	"golang.org/x/term"
 
 	"gemline/repl/output"
 )
@@ -75,5 +76,32 @@ func TestClose(t *testing.T) {
 			}
 			goleak.VerifyNone(t, before)
 		})
+	}
+}
+
+// A terminal whose line editing somebody has switched off is read all the same.
+func TestRawTerminal(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	if _, err := term.MakeRaw(int(slave.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(Config{In: slave, Out: output.New(io.Discard, output.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, tt := range []struct {
+		keys, want string
+		err        error
+	}{{"abc\r", "abc", nil}, {"\x03", "", ErrInterrupt}, {"def\r", "def", nil}, {"\x04", "", io.EOF}} {
+		io.WriteString(master, tt.keys)
+		if got, err := r.Read(t.Context(), "> "); got != tt.want || err != tt.err {
+			t.Errorf("%q: %q, %v", tt.keys, got, err)
+		}
 	}
 }
