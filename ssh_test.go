@@ -1,0 +1,319 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// need returns where a program is, or skips the test, unless everything must
+// be tested.
+func need(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil { // where servers are is not always on the path
+		path, err = exec.LookPath("/usr/sbin/" + name)
+	}
+	if err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+// An sshd is a server of OpenSSH that lets the current user in, and starts the
+// program for him.
+type sshd struct {
+	t    *testing.T
+	dir  string
+	port int
+
+	mu       sync.Mutex
+	children []*exec.Cmd // one for each connection
+}
+
+// sshServer starts an sshd on the loopback interface. It listens itself, and
+// hands each connection to a server of its own.
+func sshServer(t *testing.T) *sshd {
+	t.Helper()
+	server, keygen := need(t, "sshd"), need(t, "ssh-keygen")
+	need(t, "ssh")
+	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("sshd wants a directory /run/sshd")
+	}
+	s := &sshd{t: t, dir: t.TempDir()}
+	for _, name := range []string{"host", "key"} {
+		if out, err := exec.Command(keygen, "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", s.file(name)).CombinedOutput(); err != nil {
+			t.Fatalf("ssh-keygen: %v: %s", err, out)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.port = l.Addr().(*net.TCPAddr).Port
+	host, _ := os.ReadFile(s.file("host.pub"))
+	write(t, s.dir, map[string]string{
+		"known_hosts": fmt.Sprintf("[127.0.0.1]:%d %s", s.port, host),
+		"config": strings.Join([]string{"HostKey " + s.file("host"), "AuthorizedKeysFile " + s.file("key.pub"), "StrictModes no", "UsePAM no",
+			"PidFile none", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
+			"PrintMotd no", "PrintLastLog no", "UseDNS no", "LogLevel ERROR", ""}, "\n"),
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.serve(server, conn.(*net.TCPConn))
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		wg.Wait()
+		s.kill()
+		for _, c := range s.children {
+			c.Wait()
+		}
+	})
+	return s
+}
+
+func (s *sshd) file(name string) string { return filepath.Join(s.dir, name) }
+
+// serve hands a connection over.
+func (s *sshd) serve(server string, conn *net.TCPConn) {
+	defer conn.Close()
+	f, err := conn.File()
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	log, err := os.Create(s.file("log"))
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	cmd := exec.Command(server, "-i", "-e", "-f", s.file("config"))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its own children come with it
+	if cmd.Start() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.children = append(s.children, cmd)
+}
+
+// kill ends the servers of all connections, as when the machine that they run
+// on is taken off the network.
+func (s *sshd) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.children {
+		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// command returns the command that logs in and runs c there, and a file in
+// which the exit code of c can be read once.
+func (s *sshd) command(c teletype.Command, how ...string) (ssh teletype.Command, code string) {
+	s.t.Helper()
+	me, err := user.Current()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	code = filepath.Join(s.t.TempDir(), "code")
+	if err := syscall.Mkfifo(code, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	var there strings.Builder
+	for _, e := range c.Env {
+		name, value, _ := strings.Cut(e, "=")
+		fmt.Fprintf(&there, "export %s=%s\n", name, quoted(value))
+	}
+	fmt.Fprintf(&there, "trap : INT\n(cd %s\ntrap : HUP INT\n%s", quoted(c.Dir), quoted(c.Path)) // the traps are not for c
+	for _, a := range c.Args {
+		there.WriteString(" " + quoted(a))
+	}
+	fmt.Fprintf(&there, "\ncode=$?\necho $code >%s\nexit $code)\nexit $?\n", quoted(code))
+	write(s.t, s.dir, map[string]string{"there": there.String()})
+	ssh = c
+	ssh.Path = need(s.t, "ssh")
+	ssh.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}
+	ssh.Args = append([]string{"-F", "none", "-p", strconv.Itoa(s.port), "-i", s.file("key"), "-l", me.Username, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes",
+		"-o", "StrictHostKeyChecking=yes", "-o", "UserKnownHostsFile=" + s.file("known_hosts"), "-o", "LogLevel=ERROR"}, how...)
+	ssh.Args = append(ssh.Args, "127.0.0.1", "sh "+quoted(s.file("there")))
+	return ssh, code
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// checkCode checks the exit code that is written to a pipe.
+func checkCode(t *testing.T, pipe string, want int) {
+	t.Helper()
+	got := make(chan string, 1)
+	go func() {
+		b, _ := os.ReadFile(pipe) // waits for a writer
+		got <- string(b)
+	}()
+	select {
+	case code := <-got:
+		if code != fmt.Sprintln(want) {
+			t.Errorf("exit code %q, want %d", code, want)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the program on the other side still runs")
+	}
+}
+
+// A whole session over ssh, on terminals of both kinds.
+func TestSessionOverSSH(t *testing.T) {
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(work()...)
+			c := terminal(t, server)
+			c.Term = term
+			ssh, code := sshServer(t).command(c, "-tt")
+			s := teletype.Start(t, ssh)
+			converse(s.Line, s.Send, s.Expect)
+			checkCode(t, code, 0)
+			if code := s.Exit(); code != 0 {
+				t.Errorf("ssh: exit code %d", code)
+			}
+			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: term != "dumb"}) {
+				t.Error(fault)
+			}
+			checkWork(t, c, server)
+		})
+	}
+}
+
+// Without a terminal, what comes in is a prompt and what goes out an answer.
+func TestAnswerOverSSH(t *testing.T) {
+	server := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "rm notes.txt")), et.Says("Done **that**."))
+	c := terminal(t, server)
+	ssh, code := sshServer(t).command(c, "-T")
+	cmd := exec.Command(ssh.Path, ssh.Args...)
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = ssh.Env, strings.NewReader("tidy up\n"), &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	checkCode(t, code, 0)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if out.String() != "Done **that**.\n" {
+		t.Errorf("stdout: %q", out.String())
+	}
+	if !strings.HasPrefix(errs.String(), "warning: ") {
+		t.Errorf("stderr: %q", errs.String())
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
+		t.Errorf("nobody was asked: %v", err)
+	}
+	if !bytes.Contains(server.Requests()[0].Body, []byte("tidy up")) {
+		t.Error("the prompt did not reach the model")
+	}
+}
+
+// cuts are how a connection ends.
+var cuts = map[string]func(s *teletype.Session, d *sshd){
+	"the client is killed": func(s *teletype.Session, _ *sshd) { s.Signal(syscall.SIGKILL) },
+	"the server is killed": func(_ *teletype.Session, d *sshd) { d.kill() },
+}
+
+// A connection that is cut, whatever the session is doing, ends the session as
+// a hang-up does: what was said is kept, what was started ends, and the next
+// connection goes on.
+func TestConnectionLost(t *testing.T) {
+	for phase, prepare := range phases {
+		for how, cut := range cuts {
+			for _, term := range terminals {
+				t.Run(strings.Join([]string{phase, how, term}, "/"), func(t *testing.T) {
+					t.Parallel()
+					reached := make(chan string, 10)
+					server := et.NewServer(et.Says("Noted."))
+					c := terminal(t, server, "-y")
+					c.Term, c.Wait = term, time.Minute
+					server.Add(prepare(reached, c.Dir), et.Says("Seven."))
+					d := sshServer(t)
+					ssh, code := d.command(c, "-tt")
+					s := teletype.Start(t, ssh)
+					s.Expect("> ")
+					s.Line("remember seven")
+					s.Expect("done:")
+					s.Expect("> ")
+					s.Line("go on")
+					pids := <-reached
+					cut(s, d)
+					checkCode(t, code, 129)
+					for _, pid := range strings.Fields(pids) {
+						if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
+							t.Errorf("process %s goes on", pid)
+						}
+					}
+					c.Args = append(c.Args, "--resume", "latest")
+					ssh, code = d.command(c, "-tt")
+					s = teletype.Start(t, ssh)
+					s.Expect("> ")
+					s.Line("which number?")
+					s.Expect("Seven.")
+					s.Expect("done:")
+					s.Expect("> ")
+					s.Line("/quit")
+					checkCode(t, code, 0)
+					s.Exit()
+					requests := server.Requests()
+					checkTurns(t, requests[len(requests)-1].Contents(), "remember seven", "Noted.", "which number?")
+				})
+			}
+		}
+	}
+}
+
+// Without a terminal, a program whose client is gone notices when it writes.
+func TestClientLost(t *testing.T) {
+	asked, gone := make(chan struct{}), make(chan struct{})
+	server := et.NewServer()
+	server.Respond = func(et.Received) et.Reply {
+		close(asked)
+		<-gone
+		return et.Streams(strings.Repeat("much ", 100_000), "more")
+	}
+	c := terminal(t, server, "-p", "tell me much")
+	ssh, code := sshServer(t).command(c, "-T")
+	cmd := exec.Command(ssh.Path, ssh.Args...)
+	cmd.Env = ssh.Env
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	cmd.Process.Kill()
+	cmd.Wait()
+	close(gone)
+	checkCode(t, code, 141)
+}
