@@ -134,6 +134,11 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 	return vars, warnings
 }
 
+// EnvFile returns the path of the .env file that counts, "" if none does.
+func (p Paths) EnvFile(s *Settings, trusted bool) string {
+	return p.dotEnvFile(trusted, s.IgnoreLocalEnv)
+}
+
 // dotEnvFile returns the path of the .env file that counts, "" if none does.
 func (p Paths) dotEnvFile(trusted, ignoreLocal bool) string {
 	for _, path := range p.envFiles(trusted) {

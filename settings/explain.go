@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -39,6 +40,7 @@ type Inputs struct {
 	Layers []Layer                     // the weakest first
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv map[string]string           // what Lookup has from the .env file
+	EnvAt  string                      // where that file is, if known
 	Flags  *Flags
 }
 
@@ -283,7 +285,7 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 // file returns where a variable comes from if not from the environment.
 func (in Inputs) file(name string) string {
 	if _, ok := in.DotEnv[name]; ok {
-		return ".env"
+		return cmp.Or(in.EnvAt, ".env")
 	}
 	return ""
 }

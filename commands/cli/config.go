@@ -42,6 +42,10 @@ func (w *World) inputs() (settings.Inputs, error) {
 			w.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
 		}
 	}
+	if len(w.DotEnv) > 0 {
+		s, _, _ := settings.Load(w.Paths.Sources(w.environment, w.Trusted), w.environment) // what is wrong was said
+		in.EnvAt = w.Paths.EnvFile(s, w.Trusted)
+	}
 	return in, nil
 }
 

@@ -128,3 +128,22 @@ func TestConfigWithoutAnything(t *testing.T) {
 		}
 	}
 }
+
+// A value of a .env file names the file, of which there may be many.
+func TestConfigNamesEnvFile(t *testing.T) {
+	w, out, _ := desk(t)
+	at := filepath.Join(filepath.Dir(w.Paths.Cwd), ".env")
+	write(t, at, "GEMINI_MODEL=x\n")
+	lookup := w.Lookup
+	w.DotEnv = map[string]string{"GEMINI_MODEL": "x"}
+	w.Lookup = func(name string) (string, bool) {
+		if v, ok := w.DotEnv[name]; ok {
+			return v, true
+		}
+		return lookup(name)
+	}
+	want := "model.name = \"x\"\n  from environment GEMINI_MODEL in " + at + "\n"
+	if err := Run(t.Context(), w, []string{"config", "get", "model.name", "--origin"}); err != nil || out.String() != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
