@@ -62,6 +62,13 @@ func Forbidden() Reply {
 	return Status(http.StatusForbidden, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key.")
 }
 
+// Unverified is the 403 of an account that has to be verified at url first.
+func Unverified(url string) Reply {
+	return Status(http.StatusForbidden, "PERMISSION_DENIED", "Verify your account to continue.",
+		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VALIDATION_REQUIRED", "domain": "cloudcode-pa.googleapis.com"},
+		map[string]any{"@type": "type.googleapis.com/google.rpc.Help", "links": []any{map[string]any{"description": "Verify your account", "url": url}}})
+}
+
 // NotFound is the 404 for a model that doesn't exist.
 func NotFound(model string) Reply {
 	return Status(http.StatusNotFound, "NOT_FOUND", "models/"+model+" is not found for API version v1beta.")

@@ -16,7 +16,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Server speaks the Gemini API over HTTP on 127.0.0.1. It gives its replies
+// A Server speaks the Gemini API, and that of Code Assist, over HTTP on
+// 127.0.0.1. It gives its replies
 // in order, one for each request that generates; requests that count tokens
 // are answered beside them. Close ends it.
 type Server struct {
@@ -32,6 +33,12 @@ type Server struct {
 	Tokens       int
 	CountReplies []Reply
 
+	// Assist is what Code Assist answers to the methods that generate and
+	// count nothing, by name, and to questions about operations: the replies
+	// of each in order, the last one again and again. Set it before the first
+	// request.
+	Assist map[string][]Reply
+
 	// Forget makes Requests return nothing: a Server that runs long keeps
 	// no record. It must be set before the first request.
 	Forget bool
@@ -41,6 +48,7 @@ type Server struct {
 	replies  []Reply
 	requests []Received
 	count    int
+	arrived  chan struct{}
 	ended    chan struct{}
 }
 
@@ -54,7 +62,7 @@ type Received struct {
 	From   string // the address and port of the client
 
 	// Model and Action are taken from the path, such as "gemini-2.5-pro"
-	// and "streamGenerateContent".
+	// and "streamGenerateContent"; Code Assist has the model in the body.
 	Model, Action string
 }
 
@@ -69,16 +77,20 @@ func (r Received) JSON() map[string]any {
 
 // Contents returns the conversation that the request carries.
 func (r Received) Contents() []*genai.Content {
-	var body struct{ Contents []*genai.Content }
+	type contents struct{ Contents []*genai.Content }
+	var body struct {
+		contents
+		Request contents // of Code Assist
+	}
 	if json.Unmarshal(r.Body, &body) != nil {
 		return nil
 	}
-	return body.Contents
+	return append(body.Contents, body.Request.Contents...)
 }
 
 // NewServer starts a Server that gives replies.
 func NewServer(replies ...Reply) *Server {
-	s := &Server{replies: replies, Tokens: 7, ended: make(chan struct{}, 1024)}
+	s := newServer(replies)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.server.URL
 	return s
@@ -86,13 +98,17 @@ func NewServer(replies ...Reply) *Server {
 
 // Serve starts a Server that gives replies on l.
 func Serve(l net.Listener, replies ...Reply) *Server {
-	s := &Server{replies: replies, Tokens: 7, ended: make(chan struct{}, 1024)}
+	s := newServer(replies)
 	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.server.Listener.Close()
 	s.server.Listener = l
 	s.server.Start()
 	s.URL = s.server.URL
 	return s
+}
+
+func newServer(replies []Reply) *Server {
+	return &Server{replies: replies, Tokens: 7, arrived: make(chan struct{}, 1024), ended: make(chan struct{}, 1024)}
 }
 
 // Close breaks open connections and waits until all requests are over.
@@ -115,16 +131,14 @@ func (s *Server) Requests() []Received {
 	return append([]Received(nil), s.requests...)
 }
 
+// Arrived delivers once for every request that has come in.
+func (s *Server) Arrived() <-chan struct{} { return s.arrived }
+
 // Ended delivers once for every request that is over, finished or given up.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	defer func() {
-		select {
-		case s.ended <- struct{}{}:
-		default: // nobody is interested
-		}
-	}()
+	defer deliver(s.ended)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -132,8 +146,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	got := Received{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body, From: r.RemoteAddr}
 	if _, model, ok := strings.Cut(r.URL.Path, "/models/"); ok {
 		got.Model, got.Action, _ = strings.Cut(model, ":")
+	} else if action, ok := assistAction(r.URL.Path); ok {
+		got.Model, got.Action = assistModel(body), action
 	}
 	reply := s.reply(got)
+	deliver(s.arrived)
 	if reply.Ended != nil {
 		defer reply.Ended()
 	}
@@ -141,6 +158,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		reply.Inspect(r.Context(), &engine.Request{Model: got.Model, Contents: got.Contents()})
 	}
 	answer(w, r, got.Action, reply)
+}
+
+// deliver fills c, unless nobody is interested.
+func deliver(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 func (s *Server) reply(got Received) Reply {
@@ -171,6 +196,9 @@ func (s *Server) reply(got Received) Reply {
 		}
 		return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
 	}
+	if reply, ok := s.assist(got); ok {
+		return reply
+	}
 	return Status(http.StatusNotFound, "NOT_FOUND", "no such method: "+got.Method+" "+got.Path)
 }
 
@@ -179,6 +207,9 @@ func answer(w http.ResponseWriter, r *http.Request, action string, reply Reply) 
 	wire := reply.Wire
 	if wire == nil {
 		wire = &Wire{}
+	}
+	if _, ok := assistAction(r.URL.Path); ok {
+		wire = wire.enveloped()
 	}
 	if !pause(r, wire.Delay) {
 		return
