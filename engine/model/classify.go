@@ -145,6 +145,9 @@ func (f failure) classify(model string) *Error {
 	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"):
 		e.Kind, e.Final, e.Hint = Auth, true, hintKey
 		e.Message = "the API key was refused: " + e.Message
+	case code == http.StatusForbidden && f.reason(unverified):
+		e.Kind, e.Final, e.Hint = Auth, true, f.help("sign in with the account in a browser, and see what Google asks for")
+		e.Message = "Google wants this account to be verified: " + e.Message
 	case code == http.StatusForbidden:
 		e.Kind, e.Final, e.Hint = Auth, true, f.help(hintAccess)
 		e.Message = "access denied: " + e.Message
@@ -274,6 +277,11 @@ func (f failure) help(hint string) string {
 			if strings.HasPrefix(l.URL, "https://") {
 				return strings.TrimPrefix(oneLine(l.Description)+": ", ": ") + oneLine(l.URL)
 			}
+		}
+	}
+	for _, d := range f.details {
+		if link, _ := d.Metadata["validation_link"].(string); strings.HasPrefix(link, "https://") {
+			return "verify it, then ask again: " + oneLine(link)
 		}
 	}
 	return hint

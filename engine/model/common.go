@@ -14,6 +14,7 @@ import (
 type decoder struct {
 	b       []byte
 	i       int
+	wrapped bool   // chunks come in the envelope of Code Assist
 	version string // what most chunks repeat
 	id      string
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -21,6 +22,18 @@ func complete(b []byte) bool { return json.Valid(b) || string(bytes.TrimSpace(b)
 // decode returns the chunk that b is. If b is an error instead, its text
 // is returned as fault.
 func (d *decoder) decode(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
+	if d.wrapped {
+		inner, id := unwrapped(b)
+		if chunk, fault, err = d.bare(inner); chunk != nil {
+			chunk.ResponseID = cmp.Or(chunk.ResponseID, id)
+		}
+		return chunk, fault, err
+	}
+	return d.bare(b)
+}
+
+// bare decodes what is in no envelope.
+func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
 	if chunk := d.common(b); chunk != nil {
 		return chunk, nil, nil
 	}
@@ -59,8 +72,8 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 }
 
 // decodeDocument returns the chunks of an answer that did not come as a stream:
-// one response or a list of them.
-func decodeDocument(b []byte) (chunks []*genai.GenerateContentResponse, fault json.RawMessage, err error) {
+// one response or a list of them, wrapped or not.
+func decodeDocument(b []byte, wrapped bool) (chunks []*genai.GenerateContentResponse, fault json.RawMessage, err error) {
 	docs := []json.RawMessage{b}
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
 		docs = nil
@@ -68,7 +81,7 @@ func decodeDocument(b []byte) (chunks []*genai.GenerateContentResponse, fault js
 			return nil, nil, err
 		}
 	}
-	var d decoder
+	d := decoder{wrapped: wrapped}
 	for _, doc := range docs {
 		chunk, fault, err := d.decode(doc)
 		if fault != nil || err != nil {

@@ -33,7 +33,7 @@ func FuzzCommon(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := decoder{version: "m"}
-		decodeDocument(b) // must not panic
+		decodeDocument(b, false) // must not panic
 		got := d.common(b)
 		if got == nil {
 			return

@@ -36,6 +36,11 @@ type Options struct {
 	Vertex            bool
 	Project, Location string
 
+	// CodeAssist asks Gemini Code Assist, with Account: for Project, or for
+	// the one that the service has for the account, which is set up if need
+	// be.
+	CodeAssist bool
+
 	// Account returns the credentials of a Google account, in JSON as
 	// Google's tools write it, and where they are from. Without any, the
 	// machine's own are asked for at Metadata, a host, or where machines of
@@ -54,8 +59,8 @@ type Options struct {
 	// machine; Google's own if empty. A path in it is kept.
 	BaseURL string
 
-	// APIVersion is the first element of the path; v1beta if empty, or
-	// v1beta1 for Vertex AI.
+	// APIVersion is the first element of the path; v1beta if empty, v1beta1
+	// for Vertex AI, v1internal for Code Assist.
 	APIVersion string
 
 	// Header is sent with every request and wins over everything else.
@@ -88,14 +93,15 @@ type Options struct {
 // Trace is the level of logging below debugging.
 const Trace = slog.LevelDebug - 4
 
-// A Genai is a Generator that asks the Gemini API, or Vertex AI. It makes no
-// connection, and looks for no credential, before it is first used.
+// A Genai is a Generator that asks the Gemini API, Vertex AI or Code Assist. It
+// makes no connection, and looks for no credential, before it is first used.
 type Genai struct {
-	opts   Options
-	base   *url.URL
-	redact *redactor
-	wallet *wallet
-	log    *slog.Logger
+	opts    Options
+	base    *url.URL
+	redact  *redactor
+	wallet  *wallet
+	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
+	log     *slog.Logger
 
 	cache cache
 
@@ -115,8 +121,9 @@ func NewGenai(o Options) (*Genai, error) {
 	if err := checkProxy(o.Proxy); err != nil {
 		return nil, err
 	}
-	g := &Genai{opts: o, base: base, redact: &redactor{}, log: o.Logger}
+	g := &Genai{opts: o, base: base, redact: &redactor{}, log: o.Logger, project: make(chan string, 1)}
 	g.wallet = newWallet(g.payment)
+	g.project <- ""
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -180,7 +187,7 @@ func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*ge
 
 func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	config, b := g.settings(req)
-	x := &exchange{body: b, model: req.Model}
+	x := &exchange{body: b, model: req.Model, notify: req.Notify}
 	defer x.end()
 	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
 		config.HTTPOptions.ExtrasRequestProvider = x.take
@@ -214,7 +221,7 @@ func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, bod
 // receive reads the stream of x.
 func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.GenerateContentResponse) error) error {
 	events := newEventReader(x)
-	var d decoder
+	d := decoder{wrapped: g.opts.CodeAssist}
 	n := 0
 	trace := g.log.Enabled(ctx, Trace)
 	defer func() { g.log.DebugContext(ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
@@ -261,7 +268,7 @@ func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventR
 		f := parseFailure(x.resp.StatusCode, x.resp.Header, doc)
 		return g.failed(f, x)
 	}
-	chunks, fault, err := decodeDocument(doc)
+	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
 	if err != nil {
 		return g.garbled(err, doc)
 	}
@@ -278,7 +285,7 @@ func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventR
 
 // Count implements [engine.Generator]. The API counts contents only.
 func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
-	x := &exchange{body: body{contents: req.Contents}, model: req.Model}
+	x := &exchange{body: body{contents: req.Contents}, model: req.Model, notify: req.Notify}
 	defer x.end()
 	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
 		_, err := client.Models.CountTokens(ctx, req.Model, nil, &genai.CountTokensConfig{

@@ -103,12 +103,21 @@ func vertexBase(location string) string {
 	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
+// address returns the variable that says where the API is, and where it
+// usually is.
+func (o Options) address() (variable, usual string) {
+	switch {
+	case o.CodeAssist:
+		return "CODE_ASSIST_ENDPOINT", assistBase
+	case o.Vertex:
+		return "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Location)
+	}
+	return "GOOGLE_GEMINI_BASE_URL", defaultBase
+}
+
 // parseBase checks the address of the API.
 func parseBase(o Options) (*url.URL, error) {
-	variable, usual := "GOOGLE_GEMINI_BASE_URL", defaultBase
-	if o.Vertex {
-		variable, usual = "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Location)
-	}
+	variable, usual := o.address()
 	s := cmp.Or(strings.TrimSpace(o.BaseURL), usual)
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"gemline/engine"
 	"google.golang.org/genai"
 )
 
@@ -69,10 +70,12 @@ func (g *Genai) clientConfig(client *http.Client) *genai.ClientConfig {
 // library makes the URL, the header and the settings and sends them; what is
 // said goes by directly.
 type exchange struct {
-	model string
-	body  body
-	start time.Time
-	pay   payment
+	model   string
+	body    body
+	start   time.Time
+	pay     payment
+	project string // that Code Assist works for
+	notify  func(engine.Event)
 
 	rest  map[string]any // the settings, as the library encodes them
 	resp  *http.Response
@@ -150,24 +153,45 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 // may have been taken back, and another is fetched, once.
 func (g *Genai) pay(ctx context.Context, x *exchange, call func(context.Context, *genai.Client) error) (err error) {
 	for attempt := 1; ; attempt++ {
+		x.guard.Reset(x.idle)
 		if x.pay, err = g.wallet.take(x.ctx, x); err != nil {
 			return g.lost(ctx, x, err)
 		}
-		if err := call(x.ctx, x.via.client); err != nil {
+		if err = g.enlist(x); err == nil {
+			x.guard.Reset(x.idle)
+			err = call(x.ctx, x.via.client)
+			x.guard.Stop()
+		}
+		switch {
+		case g.opts.Account != nil && attempt == 1 && x.unauthorized(err):
+			g.log.DebugContext(ctx, "the access token was refused, another is fetched")
+			g.wallet.drop(x.pay)
+			x.forget()
+		case err != nil:
 			return g.lost(ctx, x, err)
-		}
-		x.guard.Stop()
-		if x.resp == nil {
+		case x.resp == nil:
 			return &Error{Kind: Unknown, Message: "the API client made no request"}
-		}
-		if x.resp.StatusCode != http.StatusUnauthorized || g.opts.Account == nil || attempt > 1 {
+		default:
 			return nil
 		}
-		g.log.DebugContext(ctx, "the access token was refused, another is fetched")
-		g.wallet.drop(x.pay)
+	}
+}
+
+// unauthorized reports whether the server has refused what pays for x. What
+// went wrong otherwise is err.
+func (x *exchange) unauthorized(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.HTTP == http.StatusUnauthorized
+	}
+	return err == nil && x.resp != nil && x.resp.StatusCode == http.StatusUnauthorized
+}
+
+// forget lets the request of x be made again.
+func (x *exchange) forget() {
+	if x.resp != nil {
 		x.resp.Body.Close()
 		x.resp = nil
-		x.guard.Reset(x.idle)
 	}
 }
 
@@ -189,7 +213,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
 	req = req.Clone(req.Context())
-	t.header(req.Header, x.model, x.pay)
+	if t.g.opts.CodeAssist {
+		if data, err = t.g.enveloped(req, x, data); err != nil {
+			return nil, fmt.Errorf("the request can't be written as JSON: %w", err)
+		}
+	}
+	t.g.header(req.Header, x.model, x.pay)
 	req.ContentLength = int64(len(data))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	req.Body, _ = req.GetBody()
@@ -206,13 +235,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // header completes the header of a request to model that pay pays for.
-func (t *transport) header(h http.Header, model string, pay payment) {
-	h.Set("User-Agent", t.g.opts.userAgent(model))
+func (g *Genai) header(h http.Header, model string, pay payment) {
+	h.Set("User-Agent", g.opts.userAgent(model))
 	h.Del("X-Server-Timeout") // how long we wait is not the server's concern
 	h.Del("X-Goog-Api-Key")
 	switch {
 	case pay.secret == "":
-	case pay.token || t.g.opts.Bearer:
+	case pay.token || g.opts.Bearer:
 		h.Set("Authorization", "Bearer "+pay.secret)
 	default:
 		h.Set("X-Goog-Api-Key", pay.secret)
@@ -220,7 +249,7 @@ func (t *transport) header(h http.Header, model string, pay payment) {
 	if pay.quota != "" {
 		h.Set("X-Goog-User-Project", pay.quota)
 	}
-	for k, vs := range t.g.opts.Header {
+	for k, vs := range g.opts.Header {
 		h[http.CanonicalHeaderKey(k)] = vs
 	}
 }

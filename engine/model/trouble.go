@@ -24,8 +24,14 @@ func (g *Genai) failed(f failure, x *exchange) *Error {
 			e.Hint = hintAccount
 		}
 	}
-	e.Message, e.Hint = g.redact.clean(e.Message), g.redact.clean(e.Hint)
+	e.Message, e.Hint = g.redact.clean(e.Message), g.redact.clean(g.advice(e.Hint))
 	return e
+}
+
+// advice returns hint with the name of the variable that counts for g.
+func (g *Genai) advice(hint string) string {
+	variable, _ := g.opts.address()
+	return strings.ReplaceAll(hint, "GOOGLE_GEMINI_BASE_URL", variable)
 }
 
 // faulty makes the error of an answer that turned into one.
@@ -75,6 +81,7 @@ func (g *Genai) lost(ctx context.Context, x *exchange, err error) error {
 		e.HTTP = x.resp.StatusCode
 	}
 	e.Message = g.redact.clean(oneLine(g.story(e, x, g.base.Host, err)))
+	e.Hint = g.advice(e.Hint)
 	return e
 }
 

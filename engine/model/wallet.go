@@ -102,8 +102,10 @@ func errKey(key string) error {
 // checkAccount finds what is missing in o to pay for requests.
 func (o Options) checkAccount() error {
 	switch {
-	case o.Account != nil && (!o.Vertex || o.Project == "" || o.Location == ""):
-		return &Error{Kind: Auth, Final: true, Message: "an account pays for a project in a location of Vertex AI only",
+	case o.CodeAssist && o.Account == nil && !o.Keyless:
+		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Hint: hintAccount}
+	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
+		return &Error{Kind: Auth, Final: true, Message: "an account pays for Code Assist, or for a project in a location of Vertex AI only",
 			Hint: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
 	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
 		return errKey(o.APIKey)

@@ -1,0 +1,332 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"gemline/engine"
+)
+
+// Where Code Assist is, and the first element of its paths.
+const (
+	assistBase    = "https://cloudcode-pa.googleapis.com"
+	assistVersion = "v1internal"
+)
+
+// Tiers that are treated otherwise than the rest.
+const (
+	freeTier   = "free-tier"
+	legacyTier = "legacy-tier"
+)
+
+// How long to wait before asking whether an account is set up: at first, and
+// at last, since it is twice as long each time.
+const (
+	firstPoll = 250 * time.Millisecond
+	lastPoll  = 5 * time.Second
+)
+
+// A membership is what Code Assist says about an account.
+type membership struct {
+	Current *tier  `json:"currentTier"`
+	Allowed []tier `json:"allowedTiers"`
+	Barred  []bar  `json:"ineligibleTiers"`
+	Project string `json:"cloudaicompanionProject"`
+}
+
+// A tier is a kind of membership.
+type tier struct {
+	ID        string
+	Name      string
+	IsDefault bool
+	Bring     bool                        `json:"userDefinedCloudaicompanionProject"` // the user brings the project
+	Privacy   struct{ NoticeText string } `json:"privacyNotice"`
+}
+
+// A bar is why an account can't have a tier.
+type bar struct {
+	Code     string `json:"reasonCode"`
+	Reason   string `json:"reasonMessage"`
+	URL      string `json:"validationUrl"`
+	LinkText string `json:"validationUrlLinkText"`
+}
+
+// An operation is the work of setting an account up.
+type operation struct {
+	Name     string
+	Done     bool
+	Error    json.RawMessage
+	Response struct {
+		Project struct{ ID string } `json:"cloudaicompanionProject"`
+	}
+}
+
+// enlist finds out for which project Code Assist is to work for x. One request
+// asks; the others wait, and can be called off.
+func (g *Genai) enlist(x *exchange) error {
+	if !g.opts.CodeAssist {
+		return nil
+	}
+	select {
+	case p := <-g.project:
+		defer func() { g.project <- p }()
+		if p == "" {
+			found, err := g.findProject(x)
+			if err != nil {
+				return err
+			}
+			p = found
+		}
+		x.project = p
+		return nil
+	case <-x.ctx.Done():
+		return x.ctx.Err()
+	}
+}
+
+// findProject returns the project of the account that pays. An account that is
+// new to Code Assist is set up.
+func (g *Genai) findProject(x *exchange) (string, error) {
+	var m membership
+	err := g.service(x, http.MethodPost, ":loadCodeAssist", application(g.opts.Project, ""), &m)
+	var e *Error
+	switch {
+	case errors.As(err, &e) && e.Code == perimeter:
+		m.Current = &tier{} // a fence around the project hides it; whoever has one is a member
+	case err != nil:
+		return "", err
+	}
+	project := m.Project
+	if m.Current == nil {
+		if project, err = g.join(x, m); err != nil {
+			return "", err
+		}
+	}
+	if project = cmp.Or(project, g.opts.Project); project == "" {
+		return "", m.homeless()
+	}
+	return project, nil
+}
+
+// application returns what Code Assist wants to know about an account that
+// wants to work for project, if any is named, and to have a tier.
+func application(project, tier string) map[string]any {
+	about := map[string]string{"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
+	a := map[string]any{"metadata": about}
+	if tier != "" {
+		a["tierId"] = tier
+	}
+	if project != "" && tier != freeTier { // which brings a project of its own
+		about["duetProject"] = project
+		a["cloudaicompanionProject"] = project
+	}
+	return a
+}
+
+// join sets an account up, waits until that is done, and returns the project
+// that it was given.
+func (g *Genai) join(x *exchange, m membership) (string, error) {
+	if err := m.unverified(); err != nil {
+		return "", err
+	}
+	chosen := tier{ID: legacyTier, Bring: true}
+	for _, t := range m.Allowed {
+		if t.IsDefault {
+			chosen = t
+			break
+		}
+	}
+	if chosen.Bring && g.opts.Project == "" {
+		return "", m.homeless()
+	}
+	x.say("Code Assist sets this account up, as " + cmp.Or(oneLine(chosen.Name), chosen.ID))
+	if text := oneLine(chosen.Privacy.NoticeText); text != "" {
+		x.say("Code Assist says about privacy: " + text)
+	}
+	var op operation
+	if err := g.service(x, http.MethodPost, ":onboardUser", application(g.opts.Project, chosen.ID), &op); err != nil {
+		return "", err
+	}
+	name, end := op.Name, time.Now().Add(x.idle)
+	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
+		switch {
+		case !modelName(name):
+			return "", &Error{Kind: Invalid, Final: true, Message: "Code Assist sets the account up under a name that nobody could ask for"}
+		case time.Now().After(end):
+			return "", &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
+				Hint: "it may still be at it: try again later"}
+		}
+		if err := sleep(x.ctx, wait); err != nil {
+			return "", err
+		}
+		op = operation{}
+		if err := g.service(x, http.MethodGet, "/"+name, nil, &op); err != nil {
+			return "", err
+		}
+	}
+	if len(op.Error) > 0 && string(op.Error) != "null" {
+		f := failure{http: http.StatusOK, code: http.StatusForbidden}
+		f.read(op.Error)
+		e := g.failed(f, x)
+		e.Message = "Code Assist can't set the account up: " + e.Message
+		return "", e
+	}
+	return op.Response.Project.ID, nil
+}
+
+// unverified returns the error of an account that has to be verified before it
+// can be set up.
+func (m membership) unverified() error {
+	for _, b := range m.Barred {
+		if b.Code == unverified && strings.HasPrefix(b.URL, "https://") {
+			return &Error{Kind: Auth, Final: true, Code: unverified,
+				Message: "Google wants this account to be verified: " + cmp.Or(oneLine(b.Reason), "no reason is given"),
+				Hint:    cmp.Or(oneLine(b.LinkText), "verify it, then ask again") + ": " + oneLine(b.URL)}
+		}
+	}
+	return nil
+}
+
+// homeless returns the error of an account that has no project to work for.
+func (m membership) homeless() error {
+	e := &Error{Kind: Auth, Final: true, Message: "Code Assist has no project for this account, and GOOGLE_CLOUD_PROJECT is not set",
+		Hint: "export GOOGLE_CLOUD_PROJECT=... with a project in which Gemini for Google Cloud is switched on"}
+	var reasons []string
+	for _, b := range m.Barred {
+		if text := cmp.Or(oneLine(b.Reason), oneLine(b.Code)); text != "" {
+			reasons = append(reasons, text)
+		}
+		e.Code = cmp.Or(e.Code, b.Code)
+	}
+	if len(reasons) > 0 {
+		e.Message = oneLine("this account can't have Code Assist without a project of its own: " + strings.Join(reasons, "; "))
+		e.Hint += "; or use a key (GEMINI_API_KEY)"
+	}
+	return e
+}
+
+// Reasons of the service that decide what happens.
+const (
+	unverified = "VALIDATION_REQUIRED"
+	perimeter  = "SECURITY_POLICY_VIOLATED"
+)
+
+// service asks Code Assist something that is no conversation.
+func (g *Genai) service(x *exchange, method, path string, question, answer any) error {
+	var body []byte
+	if question != nil {
+		var err error
+		if body, err = plainJSON(question); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(x.ctx, method, g.assistURL(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	g.header(req.Header, x.model, x.pay)
+	x.guard.Reset(x.idle)
+	defer x.guard.Stop()
+	start := time.Now()
+	resp, err := x.via.base.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	g.log.DebugContext(x.ctx, "code assist", "method", method, "url", shown(req.URL), "status", resp.StatusCode, "took", time.Since(start))
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	if err != nil {
+		return err
+	}
+	return g.understand(x, resp, path, text, answer)
+}
+
+// understand reads the answer to a question that is no conversation.
+func (g *Genai) understand(x *exchange, resp *http.Response, path string, text []byte, answer any) error {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true, Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
+			Hint: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
+	case resp.StatusCode/100 != 2, bytes.HasPrefix(text, []byte("<")):
+		f := parseFailure(resp.StatusCode, resp.Header, text)
+		e := g.failed(f, x)
+		if f.reason(perimeter) {
+			e.Code = perimeter
+		}
+		return e
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		e := g.garbled(err, text)
+		e.Answering = false
+		return e
+	}
+	return nil
+}
+
+// assistURL returns the address of a method, as in ":generateContent", or of
+// an operation, as in "/operations/1".
+func (g *Genai) assistURL(path string) *url.URL {
+	base := *g.base
+	base.Path = cmp.Or(base.Path, "/") // or else the path would begin without a slash
+	return base.JoinPath(cmp.Or(g.opts.APIVersion, assistVersion) + path)
+}
+
+// enveloped makes the request of x, which the library has addressed to the
+// Gemini API and whose body is data, one to Code Assist, and returns its body.
+func (g *Genai) enveloped(req *http.Request, x *exchange, data []byte) ([]byte, error) {
+	action := req.URL.Path[strings.LastIndexByte(req.URL.Path, ':')+1:]
+	query := req.URL.RawQuery
+	req.URL = g.assistURL(":" + action)
+	req.URL.RawQuery = query
+	req.Host = ""
+	model := strings.TrimPrefix(x.model, "models/")
+	var head []byte
+	if action == "countTokens" {
+		name, err := plainJSON("models/" + model)
+		if err != nil {
+			return nil, err
+		}
+		head = fmt.Appendf(nil, `{"request":{"model":%s,`, name)
+		data = data[1:] // all that it holds follows
+	} else {
+		outer, err := plainJSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()})
+		if err != nil {
+			return nil, err
+		}
+		head = append(outer[:len(outer)-1], `,"request":`...)
+	}
+	all := make([]byte, 0, len(head)+len(data)+1)
+	return append(append(append(all, head...), data...), '}'), nil
+}
+
+// unwrapped takes what Code Assist sends out of its envelope, whose name it
+// returns, too. What is in none stays as it is.
+func unwrapped(b []byte) (inner []byte, id string) {
+	var outer struct {
+		Response json.RawMessage
+		TraceID  string
+	}
+	if json.Unmarshal(b, &outer) != nil || len(outer.Response) == 0 || outer.Response[0] != '{' {
+		return b, ""
+	}
+	return outer.Response, outer.TraceID
+}
+
+// say tells the user something, if anybody listens.
+func (x *exchange) say(text string) {
+	if x.notify != nil {
+		x.notify(engine.Notice{Text: text})
+	}
+}
