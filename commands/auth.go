@@ -11,7 +11,7 @@ import (
 func authentication() *Command {
 	return &Command{Name: "auth", Summary: "how requests are paid for", Run: authWords("status"), Sub: Set{
 		{Name: "status", Summary: "say which credentials the next request uses", Run: authWords("status")},
-		{Name: "use", Args: "TYPE", Summary: "choose gemini-api-key, vertex-ai or gateway in your settings", Run: authWords("use")},
+		{Name: "use", Args: "TYPE", Summary: "choose gemini-api-key, vertex-ai, gateway or compute-default-credentials in your settings", Run: authWords("use")},
 		{Name: "signin", Aliases: []string{"login", "set-key"}, Summary: "say how an API key is stored, which is not typed here", Run: authWords("set-key")},
 		{Name: "signout", Aliases: []string{"logout"}, Summary: "forget the stored key and what was chosen", Run: authWords("signout")},
 	}}
@@ -26,7 +26,7 @@ func authWords(verb string) func(context.Context, *App, string) ([]*genai.Part, 
 		case app.Manage == nil:
 			return nil, errors.New("there is nothing to manage here; gemline auth does the same")
 		case verb == "use" && len(words) != 1:
-			return nil, errors.New("which type? /auth use gemini-api-key, vertex-ai or gateway")
+			return nil, errors.New("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
 		case verb != "use" && len(words) > 0:
 			return nil, errors.New("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
 		}

@@ -35,7 +35,7 @@ func (w *World) choose() (auth.Choice, error) {
 		return auth.Choice{}, err
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Getenv: w.getenv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Getenv: w.getenv, DotEnv: w.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 func (w *World) getenv(name string) string {
@@ -49,21 +49,22 @@ type authStatus struct{}
 
 // A standing is what gemline auth status says.
 type standing struct {
-	Method     auth.Method `json:"method"`
-	From       string      `json:"from,omitempty"`      // the setting or variable that decided
-	FromPath   string      `json:"from_path,omitempty"` // the file of the setting
-	Credential string      `json:"credential,omitempty"`
-	Kind       string      `json:"credential_type,omitempty"` // of a file of Google's
-	Bearer     bool        `json:"bearer,omitempty"`
-	Project    string      `json:"project,omitempty"`
-	Location   string      `json:"location,omitempty"`
-	Quota      string      `json:"quota_project,omitempty"`
-	BaseURL    string      `json:"base_url,omitempty"`
-	BaseFrom   string      `json:"base_url_from,omitempty"`
-	Headers    []string    `json:"headers,omitempty"` // their names
-	Usable     bool        `json:"usable"`
-	Problem    string      `json:"problem,omitempty"`
-	Hint       string      `json:"hint,omitempty"`
+	Method      auth.Method `json:"method"`
+	From        string      `json:"from,omitempty"`      // the setting or variable that decided
+	FromPath    string      `json:"from_path,omitempty"` // the file of the setting
+	Credential  string      `json:"credential,omitempty"`
+	Kind        string      `json:"credential_type,omitempty"` // of a file of Google's
+	Bearer      bool        `json:"bearer,omitempty"`
+	Project     string      `json:"project,omitempty"`
+	ProjectFrom string      `json:"project_from,omitempty"`
+	Location    string      `json:"location,omitempty"`
+	Quota       string      `json:"quota_project,omitempty"`
+	BaseURL     string      `json:"base_url,omitempty"`
+	BaseFrom    string      `json:"base_url_from,omitempty"`
+	Headers     []string    `json:"headers,omitempty"` // their names
+	Usable      bool        `json:"usable"`
+	Problem     string      `json:"problem,omitempty"`
+	Hint        string      `json:"hint,omitempty"`
 }
 
 // Run prints what the next request would use, and fails if that can't work.
@@ -73,7 +74,7 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	st := standing{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, Location: c.Location,
+	st := standing{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields()}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = w.whence(c.From)
@@ -116,7 +117,7 @@ func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
 	case c.Account != nil:
 		data, from, err := c.Account.Read()
 		if from == "" {
-			return st.machine(c.Account)
+			return st.machine(c)
 		}
 		st.Credential = "file " + from
 		if err != nil {
@@ -131,12 +132,16 @@ func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
 	return nil
 }
 
-func (st *standing) machine(a *auth.Account) error {
-	if !a.Machine() {
-		return &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is no machine of Google's",
-			Hint: "gcloud auth application-default login makes some; or export GOOGLE_API_KEY=... with an express key"}
+func (st *standing) machine(c auth.Choice) error {
+	if !c.Account.Machine() {
+		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is no machine of Google's",
+			Hint: "gcloud auth application-default login makes some"}
+		if c.Method == auth.Vertex {
+			e.Hint += "; or export GOOGLE_API_KEY=... with an express key"
+		}
+		return e
 	}
-	st.Credential = strings.TrimSpace("metadata server " + a.Host)
+	st.Credential = strings.TrimSpace("metadata server " + c.Account.Host)
 	return nil
 }
 
@@ -147,11 +152,18 @@ func (st *standing) print(w *World) error {
 		usable = "yes"
 	}
 	header := strings.Join(st.Headers, ", ")
+	project, whose := st.Project, st.ProjectFrom
+	switch {
+	case st.Method != auth.Compute:
+		whose = "" // the only one it can be
+	case project == "":
+		project = "the one that Code Assist has for the account"
+	}
 	for _, l := range []struct{ name, value, note string }{
 		{"type", string(st.Method), cmp.Or(st.From, "nothing is chosen")},
 		{"chosen in", st.FromPath, ""},
 		{"credential", st.Credential, st.Kind},
-		{"project", st.Project, ""},
+		{"project", project, whose},
 		{"location", st.Location, ""},
 		{"quota project", st.Quota, ""},
 		{"address", st.BaseURL, st.BaseFrom},
@@ -173,14 +185,14 @@ func (st *standing) print(w *World) error {
 }
 
 type authUse struct {
-	Type string `arg:"" help:"gemini-api-key, vertex-ai or gateway."`
+	Type string `arg:"" help:"gemini-api-key, vertex-ai, gateway or compute-default-credentials."`
 }
 
 // Run keeps the choice in the user's settings, if it can be used at all.
 func (u *authUse) Run(ctx context.Context, w *World) error {
 	m, known := auth.Known(u.Type)
 	if !known {
-		return &settings.UsageError{Message: fmt.Sprintf("%q is no way to pay for requests; there are gemini-api-key, vertex-ai and gateway", u.Type)}
+		return &settings.UsageError{Message: fmt.Sprintf("%q is no way to pay for requests; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
 	}
 	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})

@@ -80,6 +80,13 @@ func TestAuthStatus(t *testing.T) {
 		{"vertex file of something else", vertex + " " + place + " GOOGLE_APPLICATION_CREDENTIALS=HOME/other.json", "", "usable: no", "holds no credentials"},
 		{"metadata server", vertex + " " + place + " GCE_METADATA_HOST=here:1", "", "credential: metadata server here:1|usable: yes", ""},
 		{"vertex without a project", vertex, "", "usable: no", "GOOGLE_CLOUD_PROJECT"},
+		{"code assist", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_APPLICATION_CREDENTIALS=HOME/adc.json CODE_ASSIST_ENDPOINT=https://me:secret-5@code", "",
+			"type: compute-default-credentials (GEMINI_CLI_USE_COMPUTE_ADC)|credential: file HOME/adc.json (authorized_user)|project: the one that Code Assist has for the account|address: https://xxxxx@code (CODE_ASSIST_ENDPOINT)|usable: yes", ""},
+		{"code assist selected", "GEMINI_API_KEY=secret-0 GOOGLE_CLOUD_PROJECT=p GCE_METADATA_HOST=here:1", `{"security":{"auth":{"selectedType":"cloud-shell"}}}`,
+			"type: compute-default-credentials (security.auth.selectedType)|credential: metadata server here:1|project: p (GOOGLE_CLOUD_PROJECT)|usable: yes", ""},
+		{"cloud shell", "CLOUD_SHELL=true GOOGLE_CLOUD_PROJECT=of-gcloud", "", "type: compute-default-credentials (CLOUD_SHELL)|credential: metadata server|project: cloudshell-gca (CLOUD_SHELL)|usable: yes", ""},
+		{"code assist and nobody", "", `{"security":{"auth":{"selectedType":"compute-default-credentials"}}}`, "usable: no", "no Google credentials"},
+		{"code assist and a number", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT=123", "", "project: 123 (GOOGLE_CLOUD_PROJECT)|usable: no", "a number"},
 		{"log-in", "GOOGLE_GENAI_USE_GCA=true", "", "type: oauth-personal (GOOGLE_GENAI_USE_GCA)|usable: no", "another program"},
 		{"enforced", "GEMINI_API_KEY=secret-0", `{"security":{"auth":{"enforcedType":"vertex-ai"}}}`, "usable: no", "allows only vertex-ai"},
 		{"hostile", "GEMINI_API_KEY=secret-0 GOOGLE_GEMINI_BASE_URL=https://\x1b[2Ja", "", "address: (no URL) (GOOGLE_GEMINI_BASE_URL)", ""},
@@ -200,7 +207,10 @@ func TestAuthUse(t *testing.T) {
 		t.Errorf("told %q", d.told)
 	}
 	d.check(d.run("use oauth-personal"), "another program")
-	d.check(d.run("use compute-default-credentials"), "not supported")
+	d.check(d.run("use cloud-shell"), "")
+	if want := `security.auth.selectedType = "compute-default-credentials" in ` + path + "\n"; d.out.String() != want || len(d.told) != 0 {
+		t.Errorf("%s%q, want %s", &d.out, d.told, want)
+	}
 	var usage *settings.UsageError
 	if err := d.run("use cat"); !errors.As(err, &usage) {
 		t.Errorf("error %v", err)

@@ -30,7 +30,7 @@ type Account struct {
 // account returns where to look.
 func account(cfg Config, get func(string) string) *Account {
 	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST"),
-		cloud: get("K_SERVICE")+get("GAE_SERVICE") != ""}
+		cloud: get("K_SERVICE")+get("GAE_SERVICE") != "" || on(get("CLOUD_SHELL")) || on(get("GEMINI_CLI_USE_COMPUTE_ADC"))}
 	const name = "application_default_credentials.json"
 	switch dir, home := get("CLOUDSDK_CONFIG"), get("HOME"); {
 	case dir != "":

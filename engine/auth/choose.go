@@ -17,12 +17,12 @@ const (
 	APIKey  Method = "gemini-api-key"              // the Gemini API with a key
 	Vertex  Method = "vertex-ai"                   // Vertex AI with a Google account or an express key
 	Gateway Method = "gateway"                     // another server, whose key and headers are its own affair
-	Compute Method = "compute-default-credentials" // Code Assist with the account of the machine
+	Compute Method = "compute-default-credentials" // Code Assist with a Google account, which may be that of the machine
 	Google  Method = "oauth-personal"              // the log-in of another program, which is not ours to use
 )
 
 // Methods returns the methods that can be chosen, in the order to offer them.
-func Methods() []Method { return []Method{APIKey, Vertex, Gateway} }
+func Methods() []Method { return []Method{APIKey, Vertex, Gateway, Compute} }
 
 // Known returns the method of the given name. The name may be an older one.
 func Known(name string) (Method, bool) {
@@ -58,6 +58,9 @@ type Config struct {
 	// Getenv returns a variable of the environment or else of the .env file.
 	Getenv func(string) string
 
+	// DotEnv is what Getenv has from the .env file.
+	DotEnv map[string]string
+
 	// GOOS is the operating system, which decides where gcloud keeps its
 	// files.
 	GOOS string
@@ -91,8 +94,9 @@ type Choice struct {
 	Location, LocationFrom string
 	Quota                  string // the project that the quota is of, if another
 
-	BaseURL, BaseFrom string // where the API is, if elsewhere
-	External          bool   // credentials are none of our business
+	BaseURL, BaseFrom       string // where the API is, if elsewhere
+	APIVersion, VersionFrom string // the first element of its paths, if another
+	External                bool   // credentials are none of our business
 }
 
 // Choose returns how requests are paid for: as the settings say, or else the
@@ -109,6 +113,7 @@ func Choose(cfg Config) (Choice, error) {
 	if err := c.decide(cfg, get); err != nil {
 		return c, err
 	}
+	c.APIVersion, c.VersionFrom = named("GOOGLE_GENAI_API_VERSION", get)
 	switch c.Method {
 	case Vertex:
 		err = c.vertex(cfg, get)
@@ -119,7 +124,7 @@ func Choose(cfg Config) (Choice, error) {
 	case Google:
 		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Hint: hintInstead}
 	case Compute:
-		err = &Error{Message: "Code Assist with the credentials of this machine is not supported yet", Hint: hintInstead}
+		err = c.assist(cfg, get)
 	}
 	if err == nil {
 		err = c.check()
@@ -129,7 +134,7 @@ func Choose(cfg Config) (Choice, error) {
 
 // What to do, by what is missing.
 const (
-	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key) or Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true); gemline auth use TYPE keeps the choice"
+	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key), Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true), or Code Assist with an account of your own (GEMINI_CLI_USE_COMPUTE_ADC=true); gemline auth use TYPE keeps the choice"
 	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_VERTEXAI=true; keys are made at https://aistudio.google.com/apikey"
 	hintProject = "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..., or GOOGLE_API_KEY=... with an express key"
 )
@@ -265,6 +270,35 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 	return nil
 }
 
+// cloudShell is the project for all users of Cloud Shell.
+const cloudShell = "cloudshell-gca"
+
+// assist finds what Code Assist wants: an account, and a project if that has
+// none of its own. In Cloud Shell, GOOGLE_CLOUD_PROJECT in the environment is
+// the project that gcloud is set to, which need not have Code Assist.
+func (c *Choice) assist(cfg Config, get func(string) string) error {
+	c.BaseURL, c.BaseFrom = named("CODE_ASSIST_ENDPOINT", get)
+	c.APIVersion, c.VersionFrom = named("CODE_ASSIST_API_VERSION", get)
+	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
+	if !c.External {
+		c.Account = account(cfg, get)
+	}
+	shell := on(get("CLOUD_SHELL"))
+	if _, own := cfg.DotEnv["GOOGLE_CLOUD_PROJECT"]; own || !shell {
+		c.Project, c.ProjectFrom = named("GOOGLE_CLOUD_PROJECT", get)
+	}
+	if c.Project == "" {
+		c.Project, c.ProjectFrom = named("GOOGLE_CLOUD_PROJECT_ID", get)
+	}
+	if c.Project == "" && shell {
+		c.Project, c.ProjectFrom = cloudShell, "CLOUD_SHELL"
+	}
+	if c.Project != "" && strings.Trim(c.Project, "0123456789") == "" {
+		return &Error{Config: true, Message: fmt.Sprintf("%s is %s, a number; Code Assist wants the project's id", c.ProjectFrom, c.Project), Hint: "gcloud projects list shows the ids"}
+	}
+	return nil
+}
+
 // named returns the value of a variable, and its name if there is one.
 func named(name string, get func(string) string) (value, from string) {
 	if value = get(name); value != "" {
@@ -280,6 +314,7 @@ func (c *Choice) check() error {
 	}
 	for _, part := range []struct{ value, from, allowed string }{
 		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
+		{c.APIVersion, c.VersionFrom, ":.-_/"},
 	} {
 		if !plain(part.value, part.allowed) {
 			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is no name of that kind", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}

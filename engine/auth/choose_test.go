@@ -40,6 +40,7 @@ func sum(c auth.Choice) string {
 	add("project", c.Project)
 	add("location", c.Location)
 	add("quota", c.Quota)
+	add("version", c.APIVersion)
 	add("header", strings.Join(c.Fields(), "+"))
 	for name, on := range map[string]bool{"stored": c.Stored} {
 		if on {
@@ -87,8 +88,15 @@ func TestChoose(t *testing.T) {
 		{"vertex elsewhere", "", vertex + "GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=evil.example/", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=evil.example/ account", "no name of that kind"},
 		{"log-in", "", "GOOGLE_GENAI_USE_GCA=true GEMINI_API_KEY=k", "oauth-personal from=GOOGLE_GENAI_USE_GCA", "another program"},
 		{"not true", "", "GOOGLE_GENAI_USE_GCA=false GOOGLE_GENAI_USE_VERTEXAI=0 CLOUD_SHELL=no GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
-		{"cloud shell", "", "CLOUD_SHELL=true", "compute-default-credentials from=CLOUD_SHELL", "not supported"},
-		{"machine", "", "GEMINI_CLI_USE_COMPUTE_ADC=true", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC", "not supported"},
+		{"version", "", "GEMINI_API_KEY=k GOOGLE_GENAI_API_VERSION=v1alpha CODE_ASSIST_API_VERSION=v2", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY version=v1alpha", ""},
+		{"cloud shell", "", "CLOUD_SHELL=true", "compute-default-credentials from=CLOUD_SHELL project=cloudshell-gca account", ""},
+		{"cloud shell, where gcloud has a project", "", "CLOUD_SHELL=true GOOGLE_CLOUD_PROJECT=of-gcloud", "compute-default-credentials from=CLOUD_SHELL project=cloudshell-gca account", ""},
+		{"cloud shell, where the user has a project", "", "CLOUD_SHELL=true GOOGLE_CLOUD_PROJECT=of-gcloud GOOGLE_CLOUD_PROJECT_ID=p", "compute-default-credentials from=CLOUD_SHELL project=p account", ""},
+		{"cloud shell and Vertex AI", "", "CLOUD_SHELL=true " + vertex + place, "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=l account", ""},
+		{"machine", "", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_QUOTA_PROJECT=b CODE_ASSIST_ENDPOINT=https://c CODE_ASSIST_API_VERSION=v2 GOOGLE_GENAI_API_VERSION=v1 GOOGLE_GEMINI_BASE_URL=https://a",
+			"compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC url=https://c project=p quota=b version=v2 account", ""},
+		{"machine and a number", "", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT_ID=12345", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC project=12345 account", "GOOGLE_CLOUD_PROJECT_ID is 12345, a number"},
+		{"machine and nonsense", "", "GEMINI_CLI_USE_COMPUTE_ADC=true CODE_ASSIST_API_VERSION=v1?key", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC version=v1?key account", "no name of that kind"},
 		{"key in cloud shell", "", "CLOUD_SHELL=true GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
 
 		// What is selected beats the environment.
@@ -102,8 +110,8 @@ func TestChoose(t *testing.T) {
 		{"selected gateway with a key", "gateway", "GOOGLE_GEMINI_BASE_URL=https://a GEMINI_API_KEY=k", "gateway from=security.auth.selectedType key=k in=GEMINI_API_KEY url=https://a", ""},
 		{"selected gateway without an address", "gateway", "GEMINI_API_KEY=k", "gateway from=security.auth.selectedType", "GOOGLE_GEMINI_BASE_URL is not set"},
 		{"selected log-in", "oauth-personal", "GEMINI_API_KEY=k", "oauth-personal from=security.auth.selectedType", "another program"},
-		{"selected machine", "compute-default-credentials", "", "compute-default-credentials from=security.auth.selectedType", "not supported"},
-		{"selected by its old name", "cloud-shell", "", "compute-default-credentials from=security.auth.selectedType", "not supported"},
+		{"selected machine", "compute-default-credentials", "", "compute-default-credentials from=security.auth.selectedType account", ""},
+		{"selected by its old name", "cloud-shell", "GEMINI_API_KEY=k", "compute-default-credentials from=security.auth.selectedType account", ""},
 		{"selected nonsense", "api-key", "GEMINI_API_KEY=k", "api-key", `says "api-key"`},
 
 		// What makes no sense.
@@ -117,6 +125,15 @@ func TestChoose(t *testing.T) {
 			}
 			checkError(t, err, c.err)
 		})
+	}
+}
+
+// TestCloudShellProject sees that a project in .env is the user's own, also in
+// Cloud Shell.
+func TestCloudShellProject(t *testing.T) {
+	c, err := auth.Choose(auth.Config{Getenv: env("CLOUD_SHELL=true GOOGLE_CLOUD_PROJECT=mine"), DotEnv: map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}})
+	if c.Project != "mine" || c.ProjectFrom != "GOOGLE_CLOUD_PROJECT" || err != nil {
+		t.Errorf("%s, %v", sum(c), err)
 	}
 }
 
@@ -149,7 +166,8 @@ func TestEnforced(t *testing.T) {
 		{"environment another", "", "vertex-ai", false, key + place, auth.APIKey, "allows only vertex-ai, and GEMINI_API_KEY says gemini-api-key"},
 		{"nothing said", "", "vertex-ai", false, place, auth.Vertex, ""},
 		{"nonsense", "", "vertex", false, key, "", `security.auth.enforcedType says "vertex"`},
-		{"old name", "compute-default-credentials", "cloud-shell", false, key, auth.Compute, "not supported"},
+		{"old name", "compute-default-credentials", "cloud-shell", false, key, auth.Compute, ""},
+		{"external machine", "cloud-shell", "", true, "", auth.Compute, ""},
 		{"external", "gemini-api-key", "vertex-ai", true, "", auth.APIKey, ""},
 		{"external vertex", "vertex-ai", "", true, "", auth.Vertex, ""},
 		{"external gateway", "gateway", "", true, "", auth.Gateway, ""},
