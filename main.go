@@ -524,13 +524,13 @@ func (s *session) pay(setup *model.Setup) error {
 		return nil
 	}
 	c, err := auth.Choose(auth.Config{Selected: s.settings.AuthType, Enforced: s.settings.EnforcedAuth, External: s.settings.ExternalAuth,
-		Getenv: s.getenv, GOOS: runtime.GOOS, Request: s.settings.VertexShare, Shared: s.settings.VertexUrge})
+		Getenv: s.getenv, DotEnv: s.dotenv, GOOS: runtime.GOOS, Request: s.settings.VertexShare, Shared: s.settings.VertexUrge})
 	if err != nil {
 		return err
 	}
 	setup.API = model.Options{APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
-		Vertex: c.Method == auth.Vertex, Project: c.Project, Location: c.Location, Quota: c.Quota,
-		BaseURL: c.BaseURL, APIVersion: s.getenv("GOOGLE_GENAI_API_VERSION"), Version: version,
+		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
+		BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: version,
 		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}
 	if c.Account != nil {
 		setup.API.Account, setup.API.Metadata = c.Account.Read, c.Account.Host

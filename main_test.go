@@ -57,7 +57,10 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"server":     serve,
+			"codeassist": codeAssist,
 			"received":   received,
+			"asked":      asked,
+			"arrives":    arrives,
 			"transcript": transcript,
 			"lines":      lines,
 			"jsonget":    jsonGet,
@@ -70,24 +73,29 @@ func TestScripts(t *testing.T) {
 //
 //	server FILE|:FAULT ...
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	var replies []enginetest.Reply
+	s := enginetest.NewServer(repliesOf(ts, args)...)
+	ts.Defer(s.Close)
+	*ts.Value(serving{}).(**enginetest.Server) = s
+	ts.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
+	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
+}
+
+// repliesOf returns what the arguments of server stand for.
+func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
+	var all []enginetest.Reply
 	for _, arg := range args {
 		fault, ok := strings.CutPrefix(arg, ":")
 		if !ok {
-			replies = append(replies, enginetest.Reply{Chunks: chunks(ts, arg)})
+			all = append(all, enginetest.Reply{Chunks: chunks(ts, arg)})
 			continue
 		}
 		reply, ok := faults[fault]
 		if !ok {
 			ts.Fatalf("unknown fault %s", fault)
 		}
-		replies = append(replies, reply)
+		all = append(all, reply)
 	}
-	s := enginetest.NewServer(replies...)
-	ts.Defer(s.Close)
-	*ts.Value(serving{}).(**enginetest.Server) = s
-	ts.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
-	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
+	return all
 }
 
 // serving is the key of the server that was started last.
@@ -132,6 +140,9 @@ var faults = map[string]enginetest.Reply{
 	"huge":       enginetest.Huge(20 << 20),
 	"safety":     enginetest.Ends("", genai.FinishReasonSafety),
 	"unfinished": enginetest.Unfinished("half an answer"),
+	"503":        enginetest.Unavailable(),
+	"silent":     enginetest.Silent(),
+	"verify":     enginetest.Unverified("https://accounts.example.com/verify"),
 }
 
 func chunks(ts *testscript.TestScript, file string) []*genai.GenerateContentResponse {
