@@ -111,6 +111,9 @@ func (p Paths) envFiles(trusted bool) []string {
 // is run, or which programs it and others start.
 func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
 	path := p.dotEnvFile(trusted, s.IgnoreLocalEnv)
+	if why := astray(path, filepath.Dir(path)); path != "" && !p.own(path) && why != "" {
+		return nil, []string{EscapeLine(path + " is passed over: " + why)}
+	}
 	b, err := readFile(path)
 	if err != nil {
 		return nil, []string{err.Error() + "; it is not used"}

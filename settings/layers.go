@@ -1,13 +1,16 @@
 package settings
 
-import "maps"
+import (
+	"maps"
+	"path/filepath"
+)
 
 // A Layer is what one file of settings says, in the names of today and with
 // its variables filled in.
 type Layer struct {
 	Source
 	Missing  bool      // there is no such file
-	Exposed  string    // why it is passed over: somebody else may have written it
+	Exposed  string    // why it is passed over: somebody else may have written it, or it is elsewhere
 	Err      error     // why it can't be used; a [FileError]
 	Problems []Problem // keys that are none and values of the wrong type
 
@@ -40,10 +43,14 @@ func (l *Layer) Line(p Problem) int {
 }
 
 func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
-	if l.Guarded {
-		if l.Exposed = exposed(l.Path); l.Exposed != "" {
-			return
-		}
+	switch {
+	case l.Guarded:
+		l.Exposed = exposed(l.Path)
+	case l.Scope == Workspace:
+		l.Exposed = astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
+	}
+	if l.Exposed != "" {
+		return
 	}
 	l.doc, l.Err = readDocument(l.Path)
 	if l.Missing = l.doc == nil && l.Err == nil; l.doc != nil {

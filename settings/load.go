@@ -50,6 +50,16 @@ func (p Paths) Sources(lookup func(string) (string, bool), workspace bool) []Sou
 	return append(list, Source{Scope: System, Path: system, Guarded: true})
 }
 
+// astray says where the file at path leads by links, if that is not in the
+// directory: what is there was not shown to who trusted it.
+func astray(path, dir string) string {
+	real := realPath(path)
+	if rel, err := filepath.Rel(realPath(dir), real); err == nil && filepath.IsLocal(rel) {
+		return ""
+	}
+	return "it leads out of the folder, to " + real
+}
+
 // AtHome reports whether the working directory is the home directory, whose
 // .gemini is the user's own.
 func (p Paths) AtHome() bool { return p.Home != "" && realPath(p.Cwd) == realPath(p.Home) }

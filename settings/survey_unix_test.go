@@ -49,3 +49,33 @@ func TestRegistryOfPipes(t *testing.T) {
 		}
 	}
 }
+
+// What a link leads to was not shown to who trusted the folder, and is not
+// used either.
+func TestLinksOutOfFolder(t *testing.T) {
+	home := tempHome(t)
+	p, other := project(t, home, "a"), project(t, home, "b")
+	put(t, other.Cwd, map[string]string{"settings.json": `{"model": {"name": "theirs"}}`, "env": "GEMINI_MODEL=theirs\n"})
+	put(t, p.Cwd, map[string]string{".gemini/README": ""})
+	for name, to := range map[string]string{".gemini/settings.json": "settings.json", ".env": "env"} {
+		if err := os.Symlink(filepath.Join(other.Cwd, to), filepath.Join(p.Cwd, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	s, said, err := Load(p.Sources(env(), true), env())
+	vars, more := p.DotEnv(s, true, env())
+	if err != nil || s.Model != "" || len(vars) > 0 || len(said)+len(more) != 2 {
+		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
+	}
+	for name, text := range map[string]string{".gemini/settings.json": `{"model": {"name": "own"}}`, ".env": "GEMINI_MODEL=own\n"} {
+		put(t, p.Cwd, map[string]string{name + ".real": text})
+		os.Remove(filepath.Join(p.Cwd, name))
+		if err := os.Symlink(filepath.Base(name)+".real", filepath.Join(p.Cwd, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, said, err = Load(p.Sources(env(), true), env())
+	if vars, more = p.DotEnv(s, true, env()); err != nil || s.Model != "own" || vars["GEMINI_MODEL"] != "own" || len(said)+len(more) > 0 {
+		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
+	}
+}
