@@ -237,6 +237,24 @@ var mistake = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
 })
 
+// expected names what the parser was looking for, by its words for where it
+// was. Where these say it themselves, nothing is added.
+func expected() []struct{ where, what string } {
+	const text = "a name or a value; texts stand in double quotes"
+	return []struct{ where, what string }{
+		{"invalid literal", text},
+		{"at start of value", text},
+		{"at start of object name", "a name in double quotes, or '}'"},
+		{"after object name", "':'"}, {"parsing object after name", "':'"},
+		{"after top-level value", "the end of the file"},
+		{"parsing value", "a name, a value or a closing bracket"},
+		{"parsing object after value", "',' or '}'"},
+		{"parsing array after value", "',' or ']'"},
+		{"parsing string", "the quotation mark that closes a text"},
+		{"parsing comment", "the end of a comment, */"},
+	}
+}
+
 // syntax puts a mistake that the parser found into our words.
 func syntax(path string, err error) error {
 	e := &FileError{Path: path, Message: err.Error()}
@@ -245,11 +263,20 @@ func syntax(path string, err error) error {
 		e.Column, _ = strconv.Atoi(m[2])
 		e.Message = strings.TrimPrefix(e.Message, m[0])
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		e.Message = "the file ends in the middle"
+	wanted := ""
+	for _, x := range expected() {
+		if strings.Contains(e.Message, x.where) {
+			wanted = " (expecting " + x.what + ")"
+			break
+		}
 	}
-	if strings.HasPrefix(e.Message, "invalid literal") { // which it quotes in full, and which may be a secret
-		e.Message = "is no valid string, number or word of JSON"
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.Message = "the file ends in the middle" + wanted
+	case strings.HasPrefix(e.Message, "invalid literal"): // which it quotes in full, and which may be a secret
+		e.Message = "is no valid string, number or word of JSON" + wanted
+	default:
+		e.Message += wanted
 	}
 	e.Message = EscapeLine(e.Message) // it may quote a character
 	return e

@@ -104,7 +104,7 @@ func TestSurveyOfTraps(t *testing.T) {
 
 func TestSurveyOfBrokenFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a": `:                                            "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle",
+		`{"a": `:                                            "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle (expecting a name, a value or a closing bracket)",
 		`[]`:                                                "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
 		strings.Repeat("[", 200):                            "nested too deep",
 		strings.Repeat(" ", maxFile+1):                      "is larger than 4 MiB",
