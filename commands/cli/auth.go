@@ -268,7 +268,7 @@ func (a *authSetKey) Run(ctx context.Context, w *World) error {
 // input.
 func (w *World) readKey(ctx context.Context) (string, error) {
 	if w.Secret != nil {
-		key, err := w.Secret(ctx, "API key (it is not shown): ")
+		key, err := w.Secret(ctx, "Enter the API key, a password that is not shown: ")
 		return strings.TrimSpace(key), err
 	}
 	if w.In == nil {
