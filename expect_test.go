@@ -1,0 +1,67 @@
+//go:build unix
+
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A whole session driven by expect(1), which waits for prompts and questions
+// at the end of what it has seen, as scripts do.
+func TestSessionByExpect(t *testing.T) {
+	path := need(t, "expect")
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			server := et.NewServer(work()...)
+			c := terminal(t, server)
+			cmd := exec.CommandContext(t.Context(), path, "-c", `
+				set timeout 60
+				proc until {end} {
+					expect {
+						-re $end {}
+						timeout { puts "nothing like $end"; exit 7 }
+						eof { puts "ended before $end"; exit 8 }
+					}
+				}
+				proc answer {what reply} {
+					until "permission:\[^\n\]*$what.*\\? explain: $"
+					send "$reply\r"
+				}
+				proc ready {} { until "> $" }
+				eval spawn -noecho [split $env(COMMAND) "\n"]
+				ready
+				send "mend it\r"
+				answer "edit greeting.txt" y
+				answer "rm notes.txt" "n because I still need them"
+				answer "count-" a
+				until "done:"
+				ready
+				send "tell me a story\r"
+				until "for ever"
+				send "\003"
+				until "cancelled"
+				ready
+				send "what does @notes.txt say?\r"
+				until "remember the milk"
+				ready
+				send "/quit\r"
+				expect eof
+				exit [lindex [wait] 3]`)
+			cmd.Dir = c.Dir
+			cmd.Env = append(c.Env, "TERM="+term, "GORACE=atexit_sleep_ms=0", "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%q", err, out)
+			}
+			for _, fault := range teletype.Lint(out, teletype.Rules{Smart: term != "dumb"}) {
+				t.Error(fault)
+			}
+			checkWork(t, c, server)
+		})
+	}
+}

@@ -1,0 +1,100 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A whole session inside GNU screen, and what it has scrolled away is there in
+// its history as it was written.
+func TestSessionInScreen(t *testing.T) {
+	path := need(t, "screen")
+	for _, plain := range []bool{false, true} {
+		t.Run(map[bool]string{false: "smart", true: "plain"}[plain], func(t *testing.T) {
+			server := et.NewServer(work()...)
+			c := terminal(t, server)
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"rc": "startup_message off\nlogfile " + filepath.Join(dir, "log") + "\nlogfile flush 1\ndeflog on\ndefscrollback 1000\n"})
+			if plain {
+				c.Env = append(c.Env, "ACCESSIBLE=1")
+			}
+			c.Env = append(c.Env, "SCREENDIR="+filepath.Join(dir, "sockets"), "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8")
+			if err := os.Mkdir(filepath.Join(dir, "sockets"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			c.Args = append([]string{"-c", filepath.Join(dir, "rc"), "-U", c.Path}, c.Args...)
+			c.Path, c.Term = path, "xterm"
+			s := teletype.Start(t, c)
+			converse(s.Line, s.Send, s.Expect)
+			s.Expect("[screen is terminating]")
+			s.Exit()
+			checkWork(t, c, server)
+			log, err := os.ReadFile(filepath.Join(dir, "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plain {
+				checkPlain(t, log)
+			}
+			if !strings.Contains(string(log), "done:") {
+				t.Errorf("screen has seen %q", log)
+			}
+		})
+	}
+}
+
+// What plain mode has written is what stands on the screen, line by line:
+// nothing was taken back.
+func TestScreenEqualsWhatWasWritten(t *testing.T) {
+	need(t, "script")
+	server := et.NewServer(work()[0], et.Says("All *done*.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n"))
+	c := terminal(t, server)
+	record := filepath.Join(t.TempDir(), "record")
+	c.Env = append(c.Env, "ACCESSIBLE=1", "GORACE=atexit_sleep_ms=0")
+	c.Rows, c.Cols = 500, 300 // nothing scrolls away or is wrapped
+	c.Args = []string{"-qf", "-c", strings.Join(append([]string{c.Path}, c.Args...), " "), record}
+	c.Path = need(t, "script")
+	m := teletype.StartTmux(t, c)
+	m.ExpectEnd("> ")
+	for _, l := range []struct{ line, until string }{
+		{"mend it", asking}, {"what?", asking}, {"y", "> "}, {"/help", "> "}, {"/stats", "> "}, {"!ls; exit 3", "> "}, {"/settings list --all", "> "}, {"@greeting.txt", "> "},
+	} {
+		m.Send(l.line)
+		m.Expect(l.line)
+		m.Key("Enter")
+		m.Expect(l.line + "\n") // and what follows
+		m.ExpectEnd(l.until)
+	}
+	screen := m.Screen()
+	written, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasPrefix(written, []byte("Script started")) { // by script itself
+		_, written, _ = bytes.Cut(written, []byte("\n"))
+	}
+	checkPlain(t, written)
+	if got, want := flat(screen), flat(string(written)); got != want {
+		t.Errorf("on the screen, and not written, or the other way round:\n%s", cmp.Diff(want, got))
+	}
+}
+
+// flat returns lines without what a screen can't hold: how far a tab went, and
+// blanks at the end.
+func flat(text string) string {
+	var lines []string
+	for l := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(l), " "))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
