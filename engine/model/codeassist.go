@@ -156,22 +156,8 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 	if err := g.service(x, http.MethodPost, ":onboardUser", application(g.opts.Project, chosen.ID), &op); err != nil {
 		return "", err
 	}
-	name, end := op.Name, time.Now().Add(x.idle)
-	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
-		switch {
-		case !modelName(name):
-			return "", &Error{Kind: Invalid, Final: true, Message: "Code Assist sets the account up under a name that nobody could ask for"}
-		case time.Now().After(end):
-			return "", &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
-				Hint: "it may still be at it: try again later"}
-		}
-		if err := sleep(x.ctx, wait); err != nil {
-			return "", err
-		}
-		op = operation{}
-		if err := g.service(x, http.MethodGet, "/"+name, nil, &op); err != nil {
-			return "", err
-		}
+	if err := g.await(x, &op); err != nil {
+		return "", err
 	}
 	if len(op.Error) > 0 && string(op.Error) != "null" {
 		f := failure{http: http.StatusOK, code: http.StatusForbidden}
@@ -181,6 +167,28 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 		return "", e
 	}
 	return op.Response.Project.ID, nil
+}
+
+// await asks about op until it is done. One without a name is not worked at.
+func (g *Genai) await(x *exchange, op *operation) error {
+	name, end := op.Name, time.Now().Add(x.idle)
+	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
+		switch {
+		case !modelName(name):
+			return &Error{Kind: Invalid, Final: true, Message: "Code Assist sets the account up under a name that nobody could ask for"}
+		case time.Now().After(end):
+			return &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
+				Hint: "it may still be at it: try again later"}
+		}
+		if err := sleep(x.ctx, wait); err != nil {
+			return err
+		}
+		*op = operation{}
+		if err := g.service(x, http.MethodGet, "/"+name, nil, op); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unverified returns the error of an account that has to be verified before it

@@ -2,18 +2,14 @@ package model_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"gemline/engine"
 	et "gemline/engine/enginetest"
@@ -231,7 +227,8 @@ func TestAssistErrors(t *testing.T) {
 		{"verify later", load(says(enlisted)...), verify, model.Auth, true, "hint: Verify: https://accounts.example.com/v"},
 		{"verify first", load(says(`{"ineligibleTiers":[{"reasonCode":"VALIDATION_REQUIRED","reasonMessage":"Who are you?","validationUrl":"https://accounts.example.com/w"}]}`)...), et.Says("hi"), model.Auth, true,
 			"verified: Who are you?\nhint: verify it, then ask again: https://accounts.example.com/w"},
-		{"verify by no link", load(says(`{"ineligibleTiers":[{"reasonCode":"VALIDATION_REQUIRED","reasonMessage":"Who are you?","validationUrl":"javascript:x"}]}`)...), et.Says("hi"), model.Auth, true, "Who are you?"},
+		{"verify by no link", load(says(`{"ineligibleTiers":[{"reasonCode":"VALIDATION_REQUIRED","reasonMessage":"Who are you?","validationUrl":"javascript:x"}]}`)...), et.Says("hi"), model.Auth, true, "project of its own: Who are you?"},
+		{"barred, with a link", load(says(`{"ineligibleTiers":[{"reasonCode":"UNKNOWN","reasonMessage":"because","validationUrl":"https://accounts.example.com/w"}]}`)...), et.Says("hi"), model.Auth, true, "project of its own: because"},
 		{"barred", load(says(`{"ineligibleTiers":[{"reasonCode":"RESTRICTED_AGE","reasonMessage":"too young"},{"reasonCode":"UNKNOWN"}]}`)...), et.Says("hi"), model.Auth, true, "project of its own: too young; UNKNOWN\nhint: export GOOGLE_CLOUD_PROJECT"},
 		{"member without a project", load(says(`{"currentTier":{"id":"x"}}`)...), et.Says("hi"), model.Auth, true, "no project for this account, and GOOGLE_CLOUD_PROJECT is not set"},
 		{"nobody at all", load(says(`{}`)...), et.Says("hi"), model.Auth, true, "no project for this account"},
@@ -259,7 +256,7 @@ func TestAssistErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ts := tokens(t)
 			var logged bytes.Buffer
-			g, _ := assist(t, model.Options{Account: account(ts.User("")), Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
+			g, s := assist(t, model.Options{Account: account(ts.User("")), Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
 			_, err := hear(t, g, ask("q"))
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(e.Text(), c.want) {
@@ -270,6 +267,9 @@ func TestAssistErrors(t *testing.T) {
 			}
 			if n := len(ts.Asked()); n != 1 {
 				t.Errorf("%d tokens", n)
+			}
+			if e.Answering && !strings.Contains(path(s), "streamGenerateContent") {
+				t.Error("what was never asked is said to have been answered")
 			}
 		})
 	}
@@ -317,75 +317,6 @@ func TestAssistRefusals(t *testing.T) {
 	}
 }
 
-// TestAssistShared asks once for many requests at once, and again if nothing
-// came of it.
-func TestAssistShared(t *testing.T) {
-	const n = 8
-	var replies []et.Reply
-	for range n {
-		replies = append(replies, et.Says("hi"))
-	}
-	g, s := assist(t, model.Options{}, map[string][]et.Reply{"loadCodeAssist": {et.Unavailable(), et.Whole(enlisted)}}, replies...)
-	if _, err := hear(t, g, ask("q")); err == nil {
-		t.Fatal("no error")
-	}
-	done := make(chan error, n)
-	for range n {
-		go func() {
-			_, err := hear(t, g, ask("q"))
-			done <- err
-		}()
-	}
-	for range n {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-	if got := strings.Count(path(s), "loadCodeAssist"); got != 2 {
-		t.Errorf("asked %d times", got)
-	}
-}
-
-// TestAssistCancelled calls requests off while Code Assist is asked about the
-// account: the one that asks and the one that waits for it.
-func TestAssistCancelled(t *testing.T) {
-	for name, methods := range map[string]map[string][]et.Reply{
-		"asking":     {"loadCodeAssist": {et.Silent()}},
-		"setting up": {"loadCodeAssist": says(fresh), "onboardUser": {et.Silent()}},
-		"waiting":    {"loadCodeAssist": says(fresh), "onboardUser": says(`{"name":"operations/1"}`), "operations/1": {et.Silent()}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			arrived, ended := make(chan struct{}), make(chan struct{})
-			last := ""
-			for method, rs := range methods {
-				if rs[0].Stall {
-					last = method
-				}
-			}
-			methods[last][0].Inspect = func(context.Context, *engine.Request) { close(arrived) }
-			methods[last][0].Ended = func() { close(ended) }
-			g, _ := assist(t, model.Options{}, methods)
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 2)
-			for range 2 {
-				go func() {
-					for _, err := range g.Generate(ctx, ask("q")) {
-						done <- err
-					}
-				}()
-			}
-			<-arrived
-			cancel()
-			for range 2 {
-				if err := <-done; !errors.Is(err, context.Canceled) {
-					t.Errorf("error %v", err)
-				}
-			}
-			<-ended
-		})
-	}
-}
-
 // TestAssistStreams takes the streams of Code Assist in every form that
 // streams come in.
 func TestAssistStreams(t *testing.T) {
@@ -406,62 +337,6 @@ func TestAssistStreams(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAssistIdle gives up a server that falls silent, whatever it was asked.
-func TestAssistIdle(t *testing.T) {
-	for name, c := range map[string]struct {
-		load  et.Reply
-		reply et.Reply
-	}{
-		"asking":    {et.Silent(), et.Says("hi")},
-		"answering": {et.Whole(enlisted), et.Stalled(et.Unfinished("a"))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g, _ := assist(t, model.Options{Idle: 200 * time.Millisecond}, map[string][]et.Reply{"loadCodeAssist": {c.load}}, c.reply)
-			var e *model.Error
-			if _, err := hear(t, g, ask("q")); !errors.As(err, &e) || !errors.Is(err, model.ErrIdle) || e.Kind != model.Unavailable || e.Final {
-				t.Errorf("error %#v", err)
-			}
-		})
-	}
-}
-
-// TestAssistPoll sees how often Code Assist is asked whether an account is set
-// up, and that this comes to an end.
-func TestAssistPoll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		var at []string
-		answer := func(text string) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
-		}
-		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
-			switch {
-			case strings.HasSuffix(r.URL.Path, "/token"):
-				return answer(`{"access_token":"token-1","expires_in":3600,"token_type":"Bearer"}`)
-			case strings.HasSuffix(r.URL.Path, ":loadCodeAssist"):
-				return answer(fresh)
-			case r.Method == http.MethodGet:
-				at = append(at, time.Since(start).String())
-			}
-			return answer(`{"name":"operations/1","done":false}`)
-		})
-		user := []byte(`{"type":"authorized_user","client_id":"c","client_secret":"secret","refresh_token":"refresh","token_uri":"https://tokens.invalid/token"}`)
-		g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(user), Transport: transport, Idle: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = hear(t, g, ask("q"))
-		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != model.Unavailable || !e.Final || !strings.Contains(e.Message, "within 1m") {
-			t.Errorf("error %#v", err)
-		}
-		want := "250ms 750ms 1.75s 3.75s 7.75s 12.75s 17.75s 22.75s 27.75s 32.75s 37.75s 42.75s 47.75s 52.75s 57.75s 1m2.75s"
-		if got := strings.Join(at, " "); got != want {
-			t.Errorf("asked after %s\nwant %s", got, want)
-		}
-	})
 }
 
 // TestAssistProxy sees that Code Assist is asked by way of the proxy.

@@ -1,7 +1,7 @@
 // Package model holds the Generators: the one that talks to the Gemini API,
 // and those that wrap another or stand in for it.
 //
-//   - [Genai] asks the Gemini API or Vertex AI over HTTP.
+//   - [Genai] asks the Gemini API, Vertex AI or Code Assist over HTTP.
 //   - [Retry] asks again when a request failed or an answer is no answer.
 //   - [Record] writes down what was answered, [Fake] plays it back.
 //   - [Log] tells a logger.

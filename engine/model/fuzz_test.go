@@ -48,6 +48,28 @@ func FuzzCommon(f *testing.F) {
 	})
 }
 
+// FuzzUnwrapped puts documents into the envelope of Code Assist and takes them
+// out again.
+func FuzzUnwrapped(f *testing.F) {
+	for _, s := range []string{`{}`, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, `{"error":{"code":1}}`, `[]`, `null`, `7`, `{`,
+		`{"response":{"response":{}}}`, `{"response":null}`, `{"Response":{},"traceId":7}`, `[{"response":{}}]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if inner, _ := unwrapped(b); !bytes.Contains(b, inner) {
+			t.Errorf("%q: %q", b, inner)
+		}
+		decodeDocument(b, true) // must not panic
+		if b = bytes.TrimSpace(b); !json.Valid(b) || b[0] != '{' {
+			return
+		}
+		wrapped := append(append([]byte(`{"traceId":"t","response":`), b...), '}')
+		if inner, id := unwrapped(wrapped); !bytes.Equal(inner, b) || id != "t" {
+			t.Errorf("%q: %q, %q", b, inner, id)
+		}
+	})
+}
+
 // FuzzEvents holds the reader of streams against a plain reading of the
 // standard, whatever pieces the stream comes in.
 func FuzzEvents(f *testing.F) {
