@@ -134,6 +134,8 @@ func (c *checker) tighten(tree map[string]any) {
 	}
 	c.only(redaction, true, "security", "environmentVariableRedaction", "enabled")
 	c.never(redaction, "security", "environmentVariableRedaction", "allowed")
+	folders, _ := security["folderTrust"].(map[string]any)
+	c.never(folders, "security", "folderTrust", "enabled") // it is asked for before the project's file is read
 	// A program that is run unasked, and words that could pass for others.
 	general, _ := tree["general"].(map[string]any)
 	c.never(general, "general", "notificationCommand")

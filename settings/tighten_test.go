@@ -10,7 +10,7 @@ import (
 
 // A project may add protection and not take any away.
 func TestTighten(t *testing.T) {
-	const loose = `{"general": {"notificationCommand": "say"}, "ui": {"labels": {"gemini": "answer"}}, "security": {"disableYoloMode": false, "enablePermanentToolApproval": true, "toolSandboxing": false,
+	const loose = `{"general": {"notificationCommand": "say"}, "ui": {"labels": {"gemini": "answer"}}, "security": {"folderTrust": {"enabled": false}, "disableYoloMode": false, "enablePermanentToolApproval": true, "toolSandboxing": false,
 		"environmentVariableRedaction": {"enabled": false, "allowed": ["TOKEN"], "blocked": ["A"]}}}`
 	const tight = `{"security": {"disableYoloMode": true, "enablePermanentToolApproval": false, "toolSandboxing": true,
 		"environmentVariableRedaction": {"enabled": true, "blocked": ["B"]}}}`
@@ -27,7 +27,7 @@ func TestTighten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !got.NoYolo || !got.Redact || got.AllowedVars != nil {
+	if !got.FolderTrust || !got.NoYolo || !got.Redact || got.AllowedVars != nil {
 		t.Errorf("yolo off %v, redaction %v, allowed %v", got.NoYolo, got.Redact, got.AllowedVars)
 	}
 	if !reflect.DeepEqual(got.BlockedVars, []string{"B", "A"}) {
