@@ -90,6 +90,9 @@ func (v *view) server(name string, value any) {
 	var words []string
 	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
 		if text, ok := s[key].(string); ok {
+			if key != "command" { // of which every word matters
+				text = MaskText(text)
+			}
 			words = append(words, text)
 		}
 	}

@@ -79,3 +79,14 @@ func TestLinksOutOfFolder(t *testing.T) {
 		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
 	}
 }
+
+// A project's password is nobody's business who looks over a shoulder; where
+// its requests go is.
+func TestSurveyMasksAddresses(t *testing.T) {
+	p := project(t, tempHome(t), "a")
+	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"mcpServers": {"a": {"httpUrl": "https://me:hunter2@h.example/x?api_key=hunter2"}, "b": {"command": "x", "args": ["--token", "t"]}}}`})
+	want := []string{"MCP server a: https://********@h.example/x?api_key=********", "MCP server b: x --token t"}
+	if d := cmp.Diff(want, told(p)); d != "" {
+		t.Error(d)
+	}
+}
