@@ -62,9 +62,12 @@ type bar struct {
 
 // An operation is the work of setting an account up.
 type operation struct {
-	Name     string
-	Done     bool
-	Error    json.RawMessage
+	Name  string
+	Done  bool
+	Error *struct {
+		Code    int
+		Message string
+	}
 	Response struct {
 		Project struct{ ID string } `json:"cloudaicompanionProject"`
 	}
@@ -159,14 +162,19 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 	if err := g.await(x, &op); err != nil {
 		return "", err
 	}
-	if len(op.Error) > 0 && string(op.Error) != "null" {
-		f := failure{http: http.StatusOK, code: http.StatusForbidden}
-		f.read(op.Error)
-		e := g.failed(f, x)
-		e.Message = "Code Assist can't set the account up: " + e.Message
-		return "", e
+	if op.Error == nil {
+		return op.Response.Project.ID, nil
 	}
-	return op.Response.Project.ID, nil
+	f := failure{http: http.StatusOK, code: http.StatusForbidden, message: oneLine(op.Error.Message)}
+	switch op.Error.Code { // of gRPC
+	case 8:
+		f.code = http.StatusTooManyRequests
+	case 4, 13, 14:
+		f.code = http.StatusServiceUnavailable
+	}
+	e := g.failed(f, x)
+	e.Message = "Code Assist can't set the account up: " + e.Message
+	return "", e
 }
 
 // await asks about op until it is done. One without a name is not worked at.
