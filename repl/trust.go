@@ -28,6 +28,10 @@ type Folder struct {
 	Path string
 	Home string // the user's home directory
 
+	// Decided is what was decided before, such as "trusted"; empty if nothing
+	// was.
+	Decided string
+
 	// Brings says line by line what it would bring, in its own words. The
 	// lines that Caution is true of weaken the user's protection.
 	Brings  []string
@@ -75,7 +79,12 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 
 // show says what the folder would bring.
 func (c *Console) show(f Folder) {
-	c.Out.Line(output.Permission, "nobody has decided about %s yet. If you trust it, it brings:", output.EscapeLine(f.Path))
+	path := output.EscapeLine(f.Path)
+	if f.Decided == "" {
+		c.Out.Line(output.Permission, "nobody has decided about %s yet. If you trust it, it brings:", path)
+	} else {
+		c.Out.Line(output.Permission, "%s is %s so far. If you trust it, it brings:", path, f.Decided)
+	}
 	weak, hidden := 0, hides(f.Path)
 	for i, b := range f.Brings {
 		style, mark := output.Normal, indent

@@ -114,6 +114,9 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 	if why := astray(path, filepath.Dir(path)); path != "" && !p.own(path) && why != "" {
 		return nil, []string{EscapeLine(path + " is passed over: " + why)}
 	}
+	if why := foreign(path, p.Cwd); path != "" && why != "" {
+		return nil, []string{EscapeLine(path + " is passed over: " + why)}
+	}
 	b, err := readFile(path)
 	if err != nil {
 		return nil, []string{err.Error() + "; it is not used"}

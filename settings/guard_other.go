@@ -9,5 +9,8 @@ func exposed(string) string { return "" }
 // shared says nothing, for the same reason.
 func shared(string) string { return "" }
 
+// foreign says nothing, for the same reason.
+func foreign(string, string) string { return "" }
+
 // careful has no meaning here.
 const careful = 0

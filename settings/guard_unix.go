@@ -57,6 +57,30 @@ func writable(path string) string {
 	return ""
 }
 
+// foreign says why what the file at path says is none of the user's business:
+// it belongs to somebody who is neither the user nor the administrator nor the
+// owner of the directory that is worked in.
+func foreign(path, cwd string) string {
+	file, here := owner(path), owner(cwd)
+	if file < 0 || file == 0 || file == here || file == os.Geteuid() {
+		return ""
+	}
+	return "it belongs to another user"
+}
+
+// owner returns the number of the user to whom path belongs, or -1.
+func owner(path string) int {
+	info, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return -1
+	}
+	return int(st.Uid)
+}
+
 // shared says why somebody other than the user and the administrator may have
 // written the file at path. A group that has the user's own number is the
 // user's alone, on the systems that give everybody one.

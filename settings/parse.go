@@ -102,11 +102,15 @@ func parseValue(path string, b []byte) (any, *document, error) {
 	return doc.value(nil, root), doc, nil
 }
 
-// parseText parses b, which may end in a comment without a line end.
+// parseText parses b, which may end in a comment without a line end, or hold
+// nothing but comments, which is an empty object.
 func parseText(b []byte) (hujson.Value, error) {
 	root, err := hujson.Parse(b)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		if ended, err2 := hujson.Parse(append(b[:len(b):len(b)], '\n')); err2 == nil {
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		return root, err
+	}
+	for _, end := range []string{"\n", "\n{}"} {
+		if ended, err2 := hujson.Parse(append(b[:len(b):len(b)], end...)); err2 == nil {
 			return ended, nil
 		}
 	}

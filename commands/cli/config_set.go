@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/auth"
 	"gemline/settings"
 )
 
@@ -156,6 +157,9 @@ func parse(key, text string) (any, error) {
 	if err == nil {
 		err = k.Check(v)
 	}
+	if err == nil && (k.Name == "security.auth.selectedType" || k.Name == "security.auth.enforcedType") {
+		err = payable(k.Name, v)
+	}
 	if err != nil {
 		said := err.Error()
 		if today, older := settings.Today(key); older && today != key {
@@ -167,6 +171,19 @@ func parse(key, text string) (any, error) {
 		return json.RawMessage(text), nil // with its keys in their order
 	}
 	return v, nil
+}
+
+// payable says what is wrong with a way to pay. A file may name any, so that a
+// word that is not understood stops a run instead of counting as none.
+func payable(key string, v any) error {
+	var names []string
+	for _, m := range auth.Methods() {
+		if string(m) == v {
+			return nil
+		}
+		names = append(names, string(m))
+	}
+	return fmt.Errorf("%s must be %s, not %q", key, strings.Join(names, " or "), v)
 }
 
 // unknown is the error about a key that there is not.

@@ -75,10 +75,13 @@ func edit(text []byte, path []string, change func(*document) ([]patch, error)) (
 	}
 	root, err := hujson.Parse(rest)
 	unended := false
-	if errors.Is(err, io.ErrUnexpectedEOF) { // perhaps only a comment on the last line has no end
-		ended := append(rest[:len(rest):len(rest)], '\n')
-		if v, err2 := hujson.Parse(ended); err2 == nil {
-			root, rest, err, unended = v, ended, nil, true
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a last comment without a line end, or nothing but comments
+		line := append(bytes.TrimSuffix(rest, []byte("\n")), '\n')
+		object := append(line[:len(line):len(line)], "{}\n"...)
+		if v, err2 := hujson.Parse(line); err2 == nil {
+			root, rest, err, unended = v, line, nil, true
+		} else if v, err2 := hujson.Parse(object); err2 == nil {
+			root, rest, err = v, object, nil
 		}
 	}
 	if err != nil {

@@ -34,6 +34,8 @@ func TestSet(t *testing.T) {
 
 		{"another scalar", "{\n  \"a\": 1, // one\n  \"b\": 2\n}\n", "a", "x", "{\n  \"a\": \"x\", // one\n  \"b\": 2\n}\n"},
 		{"a comment without an end", "{\"a\": 1} // mine", "a", 2, "{\"a\": 2} // mine"},
+		{"comments alone", "// mine\n/* too */\n", "a", 2, "// mine\n/* too */\n{\n  \"a\": 2\n}\n"},
+		{"a comment alone, without an end", "// mine", "a", 2, "// mine\n{\n  \"a\": 2\n}\n"},
 		{"another type", `{"a":{"b":[1]}}`, "a.b", nil, `{"a":{"b":null}}`},
 		{"the same", "{ \"a\" : 1.50 , }", "a", 1.5, "{ \"a\" : 1.50 , }"},
 		{"the same list", "{\"a\": [ 1,\n // one\n 2, ]}", "a", []int{1, 2}, "{\"a\": [ 1,\n // one\n 2, ]}"},
@@ -132,7 +134,7 @@ func TestRefused(t *testing.T) {
 		{`{"a": null}`, []string{"a", "b"}, "a is null, not an object"},
 		{`[1]`, []string{"a"}, "the text is a list, not an object"},
 		{`{"a": }`, []string{"a"}, "line 1, column 7"},
-		{`// nothing`, []string{"a"}, "EOF"},
+		{`/* nothing`, []string{"a"}, "EOF"},
 		{`{}`, nil, "a key is missing"},
 		{`{}`, []string{"a\xff"}, "not UTF-8"},
 	} {

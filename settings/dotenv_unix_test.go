@@ -1,0 +1,51 @@
+//go:build unix
+
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// On a machine with several users, a file above the project may be anybody's.
+func TestDotEnvOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	dir := t.TempDir()
+	above, project := filepath.Join(dir, ".env"), filepath.Join(dir, "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(above, []byte("GEMINI_MODEL=theirs\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const other, another = 65534, 65533
+	p := Paths{Home: filepath.Join(dir, "home"), Cwd: project}
+	for _, c := range []struct {
+		name        string
+		file, owner int
+		used        bool
+	}{
+		{"the user's own", 0, 0, true},
+		{"another user's", other, 0, false},
+		{"the project's owner's", other, other, true},
+		{"another user's, in a third one's project", another, other, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.Chown(above, c.file, -1); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chown(project, c.owner, -1); err != nil {
+				t.Fatal(err)
+			}
+			vars, warnings := p.DotEnv(Default(), true, env())
+			told := strings.Contains(strings.Join(warnings, "\n"), "belongs to another user")
+			if used := vars["GEMINI_MODEL"] != ""; used != c.used || told == c.used {
+				t.Errorf("used: %v, warnings: %q", used, warnings)
+			}
+		})
+	}
+}
