@@ -110,6 +110,14 @@ func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (stri
 	return nil
 }
 
+// Denied reports whether the user's list of folders says that a folder is not
+// to be trusted, as it does where it can't be read.
+func (p Paths) Denied(folder string, lookup func(string) (string, bool)) bool {
+	rules, err := readRules(p.TrustFile(lookup))
+	state, _ := judge(rules, realPath(folder))
+	return err != nil || state == Distrusted
+}
+
 // Folder returns the real path of a folder as the user names it: from the
 // working directory, or with ~ from the home directory. Nothing is the former.
 func (p Paths) Folder(name string) string {
