@@ -3,7 +3,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GO      := CGO_ENABLED=0 go
 
-.PHONY: build test check bench demo cover fuzz clean
+.PHONY: build test check bench bench-terminal demo cover fuzz clean
 
 build: ## one static binary, ./gemline
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
@@ -13,12 +13,15 @@ test: ## everything that needs only Go and git
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
-	go vet ./... ./testdata/bench/... ./testdata/demo
-	staticcheck ./... ./testdata/bench/... ./testdata/demo
+	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo
+	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo
 	go mod tidy -diff
 
 bench: build ## speed, as ratios against ordinary tools in the same run
 	$(GO) run ./testdata/bench ./gemline
+
+bench-terminal: build ## what a question costs a terminal, to the byte; takes four minutes
+	$(GO) run ./testdata/bench-terminal ./gemline
 
 demo: build ## a recorded conversation does real work, without any key
 	$(GO) run ./testdata/demo ./gemline

@@ -81,6 +81,17 @@ func TestLint(t *testing.T) {
 	}
 }
 
+func TestMeasure(t *testing.T) {
+	b := Measure(t, Command{Path: program(t, "sh"), Args: []string{"-c", `printf 'hi> '; read x; printf 'a\033[K\033[1A\rb \342\224\200 done: '; printf '> '; read x`}},
+		Errand{Ready: "> ", Typed: "abc", Done: "done:"})
+	if string(b.Start) != "hi> " || len(b.Idle) > 0 || string(b.Typing) != "abc" || string(b.Turn) != "\r\na\x1b[K\x1b[1A\rb \u2500 done: > " {
+		t.Errorf("%q", b)
+	}
+	if got, want := CostOf(b.Turn), (Cost{Bytes: len(b.Turn), Escapes: 2, Erasures: 1, Ups: 1, Returns: 1, Boxes: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestTmux(t *testing.T) {
 	m := StartTmux(t, Command{Path: program(t, "cat"), Rows: 5, Cols: 20})
 	m.Send("hello")

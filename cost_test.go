@@ -1,0 +1,50 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A turn costs the answer, its label and the done line. Typing costs what is
+// typed, waiting costs nothing.
+func TestCost(t *testing.T) {
+	const answer = "One two three four five six seven eight nine ten."
+	for _, test := range []struct {
+		name, term string
+		args       []string
+		smart      bool
+	}{
+		{name: "dumb", term: "dumb"},
+		{name: "screen reader", term: "xterm-256color", args: []string{"--screen-reader"}},
+		{name: "smart", term: "xterm-256color", smart: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := et.NewServer(et.Streams(strings.SplitAfter(answer, " ")...))
+			c := terminal(t, server, test.args...)
+			c.Term = test.term
+			b := teletype.Measure(t, c, teletype.Errand{Ready: "> ", Typed: "hello world", Done: "done:", Idle: time.Second})
+			if len(b.Start) > 200 || len(b.Idle) > 0 || string(b.Typing) != "hello world" {
+				t.Errorf("start %q, idle %q, typing %q", b.Start, b.Idle, b.Typing)
+			}
+			text := b.Turn
+			cost := teletype.CostOf(text)
+			if test.smart {
+				text = own.ReplaceAll(text, nil)
+			} else if cost.Escapes > 0 {
+				t.Errorf("%d escape sequences", cost.Escapes)
+			}
+			if cost.Erasures+cost.Ups+cost.Returns+cost.Boxes > 0 {
+				t.Errorf("%+v", cost)
+			}
+			want := `^\r\ngemini: ` + regexp.QuoteMeta(answer) + `\r\ndone: [0-9.]+ s\r\n> $`
+			if !regexp.MustCompile(want).Match(text) {
+				t.Errorf("a turn shows %q", b.Turn)
+			}
+		})
+	}
+}
