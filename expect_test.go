@@ -32,7 +32,7 @@ func TestSessionByExpect(t *testing.T) {
 					until "permission:\[^\n\]*$what.*\\? explain: $"
 					send "$reply\r"
 				}
-				proc ready {} { until "> $" }
+				proc ready {} { until "> (\033\\S*)?$" } ;# smart terminals are told where it ends
 				eval spawn -noecho [split $env(COMMAND) "\n"]
 				ready
 				send "mend it\r"

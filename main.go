@@ -55,13 +55,27 @@ import (
 // version is set by the build.
 var version = "dev"
 
+// What the program itself writes to. It is not what os.Stdout and os.Stderr
+// are, once stray has been called.
+var stdout, stderr = kept(os.Stdout), kept(os.Stderr)
+
+func kept(f *os.File) *os.File { file := *f; return &file }
+
+// stray sends to f what libraries write to standard output and standard error,
+// whenever they took hold of these. A crash is still seen: the runtime does
+// not write to files.
+func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
+
 func main() { os.Exit(start(os.Args[1:])) }
 
 // start runs the program and returns its exit code. Whatever happens, the
 // reporter has the last word, once.
 func start(args []string) (code int) {
 	log.SetOutput(io.Discard) // where libraries write what nobody asked for
-	shell.Conceal()           // where it can't be had, children still lack the keys
+	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+		stray(null)
+	}
+	shell.Conceal() // where it can't be had, children still lack the keys
 	before, command, managed := settings.Subcommand(args, cli.Names())
 	if managed {
 		args = before
@@ -83,7 +97,7 @@ func start(args []string) (code int) {
 		format = "text" // a sub-command prints its own document, and an error is no record of a run
 	}
 	reporter := repl.NewReporter(format, repl.Report{
-		Out: os.Stdout, Err: os.Stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet,
+		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet,
 		Broken: func(err error) {
 			if errors.Is(err, syscall.EPIPE) {
 				stop(signalled(syscall.SIGPIPE))
@@ -95,7 +109,7 @@ func start(args []string) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
 			if flags.Debug {
-				fmt.Fprintf(os.Stderr, "%s\n", debug.Stack())
+				fmt.Fprintf(stderr, "%s\n", debug.Stack())
 			}
 			code = finish(ctx, reporter, &crash{value: v})
 		}
@@ -115,7 +129,7 @@ func start(args []string) (code int) {
 // manage carries out a sub-command of the command line.
 func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
 	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
-	w := s.world(os.Stdout)
+	w := s.world(stdout)
 	w.In, w.JSON = os.Stdin, s.flags.Format() == "json"
 	if isTerminal(os.Stdin) {
 		w.Secret = typedSecret
@@ -131,8 +145,8 @@ func (s *session) world(out io.Writer) *cli.World {
 
 // typedSecret asks at the terminal for what is not shown.
 func typedSecret(_ context.Context, question string) (string, error) {
-	fmt.Fprint(os.Stderr, question)
-	defer fmt.Fprintln(os.Stderr)
+	fmt.Fprint(stderr, question)
+	defer fmt.Fprintln(stderr)
 	b, err := term.ReadPassword(int(os.Stdin.Fd()))
 	return string(b), err
 }
@@ -147,7 +161,7 @@ func (s *session) settle(managed bool) error {
 	}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, os.Getenv("GEMINI_CLI_HOME"), here)
-	s.interactive = s.flags.Interactive(isTerminal(os.Stdin), isTerminal(os.Stdout), os.Getenv)
+	s.interactive = s.flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	if err := s.load(false); err != nil && !managed || s.flags.ListSessions {
 		return err
 	}
@@ -214,6 +228,9 @@ func (s *session) enter(ctx context.Context, console *repl.Console) error {
 // decide asks about a folder, and keeps the answer.
 func (s *session) decide(ctx context.Context, console *repl.Console, t settings.Trust) (settings.State, error) {
 	f := repl.Folder{Path: t.Folder, Home: s.paths.Home}
+	if t.State == settings.Trusted || t.State == settings.Distrusted {
+		f.Decided = t.State.String()
+	}
 	f.Brings, f.Caution = settings.Brief(t.Brings)
 	decision, err := console.Trust(ctx, f)
 	if err != nil || decision == repl.NotNow {
@@ -240,7 +257,11 @@ func (s *session) permit(console *repl.Console) func(context.Context, string) (s
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		state, err := s.decide(ctx, console, settings.Trust{Folder: paths.Cwd, Brings: paths.Survey(s.settings)})
+		so, err := paths.Trust(s.settings, s.flags, s.lookup)
+		if err != nil {
+			return "", err
+		}
+		state, err := s.decide(ctx, console, settings.Trust{Folder: paths.Cwd, State: so.State, Brings: paths.Survey(s.settings)})
 		if err != nil || state == settings.Unknown {
 			return "nothing was decided", err
 		}
@@ -266,21 +287,23 @@ func (s *session) trusted() []string {
 	if s.trust.State < settings.Unneeded {
 		return nil
 	}
-	return s.workspace.Roots()
+	roots := s.workspace.Roots()
+	denied := func(dir string) bool { return dir != roots[0] && s.paths.Denied(dir, s.lookup) }
+	return slices.DeleteFunc(slices.Clone(roots), denied)
 }
 
 // inform prints what needs no run.
 func (s *session) inform() error {
 	switch {
 	case s.flags.Version:
-		_, err := fmt.Fprintln(os.Stdout, version)
+		_, err := fmt.Fprintln(stdout, version)
 		return err
 	case s.flags.Help:
-		return settings.Help(os.Stdout)
+		return settings.Help(stdout)
 	}
 	project, _ := s.paths.Project(context.Background())
 	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"
-	return journal.Print(os.Stdout, project.Chats(), asJSON, time.Now())
+	return journal.Print(stdout, project.Chats(), asJSON, time.Now())
 }
 
 // run builds what the user wants and lets it run.
@@ -358,6 +381,8 @@ type session struct {
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
 	engine    *engine.Engine
+	app       *commands.App // of a session
+	typed     *input.Shell  // the commands that the user types in a session
 	closers   []func()
 }
 
@@ -546,7 +571,7 @@ func (s *session) pay(setup *model.Setup) error {
 
 // debugLog returns the log of -d, which takes what libraries log, too.
 func (s *session) debugLog() (*slog.Logger, error) {
-	var w io.Writer = os.Stderr
+	w := stderr
 	if name := os.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -556,6 +581,7 @@ func (s *session) debugLog() (*slog.Logger, error) {
 		w = f
 	}
 	log.SetOutput(w)
+	stray(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})), nil
 }
 
@@ -703,52 +729,49 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 
 // interact holds a session at a terminal.
 func (s *session) interact(ctx context.Context) error {
-	flag, off := s.flags.PlainFlag()
-	mode := output.Decide(output.Signs{Flag: flag, FlagOff: off, Setting: &s.settings.ScreenReader, Terminal: true, Lookup: os.LookupEnv})
-	out := output.New(os.Stdout, output.Options{Color: mode.Color})
-	_, echoed := os.LookupEnv("INSIDE_EMACS")
-	reader, err := repl.NewLines(repl.LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: mode.Smart, Echoed: echoed})
+	screen, err := s.screen()
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	console, out := screen.Console, screen.Out
+	defer func() { console.Lines.Close() }() // there may be others by then
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	console := &repl.Console{Lines: reader, Out: out, Interrupts: interrupts}
-	asker := &repl.Asker{Console: console}
+	console.Interrupts = interrupts
+	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
 	s.notify = func(text string) { out.Line(output.Warning, "%s", text) }
-	if line := mode.Announcement(); line != "" {
+	if line := screen.Mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
 	}
 	defer s.close()
 	if err := s.enter(ctx, console); err != nil {
 		return err
 	}
-	editor := cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), os.Getenv("VISUAL"), os.Getenv("EDITOR"))
-	asker.Edit = repl.Editor(editor, os.Stdin, os.Stdout, os.Stderr)
 	if err := s.build(ctx, asker); err != nil {
 		return err
 	}
+	s.furnish(screen)
 	app := s.commands(asker, out)
-	app.Permit = s.permit(console)
-	printer := &repl.Printer{Out: out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep}
-	if mode.Smart {
-		printer.Pace = repl.ByToken
+	app.Permit, app.Screen = s.permit(console), screen.Commands()
+	desktop := app.Copy
+	app.Copy = func(ctx context.Context, text string) (string, error) { return screen.Copy(ctx, text, desktop) }
+	s.app = app
+	if err := s.offer(ctx, screen); err != nil {
+		return err
 	}
-	sh := s.shellStep(out)
-	r := &repl.REPL{Console: console, Printer: printer, Asker: asker,
+	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker,
 		Prompt: func() string {
-			if sh.Mode() {
+			if s.shellMode() {
 				return output.Shell
 			}
 			return output.Ready
 		},
 		Expand: input.Chain(
-			sh.Step,                             // !ls: run, nothing sent
-			app.Commands.Step(app),              // /stats: done, or yields parts
-			input.Braces(s.substitute(printer)), // !{date}: judged, asked about, replaced
-			s.files().Step,                      // @main.go: the file's text
+			s.typed.Step,           // !ls: run, nothing sent
+			app.Commands.Step(app), // /stats: done, or yields parts
+			input.Braces(s.substitute(screen.Printer)), // !{date}: judged, asked about, replaced
+			s.files().Step, // @main.go: the file's text
 			s.recall,
 		),
 		Run: func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -769,6 +792,108 @@ func (s *session) interact(ctx context.Context) error {
 		out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
 	}
 	return err
+}
+
+// screen decides how the terminal is written to and read from.
+func (s *session) screen() (*repl.Screen, error) {
+	flag, off := s.flags.PlainFlag()
+	signs := output.Signs{Flag: flag, FlagOff: off, Setting: &s.settings.ScreenReader, Terminal: true, Lookup: os.LookupEnv}
+	mode := output.Decide(signs)
+	signs.Flag, signs.FlagOff = "/accessible", true
+	best := output.Decide(signs)
+	stable := s.flags.PromptFormat == "stable"
+	if stable {
+		best = output.Mode{Cause: "--prompt-format stable"}
+		if !mode.Asked {
+			mode = best
+		}
+	}
+	words, err := output.Rename(s.settings.Labels())
+	if err != nil {
+		s.warnings = append(s.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+	}
+	out := output.New(stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: s.settings.ASCII, Words: words})
+	_, echoed := os.LookupEnv("INSIDE_EMACS")
+	config := repl.LinesConfig{In: os.Stdin, Out: out, Screen: stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
+		NoEcho: s.flags.NoEcho, Jobs: true, Complete: s.complete, Edit: s.edit}
+	console := &repl.Console{Out: out, Stable: stable}
+	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
+	console.Lines, err = repl.NewLines(config)
+	return &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: os.LookupEnv}, err
+}
+
+// furnish adds what the screen has once the settings are known, and who shows
+// what on it.
+func (s *session) furnish(screen *repl.Screen) {
+	screen.Pace, screen.Detail, screen.Vi = s.settings.Stream, s.settings.Detail, s.settings.Vi
+	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep, Thoughts: s.settings.Thinking == "full"}
+	screen.Begin()
+	s.typed = s.shellStep(screen.Out)
+	if !s.settings.Notifications && s.settings.NotifyCommand == "" {
+		return
+	}
+	n := &repl.Notifier{Method: s.settings.NotifyMethod, Environ: os.Environ(), Terminal: screen.Out.Terminal(), Smart: screen.Mode.Smart,
+		Lookup: os.LookupEnv, Dir: s.paths.Cwd, ID: func() string { return s.journal.ID() }, Warn: func(text string) { s.notify(text) }}
+	if command := s.settings.NotifyCommand; command != "" {
+		n.Command = []string{"sh", "-c", command}
+		if runtime.GOOS == "windows" {
+			n.Command = []string{"cmd", "/c", command}
+		}
+	}
+	screen.Notifier = n
+}
+
+// offer asks once, whoever asks for screen reader mode on the command line,
+// whether that is for good.
+func (s *session) offer(ctx context.Context, screen *repl.Screen) error {
+	const key = "ui.accessibility.screenReader"
+	on := s.flags.ScreenReader
+	if on == nil || !*on || screen.Stable || s.settings.Says(key) || !s.paths.Once("screen-reader-offered") {
+		return nil
+	}
+	yes, err := screen.Confirm(ctx, "shall screen reader mode be on from now on, without the flag? This is asked once.")
+	if err != nil || !yes {
+		return err
+	}
+	return s.app.Manage(ctx, "config", "set", "--", key, "true")
+}
+
+// edit lets the user change text in an editor.
+func (s *session) edit(ctx context.Context, name, text string) (string, error) {
+	command := cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	return repl.Editor(command, os.Stdin, stdout, stderr)(ctx, name, text)
+}
+
+// shellMode reports whether every line is a command.
+func (s *session) shellMode() bool { return s.typed != nil && s.typed.Mode() }
+
+// history is what was typed before, prompts and commands each in its file.
+func (s *session) history(warn func(string)) repl.InputHistory {
+	file := func(name string) repl.HistoryConfig {
+		c := repl.HistoryConfig{Session: func() string { return s.journal.ID() }, Now: time.Now, Warn: warn}
+		if s.project.Temp != "" {
+			c.Path = filepath.Join(s.project.Temp, name)
+		}
+		return c
+	}
+	return repl.Histories(repl.PromptHistory(file("logs.json")), repl.CommandHistory(file("shell_history")), s.shellMode)
+}
+
+// complete says what the Tab key may make of a line.
+func (s *session) complete(ctx context.Context, line string, at int) (int, []repl.Candidate) {
+	if s.app == nil {
+		return at, nil
+	}
+	names := input.Names{Workspace: s.workspace, Fuzzy: s.settings.FuzzySearch}
+	models := func(context.Context) (names []string) {
+		for _, c := range model.Choices() {
+			names = append(names, c.Name)
+		}
+		return names
+	}
+	c := repl.Completion{Commands: func() commands.Set { return s.app.Commands }, App: s.app, Files: names.Complete,
+		Words: map[string]func(context.Context) []string{"model": models, "model set": models}}
+	return c.Complete(ctx, line, at)
 }
 
 // recall is the step that reads the context files, before the first prompt
@@ -901,7 +1026,7 @@ func finish(ctx context.Context, reporter repl.Reporter, err error) int {
 	case errors.Is(werr, syscall.EPIPE):
 		return 128 + int(syscall.SIGPIPE)
 	case werr != nil && err == nil:
-		fmt.Fprintf(os.Stderr, "error: %v\n", unwritten(werr))
+		fmt.Fprintf(stderr, "error: %v\n", unwritten(werr))
 		return 1
 	}
 	return o.ExitCode

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/genai"
 
@@ -24,6 +26,9 @@ const asProgram = "GEMLINE_AS_PROGRAM"
 
 // The program is tested as a program: scripts and terminals run the very main.
 func TestMain(m *testing.M) {
+	if os.Getenv("GEMLINE_TEST_STRAY") != "" {
+		uuid.SetRand(babbler{rand.Reader})
+	}
 	if os.Getenv(asProgram) != "" {
 		main()
 		return

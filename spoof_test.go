@@ -116,7 +116,7 @@ func checkUnspoofed(t *testing.T, transcript []byte, smart bool, whos ...string)
 
 // own is what the program itself sends to a smart terminal: colours, marks and
 // the asking for whole pastes.
-var own = regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]133;[ABCD][^\a]*\a|\x1b\[\?2004[hl]`)
+var own = regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]133;[ABCD][^\a\x1b]*\x1b\\|\x1b\[\?2004[hl]`)
 
 // A hostility is an answer of a model that means no good: what the user is
 // asked and says, and whose text is to be seen.
@@ -157,7 +157,7 @@ func hostilities() []hostility {
 }
 
 // prompting is the prompt, in both modes.
-const prompting = `\n(\x1b\[\?2004h|\x1b\]133;[^\a]*\a)*> `
+const prompting = `\n(\x1b\[\?2004h|\x1b\]133;[^\a\x1b]*\x1b\\)*> `
 
 // short returns as much hostile text as fits where little does.
 func short(who string) string {
@@ -303,7 +303,7 @@ func TestSpoofingTheStart(t *testing.T) {
 							s.Expect("not now: ")
 							s.Line("")
 						}
-						s.Match(`(^|\n)(\x1b\[\?2004h|\x1b\]133;[^\a]*\a)*> `)
+						s.Match(`(^|\n)(\x1b\[\?2004h|\x1b\]133;[^\a\x1b]*\x1b\\)*> `)
 						for _, l := range []string{"hello", "/about", "/directory show", "/memory show", "/settings list --origin", "/settings validate", "/permissions"} {
 							s.Line(l)
 							s.Match(prompting)

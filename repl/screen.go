@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ type Screen struct {
 	Pace    string      // chosen by the user, "" for that of the mode
 	Detail  string
 	Vi      bool
+
+	// Lookup returns a variable of the environment.
+	Lookup func(name string) (string, bool)
 }
 
 // paces and details are what the user calls them.
@@ -158,6 +162,30 @@ func (s *Screen) vi(word string) (string, error) {
 		said += ", but in plain mode the terminal has its own keys"
 	}
 	return said, nil
+}
+
+// Copy puts text on a clipboard, and says on which: the desktop's, or, where
+// that is somewhere else or can't be had, the terminal's.
+func (s *Screen) Copy(ctx context.Context, text string, desktop func(context.Context, string) (string, error)) (how string, err error) {
+	far := ""
+	for _, name := range []string{"SSH_CONNECTION", "SSH_TTY"} {
+		v, _ := s.Lookup(name)
+		far += v
+	}
+	if far == "" || !s.Mode.Marks {
+		if how, err = desktop(ctx, text); err == nil || !s.Mode.Marks {
+			return how, err
+		}
+	}
+	seq, err := output.ClipboardSequence(text, s.Lookup)
+	if err != nil {
+		return "", err
+	}
+	s.Out.Fresh()
+	if _, err := io.WriteString(s.Out.Terminal(), seq); err != nil {
+		return "", err
+	}
+	return "by the terminal, if it allows that", nil
 }
 
 // Confirm asks something that is answered yes or no. Anything but a yes is a

@@ -36,6 +36,7 @@ type Settings struct {
 	RespectGemini bool     `key:"context.fileFiltering.respectGeminiIgnore" default:"true" help:"Pass over what .geminiignore names."`
 	IgnoreFiles   []string `key:"context.fileFiltering.customIgnoreFilePaths" merge:"union" help:"More ignore files, the strongest first."`
 	FileSearch    bool     `key:"context.fileFiltering.enableRecursiveFileSearch" default:"true" help:"Look for an @path that is not there in the names of all files."`
+	FuzzySearch   bool     `key:"context.fileFiltering.enableFuzzySearch" default:"true" help:"Complete an @path from letters that are in its name."`
 
 	Extensions         bool     `key:"experimental.extensionManagement" default:"true" help:"Use the installed extensions."`
 	DisabledExtensions []string `key:"extensions.disabled" merge:"union" help:"Names of extensions that are not used."`
@@ -76,6 +77,16 @@ func (s *Settings) Labels() map[string]string {
 		words[name], _ = v.(string)
 	}
 	return words
+}
+
+// Says reports whether a file gives a key a value.
+func (s *Settings) Says(key string) bool {
+	path, err := SplitKey(key)
+	if err != nil {
+		return false
+	}
+	_, ok := at(s.Merged, path)
+	return ok
 }
 
 // Default returns the settings of a user who has none.

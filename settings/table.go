@@ -133,7 +133,6 @@ func others() []row {
 
 		{"context.discoveryMaxDirs", isWhole, "200", "", Ignored, "How many directories were searched for context files; none are any more."},
 		{"context.loadMemoryFromIncludeDirectories", isBool, "false", "", Ignored, "Read context files of further directories, which always happens."},
-		{"context.fileFiltering.enableFuzzySearch", isBool, "true", "", Later, "Complete an @path from letters that are in its name."},
 		{"context.fileFiltering.enableFileWatcher", isBool, "false", "", Ignored, "Watch the directory for names to complete."},
 
 		{"tools.sandbox", "boolean or string or object", "", "", Later, "What commands are confined by: true, false, a program's name, or an object."},
