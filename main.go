@@ -816,7 +816,7 @@ func (s *session) screen() (*repl.Screen, error) {
 	_, echoed := os.LookupEnv("INSIDE_EMACS")
 	config := repl.LinesConfig{In: os.Stdin, Out: out, Screen: stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
 		NoEcho: s.flags.NoEcho, Jobs: true, Complete: s.complete, Edit: s.edit}
-	console := &repl.Console{Out: out, Stable: stable}
+	console := &repl.Console{Out: out, Stable: stable, Gone: func() bool { return !isTerminal(os.Stdin) }}
 	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
 	console.Lines, err = repl.NewLines(config)
 	return &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: os.LookupEnv}, err

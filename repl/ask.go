@@ -46,6 +46,8 @@ func (c *Console) insist(ctx context.Context, question, otherwise string, take f
 // ends the turn.
 func (c *Console) unanswered(err error, otherwise string) error {
 	switch {
+	case err == io.EOF && c.Gone != nil && c.Gone(): // nobody has said no
+		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
 	case err == io.EOF:
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
 		return nil

@@ -44,6 +44,10 @@ type Console struct {
 	// that wait for them.
 	Stable bool
 
+	// Gone reports whether the terminal has gone away, which also looks like
+	// the end of the input. It may be nil.
+	Gone func() bool
+
 	next func() error // done before the next line is read
 }
 
