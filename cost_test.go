@@ -16,17 +16,17 @@ func TestCost(t *testing.T) {
 	const answer = "One two three four five six seven eight nine ten."
 	for _, test := range []struct {
 		name, term string
-		args       []string
+		env        string
 		smart      bool
 	}{
 		{name: "dumb", term: "dumb"},
-		{name: "screen reader", term: "xterm-256color", args: []string{"--screen-reader"}},
+		{name: "plain", term: "xterm-256color", args: []string{"--plain"}},
 		{name: "smart", term: "xterm-256color", smart: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := et.NewServer(et.Streams(strings.SplitAfter(answer, " ")...))
-			c := terminal(t, server, test.args...)
-			c.Term = test.term
+			c := terminal(t, server)
+			c.Term, c.Env = test.term, append(c.Env, test.env, "GORACE=atexit_sleep_ms=0")
 			b := teletype.Measure(t, c, teletype.Errand{Ready: "> ", Typed: "hello world", Done: "done:", Idle: time.Second})
 			if len(b.Start) > 200 || len(b.Idle) > 0 || string(b.Typing) != "hello world" {
 				t.Errorf("start %q, idle %q, typing %q", b.Start, b.Idle, b.Typing)

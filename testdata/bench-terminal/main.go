@@ -23,13 +23,13 @@ const (
 	answer   = "One two three four five six seven eight nine ten."
 )
 
-// modes are the environments and flags to measure in.
+// modes are the environments to measure in.
 var modes = []struct {
-	name, term string
+	name, term
 	args       []string
 }{
 	{"plain, TERM=dumb", "dumb", nil},
-	{"plain, --screen-reader", "xterm-256color", []string{"--screen-reader"}},
+	{"plain, --plain", "xterm-256color", []string{"--plain"}},
 	{"smart", "xterm-256color", nil},
 }
 
@@ -46,7 +46,7 @@ func main() {
 	fmt.Printf("one question of %d characters; the server waits %v and streams 10 words (%d characters)\n\n", len(question), wait, len(answer))
 	fmt.Printf("| mode | start-up bytes | idle %v | typing %d characters | one turn: bytes / ESC / erase / cursor-up / CR without LF |\n|---|---|---|---|---|\n", idle, len(question))
 	for _, m := range modes {
-		b := measure(bin, m.term, m.args, wait, idle)
+		b := measure(bin, m.term, m.env, wait, idle)
 		turn := teletype.CostOf(b.Turn)
 		fmt.Printf("| %s | %d | %d | %d | %d / %d / %d / %d / %d |\n", m.name, len(b.Start), len(b.Idle), len(b.Typing),
 			turn.Bytes, turn.Escapes, turn.Erasures, turn.Ups, turn.Returns)
@@ -61,7 +61,7 @@ func duration(name string, otherwise time.Duration) time.Duration {
 }
 
 // measure runs the program in a home and a project of its own.
-func measure(bin, term string, args []string, wait, idle time.Duration) teletype.Bill {
+func measure(bin, term, env string, wait, idle time.Duration) teletype.Bill {
 	server := et.NewServer(et.Slow(et.Streams(strings.SplitAfter(answer, " ")...), wait))
 	defer server.Close()
 	dir, err := os.MkdirTemp("", "gemline-bench-")
@@ -72,8 +72,8 @@ func measure(bin, term string, args []string, wait, idle time.Duration) teletype
 	t := &stage{}
 	defer t.end()
 	return teletype.Measure(t, teletype.Command{
-		Path: bin, Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: dir, Term: term, Wait: wait + time.Minute,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + server.URL},
+		Path: bin, Args: []string{"-m", "gemini-2.5-flash"}, Dir: dir, Term: term, Wait: wait + time.Minute,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + server.URL, env},
 	}, teletype.Errand{Ready: "> ", Typed: question, Done: "done:", Idle: idle})
 }
 
