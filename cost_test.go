@@ -20,7 +20,7 @@ func TestCost(t *testing.T) {
 		smart      bool
 	}{
 		{name: "dumb", term: "dumb"},
-		{name: "plain", term: "xterm-256color", args: []string{"--plain"}},
+		{name: "plain", term: "xterm-256color", env: "ACCESSIBLE=1"},
 		{name: "smart", term: "xterm-256color", smart: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,13 +24,10 @@ const (
 )
 
 // modes are the environments to measure in.
-var modes = []struct {
-	name, term
-	args       []string
-}{
-	{"plain, TERM=dumb", "dumb", nil},
-	{"plain, --plain", "xterm-256color", []string{"--plain"}},
-	{"smart", "xterm-256color", nil},
+var modes = []struct{ name, term, env string }{
+	{"plain, TERM=dumb", "dumb", ""},
+	{"plain, ACCESSIBLE=1", "xterm-256color", "ACCESSIBLE=1"},
+	{"smart", "xterm-256color", ""},
 }
 
 func main() {
