@@ -13,7 +13,9 @@ import (
 func TestCompletion(t *testing.T) {
 	set := commands.Set{
 		{Name: "chat", Summary: "keep and resume", Sub: commands.Set{
-			{Name: "resume", Complete: func(_ context.Context, _ *commands.App, prefix string) []string { return []string{"tag1", "tag2", "other"} }},
+			{Name: "resume", Complete: func(_ context.Context, _ *commands.App, prefix string) []string {
+				return []string{"tag1", "tag2", "other"}
+			}},
 			{Name: "save"},
 		}},
 		{Name: "clear"},
