@@ -385,3 +385,45 @@ func (b babbler) Read(p []byte) (int, error) {
 	fmt.Fprintln(held[1], "stray to stderr of before")
 	return b.Reader.Read(p)
 }
+
+// What a session's line editor is given: an editor, what was typed in sessions
+// before, and names to complete.
+func TestEditorHistoryAndCompletion(t *testing.T) {
+	server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
+	c := terminal(t, server)
+	script := filepath.Join(t.TempDir(), "ed")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nprintf 'two\\nlines\\n' >>\"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Term, c.Env = "xterm", append(c.Env, "EDITOR="+script)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/editor begun")
+	s.Expect("One.")
+	s.Expect("> ")
+	s.Line("remember this")
+	s.Expect("Two.")
+	s.Expect("> ")
+	leave(t, s, teletype.Rules{Smart: true})
+	if !strings.Contains(string(server.Requests()[0].Body), `begun`+`two\nlines`) {
+		t.Errorf("the editor's text is not in %s", server.Requests()[0].Body)
+	}
+	s = teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("/acc\t")
+	s.Expect("/accessible ")
+	s.Send("\r")
+	s.Expect("screen reader mode: off")
+	s.Expect("> ")
+	s.Send("look at @notes\t")
+	s.Expect("@notes.txt ")
+	s.Send("\x15\x1b[A\x1b[A\x1b[A") // past /accessible and /quit
+	s.Expect("remember this")
+	s.Send("\r")
+	s.Expect("Three.")
+	s.Expect("> ")
+	leave(t, s, teletype.Rules{Smart: true})
+	if !strings.Contains(string(server.Requests()[2].Body), "remember this") {
+		t.Error("the line of before was not sent")
+	}
+}
