@@ -378,6 +378,7 @@ type session struct {
 	env       tools.Env
 	tools     engine.Tools
 	generator engine.Generator
+	reach     model.Reach // what the names of models stand for
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
 	engine    *engine.Engine
@@ -529,7 +530,7 @@ func (s *session) ask() error {
 		if err != nil {
 			return err
 		}
-		setup.Logger = l
+		setup.Logger, setup.API.Logger = l, l
 	}
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -557,6 +558,7 @@ func (s *session) pay(setup *model.Setup) error {
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
 		BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: version,
 		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}
+	s.reach = map[auth.Method]model.Reach{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[c.Method]
 	if c.Account != nil {
 		setup.API.Account, setup.API.Metadata = c.Account.Read, c.Account.Host
 	}
@@ -589,7 +591,7 @@ func (s *session) debugLog() (*slog.Logger, error) {
 func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 	guarded, asker := policy.Guard(s.policy, approver, append(s.memory.Names(), "AGENTS.md"))
 	cfg := engine.Config{
-		Model:      model.Resolve(cmp.Or(s.settings.Model, model.Default)),
+		Model:      s.reach.Resolve(cmp.Or(s.settings.Model, model.Default)),
 		Generator:  s.generator,
 		Tools:      s.tools,
 		Policy:     guarded,
@@ -614,7 +616,7 @@ func (s *session) modelName() string {
 	if s.engine != nil {
 		return s.engine.Model()
 	}
-	return model.Resolve(cmp.Or(s.settings.Model, model.Default))
+	return s.reach.Resolve(cmp.Or(s.settings.Model, model.Default))
 }
 
 // prompt is what the system instruction and the opening message depend on, as
@@ -654,7 +656,7 @@ func (s *session) systemMD() string {
 // commands returns what the slash commands may reach.
 func (s *session) commands(approver engine.Approver, out io.Writer) *commands.App {
 	app := &commands.App{
-		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace,
+		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Models: s.reach, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
 		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
 		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
@@ -886,7 +888,7 @@ func (s *session) complete(ctx context.Context, line string, at int) (int, []rep
 	}
 	names := input.Names{Workspace: s.workspace, Fuzzy: s.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range model.Choices() {
+		for _, c := range s.reach.Choices() {
 			names = append(names, c.Name)
 		}
 		return names

@@ -24,6 +24,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/memory"
+	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
@@ -56,6 +57,7 @@ type App struct {
 	Engine    *engine.Engine
 	Policy    *policy.Policy
 	Tools     engine.Toolset
+	Models    model.Reach // what the names of models stand for
 	Workspace *workspace.Workspace
 	Home      string // what ~ stands for
 	Tally     *tally.Tally

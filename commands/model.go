@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
-
-	"gemline/engine/model"
 )
 
 func models() *Command {
@@ -26,7 +24,7 @@ func models() *Command {
 func useModel(_ context.Context, app *App, name string) ([]*genai.Part, error) {
 	if name == "" {
 		ls := []string{"model: " + app.Engine.Model(), "", "Names you can give:"}
-		for _, c := range model.Choices() {
+		for _, c := range app.Models.Choices() {
 			ls = append(ls, c.Name+": "+c.Note)
 		}
 		return nil, lines(app.Out, ls...)
@@ -34,6 +32,6 @@ func useModel(_ context.Context, app *App, name string) ([]*genai.Part, error) {
 	if strings.ContainsAny(name, " \t/?#") {
 		return nil, fmt.Errorf("%q is not the name of a model", name)
 	}
-	app.Engine.SetModel(model.Resolve(name))
+	app.Engine.SetModel(app.Models.Resolve(name))
 	return nil, lines(app.Out, "model: "+app.Engine.Model())
 }

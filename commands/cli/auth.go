@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"gemline/engine/auth"
+	"gemline/engine/model"
 	"gemline/settings"
 )
 
@@ -80,10 +81,14 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 		st.FromPath = w.whence(c.From)
 	}
 	if err == nil {
-		err = st.find(ctx, w, c)
+		err = cmp.Or(st.find(ctx, w, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
+			CodeAssist: c.Method == auth.Compute, Location: c.Location, BaseURL: c.BaseURL}))
 	}
+	var address *model.Error
 	if st.Usable = err == nil; errors.As(err, &wrong) {
 		st.Problem, st.Hint = wrong.Message, wrong.Hint
+	} else if errors.As(err, &address) {
+		st.Problem, st.Hint = address.Message, address.Hint
 	}
 	if w.JSON {
 		return cmp.Or(w.document(st), err)

@@ -17,18 +17,45 @@ const (
 	flashLite = "gemini-3.5-flash-lite"
 )
 
-// Resolve returns the model that name stands for with an API key: an alias, an
-// older model that another has replaced, or the name itself.
-func Resolve(name string) string {
+// A Reach is which models a way to pay can use. The zero Reach is an API key's.
+type Reach int
+
+// The reaches.
+const (
+	ByKey     Reach = iota // all of them
+	ByAccount              // Vertex AI and gateways: not the variant for tools
+	ByAssist               // Code Assist: those that were there before
+)
+
+func (r Reach) pro() string {
+	return [...]string{proLatest, "gemini-3.1-pro-preview", "gemini-3-pro-preview"}[r]
+}
+
+func (r Reach) flash() string {
+	return [...]string{flash, flash, "gemini-3-flash-preview"}[r]
+}
+
+func (r Reach) flashLite() string {
+	return [...]string{flashLite, flashLite, "gemini-3.1-flash-lite"}[r]
+}
+
+// Resolve returns the model that name stands for: an alias, an older model
+// that another has replaced, or the name itself.
+func (r Reach) Resolve(name string) string {
 	switch name = strings.TrimSpace(name); name {
 	case "", "auto", "pro", "auto-gemini-3", "gemini-3-pro-preview":
-		return proLatest
+		return r.pro()
 	case "auto-gemini-2.5":
 		return pro25
-	case "flash", "gemini-3.5-flash", "gemini-3-flash":
+	case "flash":
+		return r.flash()
+	case "gemini-3.5-flash", "gemini-3-flash":
+		if r == ByAssist {
+			return "gemini-3-flash"
+		}
 		return flash
 	case "flash-lite", "none", "gemini-3.1-flash-lite":
-		return flashLite
+		return r.flashLite()
 	}
 	return name
 }
@@ -40,29 +67,32 @@ type Choice struct {
 }
 
 // Choices returns the names to offer, the aliases first.
-func Choices() []Choice {
-	return []Choice{
-		{"auto", "the best there is: " + proLatest},
-		{"pro", proLatest},
-		{"flash", flash},
-		{"flash-lite", flashLite},
+func (r Reach) Choices() []Choice {
+	choices := []Choice{
+		{"auto", "the best there is: " + r.pro()},
+		{"pro", r.pro()},
+		{"flash", r.flash()},
+		{"flash-lite", r.flashLite()},
 		{"auto-gemini-2.5", pro25},
-		{proLatest, "most able; for tools such as ours"},
-		{"gemini-3.1-pro-preview", "most able"},
-		{flash, "fast and able"},
-		{"gemini-3-flash-preview", "fast, a preview"},
-		{flashLite, "fastest and cheapest"},
-		{pro25, "able and proven"},
-		{"gemini-2.5-flash", "fast and proven"},
-		{"gemini-2.5-flash-lite", "cheap and proven"},
-		{"gemma-4-31b-it", "open weights"},
-		{"gemma-4-26b-a4b-it", "open weights, faster"},
 	}
+	switch r {
+	case ByKey:
+		choices = append(choices, Choice{proLatest, "most able; for tools such as ours"})
+		fallthrough
+	case ByAccount:
+		choices = append(choices, Choice{"gemini-3.1-pro-preview", "most able"}, Choice{flash, "fast and able"},
+			Choice{"gemini-3-flash-preview", "fast, a preview"})
+	case ByAssist:
+		choices = append(choices, Choice{r.pro(), "most able"}, Choice{r.flash(), "fast, a preview"})
+	}
+	return append(choices, Choice{r.flashLite(), "fastest and cheapest"}, Choice{pro25, "able and proven"},
+		Choice{"gemini-2.5-flash", "fast and proven"}, Choice{"gemini-2.5-flash-lite", "cheap and proven"},
+		Choice{"gemma-4-31b-it", "open weights"}, Choice{"gemma-4-26b-a4b-it", "open weights, faster"})
 }
 
 // TokenLimit returns how many tokens the context of a model holds.
 func TokenLimit(name string) int {
-	if gemma(Resolve(name)) {
+	if gemma(strings.TrimSpace(name)) {
 		return 256_000
 	}
 	return 1_048_576

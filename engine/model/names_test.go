@@ -27,16 +27,16 @@ func TestResolve(t *testing.T) {
 		"gemini-3.1-pro-preview":      "gemini-3.1-pro-preview",
 		"someone/some-model:instruct": "someone/some-model:instruct",
 	} {
-		got := model.Resolve(name)
+		got := model.ByKey.Resolve(name)
 		if got != want {
 			t.Errorf("Resolve(%q) = %q, want %q", name, got, want)
 		}
-		if again := model.Resolve(got); again != got {
+		if again := model.ByKey.Resolve(got); again != got {
 			t.Errorf("Resolve(%q) = %q, want itself", got, again)
 		}
 	}
-	for _, c := range model.Choices() {
-		if c.Name == "" || c.Note == "" || model.Resolve(c.Name) == "auto" {
+	for _, c := range model.ByKey.Choices() {
+		if c.Name == "" || c.Note == "" || model.ByKey.Resolve(c.Name) == "auto" {
 			t.Errorf("choice %+v", c)
 		}
 	}
@@ -83,5 +83,37 @@ func TestMerge(t *testing.T) {
 	}
 	if d := cmp.Diff(base, model.Merge(base, nil)); d != "" {
 		t.Error(d)
+	}
+}
+
+// What the way to pay can't use is not what an alias stands for, nor offered.
+func TestReach(t *testing.T) {
+	for _, c := range []struct {
+		reach      model.Reach
+		name, want string
+	}{
+		{model.ByAccount, "auto", "gemini-3.1-pro-preview"},
+		{model.ByAccount, "flash", "gemini-3.8-flash"},
+		{model.ByAccount, "gemini-3.5-flash", "gemini-3.8-flash"},
+		{model.ByAccount, "flash-lite", "gemini-3.5-flash-lite"},
+		{model.ByAssist, "", "gemini-3-pro-preview"},
+		{model.ByAssist, "pro", "gemini-3-pro-preview"},
+		{model.ByAssist, "flash", "gemini-3-flash-preview"},
+		{model.ByAssist, "gemini-3.5-flash", "gemini-3-flash"},
+		{model.ByAssist, "flash-lite", "gemini-3.1-flash-lite"},
+		{model.ByAssist, "gemini-2.5-pro", "gemini-2.5-pro"},
+	} {
+		if got := c.reach.Resolve(c.name); got != c.want {
+			t.Errorf("%d: %q is %q, want %q", c.reach, c.name, got, c.want)
+		}
+	}
+	for _, r := range []model.Reach{model.ByKey, model.ByAccount, model.ByAssist} {
+		seen := map[string]bool{}
+		for _, c := range r.Choices() {
+			if got := r.Resolve(c.Name); seen[c.Name] || r.Resolve(got) != got {
+				t.Errorf("%d: %s stands twice, or for %s, which stands for something else", r, c.Name, got)
+			}
+			seen[c.Name] = true
+		}
 	}
 }

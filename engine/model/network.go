@@ -115,6 +115,13 @@ func (o Options) address() (variable, usual string) {
 	return "GOOGLE_GEMINI_BASE_URL", defaultBase
 }
 
+// CheckAddress says what is wrong with the address of the API in o, an [Error],
+// before anything is sent.
+func CheckAddress(o Options) error {
+	_, err := parseBase(o)
+	return err
+}
+
 // parseBase checks the address of the API.
 func parseBase(o Options) (*url.URL, error) {
 	variable, usual := o.address()

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -48,7 +50,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 	} else {
 		p, err = g.fileToken(ctx, x, data)
 	}
-	g.log.DebugContext(ctx, "access token", "from", cmp.Or(from, "the metadata server"), "took", time.Since(start), "ok", err == nil)
+	g.log.DebugContext(ctx, "access token", "from", cmp.Or(strings.TrimPrefix(filepath.Base(from), "."), "metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
 		return payment{}, g.tokenless(ctx, x, from, err)
 	}
