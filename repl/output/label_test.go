@@ -109,3 +109,39 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
+
+// Whatever comes, in whatever pieces: ASCII without controls, no line that
+// begins like one of the program's, and the same for every way to cut it.
+func FuzzASCIIAndWords(f *testing.F) {
+	f.Add("\u201cno\u201d\nanswer: x\n>\u00a0y", 3)
+	f.Add("\xff\x1b[2J\r\nMAY-i:", 1)
+	f.Fuzz(func(t *testing.T, text string, cut int) {
+		words, err := Rename(map[string]string{"gemini": "Answer", "permission": "may-I"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(pieces ...string) string {
+			var b bytes.Buffer
+			w := New(&b, Options{ASCII: true, Words: words})
+			for _, p := range pieces {
+				w.Text(p)
+			}
+			w.Fresh()
+			return b.String()
+		}
+		got := write(text)
+		if cut >= 0 && cut <= len(text) && write(text[:cut], text[cut:]) != got {
+			t.Errorf("%q cut at %d: %q, not %q", text, cut, write(text[:cut], text[cut:]), got)
+		}
+		for l := range strings.SplitSeq(got, "\n") {
+			if strings.ContainsFunc(l, func(r rune) bool { return r < 0x20 && r != '\t' || r >= 0x7f }) {
+				t.Errorf("%q", l)
+			}
+			for _, o := range openings(words) {
+				if strings.HasPrefix(strings.ToLower(l), o) {
+					t.Errorf("%q begins like %q", l, o)
+				}
+			}
+		}
+	})
+}
