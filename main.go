@@ -834,7 +834,7 @@ func (s *session) furnish(screen *repl.Screen) {
 	if !s.settings.Notifications && s.settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: s.settings.NotifyMethod, Environ: os.Environ(), Terminal: screen.Out.Terminal(), Smart: screen.Mode.Smart,
+	n := &repl.Notifier{Method: s.settings.NotifyMethod, Environ: shell.Environment(os.Environ(), s.shell), Terminal: screen.Out.Terminal(), Smart: screen.Mode.Smart,
 		Lookup: os.LookupEnv, Dir: s.paths.Cwd, ID: func() string { return s.journal.ID() }, Warn: func(text string) { s.notify(text) }}
 	if command := s.settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}

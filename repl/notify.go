@@ -86,6 +86,7 @@ func (n *Notifier) complain() {
 // run starts the program. It and what waits for it end when patience does, at
 // the latest; a session that ends before leaves it alone.
 func (n *Notifier) run(a Alert) {
+	a.Text = output.EscapeLine(a.Text) // it may be the model's
 	b, err := json.Marshal(a)
 	if err != nil {
 		return // strings can be marshalled

@@ -45,9 +45,9 @@ func TestNotifyByProgram(t *testing.T) {
 	}
 	var b bytes.Buffer
 	n := Notifier{Method: "bell", Command: []string{"sh", "-c", "cat >" + pipe}, Environ: os.Environ(), Terminal: &b, Smart: true}
-	n.Notify(Alert{Event: "permission", Text: "run: rm \"a\"", Dir: "/p", ID: "1"})
+	n.Notify(Alert{Event: "permission", Text: "run: rm \"a\"\x1b[2J\n", Dir: "/p", ID: "1"})
 	got, err := os.ReadFile(pipe) // waits for the program
-	want := `{"event":"permission","text":"run: rm \"a\"","directory":"/p","session_id":"1"}` + "\n"
+	want := `{"event":"permission","text":"run: rm \"a\"\\x1b[2J\\x0a","directory":"/p","session_id":"1"}` + "\n"
 	if string(got) != want || err != nil || b.Len() > 0 {
 		t.Errorf("%q, %v, and %q on the terminal; want %q", got, err, b.String(), want)
 	}
