@@ -780,18 +780,24 @@ func (s *session) interact(ctx context.Context) error {
 			return s.engine.Run(ctx, parts...)
 		},
 	}
+	return s.talk(ctx, r)
+}
+
+// talk carries out the prompt of the command line and then what is typed.
+func (s *session) talk(ctx context.Context, r *repl.REPL) error {
 	if text := s.flags.Text(); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
 			return nil
 		} else if err != nil && ctx.Err() == nil {
-			out.Line(output.Failure, "%s", err)
+			r.Out.Line(output.Failure, "%s", err)
 		}
 	}
-	if err = r.Loop(ctx); !isTerminal(os.Stdin) {
+	err := r.Loop(ctx)
+	if !isTerminal(os.Stdin) {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if s.count.Tokens() > 0 && s.project.Temp != "" {
-		out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
+		r.Out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
 	}
 	return err
 }
