@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,6 +222,7 @@ func TestSpoofingErrors(t *testing.T) {
 		for i, args := range [][]string{nil, nil, {"-p", "hello"}, {"-p", "hello", "-o", "stream-json"}} {
 			term := terminals[i%len(terminals)]
 			t.Run(strings.Join(append([]string{name, term}, args...), " "), func(t *testing.T) {
+				t.Parallel()
 				s := shortly(t, term, "", et.NewServer(replies...), args...)
 				if args == nil {
 					s.Expect("> ")
@@ -258,7 +260,8 @@ func TestSpoofingAnAnswer(t *testing.T) {
 	} {
 		for _, args := range [][]string{{}, {"-q"}} {
 			t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
-				s := shortly(t, "xterm", "", et.NewServer(reply), append(args, "-p", "hello")...)
+				t.Parallel()
+				s := shortly(t, "xterm", "", et.NewServer(reply), append(slices.Clone(args), "-p", "hello")...)
 				if code := s.Exit(); code != 0 {
 					t.Errorf("exit code %d", code)
 				}
@@ -289,6 +292,7 @@ func TestSpoofingTheStart(t *testing.T) {
 		for _, trusted := range []string{"true", ""} {
 			for _, term := range terminals {
 				t.Run(strings.Join([]string{what, trusted, term}, " "), func(t *testing.T) {
+					t.Parallel()
 					server := et.NewServer(et.Says("Hello."))
 					c := terminal(t, server)
 					c.Term = term

@@ -27,6 +27,8 @@ func TestOddTerminals(t *testing.T) {
 		{name: "no size", term: "xterm", setup: "stty rows 0 cols 0"},
 		{name: "no size", term: "dumb", setup: "stty rows 0 cols 0"},
 		{name: "one column", term: "dumb", rows: 24, cols: 1},
+		{name: "one column", term: "xterm", rows: 24, cols: 1},
+		{name: "one row", term: "xterm", rows: 1, cols: 80},
 		{name: "unheard of", term: "weird"},
 		{name: "another locale", term: "dumb", env: []string{"LANG=C", "LC_ALL=C"}},
 		{name: "another locale", term: "xterm", env: []string{"LANG=C", "LC_ALL=C"}},
