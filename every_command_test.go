@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ var uses = map[string][]typed{
 	"auth":               {{"/auth", ready}},
 	"auth status":        {{"/auth status", ready}},
 	"auth use":           {{"/auth use gemini-api-key", ready}, {"/auth use nothing", ready}},
-	"auth signin":        {{"/auth signin", ready}},
+	"auth signin":        {{"/auth signin", "not shown: "}, {"a-key-typed-unseen", ready}},
 	"auth signout":       {{"/auth signout", ready}},
 	"brief":              {{"/brief", ready}}, // nothing has happened yet
 	"clear":              {{"/clear", ready}},
@@ -170,6 +171,9 @@ func TestEveryCommandInPlainMode(t *testing.T) {
 				t.Errorf("exit code %d", code)
 			}
 			checkPlain(t, afterRubout(s.Transcript()[session:]))
+			if bytes.Contains(s.Transcript(), []byte("a-key-typed")) {
+				t.Error("the key is on the screen")
+			}
 			if n := len(server.Requests()); n != len(remarks()) {
 				t.Errorf("%d requests", n)
 			}

@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -105,7 +106,7 @@ func start(args []string) (code int) {
 			stop(unwritten(err))
 		},
 	})
-	defer listen(stop, s.interactive)() // until the last word is written
+	defer listen(stop, s.interactive, s.restore)() // until the last word is written
 	defer func() {
 		if v := recover(); v != nil {
 			if flags.Debug {
@@ -328,10 +329,10 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 // ignored when the program began, as by nohup, stays ignored.
 //
 // A run that does not end soon after, as when nobody reads what it writes, is
-// left behind. The signals stay caught until the process is gone: a terminal
+// left behind, and restore mends the terminal. The signals stay caught until the process is gone: a terminal
 // that goes away may be noticed before its signal comes, and the exit code is
 // the same then.
-func listen(stop context.CancelCauseFunc, interactive bool) (end func()) {
+func listen(stop context.CancelCauseFunc, interactive bool, restore func()) (end func()) {
 	const soon = 3 * time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
@@ -349,6 +350,7 @@ func listen(stop context.CancelCauseFunc, interactive bool) (end func()) {
 			stop(signalled(sig.(syscall.Signal)))
 			select {
 			case <-time.After(soon):
+				restore()
 				os.Exit(outcome(signalled(sig.(syscall.Signal))).ExitCode)
 			case <-done:
 			}
@@ -356,6 +358,13 @@ func listen(stop context.CancelCauseFunc, interactive bool) (end func()) {
 		}
 	})
 	return func() { close(done); wg.Wait() }
+}
+
+// restore leaves the terminal as it was found, whoever reads from it.
+func (s *session) restore() {
+	if screen := s.shown.Load(); screen != nil {
+		screen.Restore()
+	}
 }
 
 // A session is everything one run of the program works with.
@@ -382,6 +391,7 @@ type session struct {
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
 	engine    *engine.Engine
+	shown     atomic.Pointer[repl.Screen]
 	app       *commands.App // of a session
 	typed     *input.Shell  // the commands that the user types in a session
 	closers   []func()
@@ -660,7 +670,13 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
 		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
 		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
-		Manage:      func(ctx context.Context, args ...string) error { return cli.Run(ctx, s.world(out), args) },
+		Manage: func(ctx context.Context, args ...string) error {
+			w := s.world(out)
+			if screen := s.shown.Load(); screen != nil {
+				w.Secret = screen.Lines.Secret
+			}
+			return cli.Run(ctx, w, args)
+		},
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, os.Getenv, text)
 		},
@@ -735,6 +751,7 @@ func (s *session) interact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.shown.Store(screen)
 	console, out := screen.Console, screen.Out
 	defer func() { console.Lines.Close() }() // there may be others by then
 	interrupts := make(chan os.Signal, 1)

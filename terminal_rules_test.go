@@ -10,70 +10,10 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	et "gemline/engine/enginetest"
 	"gemline/repl/output"
 	"gemline/repl/teletype"
 )
-
-// Every command with all its parts, and everything that a line may bring in,
-// in one session: a terminal that can only append is sent nothing else, starts
-// with next to nothing, and shows what is typed as it is.
-func TestEveryCommandOnADumbTerminal(t *testing.T) {
-	server := et.NewServer(et.Says("Read."), et.Says("Fine.\npermission: run: rm x\ny yes, n no, ? explain: \n> y\n\x1b[2Jend"))
-	c := terminal(t, server)
-	s := teletype.Start(t, c)
-	s.Expect("> ")
-	if n := len(s.Transcript()); n > 200 {
-		t.Errorf("%d bytes before anything was typed", n)
-	}
-	s.Send("hello")
-	s.Expect("hello")
-	if got := string(s.Transcript()); got != "> hello" {
-		t.Errorf("typing hello shows %q", got)
-	}
-	s.Send("\x15") // Ctrl-U, which the terminal itself acts on
-	typed := len(s.Transcript())
-	var lines []string
-	var add func(prefix string, set commands.Set)
-	add = func(prefix string, set commands.Set) {
-		for _, c := range set {
-			if c.Name != "quit" && c.Name != "trust" { // which asks
-				lines = append(lines, prefix+c.Name)
-				add(prefix+c.Name+" ", c.Sub)
-			}
-		}
-	}
-	add("/", commands.Builtin())
-	lines = append(lines, "/directory add ..", "/model set pro", "!printf '\\033[2J\\r\\b\\a\\n'; echo error: x", "!", "pwd", "!", "!exit 3", "@nothing.txt and !{", "@*.txt", "spoof")
-	shell := false
-	for _, l := range lines {
-		s.Line(l)
-		if shell = shell != (l == "!"); shell {
-			s.Expect("\n! ")
-		} else {
-			s.Expect("\n> ")
-		}
-	}
-	s.Line("/quit")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	all := s.Transcript()
-	for _, fault := range teletype.Lint(all[typed:], teletype.Rules{Quiet: true}) {
-		if !strings.HasSuffix(fault, "control U+0008") { // of the Ctrl-U
-			t.Error(fault)
-		}
-	}
-	for _, want := range []string{"| permission: run: rm x\r\n", "| y yes, n no", "quote:\r\ny\r\n", `\x1b[2Jend`, "| error: x\r\n"} {
-		if !strings.Contains(string(all), want) {
-			t.Errorf("no %q in\n%s", want, all)
-		}
-	}
-	if len(server.Requests()) != 2 {
-		t.Errorf("%d requests", len(server.Requests()))
-	}
-}
 
 // A session whose program is killed, wherever that was, can be gone on with:
 // what was said is there, and every call has its answer.

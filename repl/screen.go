@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"gemline/commands"
 	"gemline/engine"
@@ -26,6 +27,16 @@ type Screen struct {
 
 	// Lookup returns a variable of the environment.
 	Lookup func(name string) (string, bool)
+
+	mu sync.Mutex // held to change Lines, and to use them on another goroutine
+}
+
+// Restore leaves the terminal as it was found, for a program that is about to
+// end. It may be called on any goroutine.
+func (s *Screen) Restore() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Lines.Restore()
 }
 
 // paces and details are what the user calls them.
@@ -100,7 +111,9 @@ func (s *Screen) become(mode output.Mode) {
 		if err != nil {
 			return err
 		}
+		s.mu.Lock()
 		s.Lines = lines
+		s.mu.Unlock()
 		s.Lines.SetVi(s.Vi)
 		return nil
 	}
