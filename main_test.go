@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("GEMINI_FORCE_FILE_STORAGE", "true") // keep off the keyring of whoever tests
 			env.Setenv("GEMINI_MODEL", "gemini-2.5-flash")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the detector would wait a second at every exit
 			env.Setenv("EDITOR", "")
 			env.Setenv("VISUAL", "")
 			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back

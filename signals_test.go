@@ -99,7 +99,7 @@ func headless(t *testing.T, s *et.Server, dir string, out, errs io.Writer, args 
 	}
 	cmd := exec.Command(self, append([]string{"-m", "gemini-2.5-flash"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, errs
-	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"),
+	cmd.Env = []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"),
 		"GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL}
 	return cmd
 }

@@ -57,6 +57,7 @@ func Start(t testing.TB, c Command) *Session {
 	if len(cmd.Env) == 0 {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	}
+	cmd.Env = append(cmd.Env, "GORACE=atexit_sleep_ms=0") // the race detector would wait a second at the end
 	switch c.Term {
 	case "-":
 	case "":
