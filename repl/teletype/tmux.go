@@ -90,6 +90,12 @@ func (m *Tmux) Screen() string {
 	return strings.TrimRight(m.tmux("capture-pane", "-p"), "\n")
 }
 
+// History returns what Screen does, and before it what was scrolled away.
+func (m *Tmux) History() string {
+	m.t.Helper()
+	return strings.TrimRight(m.tmux("capture-pane", "-p", "-S", "-"), "\n")
+}
+
 // Cursor returns the row and column of the cursor, counted from 0.
 func (m *Tmux) Cursor() (row, col int) {
 	m.t.Helper()

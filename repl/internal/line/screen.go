@@ -123,23 +123,35 @@ func (s *screen) draw(prompt, before, after string) {
 		}
 	}
 	var b strings.Builder
+	head, erase := prompt, ""
 	if s.shown {
 		row, _ := layout(oldPrompt+oldBefore, s.width(), oldAfter != "")
 		if row > 0 {
 			fmt.Fprintf(&b, "\x1b[%dA", row)
 		}
-		b.WriteString("\r\x1b[J")
+		b.WriteString("\r")
+		head, erase = beginning(prompt), "\x1b[J"
 	}
 	s.shown = true
 	if s.marked {
-		b.WriteString(output.PromptMark.Sequence() + prompt + output.InputMark.Sequence() + before + after)
+		b.WriteString(output.PromptMark.Sequence() + head + erase + prompt[len(head):] + output.InputMark.Sequence() + before + after)
 	} else {
-		b.WriteString(prompt + before + after)
+		b.WriteString(head + erase + prompt[len(head):] + before + after)
 	}
 	if after != "" {
 		b.WriteString(s.back(prompt+before, after))
 	}
 	io.WriteString(s.w, b.String())
+}
+
+// beginning returns the first character of a prompt, behind which the rest of
+// the screen is erased. From its upper left corner that would be all of it, and
+// tmux then keeps a copy of what was there.
+func beginning(prompt string) string {
+	if prompt != "" && prompt[0] > ' ' && prompt[0] < 0x7f {
+		return prompt[:1]
+	}
+	return ""
 }
 
 // back returns what moves the cursor from the end to before after.

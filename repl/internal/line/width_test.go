@@ -109,3 +109,23 @@ func TestResize(t *testing.T) {
 	m.Send("!")
 	m.ExpectEnd("> xsome words that a\nre longer than the t\nerminal will be!")
 }
+
+// A line that is drawn anew at the top of the screen leaves no copies behind:
+// terminals such as tmux keep what is erased from the upper left corner.
+func TestDrawnAtTheTop(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := teletype.StartTmux(t, teletype.Command{Path: exe, Env: []string{"LINE_PROGRAM=smart"}, Rows: 6, Cols: 20})
+	m.ExpectEnd(">")
+	m.Send("words that wrap over the columns")
+	for range 4 {
+		m.Key("Left")
+	}
+	m.Send("X")
+	m.ExpectEnd("lXumns")
+	if all := m.History(); strings.Count(all, "words that wrap") != 1 {
+		t.Errorf("the line does not stand there once:\n%s", all)
+	}
+}
