@@ -19,7 +19,6 @@ import (
 type jobs struct {
 	modes        *modes
 	stops, conts chan os.Signal
-	own          atomic.Bool   // the next one of stops was sent by this program
 	waiting      atomic.Bool   // somebody waits for the program to go on
 	resumed      chan struct{} // for him
 	quit         chan struct{}
@@ -39,7 +38,7 @@ func control(m *modes, stop func() bool, resumed func()) *jobs {
 		for {
 			select {
 			case <-j.stops:
-				if !j.own.CompareAndSwap(true, false) && !stop() && stoppable() {
+				if !stop() && stoppable() {
 					j.modes.restore()
 					unix.Kill(unix.Getpid(), unix.SIGSTOP)
 				}
@@ -63,8 +62,9 @@ func (j *jobs) stop() {
 	if !stoppable() || signal.Ignored(unix.SIGTSTP) {
 		return
 	}
-	j.own.Store(true)
-	unix.Kill(0, unix.SIGTSTP) // the others
+	signal.Ignore(unix.SIGTSTP) // it is for the others
+	unix.Kill(0, unix.SIGTSTP)
+	signal.Notify(j.stops, unix.SIGTSTP)
 	j.waiting.Store(true)
 	unix.Kill(unix.Getpid(), unix.SIGSTOP)
 	<-j.resumed

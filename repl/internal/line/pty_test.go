@@ -276,6 +276,31 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// Every Ctrl-Z stops the program, also the one that follows a stop at the
+// prompt.
+func TestStopAgain(t *testing.T) {
+	s := shell(t, "smart")
+	for range 5 {
+		s.Send("half")
+		s.Expect("half")
+		s.Send("\x1a")
+		s.Expect("Stopped")
+		s.Expect("shell$ ")
+		s.Line("fg")
+		s.Expect("> ")
+		s.Expect("half")
+		s.Line("\x15stopped")
+		s.Expect("working")
+		s.Send("\x1a")
+		s.Expect("Stopped")
+		s.Expect("shell$ ")
+		s.Line("fg")
+		s.Expect("PROGRAM")
+		s.Send("\x03")
+		s.Expect("> ")
+	}
+}
+
 // A stop while the program works leaves the shell a terminal that echoes.
 func TestStopWhileBusy(t *testing.T) {
 	for _, kind := range []string{"plain", "smart"} {
