@@ -93,7 +93,7 @@ func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
 // Ask implements [Reader].
 func (c *cooked) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
 	if c.src.terminal() {
-		c.src.claim()
+		c.src.claim(c.jobs)
 		dropped = c.drop()
 	}
 	answer, err = c.line(ctx, question)
@@ -148,7 +148,7 @@ func told(out *output.Writer, n int, shown bool) {
 
 // line shows prompt and returns one line.
 func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
-	c.src.claim()
+	c.src.claim(c.jobs)
 	c.ahead()
 	c.held.show()
 	c.src.expect()

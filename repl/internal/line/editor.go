@@ -137,7 +137,7 @@ func (e *editor) Read(ctx context.Context, prompt string) (string, error) {
 
 // Ask implements [Reader].
 func (e *editor) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
-	e.src.claim()
+	e.src.claim(e.jobs)
 	dropped = e.drop()
 	e.asking = true
 	defer func() { e.asking = false }()
@@ -174,7 +174,7 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
 	}
-	e.src.claim()
+	e.src.claim(e.jobs)
 	e.held.show()
 	e.in.typed(e.src.ahead())
 	e.Out.Fresh()

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,6 +69,31 @@ func (j *jobs) stop() {
 	j.waiting.Store(true)
 	unix.Kill(unix.Getpid(), unix.SIGSTOP)
 	<-j.resumed
+}
+
+// noticed is how long after a stop the signal to go on comes at the latest.
+const noticed = time.Second
+
+// stopped calls stop, which the system stops the program in, and returns when
+// the signal to go on has come, so that nobody takes that for another one. Stop
+// says whether it was so. There need be no jobs.
+func (j *jobs) stopped(stop func() bool) {
+	if j == nil || signal.Ignored(unix.SIGTTOU) {
+		stop()
+		return
+	}
+	j.waiting.Store(true)
+	late := time.After(0)
+	if stop() {
+		late = time.After(noticed)
+	}
+	select {
+	case <-j.resumed:
+	case <-late: // it was brought to the front without a stop
+		if !j.waiting.CompareAndSwap(true, false) {
+			<-j.resumed
+		}
+	}
 }
 
 // stoppable reports whether there is a shell that would let this program go on

@@ -352,6 +352,32 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// A program that is begun in the background shows one prompt when it comes to
+// the front.
+func TestBegunInTheBackground(t *testing.T) {
+	for _, kind := range []string{"plain", "smart"} {
+		t.Run(kind, func(t *testing.T) {
+			s := shell(t, kind)
+			for range 5 {
+				s.Send("\x04")
+				s.Expect("EOF")
+				s.Expect("shell$ ")
+				s.Line(`"$PROGRAM" & until ps -o state= $! | grep T; do :; done`)
+				s.Expect("T\r\n")
+				s.Expect("shell$ ")
+				s.Line("fg")
+				s.Expect("PROGRAM\"\r\n")
+				s.Expect("> ")
+				s.Line("front")
+				if between := s.Expect(`got "front"`); strings.Contains(between, "> ") {
+					t.Errorf("a second prompt: %q", between)
+				}
+				s.Expect("> ")
+			}
+		})
+	}
+}
+
 // A program that is ended in the middle leaves the terminal as it was.
 func TestRestore(t *testing.T) {
 	for _, kind := range []string{"plain", "smart"} {

@@ -40,7 +40,7 @@ func (s *source) expect()        {}
 func (s *source) echoes() bool   { return s.tty }
 func (s *source) lines() bool    { return true }
 func (s *source) hush()          {}
-func (s *source) claim()         {}
+func (s *source) claim(*jobs)    {}
 func (s *source) setQuiet(bool)  {}
 func (s *source) drop() []byte   { return nil }
 func (s *source) ahead() []byte  { return nil }

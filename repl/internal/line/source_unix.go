@@ -181,14 +181,16 @@ func (s *source) lines() bool {
 }
 
 // claim waits, stopped, until the terminal is ours: in the background there is
-// nobody to read from.
-func (s *source) claim() {
+// nobody to read from. Whoever takes care of stops, if anybody, hears of it.
+func (s *source) claim(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
 	}
-	if t, err := s.modes.get(); err == nil {
-		s.modes.set(t)
+	t, err := s.modes.get()
+	if err != nil {
+		return
 	}
+	j.stopped(func() bool { return s.modes.set(t) == nil })
 }
 
 // hush keeps what is typed from being shown until the next read, if the
