@@ -181,4 +181,37 @@ func TestTerminalVanishes(t *testing.T) {
 	}
 }
 
+// A terminal that goes away ends the session also when a shell keeps the news
+// to itself.
+func TestTerminalVanishesUnheard(t *testing.T) {
+	for phase, test := range map[string]struct{ line, until string }{
+		"the model thinks": {line: "go on"},
+		"a command runs":   {line: "!echo on 'its' way; exec sleep 1000", until: "on its way"},
+	} {
+		for _, term := range terminals {
+			t.Run(phase+" "+term, func(t *testing.T) {
+				t.Parallel()
+				asked := make(chan string, 1)
+				server := et.NewServer(telling(asked, et.Silent()))
+				c := terminal(t, server)
+				c.Term = term
+				c.Args = append([]string{"-c", `trap : HUP; "$0" "$@"; exit $?`, c.Path}, c.Args...)
+				c.Path = "/bin/sh"
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				s.Line(test.line)
+				if test.until == "" {
+					<-asked
+				} else {
+					s.Expect(test.until)
+				}
+				s.HangUp()
+				if code := s.Exit(); code != 129 {
+					t.Errorf("exit code %d", code)
+				}
+			})
+		}
+	}
+}
+
 func ptr[T any](v T) *T { return &v }

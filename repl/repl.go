@@ -200,11 +200,46 @@ func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped = false
 	r.Lines.Quiet(true)
 	defer r.Lines.Quiet(false)
+	ctx, stop := r.witnessed(ctx)
+	defer stop()
 	parts, err := r.expand(ctx, text)
 	if err != nil || len(parts) == 0 {
 		return err
 	}
 	return r.turn(ctx, parts)
+}
+
+// lookEvery is how often is looked whether the terminal is still there.
+const lookEvery = time.Second
+
+// errGone is the cause of a context that has lost its terminal.
+var errGone = errors.New("the terminal is gone")
+
+// witnessed returns a context that ends when the terminal goes away, which
+// nobody may tell: the signal is for the first program of a session. The caller
+// must call stop.
+func (c *Console) witnessed(ctx context.Context) (_ context.Context, stop func()) {
+	if c.Gone == nil || !c.Lines.Terminal() {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		look := time.NewTicker(lookEvery)
+		defer look.Stop()
+		for {
+			select {
+			case <-look.C:
+				if c.Gone() {
+					cancel(errGone)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); <-left }
 }
 
 func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {
