@@ -175,14 +175,14 @@ func TestSpoofing(t *testing.T) {
 			c.Term = term
 			c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 			plant(t, c.Dir)
-			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("what have you got?")
 			writers := []string{"shell"}
 			for _, h := range hostilities() {
 				writers = append(writers, h.writes...)
 				server.Add(h.reply)
 			}
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("what have you got?")
 			for _, h := range hostilities() {
 				for _, q := range h.asked {
 					s.Expect(q.until)

@@ -89,6 +89,7 @@ func (r *REPL) attend(d desk, cancel context.CancelCauseFunc) {
 	beat := time.NewTimer(firstBeat)
 	defer beat.Stop()
 	start, stopping := time.Now(), false
+	beaten := start.Add(firstBeat - nextBeat) // so that the first one may come early
 	for {
 		select {
 		case f, ok := <-d:
@@ -98,7 +99,7 @@ func (r *REPL) attend(d desk, cancel context.CancelCauseFunc) {
 			shown, began := r.Printer.Shown(), time.Now()
 			f()
 			if r.Printer.Shown() != shown || time.Since(began) > time.Second { // it showed or asked
-				beat.Reset(firstBeat)
+				beat.Reset(max(firstBeat, nextBeat-time.Since(beaten)))
 			}
 		case <-r.Interrupts:
 			r.Out.Touched()
@@ -109,6 +110,7 @@ func (r *REPL) attend(d desk, cancel context.CancelCauseFunc) {
 			cancel(errInterrupt)
 		case <-beat.C:
 			r.Printer.Beat(time.Since(start))
+			beaten = time.Now()
 			beat.Reset(nextBeat)
 		}
 	}

@@ -109,6 +109,28 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
+// What is shown in between puts the next such line off, and brings it no nearer
+// to the one before than 30 s.
+func TestHeartbeatInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				for _, pause := range []time.Duration{12, 1, 37} {
+					time.Sleep(pause * time.Second)
+					yield(engine.Notice{Text: "again"}, nil)
+				}
+			}
+		})
+		if err := r.Do(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+		want := "progress: 10 s, waiting for the model\ninfo: again\ninfo: again\nprogress: 40 s, waiting for the model\ninfo: again\ndone: 50 s\n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
 // Ctrl-C stops the turn, and the session goes on.
 func TestInterruptedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
