@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
@@ -23,15 +26,33 @@ type Flags struct {
 	IncludeDirs       []string `name:"include-directories" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
 	Extensions        []string `short:"e" placeholder:"NAME" group:"Run" help:"Use no extension but these; none is none at all. Repeat, or separate by commas."`
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`
-	MaxTurns          int      `placeholder:"N" group:"Run" help:"Stop with exit code 53 after N requests to the model."`
+	FailOnDeny        bool     `group:"Run" help:"Stop with exit code 61 when a rule denies a call."`
+	NoInput           bool     `name:"no-input" group:"Run" help:"Ask nothing, as if nobody were there."`
+	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
+	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`
+	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
+	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
+	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
+	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
-	SkipTrust   bool `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
-	Trust       bool `group:"Run" help:"The same, and trust the folder from now on."`
-	MaxAttempts int  `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
+	Timeout      Duration `placeholder:"TIME" group:"Limits" help:"Stop with exit code 63 after a time: 90s, 5m, 1h30m, or a number of seconds."`
+	MaxTurns     int      `placeholder:"N" group:"Limits" help:"Stop with exit code 53 after N requests to the model."`
+	MaxToolCalls int      `name:"max-tool-calls" placeholder:"N" group:"Limits" help:"Stop with exit code 64 when the model wants more than N calls."`
+	MaxTokens    int      `name:"max-tokens" placeholder:"N" group:"Limits" help:"Stop with exit code 62 when N tokens are used up."`
+	MaxCost      float64  `name:"max-cost" placeholder:"AMOUNT" group:"Limits" help:"Stop with exit code 62 when so many US dollars are used up, for models that have a price."`
 
-	OutputFormat string `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
-	JSON         bool   `name:"json" group:"Output" help:"Short for --output-format json."`
-	Quiet        bool   `short:"q" group:"Output" help:"Nothing on standard error but errors."`
+	OutputFormat string   `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
+	JSON         bool     `name:"json" group:"Output" help:"Short for --output-format json."`
+	Quiet        bool     `short:"q" group:"Output" help:"Nothing on standard error but errors."`
+	Extract      Attached `short:"x" placeholder:"LANG" group:"Output" help:"Print nothing but the first code block of the answer, or the first of a language."`
+	JSONSchema   string   `name:"json-schema" placeholder:"FILE|JSON" group:"Output" help:"Print nothing but a JSON value that fits this schema; exit code 65 if there is none."`
+	MaxRepairs   int      `name:"max-repairs" default:"2" placeholder:"N" group:"Output" help:"With --json-schema: let the model mend an answer that does not fit N times; 2 if not given."`
+	Output       string   `short:"O" placeholder:"FILE" group:"Output" help:"Write to a file instead of standard output: all of it, or nothing."`
+	JSONFd       int      `name:"json-fd" placeholder:"N" group:"Output" help:"Write JSON to this descriptor, and text to standard output."`
+	PipeOK       bool     `name:"pipe-ok" group:"Output" help:"End with 0 when nobody reads the output any more."`
+	RawOutput    bool     `name:"raw-output" group:"Output" help:"Leave escape sequences in the model's text."`
+	AcceptRaw    bool     `name:"accept-raw-output-risk" hidden:"" group:"Output" help:"Accepted for scripts; means nothing."`
+
 	Plain        *bool  `group:"Session" help:"Plain mode: no colour, no escape sequence, output only appended. --no-plain beats the settings."`
 	ScreenReader *bool  `aliases:"accessible" group:"Session" help:"The same, for screen readers and braille displays."`
 	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final."`
@@ -40,10 +61,21 @@ type Flags struct {
 	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show nothing of what is typed."`
 	ASCII        bool   `name:"ascii" group:"Session" help:"Show everything in ASCII."`
 
-	Stdin   bool `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
-	NoStdin bool `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
+	Stdin       bool   `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
+	NoStdin     bool   `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
+	InputFormat string `name:"input-format" enum:",text,stream-json" default:"" placeholder:"FORMAT" group:"Input" help:"text, or stream-json: a conversation in lines of JSON; see gemline help protocol."`
+	KeyFile     string `name:"key-file" placeholder:"FILE" group:"Input" help:"Read the key for the Gemini API from a file."`
+
+	Batch       string `placeholder:"FILE" group:"Batch" help:"Answer each prompt of a file, or of standard input if it is -, with a line of JSON."`
+	Jobs        int    `short:"j" placeholder:"N" group:"Batch" help:"Work on N prompts at once; 1 if not given."`
+	BatchFormat string `name:"batch-format" enum:",lines,nul,jsonl" default:"" placeholder:"FORMAT" group:"Batch" help:"lines, nul or jsonl; jsonl for a name that ends so, else lines."`
+	Unordered   bool   `group:"Batch" help:"Print results as they come, instead of in the order of the prompts."`
+	BatchState  string `name:"batch-state" placeholder:"FILE" group:"Batch" help:"Keep what is done in this file, for good; a later run does the rest."`
+	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of going on with a batch that was broken off."`
+	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
 	Resume       Optional `short:"r" placeholder:"ID" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
+	Session      string   `placeholder:"ID" group:"Sessions" help:"Go on with the session of this id, or begin it."`
 	SessionID    string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
 	ListSessions bool     `group:"Sessions" help:"List this project's sessions and exit."`
 
@@ -116,7 +148,9 @@ func (f *Flags) Interactive(stdin, stdout bool, getenv func(string) string) bool
 		return false
 	case f.PromptInteractive != "":
 		return true
-	case f.Prompt != "", f.Dash(), f.Stdin, f.Format() == "json", f.Format() == "stream-json":
+	case f.Prompt != "", f.Dash(), f.Stdin, f.NoInput, f.Format() == "json", f.Format() == "stream-json",
+		f.Batch != "", f.InputFormat == "stream-json", f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
+		f.Output != "", f.JSONFd != 0:
 		return false
 	}
 	return getenv("CI") != "true" && getenv("GITHUB_ACTIONS") != "true"
@@ -139,6 +173,45 @@ func (o *Optional) Decode(ctx *kong.DecodeContext) error {
 
 // IsBool tells kong that the flag may stand alone.
 func (*Optional) IsBool() bool { return true }
+
+// Attached is a flag whose value, if any, stands in the same word behind an
+// equals sign.
+type Attached struct {
+	Set   bool
+	Value string
+}
+
+// Decode implements kong.MapperValue.
+func (a *Attached) Decode(ctx *kong.DecodeContext) error {
+	a.Set = true
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		a.Value, _ = ctx.Scan.Pop().Value.(string)
+	}
+	return nil
+}
+
+// IsBool tells kong that the flag may stand alone.
+func (*Attached) IsBool() bool { return true }
+
+// A Duration is a time such as 90s or 1h30m, or a number of seconds.
+type Duration time.Duration
+
+// Decode implements kong.MapperValue.
+func (d *Duration) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("time", &text); err != nil {
+		return err
+	}
+	v, err := time.ParseDuration(text)
+	if n, nerr := strconv.ParseFloat(text, 64); nerr == nil && math.Abs(n) < 1e9 {
+		v, err = time.Duration(n*float64(time.Second)), nil
+	}
+	if err != nil || v <= 0 {
+		return fmt.Errorf("must be a time above zero such as 90s or 5m, not %q", text)
+	}
+	*d = Duration(v)
+	return nil
+}
 
 // A UsageError is a command line that makes no sense. It is one line long.
 type UsageError struct{ Message string }
@@ -201,8 +274,68 @@ func (f *Flags) agree() error {
 		return usage("--max-attempts must not be negative")
 	case f.MaxTurns < 0:
 		return usage("--max-turns must not be negative")
+	case f.MaxToolCalls < 0:
+		return usage("--max-tool-calls must not be negative")
+	case f.MaxTokens < 0:
+		return usage("--max-tokens must not be negative")
+	case !(f.MaxCost >= 0) || math.IsInf(f.MaxCost, 0):
+		return usage("--max-cost must be an amount")
+	case f.MaxRepairs < 0:
+		return usage("--max-repairs must not be negative")
+	case f.Jobs < 0 || f.Jobs > MaxJobs:
+		return usage("--jobs must be between 1 and %d", MaxJobs)
+	case f.JSONFd < 0:
+		return usage("--json-fd must not be negative")
+	case f.Batch == "" && (f.Jobs > 0 || f.BatchFormat != "" || f.Unordered || f.BatchState != "" || f.BatchFresh || f.BatchAPI):
+		return usage("--jobs, --unordered and the flags that begin with --batch- need --batch")
+	}
+	for _, pair := range f.exclusive() {
+		if pair.a && pair.b {
+			return usage("%s and %s can't be used together", pair.as, pair.bs)
+		}
 	}
 	return nil
+}
+
+// MaxJobs is how many prompts of a batch may be worked on at once.
+const MaxJobs = 256
+
+// A pair is two things on the command line that contradict each other.
+type pair struct {
+	a  bool
+	as string
+	b  bool
+	bs string
+}
+
+// exclusive returns what contradicts what.
+func (f *Flags) exclusive() []pair {
+	batch, talk := f.Batch != "", f.InputFormat == "stream-json"
+	prompt := f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0
+	return []pair{
+		{f.Patch, "--patch", f.DryRun, "--dry-run"},
+		{f.JSONSchema != "", "--json-schema", f.Extract.Set, "--extract"},
+		{f.Patch, "--patch", f.JSONSchema != "", "--json-schema"},
+		{f.Patch, "--patch", f.Extract.Set, "--extract"},
+		{f.NoInput, "--no-input", f.AskTTY, "--ask-tty"},
+		{f.NoInput, "--no-input", f.PromptInteractive != "", "--prompt-interactive"},
+		{f.Session != "", "--session", f.Resume.Set, "--resume"},
+		{f.Session != "", "--session", f.SessionID != "", "--session-id"},
+		{batch, "--batch", talk, "--input-format stream-json"},
+		{batch, "--batch", prompt, "a prompt"},
+		{batch, "--batch", f.Resume.Set, "--resume"},
+		{batch, "--batch", f.Session != "", "--session"},
+		{batch, "--batch", f.SessionID != "", "--session-id"},
+		{batch, "--batch", f.Patch, "--patch"},
+		{batch, "--batch", f.DryRun, "--dry-run"},
+		{batch, "--batch", f.JSONFd != 0, "--json-fd"},
+		{f.Batch == "-", "--batch -", f.Stdin, "--stdin"},
+		{talk, "--input-format stream-json", prompt, "a prompt"},
+		{talk, "--input-format stream-json", f.Stdin || f.NoStdin, "--stdin or --no-stdin"},
+		{talk, "--input-format stream-json", f.OutputFormat != "" && f.OutputFormat != "stream-json", "another --output-format"},
+		{talk, "--input-format stream-json", f.JSON, "--json"},
+		{talk, "--input-format stream-json", f.Output != "", "--output"},
+	}
 }
 
 // arrange puts the flags in front of the words, each with its value in the
@@ -381,7 +514,10 @@ Commands, each with a --help of its own
 		if fl.Short != 0 {
 			name = "-" + string(fl.Short) + ", --" + fl.Name
 		}
-		if !fl.IsBool() || optional(fl) {
+		switch {
+		case fl.Target.Type() == reflect.TypeOf(Attached{}):
+			name += "[=" + fl.FormatPlaceHolder() + "]"
+		case !fl.IsBool() || optional(fl):
 			name += " " + fl.FormatPlaceHolder()
 		}
 		fmt.Fprintf(&b, "  %s\n", name)
