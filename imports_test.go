@@ -38,12 +38,13 @@ func TestImports(t *testing.T) {
 		"gemline/tools/shell":        {},
 		"gemline/tools/workspace":    {},
 		"gemline/commands":           {"gemline/commands/cli", "gemline/engine", "gemline/engine/memory", "gemline/engine/model", "gemline/engine/policy", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/markdown", "gemline/tools/workspace"},
-		"gemline/commands/cli":       {"gemline/engine/auth", "gemline/engine/model", "gemline/settings"},
+		"gemline/commands/cli":       {"gemline/engine/auth", "gemline/engine/model", "gemline/repl/schema", "gemline/settings"},
 		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output"},
 		"gemline/repl/input":         {"gemline/tools/workspace"},
 		"gemline/repl/internal/line": {"gemline/repl/output"},
 		"gemline/repl/markdown":      {},
 		"gemline/repl/output":        {},
+		"gemline/repl/schema":        {},
 		"gemline/repl/teletype":      {},
 	}
 	// Of other packages, what the engine may never reach for: it runs in a

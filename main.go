@@ -98,7 +98,8 @@ func start(args []string) (code int) {
 		format = "text" // a sub-command prints its own document, and an error is no record of a run
 	}
 	reporter := repl.NewReporter(format, repl.Report{
-		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet,
+		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet, Raw: flags.RawOutput,
+		Version: version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) },
 		Broken: func(err error) {
 			if errors.Is(err, syscall.EPIPE) {
 				stop(signalled(syscall.SIGPIPE))

@@ -65,8 +65,17 @@ func fault(o Outcome) *failure {
 		Hint: valid(o.Hint), RetryAfter: o.RetryAfter.Milliseconds()}
 }
 
+// status is the "status" of how a run ended.
+func status(o Outcome) string {
+	if o.failed() {
+		return "error"
+	}
+	return "success"
+}
+
 func (d *document) end(o Outcome) {
 	d.response.WriteString(d.text.flush())
+	at, elapsed := d.moment()
 	b := marshal(struct {
 		Session  string       `json:"session_id"`
 		Response string       `json:"response"`
@@ -74,12 +83,15 @@ func (d *document) end(o Outcome) {
 		Error    *failure     `json:"error,omitempty"`
 		Warnings []string     `json:"warnings,omitempty"`
 		Version  int          `json:"schema_version"`
+		Status   string       `json:"status"`
 		ExitCode int          `json:"exit_code"`
 		Reason   string       `json:"termination_reason"`
 		Denied   []denial     `json:"denied"`
+		Time     string       `json:"timestamp"`
+		Elapsed  int64        `json:"elapsed_ms"`
 		Invalid  bool         `json:"invalid_utf8,omitempty"`
 	}{valid(d.Session), d.response.String(), d.Tally, fault(o), d.warnings,
-		SchemaVersion, o.ExitCode, valid(o.Reason), d.denied, d.invalid || d.text.took()})
+		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, at, elapsed, d.invalid || d.text.took()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
 		panic(err) // marshal returns JSON

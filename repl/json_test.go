@@ -47,6 +47,7 @@ func TestJSON(t *testing.T) {
     "the answer was cut short"
   ],
   "schema_version": 1,
+  "status": "error",
   "exit_code": 67,
   "termination_reason": "quota",
   "denied": [
@@ -57,7 +58,9 @@ func TestJSON(t *testing.T) {
       "why": "nobody could be asked",
       "allowed_by": "--approval-mode auto_edit"
     }
-  ]
+  ],
+  "timestamp": "2026-11-20T20:40:23.003Z",
+  "elapsed_ms": 1
 }
 `
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -196,8 +196,11 @@ func or(s, otherwise string) string {
 // Report says where a [Reporter] reports to, and how.
 type Report struct {
 	Out, Err io.Writer
-	Session  string       // for the record of a run that never began
-	Tally    *tally.Tally // the numbers of the run
+	Session  string        // for the record of a run that never began
+	Version  string        // of the program; may be empty
+	Dir      string        // the working directory; may be empty
+	Mode     func() string // what runs unasked when the run begins; may be nil
+	Tally    *tally.Tally  // the numbers of the run
 	Now      func() time.Time
 	Quiet    bool // nothing but errors on Err
 	Raw      bool // escape sequences in the model's text stay

@@ -78,7 +78,7 @@ var run = []engine.Event{
 	engine.Called{ID: "run__3", Name: "run"},
 	engine.Called{ID: "run__4", Name: "run"},
 	engine.State{ID: "read_file__1", Name: "read_file", State: engine.Scheduled},
-	engine.Finished{ID: "read_file__1", Name: "read_file", Took: time.Millisecond},
+	engine.Finished{ID: "read_file__1", Name: "read_file", Intent: engine.Intent{Paths: []string{"/src/a.txt"}}, Took: time.Millisecond},
 	denied,
 	engine.Finished{ID: "run__3", Name: "run", Result: engine.Result{Display: "\x1b[31mboom\x1b[m"},
 		Err: &engine.CallError{Type: "shell_execute_error", Message: "boom\nExit Code: 2", Display: "failed exit 2"}},

@@ -35,6 +35,9 @@ type (
 		Session string `json:"session_id"`
 		Model   string `json:"model"`
 		Version int    `json:"schema_version"`
+		Program string `json:"version,omitempty"`
+		Dir     string `json:"cwd,omitempty"`
+		Mode    string `json:"approval_mode,omitempty"`
 		tail
 	}
 	messageRecord struct {
@@ -57,6 +60,7 @@ type (
 		Status string     `json:"status"`
 		Output string     `json:"output"`
 		Error  *callError `json:"error,omitempty"`
+		Paths  []string   `json:"paths,omitempty"`
 		Took   int64      `json:"duration_ms"`
 		tail
 	}
@@ -81,6 +85,7 @@ type (
 		Error    *failure        `json:"error,omitempty"`
 		Stats    json.RawMessage `json:"stats"`
 		Session  string          `json:"session_id"`
+		Version  int             `json:"schema_version"`
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []denial        `json:"denied"`
@@ -96,10 +101,17 @@ type callError struct {
 
 // record returns the beginning and the end of the next record.
 func (s *stream) record(kind string, invalid bool) (head, tail) {
-	now := s.Now()
-	t := tail{Invalid: invalid, Seq: s.seq, Elapsed: max(0, now.Sub(s.began)).Milliseconds()}
+	at, elapsed := s.moment()
+	t := tail{Invalid: invalid, Seq: s.seq, Elapsed: elapsed}
 	s.seq++
-	return head{kind, now.UTC().Format("2006-01-02T15:04:05.000Z")}, t
+	return head{kind, at}, t
+}
+
+// moment returns the time as records have it: that of the day, and the
+// milliseconds since the run began, by a clock that never goes back.
+func (c *core) moment() (at string, elapsed int64) {
+	now := c.Now()
+	return now.UTC().Format("2006-01-02T15:04:05.000Z"), max(0, now.Sub(c.began)).Milliseconds()
 }
 
 // put writes a record in one piece.
@@ -107,8 +119,13 @@ func (s *stream) put(record any) { s.write(append(marshal(record), '\n')) }
 
 func (s *stream) begin(in Init) {
 	model, invalid := whole(in.Model)
-	h, t := s.record("init", invalid)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, t})
+	dir, worse := whole(s.Dir)
+	mode := ""
+	if s.Mode != nil {
+		mode = s.Mode()
+	}
+	h, t := s.record("init", invalid || worse)
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), t})
 	s.prompt = in.Prompt
 }
 
@@ -199,17 +216,19 @@ func (s *stream) finished(ev engine.Finished) {
 	}
 	output, bad := whole(output)
 	id, worse := whole(ev.ID)
-	h, t := s.record("tool_result", invalid || bad || worse)
-	s.put(toolResultRecord{h, id, string(status), output, ce, ev.Took.Milliseconds(), t})
+	invalid = invalid || bad || worse
+	paths := make([]string, len(ev.Intent.Paths))
+	for i, p := range ev.Intent.Paths {
+		paths[i], bad = whole(p)
+		invalid = invalid || bad
+	}
+	h, t := s.record("tool_result", invalid)
+	s.put(toolResultRecord{h, id, string(status), output, ce, paths, ev.Took.Milliseconds(), t})
 }
 
 func (s *stream) end(o Outcome) {
 	s.flush()
-	status := "success"
-	if o.failed() {
-		status = "error"
-	}
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	s.put(resultRecord{h, status, fault(o), s.Tally.Flat(took), valid(s.Session), o.ExitCode, valid(o.Reason), s.denied, t})
+	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, t})
 }

@@ -14,11 +14,13 @@ import (
 )
 
 func TestStream(t *testing.T) {
-	b := newBench("stream-json", nil)
+	b := newBench("stream-json", func(r *Report) {
+		r.Version, r.Dir, r.Mode = "1.2", "/src", func() string { return "plan" }
+	})
 	b.Begin(Init{Session: "s-2", Model: "gemini-2.5-flash", Prompt: "hi"})
 	b.see(run...)
 	b.Finish(Outcome{})
-	want := `{"type":"init","timestamp":"2026-11-20T20:40:23.003Z","session_id":"s-2","model":"gemini-2.5-flash","schema_version":1,"seq":0,"elapsed_ms":1}
+	want := `{"type":"init","timestamp":"2026-11-20T20:40:23.003Z","session_id":"s-2","model":"gemini-2.5-flash","schema_version":1,"version":"1.2","cwd":"/src","approval_mode":"plan","seq":0,"elapsed_ms":1}
 {"type":"message","timestamp":"2026-11-20T20:40:23.004Z","role":"user","content":"hi","seq":1,"elapsed_ms":2}
 {"type":"message","timestamp":"2026-11-20T20:40:23.005Z","role":"assistant","content":"Wrong.","delta":true,"seq":2,"elapsed_ms":3}
 {"type":"retry","timestamp":"2026-11-20T20:40:23.006Z","attempt":1,"max_attempts":3,"delay_ms":2000,"message":"the connection broke","restart":true,"seq":3,"elapsed_ms":4}
@@ -29,14 +31,14 @@ func TestStream(t *testing.T) {
 {"type":"tool_use","timestamp":"2026-11-20T20:40:23.011Z","tool_name":"replace","tool_id":"replace__2","parameters":{},"seq":8,"elapsed_ms":9}
 {"type":"tool_use","timestamp":"2026-11-20T20:40:23.012Z","tool_name":"run","tool_id":"run__3","parameters":{},"seq":9,"elapsed_ms":10}
 {"type":"tool_use","timestamp":"2026-11-20T20:40:23.013Z","tool_name":"run","tool_id":"run__4","parameters":{},"seq":10,"elapsed_ms":11}
-{"type":"tool_result","timestamp":"2026-11-20T20:40:23.014Z","tool_id":"read_file__1","status":"success","output":"","duration_ms":1,"seq":11,"elapsed_ms":12}
+{"type":"tool_result","timestamp":"2026-11-20T20:40:23.014Z","tool_id":"read_file__1","status":"success","output":"","paths":["/src/a.txt"],"duration_ms":1,"seq":11,"elapsed_ms":12}
 {"type":"tool_result","timestamp":"2026-11-20T20:40:23.015Z","tool_id":"replace__2","status":"error","output":"denied: nobody to ask. --approval-mode auto_edit","error":{"type":"unhandled_exception","message":"no one to ask"},"duration_ms":0,"seq":12,"elapsed_ms":13}
 {"type":"tool_result","timestamp":"2026-11-20T20:40:23.016Z","tool_id":"run__3","status":"error","output":"boom","error":{"type":"shell_execute_error","message":"boom\nExit Code: 2"},"duration_ms":0,"seq":13,"elapsed_ms":14}
 {"type":"tool_result","timestamp":"2026-11-20T20:40:23.017Z","tool_id":"run__4","status":"cancelled","output":"cancelled","duration_ms":0,"seq":14,"elapsed_ms":15}
 {"type":"message","timestamp":"2026-11-20T20:40:23.018Z","role":"assistant","content":"Done.\n","delta":true,"seq":15,"elapsed_ms":16}
 {"type":"message","timestamp":"2026-11-20T20:40:23.019Z","role":"assistant","content":"\n","delta":true,"seq":16,"elapsed_ms":17}
 {"type":"error","timestamp":"2026-11-20T20:40:23.020Z","severity":"warning","message":"the answer was cut short","seq":17,"elapsed_ms":18}
-{"type":"result","timestamp":"2026-11-20T20:40:23.021Z","status":"success","stats":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30,"duration_ms":19,"tool_calls":4,"models":{"gemini-2.5-flash":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30}}},"session_id":"s-2","exit_code":0,"termination_reason":"completed","denied":[{"tool":"replace","tool_id":"replace__2","title":"edit a.txt","why":"nobody could be asked","allowed_by":"--approval-mode auto_edit"}],"seq":18,"elapsed_ms":19}
+{"type":"result","timestamp":"2026-11-20T20:40:23.021Z","status":"success","stats":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30,"duration_ms":19,"tool_calls":4,"models":{"gemini-2.5-flash":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30}}},"session_id":"s-2","schema_version":1,"exit_code":0,"termination_reason":"completed","denied":[{"tool":"replace","tool_id":"replace__2","title":"edit a.txt","why":"nobody could be asked","allowed_by":"--approval-mode auto_edit"}],"seq":18,"elapsed_ms":19}
 `
 	if diff := cmp.Diff(want, b.out.String()); diff != "" {
 		t.Error(diff)

@@ -56,6 +56,7 @@ type grammar struct {
 	Config configCommand `cmd:"" help:"Show and change the settings."`
 	Trust  trustCommand  `cmd:"" help:"Show and change which folders are trusted."`
 	Auth   authCommand   `cmd:"" help:"Show how requests are paid for, and keep a key."`
+	Schema schemaCommand `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 }
 
 // Names returns the names of the sub-commands.

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/repl/schema"
+	"gemline/settings"
+)
+
+// schemaCommand is gemline schema.
+type schemaCommand struct {
+	Name string `arg:"" optional:"" help:"Such as events (the lines of stream-json), result (the document of json) or settings."`
+}
+
+// settingsSchema is the name of the one schema that is made of the code.
+const settingsSchema = "settings"
+
+// Run prints a schema, or the names of all.
+func (c *schemaCommand) Run(w *World) error {
+	names := append(schema.Names(), settingsSchema)
+	slices.Sort(names)
+	switch {
+	case c.Name == "" && w.JSON:
+		return w.document(map[string]any{"schemas": names})
+	case c.Name == "":
+		return w.lines(names)
+	case c.Name == settingsSchema:
+		return (&configSchema{}).Run(w)
+	}
+	text, ok := schema.Text(c.Name)
+	if !ok {
+		return &settings.UsageError{Message: fmt.Sprintf("there is no schema %.100q; there are %s", c.Name, strings.Join(names, ", "))}
+	}
+	_, err := w.Out.Write(text)
+	return err
+}
