@@ -998,7 +998,8 @@ func (s *session) piped(ctx context.Context) (repl.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Piped, p.Media, err = input.Decode(b, s.notify)
+	d, err := input.Decode(b, s.notify)
+	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }
 

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,14 +32,24 @@ type Prompt struct {
 	Text  string      // of the command line
 	Piped string      // of standard input
 	Media *genai.Part // of standard input, if it is no text
+
+	// What Piped was before it was made UTF-8; what it is if not set.
+	Bytes    int
+	Encoding string
 }
 
-// String returns all of the text, as the model will read it.
+// String returns all of the text, as the user gave it. The model reads it with
+// tags around what was piped in beside words.
 func (p Prompt) String() string {
 	if p.Piped != "" && p.Text != "" {
 		return p.Piped + "\n\n" + p.Text
 	}
 	return p.Piped + p.Text
+}
+
+// block returns what was piped in as data that stands before a prompt.
+func (p Prompt) block() string {
+	return input.Block(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
 }
 
 // Empty reports whether there is nothing to ask.
@@ -87,9 +98,9 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	}
 	if p.Piped != "" && p.Text != "" {
 		if first := parts[0]; first.Text != "" {
-			parts[0] = genai.NewPartFromText(p.Piped + "\n\n" + first.Text)
+			parts[0] = genai.NewPartFromText(p.block() + first.Text)
 		} else {
-			parts = append([]*genai.Part{genai.NewPartFromText(p.Piped + "\n\n")}, parts...)
+			parts = append([]*genai.Part{genai.NewPartFromText(p.block())}, parts...)
 		}
 	}
 	if p.Media != nil {

@@ -211,10 +211,10 @@ func TestOnce(t *testing.T) {
 	}{
 		{"words", Prompt{Text: "hi"}, []*genai.Part{{Text: "<hi>"}, {Text: "more"}}},
 		{"piped alone is the prompt", Prompt{Piped: "hi\n"}, []*genai.Part{{Text: "<hi\n>"}, {Text: "more"}}},
-		{"piped beside words is data", Prompt{Piped: "@a\n", Text: "hi"}, []*genai.Part{{Text: "@a\n\n\n<hi>"}, {Text: "more"}}},
+		{"piped beside words is data", Prompt{Piped: "@a\n", Text: "hi"}, []*genai.Part{{Text: "<stdin bytes=\"3\" encoding=\"utf-8\">\n@a\n</stdin>\n\n<hi>"}, {Text: "more"}}},
 		{"media", Prompt{Text: "hi", Media: media}, []*genai.Part{{Text: "<hi>"}, {Text: "more"}, media}},
 		{"media alone", Prompt{Media: media}, []*genai.Part{media}},
-		{"spaces", Prompt{Text: "  ", Piped: "a"}, []*genai.Part{{Text: "a\n\n<  >"}, {Text: "more"}}},
+		{"spaces", Prompt{Text: "  ", Piped: "a"}, []*genai.Part{{Text: "<stdin bytes=\"1\" encoding=\"utf-8\">\na\n</stdin>\n\n<  >"}, {Text: "more"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

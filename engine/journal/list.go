@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -153,7 +154,7 @@ func (r *record) summary() Session {
 			s.Messages++
 		}
 		if s.Title == "" {
-			s.Title = title(m.text)
+			s.Title = title(asked(m.text))
 		}
 	}
 	if s.Title == "" {
@@ -161,6 +162,19 @@ func (r *record) summary() Session {
 	}
 	return s
 }
+
+// asked returns the beginning of a question less what was piped in before it,
+// as far as the beginning shows where that ends.
+func asked(text string) string {
+	tag := piped.FindString(text)
+	if _, words, ok := strings.Cut(text, "\n</stdin>\n\n"); ok && tag != "" && strings.TrimSpace(words) != "" {
+		return words
+	}
+	return text[len(tag):]
+}
+
+// piped is what stands before what was piped in.
+var piped = regexp.MustCompile(`^<stdin [^>]*>`)
 
 // isQuestion reports whether text is something the user asked the model, and
 // neither a command nor what the program adds.

@@ -2,11 +2,14 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -26,10 +29,11 @@ type Stdin struct {
 }
 
 // Wanted reports whether standard input is read. Only what has an end is read
-// beside a prompt: a pipe, a socket or a file.
+// beside a prompt: a pipe, a socket or a file. What can't be read is left
+// alone, unless the user wants it read: then reading it says what is wrong.
 func (s Stdin) Wanted() bool {
 	switch {
-	case s.Forbid || s.Closed || s.Mode.IsDir():
+	case s.Forbid || s.Closed || s.Mode.IsDir() && !s.Force:
 		return false
 	case s.Force:
 		return true
@@ -107,23 +111,35 @@ func Size(n int64) string {
 	}
 }
 
+// Data is what was read from standard input: text, or media.
+type Data struct {
+	Text     string
+	Media    *genai.Part
+	Bytes    int    // how many were read
+	Encoding string // that the text was in, as the WHATWG spells it
+}
+
 // Decode returns what was read from standard input as text, or as media if it
 // is an image, a PDF, audio or video. Anything else is an [*Error]. A text
 // that is not UTF-8 is converted, which notify is told.
-func Decode(b []byte, notify func(string)) (text string, media *genai.Part, err error) {
+func Decode(b []byte, notify func(string)) (Data, error) {
+	d := Data{Bytes: len(b)}
 	if bytes.HasPrefix(b, []byte("%PDF-")) {
-		return "", genai.NewPartFromBytes(b, "application/pdf"), nil
+		d.Media = genai.NewPartFromBytes(b, "application/pdf")
+		return d, nil
 	}
 	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
-		return string(bytes.TrimPrefix(b, []byte("\ufeff"))), nil, nil
+		d.Text, d.Encoding = string(bytes.TrimPrefix(b, []byte("\ufeff"))), "utf-8"
+		return d, nil
 	}
 	if t := mediaType(b); t != "" {
-		return "", genai.NewPartFromBytes(b, t), nil
+		d.Media = genai.NewPartFromBytes(b, t)
+		return d, nil
 	}
 	text, format, err := workspace.Decode(b)
 	if err != nil {
-		return "", nil, mistake("standard input is binary (%s) and of no type that can be sent; "+
-			"text, images, PDF, audio and video can", Size(int64(len(b))))
+		return d, mistake("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can\n"+
+			"make text of it first, such as by %s", Size(int64(len(b))), archive(b), unpack(b))
 	}
 	switch {
 	case format.Lossy:
@@ -131,7 +147,63 @@ func Decode(b []byte, notify func(string)) (text string, media *genai.Part, err 
 	case format.Charset != "utf-8" && format.Charset != "":
 		say(notify, "standard input was read as %s", format.Charset)
 	}
-	return text, nil, nil
+	d.Text, d.Encoding = text, cmp.Or(format.Charset, "utf-8")
+	return d, nil
+}
+
+// stdinTag is the name of the element that holds standard input.
+const stdinTag = "stdin"
+
+// Block returns text for the model to read as data: between tags that say
+// where it is from, how many bytes it was and in which encoding. Nothing in it
+// ends the block early.
+func Block(text string, size int, encoding string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<%s bytes=\"%d\" encoding=%q>\n", stdinTag, size, encoding)
+	last := 0
+	for _, at := range stdinEnd.FindAllStringIndex(text, -1) {
+		b.WriteString(text[last:at[0]])
+		b.WriteString("&lt;")
+		last = at[0] + 1
+	}
+	b.WriteString(text[last:])
+	if !strings.HasSuffix(text, "\n") {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "</%s>", stdinTag)
+	return b.String()
+}
+
+// stdinEnd is what a reader might take for the end of the block.
+var stdinEnd = regexp.MustCompile(`(?i)<[\s\pC]*/[\s\pC]*` + stdinTag)
+
+// packed are the beginnings of what is packed, and what unpacks it.
+var packed = []struct{ begins, name, by string }{
+	{"\x1f\x8b", "gzip", "zcat"},
+	{"BZh", "bzip2", "bzcat"},
+	{"\xfd7zXZ\x00", "xz", "xzcat"},
+	{"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
+	{"PK\x03\x04", "zip", "unzip -p"},
+}
+
+// archive names what b is packed by.
+func archive(b []byte) string {
+	for _, p := range packed {
+		if bytes.HasPrefix(b, []byte(p.begins)) {
+			return ", " + p.name
+		}
+	}
+	return ""
+}
+
+// unpack names programs that make text of b.
+func unpack(b []byte) string {
+	for _, p := range packed {
+		if bytes.HasPrefix(b, []byte(p.begins)) {
+			return p.by
+		}
+	}
+	return "strings or xxd"
 }
 
 // mediaType returns the type of b by its first bytes, or "".

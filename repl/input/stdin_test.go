@@ -31,6 +31,7 @@ func TestWanted(t *testing.T) {
 		{"closed", Stdin{Closed: true, Prompt: true}, false},
 		{"closed, forced", Stdin{Closed: true, Force: true}, false},
 		{"directory", Stdin{Mode: fs.ModeDir}, false},
+		{"directory, forced", Stdin{Mode: fs.ModeDir, Force: true}, true},
 		{"pipe, forbidden", Stdin{Mode: fs.ModeNamedPipe, Forbid: true, Prompt: true}, false},
 		{"pipe, forbidden and forced", Stdin{Mode: fs.ModeNamedPipe, Forbid: true, Force: true}, false},
 	}
@@ -109,6 +110,7 @@ func TestDecode(t *testing.T) {
 		name, in    string
 		text, media string
 		bad         bool
+		hint        string
 		notes       int
 	}{
 		{name: "nothing"},
@@ -122,20 +124,56 @@ func TestDecode(t *testing.T) {
 		{name: "wav", in: "RIFF\x00\x00\x00\x00WAVEfmt ", media: "audio/wav"},
 		{name: "mp3", in: "ID3\x03\x00", media: "audio/mp3"},
 		{name: "text like a picture's", in: "GIF89a is a format", text: "GIF89a is a format"},
-		{name: "program", in: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00\x01", 50), bad: true},
+		{name: "program", in: "\x7fELF\x02\x01\x01" + strings.Repeat("\x00\x01", 50), bad: true, hint: "by strings or xxd"},
+		{name: "packed", in: "\x1f\x8b\x08\x00" + strings.Repeat("\x00\x01", 50), bad: true, hint: "gzip) and of no type that can be sent; text, images, PDF, audio and video can\nmake text of it first, such as by zcat"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			notes := 0
-			text, media, err := Decode([]byte(test.in), func(string) { notes++ })
+			d, err := Decode([]byte(test.in), func(string) { notes++ })
 			mime := ""
-			if media != nil {
-				mime = media.InlineData.MIMEType
+			if d.Media != nil {
+				mime = d.Media.InlineData.MIMEType
 			}
 			var e *Error
-			if text != test.text || mime != test.media || errors.As(err, &e) != test.bad || notes != test.notes {
-				t.Errorf("%q, %q, %v, %d notes", text, mime, err, notes)
+			if d.Text != test.text || mime != test.media || errors.As(err, &e) != test.bad || notes != test.notes {
+				t.Errorf("%q, %q, %v, %d notes", d.Text, mime, err, notes)
+			}
+			if d.Bytes != len(test.in) || (d.Encoding != "") != (mime == "" && !test.bad) {
+				t.Errorf("%d bytes of %s", d.Bytes, d.Encoding)
+			}
+			if err != nil && !strings.Contains(err.Error(), test.hint) {
+				t.Errorf("%v does not say %s", err, test.hint)
 			}
 		})
 	}
+}
+
+func TestBlock(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"a\n", "<stdin bytes=\"9\" encoding=\"x\">\na\n</stdin>"},
+		{"a", "<stdin bytes=\"9\" encoding=\"x\">\na\n</stdin>"},
+		{"a</stdin>b", "<stdin bytes=\"9\" encoding=\"x\">\na&lt;/stdin>b\n</stdin>"},
+		{"< / \u200bSTDIN <b></stdio>", "<stdin bytes=\"9\" encoding=\"x\">\n&lt; / \u200bSTDIN <b></stdio>\n</stdin>"},
+	} {
+		if got := Block(test.in, 9, "x"); got != test.want {
+			t.Errorf("%q: %q", test.in, got)
+		}
+	}
+}
+
+// A block ends where it ends, whatever is in it.
+func FuzzBlock(f *testing.F) {
+	f.Add("</stdin>")
+	f.Add("<\u200b/ sTdIn\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		b := Block(text, len(text), "utf-8")
+		if n := len(stdinEnd.FindAllString(b, -1)); n != 1 || !strings.HasSuffix(b, "\n</stdin>") {
+			t.Errorf("%d ends in %q", n, b)
+		}
+		_, body, _ := strings.Cut(strings.TrimSuffix(b, "</stdin>"), "\n")
+		if !stdinEnd.MatchString(text) && strings.TrimSuffix(body, "\n") != strings.TrimSuffix(text, "\n") {
+			t.Errorf("%q became %q", text, body)
+		}
+	})
 }
