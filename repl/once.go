@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ type Once struct {
 	Tally    *tally.Tally
 	Session  string
 	Now      func() time.Time
+
+	// Ask, if not nil, stands in for the Run of the Engine.
+	Ask func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
 }
 
 // A Prompt is what a one-shot run was given.
@@ -113,7 +117,11 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 // one met a full disk.
 func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
-	for ev, err := range o.Engine.Run(ctx, parts...) {
+	ask := o.Ask
+	if ask == nil {
+		ask = o.Engine.Run
+	}
+	for ev, err := range ask(ctx, parts...) {
 		if err != nil {
 			return err
 		}
