@@ -113,7 +113,7 @@ func start(args []string) (code int) {
 			if flags.Debug {
 				fmt.Fprintf(stderr, "%s\n", debug.Stack())
 			}
-			code = finish(ctx, reporter, &crash{value: v})
+			code = s.finish(ctx, reporter, &crash{value: v})
 		}
 	}()
 	switch {
@@ -125,7 +125,7 @@ func start(args []string) (code int) {
 	default:
 		err = s.run(ctx, reporter)
 	}
-	return finish(ctx, reporter, err)
+	return s.finish(ctx, reporter, err)
 }
 
 // manage carries out a sub-command of the command line.
@@ -133,7 +133,11 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
 	w := s.world(stdout)
 	w.In, w.JSON = os.Stdin, s.flags.Format() == "json"
-	if isTerminal(os.Stdin) {
+	switch {
+	case !isTerminal(os.Stdin):
+	case s.flags.NoInput:
+		w.In = strings.NewReader("")
+	default:
 		w.Secret = typedSecret
 	}
 	return cli.Run(ctx, w, args)
@@ -560,8 +564,15 @@ func (s *session) pay(setup *model.Setup) error {
 	if setup.Fake != "" {
 		return nil
 	}
+	key, warning, err := auth.ReadKey(s.flags.KeyFile)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		s.notify(warning)
+	}
 	c, err := auth.Choose(auth.Config{Selected: s.settings.AuthType, Enforced: s.settings.EnforcedAuth, External: s.settings.ExternalAuth,
-		Getenv: s.getenv, DotEnv: s.dotenv, GOOS: runtime.GOOS, Request: s.settings.VertexShare, Shared: s.settings.VertexUrge})
+		Key: key, KeyFrom: "--key-file", Getenv: s.getenv, DotEnv: s.dotenv, GOOS: runtime.GOOS, Request: s.settings.VertexShare, Shared: s.settings.VertexUrge})
 	if err != nil {
 		return err
 	}
@@ -738,7 +749,7 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 		return err
 	}
 	app := s.commands(nobody, repl.Speaker(reporter))
-	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now,
+	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
 		Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); !errors.Is(err, commands.ErrQuit) {
 		return err
@@ -1040,18 +1051,22 @@ func unwritten(err error) error {
 }
 
 // finish reports how the run ended and returns the exit code.
-func finish(ctx context.Context, reporter repl.Reporter, err error) int {
+func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error) int {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	o := outcome(err)
-	if err == signalled(syscall.SIGPIPE) { // nobody reads; say nothing
-		return o.ExitCode
+	left := 128 + int(syscall.SIGPIPE)
+	if s.flags.PipeOK {
+		left = 0
 	}
+	if err == signalled(syscall.SIGPIPE) { // nobody reads; say nothing
+		return left
+	}
+	o := outcome(err)
 	werr := reporter.Finish(o)
 	switch {
 	case errors.Is(werr, syscall.EPIPE):
-		return 128 + int(syscall.SIGPIPE)
+		return left
 	case werr != nil && err == nil:
 		fmt.Fprintf(stderr, "error: %v\n", unwritten(werr))
 		return 1
@@ -1101,6 +1116,9 @@ func outcome(err error) repl.Outcome {
 		o.Hint = "--max-turns sets the limit"
 	case errors.Is(err, repl.ErrAsked):
 		set(60, "approval_needed", "ApprovalNeededError")
+	case errors.Is(err, repl.ErrDenied):
+		set(61, "denied", "PolicyDeniedError")
+		o.Hint = "without --fail-on-deny the model is told, and the run goes on"
 	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
 		set(54, "tool", "FatalToolExecutionError")
 	case errors.As(err, &asked):

@@ -202,6 +202,19 @@ func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 // ErrAsked ends a run that has nobody to ask, where that was wished for.
 var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 
+// ErrDenied ends a run in which a rule denied a call, where that was wished for.
+var ErrDenied = errors.New("a rule denies a call")
+
+// denied returns an [ErrDenied] if ev says that a rule denied a call.
+func denied(ev engine.Event) error {
+	f, ok := ev.(engine.Finished)
+	var ce *engine.CallError
+	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrDenied, what(f))
+}
+
 // Headless is the approver of a run without a user: it refuses, and says what
 // would allow the call.
 type Headless struct {

@@ -29,6 +29,9 @@ type Once struct {
 
 	// Ask, if not nil, stands in for the Run of the Engine.
 	Ask func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+
+	// FailOnDeny ends the run with [ErrDenied] when a rule denies a call.
+	FailOnDeny bool
 }
 
 // A Prompt is what a one-shot run was given.
@@ -65,7 +68,7 @@ func (p Prompt) Empty() bool {
 var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
 
 // Run carries out p. Its error is that of the prompt's expansion, of
-// [engine.Engine.Run], or of a call that met a full disk. The caller finishes
+// [engine.Engine.Run], of a call that met a full disk, or [ErrDenied]. The caller finishes
 // the Reporter.
 //
 // What is piped in beside a prompt is data: no reference or command in it
@@ -130,6 +133,9 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		}
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
+		if err := denied(ev); err != nil && o.FailOnDeny {
+			return err
+		}
 		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
 			full = fmt.Errorf("%s: %w", f.Name, f.Err)
 		}

@@ -64,7 +64,7 @@ type Flags struct {
 	Stdin       bool   `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
 	NoStdin     bool   `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
 	InputFormat string `name:"input-format" enum:",text,stream-json" default:"" placeholder:"FORMAT" group:"Input" help:"text, or stream-json: a conversation in lines of JSON; see gemline help protocol."`
-	KeyFile     string `name:"key-file" placeholder:"FILE" group:"Input" help:"Read the key for the Gemini API from a file."`
+	KeyFile     string `name:"key-file" type:"path" placeholder:"FILE" group:"Input" help:"Read the key for the Gemini API from a file; it beats those in the environment."`
 
 	Batch       string `placeholder:"FILE" group:"Batch" help:"Answer each prompt of a file, or of standard input if it is -, with a line of JSON."`
 	Jobs        int    `short:"j" placeholder:"N" group:"Batch" help:"Work on N prompts at once; 1 if not given."`
@@ -270,6 +270,8 @@ func (f *Flags) agree() error {
 		return usage("--stdin and --no-stdin can't be used together")
 	case f.JSON && f.OutputFormat != "" && f.OutputFormat != "json":
 		return usage("--json and --output-format %s can't be used together", f.OutputFormat)
+	case f.KeyFile == "-":
+		return usage("--key-file names a file: standard input is for the prompt")
 	case f.MaxAttempts < 0:
 		return usage("--max-attempts must not be negative")
 	case f.MaxTurns < 0:

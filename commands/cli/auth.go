@@ -35,8 +35,19 @@ func (w *World) choose() (auth.Choice, error) {
 	if err != nil {
 		return auth.Choice{}, err
 	}
+	file := ""
+	if w.Flags != nil {
+		file = w.Flags.KeyFile
+	}
+	key, warning, err := auth.ReadKey(file)
+	if err != nil {
+		return auth.Choice{Method: auth.APIKey, From: "--key-file"}, err
+	}
+	if warning != "" {
+		w.Notify(warning)
+	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Getenv: w.getenv, DotEnv: w.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Key: key, KeyFrom: "--key-file", Getenv: w.getenv, DotEnv: w.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 func (w *World) getenv(name string) string {

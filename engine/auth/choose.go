@@ -55,6 +55,9 @@ type Config struct {
 	Selected, Enforced string // security.auth.selectedType and enforcedType
 	External           bool   // security.auth.useExternal
 
+	// Key is a key that beats those of variables, and KeyFrom what gave it.
+	Key, KeyFrom string
+
 	// Getenv returns a variable of the environment or else of the .env file.
 	Getenv func(string) string
 
@@ -78,7 +81,7 @@ type Choice struct {
 	// was said.
 	From string
 
-	// Key is the key, and KeyFrom the variable that holds it. With Stored,
+	// Key is the key, and KeyFrom the variable or flag that gave it. With Stored,
 	// the key is the one that the user has stored, and has to be there.
 	Key, KeyFrom string
 	Stored       bool
@@ -118,9 +121,9 @@ func Choose(cfg Config) (Choice, error) {
 	case Vertex:
 		err = c.vertex(cfg, get)
 	case Gateway:
-		err = c.gateway(get)
+		err = c.gateway(cfg, get)
 	case APIKey:
-		c.key(get)
+		c.key(cfg, get)
 	case Google:
 		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Hint: hintInstead}
 	case Compute:
@@ -163,7 +166,7 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 			return unknown("security.auth.selectedType", cfg.Selected)
 		}
 		c.From = "security.auth.selectedType"
-	} else if c.Method, c.From = c.asked(get); c.Method == "" {
+	} else if c.Method, c.From = c.asked(cfg, get); c.Method == "" {
 		if c.Method = APIKey; enforced != "" && cfg.Enforced != "" {
 			c.Method, c.From = enforced, "security.auth.enforcedType"
 		}
@@ -181,10 +184,10 @@ func unknown(key, value string) error {
 		Hint: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
 }
 
-// asked returns the method that the environment asks for, and the variable
-// that does.
-func (c *Choice) asked(get func(string) string) (Method, string) {
-	keyed := get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
+// asked returns the method that the environment or a given key asks for, and
+// what says so.
+func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
+	keyed := cfg.Key != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
 	for _, v := range []struct {
 		on     bool
 		method Method
@@ -193,6 +196,7 @@ func (c *Choice) asked(get func(string) string) (Method, string) {
 		{on(get("GOOGLE_GENAI_USE_GCA")), Google, "GOOGLE_GENAI_USE_GCA"},
 		{on(get("GOOGLE_GENAI_USE_VERTEXAI")), Vertex, "GOOGLE_GENAI_USE_VERTEXAI"},
 		{get("GOOGLE_GEMINI_BASE_URL") != "" && !keyed && len(c.Header) > 0, Gateway, "GOOGLE_GEMINI_BASE_URL"},
+		{cfg.Key != "", APIKey, cfg.KeyFrom},
 		{get("GEMINI_API_KEY") != "", APIKey, "GEMINI_API_KEY"},
 		{get("GOOGLE_API_KEY") != "", APIKey, "GOOGLE_API_KEY"},
 		{on(get("CLOUD_SHELL")), Compute, "CLOUD_SHELL"},
@@ -209,26 +213,30 @@ func on(value string) bool { return strings.EqualFold(value, "true") || value ==
 
 // key finds the key of the Gemini API. A key in GOOGLE_API_KEY is one of
 // Vertex AI if anything says Vertex AI.
-func (c *Choice) key(get func(string) string) {
+func (c *Choice) key(cfg Config, get func(string) string) {
 	c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get)
-	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
-	if c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
-		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
-	}
+	c.given(cfg, get)
 	c.Stored = c.Key == "" && !c.External
 }
 
 // gateway finds what another server wants.
-func (c *Choice) gateway(get func(string) string) error {
+func (c *Choice) gateway(cfg Config, get func(string) string) error {
 	if c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL == "" && !c.External {
 		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
 			Hint: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
 	}
-	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
-	if c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
+	c.given(cfg, get)
+	return nil
+}
+
+// given finds the key that was given, if any.
+func (c *Choice) given(cfg Config, get func(string) string) {
+	if c.Key, c.KeyFrom = cfg.Key, cfg.KeyFrom; c.Key != "" {
+		return
+	}
+	if c.Key, c.KeyFrom = named("GEMINI_API_KEY", get); c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
 		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
 	}
-	return nil
 }
 
 // vertex finds what Vertex AI wants: an express key, or a project, a location
@@ -241,7 +249,10 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 			c.Header.Set(name, value)
 		}
 	}
-	if c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get); c.Key != "" {
+	if c.Key, c.KeyFrom = cfg.Key, cfg.KeyFrom; c.Key == "" {
+		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
+	}
+	if c.Key != "" {
 		return nil
 	}
 	for _, name := range []string{"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID"} {
@@ -280,6 +291,10 @@ func (c *Choice) assist(cfg Config, get func(string) string) error {
 	c.BaseURL, c.BaseFrom = named("CODE_ASSIST_ENDPOINT", get)
 	c.APIVersion, c.VersionFrom = named("CODE_ASSIST_API_VERSION", get)
 	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
+	if cfg.Key != "" {
+		return &Error{Config: true, Message: fmt.Sprintf("%s gives a key, but %s says %s, which has none", cfg.KeyFrom, c.From, c.Method),
+			Hint: "leave out " + cfg.KeyFrom + ", or choose another way with gemline auth use gemini-api-key"}
+	}
 	if !c.External {
 		c.Account = account(cfg, get)
 	}

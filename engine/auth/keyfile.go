@@ -1,0 +1,46 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// maxKeyFile is how many bytes of a file are looked at for a key.
+const maxKeyFile = 64 << 10
+
+// ReadKey returns the key in the file called name: its only line. The file may
+// be a pipe, such as a shell makes of <(command). A warning says that others
+// may read it. Without a name there is no key. The error is an [Error].
+func ReadKey(name string) (key, warning string, err error) {
+	if name == "" {
+		return "", "", nil
+	}
+	const hint = "the file holds the key and nothing else: one word on one line"
+	bad := func(err error) error {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return &Error{Message: fmt.Sprintf("the key can't be read from %s: %v", name, err), Hint: hint, Err: err}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", "", bad(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return "", "", bad(err)
+	}
+	key = strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
+	if err := CheckKey(key); err != nil {
+		return "", "", &Error{Message: fmt.Sprintf("%s holds no key: %v", name, err), Hint: hint}
+	}
+	if info, err := f.Stat(); err == nil && exposed(info) {
+		warning = fmt.Sprintf("others can read the key in %s; chmod 600 keeps it to you", name)
+	}
+	return key, warning, nil
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package auth
+
+import "io/fs"
+
+// exposed reports nothing where the mode of a file does not say who may read
+// it.
+func exposed(fs.FileInfo) bool { return false }

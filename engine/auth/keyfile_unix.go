@@ -1,0 +1,10 @@
+//go:build unix
+
+package auth
+
+import "io/fs"
+
+// exposed reports whether others than its owner may read a file.
+func exposed(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
+}
