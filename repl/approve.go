@@ -205,8 +205,8 @@ var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 // ErrDenied ends a run in which a rule denied a call, where that was wished for.
 var ErrDenied = errors.New("a rule denies a call")
 
-// denied returns an [ErrDenied] if ev says that a rule denied a call.
-func denied(ev engine.Event) error {
+// ruledOut returns an [ErrDenied] if ev says that a rule denied a call.
+func ruledOut(ev engine.Event) error {
 	f, ok := ev.(engine.Finished)
 	var ce *engine.CallError
 	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {

@@ -133,7 +133,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		}
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
-		if err := denied(ev); err != nil && o.FailOnDeny {
+		if err := ruledOut(ev); err != nil && o.FailOnDeny {
 			return err
 		}
 		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
