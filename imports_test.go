@@ -96,3 +96,14 @@ func TestOneClient(t *testing.T) {
 		t.Errorf("outside engine/model:\n%s", out)
 	}
 }
+
+// TestOneDisk holds the tools, and what @path reads, to looking at files
+// through the workspace: it may show more than the disk has. Outputs of
+// commands are no files of the workspace.
+func TestOneDisk(t *testing.T) {
+	const disk = `os\.(Stat|Lstat|Open|OpenFile|Create|ReadFile|WriteFile|ReadDir)\(`
+	out, _ := exec.Command("git", "grep", "-nE", disk, "--", ":(glob)tools/*.go", "repl/input", ":!*_test.go", ":!tools/run_shell_command.go").CombinedOutput()
+	if len(out) > 0 {
+		t.Errorf("past the workspace:\n%s", out)
+	}
+}

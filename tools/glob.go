@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"sort"
@@ -69,7 +68,7 @@ func searchDir(ws *workspace.Workspace, name string) (string, error) {
 	if err != nil {
 		return "", unread(dir, err)
 	}
-	info, err := os.Stat(dir)
+	info, err := ws.Stat(dir)
 	switch {
 	case err != nil:
 		return "", &engine.CallError{Type: "search_path_not_found", Message: "Search path does not exist " + dir}
@@ -92,7 +91,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 	ignored := 0
 	seen := map[string]bool{} // roots may hold each other
 	for _, dir := range dirs {
-		g, err := compileGlob(a.Pattern, dir, a.Exact)
+		g, err := compileGlob(ws, a.Pattern, dir, a.Exact)
 		if err != nil {
 			return engine.Result{}, &engine.CallError{Type: "glob_execution_error",
 				Message: fmt.Sprintf("Error during glob search operation: %v", err)}
@@ -137,7 +136,7 @@ func present(ws *workspace.Workspace, path string, t fs.FileMode) bool {
 	if t&fs.ModeSymlink == 0 {
 		return t.IsRegular()
 	}
-	info, err := os.Stat(path)
+	info, err := ws.Stat(path)
 	return err == nil && info.Mode().IsRegular() && ws.Contains(path)
 }
 
@@ -190,13 +189,13 @@ type globber struct {
 
 // compileGlob reads a pattern that is relative to dir, or absolute and below
 // it. A pattern that names a file there means just that file.
-func compileGlob(pattern, dir string, exact bool) (*globber, error) {
+func compileGlob(ws *workspace.Workspace, pattern, dir string, exact bool) (*globber, error) {
 	g := &globber{prefix: dir, fold: !exact}
 	if !strings.HasSuffix(g.prefix, string(filepath.Separator)) {
 		g.prefix += string(filepath.Separator)
 	}
 	pattern = strings.TrimPrefix(pattern, g.prefix)
-	if _, err := os.Lstat(g.prefix + pattern); err == nil {
+	if _, err := ws.Lstat(g.prefix + pattern); err == nil {
 		pattern = escapeGlob(filepath.ToSlash(pattern))
 	}
 	if g.pattern = path.Clean(pattern); g.fold {

@@ -102,11 +102,15 @@ func FuzzGlob(f *testing.F) {
 		f.Add(s, "a/c/d/e", false)
 	}
 	dir := f.TempDir()
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, pattern, rel string, exact bool) {
 		if strings.ContainsRune(pattern+rel, 0) {
 			return
 		}
-		g, err := compileGlob(pattern, dir, exact)
+		g, err := compileGlob(ws, pattern, dir, exact)
 		if err != nil || !g.match(g.prefix+rel) {
 			return
 		}

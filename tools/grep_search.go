@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -83,7 +82,7 @@ func grepSearch(env Env) engine.Tool {
 			if g.path, err = ws.Resolve(a.Dir); err != nil {
 				return engine.Call{}, unread(g.path, err)
 			}
-			info, err := os.Stat(g.path)
+			info, err := ws.Stat(g.path)
 			switch {
 			case err != nil:
 				return engine.Call{}, &engine.CallError{Type: "search_path_not_found", Message: "Path does not exist: " + g.path}

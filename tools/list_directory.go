@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -72,7 +71,7 @@ func listDirectory(env Env) engine.Tool {
 
 // list lists dir without the names that match the globs in ignore.
 func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.Rules) (engine.Result, error) {
-	entries, err := readDir(ws, dir)
+	entries, err := ws.ReadDir(dir)
 	if errors.Is(err, workspace.ErrNoDirectory) {
 		return engine.Result{}, &engine.CallError{Type: "path_is_not_a_directory", Message: "Error: Path is not a directory: " + dir,
 			Display: "Error: Path is not a directory."}
@@ -96,7 +95,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		if matchesAny(ignore, name) {
 			continue
 		}
-		info, err := os.Stat(path)
+		info, err := ws.Stat(path)
 		isDir := err == nil && info.IsDir()
 		if ws.IgnoredBy(path, isDir && e.IsDir(), rules) {
 			hidden++
@@ -130,33 +129,6 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		display += fmt.Sprintf(" (%d ignored)", hidden)
 	}
 	return engine.Result{Text: text.String(), Display: display}, nil
-}
-
-// readDir returns the entries of dir that may be touched.
-func readDir(ws *workspace.Workspace, dir string) ([]os.DirEntry, error) {
-	if _, err := ws.Resolve(dir); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, workspace.ErrNoDirectory
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	kept := entries[:0]
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 && !ws.Contains(path) || workspace.Withheld(e.Name()) {
-			continue
-		}
-		kept = append(kept, e)
-	}
-	return kept, nil
 }
 
 // matchesAny reports whether name matches a glob that knows * and ? only.

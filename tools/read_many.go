@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -37,7 +36,7 @@ func ReadMany(ctx context.Context, ws *workspace.Workspace, paths []string, find
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		info, err := os.Stat(path)
+		info, err := ws.Stat(path)
 		switch {
 		case !ws.Contains(path):
 			m.skip(path, "outside the workspace")

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,7 +156,7 @@ func candidates(ctx context.Context, ws *workspace.Workspace, rel string) ([]str
 			if err != nil || !strings.HasSuffix(e.Path, ending) || slices.Contains(found, e.Path) {
 				continue
 			}
-			if info, err := os.Stat(e.Path); err != nil || !info.Mode().IsRegular() {
+			if info, err := ws.Stat(e.Path); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
 			if found = append(found, e.Path); len(found) == few {

@@ -157,7 +157,7 @@ func cause(err error) error {
 
 // propose makes text what the file will hold, if it can hold it.
 func (r *revision) propose(text string) error {
-	if file := inTheWay(filepath.Dir(r.real)); file != "" {
+	if file := inTheWay(r.ws, filepath.Dir(r.real)); file != "" {
 		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file)}
 	}
 	if r.format().BOM { // the file has one already
@@ -178,9 +178,9 @@ func (r *revision) propose(text string) error {
 }
 
 // inTheWay returns what stands where dir or a directory above it would be.
-func inTheWay(dir string) string {
+func inTheWay(ws *workspace.Workspace, dir string) string {
 	for {
-		if info, err := os.Stat(dir); err == nil {
+		if info, err := ws.Stat(dir); err == nil {
 			if info.IsDir() {
 				return ""
 			}

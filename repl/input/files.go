@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,7 +181,7 @@ func (f Files) look(ctx context.Context, r ref, name string) target {
 		if !filepath.IsAbs(plain) {
 			path = filepath.Join(root, plain)
 		}
-		info, err := os.Stat(path)
+		info, err := f.Workspace.Stat(path)
 		if err != nil {
 			continue
 		}
@@ -301,7 +300,7 @@ func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bo
 			continue
 		}
 		if e.Type&fs.ModeSymlink != 0 { // the target counts
-			info, err := os.Stat(e.Path)
+			info, err := f.Workspace.Stat(e.Path)
 			if err != nil || !info.Mode().IsRegular() || !f.Workspace.Contains(e.Path) {
 				continue
 			}

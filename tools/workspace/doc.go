@@ -18,4 +18,9 @@
 //
 // A file is replaced at once or not at all. Whatever fails, the old file is
 // there as before and nothing else is.
+//
+// # Nothing at all
+//
+// With an [Overlay] nothing is written. Whoever looks through the Workspace
+// sees what would have been, and the disk stays as it is.
 package workspace

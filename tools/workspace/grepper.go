@@ -10,6 +10,7 @@ import (
 // A grepper searches one file after the other with the same memory.
 type grepper struct {
 	q    *Query
+	over *Overlay
 	done <-chan struct{}
 	buf  []byte
 	fold []byte
@@ -24,6 +25,9 @@ const (
 // file returns the lines of the file at path that match. A file that is not
 // text has none.
 func (g *grepper) file(path string) []Match {
+	if n := g.over.find(path); n != nil {
+		return g.written(path, n.now)
+	}
 	f, size, err := openRaw(path)
 	if err != nil {
 		return nil
@@ -74,6 +78,17 @@ func (g *grepper) file(path string) []Match {
 	}
 }
 
+// written returns the lines of b, which is not on the disk, that match.
+func (g *grepper) written(path string, b []byte) []Match {
+	if utf16Mark(b) {
+		return g.decoded(path, b)
+	}
+	if bytes.IndexByte(b, 0) >= 0 { // not text
+		return nil
+	}
+	return g.lines(path, b, 1, nil)
+}
+
 var newline = []byte("\n")
 
 func (g *grepper) enough(n int) bool {
@@ -95,6 +110,10 @@ func (g *grepper) wide(path string) []Match {
 	if err != nil {
 		return nil
 	}
+	return g.decoded(path, b)
+}
+
+func (g *grepper) decoded(path string, b []byte) []Match {
 	text, _, err := Decode(b)
 	if err != nil {
 		return nil

@@ -122,6 +122,7 @@ func (w *Workspace) rootOf(path string) (root, rel string, ok bool) {
 // A scope is the rules that hold for the entries of one directory.
 type scope struct {
 	rules Rules
+	over  *Overlay
 	own   []*list // our ignore files, the strongest first; they beat git's
 	git   *level  // of this directory, then of those above it up to the repository
 }
@@ -140,22 +141,22 @@ type list struct {
 
 // scopeAt returns the scope of a root's entries.
 func (w *Workspace) scopeAt(root string, rules Rules) *scope {
-	s := &scope{rules: rules}
+	s := &scope{rules: rules, over: w.over}
 	if rules.Git {
-		s.git = gitLevel(root)
+		s.git = gitLevel(w.over, root)
 	}
 	for _, name := range w.extra {
-		s.own = append(s.own, &list{base: root, rules: readRules(join(root, name))})
+		s.own = append(s.own, &list{base: root, rules: w.over.rules(join(root, name))})
 	}
 	if rules.Gemini {
-		s.own = append(s.own, &list{base: root, rules: readRules(filepath.Join(root, geminiIgnore))})
+		s.own = append(s.own, &list{base: root, rules: w.over.rules(filepath.Join(root, geminiIgnore))})
 	}
 	return s
 }
 
 // gitLevel returns the rules that git has for the entries of dir: its own and,
 // if it is in a repository, those of the directories above it there.
-func gitLevel(dir string) *level {
+func gitLevel(over *Overlay, dir string) *level {
 	var up []string
 	for d := dir; ; d = filepath.Dir(d) {
 		up = append(up, d)
@@ -169,21 +170,21 @@ func gitLevel(dir string) *level {
 	}
 	var l *level
 	for i := len(up) - 1; i >= 0; i-- {
-		l = l.enter(up[i], true, true)
+		l = l.enter(over, up[i], true, true)
 	}
 	return l
 }
 
-// enter returns the level of dir, which l's directory holds. Its two arguments
-// tell whether dir may hold .git and .gitignore.
-func (l *level) enter(dir string, git, ignore bool) *level {
+// enter returns the level of dir, which l's directory holds. Its last two
+// arguments tell whether dir may hold .git and .gitignore.
+func (l *level) enter(over *Overlay, dir string, git, ignore bool) *level {
 	if git {
 		if exclude, ok := repository(dir); ok {
-			l = &level{list: list{base: dir, rules: readRules(exclude)}}
+			l = &level{list: list{base: dir, rules: over.rules(exclude)}}
 		}
 	}
 	if ignore {
-		if rules := readRules(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
+		if rules := over.rules(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
 			l = &level{list: list{base: dir, rules: rules}, up: l}
 		}
 	}
@@ -214,11 +215,11 @@ func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
 	if !s.rules.Git {
 		return s
 	}
-	git := s.git.enter(dir, hasGit, hasIgnore)
+	git := s.git.enter(s.over, dir, hasGit, hasIgnore)
 	if git == s.git {
 		return s
 	}
-	return &scope{rules: s.rules, git: git, own: s.own}
+	return &scope{rules: s.rules, over: s.over, git: git, own: s.own}
 }
 
 // ignores reports whether an entry of s's directory is to be passed over.
@@ -305,4 +306,10 @@ func readSmall(name string) []byte {
 	return b
 }
 
-func readRules(name string) ruleset { return parseRules(readSmall(name)) }
+// rules returns what the ignore file at path says.
+func (o *Overlay) rules(path string) ruleset {
+	if n := o.find(path); n != nil && n.Size() <= maxRules {
+		return parseRules(n.now)
+	}
+	return parseRules(readSmall(path))
+}

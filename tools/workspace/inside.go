@@ -38,7 +38,7 @@ func (w *Workspace) Resolve(name string) (string, error) {
 	name = strings.ReplaceAll(name, "\x00", "")
 	path := w.abs(name)
 	if bare, ok := strings.CutPrefix(name, "@"); ok {
-		if _, err := os.Lstat(path); err != nil {
+		if _, err := w.Lstat(path); err != nil {
 			path = w.abs(bare)
 		}
 	}

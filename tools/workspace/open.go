@@ -36,17 +36,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("read %s: %.2f MB are more than the limit of %d MB", e.Path, float64(e.Size)/(1<<20), e.Limit>>20)
 }
 
-// Open opens the regular file at path for reading. It never waits for the
-// other end of a pipe and has no effect on a device.
-func (w *Workspace) Open(path string) (*os.File, fs.FileInfo, error) {
-	real, err := w.real(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return openRegular(real, path)
-}
-
-// openRegular is the one place that opens files for reading. The real path has
+// openRegular is the one place that opens files for reading. It never waits
+// for the other end of a pipe and has no effect on a device. The real path has
 // no links left; name is for errors.
 func openRegular(real, name string) (*os.File, fs.FileInfo, error) {
 	// Opening a device may already do something, so look first; and look
@@ -108,7 +99,17 @@ func missing(err error) bool {
 // than limit bytes. Its errors are those of [io/fs], an [*OutsideError], an
 // [*SizeError], [ErrDirectory] or [ErrIrregular].
 func (w *Workspace) ReadBytes(path string, limit int64) ([]byte, fs.FileInfo, error) {
-	f, info, err := w.Open(path)
+	real, err := w.real(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w.over.read(real, path, limit)
+}
+
+// readFile returns the content of the file on disk at real, which has no links
+// left, if it has no more than limit bytes; name is for errors.
+func readFile(real, name string, limit int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := openRegular(real, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,11 +117,11 @@ func (w *Workspace) ReadBytes(path string, limit int64) ([]byte, fs.FileInfo, er
 	b, err := readAll(f, info.Size(), limit)
 	if err != nil {
 		if se := (*SizeError)(nil); errors.As(err, &se) {
-			se.Path = path
+			se.Path = name
 			se.Size = max(se.Size, info.Size())
 			return nil, info, se
 		}
-		return nil, info, rename(err, path)
+		return nil, info, rename(err, name)
 	}
 	return b, info, nil
 }

@@ -42,7 +42,7 @@ func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, e
 	if err != nil {
 		return nil, err
 	}
-	return q.search(ctx, files)
+	return q.search(ctx, files, w.over)
 }
 
 // searchable lists the files that q is about.
@@ -51,13 +51,16 @@ func (w *Workspace) searchable(ctx context.Context, dir string, q Query) ([]stri
 	if err != nil {
 		return nil, err
 	}
+	if n := w.over.find(real); n != nil && !n.IsDir() {
+		return []string{real}, nil
+	}
 	f, _, err := openRegular(real, dir)
 	if err == nil {
 		f.Close()
 		return []string{real}, nil
 	}
 	o := WalkOptions{Rules: q.Rules, byName: true, Skip: q.Skip, Keep: func(path string, t fs.FileMode) bool {
-		return t.IsRegular() && (q.Only == nil || q.Only[path]) && (q.Keep == nil || q.Keep(path))
+		return t.IsRegular() && (q.Only == nil || q.Only[path] || w.over.find(path) != nil) && (q.Keep == nil || q.Keep(path))
 	}}
 	var dirs []batch
 	n := 0
@@ -86,7 +89,7 @@ func (w *Workspace) searchable(ctx context.Context, dir string, q Query) ([]stri
 const block, window = 16, 512
 
 // search looks through files and returns what it found in their order.
-func (q *Query) search(ctx context.Context, files []string) ([]Match, error) {
+func (q *Query) search(ctx context.Context, files []string, over *Overlay) ([]Match, error) {
 	type result struct {
 		block int
 		lines []Match
@@ -99,7 +102,7 @@ func (q *Query) search(ctx context.Context, files []string) ([]Match, error) {
 	var wg sync.WaitGroup
 	for range 2 * runtime.NumCPU() {
 		wg.Go(func() {
-			g := &grepper{q: q, done: inner.Done()}
+			g := &grepper{q: q, over: over, done: inner.Done()}
 			for {
 				select {
 				case ahead <- struct{}{}:

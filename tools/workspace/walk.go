@@ -85,6 +85,7 @@ type batch struct {
 // A walker is the work that is left of a walk.
 type walker struct {
 	o    WalkOptions
+	over *Overlay
 	mu   sync.Mutex
 	wake sync.Cond
 	todo []pending // the last first, which keeps it short
@@ -130,7 +131,7 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 		if o.Rules != nil {
 			rules = *o.Rules
 		}
-		wk := &walker{o: o, todo: []pending{{path: dir, scope: w.scopeOf(dir, rules), first: true}}}
+		wk := &walker{o: o, over: w.over, todo: []pending{{path: dir, scope: w.scopeOf(dir, rules), first: true}}}
 		wk.wake.L = &wk.mu
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
@@ -228,14 +229,10 @@ func (wk *walker) next() (pending, bool) {
 // read returns what p holds and which directories are to be read next.
 func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 	b := batch{dir: p.path}
-	d, err := openDir(p.path, p.first)
-	if err != nil {
-		b.err = err
+	found, err := wk.over.list(p.path, p.first)
+	if b.err = err; found == nil {
 		return b, nil
 	}
-	defer d.Close()
-	found, err := d.ReadDir(-1)
-	b.err = err
 	s := p.scope
 	if !p.first {
 		s = s.enterListed(p.path, found)

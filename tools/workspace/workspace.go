@@ -15,6 +15,9 @@ type Config struct {
 	Roots []string // directories; the first is the working directory
 	Temp  string   // a directory outside the roots that may be used too, or ""
 
+	// Overlay, if not nil, takes what is written instead of the disk.
+	Overlay *Overlay
+
 	RespectGit    bool     // pass over what .gitignore names
 	RespectGemini bool     // pass over what .geminiignore names
 	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
@@ -26,6 +29,7 @@ type Workspace struct {
 	temp  string // real path, or ""
 	rules Rules
 	extra []string
+	over  *Overlay
 
 	mu    sync.RWMutex
 	roots []string // real paths
@@ -37,6 +41,7 @@ func New(cfg Config) (*Workspace, error) {
 	w := &Workspace{
 		rules: Rules{Git: cfg.RespectGit, Gemini: cfg.RespectGemini},
 		extra: slices.Clone(cfg.IgnoreFiles),
+		over:  cfg.Overlay,
 	}
 	if len(cfg.Roots) == 0 {
 		return nil, fmt.Errorf("a workspace needs a directory")
@@ -106,6 +111,37 @@ func (w *Workspace) Rel(path string) string {
 		}
 	}
 	return path
+}
+
+// Stat is [os.Stat], and Lstat is [os.Lstat], but see what was written to the
+// Overlay. They are for the properties of a file: whether it may be touched is
+// another question.
+func (w *Workspace) Stat(path string) (fs.FileInfo, error) { return w.over.stat(path) }
+
+// Lstat is [Workspace.Stat] for a link itself.
+func (w *Workspace) Lstat(path string) (fs.FileInfo, error) { return w.over.lstat(path) }
+
+// ReadDir returns the entries of the directory at path that may be touched, in
+// no order. Its errors are those of [io/fs], an [*OutsideError] or
+// [ErrNoDirectory].
+func (w *Workspace) ReadDir(path string) ([]fs.DirEntry, error) {
+	if _, err := w.real(path); err != nil {
+		return nil, err
+	}
+	info, err := w.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, ErrNoDirectory
+	}
+	entries, err := w.over.list(path, true)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return Withheld(e.Name()) || e.Type()&fs.ModeSymlink != 0 && !w.Contains(filepath.Join(path, e.Name()))
+	}), nil
 }
 
 // below returns path relative to dir, if it lies in it.

@@ -25,9 +25,18 @@ func (w *Workspace) Write(path, text string, f Format) error {
 	if err != nil {
 		return err
 	}
+	if err := w.over.put(real, b); err != nil {
+		return blame(err, path)
+	}
+	return nil
+}
+
+// writeFile makes b the content of the file on disk at real, which has no
+// links left.
+func writeFile(real string, b []byte) error {
 	old, err := replaceable(real)
 	if err != nil {
-		return blame(err, path)
+		return err
 	}
 	made, err := makeParents(filepath.Dir(real))
 	if err == nil {
@@ -37,9 +46,8 @@ func (w *Workspace) Write(path, text string, f Format) error {
 		for _, dir := range made {
 			os.Remove(dir) // only if nobody put anything there
 		}
-		return blame(err, path)
 	}
-	return nil
+	return err
 }
 
 // blame makes err speak of path and name a full disk by [ErrFull].
