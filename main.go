@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func start(args []string) (code int) {
 	}
 	shell.Conceal() // where it can't be had, children still lack the keys
 	before, command, managed := settings.Subcommand(args, cli.Names())
-	if managed {
+	if managed = managed && cli.Means(command); managed {
 		args = before
 	}
 	flags, err := settings.ParseFlags(args)
@@ -146,7 +147,16 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
-		Trusted: s.trust.State == settings.Trusted}
+		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version), Terminal: isTerminal(stdout), Width: columns()}
+}
+
+// columns returns how wide the terminal is, 0 if there is none and nobody says.
+func columns() int {
+	if n, _, err := term.GetSize(int(stdout.Fd())); err == nil {
+		return n
+	}
+	n, _ := strconv.Atoi(os.Getenv("COLUMNS"))
+	return n
 }
 
 // typedSecret asks at the terminal for what is not shown.
@@ -302,10 +312,9 @@ func (s *session) trusted() []string {
 func (s *session) inform() error {
 	switch {
 	case s.flags.Version:
-		_, err := fmt.Fprintln(stdout, version)
-		return err
+		return cli.ReadBuild(version).Print(stdout, s.flags.Format() == "json")
 	case s.flags.Help:
-		return settings.Help(stdout)
+		return settings.Help(stdout, cli.Commands())
 	}
 	project, _ := s.paths.Project(context.Background())
 	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"

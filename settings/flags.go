@@ -419,7 +419,7 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 }
 
 // Subcommand finds the sub-command of a command line, which is its first word
-// if that is one of names. It returns what stands before and what follows from
+// if that is one of names and no flag before it has a prompt. It returns what stands before and what follows from
 // there.
 func Subcommand(args, names []string) (before, from []string, ok bool) {
 	k, err := parser(&Flags{})
@@ -437,9 +437,12 @@ func Subcommand(args, names []string) (before, from []string, ok bool) {
 		}
 	}
 	for i := 0; i < len(args); i++ {
+		name, _, _ := strings.Cut(args[i], "=")
 		switch arg := args[i]; {
 		case arg == "--", arg == "-":
 			return nil, nil, false
+		case slices.Contains([]string{"-p", "--prompt", "-i", "--prompt-interactive"}, kebab(name)):
+			return nil, nil, false // there is a prompt, so the words are none
 		case !strings.HasPrefix(arg, "-"):
 			return args[:i:i], args[i:], slices.Contains(names, arg)
 		case wants[kebab(arg)]:
@@ -479,81 +482,6 @@ func unknown(name string, long map[string]*kong.Flag) error {
 		return usage("unknown flag %.100s; see gemline --help", name)
 	}
 	return usage("unknown flag %.100s; did you mean --%s?", name, best)
-}
-
-// Help writes the help text, 80 columns wide, examples first.
-func Help(w io.Writer) error {
-	k, err := parser(&Flags{})
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	b.WriteString(`gemline: a coding agent for plain terminals
-
-  gemline                                talk to the model, line by line
-  gemline -p "what does main.go do?"     print one answer and exit
-  git diff | gemline -p "review this"    put standard input before the prompt
-  gemline --json -p "..." | jq .response one JSON document
-  gemline --resume latest                go on with the last session
-
-usage: gemline [flags] [prompt ...]
-
-Commands, each with a --help of its own
-  gemline config   show and change the settings
-  gemline trust    show and change which folders are trusted
-  gemline auth     show how requests are paid for, and keep a key
-`)
-	group := ""
-	for _, fl := range k.Model.Flags {
-		if fl.Hidden {
-			continue
-		}
-		if fl.Group != nil && fl.Group.Key != group {
-			group = fl.Group.Key
-			fmt.Fprintf(&b, "\n%s\n", group)
-		}
-		name := "    --" + fl.Name
-		if fl.Short != 0 {
-			name = "-" + string(fl.Short) + ", --" + fl.Name
-		}
-		switch {
-		case fl.Target.Type() == reflect.TypeOf(Attached{}):
-			name += "[=" + fl.FormatPlaceHolder() + "]"
-		case !fl.IsBool() || optional(fl):
-			name += " " + fl.FormatPlaceHolder()
-		}
-		fmt.Fprintf(&b, "  %s\n", name)
-		for _, line := range wrap(fl.Help, 70) {
-			fmt.Fprintf(&b, "        %s\n", line)
-		}
-	}
-	b.WriteString(`
-Environment
-  GEMINI_API_KEY, GOOGLE_API_KEY   the key for the Gemini API
-  GOOGLE_GEMINI_BASE_URL           another server that speaks the Gemini API
-  GEMINI_MODEL                     the model, if no -m is given
-
-Inside a session, /help lists the commands.
-`)
-	_, err = io.WriteString(w, b.String())
-	return err
-}
-
-// wrap breaks a sentence into lines of at most width characters.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // WantedFormat returns the output format that a command line asks for, even

@@ -15,6 +15,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,10 @@ type World struct {
 	Trusted bool
 
 	JSON bool // set by --json
+
+	Build    Build
+	Terminal bool // Out is a terminal
+	Width    int  // of the terminal in columns, 0 if it is not known
 }
 
 // grammar is the sub-commands, in the order of the help text.
@@ -57,19 +62,62 @@ type grammar struct {
 	Trust  trustCommand  `cmd:"" help:"Show and change which folders are trusted."`
 	Auth   authCommand   `cmd:"" help:"Show how requests are paid for, and keep a key."`
 	Schema schemaCommand `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
+	Help   helpCommand   `cmd:"" help:"Print a page about a topic, or list the topics."`
 }
 
-// Names returns the names of the sub-commands.
-func Names() []string {
+// table returns the grammar as a table.
+func table() *kong.Node {
 	k, err := parser(&grammar{}, io.Discard)
 	if err != nil {
 		panic(err) // a mistake in the tags
 	}
+	return k.Model.Node
+}
+
+// Names returns the names of the sub-commands.
+func Names() []string {
 	var names []string
-	for _, n := range k.Model.Children {
+	for _, n := range table().Children {
 		names = append(names, n.Name)
 	}
 	return names
+}
+
+// Commands returns the sub-commands for the help text.
+func Commands() []settings.Line {
+	var lines []settings.Line
+	for _, n := range table().Children {
+		lines = append(lines, settings.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")})
+	}
+	return lines
+}
+
+// Means reports whether the words of a command line, of which the first is one
+// of [Names], are meant for the sub-command rather than for the model. A word
+// that no prompt begins with always is. Another one is if nothing or one word
+// follows, or if it can be carried out with all that follow.
+func Means(words []string) bool {
+	switch words[0] {
+	case "config", "trust", "auth":
+		return true
+	}
+	before := words
+	if i := slices.Index(words, "--"); i >= 0 {
+		before = words[:i]
+	}
+	plain := slices.DeleteFunc(slices.Clone(before), func(w string) bool { return strings.HasPrefix(w, "-") })
+	if len(plain) <= 2 {
+		return true
+	}
+	if plain[0] == "help" { // whose words are any
+		return find(plain[1:]) != nil
+	}
+	k, err := parser(&grammar{}, io.Discard)
+	if err != nil {
+		return false
+	}
+	_, err = k.Parse(words)
+	return err == nil
 }
 
 // Run carries out a sub-command, given as on the command line. A mistake in
@@ -89,7 +137,7 @@ func Run(ctx context.Context, w *World, args []string) error {
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &settings.UsageError{Message: settings.Reword(pe.Error())}
+		return &settings.UsageError{Message: settings.Reword(pe.Error()) + aside(args)}
 	} else if err != nil {
 		return err
 	}
@@ -97,6 +145,14 @@ func Run(ctx context.Context, w *World, args []string) error {
 	in.JSON = in.JSON || g.JSON
 	kctx.BindTo(ctx, (*context.Context)(nil))
 	return kctx.Run(&in)
+}
+
+// aside says how words that are taken for a sub-command reach the model.
+func aside(words []string) string {
+	if len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
+		return ""
+	}
+	return "; gemline -- " + settings.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"
 }
 
 func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
@@ -120,8 +176,22 @@ func help(k *kong.Kong, args []string) error {
 	}
 }
 
-// document writes v as one document of JSON.
+// document writes v, which is an object, as one document of JSON that begins
+// with the version of its schema.
 func (w *World) document(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b = bytes.TrimPrefix(b, []byte("{"))
+	if !bytes.HasPrefix(b, []byte("}")) {
+		b = append([]byte(","), b...)
+	}
+	return w.print(json.RawMessage(fmt.Sprintf(`{"schema_version":%d%s`, SchemaVersion, b)))
+}
+
+// print writes v as JSON.
+func (w *World) print(v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

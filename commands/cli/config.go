@@ -359,4 +359,4 @@ func (w *World) report(files []file) error {
 type configSchema struct{}
 
 // Run prints the schema, for editors.
-func (*configSchema) Run(w *World) error { return w.document(settings.Schema()) }
+func (*configSchema) Run(w *World) error { return w.print(settings.Schema()) }

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/alecthomas/kong"
+
+	"gemline/docs"
+	"gemline/settings"
+)
+
+// helpCommand is gemline help.
+type helpCommand struct {
+	Topic []string `arg:"" optional:"" complete:"topic" help:"A page, or a command of the command line."`
+}
+
+// A topic is one as gemline help --json lists it.
+type topic struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Text  string `json:"text,omitempty"` // Markdown
+}
+
+// Run prints what is asked for, or what there is.
+func (c *helpCommand) Run(w *World) error {
+	if len(c.Topic) == 0 {
+		return w.topics()
+	}
+	words := slices.Clone(c.Topic)
+	for i, word := range words {
+		words[i] = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(word, "docs/"), ".md"))
+	}
+	page, ok := docs.Find(words[0])
+	if len(words) > 1 || !ok {
+		if node := find(words); node != nil && !w.JSON {
+			return help(node.k, words)
+		}
+		return noTopic(strings.Join(words, " "))
+	}
+	if w.JSON {
+		return w.document(topic{page.Name, page.Title, page.Text})
+	}
+	_, err := io.WriteString(w.Out, settings.Escape(docs.Plain(page.Text, w.width())))
+	return err
+}
+
+// topics lists the pages and the commands.
+func (w *World) topics() error {
+	var list []topic
+	for _, p := range docs.Pages() {
+		list = append(list, topic{Name: p.Name, Title: p.Title})
+	}
+	if w.JSON {
+		return w.document(map[string]any{"topics": list})
+	}
+	var b strings.Builder
+	b.WriteString("gemline help TOPIC prints a page:\n\n")
+	for _, t := range list {
+		fmt.Fprintf(&b, "  %-14s  %s\n", t.Name, t.Title)
+	}
+	b.WriteString("\ngemline help COMMAND says what a command can do:\n\n")
+	for _, l := range Commands() {
+		name := strings.TrimPrefix(l.Name, "gemline ")
+		fmt.Fprintf(&b, "  %-14s  %s\n", name, l.Help)
+	}
+	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
+	_, err := io.WriteString(w.Out, b.String())
+	return err
+}
+
+// width returns how wide text may be: as wide as the screen, but no wider than
+// is easy to read.
+func (w *World) width() int {
+	const most = 100
+	return max(20, min(cmp.Or(w.Width, 80), most))
+}
+
+// noTopic refuses a topic and names the one that comes nearest.
+func noTopic(name string) error {
+	var names []string
+	for _, p := range docs.Pages() {
+		names = append(names, p.Name)
+	}
+	all := names
+	for _, l := range Commands() {
+		all = append(all, strings.TrimPrefix(l.Name, "gemline "))
+	}
+	name = shorten(name)
+	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s; gemline -- help %s would be a prompt",
+		name, meant(name, all), strings.Join(names, ", "), settings.EscapeLine(name))}
+}
+
+// shorten returns what an error repeats of a text.
+func shorten(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "..."
+	}
+	return s
+}
+
+// meant returns the one of names that comes nearest to a name, as a question.
+func meant(name string, names []string) string {
+	best, least := "", 1+max(2, len(name)/3)
+	for _, n := range names {
+		if d := levenshtein.ComputeDistance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best == "" || len(name) > 60 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// A node is a command in its grammar.
+type node struct {
+	k *kong.Kong
+	*kong.Node
+}
+
+// find returns the command that words name, nil if there is none.
+func find(words []string) *node {
+	k, err := parser(&grammar{}, io.Discard)
+	if err != nil {
+		panic(err) // a mistake in the tags
+	}
+	at := k.Model.Node
+	for _, word := range words {
+		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return !n.Hidden && (n.Name == word || slices.Contains(n.Aliases, word)) })
+		if i < 0 {
+			return nil
+		}
+		at = at.Children[i]
+	}
+	return &node{k, at}
+}

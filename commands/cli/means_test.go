@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMeans(t *testing.T) {
+	for words, want := range map[string]bool{
+		"config":                true,
+		"config is what I want": true,
+		"help":                  true,
+		"help usage":            true,
+		"help me":               true, // which is refused, with advice
+		"help trust add":        true,
+		"help me fix this":      false,
+		"help trust me":         false,
+		"help --json":           true,
+		"help -- me please":     true,
+	} {
+		if got := Means(strings.Fields(words)); got != want {
+			t.Errorf("%q: %v", words, got)
+		}
+	}
+}
+
+// Whether words are a command or a prompt is never a crash, and a command that
+// is refused is refused as a usage error.
+func FuzzMeans(f *testing.F) {
+	f.Add("help me fix this")
+	f.Add("sessions show -- --")
+	f.Fuzz(func(t *testing.T, line string) {
+		if words := strings.Fields(line); len(words) > 0 {
+			Means(words)
+		}
+	})
+}

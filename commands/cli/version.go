@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"runtime"
+	"runtime/debug"
+)
+
+// SchemaVersion is that of every JSON document of the sub-commands: it grows
+// when a field changes or goes, and not when one is added.
+const SchemaVersion = 1
+
+// A Build says which program this is. What is not known is empty.
+type Build struct {
+	Version       string `json:"version"`
+	Commit        string `json:"commit"`
+	Modified      bool   `json:"modified"` // built from a tree with changes
+	Date          string `json:"date"`     // of the commit, RFC 3339
+	Go            string `json:"go"`
+	OS            string `json:"os"`
+	Arch          string `json:"arch"`
+	SchemaVersion int    `json:"schema_version"`
+}
+
+// ReadBuild returns what the program knows about itself.
+func ReadBuild(version string) Build {
+	b := Build{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// Print writes b as gemline --version does: the version, or one document.
+func (b Build) Print(w io.Writer, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(w, b.Version+"\n")
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(b)
+}

@@ -1,0 +1,66 @@
+package docs
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestPlain(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"title", "# The `page`", "THE PAGE\n"},
+		{"paragraph", "One **two**\n*three* four five six", "One two three four\nfive six\n"},
+		{"code in a line", "a `b*c` `` ` `` \\* d*e", "a b*c ` * de\n"},
+		{"a star of its own", "a * b", "a * b\n"},
+		{"links", "[usage](usage.md) [x](https://x.example/)", "usage x\n<https://x.example/>\n"},
+		{"no link", "[a] b", "[a] b\n"},
+		{"list", "Text:\n\n- one two three four five\n- six\n1. seven", "Text:\n\n- one two three four\n  five\n- six\n1. seven\n"},
+		{"fence", "```sh\n  a *b*\n\nc\n```\nd", "      a *b*\n\n    c\n\nd\n"},
+		{"indented", "a:\n\n    b `c`\n\nd", "a:\n\n    b `c`\n\nd\n"},
+		{"narrow table", "| a | |\n|---|---|\n| `x\\|y` | one two three four |\n| z | five |", "  x|y  one two three\n       four\n  z    five\n"},
+		{"wide table", "| a | b | c |\n|---|---|---|\n| x | y | |\n| z | | five |", "  x\n      b: y\n  z\n      c: five\n"},
+		{"a long word", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nb\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.ReplaceAll(Plain(c.in, 20), "\n\n\n", "\n\n")
+			want := strings.ReplaceAll(c.want, "  x\n", "  x\n")
+			if text != want {
+				t.Errorf("got\n%s\nwant\n%s", text, want)
+			}
+		})
+	}
+}
+
+// No page loses a word, keeps a mark or is wider than the screen.
+func TestPagesArePlain(t *testing.T) {
+	pages := Pages()
+	if pages[0].Name != "usage" || len(pages) < 10 {
+		t.Fatalf("%d pages, first %s", len(pages), pages[0].Name)
+	}
+	for _, p := range pages {
+		if p.Title == "" || strings.HasPrefix(p.Title, "#") {
+			t.Errorf("%s has the title %q", p.Name, p.Title)
+		}
+		for line := range strings.Lines(Plain(p.Text, 80)) {
+			line = strings.TrimSuffix(line, "\n")
+			if utf8.RuneCountInString(line) > 80 && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("%s: wider than 80 columns: %q", p.Name, line)
+			}
+			if !strings.HasPrefix(line, " ") && (strings.Contains(line, "](") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#")) {
+				t.Errorf("%s: a mark in %q", p.Name, line)
+			}
+		}
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	for _, s := range []string{"# a\n|", "| a\n|-\n| `", "```", "[a](b", "*", "    \n", "1. \\"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		text := Plain(s, 20)
+		if utf8.ValidString(s) && !utf8.ValidString(text) {
+			t.Errorf("%q becomes %q", s, text)
+		}
+	})
+}
