@@ -446,7 +446,8 @@ func (s *session) close() {
 
 // open finds the session that is gone on with, or begins another.
 func (s *session) open() ([]*genai.Content, error) {
-	o, err := journal.Open(s.sessions(), journal.Choice{Resume: s.flags.Resume.Set, Which: s.flags.Resume.Value, ID: s.flags.SessionID})
+	o, err := journal.Open(s.sessions(), journal.Choice{Resume: s.flags.Resume.Set, Which: s.flags.Resume.Value,
+		Session: s.flags.Session, ID: s.flags.SessionID})
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}

@@ -24,6 +24,11 @@
 // parts, which other programs ignore: the parts as the API sent them, with
 // their signatures. What [File] recorded is what [Load] returns.
 //
+// # One writer
+//
+// A process that records a session holds a lock on it, and no other of this
+// program goes on with it meanwhile.
+//
 // # What is not shown is not decoded
 //
 // Lines are taken apart at their outermost level only. A value is decoded when

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 	"google.golang.org/genai"
 
@@ -42,6 +43,7 @@ type File struct {
 	head    []byte
 	dirs    []string // recorded as worked in
 
+	lock *flock.Flock // keeps other processes from the session; nil before it is needed
 	out  *os.File
 	torn bool // the file may end within a line
 
@@ -101,8 +103,10 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
-// Close closes the file. A later Record opens it again.
+// Close closes the file, and leaves the session to others. A later Record opens
+// it again.
 func (f *File) Close() error {
+	defer func() { letGo(f.lock); f.lock = nil }()
 	if f.out == nil {
 		return nil
 	}
@@ -226,6 +230,12 @@ func (f *File) append(b []byte, at time.Time) error {
 func (f *File) openFile() error {
 	if f.path == "" {
 		return errors.New("there is no directory to keep it in")
+	}
+	if f.lock == nil {
+		var err error
+		if f.lock, err = hold(filepath.Dir(f.path), f.id); err != nil {
+			return err
+		}
 	}
 	if !f.exists {
 		return f.create()

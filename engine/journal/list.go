@@ -86,18 +86,22 @@ func tidy(found []Session) []Session {
 }
 
 // Exists reports whether dir has a file of the session id, worth listing or not.
-func Exists(dir, id string) bool {
-	entries, _ := os.ReadDir(dir) // what can't be read has no session
+func Exists(dir, id string) bool { return len(files(dir, id)) > 0 }
+
+// files returns what the files of the session id in dir hold. What can't be
+// read has no session.
+func files(dir, id string) (found []Session) {
+	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		name := e.Name()
 		if !e.Type().IsRegular() || !isSessionName(name) || !strings.Contains(name, plain(short(id))) {
 			continue
 		}
 		if s, err := read(filepath.Join(dir, name)); err == nil && s.ID == id {
-			return true
+			found = append(found, s)
 		}
 	}
-	return false
+	return found
 }
 
 func isSessionName(name string) bool {

@@ -1,11 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,9 +17,10 @@ import (
 
 // Choice says which session to go on with.
 type Choice struct {
-	Resume bool   // one that was kept
-	Which  string // see [Find]
-	ID     string // of a session that begins; a made-up one if empty
+	Resume  bool   // one that was kept
+	Which   string // see [Find]
+	Session string // the one of this id, or one that begins with it
+	ID      string // of a session that begins; a made-up one if empty
 }
 
 // Opened is a session to work with.
@@ -28,7 +32,8 @@ type Opened struct {
 }
 
 // Open returns the session that choice names among those in cfg.Dir, or one
-// that begins there, whose ID is choice's.
+// that begins there, whose ID is choice's. One that another process works with
+// is a [BusyError].
 func Open(cfg Config, choice Choice) (Opened, error) {
 	if choice.Resume {
 		sessions, err := List(cfg.Dir)
@@ -37,28 +42,71 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		}
 		found, err := Find(sessions, choice.Which)
 		if err == nil {
-			return resume(found.Path, cfg.Now)
+			return resume(found, cfg.Now)
 		}
 		if !errors.Is(err, ErrNone) {
 			return Opened{}, err
 		}
 	}
-	switch cfg.ID = choice.ID; {
-	case cfg.ID == "":
+	cfg.ID = cmp.Or(choice.Session, choice.ID)
+	if cfg.ID == "" {
 		id, err := uuid.NewRandom()
 		if err != nil {
 			return Opened{}, err
 		}
 		cfg.ID = id.String()
-	case !ValidID(cfg.ID):
-		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
-	case Exists(cfg.Dir, cfg.ID):
-		return Opened{}, fmt.Errorf("there is a session %s already; --resume %s goes on with it", cfg.ID, cfg.ID)
+		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
 	}
-	return Opened{File: New(cfg), Fresh: choice.Resume}, nil
+	if !ValidID(cfg.ID) {
+		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
+	}
+	return named(cfg, choice.Session != "")
 }
 
-func resume(path string, now func() time.Time) (Opened, error) {
+// named returns the session cfg.ID, which begins unless there is one that may
+// be gone on with.
+func named(cfg Config, goOn bool) (o Opened, err error) {
+	lock, err := hold(cfg.Dir, cfg.ID)
+	if err != nil {
+		return Opened{}, err
+	}
+	defer func() {
+		if err != nil {
+			letGo(lock)
+		}
+	}()
+	files := files(cfg.Dir, cfg.ID)
+	kept := tidy(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
+	switch {
+	case goOn && len(kept) > 0:
+		if o, err = reopen(kept[0].Path, cfg.Now); err != nil {
+			return Opened{}, err
+		}
+	case !goOn && len(files) > 0:
+		return Opened{}, fmt.Errorf("there is a session %s already; --resume %s goes on with it", cfg.ID, cfg.ID)
+	default:
+		o = Opened{File: New(cfg)}
+	}
+	o.File.lock = lock
+	return o, nil
+}
+
+// resume returns a session that was kept.
+func resume(s Session, now func() time.Time) (Opened, error) {
+	lock, err := hold(filepath.Dir(s.Path), s.ID)
+	if err != nil {
+		return Opened{}, err
+	}
+	o, err := reopen(s.Path, now)
+	if err != nil {
+		letGo(lock)
+		return Opened{}, err
+	}
+	o.File.lock = lock
+	return o, nil
+}
+
+func reopen(path string, now func() time.Time) (Opened, error) {
 	talk, err := Load(path)
 	if err != nil {
 		return Opened{}, err
