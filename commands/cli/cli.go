@@ -123,17 +123,17 @@ func Means(words []string) bool {
 // Run carries out a sub-command, given as on the command line. A mistake in
 // args is a [settings.UsageError].
 func Run(ctx context.Context, w *World, args []string) error {
-	var g grammar
-	k, err := parser(&g, w.Out)
-	if err != nil {
-		return err
-	}
 	before := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		before = args[:i]
 	}
 	if slices.ContainsFunc(before, wantsHelp) {
-		return help(k, before)
+		return w.usage(before)
+	}
+	var g grammar
+	k, err := parser(&g, w.Out)
+	if err != nil {
+		return err
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
@@ -162,8 +162,12 @@ func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
 
 func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }
 
-// help prints what can be said about the command that args begin with.
-func help(k *kong.Kong, args []string) error {
+// usage prints what can be said about the command that args begin with.
+func (w *World) usage(args []string) error {
+	k, err := parser(&grammar{}, w.Out)
+	if err != nil {
+		return err
+	}
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	for ; ; words = words[:len(words)-1] {
 		kctx, err := kong.Trace(k, words)

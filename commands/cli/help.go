@@ -37,8 +37,8 @@ func (c *helpCommand) Run(w *World) error {
 	}
 	page, ok := docs.Find(words[0])
 	if len(words) > 1 || !ok {
-		if node := find(words); node != nil && !w.JSON {
-			return help(node.k, words)
+		if find(words) != nil && !w.JSON {
+			return w.usage(words)
 		}
 		return noTopic(strings.Join(words, " "))
 	}
@@ -117,19 +117,9 @@ func meant(name string, names []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// A node is a command in its grammar.
-type node struct {
-	k *kong.Kong
-	*kong.Node
-}
-
 // find returns the command that words name, nil if there is none.
-func find(words []string) *node {
-	k, err := parser(&grammar{}, io.Discard)
-	if err != nil {
-		panic(err) // a mistake in the tags
-	}
-	at := k.Model.Node
+func find(words []string) *kong.Node {
+	at := table()
 	for _, word := range words {
 		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return !n.Hidden && (n.Name == word || slices.Contains(n.Aliases, word)) })
 		if i < 0 {
@@ -137,5 +127,5 @@ func find(words []string) *node {
 		}
 		at = at.Children[i]
 	}
-	return &node{k, at}
+	return at
 }
