@@ -29,6 +29,7 @@ func TestImports(t *testing.T) {
 		"gemline/engine/model":       {"gemline/engine"},
 		"gemline/engine/policy":      {"gemline/engine"},
 		"gemline/engine/prompt":      {},
+		"gemline/engine/schema":      {},
 		"gemline/engine/tally":       {"gemline/engine"},
 		"gemline/settings":           {"gemline/settings/jsonc"},
 		"gemline/settings/jsonc":     {},

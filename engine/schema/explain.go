@@ -1,0 +1,237 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	lib "github.com/google/jsonschema-go/jsonschema"
+)
+
+// most is how many problems are told.
+const most = 20
+
+// explain returns what about v does not fit.
+func (s *Schema) explain(v any) []*Problem {
+	if s.whole.Validate(v) == nil {
+		return nil
+	}
+	e := &explainer{schema: s, probes: map[*lib.Schema]*lib.Resolved{}}
+	e.visit(s.root, v, "")
+	if len(e.problems) == 0 {
+		e.tell("", "does not fit the schema")
+	}
+	return e.problems[:min(len(e.problems), most)]
+}
+
+// An explainer finds the places where a value does not fit.
+type explainer struct {
+	schema   *Schema
+	probes   map[*lib.Schema]*lib.Resolved
+	problems []*Problem
+	from     string // the place of the whole
+	alien    bool   // which is of another type
+}
+
+func (e *explainer) tell(at, format string, args ...any) {
+	e.problems = append(e.problems, &Problem{At: at, Message: oneLine(fmt.Sprintf(format, args...))})
+}
+
+// fits asks the library whether v fits the schema sub.
+func (e *explainer) fits(sub *lib.Schema, v any) bool {
+	probe := e.probes[sub]
+	if probe == nil {
+		whole := url.URL{Scheme: "gemline", Host: "schema", Path: "/"}
+		part := whole
+		part.Fragment = e.schema.at[sub]
+		// The reference keeps those inside sub pointing to where they did.
+		var err error
+		probe, err = (&lib.Schema{Schema: e.schema.root.Schema, Ref: part.String()}).Resolve(&lib.ResolveOptions{
+			Loader: func(*url.URL) (*lib.Schema, error) { return e.schema.root.CloneSchemas(), nil },
+		})
+		if err != nil {
+			return true // no more is told about this place
+		}
+		e.probes[sub] = probe
+	}
+	return probe.Validate(v) == nil
+}
+
+// visit tells what about v, which is at the given place, does not fit sub.
+func (e *explainer) visit(sub *lib.Schema, v any, at string) {
+	if len(e.problems) >= most || e.fits(sub, v) {
+		return
+	}
+	before := len(e.problems)
+	if sub.Ref != "" {
+		e.visit(e.schema.target(sub.Ref), v, at)
+		if e.schema.root.Schema == draft07 {
+			return
+		}
+	}
+	for _, k := range keywords {
+		if alone := k.alone(sub); alone != nil && !fits(alone, v) {
+			e.tell(at, "%s", k.say(sub, v))
+			if k.name == "type" {
+				e.alien = e.alien || at == e.from
+				return // the others speak of another type
+			}
+		}
+	}
+	for _, part := range sub.AllOf {
+		if _, given := e.schema.at[part]; !given { // lower made it
+			if !fits(part, v) {
+				e.tell(at, "must be %s", shapes[part.Format].words)
+			}
+			continue
+		}
+		e.visit(part, v, at)
+	}
+	e.choice("anyOf", sub.AnyOf, v, at)
+	e.choice("oneOf", sub.OneOf, v, at)
+	if sub.If != nil {
+		branch := sub.Else
+		if e.fits(sub.If, v) {
+			branch = sub.Then
+		}
+		if branch != nil {
+			e.visit(branch, v, at)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		e.object(sub, v, at)
+	case []any:
+		e.list(sub, v, at)
+	}
+	if len(e.problems) == before {
+		e.tell(at, "does not fit %s of the schema", obscure(sub))
+	}
+}
+
+// choice tells what about v fits none of several schemas, by the one that comes
+// nearest.
+func (e *explainer) choice(keyword string, subs []*lib.Schema, v any, at string) {
+	if len(subs) == 0 {
+		return
+	}
+	var nearest *explainer
+	fitting := 0
+	for _, sub := range subs {
+		if e.fits(sub, v) {
+			fitting++
+			continue
+		}
+		f := &explainer{schema: e.schema, probes: e.probes, from: at}
+		f.visit(sub, v, at)
+		if nearest == nil || nearest.alien && !f.alien || nearest.alien == f.alien && len(f.problems) < len(nearest.problems) {
+			nearest = f
+		}
+	}
+	switch {
+	case fitting == 0:
+		e.tell(at, "fits none of the %d schemas of %s; of the nearest:", len(subs), keyword)
+		e.problems = append(e.problems, nearest.problems...)
+	case fitting > 1 && keyword == "oneOf":
+		e.tell(at, "fits %d schemas of oneOf, and must fit one", fitting)
+	}
+}
+
+func (e *explainer) object(sub *lib.Schema, v map[string]any, at string) {
+	for _, name := range sub.Required {
+		if _, ok := v[name]; !ok {
+			e.tell(at, "lacks %s", quoted(name))
+		}
+	}
+	for _, name := range sorted(v) {
+		known := false
+		if p := sub.Properties[name]; p != nil {
+			known = true
+			e.visit(p, v[name], at+"/"+token(name))
+		}
+		for _, pattern := range sorted(sub.PatternProperties) {
+			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
+				known = true
+				e.visit(sub.PatternProperties[pattern], v[name], at+"/"+token(name))
+			}
+		}
+		switch more := sub.AdditionalProperties; {
+		case known || more == nil:
+		case forbids(more):
+			e.tell(at, "must not have %s", quoted(name))
+		default:
+			e.visit(more, v[name], at+"/"+token(name))
+		}
+	}
+}
+
+func (e *explainer) list(sub *lib.Schema, v []any, at string) {
+	first, rest := sub.PrefixItems, sub.Items
+	if sub.ItemsArray != nil {
+		first, rest = sub.ItemsArray, sub.AdditionalItems
+	}
+	for i, item := range v {
+		place := fmt.Sprintf("%s/%d", at, i)
+		switch {
+		case i < len(first):
+			e.visit(first[i], item, place)
+		case rest != nil && forbids(rest):
+			e.tell(at, "must not have more than %d items", len(first))
+			return
+		case rest != nil:
+			e.visit(rest, item, place)
+		}
+	}
+}
+
+// forbids reports whether s is the schema false.
+func forbids(s *lib.Schema) bool {
+	b, err := json.Marshal(s)
+	return err == nil && string(b) == "false"
+}
+
+// fits reports whether v fits a schema without references.
+func fits(alone *lib.Schema, v any) bool {
+	r, err := alone.Resolve(nil)
+	return err != nil || r.Validate(v) == nil
+}
+
+// obscure names the keywords of s that no other words are found for.
+func obscure(s *lib.Schema) string {
+	var names []string
+	for _, c := range children(s) {
+		key, _, _ := strings.Cut(c.key, "/")
+		switch key {
+		case "contains", "not", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "dependencies":
+			names = append(names, key)
+		}
+	}
+	if s.DependentRequired != nil {
+		names = append(names, "dependentRequired")
+	}
+	if s.DependencyStrings != nil {
+		names = append(names, "dependencies")
+	}
+	slices.Sort(names)
+	switch names = slices.Compact(names); len(names) {
+	case 0:
+		return "a rule"
+	case 1:
+		return quoted(names[0])
+	}
+	return "one of " + strings.Join(names, ", ")
+}
+
+// quoted returns s as JSON.
+func quoted(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
