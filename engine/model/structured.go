@@ -1,0 +1,142 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A Structured is a Generator that has another one answer with JSON.
+//
+// The instruction always says so. The API holds the model to the schema, too,
+// where it can: from Gemini 3 on in every request, with older models only in
+// those without tools, which are the ones after Insist. A schema that the API
+// refuses is left out from then on, and the user is told once.
+type Structured struct {
+	engine.Generator
+	schema   any
+	words    string
+	insists  atomic.Bool
+	refused  [2]atomic.Bool // without and with tools
+	reported atomic.Bool
+}
+
+// Structure returns a Generator that asks g for answers that fit a JSON Schema,
+// which must be an object. Whether they do is for the caller to see.
+func Structure(g engine.Generator, schema json.RawMessage) (*Structured, error) {
+	var s map[string]any
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return nil, err
+	}
+	delete(s, "$schema") // which the API does not know
+	return &Structured{Generator: g, schema: s, words: `# The form of the final answer
+
+Work with the tools as the task needs it. The final answer is read by a program: it is one JSON value that fits the JSON Schema below and nothing else, with no words before or after it and no code fence around it.
+
+` + string(schema)}, nil
+}
+
+// Insist says that there is nothing left to do but to answer: requests to older
+// models go without tools from now on, so that the API can hold them to the
+// schema.
+func (s *Structured) Insist() { s.insists.Store(true) }
+
+// Generate implements [engine.Generator].
+func (s *Structured) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		asked := s.instructed(req)
+		bare := *asked.Config
+		if len(bare.Tools) > 0 && s.insists.Load() && !together(req.Model) {
+			bare.Tools, bare.ToolConfig = nil, nil
+		}
+		refused := &s.refused[min(len(bare.Tools), 1)]
+		asked.Config = &bare
+		if len(bare.Tools) > 0 && !together(req.Model) || refused.Load() {
+			s.Generator.Generate(ctx, asked)(yield)
+			return
+		}
+		held := bare
+		held.ResponseMIMEType, held.ResponseJsonSchema = "application/json", s.schema
+		first, again := true, false
+		for chunk, err := range s.Generator.Generate(ctx, s.with(asked, &held)) {
+			if again = first && unfit(err); again {
+				break
+			}
+			first = false
+			if !yield(chunk, err) {
+				return
+			}
+		}
+		if !again {
+			return
+		}
+		for chunk, err := range s.Generator.Generate(ctx, asked) {
+			if err == nil && !refused.Swap(true) && !s.reported.Swap(true) && req.Notify != nil {
+				req.Notify(engine.Notice{Text: "the model's server does not take the JSON schema; what it answers is checked all the same"})
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+// instructed returns a copy of req whose instruction speaks of the answer.
+func (s *Structured) instructed(req *engine.Request) *engine.Request {
+	config := genai.GenerateContentConfig{}
+	if req.Config != nil {
+		config = *req.Config
+	}
+	system := &genai.Content{Role: genai.RoleUser}
+	if c := config.SystemInstruction; c != nil {
+		system.Role, system.Parts = c.Role, slices.Clone(c.Parts)
+	}
+	text := s.words
+	if n := len(system.Parts); n > 0 && isText(system.Parts[n-1]) {
+		text = system.Parts[n-1].Text + "\n\n" + text
+		system.Parts = system.Parts[:n-1]
+	}
+	system.Parts = append(system.Parts, genai.NewPartFromText(text))
+	config.SystemInstruction = system
+	return s.with(req, &config)
+}
+
+func isText(p *genai.Part) bool { return p != nil && p.Text != "" }
+
+// with returns a copy of req with another config.
+func (*Structured) with(req *engine.Request, config *genai.GenerateContentConfig) *engine.Request {
+	r := *req
+	r.Config = config
+	return &r
+}
+
+// together reports whether a model takes tools and a schema in one request.
+func together(model string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), "gemini-")
+	if !ok {
+		return false
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(rest)
+	}
+	n, err := strconv.Atoi(rest[:end])
+	return err == nil && n >= 3
+}
+
+// unfit reports whether err may be about the schema. What the API says about
+// one is different from model to model, so that only the next request tells.
+func unfit(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == BadRequest && e.HTTP == http.StatusBadRequest
+}
