@@ -77,29 +77,66 @@ func start(args []string) (code int) {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		stray(null)
 	}
-	shell.Conceal() // where it can't be had, children still lack the keys
 	before, command, managed := settings.Subcommand(args, cli.Names())
 	if managed = managed && cli.Means(command); managed {
 		args = before
 	}
 	flags, err := settings.ParseFlags(args)
 	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
-	if err == nil && !flags.Version && !flags.Help {
+	if err != nil {
+		s.flags = settings.Wanted(args) // at least that
+	}
+	if fd := s.flags.JSONFd; fd != nil && !managed {
+		var ferr error
+		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
+			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
+		}
+	}
+	shell.Conceal() // where it can't be had, children still lack the keys
+	s.interactive = err == nil && flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	reporter := sync.OnceValue(func() repl.Reporter { return s.reporter(managed, stop) })
+	defer listen(stop, s.interactive, func(err error) { // until the last word is written
+		defer func() { recover() }() // nobody is left to tell
+		s.restore()
+		s.finish(ctx, reporter(), err)
+	})()
+	defer func() {
+		if v := recover(); v != nil {
+			if flags.Debug {
+				fmt.Fprintf(stderr, "%s\n", debug.Stack())
+			}
+			code = s.finish(ctx, reporter(), &crash{value: v})
+		}
+	}()
+	switch {
+	case err != nil:
+		s.settle(managed) // which format do the settings say?
+	case !flags.Version && !flags.Help:
 		err = s.settle(managed)
 	}
-	if err == nil && (flags.Version || flags.Help || flags.ListSessions) {
+	switch {
+	case err != nil:
+	case flags.Version || flags.Help || flags.ListSessions:
 		if err = s.inform(); err == nil {
 			return 0
 		}
+	case managed:
+		if err = s.manage(ctx, reporter(), command); err == nil {
+			return 0
+		}
+	default:
+		err = s.run(ctx, reporter())
 	}
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	format := cmp.Or(settings.WantedFormat(args), s.settings.Format)
-	if managed {
-		format = "text" // a sub-command prints its own document, and an error is no record of a run
-	}
-	reporter := repl.NewReporter(format, repl.Report{
-		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: flags.Quiet, Raw: flags.RawOutput,
+	return s.finish(ctx, reporter(), err)
+}
+
+// reporter returns the one who tells how the run goes and ends. A sub-command
+// prints its own document, and an error of one is no record of a run.
+func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
+	r := repl.Report{
+		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
 		Version: version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) },
 		Broken: func(err error) {
 			if errors.Is(err, syscall.EPIPE) {
@@ -107,26 +144,15 @@ func start(args []string) (code int) {
 			}
 			stop(unwritten(err))
 		},
-	})
-	defer listen(stop, s.interactive, s.restore)() // until the last word is written
-	defer func() {
-		if v := recover(); v != nil {
-			if flags.Debug {
-				fmt.Fprintf(stderr, "%s\n", debug.Stack())
-			}
-			code = s.finish(ctx, reporter, &crash{value: v})
-		}
-	}()
-	switch {
-	case err != nil:
-	case managed:
-		if err = s.manage(ctx, reporter, command); err == nil {
-			return 0
-		}
-	default:
-		err = s.run(ctx, reporter)
+		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
 	}
-	return s.finish(ctx, reporter, err)
+	if managed {
+		return repl.NewReporter("text", r)
+	}
+	if s.json != nil {
+		r.JSON = s.json
+	}
+	return repl.NewReporter(cmp.Or(s.flags.Format(), s.settings.Format), r)
 }
 
 // manage carries out a sub-command of the command line.
@@ -177,7 +203,6 @@ func (s *session) settle(managed bool) error {
 	}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, os.Getenv("GEMINI_CLI_HOME"), here)
-	s.interactive = s.flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	if err := s.load(false); err != nil && !managed || s.flags.ListSessions {
 		return err
 	}
@@ -343,11 +368,11 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 // ignored when the program began, as by nohup, stays ignored.
 //
 // A run that does not end soon after, as when nobody reads what it writes, is
-// left behind, and restore mends the terminal. The signals stay caught until the process is gone: a terminal
-// that goes away may be noticed before its signal comes, and the exit code is
-// the same then.
-func listen(stop context.CancelCauseFunc, interactive bool, restore func()) (end func()) {
-	const soon = 3 * time.Second
+// left behind, and last has a moment to say how it ended. The signals stay
+// caught until the process is gone: a terminal that goes away may be noticed
+// before its signal comes, and the exit code is the same then.
+func listen(stop context.CancelCauseFunc, interactive bool, last func(error)) (end func()) {
+	const soon, moment = 3 * time.Second, time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
 		if !signal.Ignored(sig) && (sig != os.Interrupt || !interactive) {
@@ -361,11 +386,17 @@ func listen(stop context.CancelCauseFunc, interactive bool, restore func()) (end
 	wg.Go(func() {
 		select {
 		case sig := <-signals:
-			stop(signalled(sig.(syscall.Signal)))
+			cause := signalled(sig.(syscall.Signal))
+			stop(cause)
 			select {
 			case <-time.After(soon):
-				restore()
-				os.Exit(outcome(signalled(sig.(syscall.Signal))).ExitCode)
+				said := make(chan struct{})
+				go func() { defer close(said); last(cause) }()
+				select {
+				case <-time.After(moment):
+				case <-said:
+				}
+				os.Exit(outcome(cause).ExitCode)
 			case <-done:
 			}
 		case <-done:
@@ -391,6 +422,7 @@ type session struct {
 	paths       settings.Paths
 	project     settings.Project
 	interactive bool
+	json        *os.File // of --json-fd, nil without
 	count       *tally.Tally
 	policy      *policy.Policy
 	notify      func(string)
@@ -1054,10 +1086,13 @@ func (c *crash) Error() string { return fmt.Sprintf("a mistake in gemline: %.500
 
 // unwritten is the error of a run whose output can't be written.
 func unwritten(err error) error {
+	where := "standard output"
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
+		if err = pe.Err; strings.HasPrefix(pe.Path, "descriptor ") {
+			where = pe.Path
+		}
 	}
-	return fmt.Errorf("standard output: %w", err)
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 // finish reports how the run ended and returns the exit code.
@@ -1065,16 +1100,17 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	left := 128 + int(syscall.SIGPIPE)
-	if s.flags.PipeOK {
+	o, left := outcome(err), 128+int(syscall.SIGPIPE)
+	if o.Silent = err == signalled(syscall.SIGPIPE); s.flags.PipeOK { // nobody reads
 		left = 0
+		if o.Silent {
+			o = repl.Outcome{Reason: o.Reason, Silent: true}
+		}
 	}
-	if err == signalled(syscall.SIGPIPE) { // nobody reads; say nothing
-		return left
-	}
-	o := outcome(err)
 	werr := reporter.Finish(o)
 	switch {
+	case o.Silent:
+		return left
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/genai"
@@ -154,8 +155,8 @@ func (s speaker) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A Reporter tells the world about a one-shot run. It must not be used
-// concurrently.
+// A Reporter tells the world about a one-shot run. It may be used concurrently,
+// so that a run that hangs can be finished by someone else.
 type Reporter interface {
 	// Begin says that the run begins. It is not called for a run that fails
 	// before that.
@@ -187,6 +188,7 @@ type Outcome struct {
 	Hint       string // what to do about it; may be empty
 	HTTP       int    // the status the server answered with, 0 if it did not
 	RetryAfter time.Duration
+	Silent     bool // the user is told nothing of the failure on Err
 }
 
 // failed reports whether o is a failure.
@@ -230,14 +232,25 @@ type Report struct {
 	Quiet    bool // nothing but errors on Err
 	Raw      bool // escape sequences in the model's text stay
 
+	// JSON, if not nil, is where JSON goes, while text goes to Out.
+	JSON io.Writer
+
 	// Broken, if not nil, is called with the first error of writing to Out,
-	// so that the run can be stopped.
+	// and to JSON, so that the run can be stopped.
 	Broken func(error)
+
+	// Unwritten, if not nil, returns how a run ends whose last words could
+	// not be written to Out.
+	Unwritten func(error) Outcome
 }
 
 // NewReporter returns the Reporter for an output format: text, json or
-// stream-json. Anything else is text.
+// stream-json. Anything else is text. With [Report.JSON] there are two: text,
+// and json unless the format is stream-json.
 func NewReporter(format string, r Report) Reporter {
+	if r.JSON != nil {
+		return newBoth(format, r)
+	}
 	c := &core{Report: r, began: r.Now(), denied: []denial{}}
 	if c.Tally == nil {
 		c.Tally = &tally.Tally{}
@@ -261,12 +274,15 @@ type form interface {
 // A reporter sees to it that a form is ended once.
 type reporter struct {
 	*core
+	mu   sync.Mutex
 	form form
 	over bool
 }
 
 // Begin implements [Reporter].
 func (r *reporter) Begin(in Init) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.over {
 		return
 	}
@@ -276,6 +292,8 @@ func (r *reporter) Begin(in Init) {
 
 // Event implements [Reporter].
 func (r *reporter) Event(ev engine.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.over {
 		return
 	}
@@ -285,11 +303,13 @@ func (r *reporter) Event(ev engine.Event) {
 
 // Finish implements [Reporter].
 func (r *reporter) Finish(o Outcome) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.over {
 		r.over = true
 		o = o.complete()
 		r.form.end(o)
-		if o.failed() {
+		if o.failed() && !o.Silent {
 			r.complain(o)
 		}
 	}

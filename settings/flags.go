@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
 )
 
@@ -48,7 +46,7 @@ type Flags struct {
 	JSONSchema   string   `name:"json-schema" placeholder:"FILE|JSON" group:"Output" help:"Print nothing but a JSON value that fits this schema; exit code 65 if there is none."`
 	MaxRepairs   int      `name:"max-repairs" default:"2" placeholder:"N" group:"Output" help:"With --json-schema: let the model mend an answer that does not fit N times; 2 if not given."`
 	Output       string   `short:"O" placeholder:"FILE" group:"Output" help:"Write to a file instead of standard output: all of it, or nothing."`
-	JSONFd       int      `name:"json-fd" placeholder:"N" group:"Output" help:"Write JSON to this descriptor, and text to standard output."`
+	JSONFd       *int     `name:"json-fd" placeholder:"N" group:"Output" help:"Write JSON to this descriptor, and text to standard output."`
 	PipeOK       bool     `name:"pipe-ok" group:"Output" help:"End with 0 when nobody reads the output any more."`
 	RawOutput    bool     `name:"raw-output" group:"Output" help:"Leave escape sequences in the model's text."`
 	AcceptRaw    bool     `name:"accept-raw-output-risk" hidden:"" group:"Output" help:"Accepted for scripts; means nothing."`
@@ -150,7 +148,7 @@ func (f *Flags) Interactive(stdin, stdout bool, getenv func(string) string) bool
 		return true
 	case f.Prompt != "", f.Dash(), f.Stdin, f.NoInput, f.Format() == "json", f.Format() == "stream-json",
 		f.Batch != "", f.InputFormat == "stream-json", f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
-		f.Output != "", f.JSONFd != 0:
+		f.Output != "", f.JSONFd != nil:
 		return false
 	}
 	return getenv("CI") != "true" && getenv("GITHUB_ACTIONS") != "true"
@@ -286,8 +284,8 @@ func (f *Flags) agree() error {
 		return usage("--max-repairs must not be negative")
 	case f.Jobs < 0 || f.Jobs > MaxJobs:
 		return usage("--jobs must be between 1 and %d", MaxJobs)
-	case f.JSONFd < 0:
-		return usage("--json-fd must not be negative")
+	case f.JSONFd != nil && *f.JSONFd < 3:
+		return usage("--json-fd must be 3 or more: 1 and 2 are standard output and standard error")
 	case f.Batch == "" && (f.Jobs > 0 || f.BatchFormat != "" || f.Unordered || f.BatchState != "" || f.BatchFresh || f.BatchAPI):
 		return usage("--jobs, --unordered and the flags that begin with --batch- need --batch")
 	}
@@ -330,7 +328,7 @@ func (f *Flags) exclusive() []pair {
 		{batch, "--batch", f.SessionID != "", "--session-id"},
 		{batch, "--batch", f.Patch, "--patch"},
 		{batch, "--batch", f.DryRun, "--dry-run"},
-		{batch, "--batch", f.JSONFd != 0, "--json-fd"},
+		{batch, "--batch", f.JSONFd != nil, "--json-fd"},
 		{f.Batch == "-", "--batch -", f.Stdin, "--stdin"},
 		{talk, "--input-format stream-json", prompt, "a prompt"},
 		{talk, "--input-format stream-json", f.Stdin || f.NoStdin, "--stdin or --no-stdin"},
@@ -338,169 +336,4 @@ func (f *Flags) exclusive() []pair {
 		{talk, "--input-format stream-json", f.JSON, "--json"},
 		{talk, "--input-format stream-json", f.Output != "", "--output"},
 	}
-}
-
-// arrange puts the flags in front of the words, each with its value in the
-// same argument. So words and flags may be mixed, a value may begin with a
-// hyphen, and every mistake is told in our own words.
-func arrange(k *kong.Kong, args []string) ([]string, error) {
-	long, short := map[string]*kong.Flag{}, map[string]*kong.Flag{}
-	for _, fl := range k.Model.Flags {
-		long[fl.Name] = fl
-		for _, a := range fl.Aliases {
-			long[a] = fl
-		}
-		if fl.Short != 0 {
-			short[string(fl.Short)] = fl
-		}
-	}
-	var flags, words []string
-	seen := map[string]bool{}
-	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		if arg == "--" {
-			words = append(words, args...)
-			break
-		}
-		if arg == "-" || !strings.HasPrefix(arg, "-") {
-			words = append(words, arg)
-			continue
-		}
-		name, value, given := strings.Cut(arg, "=")
-		var fl *kong.Flag
-		switch {
-		case strings.HasPrefix(name, "--"):
-			fl = long[kebab(name[2:])]
-			if off := strings.TrimPrefix(kebab(name[2:]), "no-"); fl == nil && long[off] != nil && long[off].IsBool() && !given {
-				fl, value, given = long[off], "false", true
-			}
-		case len(name) > 2 && short[name[1:2]] != nil: // -ovalue, or switches run together
-			rest := strings.TrimPrefix(arg, name[:2])
-			fl = short[name[1:2]]
-			if fl.IsBool() && !optional(fl) {
-				args = append([]string{"-" + rest}, args...)
-				value, given = "", false
-			} else {
-				value, given = strings.TrimPrefix(rest, "="), true
-			}
-		default:
-			fl = short[name[1:]]
-		}
-		if fl == nil {
-			return nil, unknown(name, long)
-		}
-		switch {
-		case fl.IsBool() && !optional(fl):
-		case given:
-		case optional(fl):
-			if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-				value, given, args = args[0], true, args[1:]
-			}
-		case len(args) == 0:
-			return nil, usage("--%s needs a value", fl.Name)
-		default:
-			value, given, args = args[0], true, args[1:]
-		}
-		if seen[fl.Name] && (fl.Name == "prompt" || fl.Name == "prompt-interactive") {
-			return nil, usage("--%s is given twice", fl.Name)
-		}
-		seen[fl.Name] = true
-		flag := "--" + fl.Name
-		if given {
-			flag += "=" + value
-		}
-		flags = append(flags, flag)
-	}
-	if len(words) > 0 {
-		flags = append(append(flags, "--"), words...)
-	}
-	return flags, nil
-}
-
-// Subcommand finds the sub-command of a command line, which is its first word
-// if that is one of names and no flag before it has a prompt. It returns what stands before and what follows from
-// there.
-func Subcommand(args, names []string) (before, from []string, ok bool) {
-	k, err := parser(&Flags{})
-	if err != nil {
-		return nil, nil, false
-	}
-	wants := map[string]bool{} // flags whose value is the next argument
-	for _, fl := range k.Model.Flags {
-		if fl.IsBool() {
-			continue
-		}
-		wants["--"+fl.Name] = true
-		if fl.Short != 0 {
-			wants["-"+string(fl.Short)] = true
-		}
-	}
-	for i := 0; i < len(args); i++ {
-		name, _, _ := strings.Cut(args[i], "=")
-		switch arg := args[i]; {
-		case arg == "--", arg == "-":
-			return nil, nil, false
-		case slices.Contains([]string{"-p", "--prompt", "-i", "--prompt-interactive"}, kebab(name)):
-			return nil, nil, false // there is a prompt, so the words are none
-		case !strings.HasPrefix(arg, "-"):
-			return args[:i:i], args[i:], slices.Contains(names, arg)
-		case wants[kebab(arg)]:
-			i++
-		}
-	}
-	return nil, nil, false
-}
-
-func optional(fl *kong.Flag) bool {
-	return fl.Target.Type() == reflect.TypeOf(Optional{})
-}
-
-// kebab turns the camelCase spelling of a flag into the usual one.
-func kebab(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// unknown refuses a flag and names the one that comes nearest.
-func unknown(name string, long map[string]*kong.Flag) error {
-	bare := strings.TrimLeft(name, "-")
-	best, least := "", 1+max(2, len(bare)/3)
-	for n, fl := range long {
-		if d := levenshtein.ComputeDistance(bare, n); !fl.Hidden && (d < least || d == least && best != "" && n < best) {
-			best, least = n, d
-		}
-	}
-	if best == "" {
-		return usage("unknown flag %.100s; see gemline --help", name)
-	}
-	return usage("unknown flag %.100s; did you mean --%s?", name, best)
-}
-
-// WantedFormat returns the output format that a command line asks for, even
-// one that can't be parsed: whoever asked for JSON is told so in JSON.
-func WantedFormat(args []string) string {
-	format := ""
-	for i, arg := range args {
-		name, value, given := strings.Cut(arg, "=")
-		switch kebab(name) {
-		case "--":
-			return format
-		case "--json":
-			format = "json"
-		case "-o", "--output-format":
-			if !given && i+1 < len(args) {
-				value = args[i+1]
-			}
-			format = value
-		}
-	}
-	return format
 }

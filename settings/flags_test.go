@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -141,16 +142,34 @@ func TestSessionOrOneAnswer(t *testing.T) {
 	}
 }
 
-func TestWantedFormat(t *testing.T) {
+// Of a command line that can't be parsed, where and how to tell is known all
+// the same.
+func TestWanted(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                          "",
-		"--json|--nonsense":         "json",
-		"--nonsense|-o|stream-json": "stream-json",
-		"--outputFormat=json|-z":    "json",
-		"-o":                        "",
-		"--|--json":                 "",
+		"":                              "",
+		"--json|--nonsense":             "json",
+		"--nonsense|-o|stream-json":     "stream-json",
+		"--outputFormat=json|-z":        "json",
+		"-ostream-json|-z":              "stream-json",
+		"-qo|json|-z":                   "json",
+		"--json|-o|jsno":                "json",
+		"--json=false|-z":               "",
+		"-p|--json|-z":                  "", // a prompt
+		"-z|-o|text|--json":             "json",
+		"-o":                            "",
+		"-o|json|-o":                    "json",
+		"--|--json":                     "",
+		"hello|--json|--max-turns|many": "json",
+		"--json-fd|7|-z":                " 7",
+		"--json-fd|1|-z":                "",
+		"--json-fd=seven|-o|json|-z":    "json",
 	} {
-		if got := WantedFormat(split(args)); got != want {
+		f := Wanted(split(args))
+		got := f.Format()
+		if f.JSONFd != nil {
+			got += fmt.Sprintf(" %d", *f.JSONFd)
+		}
+		if got != want {
 			t.Errorf("%q: got %q; want %q", args, got, want)
 		}
 	}

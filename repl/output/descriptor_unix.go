@@ -1,0 +1,37 @@
+//go:build unix
+
+package output
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptor returns the file that whoever started the program gave it as
+// descriptor n, for writing. Children of the program don't have it.
+//
+// A descriptor that is closed when a program is started may be in use soon
+// after, for something of the program's own. That is told apart by the flag
+// that all of these carry, and that no inherited one can have.
+func Descriptor(n int) (*os.File, error) {
+	flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
+	if err != nil || flags&unix.FD_CLOEXEC != 0 {
+		return nil, fmt.Errorf("descriptor %d is not open; a shell opens it with %d>FILE", n, n)
+	}
+	mode, err := unix.FcntlInt(uintptr(n), unix.F_GETFL, 0)
+	if err != nil {
+		return nil, fmt.Errorf("descriptor %d: %w", n, err)
+	}
+	if mode&unix.O_ACCMODE == unix.O_RDONLY {
+		return nil, fmt.Errorf("descriptor %d is open for reading only", n)
+	}
+	unix.CloseOnExec(n)
+	f := os.NewFile(uintptr(n), fmt.Sprintf("descriptor %d", n))
+	if f == nil {
+		return nil, errors.New("no descriptor has such a number")
+	}
+	return f, nil
+}

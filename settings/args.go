@@ -1,0 +1,194 @@
+package settings
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/alecthomas/kong"
+)
+
+// arrange puts the flags in front of the words, each with its value in the
+// same argument. So words and flags may be mixed, a value may begin with a
+// hyphen, and every mistake is told in our own words.
+func arrange(k *kong.Kong, args []string) ([]string, error) {
+	names := namesOf(k)
+	var flags, words []string
+	seen := map[string]bool{}
+	for len(args) > 0 {
+		if args[0] == "--" {
+			words = append(words, args[1:]...)
+			break
+		}
+		fl, value, given, rest := names.take(args)
+		if fl == nil && isFlag(args[0]) {
+			name, _, _ := strings.Cut(args[0], "=")
+			return nil, unknown(name, names.long)
+		}
+		if fl == nil {
+			words, args = append(words, args[0]), rest
+			continue
+		}
+		if args = rest; !given && !fl.IsBool() {
+			return nil, usage("--%s needs a value", fl.Name)
+		}
+		if seen[fl.Name] && (fl.Name == "prompt" || fl.Name == "prompt-interactive") {
+			return nil, usage("--%s is given twice", fl.Name)
+		}
+		seen[fl.Name] = true
+		flag := "--" + fl.Name
+		if given {
+			flag += "=" + value
+		}
+		flags = append(flags, flag)
+	}
+	if len(words) > 0 {
+		flags = append(append(flags, "--"), words...)
+	}
+	return flags, nil
+}
+
+// flagNames are the flags by what they are called.
+type flagNames struct{ long, short map[string]*kong.Flag }
+
+func namesOf(k *kong.Kong) flagNames {
+	n := flagNames{map[string]*kong.Flag{}, map[string]*kong.Flag{}}
+	for _, fl := range k.Model.Flags {
+		n.long[fl.Name] = fl
+		for _, a := range fl.Aliases {
+			n.long[a] = fl
+		}
+		if fl.Short != 0 {
+			n.short[string(fl.Short)] = fl
+		}
+	}
+	return n
+}
+
+func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "-" }
+
+// take returns the flag that args begin with, nil if there is none of that
+// name or a word, its value if one is given, and what follows.
+func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool, rest []string) {
+	arg, rest := args[0], args[1:]
+	if !isFlag(arg) {
+		return nil, "", false, rest
+	}
+	name, value, given := strings.Cut(arg, "=")
+	switch {
+	case strings.HasPrefix(name, "--"):
+		fl = n.long[kebab(name[2:])]
+		if off := n.long[strings.TrimPrefix(kebab(name[2:]), "no-")]; fl == nil && off != nil && off.IsBool() && !given {
+			return off, "false", true, rest
+		}
+	case len(name) > 2 && n.short[name[1:2]] != nil: // -ovalue, or switches run together
+		more := strings.TrimPrefix(arg, name[:2])
+		if fl = n.short[name[1:2]]; fl.IsBool() && !optional(fl) {
+			return fl, "", false, append([]string{"-" + more}, rest...)
+		}
+		return fl, strings.TrimPrefix(more, "="), true, rest
+	default:
+		fl = n.short[name[1:]]
+	}
+	switch {
+	case fl == nil, given, fl.IsBool() && !optional(fl), len(rest) == 0, optional(fl) && strings.HasPrefix(rest[0], "-"):
+		return fl, value, given, rest
+	}
+	return fl, rest[0], true, rest[1:]
+}
+
+// Subcommand finds the sub-command of a command line, which is its first word
+// if that is one of names and no flag before it has a prompt. It returns what
+// stands before and what follows from there.
+func Subcommand(args, names []string) (before, from []string, ok bool) {
+	k, err := parser(&Flags{})
+	if err != nil {
+		return nil, nil, false
+	}
+	wants := map[string]bool{} // flags whose value is the next argument
+	for _, fl := range k.Model.Flags {
+		if fl.IsBool() {
+			continue
+		}
+		wants["--"+fl.Name] = true
+		if fl.Short != 0 {
+			wants["-"+string(fl.Short)] = true
+		}
+	}
+	for i := 0; i < len(args); i++ {
+		name, _, _ := strings.Cut(args[i], "=")
+		switch arg := args[i]; {
+		case arg == "--", arg == "-":
+			return nil, nil, false
+		case slices.Contains([]string{"-p", "--prompt", "-i", "--prompt-interactive"}, kebab(name)):
+			return nil, nil, false // there is a prompt, so the words are none
+		case !strings.HasPrefix(arg, "-"):
+			return args[:i:i], args[i:], slices.Contains(names, arg)
+		case wants[kebab(arg)]:
+			i++
+		}
+	}
+	return nil, nil, false
+}
+
+func optional(fl *kong.Flag) bool {
+	return fl.Target.Type() == reflect.TypeOf(Optional{})
+}
+
+// kebab turns the camelCase spelling of a flag into the usual one.
+func kebab(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// unknown refuses a flag and names the one that comes nearest.
+func unknown(name string, long map[string]*kong.Flag) error {
+	bare := strings.TrimLeft(name, "-")
+	best, least := "", 1+max(2, len(bare)/3)
+	for n, fl := range long {
+		if d := levenshtein.ComputeDistance(bare, n); !fl.Hidden && (d < least || d == least && best != "" && n < best) {
+			best, least = n, d
+		}
+	}
+	if best == "" {
+		return usage("unknown flag %.100s; see gemline --help", name)
+	}
+	return usage("unknown flag %.100s; did you mean --%s?", name, best)
+}
+
+// Wanted returns what a command line that can't be parsed says about the
+// format of the output and where it goes, as far as that makes sense: whoever
+// asked for JSON is told in JSON what is wrong.
+func Wanted(args []string) *Flags {
+	var f Flags
+	k, err := parser(&Flags{})
+	if err != nil {
+		return &f
+	}
+	names := namesOf(k)
+	for len(args) > 0 && args[0] != "--" {
+		fl, value, given, rest := names.take(args)
+		args = rest
+		switch {
+		case fl == nil:
+		case fl.Name == "json" && (!given || value == "true"):
+			f.OutputFormat = "json"
+		case fl.Name == "output-format" && value != "" && slices.Contains(strings.Split(fl.Tag.Enum, ","), value):
+			f.OutputFormat = value
+		case fl.Name == "json-fd":
+			if n, err := strconv.Atoi(value); err == nil && n > 2 {
+				f.JSONFd = &n
+			}
+		}
+	}
+	return &f
+}
