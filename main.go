@@ -223,7 +223,7 @@ func (s *session) settle(managed bool) error {
 			}
 		}
 		return err
-	case s.interactive:
+	case s.attended():
 		return nil // the user is asked
 	}
 	return s.trust.Refuse()
@@ -450,7 +450,7 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	}
 	s.confine()
 	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
-	s.policy.Unattended = !s.interactive
+	s.policy.Unattended = !s.attended()
 	past, err := s.open()
 	if err != nil {
 		return err
@@ -688,7 +688,7 @@ func (s *session) modelName() string {
 func (s *session) prompt() prompt.Config {
 	m := s.memory.Contents()
 	cfg := prompt.Config{
-		Interactive: s.interactive,
+		Interactive: s.attended(),
 		Mode:        string(s.policy.Mode()),
 		Git:         prompt.InRepository(s.paths.Cwd),
 		Notes:       s.memory.Notes(),
@@ -782,15 +782,18 @@ func (s *session) files() input.Files {
 // once answers one prompt.
 func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	defer s.close()
-	nobody := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
-	if err := s.build(ctx, nobody); err != nil {
+	approver, err := s.approver(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.build(ctx, approver); err != nil {
 		return err
 	}
 	p, err := s.piped(ctx)
 	if err != nil {
 		return err
 	}
-	app := s.commands(nobody, repl.Speaker(reporter))
+	app := s.commands(approver, repl.Speaker(reporter))
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
 		Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); !errors.Is(err, commands.ErrQuit) {
@@ -798,6 +801,30 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	}
 	return nil
 }
+
+// approver returns who decides in a run without a session: nobody, or with
+// --ask-tty whoever sits at the terminal, whatever the streams are.
+func (s *session) approver(ctx context.Context) (engine.Approver, error) {
+	if !s.flags.AskTTY {
+		return &repl.Headless{FailOnAsk: s.flags.FailOnAsk}, nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
+	}
+	out := output.New(tty, output.Options{ASCII: s.settings.ASCII})
+	lines, err := repl.NewLines(repl.LinesConfig{In: tty, Out: out, Screen: tty})
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() { lines.Close(); tty.Close() })
+	console := &repl.Console{Out: out, Lines: lines, Stable: s.flags.PromptFormat == "stable", Shared: isTerminal(stdout) || isTerminal(stderr)}
+	s.shown.Store(&repl.Screen{Console: console})
+	return &repl.Asker{Console: console}, s.enter(ctx, console)
+}
+
+// attended reports whether anybody is there to ask.
+func (s *session) attended() bool { return s.interactive || s.flags.AskTTY }
 
 // interact holds a session at a terminal.
 func (s *session) interact(ctx context.Context) error {

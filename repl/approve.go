@@ -35,6 +35,9 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 }
 
 func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
+	if a.Shared {
+		a.Out.Touched()
+	}
 	if qs := p.Intent.Questions; len(qs) > 0 {
 		return a.answer(ctx, qs)
 	}

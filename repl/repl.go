@@ -44,6 +44,10 @@ type Console struct {
 	// that wait for them.
 	Stable bool
 
+	// Shared says that others write to the terminal, too, so that a question
+	// begins on a line of its own only if it makes sure of that.
+	Shared bool
+
 	// Gone reports whether the terminal has gone away, which also looks like
 	// the end of the input. It may be nil.
 	Gone func() bool

@@ -329,6 +329,8 @@ func (f *Flags) exclusive() []pair {
 		{batch, "--batch", f.Patch, "--patch"},
 		{batch, "--batch", f.DryRun, "--dry-run"},
 		{batch, "--batch", f.JSONFd != nil, "--json-fd"},
+		{batch, "--batch", f.AskTTY, "--ask-tty"},
+		{talk, "--input-format stream-json", f.AskTTY, "--ask-tty"},
 		{f.Batch == "-", "--batch -", f.Stdin, "--stdin"},
 		{talk, "--input-format stream-json", prompt, "a prompt"},
 		{talk, "--input-format stream-json", f.Stdin || f.NoStdin, "--stdin or --no-stdin"},
