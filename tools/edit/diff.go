@@ -21,27 +21,33 @@ func (s Stat) String() string { return fmt.Sprintf("+%d -%d", s.Added, s.Removed
 // carriage return of a CRLF ending is left out, unless lines changed just by
 // how they end.
 func Diff(oldName, newName, old, text string) (string, Stat) {
-	var stat Stat
 	if old == text {
-		return "", stat
+		return "", Stat{}
 	}
-	start, a, b, _ := window(old, text)
-	changes := compare(a, b)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
+	stat := hunks(&out, old, text, false)
+	return out.String(), stat
+}
+
+// hunks writes what is different between two texts, every byte of the lines if
+// it is to be exact.
+func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
+	start, a, b, _ := window(old, text)
+	changes := compare(a, b)
 	for len(changes) > 0 {
 		n := 1 // changes that share lines of context
 		for n < len(changes) && changes[n].a0-changes[n-1].a1 <= 2*diffContext {
 			n++
 		}
-		hunk(&out, start, a, b, changes[:n])
+		hunk(out, start, a, b, changes[:n], exact)
 		for _, c := range changes[:n] {
 			stat.Removed += c.a1 - c.a0
 			stat.Added += c.b1 - c.b0
 		}
 		changes = changes[n:]
 	}
-	return out.String(), stat
+	return stat
 }
 
 // window returns the lines of both texts in which there is a difference, with
@@ -77,7 +83,7 @@ func window(old, text string) (before int, a, b []string, behind bool) {
 
 // hunk writes neighbouring changes and the lines around them. There are start
 // lines before those of a and b.
-func hunk(out *strings.Builder, start int, a, b []string, changes []change) {
+func hunk(out *strings.Builder, start int, a, b []string, changes []change, exact bool) {
 	first, last := changes[0], changes[len(changes)-1]
 	lead := min(diffContext, first.a0)
 	tail := min(diffContext, len(a)-last.a1)
@@ -85,13 +91,13 @@ func hunk(out *strings.Builder, start int, a, b []string, changes []change) {
 		extent(start+first.a0-lead, start+last.a1+tail), extent(start+first.b0-lead, start+last.b1+tail))
 	at := first.a0 - lead
 	for _, c := range changes {
-		writeLines(out, ' ', a[at:c.a0], false)
-		mark := carriage(a[c.a0:c.a1]) != carriage(b[c.b0:c.b1]) && c.a0 < c.a1 && c.b0 < c.b1
+		writeLines(out, ' ', a[at:c.a0], exact)
+		mark := exact || carriage(a[c.a0:c.a1]) != carriage(b[c.b0:c.b1]) && c.a0 < c.a1 && c.b0 < c.b1
 		writeLines(out, '-', a[c.a0:c.a1], mark)
 		writeLines(out, '+', b[c.b0:c.b1], mark)
 		at = c.a1
 	}
-	writeLines(out, ' ', a[at:last.a1+tail], false)
+	writeLines(out, ' ', a[at:last.a1+tail], exact)
 }
 
 // extent names the lines from start to end, counted from 0, as a hunk does.

@@ -1,0 +1,156 @@
+package edit
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A File is a file as it was and as it shall be.
+type File struct {
+	Name       string // from where the patch is applied, with slashes
+	Made       bool   // there was none before; Old is empty
+	Executable bool
+	Old, New   string // bytes, whatever they mean
+}
+
+// Patch returns what makes the new files of the old ones, in the format of git
+// diff, in the order of files: git apply makes of it exactly the new bytes.
+//
+// What it returns is text. A change that can't be shown as that is written as
+// a binary one, which is safe anywhere but can't be read: where its lines are
+// no UTF-8, hold control characters, or are not plain. Plain is asked about
+// several lines at once; nil means that all are.
+func Patch(files []File, plain func(text string) bool) string {
+	var out strings.Builder
+	for _, f := range files {
+		if f.Made || f.Old != f.New {
+			f.write(&out, plain)
+		}
+	}
+	return out.String()
+}
+
+func (f File) write(out *strings.Builder, plain func(string) bool) {
+	a, b := quoteName("a/"+f.Name), quoteName("b/"+f.Name)
+	mode := "100644"
+	if f.Executable {
+		mode = "100755"
+	}
+	fmt.Fprintf(out, "diff --git %s %s\n", a, b)
+	if f.Made {
+		fmt.Fprintf(out, "new file mode %s\nindex %040x..%s\n", mode, 0, object(f.New))
+		a = "/dev/null"
+	} else {
+		fmt.Fprintf(out, "index %s..%s %s\n", object(f.Old), object(f.New), mode)
+	}
+	if f.Old == f.New {
+		return // an empty file
+	}
+	var lines strings.Builder
+	hunks(&lines, f.Old, f.New, true)
+	if text := lines.String(); f.shows(text, plain) {
+		fmt.Fprintf(out, "--- %s\n+++ %s\n%s", a, b, text)
+		return
+	}
+	out.WriteString("GIT binary patch\n")
+	literal(out, f.New)
+	literal(out, f.Old) // for the way back
+}
+
+// shows reports whether the hunks of f can be text. The byte order mark that a
+// text begins with may be there.
+func (f File) shows(hunks string, plain func(string) bool) bool {
+	if !utf8.ValidString(hunks) {
+		return false
+	}
+	const bom = "\ufeff"
+	if strings.HasPrefix(f.Old, bom) || strings.HasPrefix(f.New, bom) {
+		for _, sign := range []string{" ", "-", "+"} {
+			hunks = strings.Replace(hunks, "\n"+sign+bom, "\n"+sign, 1)
+		}
+	}
+	for i, r := range hunks {
+		switch {
+		case r == '\t', r == '\n', r == '\r' && strings.HasPrefix(hunks[i+1:], "\n"):
+		case r < 0x20, r >= 0x7f && r < 0xa0:
+			return false
+		}
+	}
+	return plain == nil || plain(strings.ReplaceAll(hunks, "\r\n", "\n"))
+}
+
+// quoteName returns name as a patch has it: as it is, or as a string of C if
+// anything in it might be taken for something else.
+func quoteName(name string) string {
+	const escapes = "a\x07b\x08t\x09n\x0av\x0bf\x0cr\x0d\"\"\\\\"
+	odd := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }
+	var out strings.Builder
+	quoted := false
+	for i := range len(name) {
+		c := name[i]
+		at := -1
+		for j := 0; j < len(escapes); j += 2 {
+			if escapes[j+1] == c {
+				at = j
+			}
+		}
+		switch quoted = quoted || odd(c); {
+		case at >= 0:
+			out.WriteString(`\` + escapes[at:at+1])
+		case c < ' ', c >= 0x7f:
+			fmt.Fprintf(&out, `\%03o`, c)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	if !quoted {
+		return name
+	}
+	return `"` + out.String() + `"`
+}
+
+// object returns the name by which git knows content.
+func object(content string) string {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00%s", len(content), content)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// literal writes content as the binary patches of git have it: compressed, and
+// in lines of up to 52 bytes in base 85, each behind a letter for its length.
+func literal(out *strings.Builder, content string) {
+	var packed bytes.Buffer
+	z, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression)
+	z.Write([]byte(content)) // to memory
+	z.Close()
+	fmt.Fprintf(out, "literal %d\n", len(content))
+	for rest := packed.Bytes(); len(rest) > 0; {
+		line := rest[:min(52, len(rest))]
+		rest = rest[len(line):]
+		const lengths = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		out.WriteByte(lengths[len(line)-1])
+		for len(line) > 0 {
+			var group [4]byte
+			line = line[copy(group[:], line):]
+			out.WriteString(digits(binary.BigEndian.Uint32(group[:])))
+		}
+		out.WriteByte('\n')
+	}
+	out.WriteByte('\n')
+}
+
+// digits returns n in base 85, in five digits.
+func digits(n uint32) string {
+	const all = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+	var s [5]byte
+	for i := 4; i >= 0; i-- {
+		s[i] = all[n%85]
+		n /= 85
+	}
+	return string(s[:])
+}
