@@ -18,7 +18,7 @@ import (
 type Flags struct {
 	Prompt            string   `short:"p" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
 	PromptInteractive string   `short:"i" placeholder:"TEXT" group:"Run" help:"Run this prompt, then stay for more."`
-	Model             string   `short:"m" placeholder:"NAME" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
+	Model             string   `short:"m" placeholder:"NAME" complete:"model" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
 	ApprovalMode      string   `enum:",default,auto_edit,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, yolo or plan."`
 	Yolo              bool     `short:"y" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	IncludeDirs       []string `name:"include-directories" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
@@ -72,8 +72,8 @@ type Flags struct {
 	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of going on with a batch that was broken off."`
 	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
-	Resume       Optional `short:"r" placeholder:"ID" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
-	Session      string   `placeholder:"ID" group:"Sessions" help:"Go on with the session of this id, or begin it."`
+	Resume       Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
+	Session      string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
 	SessionID    string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
 	ListSessions bool     `group:"Sessions" help:"List this project's sessions and exit."`
 

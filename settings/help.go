@@ -19,6 +19,10 @@ type Flag struct {
 	Placeholder string // what stands for the value; empty if it takes none
 	Values      []string
 	Takes       Takes
+
+	// Complete says what the value is one of: files, dirs, model and so on.
+	// It is the tag of that name.
+	Complete string
 }
 
 // Takes says whether a flag has a value.
@@ -54,7 +58,7 @@ func Describe(flags []*kong.Flag) []Flag {
 		if fl.Hidden {
 			continue
 		}
-		d := Flag{Name: fl.Name, Help: fl.Help}
+		d := Flag{Name: fl.Name, Help: fl.Help, Complete: fl.Tag.Get("complete")}
 		if fl.Short != 0 {
 			d.Short = string(fl.Short)
 		}

@@ -98,6 +98,25 @@ func (p Paths) Project(ctx context.Context) (Project, error) {
 	return pr, err
 }
 
+// Known returns the project of the working directory if it is in the registry,
+// and writes nothing.
+func (p Paths) Known() (Project, bool) {
+	if p.Home == "" {
+		return Project{}, false
+	}
+	root := realPath(p.Cwd)
+	r := registry{dir: p.User(), root: root}
+	if runtime.GOOS == "windows" {
+		r.root = strings.ToLower(root)
+	}
+	ps, err := r.read()
+	slug := ps.slugs[r.root]
+	if err != nil || !usable(slug) || !r.free(slug) {
+		return Project{}, false
+	}
+	return Project{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}, true
+}
+
 // slugOf turns the last element of a path into a name that is safe anywhere.
 func slugOf(path string) string {
 	var b strings.Builder

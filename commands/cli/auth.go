@@ -201,7 +201,7 @@ func (st *standing) print(w *World) error {
 }
 
 type authUse struct {
-	Type string `arg:"" help:"gemini-api-key, vertex-ai, gateway or compute-default-credentials."`
+	Type string `arg:"" complete:"method" help:"gemini-api-key, vertex-ai, gateway or compute-default-credentials."`
 }
 
 // Run keeps the choice in the user's settings, if it can be used at all.

@@ -63,6 +63,9 @@ type grammar struct {
 	Auth   authCommand   `cmd:"" help:"Show how requests are paid for, and keep a key."`
 	Schema schemaCommand `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Help   helpCommand   `cmd:"" help:"Print a page about a topic, or list the topics."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes gemline's words in a shell."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // table returns the grammar as a table.
@@ -109,8 +112,11 @@ func Means(words []string) bool {
 	if len(plain) <= 2 {
 		return true
 	}
-	if plain[0] == "help" { // whose words are any
+	switch plain[0] { // whose words are any
+	case "help":
 		return find(plain[1:]) != nil
+	case "completion":
+		return plain[1] == "words"
 	}
 	k, err := parser(&grammar{}, io.Discard)
 	if err != nil {

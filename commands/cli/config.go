@@ -142,7 +142,7 @@ func place(o settings.Origin, value bool) string {
 }
 
 type configGet struct {
-	Key    string `arg:"" help:"Such as model.name, or a part of one."`
+	Key    string `arg:"" complete:"key" help:"Such as model.name, or a part of one."`
 	Origin bool   `help:"Say where the value comes from, and what does not count."`
 }
 
@@ -273,7 +273,7 @@ func reason(err error) string {
 }
 
 type configValidate struct {
-	File string `arg:"" optional:"" type:"path" help:"Another file than those that count."`
+	File string `arg:"" optional:"" complete:"files" type:"path" help:"Another file than those that count."`
 }
 
 type problem struct {

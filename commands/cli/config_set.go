@@ -14,14 +14,14 @@ import (
 
 // configSet is gemline config set.
 type configSet struct {
-	Key   string   `arg:"" help:"The name of the setting, such as model.name. A part that has a dot stands in quotation marks."`
+	Key   string   `arg:"" complete:"key" help:"The name of the setting, such as model.name. A part that has a dot stands in quotation marks."`
 	Value []string `arg:"" passthrough:"all" help:"Its value, which may begin with a hyphen. A list is JSON, or words with commas between them; an object is JSON."`
 	where
 }
 
 // configUnset is gemline config unset.
 type configUnset struct {
-	Key string `arg:"" help:"The name of the setting."`
+	Key string `arg:"" complete:"key" help:"The name of the setting."`
 	where
 }
 

@@ -46,7 +46,7 @@ func (*trustList) Run(w *World) error {
 }
 
 type trustAdd struct {
-	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
 	Parent bool   `help:"Trust the folder above it, and all in that."`
 }
 
@@ -69,7 +69,7 @@ func (c *trustAdd) Run(ctx context.Context, w *World) error {
 }
 
 type trustDeny struct {
-	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
 }
 
 // Run writes the decision down.
@@ -109,7 +109,7 @@ func (w *World) decide(ctx context.Context, d settings.Decision) error {
 }
 
 type trustRemove struct {
-	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
 }
 
 // Run takes the decision from the list.
@@ -146,7 +146,7 @@ func (w *World) decided(folder, said string) error {
 }
 
 type trustStatus struct {
-	Folder string `arg:"" optional:"" help:"The folder; this one if none is named."`
+	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
 }
 
 // Run says how it stands with a folder, and what it brings.

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"gemline/settings"
+)
+
+// A completer says what a word of a command line may become. It works by the
+// tables of the parsers: whatever they get, it has.
+type completer struct {
+	flags    []settings.Flag // in front of a sub-command, and around a prompt
+	commands *kong.Node
+
+	// values returns what there is of a kind, such as models.
+	values func(kind string) []candidate
+}
+
+// A candidate is what a word may become, and what that is.
+type candidate struct{ word, note string }
+
+// What a word may become, where it is not words that are known here.
+const (
+	files = "files"
+	dirs  = "dirs"
+	known = "words"
+)
+
+// A position is what stands in front of the word that is completed.
+type position struct {
+	node    *kong.Node      // the command, nil if there is none yet
+	flags   []settings.Flag // that can stand here
+	wants   *settings.Flag  // the last word, if it may have a value in the next one
+	plain   int             // how many words there are besides, less the names of commands
+	literal bool            // nothing is a flag any more
+}
+
+// complete returns what the last of words may become.
+func (c *completer) complete(words []string) (kind string, list []candidate) {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	at := position{flags: c.flags}
+	for _, word := range words[:len(words)-1] {
+		c.step(&at, word)
+	}
+	word := words[len(words)-1]
+	hyphen := strings.HasPrefix(word, "-") && !at.literal
+	name, _, given := strings.Cut(word, "=")
+	switch {
+	case at.wants != nil && !(hyphen && at.wants.Takes == settings.MayTake):
+		kind, list = c.value(*at.wants)
+	case hyphen && given:
+		f := at.flag(name)
+		if f == nil || f.Takes == settings.NoValue {
+			return known, nil
+		}
+		kind, list = c.value(*f)
+		for i := range list {
+			list[i].word = name + "=" + list[i].word
+		}
+	case hyphen:
+		kind, list = known, at.names(word == "-")
+	default:
+		kind, list = c.words(at)
+	}
+	return kind, slices.DeleteFunc(list, func(x candidate) bool { return !strings.HasPrefix(x.word, word) })
+}
+
+// step goes past a word.
+func (c *completer) step(at *position, word string) {
+	wants := at.wants
+	at.wants = nil
+	hyphen := strings.HasPrefix(word, "-") && word != "-" && !at.literal
+	switch {
+	case wants != nil && !(hyphen && wants.Takes == settings.MayTake):
+	case word == "--" && hyphen:
+		at.literal = true
+	case hyphen:
+		if f := at.flag(word); f != nil && (f.Takes == settings.AValue || f.Takes == settings.MayTake) {
+			at.wants = f
+		}
+	default:
+		c.enter(at, word)
+	}
+}
+
+// enter goes past a word that is no flag.
+func (c *completer) enter(at *position, word string) {
+	children := c.commands.Children
+	if at.node != nil {
+		children = at.node.Children
+	}
+	i := -1
+	if at.plain == 0 && !at.literal {
+		i = slices.IndexFunc(children, func(n *kong.Node) bool { return n.Name == word || slices.Contains(n.Aliases, word) })
+	}
+	if i < 0 {
+		at.plain++
+		return
+	}
+	if at.node == nil {
+		at.flags = settings.Describe(c.commands.Flags)
+	}
+	at.node = children[i]
+	at.flags = append(at.flags, settings.Describe(at.node.Flags)...)
+	if d := at.node.DefaultCmd; d != nil {
+		at.flags = append(at.flags, settings.Describe(d.Flags)...)
+	}
+}
+
+// flag returns the flag of a spelling, nil if there is none.
+func (at *position) flag(word string) *settings.Flag {
+	for i, f := range at.flags {
+		if word == "--"+f.Name || f.Short != "" && word == "-"+f.Short {
+			return &at.flags[i]
+		}
+	}
+	return nil
+}
+
+// names returns the flags, with their letters if these are asked for.
+func (at *position) names(letters bool) (list []candidate) {
+	add := func(word, note string) {
+		if !slices.ContainsFunc(list, func(x candidate) bool { return x.word == word }) {
+			list = append(list, candidate{word, note})
+		}
+	}
+	for _, f := range at.flags {
+		add("--"+f.Name, f.Help)
+	}
+	for _, f := range at.flags {
+		if letters && f.Short != "" {
+			add("-"+f.Short, f.Help)
+		}
+	}
+	add("--help", "Print what can be said about it.")
+	return list
+}
+
+// words returns what may stand here that is no flag.
+func (c *completer) words(at position) (string, []candidate) {
+	node := at.node
+	if node == nil {
+		if at.plain > 0 || at.literal { // a prompt is the user's own
+			return known, nil
+		}
+		node = c.commands
+	}
+	if len(node.Children) > 0 && at.plain == 0 {
+		var list []candidate
+		for _, n := range node.Children {
+			if !n.Hidden {
+				list = append(list, candidate{n.Name, n.Help})
+			}
+		}
+		return known, list
+	}
+	for i, p := range node.Positional {
+		if i == at.plain || i < at.plain && p.IsSlice() {
+			return c.value(settings.Flag{Complete: p.Tag.Get("complete")})
+		}
+	}
+	return known, nil
+}
+
+// value returns what the value of a flag may be.
+func (c *completer) value(f settings.Flag) (string, []candidate) {
+	var list []candidate
+	for _, v := range f.Values {
+		list = append(list, candidate{word: v})
+	}
+	switch {
+	case list != nil:
+		return known, list
+	case f.Complete == files, strings.HasPrefix(f.Placeholder, "FILE"):
+		return files, nil
+	case f.Complete == dirs, strings.HasPrefix(f.Placeholder, "DIR"):
+		return dirs, nil
+	case f.Complete != "":
+		return known, c.values(f.Complete)
+	}
+	return known, nil
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gemline/docs"
+	"gemline/engine/auth"
+	"gemline/engine/journal"
+	"gemline/engine/model"
+	"gemline/repl/schema"
+	"gemline/settings"
+)
+
+//go:embed shells
+var shells embed.FS
+
+// completionCommand is gemline completion. The scripts ask for what a word may
+// become by gemline completion words -- WORD ..., where the last word is the
+// one in front of the cursor.
+type completionCommand struct {
+	Shell string   `arg:"" complete:"shell" help:"bash, zsh, fish or powershell."`
+	Words []string `arg:"" optional:"" hidden:"" help:"For the scripts."`
+}
+
+// Run prints the script of a shell, or answers one.
+func (c *completionCommand) Run(ctx context.Context, w *World) error {
+	if c.Shell == "words" {
+		return w.answer(ctx, c.Words)
+	}
+	text, err := shells.ReadFile("shells/" + c.Shell)
+	if err != nil || len(c.Words) > 0 {
+		name := strings.Join(append([]string{c.Shell}, c.Words...), " ")
+		return &settings.UsageError{Message: fmt.Sprintf("no completion for the shell %q; there are bash, zsh, fish and powershell", shorten(name))}
+	}
+	_, err = w.Out.Write(text)
+	return err
+}
+
+// answer prints what the last of words may become: in the first line files,
+// dirs or words, and in each other line a word, a tab and what it is.
+func (w *World) answer(ctx context.Context, words []string) error {
+	var b strings.Builder
+	c := completer{flags: settings.FlagTable(), commands: table(), values: func(kind string) []candidate { return w.values(ctx, kind) }}
+	kind, list := c.complete(words)
+	b.WriteString(kind + "\n")
+	for _, x := range list {
+		fmt.Fprintf(&b, "%s\t%s\n", settings.EscapeLine(x.word), settings.EscapeLine(x.note))
+	}
+	_, err := io.WriteString(w.Out, b.String())
+	return err
+}
+
+// values returns what there is of a kind. It asks nobody, and what can't be
+// read is nothing.
+func (w *World) values(ctx context.Context, kind string) (list []candidate) {
+	add := func(word, note string) { list = append(list, candidate{word, note}) }
+	switch kind {
+	case "shell":
+		for _, name := range []string{"bash", "zsh", "fish", "powershell"} {
+			add(name, "")
+		}
+	case "method":
+		for _, m := range auth.Methods() {
+			add(string(m), "")
+		}
+	case "model":
+		for _, c := range model.ByKey.Choices() {
+			add(c.Name, c.Note)
+		}
+	case "topic":
+		for _, p := range docs.Pages() {
+			add(p.Name, p.Title)
+		}
+		for _, l := range Commands() {
+			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
+		}
+	case "key":
+		for _, k := range settings.Keys() {
+			add(k.Name, k.Help)
+		}
+	case "schema":
+		for _, name := range append(schema.Names(), settingsSchema) {
+			add(name, "")
+		}
+	case "session":
+		project, known := w.Paths.Known()
+		if !known {
+			return nil
+		}
+		sessions, _ := journal.List(project.Chats())
+		slices.Reverse(sessions)
+		add("latest", "the one begun last")
+		for _, s := range sessions {
+			add(s.ID, s.Title)
+		}
+	}
+	return list
+}
