@@ -13,8 +13,8 @@ test: ## everything that needs only Go and git
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
-	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo
-	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo
+	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/pipes
+	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/pipes
 	go mod tidy -diff
 
 bench: build ## speed, as ratios against ordinary tools in the same run
