@@ -25,6 +25,7 @@ func TestImports(t *testing.T) {
 		"gemline/engine/auth":        {},
 		"gemline/engine/enginetest":  {"gemline/engine"},
 		"gemline/engine/journal":     {"gemline/engine"},
+		"gemline/engine/limit":       {"gemline/engine"},
 		"gemline/engine/memory":      {},
 		"gemline/engine/model":       {"gemline/engine"},
 		"gemline/engine/policy":      {"gemline/engine"},

@@ -1,0 +1,261 @@
+package limit
+
+import (
+	"context"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// largest is how many tokens the answers of today's models may have. A request
+// for more than that can be refused, so a larger rest bounds nothing.
+const largest = 65536
+
+// A Budget is what is left of what may be spent. It is safe for concurrent
+// use; requests made side by side are each bounded by all that is left.
+type Budget struct {
+	cfg Config
+
+	mu     sync.Mutex
+	tokens int
+	cost   float64
+	calls  int
+	warned map[string]bool // models without a price
+	last   told
+}
+
+// told is the last request that was answered, and what it is known to take.
+type told struct {
+	first    *genai.Part // with which its conversation begins
+	contents int
+	prompt   int // tokens
+}
+
+// New returns a Budget of which nothing is spent.
+func New(cfg Config) *Budget { return &Budget{cfg: cfg, warned: map[string]bool{}} }
+
+// Generator returns a Generator that asks g as long as something is left. It
+// belongs below whatever makes requests again, so that it sees every attempt.
+//
+// An answer that the bound has cut counts as whole where it says something; a
+// [Budget.Watch] above turns it into an error once it is in the history.
+func (b *Budget) Generator(g engine.Generator) engine.Generator {
+	if b.cfg.Tokens <= 0 && b.cfg.Cost <= 0 {
+		return g
+	}
+	return meter{Generator: g, budget: b}
+}
+
+type meter struct {
+	engine.Generator
+	budget *Budget
+}
+
+// Generate implements [engine.Generator].
+func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return
+		}
+		bound, unpriced, err := m.budget.admit(req)
+		if unpriced && req.Notify != nil {
+			req.Notify(engine.Notice{Text: "no price is known for " + req.Model + ": --max-cost does not hold for it; --max-tokens does"})
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		a := attempt{bound: bound}
+		defer func() { m.budget.spend(req, a.usage) }()
+		for chunk, err := range m.Generator.Generate(ctx, bounded(req, &a)) {
+			if err == nil {
+				a.hear(chunk)
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+		switch {
+		case !a.cut:
+		case !a.said:
+			yield(nil, m.budget.cut(bound.kind, true))
+		case req.Notify != nil:
+			req.Notify(cutNotice(bound.kind))
+		}
+	}
+}
+
+// A bound is how long an answer may be, by which limit.
+type bound struct {
+	kind   Kind
+	tokens int
+}
+
+// bounded returns req with the bound of a, which keeps it if it is the lowest.
+func bounded(req *engine.Request, a *attempt) *engine.Request {
+	asked, config := *req, genai.GenerateContentConfig{}
+	if req.Config != nil {
+		config = *req.Config
+	}
+	if own := int(config.MaxOutputTokens); a.bound.tokens >= largest || own > 0 && own <= a.bound.tokens {
+		a.bound = bound{}
+		return req
+	}
+	config.MaxOutputTokens = int32(a.bound.tokens)
+	asked.Config = &config
+	return &asked
+}
+
+// An attempt is what is heard of the answer to a request.
+type attempt struct {
+	bound bound // zero if there is none
+	usage *genai.GenerateContentResponseUsageMetadata
+	said  bool // something to read, or to do
+	cut   bool // by the bound
+}
+
+// hear takes in a chunk, which it owns. Where the bound has cut the answer,
+// the chunk no longer says so: it is not the server that cut it, and what is
+// asked again would be cut again.
+func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
+	if chunk.UsageMetadata != nil {
+		a.usage = chunk.UsageMetadata
+	}
+	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
+		return
+	}
+	c := chunk.Candidates[0]
+	if c.Content != nil {
+		for _, p := range c.Content.Parts {
+			a.said = a.said || p != nil && !p.Thought && (p.FunctionCall != nil || strings.TrimSpace(p.Text) != "")
+		}
+	}
+	if c.FinishReason == genai.FinishReasonMaxTokens && a.bound.tokens > 0 && a.reached() {
+		a.cut = true
+		c.FinishReason, c.FinishMessage = genai.FinishReasonStop, ""
+	}
+}
+
+// reached reports whether the answer is about as long as the bound. A model
+// may have a lower one of its own.
+func (a *attempt) reached() bool {
+	if a.usage == nil || a.usage.CandidatesTokenCount+a.usage.ThoughtsTokenCount == 0 {
+		return true // nobody says
+	}
+	return 2*int(a.usage.CandidatesTokenCount+a.usage.ThoughtsTokenCount) >= a.bound.tokens
+}
+
+// admit returns how long the answer to req may be, or why req is not made, and
+// whether the user is to be told that money does not count.
+func (b *Budget) admit(req *engine.Request) (most bound, unpriced bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	prompt := b.least(req)
+	most.tokens = math.MaxInt32
+	if b.cfg.Tokens > 0 {
+		if most, err = b.byTokens(prompt); err != nil {
+			return most, false, err
+		}
+	}
+	if b.cfg.Cost > 0 {
+		price, known := b.price(req.Model)
+		if !known {
+			unpriced = !b.warned[req.Model]
+			b.warned[req.Model] = true
+			return most, unpriced, nil
+		}
+		dear, err := b.byCost(price, prompt)
+		if err != nil || dear.tokens < most.tokens {
+			return dear, false, err
+		}
+	}
+	return most, false, nil
+}
+
+// byTokens returns how long an answer to a prompt of at least so many tokens
+// may be.
+func (b *Budget) byTokens(prompt int) (bound, error) {
+	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens
+	switch {
+	case left <= 0:
+		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s", grouped(b.tokens), limit)
+	case prompt >= left:
+		return bound{}, b.refuse(Tokens, "stopped: the next request takes %s tokens or more, and %s leaves %s", grouped(prompt), limit, grouped(left))
+	}
+	return bound{Tokens, min(left-prompt, math.MaxInt32)}, nil
+}
+
+// byCost is the same for money.
+func (b *Budget) byCost(price Price, prompt int) (bound, error) {
+	limit, left := quoted(Cost, strconv.FormatFloat(b.cfg.Cost, 'f', -1, 64)), b.cfg.Cost-b.cost
+	input := price.Of(engine.Usage{Prompt: prompt, Cached: prompt}) // at least
+	n := price.affords(left-input, prompt)
+	switch {
+	case left <= 0:
+		return bound{}, b.refuse(Cost, "stopped: %s is spent, and the limit is %s", dollars(b.cost), limit)
+	case input >= left:
+		return bound{}, b.refuse(Cost, "stopped: the next request costs %s or more, and %s leaves %s", dollars(input), limit, dollars(left))
+	case n < 1:
+		return bound{}, b.refuse(Cost, "stopped: %s leaves %s, which buys no answer", limit, dollars(left))
+	}
+	return bound{Cost, n}, nil
+}
+
+// refuse returns the error of a request that is not made.
+func (b *Budget) refuse(k Kind, format string, args ...any) error {
+	e := b.cfg.stopped(k, format, args...)
+	e.Unsent = true
+	return e
+}
+
+// least returns how many tokens the prompt of req has at least: those of the
+// last request, if req goes on with the same conversation, else none.
+func (b *Budget) least(req *engine.Request) int {
+	if b.last.first == nil || b.last.first != first(req) || len(req.Contents) < b.last.contents {
+		return 0
+	}
+	return b.last.prompt
+}
+
+// first returns the part that a conversation begins with. It stays when
+// neighbouring messages are put together.
+func first(req *engine.Request) *genai.Part {
+	if len(req.Contents) == 0 || req.Contents[0] == nil || len(req.Contents[0].Parts) == 0 {
+		return nil
+	}
+	return req.Contents[0].Parts[0]
+}
+
+// price returns what a model costs, if that is known.
+func (b *Budget) price(model string) (Price, bool) {
+	if b.cfg.Price == nil {
+		return Price{}, false
+	}
+	return b.cfg.Price(model)
+}
+
+// spend counts what req took.
+func (b *Budget) spend(req *engine.Request, m *genai.GenerateContentResponseUsageMetadata) {
+	if m == nil {
+		return
+	}
+	u := engine.Usage{Prompt: int(m.PromptTokenCount), Output: int(m.CandidatesTokenCount), Cached: int(m.CachedContentTokenCount),
+		Thoughts: int(m.ThoughtsTokenCount), ToolUse: int(m.ToolUsePromptTokenCount), Total: int(m.TotalTokenCount)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u.Total <= 0 {
+		u.Total = u.Prompt + u.Output + u.Thoughts + u.ToolUse
+	}
+	b.tokens += max(0, u.Total)
+	if p, ok := b.price(req.Model); ok {
+		b.cost += p.Of(u)
+	}
+	b.last = told{first: first(req), contents: len(req.Contents), prompt: max(0, u.Prompt)}
+}

@@ -1,0 +1,112 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Kind says which limit an [Error] is about.
+type Kind int
+
+// The limits.
+const (
+	Tokens Kind = iota + 1
+	Cost
+	Calls
+	Time
+)
+
+// String returns the limit in one word, as records show it.
+func (k Kind) String() string {
+	return [...]string{"limit", "max_tokens", "max_cost", "max_tool_calls", "timeout"}[max(0, min(k, Time))]
+}
+
+// flag returns the flag that sets the limit.
+func (k Kind) flag() string { return "--" + strings.ReplaceAll(k.String(), "_", "-") }
+
+// An Error says that a limit stopped something.
+type Error struct {
+	Kind    Kind
+	Message string // what was stopped, on one line
+	Hint    string // how to go on, on one line; it names the flag
+	Unsent  bool   // it was a request, which was not made
+}
+
+// Error returns the message and the hint, on one line.
+func (e *Error) Error() string { return e.Message + "; " + e.Hint }
+
+// Timeout returns the error of a run that took longer than d.
+func Timeout(d time.Duration) *Error {
+	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))), Hint: "--timeout sets the limit"}
+}
+
+// A Run is [engine.Engine.Run], or something around it.
+type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+
+// A Config says what may be spent. The zero Config limits nothing.
+type Config struct {
+	Tokens int           // of all requests, prompts included; 0 means no limit
+	Cost   float64       // US dollars, for models that have a price; 0 means no limit
+	Calls  int           // of tools; 0 means no limit
+	Time   time.Duration // of each Run; 0 means no limit
+
+	// Price returns what the tokens of a model cost, if that is known. Nil
+	// means that nothing is.
+	Price func(model string) (Price, bool)
+
+	// Resume, if not nil, returns the command that goes on with the session,
+	// or "" if there is none.
+	Resume func() string
+}
+
+// stopped returns the error of a limit.
+func (c *Config) stopped(k Kind, format string, args ...any) *Error {
+	e := &Error{Kind: k, Message: fmt.Sprintf(format, args...), Hint: k.flag() + " sets the limit"}
+	if c.Resume == nil || k == Time {
+		return e
+	}
+	if command := c.Resume(); command != "" {
+		e.Hint = fmt.Sprintf("%s %s %s goes on", command, k.flag(), map[Kind]string{Tokens: "N", Calls: "N", Cost: "AMOUNT"}[k])
+	}
+	return e
+}
+
+// quoted returns a limit as it stands on a command line.
+func quoted(k Kind, value string) string { return k.flag() + " " + value }
+
+// brief writes d as a command line has it: 1m30s, and 5m rather than 5m0s.
+func brief(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// dollars writes an amount of money, small ones more exactly.
+func dollars(usd float64) string {
+	if usd < 0.01 {
+		return fmt.Sprintf("$%.6f", usd)
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}
+
+// grouped writes n with a comma between the thousands.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,256 @@
+package limit
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"gemline/engine"
+)
+
+// shipped is the table that comes with the program. It says where its numbers
+// are from.
+//
+//go:embed prices.toml
+var shipped []byte
+
+// A Rate is what tokens cost, in US dollars for a million of them. Thoughts
+// cost what answers do.
+type Rate struct{ Input, Cached, Output float64 }
+
+// A Price is what the tokens of a model cost.
+type Price struct {
+	Rate
+	Above int    // tokens of a prompt beyond which Long counts; 0 if it never does
+	Long  Rate   // for all tokens of such a request
+	Date  string // when this was so, as YYYY-MM-DD; may be empty
+}
+
+// rate returns what the tokens of a request cost whose prompt has so many.
+func (p Price) rate(prompt int) Rate {
+	if p.Above > 0 && prompt > p.Above {
+		return p.Long
+	}
+	return p.Rate
+}
+
+// Of returns what a request has cost, in US dollars.
+func (p Price) Of(u engine.Usage) float64 {
+	r := p.rate(u.Prompt)
+	cached := min(max(0, u.Cached), max(0, u.Prompt))
+	fresh := max(0, u.Prompt) - cached + max(0, u.ToolUse)
+	return (float64(fresh)*r.Input + float64(cached)*r.Cached + float64(max(0, u.Output)+max(0, u.Thoughts))*r.Output) / 1e6
+}
+
+// affords returns how many tokens of an answer some money buys.
+func (p Price) affords(usd float64, prompt int) int {
+	r := p.rate(prompt)
+	if r.Output <= 0 {
+		return math.MaxInt32
+	}
+	return int(min(usd/r.Output*1e6, math.MaxInt32))
+}
+
+// Prices are what models cost, by their exact names.
+type Prices map[string]Price
+
+// Cost returns what a request has cost in US dollars and the date of the
+// price, if there is one.
+func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
+	p, ok := ps[u.Model]
+	return p.Of(u), p.Date, ok
+}
+
+// A PricesError says what is wrong with a file of prices.
+type PricesError struct {
+	Path    string
+	Line    int // counted from 1; 0 if it is about the file as a whole
+	Message string
+}
+
+// Error names the place as compilers do.
+func (e *PricesError) Error() string {
+	if e.Line == 0 {
+		return e.Path + ": " + e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Message)
+}
+
+// maxPrices is how large a file of prices may be, in bytes; the largest real
+// ones are a hundredth of it.
+const maxPrices = 1 << 20
+
+// LoadPrices returns the prices of a day: those that come with the program,
+// and what the user's file at path says instead. That there is no such file,
+// or no path, is no error; any other is a [*PricesError].
+func LoadPrices(path string, today time.Time) (Prices, error) {
+	if path == "" {
+		return Shipped(today), nil
+	}
+	wrong := func(err error) error {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return &PricesError{Path: path, Message: err.Error()}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Shipped(today), nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("not a file")
+	}
+	if err != nil {
+		return nil, wrong(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPrices+1))
+	if err == nil && len(text) > maxPrices {
+		err = fmt.Errorf("larger than %s bytes", grouped(maxPrices))
+	}
+	if err != nil {
+		return nil, wrong(err)
+	}
+	return readPrices(path, text, Shipped(today), today)
+}
+
+// Shipped returns the prices that come with the program, as of a day.
+func Shipped(today time.Time) Prices {
+	ps, err := readPrices("prices.toml", shipped, nil, today)
+	if err != nil {
+		panic(err) // a mistake in the table
+	}
+	return ps
+}
+
+// A table is a file of prices.
+type table struct {
+	Date   string           `toml:"date"`
+	Source string           `toml:"source"`
+	Models map[string]entry `toml:"models"`
+}
+
+// An entry is what a file says of a model. An empty one says that nothing is
+// known.
+type entry struct {
+	Input  *float64 `toml:"input"`
+	Cached *float64 `toml:"cached"` // as Input if left out
+	Output *float64 `toml:"output"`
+	Until  string   `toml:"until"` // the last day on which this holds
+	Long   *struct {
+		Above  *int     `toml:"above"`
+		Input  *float64 `toml:"input"`
+		Cached *float64 `toml:"cached"`
+		Output *float64 `toml:"output"`
+	} `toml:"long"`
+}
+
+// readPrices returns base with what text, the file at path, says instead.
+func readPrices(path string, text []byte, base Prices, today time.Time) (Prices, error) {
+	wrong := func(line int, format string, args ...any) error {
+		return &PricesError{Path: path, Line: line, Message: fmt.Sprintf(format, args...)}
+	}
+	var t table
+	meta, err := toml.Decode(string(text), &t)
+	if err != nil {
+		if pe := (toml.ParseError{}); errors.As(err, &pe) {
+			return nil, wrong(pe.Position.Line, "%s", oneLine(pe.Message))
+		}
+		line := 0 // of a value that does not fit, which is told in the words of the program's types
+		fmt.Sscanf(err.Error(), "toml: line %d", &line)
+		return nil, wrong(line, "a value of the wrong kind; prices are numbers, names and dates are texts")
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, wrong(lineOf(text, unknown[0]), "%s is no key of a table of prices", unknown[0])
+	}
+	if t.Date != "" && !isDate(t.Date) {
+		return nil, wrong(lineOf(text, toml.Key{"date"}), "date must be a day such as 2026-01-31")
+	}
+	ps := Prices{}
+	maps.Copy(ps, base)
+	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
+		p, known, err := t.Models[name].price(today)
+		if err != nil {
+			return nil, wrong(lineOf(text, toml.Key{name}), "%s: %s", name, err)
+		}
+		if p.Date = t.Date; known {
+			ps[name] = p
+		} else {
+			delete(ps, name)
+		}
+	}
+	return ps, nil
+}
+
+// price returns what e says, if it says something for today.
+func (e entry) price(today time.Time) (p Price, known bool, err error) {
+	if e.Until != "" && !isDate(e.Until) {
+		return p, false, errors.New("until must be a day such as 2026-12-31")
+	}
+	if e.Input == nil && e.Cached == nil && e.Output == nil && e.Long == nil {
+		return p, false, nil
+	}
+	if p.Rate, err = rate(e.Input, e.Cached, e.Output); err != nil {
+		return p, false, err
+	}
+	if l := e.Long; l != nil {
+		if l.Above == nil || *l.Above <= 0 {
+			return p, false, errors.New("long needs above, a number of tokens")
+		}
+		p.Above = *l.Above
+		if p.Long, err = rate(l.Input, l.Cached, l.Output); err != nil {
+			return p, false, fmt.Errorf("long: %w", err)
+		}
+	}
+	return p, e.Until == "" || today.Format(time.DateOnly) <= e.Until, nil
+}
+
+func rate(input, cached, output *float64) (Rate, error) {
+	if input == nil || output == nil {
+		return Rate{}, errors.New("input and output are both needed")
+	}
+	r := Rate{Input: *input, Cached: *input, Output: *output}
+	if cached != nil {
+		r.Cached = *cached
+	}
+	for _, v := range []float64{r.Input, r.Cached, r.Output} {
+		if !(v >= 0) || v > 1e6 {
+			return Rate{}, errors.New("a price must be a number of US dollars for a million tokens, between 0 and 1000000")
+		}
+	}
+	return r, nil
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// lineOf returns the first line that names a key, or 0.
+func lineOf(text []byte, key toml.Key) int {
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		if line, _, _ = strings.Cut(line, "#"); strings.Contains(line, key[len(key)-1]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// oneLine puts s on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

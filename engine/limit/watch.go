@@ -1,0 +1,148 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// cutTexts are what a Generator says of an answer that its bound has cut. A
+// Watch above keeps it to itself.
+var cutTexts = map[Kind]string{
+	Tokens: "the answer was cut short: --max-tokens is used up",
+	Cost:   "the answer was cut short: --max-cost is used up",
+}
+
+func cutNotice(k Kind) engine.Event { return engine.Notice{Text: cutTexts[k]} }
+
+// cut returns the error of an answer that the bound has cut.
+func (b *Budget) cut(k Kind, nothing bool) *Error {
+	text := cutTexts[k]
+	if nothing {
+		text += ", and it had not begun"
+	}
+	return b.cfg.stopped(k, "%s", text)
+}
+
+// Watch returns a Run that yields what run does, and ends when a limit is
+// reached. Its error is then an [*Error], also where ctx has one as its cause.
+//
+// When a message wants more calls than are left, none of its calls is made;
+// each is told as finished, with an error that is a cancellation.
+func (b *Budget) Watch(run Run) Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			if d := b.cfg.Time; d > 0 {
+				late := Timeout(d)
+				late.Hint = "--timeout sets how long an answer may take"
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeoutCause(ctx, d, late)
+				defer cancel()
+			}
+			if err := b.watch(ctx, run(ctx, parts...), yield); err != nil {
+				yield(nil, err)
+			}
+		}
+	}
+}
+
+// watch yields what run does. Its error is what is left to yield: nothing, if
+// the consumer has left.
+func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], yield func(engine.Event, error) bool) error {
+	var cut error
+	var wanted []engine.Called // by the last message, while none has begun
+	for ev, err := range run {
+		if err != nil {
+			return because(ctx, err)
+		}
+		switch ev := ev.(type) {
+		case engine.Turn:
+			cut, wanted = nil, nil
+		case engine.Notice:
+			if k := cutBy(ev); k != 0 {
+				cut = b.cut(k, false)
+				continue
+			}
+		case engine.Called:
+			wanted = append(wanted, ev)
+		case engine.State:
+			if len(wanted) == 0 || ev.State != engine.Validating {
+				break
+			}
+			if err := b.claim(len(wanted)); err != nil {
+				// The engine sees the consumer leave when this returns.
+				return b.drop(wanted, err, yield)
+			}
+			wanted = nil
+		}
+		if !yield(ev, nil) {
+			return nil
+		}
+	}
+	return cut
+}
+
+// because returns the error of a limit in place of the mere end of ctx that
+// it caused.
+func because(ctx context.Context, err error) error {
+	var late *Error
+	if errors.Is(err, ctx.Err()) && errors.As(context.Cause(ctx), &late) {
+		return late
+	}
+	return err
+}
+
+func cutBy(n engine.Notice) Kind {
+	for k, text := range cutTexts {
+		if n.Text == text {
+			return k
+		}
+	}
+	return 0
+}
+
+// claim takes n calls from what is left, if there are so many.
+func (b *Budget) claim(n int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	limit := b.cfg.Calls
+	left := max(0, limit-b.calls)
+	if limit <= 0 || n <= left {
+		b.calls += n
+		return nil
+	}
+	calls := "a call"
+	if n > 1 {
+		calls = grouped(n) + " calls"
+	}
+	rest := "is used up"
+	if left > 0 {
+		rest = "leaves " + grouped(left)
+	}
+	return b.cfg.stopped(Calls, "stopped: the model wants %s more, and %s %s", calls, quoted(Calls, strconv.Itoa(limit)), rest)
+}
+
+// drop tells that calls are over that have not begun. It returns cause, unless
+// the consumer leaves.
+func (b *Budget) drop(calls []engine.Called, cause error, yield func(engine.Event, error) bool) error {
+	for _, c := range calls {
+		if !yield(engine.State{ID: c.ID, Name: c.Name, State: engine.Cancelled}, nil) ||
+			!yield(engine.Finished{ID: c.ID, Name: c.Name, Err: unmade{}}, nil) {
+			return nil
+		}
+	}
+	return cause
+}
+
+// unmade is the error of a call that a limit has kept from being made.
+type unmade struct{}
+
+func (unmade) Error() string { return "not run: --max-tool-calls is used up" }
+
+// Unwrap makes it a cancellation.
+func (unmade) Unwrap() error { return context.Canceled }
