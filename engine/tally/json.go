@@ -68,6 +68,8 @@ func ms(d time.Duration) millis { return d.Milliseconds() }
 type model struct {
 	API    api
 	Tokens tokens
+	used   []engine.Usage // what Tokens is the sum of
+	cost   *spent         // as it is written; nil if it is not known
 }
 
 type api struct {
@@ -124,7 +126,8 @@ func (m model) MarshalJSON() ([]byte, error) {
 		API    byType `json:"api"`
 		Tokens tokens `json:"tokens"`
 		Roles  roles  `json:"roles"`
-	}{byType{c, m.API.ByType}, m.Tokens, roles{role{c, m.Tokens}}})
+		*spent
+	}{byType{c, m.API.ByType}, m.Tokens, roles{role{c, m.Tokens}}, m.cost})
 	return b.Bytes(), err
 }
 
@@ -168,15 +171,20 @@ type fileStats struct {
 
 // MarshalJSON returns the "stats" of a json document.
 func (t *Tally) MarshalJSON() ([]byte, error) {
+	for _, m := range t.models.values {
+		m.cost = t.cost(m)
+	}
 	var b bytes.Buffer
 	err := encode(&b, struct {
 		Models list[model] `json:"models"`
 		Tools  toolStats   `json:"tools"`
 		Files  fileStats   `json:"files"`
+		*spent
 	}{
 		t.models,
 		toolStats{t.all.Count, t.all.Success, t.all.Fail, ms(t.all.Took), t.all.Decisions, t.tools},
 		fileStats{t.added, t.removed},
+		t.costs(),
 	})
 	return b.Bytes(), err
 }
@@ -193,24 +201,27 @@ func flat(s tokens) flatTokens {
 	return flatTokens{s.Total, s.Prompt, s.Candidates, s.Cached, s.Input}
 }
 
+type flatModel struct {
+	flatTokens
+	*spent
+}
+
 // Flat returns the JSON of the "stats" in the last record of a stream that
 // took so long.
 func (t *Tally) Flat(took time.Duration) json.RawMessage {
-	var models list[flatTokens]
+	var models list[flatModel]
 	for i, name := range t.models.keys {
-		*models.at(name) = flat(t.models.values[i].Tokens)
-	}
-	sum := tokens{}
-	for _, m := range t.models.values {
-		sum = sum.plus(m.Tokens)
+		m := t.models.values[i]
+		*models.at(name) = flatModel{flat(m.Tokens), t.cost(m)}
 	}
 	var b bytes.Buffer
 	err := encode(&b, struct {
 		flatTokens
-		Took   millis           `json:"duration_ms"`
-		Calls  int              `json:"tool_calls"`
-		Models list[flatTokens] `json:"models"`
-	}{flat(sum), ms(took), t.all.Count, models})
+		Took   millis          `json:"duration_ms"`
+		Calls  int             `json:"tool_calls"`
+		Models list[flatModel] `json:"models"`
+		*spent
+	}{flat(t.sum()), ms(took), t.all.Count, models, t.costs()})
 	if err != nil {
 		panic(err) // numbers and names always have a form
 	}

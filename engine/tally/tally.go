@@ -12,7 +12,15 @@ import (
 type Tally struct {
 	// Class names the class of a failed request, for the counts by type.
 	// If it is nil, every failure is of the class "unknown".
+	//
+	// "" is the class of a request that was refused before it was made, which
+	// is not counted.
 	Class func(error) string
+
+	// Cost, if not nil, returns what a request has cost in US dollars, and
+	// the day of which its price is, if that is known. It is called when
+	// somebody asks for the numbers.
+	Cost func(engine.Usage) (usd float64, date string, ok bool)
 
 	began   time.Time
 	models  list[model]
@@ -95,14 +103,17 @@ func (t *Tally) settle(now time.Time) {
 }
 
 func (t *Tally) fail(p *request, err error, now time.Time) {
-	m := t.models.at(p.model)
-	m.API.Requests++
-	m.API.Errors++
-	m.API.Latency += elapsed(p.at, now)
 	class := "unknown"
 	if t.Class != nil {
 		class = t.Class(err)
 	}
+	if class == "" {
+		return
+	}
+	m := t.models.at(p.model)
+	m.API.Requests++
+	m.API.Errors++
+	m.API.Latency += elapsed(p.at, now)
 	*m.API.ByType.at(class)++
 }
 
@@ -123,6 +134,7 @@ func (t *Tally) usage(ev engine.Usage, now time.Time) {
 	m.API.Requests++
 	m.API.Latency += took
 	m.Tokens.add(ev)
+	m.used = append(m.used, ev)
 	t.span.Tokens += total(ev)
 }
 

@@ -299,7 +299,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add("m", "t", 1, 2)
 	f.Add("\xff\x00<&>", "\u2028\"\\", -1, 1<<62)
 	f.Fuzz(func(t *testing.T, model, name string, a, b int) {
-		var ta Tally
+		ta := Tally{Cost: func(u engine.Usage) (float64, string, bool) { return float64(u.Prompt) * 1.5, "2026-01-01", name != "" }}
 		now := newClock().t
 		ta.Observe(engine.Turn{Model: model}, now)
 		ta.Observe(engine.Usage{Model: model, Prompt: a, Cached: b}, now)

@@ -81,6 +81,9 @@ func (t *Tally) Overview(now time.Time) []string {
 		}
 		ls = append(ls, s+fmt.Sprintf(", %s out.", Number(m.Tokens.Candidates)))
 	}
+	if c := t.costs(); c != nil {
+		ls = append(ls, "Cost: "+c.String()+".")
+	}
 	if len(t.models.keys) == 0 {
 		ls = append(ls, "Models: none was asked yet.")
 	}
@@ -115,6 +118,9 @@ func (t *Tally) Models() []string {
 			"  Tokens out: "+Number(m.Tokens.Candidates),
 			"  Tokens out, thoughts: "+Number(m.Tokens.Thoughts),
 		)
+		if c := t.cost(m); c != nil {
+			ls = append(ls, "  Cost: "+c.String())
+		}
 	}
 	return ls
 }

@@ -1,0 +1,79 @@
+package tally
+
+import (
+	"fmt"
+	"math"
+)
+
+// spent is what requests have cost.
+type spent struct {
+	USD  float64 `json:"cost_usd"`
+	Date string  `json:"prices_date,omitempty"` // of the oldest price; empty if one has none
+}
+
+// cost returns what m has cost, or nil if that is not known of all of it.
+func (t *Tally) cost(m *model) *spent {
+	if t.Cost == nil || len(m.used) == 0 {
+		return nil
+	}
+	var s *spent
+	for _, u := range m.used {
+		usd, date, ok := t.Cost(u)
+		if !ok {
+			return nil
+		}
+		s = s.plus(spent{usd, date})
+	}
+	return s.rounded()
+}
+
+// costs returns what all models have cost, or nil if one has no price.
+func (t *Tally) costs() *spent {
+	var s *spent
+	for _, m := range t.models.values {
+		if len(m.used) == 0 {
+			continue
+		}
+		c := t.cost(m)
+		if c == nil {
+			return nil
+		}
+		s = s.plus(*c)
+	}
+	return s.rounded()
+}
+
+func (s *spent) plus(o spent) *spent {
+	if s == nil {
+		return &o
+	}
+	return &spent{s.USD + o.USD, min(s.Date, o.Date)} // "" is the least
+}
+
+// rounded returns s to a millionth of a cent, as sums of fractions have tails.
+func (s *spent) rounded() *spent {
+	const exact = 1e8
+	if s == nil || math.Abs(s.USD) > math.MaxInt64/exact/2 {
+		return s
+	}
+	return &spent{math.Round(s.USD*exact) / exact, s.Date}
+}
+
+// String returns s in words.
+func (s *spent) String() string {
+	if s.Date == "" {
+		return Money(s.USD)
+	}
+	return Money(s.USD) + " by the prices of " + s.Date
+}
+
+// Money returns an amount of US dollars, small ones more exactly.
+func Money(usd float64) string {
+	switch {
+	case usd != 0 && usd < 0.01:
+		return fmt.Sprintf("$%.6f", usd)
+	case usd < 1:
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
