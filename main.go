@@ -39,6 +39,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/journal"
+	"gemline/engine/limit"
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/policy"
@@ -96,8 +97,13 @@ func start(args []string) (code int) {
 	s.interactive = err == nil && flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
+	if d := time.Duration(s.flags.Timeout); d > 0 && !s.converses() {
+		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
+		defer cancel()
+		ctx = late
+	}
 	reporter := sync.OnceValue(func() repl.Reporter { return s.reporter(managed, stop) })
-	defer listen(stop, s.interactive, func(err error) { // until the last word is written
+	defer listen(ctx, stop, s.interactive, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		s.restore()
 		s.finish(ctx, reporter(), err)
@@ -367,11 +373,11 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 // can write its final record. In a session, Ctrl-C is the session's. What was
 // ignored when the program began, as by nohup, stays ignored.
 //
-// A run that does not end soon after, as when nobody reads what it writes, is
-// left behind, and last has a moment to say how it ended. The signals stay
+// A run that does not end soon after, or after its time is up, as when nobody
+// reads what it writes, is left behind, and last has a moment to say how it ended. The signals stay
 // caught until the process is gone: a terminal that goes away may be noticed
 // before its signal comes, and the exit code is the same then.
-func listen(stop context.CancelCauseFunc, interactive bool, last func(error)) (end func()) {
+func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, last func(error)) (end func()) {
 	const soon, moment = 3 * time.Second, time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
@@ -384,23 +390,28 @@ func listen(stop context.CancelCauseFunc, interactive bool, last func(error)) (e
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		var cause error
 		select {
 		case sig := <-signals:
-			cause := signalled(sig.(syscall.Signal))
+			cause = signalled(sig.(syscall.Signal))
 			stop(cause)
-			select {
-			case <-time.After(soon):
-				said := make(chan struct{})
-				go func() { defer close(said); last(cause) }()
-				select {
-				case <-time.After(moment):
-				case <-said:
-				}
-				os.Exit(outcome(cause).ExitCode)
-			case <-done:
-			}
+		case <-ctx.Done():
+			cause = context.Cause(ctx)
 		case <-done:
+			return
 		}
+		select {
+		case <-time.After(soon):
+		case <-done:
+			return
+		}
+		said := make(chan struct{})
+		go func() { defer close(said); last(cause) }()
+		select {
+		case <-time.After(moment):
+		case <-said:
+		}
+		os.Exit(outcome(cause).ExitCode)
 	})
 	return func() { close(done); wg.Wait() }
 }
@@ -424,6 +435,7 @@ type session struct {
 	interactive bool
 	json        *os.File // of --json-fd, nil without
 	count       *tally.Tally
+	budget      *limit.Budget
 	policy      *policy.Policy
 	notify      func(string)
 
@@ -456,6 +468,9 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	if err := s.work(); err != nil {
+		return err
+	}
+	if err := s.limit(); err != nil {
 		return err
 	}
 	if err := s.ask(); err != nil {
@@ -569,13 +584,61 @@ func (s *session) remember() *memory.Memory {
 	return memory.New(cfg)
 }
 
+// limit makes the budget. What tokens cost is read when somebody counts money.
+func (s *session) limit() error {
+	var told sync.Once
+	load := sync.OnceValues(func() (limit.Prices, error) { return limit.LoadPrices(s.paths.User("prices.toml"), time.Now()) })
+	prices := func() limit.Prices {
+		ps, err := load()
+		if err != nil {
+			told.Do(func() { s.notify(err.Error()) })
+		}
+		if s.reach == model.ByAssist { // which is not paid by tokens
+			return nil
+		}
+		return ps
+	}
+	s.count.Cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
+	cfg := limit.Config{Tokens: s.flags.MaxTokens, Cost: s.flags.MaxCost, Calls: s.flags.MaxToolCalls,
+		Price: func(model string) (limit.Price, bool) { p, ok := prices()[model]; return p, ok },
+		Resume: func() string {
+			if s.project.Temp == "" {
+				return ""
+			}
+			return "gemline --resume " + s.journal.ID()
+		}}
+	if s.converses() {
+		cfg.Time = time.Duration(s.flags.Timeout)
+	}
+	s.budget = limit.New(cfg)
+	if cfg.Cost > 0 || s.json != nil || cmp.Or(s.flags.Format(), s.settings.Format) != "text" {
+		_, err := load()
+		return err
+	}
+	return nil
+}
+
+// converses reports whether there may be more than one answer, each with its
+// own time.
+func (s *session) converses() bool {
+	return s.interactive || s.flags.InputFormat == "stream-json"
+}
+
+// answer carries out a prompt within the budget.
+func (s *session) answer(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return s.budget.Watch(s.engine.Run)(ctx, parts...)
+}
+
 // waiting is how long one request may be put off by a busy server in all.
 const waiting = 10 * time.Minute
 
 // ask makes the generator: the API or a recording, and what wraps it.
 func (s *session) ask() error {
-	setup := model.Setup{Fake: s.flags.FakeResponses, Strict: true, Record: s.flags.RecordResponses,
+	setup := model.Setup{Fake: s.flags.FakeResponses, Strict: true, Record: s.flags.RecordResponses, Meter: s.budget.Generator,
 		Retry: model.RetryOptions{Attempts: s.settings.MaxAttempts, Budget: waiting}}
+	if d := time.Duration(s.flags.Timeout); d > 0 {
+		setup.Retry.Budget = min(waiting, d)
+	}
 	if s.flags.FakeNonStrict != "" {
 		setup.Fake, setup.Strict = s.flags.FakeNonStrict, false
 	}
@@ -795,7 +858,7 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	}
 	app := s.commands(approver, repl.Speaker(reporter))
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
-		Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
+		Ask: s.answer, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); !errors.Is(err, commands.ErrQuit) {
 		return err
 	}
@@ -874,9 +937,7 @@ func (s *session) interact(ctx context.Context) error {
 			s.files().Step, // @main.go: the file's text
 			s.recall,
 		),
-		Run: func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-			return s.engine.Run(ctx, parts...)
-		},
+		Run: s.answer,
 	}
 	return s.talk(ctx, r)
 }
@@ -1164,6 +1225,8 @@ func outcome(err error) repl.Outcome {
 		call  *engine.CallError
 		asked *model.Error
 		broke *auth.Error
+		spent *limit.Error
+		table *limit.PricesError
 	)
 	switch {
 	case err == nil:
@@ -1174,7 +1237,17 @@ func outcome(err error) repl.Outcome {
 		o.Hint = "this is worth a report; -d shows where it happened"
 	case errors.As(err, &usage):
 		set(2, "usage", "UsageError")
-	case errors.As(err, &file), errors.As(err, &never):
+	case errors.As(err, &spent):
+		o.Message, o.Hint = spent.Message, spent.Hint
+		switch spent.Kind {
+		case limit.Time:
+			set(63, "timeout", "FatalTimeoutError")
+		case limit.Calls:
+			set(64, "max_tool_calls", "FatalToolCallLimitedError")
+		default:
+			set(62, spent.Kind.String(), "FatalBudgetExceededError")
+		}
+	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table):
 		set(52, "config", "FatalConfigError")
 	case errors.As(err, &alien):
 		set(55, "untrusted", "FatalUntrustedWorkspaceError")
@@ -1225,4 +1298,9 @@ func outcome(err error) repl.Outcome {
 }
 
 // errorClass names the class of a failed request for the statistics.
-func errorClass(err error) string { return outcome(err).Reason }
+func errorClass(err error) string {
+	if e := (*limit.Error)(nil); errors.As(err, &e) && e.Unsent {
+		return ""
+	}
+	return outcome(err).Reason
+}

@@ -147,6 +147,7 @@ var faults = map[string]enginetest.Reply{
 	"safety":     enginetest.Ends("", genai.FinishReasonSafety),
 	"unfinished": enginetest.Unfinished("half an answer"),
 	"503":        enginetest.Unavailable(),
+	"stalled":    enginetest.Stalled(enginetest.Streams("half ", "an answer")),
 	"silent":     enginetest.Silent(),
 	"verify":     enginetest.Unverified("https://accounts.example.com/verify"),
 }

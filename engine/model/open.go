@@ -20,6 +20,10 @@ type Setup struct {
 	// Logger, if not nil, is told what is asked and answered.
 	Logger *slog.Logger
 
+	// Meter, if not nil, returns a Generator around one that makes a single
+	// attempt of each request.
+	Meter func(engine.Generator) engine.Generator
+
 	Retry RetryOptions
 }
 
@@ -59,6 +63,9 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 	}
 	if s.Logger != nil {
 		g = teller{Generator: g, log: s.Logger, redact: secrets}
+	}
+	if s.Meter != nil {
+		g = s.Meter(g)
 	}
 	return Retry(g, s.Retry), closeAll, nil
 }
