@@ -152,6 +152,9 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 		},
 		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
 	}
+	if s.flags.Patch || s.flags.DryRun {
+		r.Collected = s.collected
+	}
 	if managed {
 		return repl.NewReporter("text", r)
 	}
@@ -443,6 +446,7 @@ type session struct {
 	jobs      *shell.Jobs
 	shell     shell.Settings
 	env       tools.Env
+	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
 	tools     engine.Tools
 	generator engine.Generator
 	reach     model.Reach // what the names of models stand for
@@ -513,7 +517,11 @@ func (s *session) sessions() journal.Config {
 
 // work makes the workspace and the tools.
 func (s *session) work() (err error) {
-	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp,
+	var over *workspace.Overlay
+	if s.flags.Patch || s.flags.DryRun {
+		over = &workspace.Overlay{}
+	}
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: over,
 		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
 	if err != nil {
 		return err
@@ -555,8 +563,23 @@ func (s *session) work() (err error) {
 		s.env.Todos = &tools.Todos{}
 	}
 	s.memory = s.remember()
-	s.tools = tools.WithMemory(tools.New(s.env), s.memory.Discover)
+	plain := func(text string) bool { return output.Visible(text) == text }
+	s.rehearsal = tools.Rehearse(s.workspace, over, s.flags.DryRun, plain)
+	s.tools = s.rehearsal.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover))
 	return nil
+}
+
+// collected returns what a run would have done that changes nothing.
+func (s *session) collected() repl.Collected {
+	c := repl.Collected{Patch: s.rehearsal.Patch()}
+	if !s.flags.DryRun {
+		return c
+	}
+	c.Planned = []repl.Planned{}
+	for _, step := range s.rehearsal.Steps() {
+		c.Planned = append(c.Planned, repl.Planned(step))
+	}
+	return c
 }
 
 // remember makes the memory that holds the context files.
@@ -721,7 +744,7 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		Model:      s.reach.Resolve(cmp.Or(s.settings.Model, model.Default)),
 		Generator:  s.generator,
 		Tools:      s.tools,
-		Policy:     guarded,
+		Policy:     s.rehearsal.Policy(guarded),
 		Approver:   asker,
 		MaxTurns:   s.settings.MaxTurns,
 		TokenLimit: model.TokenLimit,
@@ -763,7 +786,7 @@ func (s *session) prompt() prompt.Config {
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
 	for _, t := range s.tools.Tools() {
-		if s.policy.Offers(t) {
+		if s.rehearsal.Policy(s.policy).Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
 	}
@@ -859,8 +882,11 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	app := s.commands(approver, repl.Speaker(reporter))
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
 		Ask: s.answer, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
-	if err := runner.Run(ctx, p); !errors.Is(err, commands.ErrQuit) {
+	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
 		return err
+	}
+	if dir := s.rehearsal.Elsewhere(); dir != "" {
+		s.notify(fmt.Sprintf("the patch edits files outside of this directory: apply it in %s", dir))
 	}
 	return nil
 }

@@ -76,6 +76,7 @@ func status(o Outcome) string {
 func (d *document) end(o Outcome) {
 	d.response.WriteString(d.text.flush())
 	at, elapsed := d.moment()
+	patch, planned := d.collected(o)
 	b := marshal(struct {
 		Session  string       `json:"session_id"`
 		Response string       `json:"response"`
@@ -87,11 +88,13 @@ func (d *document) end(o Outcome) {
 		ExitCode int          `json:"exit_code"`
 		Reason   string       `json:"termination_reason"`
 		Denied   []denial     `json:"denied"`
+		Patch    *string      `json:"patch,omitempty"`
+		Planned  *[]Planned   `json:"planned,omitempty"`
 		Time     string       `json:"timestamp"`
 		Elapsed  int64        `json:"elapsed_ms"`
 		Invalid  bool         `json:"invalid_utf8,omitempty"`
 	}{valid(d.Session), d.response.String(), d.Tally, fault(o), d.warnings,
-		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, at, elapsed, d.invalid || d.text.took()})
+		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.took()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
 		panic(err) // marshal returns JSON

@@ -232,6 +232,10 @@ type Report struct {
 	Quiet    bool // nothing but errors on Err
 	Raw      bool // escape sequences in the model's text stay
 
+	// Collected, if not nil, says that the run changes nothing, and returns
+	// what it would have done. It is called when the run is over.
+	Collected func() Collected
+
 	// JSON, if not nil, is where JSON goes, while text goes to Out.
 	JSON io.Writer
 
@@ -260,6 +264,9 @@ func NewReporter(format string, r Report) Reporter {
 		return &reporter{core: c, form: &document{core: c, text: cleaner{raw: r.Raw}}}
 	case "stream-json":
 		return &reporter{core: c, form: &stream{core: c, text: cleaner{raw: r.Raw}}}
+	}
+	if r.Collected != nil {
+		return &reporter{core: c, form: newPatched(c)}
 	}
 	return &reporter{core: c, form: &bare{core: c, text: cleaner{raw: r.Raw}}}
 }

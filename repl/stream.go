@@ -89,6 +89,8 @@ type (
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []denial        `json:"denied"`
+		Patch    *string         `json:"patch,omitempty"`
+		Planned  *[]Planned      `json:"planned,omitempty"`
 		tail
 	}
 )
@@ -228,7 +230,8 @@ func (s *stream) finished(ev engine.Finished) {
 
 func (s *stream) end(o Outcome) {
 	s.flush()
+	patch, planned := s.collected(o)
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, t})
+	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, t})
 }

@@ -317,6 +317,8 @@ func (f *Flags) exclusive() []pair {
 		{f.JSONSchema != "", "--json-schema", f.Extract.Set, "--extract"},
 		{f.Patch, "--patch", f.JSONSchema != "", "--json-schema"},
 		{f.Patch, "--patch", f.Extract.Set, "--extract"},
+		{f.DryRun, "--dry-run", f.JSONSchema != "", "--json-schema"},
+		{f.DryRun, "--dry-run", f.Extract.Set, "--extract"},
 		{f.NoInput, "--no-input", f.AskTTY, "--ask-tty"},
 		{f.NoInput, "--no-input", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.Session != "", "--session", f.Resume.Set, "--resume"},

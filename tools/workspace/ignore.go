@@ -313,3 +313,16 @@ func (o *Overlay) rules(path string) ruleset {
 	}
 	return parseRules(readSmall(path))
 }
+
+// Top returns the top of the git repository that dir lies in, or dir if it
+// lies in none.
+func Top(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, ok := repository(d); ok {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package repl
+
+import (
+	"io"
+	"strings"
+
+	"gemline/repl/output"
+)
+
+// Collected is what a run would have done that changed nothing.
+type Collected struct {
+	Patch string // as git has it
+
+	// Planned is what would have been carried out, in order; nil if the run
+	// is not about that.
+	Planned []Planned
+}
+
+// Planned is a call that was not carried out.
+type Planned struct {
+	Tool  string         `json:"tool"`
+	Title string         `json:"title"`
+	Args  map[string]any `json:"args"`
+}
+
+// patched is the text form of a run that collects edits: what is printed is
+// what can be applied, and the model speaks on standard error. Of a run that
+// fails nothing is printed, as half of a change may be worse than none.
+type patched struct {
+	*core
+	*bare // the words
+}
+
+func newPatched(c *core) *patched {
+	aside := *c
+	aside.Out, aside.Broken = c.Err, nil
+	if c.Quiet {
+		aside.Out = io.Discard
+	}
+	return &patched{core: c, bare: &bare{core: &aside, text: cleaner{raw: c.Raw}}}
+}
+
+func (p *patched) end(o Outcome) {
+	p.bare.end(o)
+	if o.failed() {
+		p.core.warn("no patch is printed, since the run did not end well; with --json it is in the document")
+		return
+	}
+	found := p.core.Collected()
+	var out strings.Builder
+	for _, call := range found.Planned {
+		out.WriteString("would " + output.Visible(onOneLine(call.Title)) + "\n")
+	}
+	if out.Len() > 0 && found.Patch != "" {
+		out.WriteByte('\n')
+	}
+	out.WriteString(found.Patch)
+	if out.Len() == 0 {
+		p.core.warn("no file was edited, so there is no patch")
+		return
+	}
+	p.core.write([]byte(out.String()))
+}
+
+// onOneLine returns s on one line, which is not one that a patch could begin with.
+func onOneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, valid(s))
+}
+
+// collected returns what a record has of a run that collects edits: the patch,
+// and what was planned; nil if it has none. After a panic nothing is known.
+func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
+	if c.Collected == nil || o.Reason == "internal" {
+		return nil, nil
+	}
+	found := c.Collected()
+	if found.Planned == nil {
+		return &found.Patch, nil
+	}
+	all := []Planned{}
+	for _, call := range found.Planned {
+		args, _ := sound(call.Args)
+		if call.Args == nil {
+			args = map[string]any{}
+		}
+		all = append(all, Planned{Tool: valid(call.Tool), Title: valid(call.Title), Args: args.(map[string]any)})
+	}
+	return &found.Patch, &all
+}

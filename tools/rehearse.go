@@ -1,0 +1,232 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"gemline/engine"
+	"gemline/tools/edit"
+	"gemline/tools/workspace"
+)
+
+// A Rehearsal is a run that changes nothing. Its edits go to the overlay of
+// its workspace and become a patch; other calls that may change something are
+// not carried out. A nil Rehearsal is the real thing: it leaves tools and
+// policies as they are.
+//
+// Nothing needs an approval then, as nothing happens. What a policy denies
+// stays denied.
+type Rehearsal struct {
+	ws      *workspace.Workspace
+	over    *workspace.Overlay
+	base    string // where the patch is applied
+	pretend bool
+	plain   func(text string) bool
+
+	mu    sync.Mutex
+	steps []Step
+}
+
+// A Step is a call that a real run would have carried out.
+type Step struct {
+	Tool  string
+	Title string // such as "run: make" or "write: main.go", on one line
+	Args  map[string]any
+}
+
+// Rehearse returns a Rehearsal in a workspace that writes to over, or nil if
+// that is nil.
+//
+// To pretend is to have the model believe that what is not carried out went
+// well, so that it goes on to what would come next. Else it is told that the
+// run only collects edits, and is offered nothing else. Text that is not plain
+// is in the patch in another form; nil means that all text is.
+func Rehearse(ws *workspace.Workspace, over *workspace.Overlay, pretend bool, plain func(text string) bool) *Rehearsal {
+	if over == nil {
+		return nil
+	}
+	return &Rehearsal{ws: ws, over: over, base: workspace.Top(ws.Roots()[0]), pretend: pretend, plain: plain}
+}
+
+// Steps returns what would have been done, in the order of the calls.
+func (r *Rehearsal) Steps() []Step {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.steps)
+}
+
+// Patch returns the edits as git has them. The names in it begin at the top of
+// the repository that the workspace's first root lies in, or else at that root,
+// so that git apply takes it there.
+func (r *Rehearsal) Patch() string {
+	if r == nil {
+		return ""
+	}
+	var files []edit.File
+	for _, c := range r.over.Changes() {
+		if rel, err := filepath.Rel(r.base, c.Path); err == nil && filepath.IsLocal(rel) {
+			files = append(files, edit.File{Name: filepath.ToSlash(rel), Made: c.Made, Executable: c.Mode&0o100 != 0,
+				Old: string(c.Old), New: string(c.New)})
+		}
+	}
+	return edit.Patch(files, r.plain)
+}
+
+// Elsewhere returns the directory that the patch must be applied in if files of
+// it lie outside of the first root, which git apply would pass over there.
+// Else it returns "".
+func (r *Rehearsal) Elsewhere() string {
+	if r == nil {
+		return ""
+	}
+	for _, c := range r.over.Changes() {
+		if rel, err := filepath.Rel(r.ws.Roots()[0], c.Path); err != nil || !filepath.IsLocal(rel) {
+			return r.base
+		}
+	}
+	return ""
+}
+
+// A part is what a tool does in a rehearsal.
+type part int
+
+const (
+	asEver  part = iota // it changes nothing
+	written             // it edits through the workspace
+	unmoved             // it is not carried out
+)
+
+func partOf(t engine.Tool) part {
+	switch {
+	case t.Kind.ReadOnly() || t.Kind == engine.Converse:
+		return asEver
+	case t.Name() == "replace" || t.Name() == "write_file":
+		return written
+	}
+	return unmoved
+}
+
+// Tools returns ts as they are in the rehearsal.
+func (r *Rehearsal) Tools(ts engine.Tools) engine.Tools {
+	if r == nil {
+		return ts
+	}
+	ts = slices.Clone(ts)
+	for i, t := range ts {
+		if p := partOf(t); p != asEver {
+			ts[i].Prepare = r.rehearse(t, p)
+		}
+	}
+	return ts
+}
+
+func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[string]any) (engine.Call, error) {
+	return func(ctx context.Context, args map[string]any) (engine.Call, error) {
+		call, err := t.Prepare(ctx, args)
+		if err != nil {
+			return call, err
+		}
+		step := Step{Tool: t.Name(), Title: r.title(t, args, call.Intent), Args: maps.Clone(args)}
+		run := call.Run
+		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			if p == unmoved {
+				return r.unmoved(t, step)
+			}
+			if err := r.reachable(call.Intent); err != nil {
+				r.note(step)
+				return engine.Result{}, err
+			}
+			result, err := run(ctx, host)
+			if err == nil {
+				r.note(step)
+			}
+			return result, err
+		}
+		return call, nil
+	}
+}
+
+func (r *Rehearsal) note(s Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = append(r.steps, s)
+}
+
+// unmoved answers a call that is not carried out.
+func (r *Rehearsal) unmoved(t engine.Tool, s Step) (engine.Result, error) {
+	r.note(s)
+	if r.pretend {
+		return engine.Result{
+			Text:    "This is a dry run: the call was not carried out, and nothing else is. Assume that it succeeded, and go on. There is no output.",
+			Display: "not done: this is a dry run",
+		}, nil
+	}
+	return engine.Result{}, &engine.CallError{Type: "not_carried_out",
+		Message: fmt.Sprintf("This run only collects edits of files, as a patch. %s was not carried out, and would not be another time. "+
+			"Find out what you need by reading and searching, and make the edits.", t.Name()),
+		Display: "not done: this run only collects edits"}
+}
+
+// reachable returns why an edit can't be in the patch.
+func (r *Rehearsal) reachable(in engine.Intent) error {
+	if len(in.Paths) == 0 {
+		return nil
+	}
+	real := in.Paths[len(in.Paths)-1] // where a link leads
+	if rel, err := filepath.Rel(r.base, real); err == nil && filepath.IsLocal(rel) {
+		return nil
+	}
+	return &engine.CallError{Type: "not_in_patch",
+		Message: fmt.Sprintf("This run collects edits as a patch of %s, and %s lies outside of it. Nothing was written.", r.base, real),
+		Display: "not done: it lies outside of " + r.base + ", which the patch is for"}
+}
+
+// title says in a line what a call would do.
+func (r *Rehearsal) title(t engine.Tool, args map[string]any, in engine.Intent) string {
+	switch command, _ := args["command"].(string); {
+	case t.Kind == engine.Edit && len(in.Paths) > 0:
+		return "write: " + shown(r.ws.Rel(in.Paths[0]))
+	case t.Kind == engine.Execute && command != "":
+		if dir, _ := args["dir_path"].(string); dir != "" {
+			return "run in " + shown(dir) + ": " + shown(command)
+		}
+		return "run: " + shown(command)
+	}
+	return shown(cmp.Or(in.Title, t.Name()))
+}
+
+// Policy returns p such that it leaves nothing open that the rehearsal does not
+// carry out.
+func (r *Rehearsal) Policy(p engine.Policy) engine.Policy {
+	if r == nil {
+		return p
+	}
+	return rehearsed{p, r.pretend}
+}
+
+type rehearsed struct {
+	engine.Policy
+	pretend bool
+}
+
+// Offers implements [engine.Policy].
+func (p rehearsed) Offers(t engine.Tool) bool {
+	return (p.pretend || partOf(t) != unmoved) && p.Policy.Offers(t)
+}
+
+// Judge implements [engine.Policy].
+func (p rehearsed) Judge(q engine.Proposal) (engine.Verdict, string) {
+	verdict, reason := p.Policy.Judge(q)
+	if verdict == engine.Ask && partOf(q.Tool) != asEver {
+		return engine.Allow, ""
+	}
+	return verdict, reason
+}
