@@ -168,6 +168,7 @@ func TestCause(t *testing.T) {
 		b := limit.New(limit.Config{})
 		e, _ := converse(t, b, et.Stalled(et.Streams("half ")))
 		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
 		var last error
 		for ev, err := range b.Watch(e.Run)(ctx, genai.NewPartFromText("go")) {
 			if _, ok := ev.(engine.Text); ok {
