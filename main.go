@@ -369,6 +369,9 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 	if perr != nil {
 		s.notify(perr.Error())
 	}
+	if s.flags.Talks() {
+		return s.serve(ctx, reporter)
+	}
 	return s.once(ctx, reporter)
 }
 
@@ -466,7 +469,7 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	}
 	s.confine()
 	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
-	s.policy.Unattended = !s.attended()
+	s.policy.Unattended = !s.answered()
 	past, err := s.open()
 	if err != nil {
 		return err
@@ -774,7 +777,7 @@ func (s *session) modelName() string {
 func (s *session) prompt() prompt.Config {
 	m := s.memory.Contents()
 	cfg := prompt.Config{
-		Interactive: s.attended(),
+		Interactive: s.answered(),
 		Mode:        string(s.policy.Mode()),
 		Git:         prompt.InRepository(s.paths.Cwd),
 		Notes:       s.memory.Notes(),
@@ -914,6 +917,36 @@ func (s *session) approver(ctx context.Context) (engine.Approver, error) {
 
 // attended reports whether anybody is there to ask.
 func (s *session) attended() bool { return s.interactive || s.flags.AskTTY }
+
+// answered reports whether the model's questions are, by a person or a program.
+func (s *session) answered() bool {
+	return s.attended() || s.flags.Talks() && !s.flags.NoInput
+}
+
+// serve holds a session with a program.
+func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
+	defer s.close()
+	nobody, err := s.approver(ctx)
+	if err != nil {
+		return err
+	}
+	t := &repl.Talk{In: os.Stdin, Reporter: reporter, Tally: s.count, Now: time.Now, Outcome: outcome, Nobody: nobody,
+		FailOnDeny: s.flags.FailOnDeny, Session: func() string { return s.journal.ID() }}
+	var approver engine.Approver = t
+	if s.flags.NoInput || s.flags.AskTTY {
+		approver = nobody
+	}
+	s.notify = t.Notify
+	if err := s.build(ctx, approver); err != nil {
+		return err
+	}
+	app := s.commands(approver, t)
+	t.Expand = input.Chain(app.Commands.Step(app), s.files().Step)
+	t.Engine = func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return s.engine.Run(ctx, parts...)
+	}
+	return t.Run(ctx, repl.Init{Model: s.engine.Model()})
+}
 
 // interact holds a session at a terminal.
 func (s *session) interact(ctx context.Context) error {

@@ -176,6 +176,8 @@ type Init struct {
 	Session string
 	Model   string
 	Prompt  string // as the user gave it
+
+	Protocol int // the version of the protocol of a conversation, 0 if there is none
 }
 
 // An Outcome is how a run ended. The zero Outcome is success.

@@ -14,6 +14,7 @@ type stream struct {
 	text   cleaner
 	seq    int
 	prompt string // of the user, not yet told
+	id     string // of the prompt, if it has one
 }
 
 // A head begins every record.
@@ -38,6 +39,7 @@ type (
 		Program string `json:"version,omitempty"`
 		Dir     string `json:"cwd,omitempty"`
 		Mode    string `json:"approval_mode,omitempty"`
+		Talk    int    `json:"protocol_version,omitempty"` // of a conversation
 		tail
 	}
 	messageRecord struct {
@@ -45,6 +47,7 @@ type (
 		Role    string `json:"role"`
 		Content string `json:"content"`
 		Delta   bool   `json:"delta,omitempty"`
+		ID      string `json:"id,omitempty"` // of the line that said it
 		tail
 	}
 	toolUseRecord struct {
@@ -68,6 +71,8 @@ type (
 		head
 		Severity string `json:"severity"`
 		Message  string `json:"message"`
+		Line     int    `json:"line,omitempty"` // of the input, if it is about one
+		ID       string `json:"id,omitempty"`   // that the line names
 		tail
 	}
 	retryRecord struct {
@@ -127,7 +132,7 @@ func (s *stream) begin(in Init) {
 		mode = s.Mode()
 	}
 	h, t := s.record("init", invalid || worse)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), t})
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, t})
 	s.prompt = in.Prompt
 }
 
@@ -144,7 +149,7 @@ func (s *stream) event(ev engine.Event) {
 		s.flush()
 		message, invalid := whole(ev.Text)
 		h, t := s.record("error", invalid)
-		s.put(errorRecord{h, "warning", message, t})
+		s.put(errorRecord{head: h, Severity: "warning", Message: message, tail: t})
 	case engine.Called:
 		s.called(ev)
 	case engine.Finished:
@@ -163,7 +168,7 @@ func (s *stream) user() {
 	content += c.flush()
 	s.prompt = ""
 	h, t := s.record("message", c.invalid)
-	s.put(messageRecord{head: h, Role: "user", Content: content, tail: t})
+	s.put(messageRecord{head: h, Role: "user", Content: content, ID: valid(s.id), tail: t})
 }
 
 // say tells a piece of the answer.

@@ -184,6 +184,8 @@ func Wanted(args []string) *Flags {
 			f.OutputFormat = "json"
 		case fl.Name == "output-format" && value != "" && slices.Contains(strings.Split(fl.Tag.Enum, ","), value):
 			f.OutputFormat = value
+		case fl.Name == "input-format" && value == "stream-json":
+			f.InputFormat = value
 		case fl.Name == "json-fd":
 			if n, err := strconv.Atoi(value); err == nil && n > 2 {
 				f.JSONFd = &n

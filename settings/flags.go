@@ -90,11 +90,19 @@ type Flags struct {
 
 // Format returns the output format the flags ask for, "" if none.
 func (f *Flags) Format() string {
-	if f.JSON && f.OutputFormat == "" {
+	switch {
+	case f.OutputFormat != "":
+		return f.OutputFormat
+	case f.JSON:
 		return "json"
+	case f.Talks():
+		return "stream-json"
 	}
-	return f.OutputFormat
+	return ""
 }
+
+// Talks reports whether the run is a conversation in lines of JSON.
+func (f *Flags) Talks() bool { return f.InputFormat == "stream-json" }
 
 // Mode returns the approval mode the flags ask for, "" if none.
 func (f *Flags) Mode() string {
@@ -147,7 +155,7 @@ func (f *Flags) Interactive(stdin, stdout bool, getenv func(string) string) bool
 	case f.PromptInteractive != "":
 		return true
 	case f.Prompt != "", f.Dash(), f.Stdin, f.NoInput, f.Format() == "json", f.Format() == "stream-json",
-		f.Batch != "", f.InputFormat == "stream-json", f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
+		f.Batch != "", f.Talks(), f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
 		f.Output != "", f.JSONFd != nil:
 		return false
 	}
@@ -310,7 +318,7 @@ type pair struct {
 
 // exclusive returns what contradicts what.
 func (f *Flags) exclusive() []pair {
-	batch, talk := f.Batch != "", f.InputFormat == "stream-json"
+	batch, talk := f.Batch != "", f.Talks()
 	prompt := f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0
 	return []pair{
 		{f.Patch, "--patch", f.DryRun, "--dry-run"},

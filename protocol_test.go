@@ -1,0 +1,607 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/schema"
+)
+
+// A client talks with the program in lines of JSON.
+type client struct {
+	t      *testing.T
+	dir    string
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	stdout io.Closer
+	out    *bufio.Reader
+	errs   bytes.Buffer
+	schema *jsonschema.Schema
+	seq    int
+}
+
+// A record is one line of the program's.
+type record = map[string]any
+
+// talk starts a conversation, and reads its first record.
+func talk(t *testing.T, dir string, s *et.Server, args ...string) *client {
+	t.Helper()
+	c := dial(t, dir, s, args...)
+	c.want("init")
+	return c
+}
+
+// dial starts a conversation and reads nothing.
+func dial(t *testing.T, dir string, s *et.Server, args ...string) *client {
+	t.Helper()
+	t.Cleanup(s.Close)
+	c := &client{t: t, dir: dir, schema: events(t)}
+	c.cmd = headless(t, s, dir, nil, &c.errs, append([]string{"--input-format", "stream-json"}, args...)...)
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	c.stdout, c.out = out, bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.in.Close()
+		c.cmd.Process.Kill()
+		c.cmd.Wait()
+	})
+	return c
+}
+
+// events returns the schema of the records.
+func events(t *testing.T) *jsonschema.Schema {
+	text, _ := schema.Text("events")
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("events", doc); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile("events")
+}
+
+// send writes a line: JSON as it is, or a value.
+func (c *client) send(v any) {
+	c.t.Helper()
+	line, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		line = string(b)
+	}
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) say(text string) { c.send(record{"type": "user", "content": text}) }
+
+// next reads a record, nil at the end.
+func (c *client) next() record {
+	c.t.Helper()
+	line, err := c.out.ReadBytes('\n')
+	if err == io.EOF && len(line) == 0 {
+		return nil
+	}
+	if err != nil {
+		c.t.Fatalf("%v after %q", err, line)
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+	if err == nil {
+		err = c.schema.Validate(v)
+	}
+	if err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	var r record
+	json.Unmarshal(line, &r)
+	if r["seq"] != float64(c.seq) {
+		c.t.Errorf("record %d is %s", c.seq, line)
+	}
+	c.seq++
+	return r
+}
+
+// want reads up to a record of a type, with fields given as paths and values
+// in turn.
+func (c *client) want(kind string, fields ...any) record {
+	c.t.Helper()
+	var before []record
+	for {
+		r := c.next()
+		if r == nil {
+			c.cmd.Wait()
+			c.t.Fatalf("no %s, but %v\n%s", kind, before, c.errs.Bytes())
+		}
+		if r["type"] == kind {
+			check(c.t, r, fields...)
+			return r
+		}
+		before = append(before, r)
+	}
+}
+
+// check checks fields of a record.
+func check(t *testing.T, r record, fields ...any) {
+	t.Helper()
+	for i := 0; i < len(fields); i += 2 {
+		var v any = r
+		for key := range strings.SplitSeq(fields[i].(string), "/") {
+			switch x := v.(type) {
+			case map[string]any:
+				v = x[key]
+			case []any:
+				var at int
+				fmt.Sscan(key, &at)
+				v = nil
+				if at < len(x) {
+					v = x[at]
+				}
+			}
+		}
+		if fmt.Sprint(v) != fmt.Sprint(fields[i+1]) {
+			t.Errorf("%s is %v, not %v: %v", fields[i], v, fields[i+1], r)
+		}
+	}
+}
+
+// ends reads the last record, after the input has ended, and checks the exit
+// code.
+func (c *client) ends(code int, reason string) record {
+	c.t.Helper()
+	last := c.want("result", "exit_code", code, "termination_reason", reason)
+	if r := c.next(); r != nil {
+		c.t.Errorf("%v follows the result", r)
+	}
+	c.cmd.Wait()
+	if got := c.cmd.ProcessState.ExitCode(); got != code {
+		c.t.Errorf("exit code %d, want %d; %s", got, code, c.errs.Bytes())
+	}
+	return last
+}
+
+// finish ends the input, too.
+func (c *client) finish(code int, reason string) record {
+	c.t.Helper()
+	c.in.Close()
+	return c.ends(code, reason)
+}
+
+func runs(id, command string) et.Reply {
+	return et.Says("", et.Call(id, "run_shell_command", "command", command))
+}
+
+// lastAsked returns the last thing that the server was sent, as JSON.
+func lastAsked(s *et.Server) string {
+	all := s.Requests()
+	contents := all[len(all)-1].Contents()
+	b, _ := json.Marshal(contents[len(contents)-1])
+	return string(b)
+}
+
+func TestTalk(t *testing.T) {
+	dir := t.TempDir()
+	s := et.NewServer(et.Says("Hello."), et.Says("Still here."), et.Says("Again."))
+	c := talk(t, dir, s)
+	c.send(record{"type": "user", "id": "a", "content": "hi"})
+	c.want("message", "role", "user", "content", "hi", "id", "a")
+	c.want("message", "role", "assistant", "content", "Hello.")
+	c.want("turn_result", "turn", 1, "id", "a", "status", "success", "exit_code", 0, "termination_reason", "completed")
+	c.send(record{"type": "user", "message": record{"role": "user", "content": "and now?"}, "session_id": "x"})
+	c.want("message", "role", "user", "content", "and now?", "id", nil)
+	c.want("message", "role", "assistant", "content", "Still here.")
+	c.want("turn_result", "turn", 2, "id", nil)
+	last := c.finish(0, "completed")
+	check(t, last, "stats/tool_calls", 0, "status", "success")
+	if c.errs.Len() > 0 {
+		t.Errorf("stderr: %s", c.errs.Bytes())
+	}
+
+	again := talk(t, dir, s, "--resume", "latest")
+	again.say("more")
+	again.want("turn_result", "session_id", last["session_id"])
+	again.send(record{"type": "end"})
+	again.ends(0, "completed")
+	requests := s.Requests()
+	if n := len(requests[len(requests)-1].Contents()); n < 5 {
+		t.Errorf("the model was sent %d messages", n)
+	}
+}
+
+func TestTalkCommands(t *testing.T) {
+	dir := t.TempDir()
+	s := et.NewServer(et.Says("Hello."), et.Says("A picture."))
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("remember the milk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := talk(t, dir, s)
+	c.say("what is in @notes.txt?")
+	id := c.want("turn_result", "status", "success", "stats/models/gemini-2.5-flash/total_tokens", 0)["session_id"]
+	if !strings.Contains(lastAsked(s), "remember the milk") {
+		t.Error(lastAsked(s))
+	}
+	c.say("/model")
+	c.want("message", "role", "user", "content", "/model")
+	if r := c.want("message", "role", "assistant"); !strings.HasPrefix(r["content"].(string), "model: gemini-2.5-flash\n") {
+		t.Error(r)
+	}
+	c.want("turn_result", "status", "success")
+	c.say("/modle")
+	c.want("turn_result", "status", "error", "exit_code", 1, "error/message", "unknown command /modle; did you mean /model?")
+	c.say("/clear")
+	if again := c.want("turn_result", "status", "success")["session_id"]; again == id {
+		t.Error("the session is the same")
+	}
+	c.send(record{"type": "user", "literal": true, "content": []any{
+		record{"text": "/quit @notes.txt"}, record{"inlineData": record{"mimeType": "image/png", "data": "aGk="}}}})
+	c.want("message", "role", "user", "content", "/quit @notes.txt")
+	c.want("message", "role", "assistant", "content", "A picture.")
+	if got := lastAsked(s); !strings.Contains(got, `"/quit @notes.txt"`) || !strings.Contains(got, "aGk=") || strings.Contains(got, "milk") {
+		t.Error(got)
+	}
+	c.say("/quit")
+	c.want("turn_result", "turn", 5, "status", "success")
+	c.ends(0, "completed")
+}
+
+// A call is asked about; what the client says becomes of it, becomes of it.
+func TestTalkApproval(t *testing.T) {
+	dir := t.TempDir()
+	s := et.NewServer(
+		runs("1", "echo one >>log"), et.Says("1."),
+		runs("2", "echo two >>log"), et.Says("2."),
+		runs("3", "echo three >>log"), et.Says("3."),
+		runs("4", "echo three >>log"), et.Says("4."),
+		runs("5", "echo five >>log"), et.Says("5."))
+	c := talk(t, dir, s)
+	ask := func(text, command string) record {
+		c.say(text)
+		r := c.want("approval_request", "tool_name", "run_shell_command", "title", "run: "+command, "args/command", command)
+		if r["id"] != r["tool_id"] {
+			t.Error(r)
+		}
+		return r
+	}
+	r := ask("allow", "echo one >>log")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("tool_result", "status", "success", "tool_id", r["tool_id"])
+	c.want("turn_result", "denied", "[]")
+
+	r = ask("deny", "echo two >>log")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "deny", "note": "it is late"})
+	c.want("tool_result", "status", "cancelled")
+	c.want("turn_result", "status", "success")
+	if got := lastAsked(s); !strings.Contains(got, "it is late") {
+		t.Error(got)
+	}
+
+	r = ask("always", "echo three >>log")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "grant": 99})
+	c.want("error", "severity", "error", "id", r["id"])
+	c.send(record{"type": "answer", "id": r["id"], "answers": []string{"y"}})
+	c.want("error", "line", 7, "id", r["id"])
+	c.send(record{"type": "approval", "id": "run_shell_command__1", "decision": "allow"})
+	c.want("error", "message", `line 8: no question "run_shell_command__1" is open`)
+	c.send(record{"type": "approval", "id": r["id"], "decision": "always"})
+	c.want("tool_result", "status", "success")
+	c.want("turn_result")
+	c.say("and again") // which is covered
+	if next := c.next(); next["type"] == "approval_request" {
+		t.Error(next)
+	}
+	c.want("tool_result", "status", "success")
+	c.want("turn_result")
+
+	r = ask("change it", "echo five >>log")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"command": "echo 5 >>log"}})
+	again := c.want("approval_request", "title", "run: echo 5 >>log", "tool_id", r["tool_id"])
+	c.send(record{"type": "approval", "id": r["id"], "decision": "deny"}) // of the first question, and too late
+	c.want("error")
+	c.send(record{"type": "approval", "id": again["id"], "decision": "allow"})
+	c.want("tool_result", "status", "success")
+	c.want("turn_result")
+	c.finish(0, "completed")
+	if log, _ := os.ReadFile(filepath.Join(dir, "log")); string(log) != "one\nthree\nthree\n5\n" {
+		t.Errorf("%q", log)
+	}
+}
+
+// The model's questions go to the client, and its replies to the model.
+func TestTalkQuestion(t *testing.T) {
+	ask := et.Says("", et.Call("1", "ask_user", "questions", []any{
+		record{"question": "Which?", "header": "Colour", "type": "choice", "multiSelect": true,
+			"options": []any{record{"label": "Red", "description": "warm"}, record{"label": "Blue", "description": "cold"}}},
+		record{"question": "Sure?", "header": "", "type": "yesno"},
+		record{"question": "Name?", "header": "", "type": "text", "placeholder": "Bob"}}))
+	s := et.NewServer(ask, et.Says("Thanks."))
+	c := talk(t, t.TempDir(), s)
+	c.say("ask me")
+	r := c.want("question", "tool_name", "ask_user", "questions/0/kind", "choice", "questions/0/multi", true,
+		"questions/0/options/1/label", "Blue", "questions/1/kind", "yesno", "questions/2/kind", "text", "questions/2/placeholder", "Bob")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("error", "line", 2)
+	c.send(record{"type": "answer", "id": r["id"], "answers": []any{"a", "perhaps"}})
+	c.want("error", "line", 3, "message", `line 3: answers[1]: "perhaps" is neither Yes nor No; the question is still open`)
+	c.send(record{"type": "answer", "id": r["id"], "answers": []any{1, 2, 3, 4}})
+	c.want("error", "line", 4)
+	c.send(record{"type": "answer", "id": r["id"], "answers": []any{[]any{"Red", "Blue"}, true, "\x1b[31mAda"}})
+	c.want("tool_result", "status", "success")
+	c.want("turn_result", "status", "success")
+	if got := lastAsked(s); !strings.Contains(got, "Red, Blue") || !strings.Contains(got, "Yes") || !strings.Contains(got, "Ada") {
+		t.Error(got)
+	}
+	c.finish(42, "input") // a line was no message
+}
+
+// When the client has gone, nobody is there: what is asked is denied, and what
+// was said before is answered.
+func TestTalkGone(t *testing.T) {
+	for _, test := range []struct {
+		args   []string
+		code   int
+		reason string
+	}{
+		{nil, 0, "completed"},
+		{[]string{"--fail-on-ask"}, 60, "approval_needed"},
+	} {
+		s := et.NewServer(runs("1", "echo one >>log"), et.Says("Well."))
+		dir := t.TempDir()
+		c := talk(t, dir, s, test.args...)
+		c.say("do it")
+		c.want("approval_request")
+		c.in.Close()
+		if test.code == 0 {
+			c.want("tool_result", "status", "error")
+			c.want("message", "content", "Well.")
+		}
+		c.want("turn_result", "exit_code", test.code)
+		last := c.ends(test.code, test.reason)
+		if test.code == 0 {
+			check(t, last, "denied/0/tool", "run_shell_command")
+		}
+		if _, err := os.Stat(filepath.Join(dir, "log")); err == nil {
+			t.Error("it was run")
+		}
+	}
+}
+
+// Nothing is asked of a client that wants no questions.
+func TestTalkNoInput(t *testing.T) {
+	s := et.NewServer(runs("1", "echo one >>log"), et.Says("Well."))
+	c := talk(t, t.TempDir(), s, "--no-input")
+	c.say("do it")
+	if r := c.want("tool_result", "status", "error"); !strings.Contains(fmt.Sprint(r), "yolo") {
+		t.Error(r)
+	}
+	c.want("turn_result", "denied/0/tool", "run_shell_command")
+	c.finish(0, "completed")
+	if declared := string(s.Requests()[0].Body); strings.Contains(declared, "ask_user") {
+		t.Error("ask_user is offered")
+	}
+}
+
+// Cancelling ends the turn and what it started, and not the conversation.
+func TestTalkCancel(t *testing.T) {
+	dir, reached := t.TempDir(), make(chan string, 10)
+	s := et.NewServer(phases["in a command"](reached, dir), et.Says("Afterwards."))
+	c := talk(t, dir, s, "-y")
+	c.send(record{"type": "user", "id": "long", "content": "go"})
+	c.send(record{"type": "user", "id": "never", "content": "not this"})
+	c.send(record{"type": "user", "id": "next", "content": "on"})
+	pids := strings.Fields(<-reached)
+	c.send(record{"type": "cancel", "id": "never"})
+	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130)
+	c.send(record{"type": "cancel", "id": "nothing"})
+	c.want("error", "id", "nothing")
+	c.send(record{"type": "cancel"})
+	c.want("tool_result", "status", "cancelled")
+	c.want("turn_result", "id", "long", "status", "cancelled", "termination_reason", "cancelled")
+	c.want("turn_result", "id", "next", "status", "success")
+	for _, pid := range pids {
+		if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
+			t.Errorf("process %s goes on", pid)
+		}
+	}
+	c.finish(0, "completed") // the client got what it wanted
+	et.Answered(t, s.Requests()[1].Contents())
+}
+
+// An open question is withdrawn with its turn.
+func TestTalkCancelQuestion(t *testing.T) {
+	s := et.NewServer(runs("1", "echo one"), et.Says("Afterwards."))
+	c := talk(t, t.TempDir(), s)
+	c.say("go")
+	r := c.want("approval_request")
+	c.send(record{"type": "cancel"})
+	c.want("turn_result", "status", "cancelled")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("error", "line", 3)
+	c.say("on")
+	c.want("turn_result", "status", "success")
+	c.finish(0, "completed")
+}
+
+// A signal ends the conversation in every state, and each message has a result.
+func TestTalkSignals(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		reason := strings.ToLower(signalName(sig))
+		t.Run("idle/"+reason, func(t *testing.T) {
+			t.Parallel()
+			c := talk(t, t.TempDir(), et.NewServer())
+			c.cmd.Process.Signal(sig)
+			c.ends(128+int(sig), reason)
+		})
+		for phase, prepare := range phases {
+			t.Run(phase+"/"+reason, func(t *testing.T) {
+				t.Parallel()
+				dir, reached := t.TempDir(), make(chan string, 10)
+				c := talk(t, dir, et.NewServer(prepare(reached, dir)), "-y")
+				c.say("go")
+				c.send(record{"type": "user", "id": "second", "content": "and this"})
+				c.send("junk") // is told of when the second is waiting
+				c.want("error")
+				<-reached
+				c.cmd.Process.Signal(sig)
+				c.want("turn_result", "turn", 1, "status", "error", "termination_reason", reason)
+				c.want("turn_result", "turn", 2, "id", "second", "termination_reason", reason)
+				c.ends(128+int(sig), reason)
+			})
+		}
+	}
+}
+
+// Whatever a line holds, the next one is heeded; and the exit code says that
+// something was lost.
+func TestTalkBrokenLines(t *testing.T) {
+	s := et.NewServer(et.Says("Hello."))
+	c := talk(t, t.TempDir(), s)
+	for i, line := range []string{"junk", `{"type":"shout"}`, "{\"type\":\"user\",\"content\":\"\xff\"}", strings.Repeat("x", 17<<20), `{"type":"approval","id":"x","decision":"allow"}`} {
+		c.send(line)
+		c.want("error", "severity", "error", "line", i+1)
+	}
+	c.say("hi")
+	c.want("turn_result", "status", "success")
+	c.finish(42, "input")
+}
+
+// The end of a turn that failed is not the end of the conversation, but of an
+// exit code of 0 if nothing follows.
+func TestTalkFailure(t *testing.T) {
+	s := et.NewServer(et.BadRequest("no"), et.Says("Hello."), et.BadKey())
+	c := talk(t, t.TempDir(), s)
+	c.say("one")
+	c.want("turn_result", "status", "error", "exit_code", 1, "error/http_status", 400)
+	c.say("two")
+	c.want("turn_result", "status", "success")
+	c.say("three")
+	c.want("turn_result", "status", "error", "exit_code", 41)
+	c.finish(41, "auth")
+}
+
+// A client that writes everything before it reads anything gets everything,
+// although the pipes are full both ways.
+func TestTalkFullPipes(t *testing.T) {
+	const turns, size = 40, 64 << 10
+	replies := make([]et.Reply, turns)
+	for i := range replies {
+		replies[i] = et.Says(strings.Repeat("answer ", size/7))
+	}
+	c := dial(t, t.TempDir(), et.NewServer(replies...))
+	for range turns {
+		c.say(strings.Repeat("question ", size/9))
+	}
+	c.in.Close()
+	for i := range turns {
+		c.want("turn_result", "turn", i+1, "status", "success")
+	}
+	c.ends(0, "completed")
+}
+
+// More than there is room for is refused, by line, and everything else is
+// answered.
+func TestTalkTooMuch(t *testing.T) {
+	const most = 1000 // messages that wait
+	s := et.NewServer()
+	hold := make(chan bool)
+	first := true
+	s.Respond = func(et.Received) et.Reply {
+		if first {
+			first = false
+			<-hold
+		}
+		return et.Says("x")
+	}
+	c := talk(t, t.TempDir(), s)
+	go func() {
+		defer c.in.Close()
+		for range most + 100 {
+			io.WriteString(c.in, `{"type":"user","content":"hi"}`+"\n")
+		}
+	}()
+	refused := c.want("error", "severity", "error")
+	if line := refused["line"].(float64); line < most || !strings.Contains(refused["message"].(string), "too much is waiting") {
+		t.Error(refused)
+	}
+	close(hold)
+	done := 0
+	for {
+		r := c.next()
+		if r == nil {
+			t.Fatal("no result")
+		}
+		if r["type"] == "turn_result" {
+			done++
+		}
+		if r["type"] == "result" {
+			check(t, r, "exit_code", 42)
+			break
+		}
+	}
+	if done < most || done >= most+100 {
+		t.Errorf("%d turns", done)
+	}
+}
+
+// A client that goes away without a word ends the work, quietly.
+func TestTalkBrokenPipe(t *testing.T) {
+	c := dial(t, t.TempDir(), et.NewServer(et.Huge(20<<20)))
+	c.say("hi")
+	line, err := c.out.ReadString('\n')
+	if err != nil || !strings.Contains(line, `"init"`) {
+		t.Fatal(line, err)
+	}
+	c.stdout.Close()
+	c.cmd.Wait()
+	if code := c.cmd.ProcessState.ExitCode(); code != 141 || c.errs.Len() > 0 {
+		t.Errorf("exit code %d, %s", code, c.errs.Bytes())
+	}
+}
+
+// A folder that is not trusted, and flags that make no sense, are told in a
+// record as well.
+func TestTalkNotBegun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "GEMINI.md"), []byte("obey"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, dir, et.NewServer())
+	c.ends(55, "untrusted")
+	for _, args := range [][]string{{"-p", "hi"}, {"--nonsense"}, {"-n"}} {
+		c := dial(t, t.TempDir(), et.NewServer(), args...)
+		c.ends(2, "usage")
+	}
+	c = dial(t, t.TempDir(), et.NewServer(), "-o", "text")
+	out, _ := io.ReadAll(c.out)
+	if c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != 2 || slices.Contains(out, '{') {
+		t.Errorf("%d, %s", c.cmd.ProcessState.ExitCode(), out)
+	}
+}

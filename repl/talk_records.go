@@ -1,0 +1,166 @@
+package repl
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+	"gemline/repl/protocol"
+)
+
+// The records of a conversation, beside those of a stream.
+type (
+	approvalRecord struct {
+		head
+		ID       string   `json:"id"`
+		CallID   string   `json:"tool_id"`
+		Name     string   `json:"tool_name"`
+		Title    string   `json:"title"`
+		Detail   string   `json:"detail"`
+		Args     any      `json:"args"`
+		Commands []string `json:"commands,omitempty"`
+		Paths    []string `json:"paths,omitempty"`
+		Grants   []string `json:"grants"`
+		tail
+	}
+	questionRecord struct {
+		head
+		ID        string     `json:"id"`
+		CallID    string     `json:"tool_id"`
+		Name      string     `json:"tool_name"`
+		Questions []question `json:"questions"`
+		tail
+	}
+	turnRecord struct {
+		head
+		Turn     int             `json:"turn"`
+		ID       string          `json:"id,omitempty"`
+		Status   string          `json:"status"`
+		Error    *failure        `json:"error,omitempty"`
+		Stats    json.RawMessage `json:"stats"`
+		Session  string          `json:"session_id"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []denial        `json:"denied"`
+		tail
+	}
+)
+
+// A question is one of the model's.
+type question struct {
+	Header  string   `json:"header"`
+	Text    string   `json:"question"`
+	Kind    string   `json:"kind"`
+	Options []option `json:"options,omitempty"`
+	Multi   bool     `json:"multi,omitempty"`
+	Hint    string   `json:"placeholder,omitempty"`
+}
+
+type option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// write has f add to the stream, unless that is over.
+func (t *Talk) write(f func(s *stream)) {
+	r := t.Reporter
+	if b, ok := r.(*both); ok {
+		r = b.data
+	}
+	one := r.(*reporter)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if !one.over {
+		f(one.form.(*stream))
+	}
+}
+
+// denied returns how many calls were denied so far.
+func (t *Talk) denied() (n int) {
+	t.write(func(s *stream) { n = len(s.denied) })
+	return n
+}
+
+// hear notes what the user says, to be told when something follows from it.
+func (s *stream) hear(m protocol.User) { s.prompt, s.id = spoken(m), m.ID }
+
+// ask puts a question to the client.
+func (s *stream) ask(q *posed) {
+	s.flush()
+	in := q.p.Intent
+	call, bad := whole(q.p.ID)
+	name, _ := whole(q.p.Tool.Name())
+	if len(in.Questions) > 0 {
+		qs := make([]question, len(in.Questions))
+		for i, one := range in.Questions {
+			qs[i] = questionOf(one)
+		}
+		h, t := s.record("question", bad)
+		s.put(questionRecord{h, q.id, call, name, qs, t})
+		return
+	}
+	given := q.p.Args
+	if given == nil {
+		given = map[string]any{}
+	}
+	args, worse := sound(given)
+	grants := make([]string, len(in.Grants))
+	for i, g := range in.Grants {
+		grants[i] = output.EscapeLine(g.Label)
+	}
+	h, t := s.record("approval_request", bad || worse)
+	s.put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
+		escapedLines(in.Commands), escapedLines(in.Paths), grants, t})
+}
+
+func escapedLines(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = output.EscapeLine(s)
+	}
+	return out
+}
+
+func questionOf(q engine.Question) question {
+	kind := map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]
+	out := question{Header: valid(q.Header), Text: valid(q.Text), Kind: kind, Multi: q.Multi, Hint: valid(q.Hint)}
+	for _, o := range q.Options {
+		out.Options = append(out.Options, option{valid(o.Label), valid(o.Description)})
+	}
+	return out
+}
+
+// result ends a turn. What was denied since there were so many is its own.
+func (t *Talk) result(m protocol.User, count *tally.Tally, took time.Duration, denied int, o Outcome) {
+	status := "success"
+	switch {
+	case o.failed() && engine.Outcome(o.Err) == engine.Cancelled:
+		status = "cancelled"
+	case o.failed():
+		status = "error"
+	}
+	t.write(func(s *stream) {
+		s.flush()
+		s.prompt, s.id = "", ""
+		s.Session = or(t.Session(), s.Session)
+		h, tl := s.record("turn_result", false)
+		s.put(turnRecord{h, t.turns, valid(m.ID), status, fault(o), count.Flat(took), valid(s.Session), o.ExitCode,
+			valid(o.Reason), append([]denial{}, s.denied[denied:]...), tl})
+	})
+}
+
+// complain says what is wrong with a line of the input, and which one it was.
+func (t *Talk) complain(l protocol.Line, id, problem string) {
+	where := fmt.Sprintf("line %d: ", l.Number)
+	if l.Through > l.Number {
+		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
+	}
+	message, invalid := whole(where + problem)
+	t.write(func(s *stream) {
+		h, tl := s.record("error", invalid)
+		s.put(errorRecord{head: h, Severity: "error", Message: message, Line: l.Number, ID: valid(id), tail: tl})
+	})
+}
