@@ -647,7 +647,7 @@ func (s *session) limit() error {
 // converses reports whether there may be more than one answer, each with its
 // own time.
 func (s *session) converses() bool {
-	return s.interactive || s.flags.InputFormat == "stream-json"
+	return s.interactive || s.flags.Talks()
 }
 
 // answer carries out a prompt within the budget.
@@ -942,9 +942,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 	}
 	app := s.commands(approver, t)
 	t.Expand = input.Chain(app.Commands.Step(app), s.files().Step)
-	t.Engine = func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return s.engine.Run(ctx, parts...)
-	}
+	t.Engine = s.answer
 	return t.Run(ctx, repl.Init{Model: s.engine.Model()})
 }
 

@@ -183,7 +183,7 @@ func (t *Talk) stop(l protocol.Line, m protocol.Cancel) {
 func (t *Talk) turn(ctx context.Context, m protocol.User, lines <-chan protocol.Line) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	d, own := make(desk), &tally.Tally{Class: t.Tally.Class}
+	d, own := make(desk), &tally.Tally{Class: t.Tally.Class, Cost: t.Tally.Cost}
 	t.desk, t.cancel, t.now, t.counts = d, cancel, m, map[string]int{}
 	t.turns++
 	began, denied := t.Now(), t.denied()
