@@ -111,7 +111,7 @@ func start(args []string) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
 			if flags.Debug {
-				fmt.Fprintf(stderr, "%s\n", debug.Stack())
+				fmt.Fprintf(stderr, "%v\n%s\n", v, debug.Stack())
 			}
 			code = s.finish(ctx, reporter(), &crash{value: v})
 		}
@@ -1227,7 +1227,11 @@ func signalName(s syscall.Signal) string {
 // crash is a panic that was recovered.
 type crash struct{ value any }
 
-func (c *crash) Error() string { return fmt.Sprintf("a mistake in gemline: %.500v", c.value) }
+// Error returns one line: what follows the first is where it happened.
+func (c *crash) Error() string {
+	what, _, _ := strings.Cut(fmt.Sprint(c.value), "\n")
+	return fmt.Sprintf("a mistake in gemline: %.500s", what)
+}
 
 // unwritten is the error of a run whose output can't be written.
 func unwritten(err error) error {

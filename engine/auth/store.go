@@ -118,8 +118,12 @@ func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 	return from, err
 }
 
-// errSlow is the error of a keyring that does not answer.
-var errSlow = errors.New("the keyring does not answer")
+// The errors of a keyring that does not answer, and of a library that fell
+// over what it answered.
+var (
+	errSlow = errors.New("the keyring does not answer")
+	errFell = errors.New("the keyring can't be used")
+)
 
 // forget removes the key from the keyring.
 func (s *Store) forget(ctx context.Context) error {
@@ -138,8 +142,9 @@ func (s *Store) wait(ctx context.Context, f func() (string, error)) (string, err
 	}
 	done := make(chan result, 1)
 	go func() {
-		value, err := f()
-		done <- result{value, err}
+		r := result{err: errFell}
+		defer func() { recover(); done <- r }() // of others, about others
+		r.value, r.err = f()
 	}()
 	select {
 	case r := <-done:

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -50,17 +51,26 @@ func List(dir string) ([]Session, error) {
 	}
 	found := make([]Session, len(paths))
 	var wg sync.WaitGroup
+	var fallen atomic.Pointer[any]
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, path := range paths {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
+			defer func() {
+				if v := recover(); v != nil {
+					fallen.CompareAndSwap(nil, &v)
+				}
+			}()
 			if s, err := read(path); err == nil && s.Kind != "subagent" && s.Messages > 0 {
 				found[i] = s
 			}
 		})
 	}
 	wg.Wait()
+	if v := fallen.Load(); v != nil {
+		panic(*v) // where the caller can recover
+	}
 	return tidy(found), nil
 }
 

@@ -100,8 +100,10 @@ func (q *Query) search(ctx context.Context, files []string, over *Overlay) ([]Ma
 	ahead := make(chan struct{}, window)
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	var fell fall
 	for range 2 * runtime.NumCPU() {
 		wg.Go(func() {
+			defer fell.catch(enough)
 			g := &grepper{q: q, over: over, done: inner.Done()}
 			for {
 				select {
@@ -141,6 +143,7 @@ func (q *Query) search(ctx context.Context, files []string, over *Overlay) ([]Ma
 			enough()
 		}
 	}
+	fell.raise()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

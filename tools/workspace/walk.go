@@ -136,8 +136,10 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
 		var workers, others sync.WaitGroup
+		var fell fall
+		defer fell.raise()
 		for range 2 * runtime.NumCPU() {
-			workers.Go(func() { wk.work(ctx, out) })
+			workers.Go(func() { defer fell.catch(cancel); wk.work(ctx, out) })
 		}
 		others.Go(func() {
 			workers.Wait()
