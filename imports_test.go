@@ -49,6 +49,7 @@ func TestImports(t *testing.T) {
 		"gemline/repl/output":        {},
 		"gemline/repl/protocol":      {},
 		"gemline/repl/schema":        {},
+		"gemline/repl/schematest":    {"gemline/repl/schema"},
 		"gemline/repl/teletype":      {},
 	}
 	// Of other packages, what the engine may never reach for: it runs in a

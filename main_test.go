@@ -6,10 +6,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +30,9 @@ const asProgram = "GEMLINE_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv("GEMLINE_TEST_STRAY") != "" {
 		uuid.SetRand(babbler{rand.Reader})
+	}
+	if how := os.Getenv("GEMLINE_TEST_FAULT"); how != "" {
+		uuid.SetRand(newFaulty(rand.Reader, how))
 	}
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -205,4 +210,34 @@ func jsonGet(ts *testscript.TestScript, neg bool, args []string) {
 	if got := fmt.Sprint(v); (got == args[2]) == neg {
 		ts.Fatalf("%s is %q", args[1], got)
 	}
+}
+
+// faulty is a source of random bytes that works so many times, and then panics
+// or never returns. The program asks for such bytes all over the place: at the
+// start of a session, for each message, and in a tool.
+type faulty struct {
+	io.Reader
+	left atomic.Int64
+	how  string
+}
+
+// newFaulty reads its faults from text such as "fall after 3".
+func newFaulty(r io.Reader, text string) *faulty {
+	f := &faulty{Reader: r}
+	var n int64
+	if _, err := fmt.Sscanf(text, "%s after %d", &f.how, &n); err != nil {
+		panic(err)
+	}
+	f.left.Store(n)
+	return f
+}
+
+func (f *faulty) Read(p []byte) (int, error) {
+	if f.left.Add(-1) >= 0 {
+		return f.Reader.Read(p)
+	}
+	if f.how == "hang" {
+		select {}
+	}
+	panic("oh no\nwith a second line")
 }

@@ -15,6 +15,8 @@ type stream struct {
 	seq    int
 	prompt string // of the user, not yet told
 	id     string // of the prompt, if it has one
+	begun  bool
+	early  []engine.Notice // what was told before the run began
 }
 
 // A head begins every record.
@@ -133,10 +135,29 @@ func (s *stream) begin(in Init) {
 	}
 	h, t := s.record("init", invalid || worse)
 	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, t})
-	s.prompt = in.Prompt
+	s.begun, s.prompt = true, in.Prompt
+	s.late()
+}
+
+// late tells what could not be told before, since the init comes first.
+func (s *stream) late() {
+	for _, n := range s.early {
+		s.warning(n)
+	}
+	s.early = nil
+}
+
+func (s *stream) warning(n engine.Notice) {
+	message, invalid := whole(n.Text)
+	h, t := s.record("error", invalid)
+	s.put(errorRecord{head: h, Severity: "warning", Message: message, tail: t})
 }
 
 func (s *stream) event(ev engine.Event) {
+	if n, ok := ev.(engine.Notice); ok && !s.begun {
+		s.early = append(s.early, n)
+		return
+	}
 	s.user()
 	switch ev := ev.(type) {
 	case engine.Text:
@@ -147,9 +168,7 @@ func (s *stream) event(ev engine.Event) {
 		s.retry(ev)
 	case engine.Notice:
 		s.flush()
-		message, invalid := whole(ev.Text)
-		h, t := s.record("error", invalid)
-		s.put(errorRecord{head: h, Severity: "warning", Message: message, tail: t})
+		s.warning(ev)
 	case engine.Called:
 		s.called(ev)
 	case engine.Finished:
@@ -234,6 +253,7 @@ func (s *stream) finished(ev engine.Finished) {
 }
 
 func (s *stream) end(o Outcome) {
+	s.late()
 	s.flush()
 	patch, planned := s.collected(o)
 	h, t := s.record("result", false)

@@ -1,0 +1,216 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/schematest"
+)
+
+// An ending is a way in which a run ends.
+type ending struct {
+	name    string
+	args    []string
+	env     []string
+	files   map[string]string // below the directory that is worked in; home is the user's
+	replies []et.Reply
+	during  func(*process) // what happens to the run
+	piped   bool           // standard input is a pipe
+	code    int
+	reason  string
+	stderr  string // matches all of it, if given
+}
+
+// endings are as many as there are.
+var endings = []ending{
+	{name: "well", args: []string{"-p", "hi"}, replies: []et.Reply{et.Says("Hello.")}, reason: "completed", stderr: "^$"},
+	{name: "well, quietly", args: []string{"-q", "-p", "hi", "--max-attempts", "3"}, replies: []et.Reply{et.RateLimited(0), et.Says("Hello.")}, reason: "completed", stderr: "^$"},
+	{name: "an empty answer", args: []string{"-p", "/stats"}, reason: "completed", stderr: "^$"},
+	{name: "well, with a warning", args: []string{"-p", "hi"}, files: map[string]string{"home/.gemini/settings.json": `{"nonsense": 1}`},
+		replies: []et.Reply{et.Says("Hello.")}, reason: "completed", stderr: "^warning: .*nonsense"},
+	{name: "an unknown flag", args: []string{"-p", "hi", "--nonsense"}, code: 2, reason: "usage"},
+	{name: "an unknown flag before all", args: []string{"--nonsense=1"}, code: 2, reason: "usage"},
+	{name: "a bad value", args: []string{"--max-turns", "many", "-p", "hi"}, code: 2, reason: "usage"},
+	{name: "a flag without its value", args: []string{"hi", "--model"}, code: 2, reason: "usage"},
+	{name: "two formats", args: []string{"-p", "hi", "-o", "jsno"}, code: 2, reason: "usage"},
+	{name: "flags at odds", args: []string{"-p", "hi", "-y", "--approval-mode", "plan"}, code: 2, reason: "usage"},
+	{name: "a closed descriptor", args: []string{"-p", "hi", "--json-fd", "9"}, code: 2, reason: "usage", stderr: "^error: --json-fd: descriptor 9 is not open"},
+	{name: "no prompt", code: 42, reason: "input"},
+	{name: "no such session", args: []string{"-p", "hi", "--resume", "7"}, code: 42, reason: "input"},
+	{name: "no such recording", args: []string{"-p", "hi", "--fake-responses", "none"}, code: 42, reason: "input"},
+	{name: "no key", args: []string{"-p", "hi"}, env: []string{"GEMINI_API_KEY="}, code: 41, reason: "auth"},
+	{name: "a bad key", args: []string{"-p", "hi"}, replies: []et.Reply{et.BadKey()}, code: 41, reason: "auth"},
+	{name: "broken settings", args: []string{"-p", "hi"}, files: map[string]string{"home/.gemini/settings.json": "{"}, code: 52, reason: "config"},
+	{name: "a bad proxy", args: []string{"-p", "hi"}, env: []string{"HTTPS_PROXY=ftp://x:y", "HTTP_PROXY=ftp://x:y"}, code: 52, reason: "config"},
+	{name: "an untrusted folder", args: []string{"-p", "hi"}, files: map[string]string{".gemini/settings.json": `{"tools": {"allowed": ["x"]}}`}, code: 55, reason: "untrusted"},
+	{name: "a terminal is needed", args: []string{"-i", "hi"}, code: 42, reason: "input"},
+	{name: "a quota", args: []string{"-p", "hi"}, replies: []et.Reply{et.DailyQuota()}, code: 67, reason: "quota"},
+	{name: "no such model", args: []string{"-p", "hi"}, replies: []et.Reply{et.NotFound("x")}, code: 1, reason: "not_found"},
+	{name: "a bad request", args: []string{"-p", "hi"}, replies: []et.Reply{et.BadRequest("no")}, code: 1, reason: "bad_request"},
+	{name: "a refusal", args: []string{"-p", "hi"}, replies: []et.Reply{et.Blocked()}, code: 66, reason: "refused"},
+	{name: "no server", args: []string{"-p", "hi", "--max-attempts", "1"}, replies: []et.Reply{et.Unavailable()}, code: 68, reason: "unavailable"},
+	{name: "turns used up", args: []string{"-p", "hi", "--max-turns", "1"}, replies: []et.Reply{et.Says("", et.Call("1", "list_directory", "dir_path", "."))}, code: 53, reason: "max_turns"},
+	{name: "nobody to ask", args: []string{"-p", "hi", "--fail-on-ask"}, replies: []et.Reply{et.Says("", et.Call("1", "run_shell_command", "command", "rm x"))}, code: 60, reason: "approval_needed"},
+
+	{name: "a panic before the session", args: []string{"-p", "hi"}, env: fault("fall after 0"), code: 70, reason: "internal", stderr: panicked},
+	{name: "a panic at the prompt", args: []string{"-p", "hi"}, env: fault("fall after 1"), replies: []et.Reply{et.Says("Hello.")}, code: 70, reason: "internal", stderr: panicked},
+	{name: "a panic after the answer", args: []string{"-p", "hi"}, env: fault("fall after 2"), replies: []et.Reply{et.Says("Hello.")}, code: 70, reason: "internal", stderr: panicked},
+	{name: "a panic in a tool", args: []string{"-y", "-p", "hi"}, env: fault("fall after 3"),
+		replies: []et.Reply{et.Says("", et.Call("1", "run_shell_command", "command", "seq 100000"))}, code: 70, reason: "internal", stderr: panicked},
+	{name: "a run that hangs", args: []string{"-p", "hi"}, env: fault("hang after 2"), replies: []et.Reply{et.Says("Hello.")},
+		during: func(p *process) { <-p.server.Arrived(); p.signal(syscall.SIGTERM) }, code: 143, reason: "sigterm"},
+	{name: "SIGINT while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGINT), code: 130, reason: "sigint"},
+	{name: "SIGTERM while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGTERM), code: 143, reason: "sigterm"},
+	{name: "SIGHUP while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGHUP), code: 129, reason: "sighup"},
+}
+
+const panicked = `^error: a mistake in gemline: (run_shell_command: )?oh no\nhint: [^\n]*\n$`
+
+func fault(text string) []string { return []string{"GEMLINE_TEST_FAULT=" + text} }
+
+// A process is a run of the program that something happens to.
+type process struct {
+	server *et.Server
+	signal func(syscall.Signal)
+	errs   *watched
+}
+
+// stopped sends a signal to a run that says that it waits for input.
+func stopped(sig syscall.Signal) func(*process) {
+	return func(p *process) {
+		p.errs.wait("waiting for standard input")
+		p.signal(sig)
+	}
+}
+
+// However a run ends, there is one record of it, the last thing that is said
+// on standard output; the exit code is the one in it, and a person is told in
+// a few lines.
+func TestEveryEndHasItsRecord(t *testing.T) {
+	reader := schematest.NewReader(t)
+	for _, e := range endings {
+		for _, format := range []string{"json", "stream-json"} {
+			t.Run(e.name+"/"+format, func(t *testing.T) {
+				t.Parallel()
+				out, errs, code := e.run(t, append([]string{"-o", format}, e.args...))
+				end, err := reader.Read(format, out)
+				if err != nil {
+					t.Fatalf("%v\n%s\n%s", err, out, errs)
+				}
+				if code != e.code || end.ExitCode != e.code || end.Reason != e.reason || (end.Error != nil) != (code != 0) {
+					t.Errorf("exit code %d, want %d; record %+v", code, e.code, end)
+				}
+				if n := strings.Count("\n"+errs, "\nerror: "); n != min(1, e.code) {
+					t.Errorf("%d errors on standard error: %s", n, errs)
+				}
+				if e.stderr != "" && !regexp.MustCompile(e.stderr).MatchString(errs) {
+					t.Errorf("standard error does not match %s:\n%s", e.stderr, errs)
+				}
+			})
+		}
+	}
+}
+
+// A watched is what a program writes, which can be waited for.
+type watched struct {
+	mu    sync.Mutex
+	b     bytes.Buffer
+	wrote sync.Cond
+}
+
+func newWatched() *watched {
+	w := &watched{}
+	w.wrote.L = &w.mu
+	return w
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.wrote.Broadcast()
+	return w.b.Write(b)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+// wait returns once text was written.
+func (w *watched) wait(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !bytes.Contains(w.b.Bytes(), []byte(text)) {
+		w.wrote.Wait()
+	}
+}
+
+// run carries out the program in a directory of its own.
+func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range e.files {
+		path := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Dir(path), 0o700)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := et.NewServer(e.replies...)
+	t.Cleanup(s.Close)
+	var stdout bytes.Buffer
+	stderr := newWatched()
+	cmd := headless(t, s, dir, &stdout, stderr, args...)
+	cmd.Env = append(cmd.Env, e.env...)
+	if e.during == nil {
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if e.piped {
+		cmd.Stdin = r
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	e.during(&process{server: s, signal: func(sig syscall.Signal) { cmd.Process.Signal(sig) }, errs: stderr})
+	cmd.Wait()
+	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// A panic, be it on the goroutine of a tool, loses nothing that was said: the
+// session can be gone on with.
+func TestPanicLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	s := et.NewServer(et.Says("Let me count.", et.Call("1", "run_shell_command", "command", "seq 100000")), et.Says("on we go"))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, "-y", "-d", "-p", "go", "--json")
+	run.Env = append(run.Env, fault("fall after 3")...) // session, question, answer
+	run.Run()
+	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "tools.Env.Keep") {
+		t.Errorf("exit code %d:\n%s", code, errs.Bytes())
+	}
+	checkResume(t, s, dir)
+	requests := s.Requests()
+	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "Let me count.") || !strings.Contains(body, `"go"`) {
+		t.Errorf("what was said is lost: %s", body)
+	}
+}

@@ -1,0 +1,160 @@
+// Package schematest holds output to the published schemas, for tests.
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"gemline/repl/schema"
+)
+
+// A Schema checks documents in two ways: as a reader would, and with nothing
+// allowed that the schema says nothing about.
+type Schema struct{ published, strict *jsonschema.Schema }
+
+// Open compiles a published schema.
+func Open(t testing.TB, name string) *Schema {
+	t.Helper()
+	text, ok := schema.Text(name)
+	if !ok {
+		t.Fatalf("there is no schema %s", name)
+	}
+	return &Schema{compile(t, text, name), compile(t, narrow(t, text), name)}
+}
+
+func compile(t testing.TB, text []byte, name string) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(name, doc); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	s, err := c.Compile(name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return s
+}
+
+// narrow returns a schema less what it allows for the sake of versions to come:
+// fields that it does not name, and the alternative "later".
+func narrow(t testing.TB, text []byte) []byte {
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var visit func(v any) any
+	visit = func(v any) any {
+		switch v := v.(type) {
+		case []any:
+			var kept []any
+			for _, x := range v {
+				if m, ok := x.(map[string]any); !ok || m["$ref"] != "#/$defs/later" {
+					kept = append(kept, visit(x))
+				}
+			}
+			return kept
+		case map[string]any:
+			for k, x := range v {
+				if k != "if" {
+					v[k] = visit(x)
+				}
+			}
+			_, object := v["properties"].(map[string]any)
+			if _, said := v["additionalProperties"]; object && !said && v["type"] == "object" {
+				v["additionalProperties"] = false
+			}
+		}
+		return v
+	}
+	b, err := json.Marshal(visit(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Check returns what is wrong with a document, nil if nothing is.
+func (s *Schema) Check(document string) error {
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(document))
+	if err != nil {
+		return err
+	}
+	if err := s.published.Validate(v); err != nil {
+		return err
+	}
+	return s.strict.Validate(v)
+}
+
+// An End is what the last word of a run says about its end.
+type End struct {
+	Type     string
+	Session  string `json:"session_id"`
+	Status   string
+	ExitCode int    `json:"exit_code"`
+	Reason   string `json:"termination_reason"`
+	Error    *struct {
+		Type    string
+		Message string
+		Code    int
+	}
+	Response string
+	Denied   []map[string]any
+	Invalid  bool `json:"invalid_utf8"`
+}
+
+// A Reader checks the output of runs.
+type Reader struct{ result, events *Schema }
+
+// NewReader returns a Reader that goes by the published schemas.
+func NewReader(t testing.TB) *Reader {
+	t.Helper()
+	return &Reader{Open(t, "result"), Open(t, "events")}
+}
+
+// Read checks all that a run has written in a format, json or stream-json, and
+// returns its end. There is exactly one, and it is the last thing.
+func (r *Reader) Read(format, out string) (end End, err error) {
+	if !strings.HasSuffix(out, "}\n") {
+		return end, fmt.Errorf("it does not end with one newline: %.200q", out)
+	}
+	if format == "json" {
+		if err := r.result.Check(out); err != nil {
+			return end, err
+		}
+		err = json.Unmarshal([]byte(out), &end)
+		return end, err
+	}
+	n, began := 0, false
+	for line := range strings.Lines(out) {
+		if err := r.events.Check(line); err != nil {
+			return end, fmt.Errorf("record %d: %w: %.500q", n, err, line)
+		}
+		var head struct {
+			Type string
+			Seq  int
+		}
+		if err := json.Unmarshal([]byte(line), &head); err != nil || head.Seq != n {
+			return end, fmt.Errorf("record %d: %v: %.500q", n, err, line)
+		}
+		last := strings.HasSuffix(out, line) && strings.Count(out, "\n") == n+1
+		began = began || head.Type == "init" && n == 0
+		if last != (head.Type == "result") || !last && !began && head.Type != "error" || head.Type == "init" && n > 0 {
+			return end, fmt.Errorf("record %d is a %s: %.500q", n, head.Type, line)
+		}
+		if last {
+			err = json.Unmarshal([]byte(line), &end)
+		}
+		n++
+	}
+	return end, err
+}
