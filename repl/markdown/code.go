@@ -1,0 +1,115 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// A Block is a block of code between two fences.
+type Block struct {
+	Language string // the first word behind the opening fence; may be empty
+	Text     string // the lines between the fences
+	Open     bool   // nothing closes it before the end of the text
+}
+
+// Blocks returns the blocks of code of a text, in order, as goldmark finds
+// them: with fences of any length, in lists and quotes, indented.
+func Blocks(s string) []Block {
+	src := []byte(s)
+	doc := blockParser(tableEnd{func() bool { return false }}).Parse(text.NewReader(src))
+	var all []Block
+	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if code, ok := n.(*ast.FencedCodeBlock); ok && entering {
+			all = append(all, blockOf(code, src))
+		}
+		return ast.WalkContinue, nil
+	})
+	return all
+}
+
+func blockOf(n *ast.FencedCodeBlock, src []byte) Block {
+	var b Block
+	end := max(n.Pos(), 0)
+	if n.Info != nil {
+		end = n.Info.Segment.Stop
+		b.Language = languageName(n.Info.Segment.Value(src))
+	}
+	if i := bytes.IndexByte(src[end:], '\n'); i >= 0 {
+		end += i + 1
+	} else {
+		end = len(src)
+	}
+	var code strings.Builder
+	for i := range n.Lines().Len() {
+		seg := n.Lines().At(i)
+		code.Write(seg.Value(src))
+		end = max(end, seg.Stop)
+	}
+	b.Text = code.String()
+	line, rest, _ := bytes.Cut(src[end:], []byte("\n"))
+	line = bytes.TrimLeft(line, " \t>")
+	closed := bytes.HasPrefix(line, []byte("```")) || bytes.HasPrefix(line, []byte("~~~"))
+	b.Open = !closed && len(bytes.TrimLeft(bytes.Join([][]byte{line, rest}, nil), " \t\r\n>")) == 0
+	return b
+}
+
+// languageName returns the language that an info string names, which may stand
+// in braces or have a file's name or attributes behind it.
+func languageName(info []byte) string {
+	s := strings.TrimLeft(strings.TrimSpace(string(info)), "{.")
+	if i := strings.IndexAny(s, " \t,:{}="); i >= 0 {
+		s = s[:i]
+	}
+	return s
+}
+
+// Is reports whether a block is of a language, which may go by another of its
+// usual names. The empty language is any.
+func (b Block) Is(language string) bool {
+	return language == "" || oneName(b.Language) == oneName(language)
+}
+
+// oneName returns the name that stands for all names of a language.
+func oneName(language string) string {
+	language = strings.ToLower(language)
+	for _, names := range languages {
+		for name := range strings.FieldsSeq(names) {
+			if name == language {
+				return names
+			}
+		}
+	}
+	return language
+}
+
+// languages has the names that models and people use for the same language.
+var languages = []string{
+	"sh bash shell zsh shellscript",
+	"powershell ps1 pwsh",
+	"bat batch cmd",
+	"javascript js mjs cjs node",
+	"typescript ts",
+	"python py python3",
+	"ruby rb",
+	"rust rs",
+	"go golang",
+	"c h",
+	"c++ cpp cxx cc hpp",
+	"c# csharp cs",
+	"objective-c objc objectivec",
+	"kotlin kt kts",
+	"haskell hs",
+	"perl pl",
+	"yaml yml",
+	"html htm",
+	"markdown md",
+	"latex tex",
+	"dockerfile docker",
+	"makefile make mk",
+	"diff patch",
+	"text txt plaintext plain",
+	"terraform tf hcl",
+}
