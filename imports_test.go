@@ -42,7 +42,7 @@ func TestImports(t *testing.T) {
 		"gemline/commands":           {"gemline/commands/cli", "gemline/engine", "gemline/engine/memory", "gemline/engine/model", "gemline/engine/policy", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/markdown", "gemline/tools/workspace"},
 		"gemline/commands/cli":       {"gemline/docs", "gemline/engine", "gemline/engine/auth", "gemline/engine/journal", "gemline/engine/model", "gemline/engine/policy", "gemline/repl/output", "gemline/repl/schema", "gemline/settings"},
 		"gemline/docs":               {},
-		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output", "gemline/repl/protocol"},
+		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/schema", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output", "gemline/repl/protocol"},
 		"gemline/repl/input":         {"gemline/tools/workspace"},
 		"gemline/repl/internal/line": {"gemline/repl/output"},
 		"gemline/repl/markdown":      {},

@@ -44,6 +44,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
+	"gemline/engine/schema"
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -86,6 +87,9 @@ func start(args []string) (code int) {
 	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
 	if err != nil {
 		s.flags = settings.Wanted(args) // at least that
+	}
+	if err == nil && !managed {
+		s.demand, err = demand(flags)
 	}
 	if fd := s.flags.JSONFd; fd != nil && !managed {
 		var ferr error
@@ -143,7 +147,7 @@ func start(args []string) (code int) {
 func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
 	r := repl.Report{
 		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
-		Version: version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) },
+		Version: version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Demand: s.demand,
 		Broken: func(err error) {
 			if errors.Is(err, syscall.EPIPE) {
 				stop(signalled(syscall.SIGPIPE))
@@ -162,6 +166,21 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 		r.JSON = s.json
 	}
 	return repl.NewReporter(cmp.Or(s.flags.Format(), s.settings.Format), r)
+}
+
+// demand returns what must come of the answer, nil if any will do.
+func demand(f *settings.Flags) (*repl.Demand, error) {
+	switch {
+	case f.JSONSchema != "":
+		s, err := schema.Load(f.JSONSchema)
+		if err != nil {
+			return nil, &settings.UsageError{Message: "--json-schema: " + err.Error()}
+		}
+		return &repl.Demand{Schema: s, Repairs: f.MaxRepairs}, nil
+	case f.Extract.Set:
+		return &repl.Demand{Language: f.Extract.Value}, nil
+	}
+	return nil, nil
 }
 
 // manage carries out a sub-command of the command line.
@@ -444,6 +463,7 @@ type session struct {
 	budget      *limit.Budget
 	policy      *policy.Policy
 	notify      func(string)
+	demand      *repl.Demand // nil if any answer will do
 
 	workspace *workspace.Workspace
 	jobs      *shell.Jobs
@@ -686,6 +706,13 @@ func (s *session) ask() error {
 		return err
 	}
 	s.generator, s.closers = g, append(s.closers, stop)
+	if d := s.demand; d != nil && d.Schema != nil {
+		structured, err := model.Structure(g, d.Schema.JSON())
+		if err != nil {
+			return err
+		}
+		s.generator, d.Insist = structured, structured.Insist
+	}
 	return nil
 }
 
@@ -884,7 +911,7 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	}
 	app := s.commands(approver, repl.Speaker(reporter))
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
-		Ask: s.answer, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
+		Ask: s.answer, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
 		return err
 	}
@@ -1284,6 +1311,7 @@ func outcome(err error) repl.Outcome {
 		in    *input.Error
 		over  *engine.OverflowError
 		call  *engine.CallError
+		unmet *repl.UnmetError
 		asked *model.Error
 		broke *auth.Error
 		spent *limit.Error
@@ -1326,6 +1354,8 @@ func outcome(err error) repl.Outcome {
 	case errors.Is(err, repl.ErrDenied):
 		set(61, "denied", "PolicyDeniedError")
 		o.Hint = "without --fail-on-deny the model is told, and the run goes on"
+	case errors.As(err, &unmet):
+		set(65, unmet.Reason, "AnswerMismatchError")
 	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
 		set(54, "tool", "FatalToolExecutionError")
 	case errors.As(err, &asked):

@@ -303,7 +303,7 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 		cut = emit(*entry.Usage)
 	}
 	if r := m.finish; cut == nil && r != "" && r != genai.FinishReasonStop && m.text {
-		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r)})
+		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r), Cut: true})
 	}
 	return said, cut
 }

@@ -79,7 +79,10 @@ type (
 	}
 
 	// Notice is the engine speaking for itself.
-	Notice struct{ Text string }
+	Notice struct {
+		Text string
+		Cut  bool // the answer is not whole
+	}
 )
 
 func (Turn) event()     {}

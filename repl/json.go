@@ -77,23 +77,26 @@ func (d *document) end(o Outcome) {
 	d.response.WriteString(d.text.flush())
 	at, elapsed := d.moment()
 	patch, planned := d.collected(o)
+	value, code := d.demanded(o)
 	b := marshal(struct {
-		Session  string       `json:"session_id"`
-		Response string       `json:"response"`
-		Stats    *tally.Tally `json:"stats"`
-		Error    *failure     `json:"error,omitempty"`
-		Warnings []string     `json:"warnings,omitempty"`
-		Version  int          `json:"schema_version"`
-		Status   string       `json:"status"`
-		ExitCode int          `json:"exit_code"`
-		Reason   string       `json:"termination_reason"`
-		Denied   []denial     `json:"denied"`
-		Patch    *string      `json:"patch,omitempty"`
-		Planned  *[]Planned   `json:"planned,omitempty"`
-		Time     string       `json:"timestamp"`
-		Elapsed  int64        `json:"elapsed_ms"`
-		Invalid  bool         `json:"invalid_utf8,omitempty"`
-	}{valid(d.Session), d.response.String(), d.Tally, fault(o), d.warnings,
+		Session  string          `json:"session_id"`
+		Response string          `json:"response"`
+		Value    json.RawMessage `json:"structured_output,omitempty"`
+		Code     *string         `json:"extracted,omitempty"`
+		Stats    *tally.Tally    `json:"stats"`
+		Error    *failure        `json:"error,omitempty"`
+		Warnings []string        `json:"warnings,omitempty"`
+		Version  int             `json:"schema_version"`
+		Status   string          `json:"status"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []denial        `json:"denied"`
+		Patch    *string         `json:"patch,omitempty"`
+		Planned  *[]Planned      `json:"planned,omitempty"`
+		Time     string          `json:"timestamp"`
+		Elapsed  int64           `json:"elapsed_ms"`
+		Invalid  bool            `json:"invalid_utf8,omitempty"`
+	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings,
 		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.took()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {

@@ -33,6 +33,10 @@ type Once struct {
 
 	// FailOnDeny ends the run with [ErrDenied] when a rule denies a call.
 	FailOnDeny bool
+
+	// Demand, if not nil, is what must come of the answer. The Reporter has
+	// the same one.
+	Demand *Demand
 }
 
 // A Prompt is what a one-shot run was given.
@@ -69,8 +73,8 @@ func (p Prompt) Empty() bool {
 var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
 
 // Run carries out p. Its error is that of the prompt's expansion, of
-// [engine.Engine.Run], of a call that met a full disk, or [ErrDenied]. The caller finishes
-// the Reporter.
+// [engine.Engine.Run], of a call that met a full disk, [ErrDenied], or an
+// [*UnmetError]. The caller finishes the Reporter.
 //
 // What is piped in beside a prompt is data: no reference or command in it
 // means anything.
@@ -82,14 +86,45 @@ func (o *Once) Run(ctx context.Context, p Prompt) error {
 	o.Reporter.Begin(Init{Session: o.Session, Model: o.Engine.Model(), Prompt: p.String()})
 	parts, err := o.expand(ctx, p)
 	if errors.Is(err, commands.ErrQuit) {
-		return nil // there is nothing left to do anyway
+		parts, err = nil, nil // there is nothing left to do anyway
 	}
-	if err != nil || len(parts) == 0 {
+	if err != nil {
 		return err
 	}
+	if len(parts) == 0 && o.Demand != nil {
+		return o.Demand.unmet([]string{"the prompt is a command, which has no answer"})
+	}
+	if len(parts) == 0 {
+		return nil
+	}
 	err = o.run(ctx, parts)
+	if err == nil && o.Demand != nil {
+		err = o.meet(ctx)
+	}
 	o.Tally.End(err, o.Now())
 	return err
+}
+
+// meet takes from the answer what is demanded. The model may mend an answer
+// that does not fit a schema; all limits of the run hold.
+func (o *Once) meet(ctx context.Context) error {
+	d := o.Demand
+	for n := 1; ; n++ {
+		problems := d.take()
+		if len(problems) == 0 {
+			return nil
+		}
+		if d.Schema == nil || n > d.Repairs {
+			return d.unmet(problems)
+		}
+		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, d.Repairs)})
+		if d.Insist != nil {
+			d.Insist()
+		}
+		if err := o.run(ctx, []*genai.Part{genai.NewPartFromText(mend(problems))}); err != nil {
+			return err
+		}
+	}
 }
 
 func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
@@ -134,6 +169,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		}
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
+		o.Demand.hear(ev)
 		if err := ruledOut(ev); err != nil && o.FailOnDeny {
 			return err
 		}
@@ -238,6 +274,10 @@ type Report struct {
 	// what it would have done. It is called when the run is over.
 	Collected func() Collected
 
+	// Demand, if not nil, is what must come of the answer: all that the text
+	// format prints, and a field of the others.
+	Demand *Demand
+
 	// JSON, if not nil, is where JSON goes, while text goes to Out.
 	JSON io.Writer
 
@@ -267,10 +307,14 @@ func NewReporter(format string, r Report) Reporter {
 	case "stream-json":
 		return &reporter{core: c, form: &stream{core: c, text: cleaner{raw: r.Raw}}}
 	}
-	if r.Collected != nil {
+	text := bare{core: c, text: cleaner{raw: r.Raw}}
+	switch {
+	case r.Collected != nil:
 		return &reporter{core: c, form: newPatched(c)}
+	case r.Demand != nil:
+		return &reporter{core: c, form: &sole{text}}
 	}
-	return &reporter{core: c, form: &bare{core: c, text: cleaner{raw: r.Raw}}}
+	return &reporter{core: c, form: &text}
 }
 
 // A form is the shape of a report. It is ended once.

@@ -98,6 +98,8 @@ type (
 		Denied   []denial        `json:"denied"`
 		Patch    *string         `json:"patch,omitempty"`
 		Planned  *[]Planned      `json:"planned,omitempty"`
+		Value    json.RawMessage `json:"structured_output,omitempty"`
+		Code     *string         `json:"extracted,omitempty"`
 		tail
 	}
 )
@@ -256,7 +258,8 @@ func (s *stream) end(o Outcome) {
 	s.late()
 	s.flush()
 	patch, planned := s.collected(o)
+	value, code := s.demanded(o)
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, t})
+	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, value, code, t})
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -43,6 +45,34 @@ const (
 //
 //go:embed meta.json
 var meta []byte
+
+// maxFile is how long the file of a schema may be, in bytes.
+const maxFile = 1 << 20
+
+// Load reads the schema that an argument is, or the file that it names, as
+// [Parse] does: what begins with a brace is a schema.
+func Load(arg string) (*Schema, error) {
+	if strings.HasPrefix(strings.TrimSpace(arg), "{") {
+		return Parse([]byte(arg))
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: larger than 1 MiB", arg)
+	}
+	s, err := Parse(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arg, err)
+	}
+	return s, nil
+}
 
 // Parse reads a schema: an object of draft 2020-12 or, if its $schema says so,
 // of draft-07. The error says in one line what is wrong and where.

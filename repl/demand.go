@@ -1,0 +1,221 @@
+package repl
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemline/engine"
+	"gemline/engine/schema"
+	"gemline/repl/markdown"
+	"gemline/repl/output"
+)
+
+// A Demand is what must come of the answer of a run, beside its text: a value
+// that fits a schema, or else a block of code. [Once] sees to it, and the
+// [Reporter] that has the same Demand prints what came of it.
+type Demand struct {
+	// Schema, if not nil, is what the answer must fit. The model may mend
+	// it so many times. Insist, if not nil, is called before it does so.
+	Schema  *schema.Schema
+	Repairs int
+	Insist  func()
+
+	// Language is that of the code, if there is no Schema. Empty is any.
+	Language string
+
+	mu     sync.Mutex
+	answer strings.Builder // the text since the last request
+	cut    bool            // it is not whole
+	value  json.RawMessage // of the Schema, once the answer fits
+	code   *string         // once there is some
+}
+
+// An UnmetError is a run whose answer is not what was demanded.
+type UnmetError struct {
+	Reason  string // schema_mismatch or no_code_block
+	Message string // several lines, for the user
+}
+
+// Error returns the message.
+func (e *UnmetError) Error() string { return e.Message }
+
+// hear keeps the text of the last turn.
+func (d *Demand) hear(ev engine.Event) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch ev := ev.(type) {
+	case engine.Turn:
+		d.begin()
+	case engine.Retry:
+		if ev.Restart {
+			d.begin()
+		}
+	case engine.Text:
+		d.answer.WriteString(ev.Delta)
+	case engine.Notice:
+		d.cut = d.cut || ev.Cut
+	}
+}
+
+func (d *Demand) begin() {
+	d.answer.Reset()
+	d.cut = false
+}
+
+// text returns the text of the last turn.
+func (d *Demand) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.answer.String()
+}
+
+// met returns what the answer gave, if it did.
+func (d *Demand) met() (value json.RawMessage, code *string) {
+	if d == nil {
+		return nil, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.value, d.code
+}
+
+// take takes from the answer what is demanded, or returns what is wrong with
+// it, line by line.
+func (d *Demand) take() (problems []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	answer := d.answer.String()
+	if d.Schema == nil {
+		return d.extract(answer)
+	}
+	value, wrong := d.Schema.Check(bareValue(answer))
+	if len(wrong) == 0 {
+		d.value = value
+		return nil
+	}
+	for _, p := range wrong {
+		problems = append(problems, p.Error())
+	}
+	return problems
+}
+
+// bareValue returns answer without what models put around a value: a fence,
+// and words around the only block there is.
+func bareValue(answer string) string {
+	if json.Valid([]byte(answer)) {
+		return answer
+	}
+	if blocks := markdown.Blocks(answer); len(blocks) == 1 && !blocks[0].Open {
+		return blocks[0].Text
+	}
+	return answer
+}
+
+// extract takes the first block of code of the language. One that the answer
+// breaks off in counts for nothing.
+func (d *Demand) extract(answer string) (problems []string) {
+	var others []string
+	for _, b := range markdown.Blocks(answer) {
+		switch name := or(b.Language, "none named"); {
+		case b.Open && d.cut:
+			return []string{"the answer is cut short inside a block of code"}
+		case b.Is(d.Language):
+			d.code = &b.Text
+			return nil
+		case !slices.Contains(others, name):
+			others = append(others, name)
+		}
+	}
+	if others == nil {
+		return []string{"the answer holds no block of code"}
+	}
+	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", d.Language, strings.Join(others, ", "))}
+}
+
+// mend returns what the model is told about its answer.
+func mend(problems []string) string {
+	return "That answer does not fit the JSON Schema that was asked for:\n- " + strings.Join(problems, "\n- ") +
+		"\nAnswer again with the whole value, mended, and nothing else."
+}
+
+// unmet returns the error of a run that ends with these problems.
+func (d *Demand) unmet(problems []string) error {
+	if d.Schema == nil {
+		return &UnmetError{Reason: "no_code_block", Message: strings.Join(problems, "\n")}
+	}
+	return &UnmetError{Reason: "schema_mismatch", Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
+}
+
+// sole is the text form of a run with a Demand: what was demanded or nothing.
+type sole struct {
+	bare
+}
+
+func (s *sole) event(engine.Event) {}
+
+func (s *sole) end(o Outcome) {
+	value, code := s.Demand.met()
+	switch {
+	case o.failed():
+		s.spill()
+	case value != nil:
+		s.write(append(visibly(value), '\n'))
+	case code != nil:
+		s.bare.event(engine.Text{Delta: *code})
+		s.bare.end(o)
+	}
+}
+
+// demanded returns what came of the Demand of a run that ended so, as records
+// have it.
+func (c *core) demanded(o Outcome) (value json.RawMessage, code *string) {
+	if o.failed() {
+		return nil, nil
+	}
+	value, code = c.Demand.met()
+	if code != nil {
+		t := cleaner{raw: c.Raw}
+		s := t.feed(*code)
+		s += t.flush()
+		code = &s
+	}
+	return value, code
+}
+
+// spill tells on standard error what the model said instead of code.
+func (s *sole) spill() {
+	text := s.Demand.text()
+	if s.Demand.Schema != nil || text == "" {
+		return
+	}
+	to := &core{Report: Report{Out: s.Err, Raw: s.Raw}}
+	b := bare{core: to, text: cleaner{raw: s.Raw}}
+	b.event(engine.Text{Delta: text})
+	b.end(Outcome{})
+}
+
+// visibly returns compact JSON in which no character is hidden, moves others or
+// controls a terminal. They can only stand in strings, so that the value is the
+// same.
+func visibly(value []byte) []byte {
+	var out []byte
+	for _, r := range string(value) {
+		s := string(r)
+		switch {
+		case r >= 0x20 && r < 0x7f || r >= 0xa0 && output.Visible(s) == s:
+			out = append(out, s...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
