@@ -156,11 +156,11 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 		},
 		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
 	}
-	if s.flags.Patch || s.flags.DryRun {
-		r.Collected = s.collected
-	}
 	if managed {
 		return repl.NewReporter("text", r)
+	}
+	if s.flags.Patch || s.flags.DryRun {
+		r.Collected = s.collected
 	}
 	if s.json != nil {
 		r.JSON = s.json

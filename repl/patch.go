@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"gemline/engine"
 	"gemline/repl/output"
 )
 
@@ -40,26 +41,40 @@ func newPatched(c *core) *patched {
 	return &patched{core: c, bare: &bare{core: &aside, text: cleaner{raw: c.Raw}}}
 }
 
+func (p *patched) event(ev engine.Event) {
+	p.bare.event(ev)
+	if _, again := ev.(engine.Retry); again {
+		p.bare.line() // what is said of it stands on its own line
+	}
+}
+
 func (p *patched) end(o Outcome) {
 	p.bare.end(o)
+	patch, planned := p.core.collected(o)
 	if o.failed() {
-		p.core.warn("no patch is printed, since the run did not end well; with --json it is in the document")
+		if patch != nil && *patch != "" && !o.Silent {
+			p.core.warn("the patch so far is not printed, since the run did not end well; --json has it")
+		}
 		return
 	}
-	found := p.core.Collected()
 	var out strings.Builder
-	for _, call := range found.Planned {
-		out.WriteString("would " + output.Visible(onOneLine(call.Title)) + "\n")
+	if planned != nil {
+		for _, call := range *planned {
+			out.WriteString("would " + output.Visible(onOneLine(call.Title)) + "\n")
+		}
+		if out.Len() > 0 && *patch != "" {
+			out.WriteByte('\n')
+		}
 	}
-	if out.Len() > 0 && found.Patch != "" {
-		out.WriteByte('\n')
-	}
-	out.WriteString(found.Patch)
-	if out.Len() == 0 {
+	out.WriteString(*patch)
+	switch {
+	case out.Len() > 0:
+		p.core.write([]byte(out.String()))
+	case planned != nil:
+		p.core.warn("nothing would be done")
+	default:
 		p.core.warn("no file was edited, so there is no patch")
-		return
 	}
-	p.core.write([]byte(out.String()))
 }
 
 // onOneLine returns s on one line, which is not one that a patch could begin with.
@@ -69,7 +84,7 @@ func onOneLine(s string) string {
 			return ' '
 		}
 		return r
-	}, valid(s))
+	}, s)
 }
 
 // collected returns what a record has of a run that collects edits: the patch,
