@@ -84,6 +84,9 @@ func start(args []string) (code int) {
 		args = before
 	}
 	flags, err := settings.ParseFlags(args)
+	if err == nil && flags.DeleteSession != "" && !managed { // as the Gemini CLI spells it
+		managed, command = true, []string{"sessions", "delete", "--", flags.DeleteSession}
+	}
 	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
 	if err != nil {
 		s.flags = settings.Wanted(args) // at least that
@@ -201,7 +204,30 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
-		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version), Terminal: isTerminal(stdout), Width: columns()}
+		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version), Terminal: isTerminal(stdout), Width: columns(),
+		Toolset: s.offered, API: func() (model.Options, error) {
+			var setup model.Setup
+			err := s.pay(&setup)
+			return setup.API, err
+		}}
+}
+
+// offered returns the tools of a run, and what judges them, without making one.
+func (s *session) offered() (engine.Tools, *policy.Policy, error) {
+	if s.trust.State < settings.Unneeded {
+		s.settings.Confine()
+	}
+	ws, err := workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}})
+	if err != nil {
+		return nil, nil, err
+	}
+	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName}
+	if s.settings.WriteTodos {
+		env.Todos = &tools.Todos{}
+	}
+	p := policy.New(policy.Mode(s.settings.ApprovalMode))
+	p.Unattended = !s.interactive
+	return tools.New(env), p, nil
 }
 
 // columns returns how wide the terminal is, 0 if there is none and nobody says.
@@ -738,7 +764,7 @@ func (s *session) pay(setup *model.Setup) error {
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
 		BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: version,
 		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}
-	s.reach = map[auth.Method]model.Reach{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[c.Method]
+	s.reach = cli.Reach(c.Method)
 	if c.Account != nil {
 		setup.API.Account, setup.API.Metadata = c.Account.Read, c.Account.Host
 	}
@@ -1308,6 +1334,8 @@ func outcome(err error) repl.Outcome {
 		file  *settings.FileError
 		never *settings.ForbiddenError
 		alien *settings.UntrustedError
+		gone  *cli.NoSessionError
+		busy  *journal.BusyError
 		in    *input.Error
 		over  *engine.OverflowError
 		call  *engine.CallError
@@ -1341,7 +1369,7 @@ func outcome(err error) repl.Outcome {
 	case errors.As(err, &alien):
 		set(55, "untrusted", "FatalUntrustedWorkspaceError")
 		o.Hint = alien.Hint()
-	case errors.As(err, &in):
+	case errors.As(err, &in), errors.As(err, &gone), errors.As(err, &busy):
 		set(42, "input", "FatalInputError")
 	case errors.As(err, &over):
 		set(42, "context_overflow", "ContextOverflowError")

@@ -123,6 +123,11 @@ const (
 	Converse             // asks the user, and changes nothing
 )
 
+// String returns the kind in a word.
+func (k Kind) String() string {
+	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse"}[k]
+}
+
 // ReadOnly reports whether calls of kind k change nothing that a later call
 // could see, so that neighbours may run side by side.
 func (k Kind) ReadOnly() bool { return k == Read || k == Search || k == Fetch || k == Think }

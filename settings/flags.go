@@ -72,10 +72,11 @@ type Flags struct {
 	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of going on with a batch that was broken off."`
 	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
-	Resume       Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
-	Session      string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
-	SessionID    string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
-	ListSessions bool     `group:"Sessions" help:"List this project's sessions and exit."`
+	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
+	Session       string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
+	SessionID     string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
+	ListSessions  bool     `group:"Sessions" help:"List this project's sessions and exit."`
+	DeleteSession string   `name:"delete-session" placeholder:"ID" complete:"session" group:"Sessions" help:"Delete one of this project's sessions and exit."`
 
 	FakeResponses   string `type:"path" placeholder:"FILE" group:"Recording" help:"Answer from a recording instead of a server, line by line."`
 	FakeNonStrict   string `name:"fake-responses-non-strict" type:"path" placeholder:"FILE" group:"Recording" help:"The same, taking the first line that fits."`

@@ -26,6 +26,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/policy"
 	"gemline/settings"
 )
 
@@ -49,6 +52,12 @@ type World struct {
 
 	JSON bool // set by --json
 
+	// Toolset returns the tools, and the policy that a run would have.
+	Toolset func() (engine.Tools, *policy.Policy, error)
+
+	// API returns what requests to the server would be made with.
+	API func() (model.Options, error)
+
 	Build    Build
 	Terminal bool // Out is a terminal
 	Width    int  // of the terminal in columns, 0 if it is not known
@@ -58,11 +67,15 @@ type World struct {
 type grammar struct {
 	JSON bool `name:"json" help:"Print one JSON document."`
 
-	Config configCommand `cmd:"" help:"Show and change the settings."`
-	Trust  trustCommand  `cmd:"" help:"Show and change which folders are trusted."`
-	Auth   authCommand   `cmd:"" help:"Show how requests are paid for, and keep a key."`
-	Schema schemaCommand `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
-	Help   helpCommand   `cmd:"" help:"Print a page about a topic, or list the topics."`
+	Config   configCommand   `cmd:"" help:"Show and change the settings."`
+	Trust    trustCommand    `cmd:"" help:"Show and change which folders are trusted."`
+	Auth     authCommand     `cmd:"" help:"Show how requests are paid for, and keep a key."`
+	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
+	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
+	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
+	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
+
+	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes gemline's words in a shell."`
 	Man        manCommand        `cmd:"" help:"Print the manual page."`

@@ -10,7 +10,6 @@ import (
 
 	"gemline/docs"
 	"gemline/engine/auth"
-	"gemline/engine/journal"
 	"gemline/engine/model"
 	"gemline/repl/schema"
 	"gemline/settings"
@@ -79,6 +78,12 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, l := range Commands() {
 			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
 		}
+	case "tool":
+		if set, _, err := w.Toolset(); err == nil {
+			for _, t := range set.Tools() {
+				add(t.Name(), t.Label)
+			}
+		}
 	case "key":
 		for _, k := range settings.Keys() {
 			add(k.Name, k.Help)
@@ -88,11 +93,7 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 			add(name, "")
 		}
 	case "session":
-		project, known := w.Paths.Known()
-		if !known {
-			return nil
-		}
-		sessions, _ := journal.List(project.Chats())
+		sessions, _, _ := w.sessions()
 		slices.Reverse(sessions)
 		add("latest", "the one begun last")
 		for _, s := range sessions {

@@ -7,16 +7,29 @@ import (
 
 func TestMeans(t *testing.T) {
 	for words, want := range map[string]bool{
-		"config":                true,
-		"config is what I want": true,
-		"help":                  true,
-		"help usage":            true,
-		"help me":               true, // which is refused, with advice
-		"help trust add":        true,
-		"help me fix this":      false,
-		"help trust me":         false,
-		"help --json":           true,
-		"help -- me please":     true,
+		"config":                     true,
+		"config is what I want":      true,
+		"help":                       true,
+		"help usage":                 true,
+		"help me":                    true, // which is refused, with advice
+		"help trust add":             true,
+		"help me fix this":           false,
+		"help trust me":              false,
+		"help --json":                true,
+		"tools":                      true,
+		"tools --jsno":               true, // a mistake is told
+		"tools for the job":          false,
+		"models of growth":           false,
+		"models list --online":       true,
+		"sessions delete 3":          true,
+		"sessions delete old things": false,
+		"completion bash":            true,
+		"completion of the task":     false,
+		"completion words -- a b c":  true,
+		"man the barricades now":     false,
+		"schema events":              true,
+		"schema of the database":     false,
+		"help -- me please":          true,
 	} {
 		if got := Means(strings.Fields(words)); got != want {
 			t.Errorf("%q: %v", words, got)

@@ -33,6 +33,10 @@ type Server struct {
 	Tokens       int
 	CountReplies []Reply
 
+	// ListReplies are what the list of models is answered with, one after the
+	// other; then it holds one model. Set them before the first request.
+	ListReplies []Reply
+
 	// Assist is what Code Assist answers to the methods that generate and
 	// count nothing, by name, and to questions about operations: the replies
 	// of each in order, the last one again and again. Set it before the first
@@ -195,6 +199,12 @@ func (s *Server) reply(got Received) Reply {
 			return s.Respond(got)
 		}
 		return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
+	}
+	if got.Method == http.MethodGet && strings.HasSuffix(got.Path, "/models") {
+		if len(s.ListReplies) > 0 {
+			return take(&s.ListReplies)
+		}
+		return Whole(`{"models":[{"name":"models/gemini-2.5-flash","displayName":"Flash","inputTokenLimit":1048576,"outputTokenLimit":65536,"supportedGenerationMethods":["generateContent"]}]}`)
 	}
 	if reply, ok := s.assist(got); ok {
 		return reply

@@ -6,10 +6,10 @@
 //
 // # Only appended to
 //
-// A session file grows by whole lines and is never rewritten, shortened or
-// deleted here. A correction is a line too: a later message of the same id
-// takes the place of the earlier one, and a rewind drops what it names. What a
-// reader can't make sense of it passes over.
+// A session file grows by whole lines and is never rewritten or shortened, and
+// only [Remove] deletes one. A correction is a line too: a later message of the
+// same id takes the place of the earlier one, and a rewind drops what it names.
+// What a reader can't make sense of it passes over.
 //
 // # One source
 //

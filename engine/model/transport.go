@@ -208,7 +208,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("a request that is not ours")
 	}
-	data, err := x.body.encode(x.rest, &t.g.cache)
+	var data []byte
+	var err error
+	if req.Method != http.MethodGet {
+		data, err = x.body.encode(x.rest, &t.g.cache)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/auth"
+	"gemline/engine/model"
+	"gemline/repl/output"
+	"gemline/settings"
+)
+
+// modelsCommand is gemline models.
+type modelsCommand struct {
+	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and what they stand for."`
+}
+
+// Reach returns which models a way to pay can use.
+func Reach(m auth.Method) model.Reach {
+	return map[auth.Method]model.Reach{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[m]
+}
+
+type modelsList struct {
+	Online bool `help:"Ask the server which models it has."`
+}
+
+// A named is a model as gemline models --json lists it.
+type named struct {
+	Name     string `json:"name"`
+	Resolved string `json:"resolves_to"`
+	Note     string `json:"note,omitempty"`
+	Context  int    `json:"context_tokens,omitempty"`
+	Answer   int    `json:"answer_tokens,omitempty"`
+	Default  bool   `json:"default"`
+}
+
+// Run prints a line for each model.
+func (c *modelsList) Run(ctx context.Context, w *World) error {
+	current, reach, err := w.model()
+	if err != nil {
+		return err
+	}
+	var list []named
+	if c.Online {
+		list, err = w.onServer(ctx)
+	} else {
+		list = choices(reach)
+	}
+	if err != nil {
+		return err
+	}
+	is := func(m named) bool { return m.Name == current }
+	switch i := slices.IndexFunc(list, is); {
+	case i >= 0:
+		list[i].Default = true
+	case !c.Online:
+		resolved := reach.Resolve(current)
+		list = append([]named{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
+	}
+	if w.JSON {
+		return w.document(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]named{}, list...)})
+	}
+	return w.models(list)
+}
+
+// models writes the list in columns.
+func (w *World) models(list []named) error {
+	wide := 0
+	for _, m := range list {
+		wide = max(wide, len(m.Name))
+	}
+	for _, m := range list {
+		note := m.Note
+		if m.Default {
+			note = strings.TrimSuffix("default, "+note, ", ")
+		}
+		size := ""
+		if m.Context > 0 {
+			size = fmt.Sprintf("%d tokens", m.Context)
+		}
+		if err := w.line("%s", strings.TrimRight(fmt.Sprintf("%-*s  %14s  %s", wide, output.EscapeLine(m.Name), size, output.EscapeLine(note)), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// model returns the name of the model that a run would ask, and what names
+// stand for.
+func (w *World) model() (string, model.Reach, error) {
+	s, _, err := settings.Load(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup) // its warnings are those of config validate
+	if err == nil {
+		err = s.Override(w.Flags, w.Lookup)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	c, _ := w.choose() // what is wrong with it, auth status says
+	return cmp.Or(strings.TrimSpace(s.Model), model.Default), Reach(c.Method), nil
+}
+
+// choices returns the models that the program knows.
+func choices(reach model.Reach) (list []named) {
+	for _, c := range reach.Choices() {
+		resolved := reach.Resolve(c.Name)
+		list = append(list, named{Name: c.Name, Resolved: resolved, Note: c.Note, Context: model.TokenLimit(resolved)})
+	}
+	return list
+}
+
+// onServer asks the server.
+func (w *World) onServer(ctx context.Context) ([]named, error) {
+	const patience = 30 * time.Second
+	options, err := w.API()
+	if err != nil {
+		return nil, err
+	}
+	g, err := model.NewGenai(options)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	listed, err := g.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []named
+	for _, m := range listed {
+		list = append(list, named{Name: m.Name, Resolved: m.Name, Note: m.Title, Context: m.Input, Answer: m.Output})
+	}
+	return list, nil
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/journal"
+	"gemline/repl/output"
+)
+
+// sessionsCommand is gemline sessions.
+type sessionsCommand struct {
+	List   sessionsList   `cmd:"" default:"withargs" help:"List the sessions of this directory."`
+	Show   sessionsShow   `cmd:"" help:"Print what was said in a session."`
+	Delete sessionsDelete `cmd:"" help:"Delete a session and the outputs that are kept with it."`
+}
+
+// sessions returns the sessions of the working directory, and where they are.
+func (w *World) sessions() ([]journal.Session, string, error) {
+	project, known := w.Paths.Known()
+	if !known {
+		return nil, "", nil
+	}
+	list, err := journal.List(project.Chats())
+	return list, project.Temp, err
+}
+
+// session returns the session that a word names.
+func (w *World) session(which string) (s journal.Session, number int, temp string, err error) {
+	list, temp, err := w.sessions()
+	if err != nil {
+		return s, 0, "", err
+	}
+	if s, err = journal.Find(list, which); len(list) == 0 {
+		err = journal.ErrNone
+	}
+	if err != nil {
+		return s, 0, "", &NoSessionError{err}
+	}
+	for i := range list {
+		if list[i].ID == s.ID {
+			number = i + 1
+		}
+	}
+	return s, number, temp, nil
+}
+
+// A NoSessionError is a session that is not there.
+type NoSessionError struct{ error }
+
+// Unwrap returns the error of the journal.
+func (e *NoSessionError) Unwrap() error { return e.error }
+
+type sessionsList struct{}
+
+// Run prints the sessions, oldest first, by the numbers that --resume takes.
+func (*sessionsList) Run(w *World) error {
+	list, _, err := w.sessions()
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string]any{"sessions": journal.JSON(list, "")})
+	}
+	if len(list) == 0 {
+		return w.line("no session of this directory is kept")
+	}
+	for i, s := range list {
+		if err := w.line("%d. %s (%s) [%s]", i+1, output.EscapeLine(s.Title), journal.Ago(s.Updated, time.Now()), s.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type sessionsShow struct {
+	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`
+}
+
+// A said is a message of a session as sessions show --json prints it.
+type said struct {
+	Role    string   `json:"role"`
+	Text    string   `json:"text,omitempty"`
+	Calls   []call   `json:"calls,omitempty"`
+	Results []answer `json:"results,omitempty"`
+	Media   []string `json:"media,omitempty"` // their MIME types
+}
+
+type call struct {
+	ID   string         `json:"id,omitempty"`
+	Name string         `json:"name"`
+	Args map[string]any `json:"args"`
+}
+
+type answer struct {
+	ID       string         `json:"id,omitempty"`
+	Name     string         `json:"name"`
+	Response map[string]any `json:"response"`
+}
+
+// Run prints the conversation.
+func (c *sessionsShow) Run(w *World) error {
+	s, number, _, err := w.session(c.ID)
+	if err != nil {
+		return err
+	}
+	talk, err := journal.Load(s.Path)
+	if err != nil {
+		return err
+	}
+	messages := []said{}
+	for _, content := range talk.History {
+		messages = append(messages, tell(content))
+	}
+	if w.JSON {
+		return w.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %d: %s\n%s\n", number, s.ID, s.Path)
+	for _, m := range messages {
+		m.write(&b)
+	}
+	_, err = io.WriteString(w.Out, output.Escape(b.String()))
+	return err
+}
+
+// tell returns what was said in a message. Thoughts are not.
+func tell(c *genai.Content) said {
+	m := said{Role: c.Role}
+	for _, p := range c.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionCall != nil:
+			m.Calls = append(m.Calls, call{p.FunctionCall.ID, p.FunctionCall.Name, p.FunctionCall.Args})
+		case p.FunctionResponse != nil:
+			m.Results = append(m.Results, answer{p.FunctionResponse.ID, p.FunctionResponse.Name, p.FunctionResponse.Response})
+		case p.InlineData != nil:
+			m.Media = append(m.Media, p.InlineData.MIMEType)
+		default:
+			m.Text += p.Text
+		}
+	}
+	return m
+}
+
+// write writes a message for people: what was said in full, what was done in
+// a line.
+func (m said) write(b *strings.Builder) {
+	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
+	if m.Text != "" {
+		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // set in, so that it is no line of ours
+		fmt.Fprintf(b, "\n%s:\n  %s\n", cmp.Or(who, m.Role), text)
+	}
+	for _, kind := range m.Media {
+		fmt.Fprintf(b, "\n%s: attachment, %s\n", cmp.Or(who, m.Role), kind)
+	}
+	for _, c := range m.Calls {
+		args, _ := json.Marshal(c.Args) // which were JSON
+		fmt.Fprintf(b, "\ntool: %s %s\n", c.Name, brief(string(args)))
+	}
+	for _, r := range m.Results {
+		text, _ := r.Response["output"].(string)
+		if failed, ok := r.Response["error"].(string); ok {
+			text = "failed: " + failed
+		}
+		fmt.Fprintf(b, "result: %s: %s\n", r.Name, brief(text))
+	}
+}
+
+// brief returns the beginning of a text as a line.
+func brief(text string) string {
+	const most = 200
+	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+type sessionsDelete struct {
+	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`
+}
+
+// Run deletes a session that nobody works with.
+func (c *sessionsDelete) Run(w *World) error {
+	s, number, temp, err := w.session(c.ID)
+	if err != nil {
+		return err
+	}
+	if err := journal.Remove(filepath.Dir(s.Path), s.ID); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(temp, "tool-outputs", "session-"+s.ID)); err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string]any{"deleted": s.ID, "title": s.Title})
+	}
+	return w.line("Deleted session %d: %s (%s)", number, output.EscapeLine(s.Title), journal.Ago(s.Updated, time.Now()))
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+	"gemline/repl/output"
+	"gemline/settings"
+)
+
+// toolsCommand is gemline tools.
+type toolsCommand struct {
+	List toolsList `cmd:"" default:"withargs" help:"List the tools and what becomes of calls."`
+	Show toolsShow `cmd:"" help:"Print what the model is told about a tool."`
+}
+
+// A tool is one as gemline tools --json lists it.
+type tool struct {
+	Name        string `json:"name"`
+	Label       string `json:"label"`
+	Kind        string `json:"kind"`
+	Description string `json:"description"`
+	Parameters  any    `json:"parameters"` // a JSON Schema
+	Offered     bool   `json:"offered"`    // the model is told about it
+	Verdict     string `json:"verdict"`    // allow, ask or deny, if nothing else was granted
+	Reason      string `json:"reason,omitempty"`
+}
+
+// tools returns the tools and the mode that they are judged in.
+func (w *World) tools() ([]tool, policy.Mode, error) {
+	set, p, err := w.Toolset()
+	if err != nil {
+		return nil, "", err
+	}
+	var list []tool
+	for _, t := range set.Tools() {
+		verdict, reason := p.Judge(engine.Proposal{Tool: t})
+		if verdict == engine.Ask && p.Unattended {
+			reason = "Without a terminal nobody is asked, and the call is denied."
+		}
+		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(), Description: t.Declaration.Description,
+			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: reason,
+			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[verdict]})
+	}
+	return list, p.Mode(), nil
+}
+
+type toolsList struct{}
+
+// Run prints a line for each tool.
+func (*toolsList) Run(w *World) error {
+	list, mode, err := w.tools()
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string]any{"approval_mode": mode, "tools": list})
+	}
+	if err := w.line("approval mode: %s", mode); err != nil {
+		return err
+	}
+	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
+	for _, t := range list {
+		first, _, _ := strings.Cut(strings.Join(strings.Fields(t.Description), " "), ". ")
+		line := fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict], strings.TrimSuffix(first, "."))
+		if err := w.line("%s", output.EscapeLine(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type toolsShow struct {
+	Name string `arg:"" complete:"tool" help:"Such as read_file."`
+}
+
+// Run prints the description and the schema of the arguments.
+func (c *toolsShow) Run(w *World) error {
+	list, _, err := w.tools()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range list {
+		names = append(names, t.Name)
+		if t.Name != c.Name {
+			continue
+		}
+		if w.JSON {
+			return w.document(t)
+		}
+		schema, err := json.MarshalIndent(t.Parameters, "", "  ")
+		if err != nil {
+			return err
+		}
+		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, t.Kind, t.Description, schema)))
+	}
+	return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name), meant(c.Name, names), strings.Join(names, ", "))}
+}
