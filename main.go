@@ -47,6 +47,7 @@ import (
 	"gemline/engine/schema"
 	"gemline/engine/tally"
 	"gemline/repl"
+	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/settings"
@@ -104,7 +105,7 @@ func start(args []string) (code int) {
 	s.interactive = err == nil && flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(s.flags.Timeout); d > 0 && !s.converses() {
+	if d := time.Duration(s.flags.Timeout); d > 0 && !s.converses() && s.flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
@@ -148,19 +149,23 @@ func start(args []string) (code int) {
 // reporter returns the one who tells how the run goes and ends. A sub-command
 // prints its own document, and an error of one is no record of a run.
 func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
+	s.broken = func(err error) {
+		if errors.Is(err, syscall.EPIPE) {
+			stop(signalled(syscall.SIGPIPE))
+		}
+		stop(unwritten(err))
+	}
 	r := repl.Report{
 		Out: stdout, Err: stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
 		Version: version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Demand: s.demand,
-		Broken: func(err error) {
-			if errors.Is(err, syscall.EPIPE) {
-				stop(signalled(syscall.SIGPIPE))
-			}
-			stop(unwritten(err))
-		},
+		Broken:    s.broken,
 		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
 	}
 	if managed {
 		return repl.NewReporter("text", r)
+	}
+	if s.flags.Batch != "" && s.flags.Format() != "text" {
+		return batch.Ending(repl.NewReporter("stream-json", r)) // a line, like those of the items
 	}
 	if s.flags.Patch || s.flags.DryRun {
 		r.Collected = s.collected
@@ -408,14 +413,20 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
 	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	if s.flags.Batch != "" { // standard output is for its items
+		s.notify = batch.Notes(stderr, "warning: ", s.flags.Quiet)
+	}
 	if s.interactive {
 		return s.interact(ctx)
 	}
 	if perr != nil {
 		s.notify(perr.Error())
 	}
-	if s.flags.Talks() {
+	switch {
+	case s.flags.Talks():
 		return s.serve(ctx, reporter)
+	case s.flags.Batch != "":
+		return s.batch(ctx)
 	}
 	return s.once(ctx, reporter)
 }
@@ -487,11 +498,14 @@ type session struct {
 	json        *os.File // of --json-fd, nil without
 	count       *tally.Tally
 	budget      *limit.Budget
+	whole       *limit.Budget // of the batch that this is an item of, else nil
 	policy      *policy.Policy
 	notify      func(string)
 	demand      *repl.Demand // nil if any answer will do
+	broken      func(error)  // told that standard output is gone
 
 	workspace *workspace.Workspace
+	over      *workspace.Overlay // what is written to in place of files, if not nil
 	jobs      *shell.Jobs
 	shell     shell.Settings
 	env       tools.Env
@@ -501,6 +515,7 @@ type session struct {
 	reach     model.Reach // what the names of models stand for
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
+	system    string        // the system instruction, if not our own
 	engine    *engine.Engine
 	shown     atomic.Pointer[repl.Screen]
 	app       *commands.App // of a session
@@ -510,12 +525,7 @@ type session struct {
 
 // build makes the owners, in the order in which they need each other.
 func (s *session) build(ctx context.Context, approver engine.Approver) error {
-	for _, w := range s.warnings {
-		s.notify(w)
-	}
-	s.confine()
-	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
-	s.policy.Unattended = !s.answered()
+	s.govern()
 	past, err := s.open()
 	if err != nil {
 		return err
@@ -523,19 +533,40 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	if err := s.work(); err != nil {
 		return err
 	}
+	s.equip()
 	if err := s.limit(); err != nil {
 		return err
 	}
 	if err := s.ask(); err != nil {
 		return err
 	}
-	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") != "" { // a file that can't be used is no accident
-		if _, err := prompt.System(s.prompt()); err != nil {
-			return &input.Error{Message: err.Error(), Err: err}
-		}
+	if err := s.instruct(); err != nil {
+		return err
 	}
 	s.converse(approver, past)
 	return ctx.Err()
+}
+
+// instruct finds out whether the system instruction can be had: a file of the
+// user's that can't be used is no accident.
+func (s *session) instruct() error {
+	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+		return nil
+	}
+	if _, err := prompt.System(s.prompt()); err != nil {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// govern says what is allowed.
+func (s *session) govern() {
+	for _, w := range s.warnings {
+		s.notify(w)
+	}
+	s.confine()
+	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
+	s.policy.Unattended = !s.answered()
 }
 
 func (s *session) close() {
@@ -564,13 +595,12 @@ func (s *session) sessions() journal.Config {
 	return journal.Config{Dir: s.project.Chats(), ProjectHash: s.project.Hash}
 }
 
-// work makes the workspace and the tools.
+// work makes the workspace and what commands run in.
 func (s *session) work() (err error) {
-	var over *workspace.Overlay
 	if s.flags.Patch || s.flags.DryRun {
-		over = &workspace.Overlay{}
+		s.over = &workspace.Overlay{}
 	}
-	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: over,
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over,
 		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
 	if err != nil {
 		return err
@@ -578,11 +608,6 @@ func (s *session) work() (err error) {
 	for _, dir := range s.settings.IncludeDirs {
 		if err := s.workspace.Add(s.paths.Folder(dir)); err != nil {
 			s.notify(fmt.Sprintf("a directory to work in: %v", err))
-		}
-	}
-	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
-		if err := s.journal.SetDirectories(dirs); err != nil {
-			s.notify(fmt.Sprintf("the directories are not kept with the session: %v", err))
 		}
 	}
 	for _, w := range s.workspace.Complaints() {
@@ -597,6 +622,16 @@ func (s *session) work() (err error) {
 	}
 	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
 	s.closers = append(s.closers, s.jobs.Close)
+	return nil
+}
+
+// equip makes what belongs to one conversation: the tools and the memory.
+func (s *session) equip() {
+	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
+		if err := s.journal.SetDirectories(dirs); err != nil {
+			s.notify(fmt.Sprintf("the directories are not kept with the session: %v", err))
+		}
+	}
 	s.env = tools.Env{
 		Workspace: s.workspace,
 		Jobs:      s.jobs,
@@ -613,9 +648,8 @@ func (s *session) work() (err error) {
 	}
 	s.memory = s.remember()
 	plain := func(text string) bool { return output.Visible(text) == text }
-	s.rehearsal = tools.Rehearse(s.workspace, over, s.flags.DryRun, plain)
+	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
 	s.tools = s.rehearsal.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover))
-	return nil
 }
 
 // collected returns what a run would have done that changes nothing.
@@ -672,22 +706,28 @@ func (s *session) limit() error {
 	}
 	s.count.Cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
 	cfg := limit.Config{Tokens: s.flags.MaxTokens, Cost: s.flags.MaxCost, Calls: s.flags.MaxToolCalls,
-		Price: func(model string) (limit.Price, bool) { p, ok := prices()[model]; return p, ok },
-		Resume: func() string {
-			if s.project.Temp == "" {
-				return ""
-			}
-			return "gemline --resume " + s.journal.ID()
-		}}
+		Price:  func(model string) (limit.Price, bool) { p, ok := prices()[model]; return p, ok },
+		Resume: s.goOn}
+	if s.flags.Batch != "" { // time and calls are each item's own
+		cfg.Calls, cfg.Resume = 0, nil
+	}
 	if s.converses() {
 		cfg.Time = time.Duration(s.flags.Timeout)
 	}
 	s.budget = limit.New(cfg)
-	if cfg.Cost > 0 || s.json != nil || cmp.Or(s.flags.Format(), s.settings.Format) != "text" {
+	if cfg.Cost > 0 || s.json != nil || s.flags.Batch != "" || cmp.Or(s.flags.Format(), s.settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
 	return nil
+}
+
+// goOn returns the command that goes on with the session, "" if there is none.
+func (s *session) goOn() string {
+	if s.project.Temp == "" {
+		return ""
+	}
+	return "gemline --resume " + s.journal.ID()
 }
 
 // converses reports whether there may be more than one answer, each with its
@@ -698,7 +738,11 @@ func (s *session) converses() bool {
 
 // answer carries out a prompt within the budget.
 func (s *session) answer(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	return s.budget.Watch(s.engine.Run)(ctx, parts...)
+	run := limit.Run(s.engine.Run)
+	if s.whole != nil {
+		run = s.whole.Watch(run)
+	}
+	return s.budget.Watch(run)(ctx, parts...)
 }
 
 // waiting is how long one request may be put off by a busy server in all.
@@ -805,6 +849,9 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		MaxTurns:   s.settings.MaxTurns,
 		TokenLimit: model.TokenLimit,
 		System: func() string {
+			if s.system != "" {
+				return s.system
+			}
 			text, _ := prompt.System(s.prompt()) // build has seen what may be wrong
 			return text
 		},
@@ -935,6 +982,11 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 	if err != nil {
 		return err
 	}
+	return s.reply(ctx, approver, reporter, p)
+}
+
+// reply answers the one prompt of a run.
+func (s *session) reply(ctx context.Context, approver engine.Approver, reporter repl.Reporter, p repl.Prompt) error {
 	app := s.commands(approver, repl.Speaker(reporter))
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
 		Ask: s.answer, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
@@ -997,6 +1049,73 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 	t.Expand = input.Chain(app.Commands.Step(app), s.files().Step)
 	t.Engine = s.answer
 	return t.Run(ctx, repl.Init{Model: s.engine.Model()})
+}
+
+// batch answers the prompts of a file.
+func (s *session) batch(ctx context.Context) error {
+	defer s.close()
+	s.govern()
+	source, err := batch.Open(s.flags.Batch, os.Stdin)
+	if err != nil {
+		return err
+	}
+	if err := s.work(); err != nil {
+		return err
+	}
+	if err := s.limit(); err != nil {
+		return err
+	}
+	if err := s.ask(); err != nil {
+		return err
+	}
+	r := &batch.Runner{
+		Source: source, Format: cmp.Or(batch.Format(s.flags.BatchFormat), batch.FormatOf(s.flags.Batch)),
+		StateFile: s.flags.BatchState, Fresh: s.flags.BatchFresh,
+		Key:  batch.Key(s.paths.Cwd, s.modelName(), s.settings.ApprovalMode, s.flags.JSONSchema, s.flags.Extract, s.flags.BatchAPI),
+		Jobs: s.flags.Jobs, Unordered: s.flags.Unordered,
+		Ask: s.item, Spent: spent, Outcome: outcome,
+		Out: stdout, Broken: s.broken, Notify: batch.Notes(stderr, "", s.flags.Quiet), Quiet: s.flags.Quiet,
+	}
+	if s.project.Temp != "" {
+		r.StateDir = filepath.Join(s.project.Temp, "batches")
+	}
+	return r.Run(ctx)
+}
+
+// item answers one item of a batch, in a session of its own beside s: they
+// share what is safe to share.
+func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &crash{value: v}
+		}
+	}()
+	own := *s.settings
+	own.Model, own.MaxTurns = cmp.Or(t.Model, own.Model), cmp.Or(t.MaxTurns, own.MaxTurns)
+	t.Tally.Cost = s.count.Cost
+	x := &session{flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
+		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, reach: s.reach, whole: s.budget,
+		system: t.System, notify: func(text string) { t.Reporter.Event(engine.Notice{Text: text}) }}
+	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
+		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
+	x.generator = x.budget.Generator(s.generator)
+	defer x.close()
+	if _, err := x.open(); err != nil {
+		return err
+	}
+	x.equip()
+	if err := x.instruct(); err != nil {
+		return err
+	}
+	nobody := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
+	x.converse(nobody, nil)
+	return x.reply(ctx, nobody, t.Reporter, repl.Prompt{Text: t.Text()})
+}
+
+// spent reports whether a request was not made because nothing is left.
+func spent(err error) bool {
+	var over *limit.Error
+	return errors.As(err, &over) && over.Unsent
 }
 
 // interact holds a session at a terminal.
@@ -1377,6 +1496,8 @@ func outcome(err error) repl.Outcome {
 	case errors.Is(err, engine.ErrMaxTurns):
 		set(53, "max_turns", "FatalTurnLimitedError")
 		o.Hint = "--max-turns sets the limit"
+	case errors.Is(err, batch.ErrFailed):
+		set(1, "items_failed", "BatchError")
 	case errors.Is(err, repl.ErrAsked):
 		set(60, "approval_needed", "ApprovalNeededError")
 	case errors.Is(err, repl.ErrDenied):

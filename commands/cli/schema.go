@@ -11,7 +11,7 @@ import (
 
 // schemaCommand is gemline schema.
 type schemaCommand struct {
-	Name string `arg:"" optional:"" complete:"schema" help:"Such as events (the lines of stream-json), result (the document of json) or settings."`
+	Name string `arg:"" optional:"" complete:"schema" help:"Such as events (the lines of stream-json), result (the document of json), batch (the lines of --batch) or settings."`
 }
 
 // settingsSchema is the name of the one schema that is made of the code.

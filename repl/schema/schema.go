@@ -13,6 +13,7 @@
 package schema
 
 import (
+	"bytes"
 	"embed"
 	"strings"
 )
@@ -37,5 +38,19 @@ func Names() []string {
 // ends with a newline; ok is false if there is none.
 func Text(name string) (text []byte, ok bool) {
 	b, err := files.ReadFile(name + ".json")
-	return b, err == nil
+	if err != nil {
+		return nil, false
+	}
+	return bytes.Replace(b, []byte(`{"$comment": "result.json"}`), embedded(), 1), true
+}
+
+// embedded returns the schema of a run's document as a part of another one,
+// under a name of its own: an item of a batch is such a document and more.
+func embedded() []byte {
+	b, err := files.ReadFile("result.json")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	b = bytes.Replace(bytes.TrimSpace(b), []byte("{\n"), []byte("{\n  \"$id\": \"urn:gemline:result\",\n"), 1)
+	return bytes.ReplaceAll(b, []byte("\n"), []byte("\n    "))
 }

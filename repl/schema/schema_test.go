@@ -93,3 +93,31 @@ func TestTolerance(t *testing.T) {
 		}
 	}
 }
+
+// A line of a batch is an item, with the fields of a document, or something
+// else.
+func TestBatchSchema(t *testing.T) {
+	const document = `"session_id":"s","response":"","stats":{"models":{},"tools":{"totalCalls":0,"totalSuccess":0,"totalFail":0,"totalDurationMs":0,` +
+		`"totalDecisions":{"accept":0,"reject":0,"modify":0,"auto_accept":0},"byName":{}},"files":{"totalLinesAdded":0,"totalLinesRemoved":0}},` +
+		`"schema_version":1,"status":"success","exit_code":0,"termination_reason":"completed","denied":[],"timestamp":"2026-11-20T20:40:23.003Z","elapsed_ms":1`
+	for _, test := range []struct {
+		record string
+		valid  bool
+	}{
+		{`{"type":"item","index":0,"id":"0","attempt":1,"model":"m",` + document + `}`, true},
+		{`{"type":"item","index":0,"id":"0","attempt":1,"colour":"red",` + document + `}`, true},
+		{`{"type":"result","sun":1}`, true},
+		{`{"type":"item","index":0,"id":"0","attempt":1}`, false},
+		{`{"type":"item","index":-1,"id":"0","attempt":1,` + document + `}`, false},
+		{`{"type":"item","index":0,"attempt":1,` + document + `}`, false},
+		{`{"index":0,"id":"0","attempt":1,` + document + `}`, false},
+	} {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(test.record)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compile(t, "batch").Validate(v); (err == nil) != test.valid {
+			t.Errorf("%s: %v", test.record, err)
+		}
+	}
+}

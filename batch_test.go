@@ -1,0 +1,297 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// A batchItem is a line that a batch prints.
+type batchItem struct {
+	Type     string
+	Index    int
+	ID       string
+	Status   string
+	Response string
+	Session  string `json:"session_id"`
+	ExitCode int    `json:"exit_code"`
+	Reason   string `json:"termination_reason"`
+	Attempt  int
+	Error    struct{ Message string }
+}
+
+func batchItems(t *testing.T, out []byte) (all []batchItem) {
+	t.Helper()
+	for l := range bytes.Lines(out) {
+		var it batchItem
+		if err := json.Unmarshal(l, &it); err != nil {
+			t.Fatalf("%v in %q", err, l)
+		}
+		all = append(all, it)
+	}
+	return all
+}
+
+var question = regexp.MustCompile(`question \d+`)
+
+// asks returns which question a request asks.
+func asks(r et.Received) string {
+	for _, c := range slices.Backward(r.Contents()) {
+		for _, p := range c.Parts {
+			if q := question.FindString(p.Text); q != "" {
+				return q
+			}
+		}
+	}
+	return ""
+}
+
+// Two hundred prompts, eight at a time, on a server of which one answer in
+// twenty is a fault. The program is killed when the server has seen half of
+// them, and started again: every item is answered or has failed with a reason,
+// in order, and what was done before the kill is not asked again.
+func TestBatchKilled(t *testing.T) {
+	const items, half, jobs = 200, 100, 8
+	dir := t.TempDir()
+	var prompts strings.Builder
+	for i := range items {
+		fmt.Fprintf(&prompts, "question %03d\n", i)
+	}
+	write(t, dir, map[string]string{"prompts": prompts.String()})
+	broken := []et.Reply{et.Unavailable(), et.Reset(et.Says("half an ans")), et.InvalidJSON(), et.DailyQuota()}
+	reasons := []string{"unavailable", "unavailable", "invalid_stream", "quota"}
+	asked := map[string]int{}
+	fault := func(i int) int { return (i / 20) % len(broken) }
+	seen, reached := 0, make(chan struct{}, items)
+	killed := false
+	s := et.NewServer()
+	s.Respond = func(r et.Received) et.Reply { // the server calls it once at a time
+		q := asks(r)
+		asked[q]++
+		if seen++; seen >= half && !killed {
+			reached <- struct{}{}
+			return et.Silent()
+		}
+		var i int
+		fmt.Sscanf(q, "question %d", &i)
+		if i%20 == 7 {
+			return broken[fault(i)]
+		}
+		return et.Says("answer to " + q)
+	}
+	s.Add() // from here on Respond is the server's
+	t.Cleanup(s.Close)
+	args := []string{"--batch", "prompts", "--jobs", fmt.Sprint(jobs), "--max-attempts", "1"}
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, args...)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range jobs { // all are waiting now
+		<-reached
+	}
+	run.Process.Kill()
+	run.Wait()
+	before := batchItems(t, out.Bytes()[:bytes.LastIndexByte(out.Bytes(), '\n')+1])
+	done := map[string]bool{}
+	for _, l := range stateOf(t, dir) {
+		done[fmt.Sprintf("question %03d", l.Index)] = true
+	}
+	if len(done) != half-1 || len(before) > len(done) {
+		t.Errorf("before the kill %d items were done and %d told", len(done), len(before))
+	}
+
+	killed = true // nobody asks at the moment
+	s.Add()
+	out.Reset()
+	errs.Reset()
+	run = headless(t, s, dir, &out, &errs, args...)
+	run.Run()
+	if code := run.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d, stderr %s", code, errs.Bytes())
+	}
+	all := batchItems(t, out.Bytes())
+	if len(all) != items {
+		t.Fatalf("%d lines", len(all))
+	}
+	sessions := map[string]bool{}
+	for i, it := range all {
+		q := fmt.Sprintf("question %03d", i)
+		if it.Type != "item" || it.Index != i || it.ID != fmt.Sprint(i) || it.Attempt != 1 {
+			t.Errorf("line %d is %+v", i, it)
+		}
+		sessions[it.Session] = true
+		if i%20 == 7 {
+			if it.Status != "error" || it.Reason != reasons[fault(i)] || it.Error.Message == "" || it.ExitCode == 0 {
+				t.Errorf("the fault of item %d is told as %+v", i, it)
+			}
+		} else if it.Status != "success" || it.Response != "answer to "+q || it.ExitCode != 0 {
+			t.Errorf("item %d: %+v", i, it)
+		}
+		if n := asked[q]; n < 1 || n > 2 || n > 1 && done[q] {
+			t.Errorf("%s was asked %d times; done before the kill: %v", q, n, done[q])
+		}
+	}
+	if len(sessions) != items {
+		t.Errorf("%d sessions", len(sessions))
+	}
+	for i, it := range before {
+		if it != all[i] {
+			t.Errorf("told again, item %d differs: %+v, then %+v", i, it, all[i])
+		}
+	}
+	for _, want := range []string{"batch: going on with a batch: 99 items done before", "batch: 200 items: 190 answered, 10 failed ("} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("stderr lacks %q: %s", want, errs.Bytes())
+		}
+	}
+	if left := states(t, dir); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// states returns the files that keep what is done of batches.
+func states(t *testing.T, dir string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(dir, "home/.gemini/tmp/*/batches/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// stateOf returns the whole lines of the only state.
+func stateOf(t *testing.T, dir string) (lines []struct{ Index int }) {
+	t.Helper()
+	for _, path := range states(t, dir) {
+		if strings.HasSuffix(path, ".lock") {
+			continue
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range bytes.Lines(b) {
+			var v struct{ Index int }
+			if json.Unmarshal(l, &v) == nil {
+				lines = append(lines, v)
+			}
+		}
+	}
+	return lines
+}
+
+// A signal ends a batch cleanly: what is done is told and kept, what is going
+// on is given up and done by the next run.
+func TestBatchSignalled(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signalName(sig), func(t *testing.T) {
+			t.Parallel()
+			dir, reached, stalled := t.TempDir(), make(chan struct{}, 10), true
+			write(t, dir, map[string]string{"prompts": "question 1\nquestion 2\nquestion 3\nquestion 4\n"})
+			s := et.NewServer()
+			s.Respond = func(r et.Received) et.Reply {
+				if q := asks(r); stalled && (q == "question 2" || q == "question 4") {
+					reached <- struct{}{}
+					return et.Silent()
+				}
+				return et.Says("yes")
+			}
+			s.Add() // from here on Respond is the server's
+			t.Cleanup(s.Close)
+			var out, errs bytes.Buffer
+			run := headless(t, s, dir, &out, &errs, "--batch", "prompts", "-j", "2")
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-reached
+			<-reached
+			run.Process.Signal(sig)
+			run.Wait()
+			if code := run.ProcessState.ExitCode(); code != 128+int(sig) {
+				t.Errorf("exit code %d", code)
+			}
+			all := batchItems(t, out.Bytes())
+			if len(all) != 3 || all[0].Index != 0 || all[1].Index != 2 || all[2].Type != "result" || all[2].ExitCode != 128+int(sig) {
+				t.Errorf("stdout: %s", out.Bytes())
+			}
+			if want := "batch: 4 items: 2 answered, 2 stopped\nbatch: the same command goes on with it\nerror: stopped by " + signalName(sig) + "\n"; errs.String() != want {
+				t.Errorf("stderr: %s", errs.Bytes())
+			}
+			stalled = false
+			s.Add()
+			out.Reset()
+			run = headless(t, s, dir, &out, &errs, "--batch", "prompts", "-j", "2")
+			if err := run.Run(); err != nil {
+				t.Error(err)
+			}
+			if all := batchItems(t, out.Bytes()); len(all) != 4 || len(s.Requests()) != 6 {
+				t.Errorf("%d requests; stdout: %s", len(s.Requests()), out.Bytes())
+			}
+		})
+	}
+}
+
+// Nobody reads the records any more: the batch ends quietly and can be gone on
+// with.
+func TestBatchUnread(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"prompts": strings.Repeat("question 1\n", 50)})
+	s := et.NewServer()
+	s.Respond = func(et.Received) et.Reply { return et.Says("yes") }
+	s.Add() // from here on Respond is the server's
+	t.Cleanup(s.Close)
+	var errs bytes.Buffer
+	run := headless(t, s, dir, nil, &errs, "-q", "--batch", "prompts")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Close()
+	defer write.Close()
+	run.Stdout = write
+	run.Run()
+	if code := run.ProcessState.ExitCode(); code != 141 || errs.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, errs.Bytes())
+	}
+	if n := len(stateOf(t, dir)); n == 0 || n > 5 {
+		t.Errorf("%d items are kept", n)
+	}
+}
+
+// Two runs of the same batch at once would do everything twice.
+func TestBatchTwice(t *testing.T) {
+	dir, reached := t.TempDir(), make(chan string, 10)
+	write(t, dir, map[string]string{"prompts": "question 1\n"})
+	s := et.NewServer(telling(reached, et.Silent()))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	first := headless(t, s, dir, nil, nil, "--batch", "prompts")
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer first.Wait()
+	defer first.Process.Kill()
+	<-reached
+	second := headless(t, s, dir, &out, &errs, "--batch", "prompts")
+	err := second.Run()
+	all := batchItems(t, out.Bytes())
+	if second.ProcessState.ExitCode() != 42 || len(all) != 1 || all[0].Type != "result" || !strings.Contains(errs.String(), "another run of this batch is at work") {
+		t.Errorf("%v, stdout %q, stderr %q", err, out.Bytes(), errs.Bytes())
+	}
+	if errors.Is(first.Process.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+		t.Error("the first run is gone")
+	}
+}

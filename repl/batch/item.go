@@ -1,0 +1,266 @@
+package batch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gemline/repl/input"
+)
+
+// An Item is one prompt of a batch, with what is asked for it alone.
+type Item struct {
+	Index int    // counted from 0
+	Line  int    // where it begins, counted from 1; in a NUL-separated batch, which one it is
+	ID    string // the user's name for it, or its index
+
+	Prompt string // as -p takes it
+	Options
+
+	// Err says why the item can't be asked, an [*input.Error]; nil if it can.
+	Err error
+}
+
+// Options are what an item may set for itself. The zero value is what holds
+// for the whole batch.
+type Options struct {
+	Model        string          `json:"model,omitempty"`
+	System       string          `json:"system,omitempty"` // in place of our own system instruction
+	Files        []string        `json:"files,omitempty"`  // paths, put behind the prompt as @path
+	Schema       json.RawMessage `json:"json_schema,omitempty"`
+	MaxTurns     int             `json:"max_turns,omitempty"`
+	MaxToolCalls int             `json:"max_tool_calls,omitempty"`
+	MaxTokens    int             `json:"max_tokens,omitempty"`
+	Timeout      time.Duration   `json:"timeout,omitempty"`
+}
+
+// Text returns the prompt with the references to the files behind it.
+func (it Item) Text() string {
+	var b strings.Builder
+	b.WriteString(it.Prompt)
+	for i, path := range it.Files {
+		switch {
+		case i > 0:
+			b.WriteByte(' ')
+		case it.Prompt != "":
+			b.WriteString("\n\n")
+		}
+		b.WriteByte('@')
+		for _, r := range path { // quoted sign by sign, so that nothing in it means anything
+			if r < 0x80 && !strings.ContainsRune("/._-", r) && !isAlnum(r) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isAlnum(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// hash tells the item from another one at its place, and from itself under
+// other settings, of which key tells.
+func (it Item) hash(key string) string {
+	b, err := json.Marshal(struct {
+		Key, ID, Prompt string
+		Options
+		Broken string `json:",omitempty"`
+	}{key, it.ID, it.Prompt, it.Options, text(it.Err)})
+	if err != nil {
+		panic(err) // RawMessage was checked when it was read
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// mistake is the error of an item that can't be asked.
+func mistake(line int, format string, args ...any) error {
+	return &input.Error{Message: fmt.Sprintf("line %d: ", line) + fmt.Sprintf(format, args...)}
+}
+
+// parse reads an item from a line of JSON. Whatever is wrong is the item's own
+// matter; its id is used if it comes before that.
+func (it *Item) parse(line []byte) {
+	if !utf8.Valid(line) {
+		it.Err = mistake(it.Line, "no text in UTF-8")
+		return
+	}
+	if err := it.object(line); err != nil {
+		var bad *json.SyntaxError
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+			it.Err = mistake(it.Line, "no JSON object: it ends too soon")
+		case errors.As(err, &bad):
+			it.Err = mistake(it.Line, "no JSON object: %v", err)
+		default:
+			it.Err = mistake(it.Line, "%v", err)
+		}
+		return
+	}
+	if strings.TrimSpace(it.Prompt) == "" && len(it.Files) == 0 {
+		it.Err = mistake(it.Line, `there is no "prompt"`)
+	}
+}
+
+func (it *Item) object(line []byte) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if t, err := d.Token(); err != nil {
+		return err
+	} else if t != json.Delim('{') {
+		return errors.New(`no JSON object such as {"prompt": "..."}`)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key := t.(string) // a decoder gives nothing else here
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if seen[key] {
+			return fmt.Errorf("%q is there twice", brief(key))
+		}
+		seen[key] = true
+		if err := it.set(key, value); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows the object")
+	}
+	return nil
+}
+
+// set takes over one option.
+func (it *Item) set(key string, value json.RawMessage) (err error) {
+	switch key {
+	case "id":
+		return it.name(value)
+	case "prompt":
+		return decode(key, "a text", value, &it.Prompt)
+	case "model":
+		return decode(key, "a text", value, &it.Model)
+	case "system":
+		return decode(key, "a text", value, &it.System)
+	case "files":
+		return decode(key, "a list of paths", value, &it.Files)
+	case "json_schema":
+		it.Schema = bytes.Clone(value)
+	case "max_turns":
+		return count(key, value, &it.MaxTurns)
+	case "max_tool_calls":
+		return count(key, value, &it.MaxToolCalls)
+	case "max_tokens":
+		return count(key, value, &it.MaxTokens)
+	case "timeout":
+		it.Timeout, err = duration(value)
+		return err
+	default:
+		return fmt.Errorf("there is no option %q; there are %s", brief(key), strings.Join(options, ", "))
+	}
+	return nil
+}
+
+// options are the keys that an item may have, in the order in which they are
+// told. What runs unasked and what is trusted is no item's business: a batch
+// may come from somebody else.
+var options = []string{"id", "prompt", "files", "model", "system", "json_schema", "max_turns", "max_tool_calls", "max_tokens", "timeout"}
+
+// name takes over an id, a text or a number. Null is none.
+func (it *Item) name(value json.RawMessage) error {
+	var n json.Number
+	switch {
+	case string(value) == "null":
+		return nil
+	case json.Unmarshal(value, &n) == nil && value[0] != '"':
+		it.ID = string(value)
+		return nil
+	}
+	var s string
+	if err := decode("id", "a text or a number", value, &s); err != nil {
+		return err
+	}
+	if s == "" || len(s) > 1000 || strings.ContainsFunc(s, unicode.IsControl) {
+		return errors.New(`"id" must have between 1 and 1000 bytes, and no control characters`)
+	}
+	it.ID = s
+	return nil
+}
+
+func decode[T any](key, kind string, value json.RawMessage, to *T) error {
+	if string(value) == "null" || json.Unmarshal(value, to) != nil {
+		return fmt.Errorf("%q must be %s", key, kind)
+	}
+	return nil
+}
+
+func count(key string, value json.RawMessage, to *int) error {
+	if json.Unmarshal(value, to) != nil || *to <= 0 {
+		return fmt.Errorf("%q must be a whole number above zero", key)
+	}
+	return nil
+}
+
+// duration reads a number of seconds or a text such as 5m.
+func duration(value json.RawMessage) (time.Duration, error) {
+	var seconds float64
+	if json.Unmarshal(value, &seconds) == nil && seconds > 0 && seconds < 1e9 {
+		return max(1, time.Duration(seconds*float64(time.Second))), nil
+	}
+	var s string
+	if json.Unmarshal(value, &s) == nil {
+		if d, err := time.ParseDuration(s); err == nil && d > 0 {
+			return d, nil
+		}
+	}
+	return 0, errors.New(`"timeout" must be a number of seconds or a time such as "5m"`)
+}
+
+// brief shortens what the user wrote for a message.
+func brief(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "..."
+	}
+	return s
+}
+
+// plain takes over a line that is a prompt and nothing else.
+func (it *Item) plain(line []byte) {
+	switch {
+	case !utf8.Valid(line):
+		it.Err = mistake(it.Line, "no text in UTF-8")
+	case bytes.IndexByte(line, 0) >= 0:
+		it.Err = mistake(it.Line, "there is a NUL in it; --batch-format nul separates prompts by them")
+	default:
+		it.Prompt = string(line)
+	}
+}
+
+// newItem returns the item that stands at a place.
+func newItem(index, line int) Item {
+	return Item{Index: index, Line: line, ID: strconv.Itoa(index)}
+}

@@ -1,0 +1,457 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl"
+	"gemline/repl/input"
+)
+
+// ErrFailed is the error of a batch that is over and of which some items
+// failed.
+var ErrFailed = errors.New("some items of the batch failed")
+
+// A Turn is what carrying out one item takes.
+type Turn struct {
+	Item
+	Tally    *tally.Tally
+	Reporter repl.Reporter
+
+	// Generator, if not nil, is asked in place of the usual one, and is
+	// offered no tools.
+	Generator engine.Generator
+
+	// Trial says that the run is to leave no trace: it may be made again.
+	Trial bool
+}
+
+// A Runner carries out a batch.
+type Runner struct {
+	Source Source
+	Format Format
+
+	// StateFile is where it is kept what is done, for good, and what failed
+	// is asked again by the next run. If it is empty, a file in StateDir is
+	// kept until every item was asked; if that is empty, too, none is kept.
+	StateFile, StateDir string
+
+	// Fresh begins anew, whatever is done.
+	Fresh bool
+
+	// Key stands for everything beside an item that its answer depends on:
+	// what was done under another one is done again.
+	Key string
+
+	// Jobs is how many items are worked on at once.
+	Jobs int
+
+	// Unordered prints records as they come, instead of in the order of the
+	// items.
+	Unordered bool
+
+	// Ask carries out an item for its Reporter, which it does not finish. It
+	// is called by several goroutines at once. When ctx is done it returns
+	// soon.
+	Ask func(ctx context.Context, t Turn) error
+
+	// Spent, if not nil, reports whether an error of Ask's means that what
+	// the batch as a whole may spend is spent. An item that met it at once
+	// was not begun, and no other is.
+	Spent func(error) bool
+
+	// Outcome classifies an error of Ask's.
+	Outcome func(error) repl.Outcome
+
+	// Out gets a line for each item, in one Write. Broken, if not nil, is
+	// told when that fails.
+	Out    io.Writer
+	Broken func(error)
+
+	// Quiet leaves only errors of the batch itself on Err.
+	Quiet bool
+
+	// Notify tells the user something in a line, beside the answers. It may
+	// be called by several goroutines at once.
+	Notify func(string)
+
+	reading <-chan read
+	state   *State
+	open    bool // there may be more items
+	running int
+	next    int           // the item to be printed next
+	ready   map[int]entry // those that ended and wait for it
+	sums    sums
+	failure error // of reading
+	spent   error // why nothing more is begun
+	lost    error // of printing
+	over    bool  // every item was tried: there is nothing to go on with
+}
+
+// sums are the numbers of a batch.
+type sums struct {
+	items    int // that were read
+	answered int
+	failed   map[string]int // by termination reason
+	held     int            // failed without having been begun
+	before   int            // done by an earlier run
+}
+
+func (s *sums) ended() int { return s.answered + s.failures() }
+
+func (s *sums) failures() (n int) {
+	for _, m := range s.failed {
+		n += m
+	}
+	return n
+}
+
+// window is how many records may wait in memory for an earlier item.
+const window = 1024
+
+// progress is how often the user is told how far it is.
+const progress = 10 * time.Second
+
+// Run carries out the batch. It returns [ErrFailed] if that came to its end
+// with failures, and the error of ctx if it was stopped before: then what had
+// ended is printed, and a later Run of the same state does the rest.
+func (r *Runner) Run(ctx context.Context) error {
+	r.reading, r.open, r.Jobs = r.read(ctx), true, max(1, r.Jobs)
+	r.sums.failed, r.ready = map[string]int{}, map[int]entry{}
+	select {
+	case first := <-r.reading:
+		return r.run(ctx, first)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run carries out the batch that begins with an item.
+func (r *Runner) run(ctx context.Context, first read) error {
+	if errors.Is(first.err, io.EOF) {
+		return &input.Error{Message: "there is no prompt in the batch"}
+	}
+	if first.err != nil {
+		return first.err
+	}
+	var err error
+	if r.state, err = r.find(first.Item); err != nil {
+		return err
+	}
+	defer r.leave()
+	r.recall()
+	return r.end(ctx, r.work(ctx, first))
+}
+
+// find opens the state of the batch that begins with an item.
+func (r *Runner) find(first Item) (*State, error) {
+	path := r.StateFile
+	if path == "" {
+		if r.StateDir == "" {
+			return Memory(), nil
+		}
+		sum := sha256.Sum256([]byte(cmp.Or(r.Source.Name, first.hash("")) + "\x00" + r.Key))
+		path = filepath.Join(r.StateDir, hex.EncodeToString(sum[:8])+".jsonl")
+	}
+	s, err := OpenState(path, r.Fresh)
+	var wrong *input.Error
+	switch {
+	case err == nil, errors.As(err, &wrong):
+		return s, err
+	case r.StateFile != "":
+		return nil, &input.Error{Message: "the state of the batch: " + err.Error(), Err: err}
+	}
+	r.tell("what is done is not kept, and a run that is broken off begins anew: %v", err)
+	return Memory(), nil
+}
+
+// leave closes the state. It is not removed while there is something that
+// another run may want of it.
+func (r *Runner) leave() {
+	if r.over && r.StateFile == "" {
+		r.state.Remove() // what stays is found again and is complete
+		return
+	}
+	r.state.Close()
+}
+
+// recall tells what an earlier run has done.
+func (r *Runner) recall() {
+	if n, answered := r.state.Len(); n > 0 {
+		done := n
+		if r.StateFile != "" {
+			done = answered
+		}
+		r.tell("going on with a batch: %s done before; --batch-fresh begins anew", items(done))
+	}
+}
+
+// An ending is an item that has ended.
+type ending struct {
+	Item
+	entry
+	cut   bool  // it was stopped, and has not ended at all
+	spent error // it was not begun, as nothing is left to spend
+}
+
+// work reads items and carries them out until there are no more.
+func (r *Runner) work(ctx context.Context, first read) error {
+	done := make(chan ending)
+	tick := time.NewTicker(progress)
+	defer tick.Stop()
+	r.sums.items++
+	r.start(ctx, first.Item, done)
+	for r.open || r.running > 0 {
+		from := r.reading
+		if !r.open || r.running >= r.Jobs || len(r.ready) >= window && r.state.volatile() {
+			from = nil
+		}
+		select {
+		case got := <-from:
+			switch {
+			case ctx.Err() != nil:
+				r.open = false
+			case errors.Is(got.err, io.EOF):
+				r.open = false
+			case got.err != nil:
+				r.open, r.failure = false, got.err
+			default:
+				r.sums.items++
+				r.start(ctx, got.Item, done)
+			}
+		case e := <-done:
+			r.running--
+			r.keep(e)
+		case <-tick.C:
+			r.progress()
+		case <-stopped(ctx, r.open):
+			r.open = false
+		}
+	}
+	return r.failure
+}
+
+// stopped returns a channel that tells once that ctx is done.
+func stopped(ctx context.Context, open bool) <-chan struct{} {
+	if !open {
+		return nil
+	}
+	return ctx.Done()
+}
+
+// A read is an item that was read, or why there is none.
+type read struct {
+	Item
+	err error
+}
+
+// read reads the items as they are taken. A read that is under way when ctx is
+// done can't be stopped; it goes on until the input ends or is closed.
+func (r *Runner) read(ctx context.Context) <-chan read {
+	c := make(chan read)
+	in := NewReader(r.Source, r.Format)
+	go func() {
+		for {
+			it, err := in.Next()
+			select {
+			case c <- read{it, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// start begins an item, or has it printed if it is done.
+func (r *Runner) start(ctx context.Context, it Item, done chan<- ending) {
+	e, known := r.known(it)
+	if known {
+		r.sums.before++
+		r.ended(it.Index, e)
+		return
+	}
+	e.attempt++
+	if r.spent != nil && it.Err == nil {
+		r.hold(it, e, r.spent)
+		return
+	}
+	r.running++
+	go func() { done <- r.answer(ctx, it, e, nil) }()
+}
+
+// known returns what is known about an item, and whether that is enough. Of
+// an item that is to be asked again it is how often it was.
+func (r *Runner) known(it Item) (entry, bool) {
+	hash := it.hash(r.Key)
+	e, ok := r.state.take(it.Index, hash)
+	switch {
+	case !ok:
+		return entry{hash: hash}, false
+	case e.code == 0, r.StateFile == "":
+		return e, true
+	}
+	return entry{hash: hash, attempt: e.attempt}, false
+}
+
+// answer carries out an item.
+func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
+	t := Turn{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
+	sh := newSheet(&margin{notify: r.Notify, id: it.ID, quiet: r.Quiet}, t.Tally, r.Quiet)
+	t.Reporter = sh
+	err := it.Err
+	if err == nil {
+		err = r.Ask(ctx, t)
+	}
+	if err != nil && ctx.Err() != nil {
+		return ending{Item: it, entry: e, cut: true}
+	}
+	if err != nil && r.Spent != nil && r.Spent(err) && t.Tally.Tokens() == 0 {
+		return ending{Item: it, entry: e, spent: err}
+	}
+	return ending{Item: it, entry: sh.finish(it, e, r.Outcome(err))}
+}
+
+// keep keeps the record of an item that has ended, and has it printed.
+func (r *Runner) keep(e ending) {
+	switch {
+	case e.cut:
+		return
+	case e.spent != nil:
+		r.spent = e.spent
+		r.hold(e.Item, e.entry, e.spent)
+		return
+	}
+	kept, err := r.state.add(e.Index, e.entry)
+	if err != nil {
+		r.tell("what is done is no longer kept, and a run that is broken off begins anew: %v", err)
+	}
+	r.ended(e.Index, kept)
+}
+
+// hold lets an item fail that is not begun. That is not kept: a later run
+// begins it.
+func (r *Runner) hold(it Item, e entry, err error) {
+	e.attempt--
+	sh := newSheet(io.Discard, nil, true)
+	r.sums.held++
+	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
+}
+
+// ended counts an item, and prints it and those that waited for it.
+func (r *Runner) ended(index int, e entry) {
+	if e.code == 0 {
+		r.sums.answered++
+	} else {
+		r.sums.failed[e.reason]++
+	}
+	if r.Unordered {
+		r.print(e)
+		return
+	}
+	r.ready[index] = e
+	for {
+		e, ok := r.ready[r.next]
+		if !ok {
+			return
+		}
+		delete(r.ready, r.next)
+		r.print(e)
+		r.next++
+	}
+}
+
+// print writes the record of e.
+func (r *Runner) print(e entry) {
+	b, err := r.state.record(e)
+	if err != nil {
+		r.lost = cmp.Or(r.lost, err)
+		return
+	}
+	if r.lost == nil {
+		if _, r.lost = r.Out.Write(append(slices.Clip(b), '\n')); r.lost != nil && r.Broken != nil {
+			r.Broken(r.lost)
+		}
+	}
+}
+
+// end prints what still waits, and tells how the batch went.
+func (r *Runner) end(ctx context.Context, err error) error {
+	for _, i := range slices.Sorted(maps.Keys(r.ready)) { // one before them was stopped
+		r.print(r.ready[i])
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	r.over = err == nil && r.lost == nil && r.sums.held == 0
+	switch {
+	case err != nil:
+	case r.lost != nil:
+		err = r.lost
+	case r.sums.answered < r.sums.items:
+		err = ErrFailed
+	}
+	r.tell("%s", r.sums.String())
+	if ctx.Err() != nil && r.sums.ended() > 0 && !r.state.volatile() {
+		r.tell("the same command goes on with it")
+	}
+	return err
+}
+
+// String says how many items there were and what became of them.
+func (s *sums) String() string {
+	text := fmt.Sprintf("%s: %d answered", items(s.items), s.answered)
+	if n := s.failures(); n > 0 {
+		why := slices.SortedFunc(maps.Keys(s.failed), func(a, b string) int {
+			return cmp.Or(cmp.Compare(s.failed[b], s.failed[a]), cmp.Compare(a, b))
+		})
+		for i, reason := range why {
+			why[i] = fmt.Sprintf("%d %s", s.failed[reason], reason)
+		}
+		text += fmt.Sprintf(", %d failed (%s)", n, strings.Join(why, ", "))
+	}
+	if n := s.items - s.ended(); n > 0 {
+		text += fmt.Sprintf(", %d stopped", n)
+	}
+	if s.before > 0 {
+		text += fmt.Sprintf("; %d of them before", s.before)
+	}
+	return text
+}
+
+func items(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
+func (r *Runner) progress() {
+	text := fmt.Sprintf("%s done", items(r.sums.ended()))
+	if n := r.sums.failures(); n > 0 {
+		text += fmt.Sprintf(", %d of them failed", n)
+	}
+	r.tell("%s, %d at work", text, r.running)
+}
+
+// tell tells the user something about the batch.
+func (r *Runner) tell(format string, args ...any) {
+	if !r.Quiet {
+		r.Notify(fmt.Sprintf("batch: "+format, args...))
+	}
+}

@@ -1,0 +1,85 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"gemline/engine/tally"
+	"gemline/repl"
+)
+
+// A sheet is the Reporter of one item: what a one-shot run reports in the json
+// format, with what makes it the record of an item in front.
+type sheet struct {
+	repl.Reporter
+	document bytes.Buffer
+	model    string
+	job      string // of the server's, if one answered
+}
+
+func newSheet(warnings io.Writer, t *tally.Tally, quiet bool) *sheet {
+	s := &sheet{}
+	s.Reporter = repl.NewReporter("json", repl.Report{Out: &s.document, Err: warnings, Tally: t, Now: time.Now, Quiet: quiet})
+	return s
+}
+
+// Begin implements [repl.Reporter].
+func (s *sheet) Begin(in repl.Init) {
+	s.model = in.Model
+	s.Reporter.Begin(in)
+}
+
+// A head is the beginning of the record of an item.
+type head struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	ID      string `json:"id"`
+	Attempt int    `json:"attempt"`
+	Model   string `json:"model,omitempty"`
+	Job     string `json:"job,omitempty"`
+}
+
+// finish ends the report and returns e with its outcome and record.
+func (s *sheet) finish(it Item, e entry, o repl.Outcome) entry {
+	s.Finish(o) // writing to memory can't go wrong
+	h := head{Type: "item", Index: it.Index, ID: it.ID, Attempt: e.attempt, Model: s.model, Job: s.job}
+	e.reason = "completed"
+	if o.Err != nil || o.ExitCode != 0 {
+		e.code, e.reason = max(1, o.ExitCode), o.Reason
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(h); err != nil {
+		panic(err) // a mistake in this package
+	}
+	b.Truncate(b.Len() - len("}\n"))
+	b.WriteByte(',')
+	mark := b.Len()
+	if err := json.Compact(&b, s.document.Bytes()); err != nil {
+		panic(err) // a mistake of the printer's
+	}
+	e.record = append(b.Bytes()[:mark:mark], b.Bytes()[mark+len("{"):]...)
+	return e
+}
+
+// A margin hands on what is told about an item, line by line, with the item's
+// id in front. The numbers and the errors stand in its record, too.
+type margin struct {
+	notify func(string)
+	id     string
+	quiet  bool
+}
+
+// Write implements [io.Writer].
+func (m *margin) Write(b []byte) (int, error) {
+	for l := range strings.Lines(string(b)) {
+		if !m.quiet {
+			m.notify("item " + brief(m.id) + ": " + strings.TrimRight(l, "\n"))
+		}
+	}
+	return len(b), nil
+}
