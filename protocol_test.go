@@ -595,7 +595,7 @@ func TestTalkNotBegun(t *testing.T) {
 	}
 	c := dial(t, dir, et.NewServer())
 	c.ends(55, "untrusted")
-	for _, args := range [][]string{{"-p", "hi"}, {"--nonsense"}, {"-n"}} {
+	for _, args := range [][]string{{"-p", "hi"}, {"--nonsense"}, {"-n"}, {"--patch"}, {"--json-schema", "{}"}} {
 		c := dial(t, t.TempDir(), et.NewServer(), args...)
 		c.ends(2, "usage")
 	}

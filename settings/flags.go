@@ -357,5 +357,9 @@ func (f *Flags) exclusive() []pair {
 		{talk, "--input-format stream-json", f.OutputFormat != "" && f.OutputFormat != "stream-json", "another --output-format"},
 		{talk, "--input-format stream-json", f.JSON, "--json"},
 		{talk, "--input-format stream-json", f.Output != "", "--output"},
+		{talk, "--input-format stream-json", f.JSONSchema != "", "--json-schema"},
+		{talk, "--input-format stream-json", f.Extract.Set, "--extract"},
+		{talk, "--input-format stream-json", f.Patch, "--patch"},
+		{talk, "--input-format stream-json", f.DryRun, "--dry-run"},
 	}
 }

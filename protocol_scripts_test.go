@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// The clients that the documentation points to are short, and work.
+func TestTalkScripts(t *testing.T) {
+	for _, test := range []struct {
+		script, interpreter, tool string
+		allow, deny               []string // in the environment
+		yes, no                   string   // on standard input
+	}{
+		{script: "say.sh", interpreter: "sh", tool: "jq", allow: []string{"DECISION=allow"}},
+		{script: "say.py", interpreter: "python3", tool: "python3", yes: "y\n", no: "\n"},
+		{script: "say.exp", interpreter: "expect", tool: "expect"},
+	} {
+		t.Run(test.script, func(t *testing.T) {
+			need(t, test.tool)
+			path, err := filepath.Abs(filepath.Join("testdata", "protocol", test.script))
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(script, []byte("\n")); n > 40 {
+				t.Errorf("%d lines", n)
+			}
+			for _, allowed := range []bool{true, false} {
+				env, in := test.allow, test.yes
+				if !allowed {
+					env, in = test.deny, test.no
+				}
+				if test.script == "say.exp" && !allowed {
+					continue // it says yes to everything
+				}
+				dir := t.TempDir()
+				s := et.NewServer(et.Says("Hello."), runs("1", "echo one >>log"), et.Says("Done, with \"quotes\" and C:\\temp"))
+				t.Cleanup(s.Close)
+				c := headless(t, s, dir, nil, nil)
+				cmd := exec.Command(need(t, test.interpreter), path, "hi", "do \"it\"")
+				cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
+				cmd.Env = append(append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir()), env...)
+				var out, errs bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &errs
+				if err := cmd.Run(); err != nil {
+					t.Fatalf("%v\n%s%s", err, out.Bytes(), errs.Bytes())
+				}
+				if got := out.String(); !strings.Contains(got, "Hello.") || !strings.Contains(got, `Done, with "quotes" and C:\temp`) {
+					t.Errorf("%s%s", got, errs.Bytes())
+				}
+				if _, err := os.Stat(filepath.Join(dir, "log")); (err == nil) != allowed {
+					t.Errorf("allowed %v: %v\n%s%s", allowed, err, out.Bytes(), errs.Bytes())
+				}
+				if n := len(s.Requests()); n != 3 {
+					t.Errorf("%d requests", n)
+				}
+			}
+		})
+	}
+}
