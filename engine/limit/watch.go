@@ -144,5 +144,7 @@ type unmade struct{}
 
 func (unmade) Error() string { return "not run: --max-tool-calls is used up" }
 
-// Unwrap makes it a cancellation.
-func (unmade) Unwrap() error { return context.Canceled }
+// Unwrap makes it a cancellation, and says how it is told.
+func (u unmade) Unwrap() []error {
+	return []error{context.Canceled, &engine.CallError{Message: u.Error(), Display: u.Error()}}
+}

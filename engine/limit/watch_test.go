@@ -59,6 +59,7 @@ func calls(text string, n int) et.Reply {
 }
 
 func TestWatch(t *testing.T) {
+	const unmade = "not run: --max-tool-calls is used up"
 	resume := func() string { return "gemline --resume abc" }
 	tests := []struct {
 		name    string
@@ -73,11 +74,11 @@ func TestWatch(t *testing.T) {
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\nfinished read#1 success: ok\nturn 2 m\ntext done\n"},
 		{name: "one call too many", cfg: limit.Config{Calls: 1, Resume: resume}, replies: []et.Reply{calls("hm", 1), calls("and", 1)}, kind: limit.Calls,
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\nfinished read#1 success: ok\n" +
-				"turn 2 m\ntext and\nusage 100+10\ncalled read#2 null\nfinished read#2 cancelled: cancelled\n" +
+				"turn 2 m\ntext and\nusage 100+10\ncalled read#2 null\nfinished read#2 cancelled: " + unmade + "\n" +
 				"error: stopped: the model wants a call more, and --max-tool-calls 1 is used up; gemline --resume abc --max-tool-calls N goes on\n"},
 		{name: "too many at once", cfg: limit.Config{Calls: 2}, replies: []et.Reply{calls("hm", 3)}, kind: limit.Calls,
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\ncalled read#2 null\ncalled read#3 null\n" +
-				"finished read#1 cancelled: cancelled\nfinished read#2 cancelled: cancelled\nfinished read#3 cancelled: cancelled\n" +
+				"finished read#1 cancelled: " + unmade + "\nfinished read#2 cancelled: " + unmade + "\nfinished read#3 cancelled: " + unmade + "\n" +
 				"error: stopped: the model wants 3 calls more, and --max-tool-calls 2 leaves 2; --max-tool-calls sets the limit\n"},
 		{name: "an answer that crosses the limit", cfg: limit.Config{Tokens: 50}, replies: []et.Reply{et.Says("done").With(100, 10)},
 			want: "turn 1 m\ntext done\nusage 100+10\n"},

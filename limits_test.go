@@ -1,0 +1,118 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// When its time is up, a run ends with its record, whatever is going on;
+// nothing that was started goes on, and the session can be gone on with.
+func TestTimeout(t *testing.T) {
+	for phase, prepare := range phases {
+		format, code, reason := "stream-json", 63, "timeout"
+		switch phase {
+		case "in a command":
+			format = "json"
+		case "in the middle of the answer":
+			format = "text"
+		case "about to ask again": // there is no time to wait for that
+			code, reason = 67, "quota"
+		}
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			dir, reached := t.TempDir(), make(chan string, 10)
+			s := et.NewServer(prepare(reached, dir), et.Says("on we go"))
+			t.Cleanup(s.Close)
+			var out, errs bytes.Buffer
+			run := headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", format, "--timeout", "3")
+			if err := run.Run(); run.ProcessState.ExitCode() != code {
+				t.Errorf("%v, stderr %q", err, errs.String())
+			}
+			var pids string
+			select {
+			case pids = <-reached:
+			case <-time.After(time.Minute):
+				t.Fatal("it did not come that far")
+			}
+			checkEnd(t, format, out.Bytes(), reason)
+			switch got := errs.String(); {
+			case code == 63 && got != "error: stopped: --timeout 3s is over\nhint: --timeout sets the limit\n":
+				t.Errorf("stderr: %q", got)
+			case format == "text" && out.String() != "half an answer \n":
+				t.Errorf("stdout: %q", out.String())
+			}
+			for _, pid := range strings.Fields(pids) {
+				if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
+					t.Errorf("process %s goes on", pid)
+				}
+			}
+			if code == 63 {
+				checkResume(t, s, dir)
+			}
+		})
+	}
+}
+
+// In a session the limits hold for all of it, but for the time, which is that
+// of an answer. What happens is said in a line, and the session goes on.
+func TestLimitsInASession(t *testing.T) {
+	look := et.Says("I look.", et.Call("1", "list_directory", "dir_path", "."))
+	tests := []struct {
+		name    string
+		args    []string
+		replies []et.Reply
+		want    []string // one for each prompt
+	}{
+		{"tokens", []string{"--max-tokens", "1000"}, []et.Reply{look.With(990, 20)}, []string{
+			"error: stopped: 1,010 tokens are used, and the limit is --max-tokens 1000; gemline --resume ",
+			" --max-tokens N goes on\r\n"}},
+		{"calls", []string{"--max-tool-calls", "1"}, []et.Reply{look, look, et.Says("Fine.")}, []string{
+			"error: stopped: the model wants a call more, and --max-tool-calls 1 is used up; gemline --resume ",
+			"gemini: Fine."}},
+		{"time", []string{"--timeout", "1"}, []et.Reply{et.Stalled(et.Streams("This takes ", "for ever. ")), et.Says("Fine.")}, []string{
+			"error: stopped: --timeout 1s is over; --timeout sets how long an answer may take\r\n",
+			"gemini: Fine."}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := terminal(t, et.NewServer(test.replies...), test.args...)
+			c.Term = "dumb"
+			s := teletype.Start(t, c)
+			for _, want := range test.want {
+				s.Expect("> ")
+				s.Line("go")
+				s.Expect(want)
+			}
+			s.Expect("> ")
+			s.Line("/quit")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			if n := strings.Count(string(s.Transcript()), "error: "); n > 2 {
+				t.Errorf("%d errors:\n%s", n, s.Transcript())
+			}
+		})
+	}
+}
+
+// What a session has cost is told where the price is known.
+func TestCostOfASession(t *testing.T) {
+	c := terminal(t, et.NewServer(et.Says("Fine.").With(1000, 10)))
+	c.Term = "dumb"
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("go")
+	s.Expect("> ")
+	s.Line("/stats")
+	s.Match(`Cost: \$0\.000325 by the prices of 20[0-9-]+\.`)
+}
