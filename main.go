@@ -71,7 +71,13 @@ func kept(f *os.File) *os.File { file := *f; return &file }
 // not write to files.
 func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
-func main() { os.Exit(start(os.Args[1:])) }
+func main() {
+	code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
+	if !ok {
+		code = start(os.Args[1:])
+	}
+	os.Exit(code)
+}
 
 // start runs the program and returns its exit code. Whatever happens, the
 // reporter has the last word, once.
@@ -436,11 +442,12 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 // ignored when the program began, as by nohup, stays ignored.
 //
 // A run that does not end soon after, or after its time is up, as when nobody
-// reads what it writes, is left behind, and last has a moment to say how it ended. The signals stay
-// caught until the process is gone: a terminal that goes away may be noticed
-// before its signal comes, and the exit code is the same then.
+// reads what it writes, or that is told again, is left behind, and last has a
+// moment to say how it ended. The signals stay caught until the process is gone:
+// a terminal that goes away may be noticed before its signal comes, and the exit
+// code is the same then.
 func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, last func(error)) (end func()) {
-	const soon, moment = 3 * time.Second, time.Second
+	const moment = time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
 		if !signal.Ignored(sig) && (sig != os.Interrupt || !interactive) {
@@ -462,9 +469,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 		case <-done:
 			return
 		}
-		select {
-		case <-time.After(soon):
-		case <-done:
+		if !overdue(signals, done) {
 			return
 		}
 		said := make(chan struct{})
@@ -476,6 +481,27 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 		os.Exit(outcome(cause).ExitCode)
 	})
 	return func() { close(done); wg.Wait() }
+}
+
+// overdue waits for a run that was told to stop, and reports whether it is left
+// behind: after a while, or at once if it is told again. What comes together
+// with the first signal, as where a program and its group get the same one,
+// tells nothing new.
+func overdue(again <-chan os.Signal, done <-chan struct{}) bool {
+	const soon, together = 3 * time.Second, 500 * time.Millisecond
+	late, told := time.After(soon), time.Now()
+	for {
+		select {
+		case <-again:
+			if time.Since(told) > together {
+				return true
+			}
+		case <-late:
+			return true
+		case <-done:
+			return false
+		}
+	}
 }
 
 // restore leaves the terminal as it was found, whoever reads from it.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gemline/engine"
@@ -159,4 +160,68 @@ func checkResume(t *testing.T, s *et.Server, dir string) {
 func zombie(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && bytes.Contains(stat, []byte(") Z "))
+}
+
+// A program that is killed can't end what it started, so another does. The
+// commands take a moment before they show themselves: that they were started
+// has to be known by then.
+func TestKilledInCommand(t *testing.T) {
+	for name, command := range map[string]string{
+		"in a command":               "sleep 1; exec >pipe 2>&1; sleep 1000 & sleep 1001",
+		"one that heeds no signal":   "sleep 1; exec >pipe 2>&1; trap '' TERM; while :; do sleep 1; done",
+		"with one in the background": "(sleep 1; exec sleep 1000 >pipe 2>&1) & sleep 1; exec >pipe; sleep 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			pipe := filepath.Join(dir, "pipe")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", command)))
+			t.Cleanup(s.Close)
+			run := headless(t, s, dir, io.Discard, io.Discard, "-y", "-p", "go")
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			held, err := os.Open(pipe) // waits for the command
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+			run.Process.Kill()
+			run.Wait()
+			io.Copy(io.Discard, held) // ends when nobody holds the other end any more
+		})
+	}
+}
+
+// A run that was told to stop is waited for, unless it is told again.
+func TestOverdue(t *testing.T) {
+	for _, c := range []struct {
+		again, done time.Duration // when, 0 for never
+		want        bool
+		took        time.Duration
+	}{
+		{0, 0, true, 3 * time.Second},
+		{0, time.Second, false, time.Second},
+		{100 * time.Millisecond, time.Second, false, time.Second},
+		{100 * time.Millisecond, 0, true, 3 * time.Second},
+		{time.Second, 2 * time.Second, true, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			again, done := make(chan os.Signal, 1), make(chan struct{})
+			if c.again > 0 {
+				time.AfterFunc(c.again, func() { again <- syscall.SIGTERM })
+			}
+			if c.done > 0 {
+				time.AfterFunc(c.done, func() { close(done) })
+			}
+			began := time.Now()
+			if got := overdue(again, done); got != c.want || time.Since(began) != c.took {
+				t.Errorf("%+v: %v after %s", c, got, time.Since(began))
+			}
+			time.Sleep(time.Minute) // the others have come
+		})
+	}
 }

@@ -16,6 +16,10 @@
 // found by its parents and by the output it holds, where the system shows
 // these; a process that cut every tie is beyond this package.
 //
+// If this process is killed, which nothing can catch, a small watcher that was
+// started beside the first command ends the groups that are left. It knows no
+// more than the groups: what has left its group goes on then.
+//
 // # Waiting
 //
 // [Run] waits for the command, not for its output to be closed: a server

@@ -19,7 +19,8 @@ const (
 // commands have left behind. It is safe for concurrent use. What it runs ends
 // when it is closed, so its owner closes it.
 type Jobs struct {
-	dir string
+	dir   string
+	watch watch
 
 	mu     sync.Mutex
 	jobs   []*job // in the order they began
@@ -55,6 +56,7 @@ type job struct {
 	started time.Time
 	pids    []int // what it may be called by, the first above all
 	adopted bool
+	watch   *watch
 
 	mu  sync.Mutex // guards what the reading goroutine writes to
 	out *capture
@@ -92,11 +94,13 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 	if running >= maxRunning {
 		return 0, fmt.Errorf("%d commands run in the background already", running)
 	}
+	js.watch.ready()
 	p, err := spawn(c)
 	if err != nil {
 		return 0, err
 	}
 	js.keep(&job{p: p, command: c.Text, pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
+	js.watch.add(p.group.leader)
 	p.begin()
 	return p.group.leader, nil
 }
@@ -131,7 +135,7 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 // keep remembers j, whose output so far is early, and forgets the oldest that
 // is over when there are many.
 func (js *Jobs) keep(j *job, early []byte) {
-	j.started = time.Now()
+	j.started, j.watch = time.Now(), &js.watch
 	if j.log, j.err = createLog(js.dir, j.pids[0]); j.err == nil {
 		j.out.log = j.log.write
 		j.log.write(early)
@@ -252,6 +256,7 @@ func (js *Jobs) Close() {
 		wg.Go(j.stop)
 	}
 	wg.Wait()
+	js.watch.close()
 }
 
 func (j *job) running() bool {
@@ -283,6 +288,9 @@ func (j *job) write(p []byte) {
 }
 
 func (j *job) end() {
+	if !j.p.group.occupied() {
+		j.watch.drop(j.p.group.leader)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.out.end()

@@ -16,8 +16,9 @@ type Command struct {
 	// time, and no more after Run has returned.
 	Output func(string)
 
-	// Jobs, if not nil, takes over processes that outlive the command.
-	// Otherwise they are ended.
+	// Jobs, if not nil, takes over processes that outlive the command, and
+	// has the command ended also when this process is killed. Otherwise
+	// they are ended.
 	Jobs *Jobs
 }
 
@@ -36,10 +37,16 @@ func Run(ctx context.Context, c Command) Outcome {
 	if ctx.Err() != nil {
 		return Outcome{Cancelled: true}
 	}
+	watch := &watch{} // of nothing
+	if c.Jobs != nil {
+		watch = &c.Jobs.watch
+		watch.ready()
+	}
 	p, err := spawn(c)
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	watch.add(p.group.leader)
 	out := newCapture(maxOutput, p.terminal, c.Output)
 	p.take, p.patience = out.write, grace
 	p.begin()
@@ -56,6 +63,7 @@ func Run(ctx context.Context, c Command) Outcome {
 	}
 	if len(o.Background) == 0 {
 		p.close()
+		watch.drop(p.group.leader)
 	}
 	out.end()
 	o.Output, o.Binary = out.text(), out.binary
