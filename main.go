@@ -10,6 +10,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -195,6 +196,19 @@ func demand(f *settings.Flags) (*repl.Demand, error) {
 		return &repl.Demand{Language: f.Extract.Value}, nil
 	}
 	return nil, nil
+}
+
+// demanded returns what must come of the answer to an item of a batch.
+func (s *session) demanded(it batch.Item) (d *repl.Demand, err error) {
+	f := *s.flags
+	if len(it.Schema) > 0 {
+		f.JSONSchema = string(it.Schema)
+		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
+	}
+	if d, err = demand(&f); err != nil {
+		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
+	}
+	return d, nil
 }
 
 // manage carries out a sub-command of the command line.
@@ -566,6 +580,9 @@ func (s *session) build(ctx context.Context, approver engine.Approver) error {
 	if err := s.ask(); err != nil {
 		return err
 	}
+	if err := s.structure(); err != nil {
+		return err
+	}
 	if err := s.instruct(); err != nil {
 		return err
 	}
@@ -802,13 +819,20 @@ func (s *session) ask() error {
 		return err
 	}
 	s.generator, s.closers = g, append(s.closers, stop)
-	if d := s.demand; d != nil && d.Schema != nil {
-		structured, err := model.Structure(g, d.Schema.JSON())
-		if err != nil {
-			return err
-		}
-		s.generator, d.Insist = structured, structured.Insist
+	return nil
+}
+
+// structure has the generator ask for what is demanded of the answer.
+func (s *session) structure() error {
+	d := s.demand
+	if d == nil || d.Schema == nil {
+		return nil
 	}
+	structured, err := model.Structure(s.generator, d.Schema.JSON())
+	if err != nil {
+		return err
+	}
+	s.generator, d.Insist = structured, structured.Insist
 	return nil
 }
 
@@ -1078,7 +1102,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 }
 
 // batch answers the prompts of a file.
-func (s *session) batch(ctx context.Context) error {
+func (s *session) batch(ctx context.Context) (err error) {
 	defer s.close()
 	s.govern()
 	source, err := batch.Open(s.flags.Batch, os.Stdin)
@@ -1094,13 +1118,26 @@ func (s *session) batch(ctx context.Context) error {
 	if err := s.ask(); err != nil {
 		return err
 	}
+	out, err := batch.Create(s.flags.Output, stdout)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		left, ferr := out.Finish(err == nil || errors.Is(err, batch.ErrFailed))
+		if left != "" {
+			s.notify("what there is of the output is in " + left)
+		}
+		if ferr != nil {
+			err = cmp.Or(err, unwritten(ferr))
+		}
+	}()
 	r := &batch.Runner{
 		Source: source, Format: cmp.Or(batch.Format(s.flags.BatchFormat), batch.FormatOf(s.flags.Batch)),
 		StateFile: s.flags.BatchState, Fresh: s.flags.BatchFresh,
-		Key:  batch.Key(s.paths.Cwd, s.modelName(), s.settings.ApprovalMode, s.flags.JSONSchema, s.flags.Extract, s.flags.BatchAPI),
+		Key:  batch.Key(s.paths.Cwd, s.modelName(), s.settings.ApprovalMode, s.shape(), s.flags.BatchAPI),
 		Jobs: s.flags.Jobs, Unordered: s.flags.Unordered,
-		Ask: s.item, Spent: spent, Outcome: outcome,
-		Out: stdout, Broken: s.broken, Notify: batch.Notes(stderr, "", s.flags.Quiet), Quiet: s.flags.Quiet,
+		Ask: s.item, Demand: s.demanded, Spent: spent, Outcome: outcome,
+		Out: out, Broken: s.broken, Notify: batch.Notes(stderr, "", s.flags.Quiet), Quiet: s.flags.Quiet,
 	}
 	if s.project.Temp != "" {
 		r.StateDir = filepath.Join(s.project.Temp, "batches")
@@ -1120,7 +1157,7 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 	own.Model, own.MaxTurns = cmp.Or(t.Model, own.Model), cmp.Or(t.MaxTurns, own.MaxTurns)
 	t.Tally.Cost = s.count.Cost
 	x := &session{flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
-		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, reach: s.reach, whole: s.budget,
+		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, reach: s.reach, whole: s.budget, demand: t.Demand,
 		system: t.System, notify: func(text string) { t.Reporter.Event(engine.Notice{Text: text}) }}
 	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
 		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
@@ -1130,12 +1167,23 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 		return err
 	}
 	x.equip()
+	if err := x.structure(); err != nil {
+		return err
+	}
 	if err := x.instruct(); err != nil {
 		return err
 	}
 	nobody := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
 	x.converse(nobody, nil)
 	return x.reply(ctx, nobody, t.Reporter, repl.Prompt{Text: t.Text()})
+}
+
+// shape tells what is demanded of answers.
+func (s *session) shape() string {
+	if d := s.demand; d != nil && d.Schema != nil {
+		return string(d.Schema.JSON())
+	}
+	return fmt.Sprint(s.flags.Extract)
 }
 
 // spent reports whether a request was not made because nothing is left.

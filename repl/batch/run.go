@@ -29,6 +29,7 @@ type Turn struct {
 	Item
 	Tally    *tally.Tally
 	Reporter repl.Reporter
+	Demand   *repl.Demand // what must come of the answer, nil if any will do
 
 	// Generator, if not nil, is asked in place of the usual one, and is
 	// offered no tools.
@@ -66,6 +67,9 @@ type Runner struct {
 	// is called by several goroutines at once. When ctx is done it returns
 	// soon.
 	Ask func(ctx context.Context, t Turn) error
+
+	// Demand, if not nil, returns what must come of the answer to an item.
+	Demand func(Item) (*repl.Demand, error)
 
 	// Spent, if not nil, reports whether an error of Ask's means that what
 	// the batch as a whole may spend is spent. An item that met it at once
@@ -312,9 +316,12 @@ func (r *Runner) known(it Item) (entry, bool) {
 // answer carries out an item.
 func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
 	t := Turn{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
-	sh := newSheet(&margin{notify: r.Notify, id: it.ID, quiet: r.Quiet}, t.Tally, r.Quiet)
-	t.Reporter = sh
 	err := it.Err
+	if err == nil && r.Demand != nil {
+		t.Demand, err = r.Demand(it)
+	}
+	sh := newSheet(repl.Report{Err: &margin{notify: r.Notify, id: it.ID, quiet: r.Quiet}, Tally: t.Tally, Demand: t.Demand, Quiet: r.Quiet})
+	t.Reporter = sh
 	if err == nil {
 		err = r.Ask(ctx, t)
 	}
@@ -348,7 +355,7 @@ func (r *Runner) keep(e ending) {
 // begins it.
 func (r *Runner) hold(it Item, e entry, err error) {
 	e.attempt--
-	sh := newSheet(io.Discard, nil, true)
+	sh := newSheet(repl.Report{Err: io.Discard, Quiet: true})
 	r.sums.held++
 	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
 }

@@ -3,11 +3,9 @@ package batch
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"strings"
 	"time"
 
-	"gemline/engine/tally"
 	"gemline/repl"
 )
 
@@ -20,9 +18,10 @@ type sheet struct {
 	job      string // of the server's, if one answered
 }
 
-func newSheet(warnings io.Writer, t *tally.Tally, quiet bool) *sheet {
+func newSheet(r repl.Report) *sheet {
 	s := &sheet{}
-	s.Reporter = repl.NewReporter("json", repl.Report{Out: &s.document, Err: warnings, Tally: t, Now: time.Now, Quiet: quiet})
+	r.Out, r.Now = &s.document, time.Now
+	s.Reporter = repl.NewReporter("json", r)
 	return s
 }
 

@@ -1,0 +1,70 @@
+package batch
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gemline/repl/input"
+)
+
+// An Output is where the records of a batch go. While they come, they are in a
+// file beside the one that was asked for, which gets them when the batch is at
+// its end, all or nothing.
+type Output struct {
+	io.Writer
+	file    *os.File // nil if the Writer is somebody else's
+	partial string   // empty if the file itself is written to: it is a pipe or a device
+	path    string
+}
+
+// Create returns the Output for the file path, or for w if that is empty or a
+// hyphen. The error is an [*input.Error].
+func Create(path string, w io.Writer) (*Output, error) {
+	if path == "" || path == "-" {
+		return &Output{Writer: w}, nil
+	}
+	o := &Output{path: path}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		o.path = real
+	}
+	info, err := os.Stat(o.path)
+	mode := fs.FileMode(0o666)
+	switch {
+	case err == nil && info.IsDir():
+		err = errors.New(path + " is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		if info != nil {
+			mode = info.Mode().Perm()
+		}
+		o.partial = o.path + ".partial"
+		o.file, err = os.OpenFile(o.partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	}
+	if err != nil {
+		return nil, &input.Error{Message: "--output: " + err.Error(), Err: err}
+	}
+	o.Writer = o.file
+	return o, nil
+}
+
+// Finish gives the file its name, if the batch came to its end. Otherwise, what
+// there is stays under the name that is returned, if it is a file.
+func (o *Output) Finish(whole bool) (left string, err error) {
+	switch {
+	case o.file == nil:
+		return "", nil
+	case o.partial == "":
+		return "", o.file.Close()
+	case !whole:
+		return o.partial, o.file.Close()
+	}
+	if err := cmp.Or(o.file.Sync(), o.file.Close(), os.Rename(o.partial, o.path)); err != nil {
+		return o.partial, err
+	}
+	return "", nil
+}
