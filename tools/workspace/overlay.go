@@ -22,8 +22,9 @@ import (
 // files by their real paths. It holds no links, so where a path leads is for
 // the disk to say.
 type Overlay struct {
-	mu   sync.RWMutex
-	dirs map[string]map[string]*node // by directory and name
+	mu    sync.RWMutex
+	dirs  map[string]map[string]*node // by directory and name
+	names map[string]bool             // in any directory
 }
 
 // A Change is a file that was written, as it was and as it is now.
@@ -76,7 +77,7 @@ func (o *Overlay) find(path string) *node {
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if len(o.dirs) == 0 {
+	if !o.names[alike(filepath.Base(path))] { // most are not, and links cost time
 		return nil
 	}
 	dir, err := follow(filepath.Dir(path))
@@ -242,10 +243,10 @@ func (o *Overlay) parents(path string) (todo []string, err error) {
 func (o *Overlay) add(n *node) {
 	dir, name := alike(filepath.Dir(n.path)), alike(filepath.Base(n.path))
 	if o.dirs == nil {
-		o.dirs = map[string]map[string]*node{}
+		o.dirs, o.names = map[string]map[string]*node{}, map[string]bool{}
 	}
 	if o.dirs[dir] == nil {
 		o.dirs[dir] = map[string]*node{}
 	}
-	o.dirs[dir][name] = n
+	o.dirs[dir][name], o.names[name] = n, true
 }

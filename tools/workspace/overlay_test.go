@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -193,5 +194,35 @@ func TestOverlayIsAlwaysSearched(t *testing.T) {
 	found, err := w.Search(t.Context(), dir, Query{Pattern: regexp.MustCompile("word"), Only: map[string]bool{}})
 	if err != nil || len(found) != 1 || w.Rel(found[0].Path) != "b" {
 		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// Calls that only look may run side by side, and beside a write.
+func TestOverlayIsShared(t *testing.T) {
+	dir := tree(t, map[string]string{"a": "word\n", "sub/b": "word\n"})
+	o := &Overlay{}
+	w := open(t, Config{Roots: []string{dir}, RespectGit: true, Overlay: o})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := range 20 {
+				path := filepath.Join(dir, fmt.Sprint("new", i), fmt.Sprint(n%3))
+				if err := w.Write(path, "word\n", Format{}); err != nil {
+					t.Error(err)
+				}
+				found, err := w.Search(t.Context(), dir, Query{Pattern: regexp.MustCompile("word")})
+				if err != nil || len(found) < 3 {
+					t.Error(found, err)
+				}
+				if text, err := w.ReadText(path); err != nil || text.Text != "word\n" {
+					t.Error(text, err)
+				}
+				o.Changes()
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(o.Changes()); n != 12 {
+		t.Errorf("%d files", n)
 	}
 }
