@@ -291,9 +291,10 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 	e.waiting = false
 	entry := Entry{Content: said, Model: model, Thoughts: m.thoughts()}
 	if u := m.usage; u != nil {
-		entry.Usage = &Usage{Model: model, Prompt: int(u.PromptTokenCount), Output: int(u.CandidatesTokenCount),
-			Cached: int(u.CachedContentTokenCount), Thoughts: int(u.ThoughtsTokenCount),
-			ToolUse: int(u.ToolUsePromptTokenCount), Total: int(u.TotalTokenCount), Took: took}
+		n := func(count int32) int { return int(max(0, count)) } // a server may say anything
+		entry.Usage = &Usage{Model: model, Prompt: n(u.PromptTokenCount), Output: n(u.CandidatesTokenCount),
+			Cached: n(u.CachedContentTokenCount), Thoughts: n(u.ThoughtsTokenCount),
+			ToolUse: n(u.ToolUsePromptTokenCount), Total: n(u.TotalTokenCount), Took: took}
 		e.prompt = entry.Usage.Prompt
 	}
 	if err := e.record(entry, emit); cut == nil {

@@ -222,7 +222,7 @@ func sound(v any) (_ any, invalid bool) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, false
 		}
-	case nil, bool, int, json.Number:
+	case nil, bool, int:
 	default: // no value of a decoded document
 		if _, err := json.Marshal(v); err != nil {
 			return sound(fmt.Sprint(v))

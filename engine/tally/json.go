@@ -3,6 +3,7 @@ package tally
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"gemline/engine"
@@ -17,6 +18,7 @@ type list[T any] struct {
 
 // at returns the value of key, made if there is none.
 func (l *list[T]) at(key string) *T {
+	key = strings.ToValidUTF8(key, "\ufffd") // as it is written, so that no key is there twice
 	if i, ok := l.index[key]; ok {
 		return l.values[i]
 	}
