@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,7 @@ type ending struct {
 	replies []et.Reply
 	during  func(*process) // what happens to the run
 	piped   bool           // standard input is a pipe
+	inside  []string       // the command that runs it, if any
 	code    int
 	reason  string
 	stderr  string // matches all of it, if given
@@ -97,7 +99,7 @@ func stopped(sig syscall.Signal) func(*process) {
 // a few lines.
 func TestEveryEndHasItsRecord(t *testing.T) {
 	reader := schematest.NewReader(t)
-	for _, e := range endings {
+	for _, e := range slices.Concat(endings, wishes) {
 		for _, format := range []string{"json", "stream-json"} {
 			t.Run(e.name+"/"+format, func(t *testing.T) {
 				t.Parallel()
@@ -172,6 +174,9 @@ func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
 	stderr := newWatched()
 	cmd := headless(t, s, dir, &stdout, stderr, args...)
 	cmd.Env = append(cmd.Env, e.env...)
+	if e.inside != nil {
+		enter(t, cmd, e.inside)
+	}
 	if e.during == nil {
 		if err := cmd.Run(); cmd.ProcessState == nil {
 			t.Fatal(err)

@@ -1,0 +1,105 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gemline/docs"
+	et "gemline/engine/enginetest"
+)
+
+// look and command are calls that need no leave, and that need some.
+var (
+	look    = et.Says("let me look", et.Call("1", "list_directory", "dir_path", ".")).With(1000, 10)
+	command = et.Says("", et.Call("1", "run_shell_command", "command", "true"))
+)
+
+// wishes are endings that the user asked for, and others that are not the
+// run's own fault.
+var wishes = []ending{
+	{name: "a full disk", args: []string{"-y", "-p", "hi"}, inside: small, code: 54, reason: "tool",
+		replies: []et.Reply{et.Says("", et.Call("1", "write_file", "file_path", "big", "content", strings.Repeat("x", 1<<20))), et.Says("Well.")}},
+	{name: "a rule", args: []string{"--fail-on-deny", "--approval-mode", "plan", "-p", "hi"}, replies: []et.Reply{command}, code: 61, reason: "denied"},
+	{name: "tokens used up", args: []string{"--max-tokens", "1000", "-p", "hi"}, replies: []et.Reply{look, look}, code: 62, reason: "max_tokens"},
+	{name: "time used up", args: []string{"--timeout", "0.5", "-p", "hi"}, replies: []et.Reply{et.Silent()}, code: 63, reason: "timeout"},
+	{name: "calls used up", args: []string{"--max-tool-calls", "1", "-p", "hi"}, replies: []et.Reply{look, look}, code: 64, reason: "max_tool_calls"},
+	{name: "no answer that fits", args: []string{"--json-schema", `{"type":"object"}`, "--max-repairs", "0", "-p", "hi"},
+		replies: []et.Reply{et.Says("Hi.")}, code: 65, reason: "schema_mismatch"},
+}
+
+// small is a place of 64 KiB to work in.
+var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none . && cd "$PWD" && exec "$@"`, "sh"}
+
+// enter has run run by a command, or skips.
+func enter(t *testing.T, run *exec.Cmd, by []string) {
+	t.Helper()
+	try := exec.Command(by[0], append(slices.Clone(by[1:]), "true")...)
+	try.Dir = t.TempDir()
+	if err := try.Run(); err != nil {
+		t.Skipf("%s: %v", by[0], err)
+	}
+	run.Args = slices.Concat(by, []string{run.Path}, run.Args[1:])
+	run.Path = try.Path
+}
+
+// 141 has no record, as nobody reads.
+func TestExitCodeOfClosedPipe(t *testing.T) {
+	s := et.NewServer(et.Says("Hi."))
+	defer s.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var errs bytes.Buffer
+	run := headless(t, s, t.TempDir(), w, &errs, "-p", "hi")
+	run.Run()
+	if code := run.ProcessState.ExitCode(); code != 141 || errs.Len() > 0 {
+		t.Errorf("code %d\n%s", code, errs.Bytes())
+	}
+}
+
+// The documentation lists the codes that tests reach, and no other but those
+// that it calls reserved.
+func TestExitCodesAreDocumented(t *testing.T) {
+	page, ok := docs.Find("exit-codes")
+	if !ok {
+		t.Fatal("no page about exit codes")
+	}
+	listed := map[int]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([0-9]+|128\+n) \| (.*) \|$`).FindAllStringSubmatch(page.Text, -1) {
+		code, err := strconv.Atoi(row[1])
+		switch {
+		case err != nil:
+			for _, n := range regexp.MustCompile(`\b1[0-9]{2}\b`).FindAllString(row[2], -1) {
+				code, _ := strconv.Atoi(n)
+				listed[code] = true
+			}
+		case !strings.HasPrefix(row[2], "reserved: "):
+			listed[code] = true
+		}
+	}
+	reached := map[int]bool{141: true}
+	for _, e := range slices.Concat(endings, wishes) {
+		reached[e.code] = true
+	}
+	for code := range reached {
+		if !listed[code] {
+			t.Errorf("%d is reached, but not in the table", code)
+		}
+	}
+	for code := range listed {
+		if !reached[code] {
+			t.Errorf("%d is in the table, but not reached", code)
+		}
+	}
+}
