@@ -34,7 +34,7 @@ func shellHome(t *testing.T) (dir string, env []string) {
 // the cursor is, becomes what stands on the screen.
 func TestCompletionInShells(t *testing.T) {
 	keys := []struct{ typed, want string }{
-		{"gemline tru", "gemline trust "},
+		{"gemline do", "gemline doctor "},
 		{"gemline --approval-mo", "gemline --approval-mode "},
 		{"gemline --approval-mode au", "gemline --approval-mode auto_edit "},
 		{"gemline --approval-mode=au", "gemline --approval-mode=auto_edit "},

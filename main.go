@@ -230,6 +230,7 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version), Terminal: isTerminal(stdout), Width: columns(),
+		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(os.Getenv) },
 		Toolset: s.offered, API: func() (model.Options, error) {
 			var setup model.Setup
 			err := s.pay(&setup)
@@ -1330,8 +1331,12 @@ func (s *session) offer(ctx context.Context, screen *repl.Screen) error {
 
 // edit lets the user change text in an editor.
 func (s *session) edit(ctx context.Context, name, text string) (string, error) {
-	command := cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), os.Getenv("VISUAL"), os.Getenv("EDITOR"))
-	return repl.Editor(command, os.Stdin, stdout, stderr)(ctx, name, text)
+	return repl.Editor(s.editor(), os.Stdin, stdout, stderr)(ctx, name, text)
+}
+
+// editor returns the command of the user's editor.
+func (s *session) editor() string {
+	return cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 }
 
 // shellMode reports whether every line is a command.

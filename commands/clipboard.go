@@ -13,21 +13,7 @@ import (
 // usual programs that is there, and returns its name. getenv tells which
 // desktop it is.
 func Clipboard(ctx context.Context, getenv func(string) string, text string) (string, error) {
-	var programs [][]string
-	switch {
-	case runtime.GOOS == "darwin":
-		programs = [][]string{{"pbcopy"}}
-	case runtime.GOOS == "windows", getenv("WSL_DISTRO_NAME") != "":
-		programs = [][]string{{"clip.exe"}}
-	default:
-		if getenv("WAYLAND_DISPLAY") != "" {
-			programs = append(programs, []string{"wl-copy"})
-		}
-		if getenv("DISPLAY") != "" {
-			programs = append(programs, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "--clipboard", "--input"})
-		}
-	}
-	for _, p := range programs {
+	for _, p := range clipboards(getenv) {
 		if _, err := exec.LookPath(p[0]); err != nil {
 			continue
 		}
@@ -39,4 +25,32 @@ func Clipboard(ctx context.Context, getenv func(string) string, text string) (st
 		return p[0], nil
 	}
 	return "", errors.New("no clipboard here; on a desktop, install wl-copy, xclip or xsel")
+}
+
+// ClipboardProgram returns the name of the program that [Clipboard] would use,
+// "" if there is none.
+func ClipboardProgram(getenv func(string) string) string {
+	for _, p := range clipboards(getenv) {
+		if _, err := exec.LookPath(p[0]); err == nil {
+			return p[0]
+		}
+	}
+	return ""
+}
+
+// clipboards returns the usual programs of a desktop.
+func clipboards(getenv func(string) string) (programs [][]string) {
+	switch {
+	case runtime.GOOS == "darwin":
+		return [][]string{{"pbcopy"}}
+	case runtime.GOOS == "windows", getenv("WSL_DISTRO_NAME") != "":
+		return [][]string{{"clip.exe"}}
+	}
+	if getenv("WAYLAND_DISPLAY") != "" {
+		programs = append(programs, []string{"wl-copy"})
+	}
+	if getenv("DISPLAY") != "" {
+		programs = append(programs, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "--clipboard", "--input"})
+	}
+	return programs
 }

@@ -58,6 +58,9 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
+	Editor    string        // the command of the user's editor, "" if none is named
+	Clipboard func() string // the program that has the clipboard, "" if none has
+
 	Build    Build
 	Terminal bool // Out is a terminal
 	Width    int  // of the terminal in columns, 0 if it is not known
@@ -74,6 +77,7 @@ type grammar struct {
 	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
+	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
 

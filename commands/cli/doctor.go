@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gemline/repl/output"
+)
+
+// doctorCommand is gemline doctor.
+type doctorCommand struct {
+	Online bool `help:"Ask the server for its list of models, and say how long that takes."`
+	Deep   bool `help:"Look for a stored key in the keyring, too, which may ask you something."`
+}
+
+// A Status is what a check comes to.
+type Status string
+
+// What checks come to.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning" // something works less well
+	Problem Status = "problem" // nothing can be answered
+)
+
+// A finding is what a check found, in a line.
+type finding struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Text   string `json:"text"`
+	Next   string `json:"next,omitempty"` // what to do about it
+}
+
+func fine(format string, args ...any) finding {
+	return finding{Status: OK, Text: fmt.Sprintf(format, args...)}
+}
+
+func worse(status Status, next, format string, args ...any) finding {
+	return finding{Status: status, Text: fmt.Sprintf(format, args...), Next: next}
+}
+
+// A check looks at one thing. It may take its time, which is bounded.
+type check struct {
+	name string
+	look func(ctx context.Context, w *World) finding
+}
+
+// How long a check may take, and one that asks the server.
+const (
+	lookFor = 5 * time.Second
+	askFor  = 30 * time.Second
+)
+
+// Run makes all checks and prints a line for each. The error says how many
+// problems there are.
+func (c *doctorCommand) Run(ctx context.Context, w *World) error {
+	found := w.examineAll(ctx, c.checks())
+	problems := 0
+	for _, f := range found {
+		if f.Status == Problem {
+			problems++
+		}
+	}
+	if err := w.findings(found, problems == 0); err != nil {
+		return err
+	}
+	switch problems {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("there is a problem")
+	}
+	return fmt.Errorf("there are %d problems", problems)
+}
+
+// findings prints what was found.
+func (w *World) findings(found []finding, ok bool) error {
+	if w.JSON {
+		return w.document(map[string]any{"ok": ok, "build": w.Build, "checks": found})
+	}
+	for _, f := range found {
+		text := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
+		if f.Next != "" {
+			text += "; " + f.Next
+		}
+		if err := w.line("%s", output.EscapeLine(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examineAll makes the checks side by side. One that does not come to an end,
+// as on a file system that is gone, is left behind and told.
+func (w *World) examineAll(ctx context.Context, checks []check) []finding {
+	quiet := *w
+	quiet.Notify = func(string) {} // it is in the findings
+	type result struct {
+		i int
+		f finding
+	}
+	results := make(chan result, len(checks))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	patience := lookFor
+	for i, c := range checks {
+		if c.name == "server" {
+			patience = askFor
+		}
+		go func() {
+			defer func() {
+				if v := recover(); v != nil {
+					results <- result{i, worse(Problem, "this is worth a report", "a mistake in gemline: %.200v", v)}
+				}
+			}()
+			results <- result{i, c.look(ctx, &quiet)}
+		}()
+	}
+	found := make([]finding, len(checks))
+	for i, c := range checks {
+		found[i] = worse(Warning, "", "no answer in %s", patience)
+		found[i].Name = c.name
+	}
+	over := time.After(patience)
+	for range checks {
+		select {
+		case r := <-results:
+			r.f.Name = checks[r.i].name
+			found[r.i] = r.f
+		case <-over:
+			return found
+		case <-ctx.Done():
+			return found
+		}
+	}
+	return found
+}

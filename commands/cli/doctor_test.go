@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gemline/settings"
+)
+
+// A check that comes to no end, or is a mistake, does not keep the others from
+// being told.
+func TestDoctorIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		found := (&World{}).examineAll(t.Context(), []check{
+			{"one", func(context.Context, *World) finding { return fine("good") }},
+			{"stuck", func(context.Context, *World) finding { time.Sleep(time.Hour); return fine("late") }},
+			{"broken", func(_ context.Context, w *World) finding { return fine("%s", w.Out) }},
+			{"bug", func(context.Context, *World) finding { panic("oh") }},
+		})
+		if took := time.Since(start); took != lookFor {
+			t.Errorf("it took %s", took)
+		}
+		if found[0].Name != "one" || found[0].Status != OK || found[1].Name != "stuck" || found[1].Status != Warning ||
+			!strings.Contains(found[1].Text, "no answer") || found[3].Status != Problem {
+			t.Errorf("%+v", found)
+		}
+		time.Sleep(time.Hour) // the late one ends here, nowhere else
+	})
+}
+
+func TestChecks(t *testing.T) {
+	env := map[string]string{}
+	w := &World{Paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), Flags: &settings.Flags{}, Notify: func(string) {},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	now := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name string
+		env  string // NAME=VALUE|...
+		look func() finding
+		want Status
+		text string
+	}{
+		{"clock", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, now) }, OK, "2026-05-06"},
+		{"a clock that was reset", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, time.Unix(0, 0)) }, Problem, "1970"},
+		{"a build of no date", "", func() finding { return checkClock(Build{}, time.Unix(0, 0)) }, Problem, "1970"},
+		{"a program", "", func() finding { return program(t.Context(), "no-such-program", "nothing works") }, Warning, "nothing works"},
+		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context(), false) }, OK, "gemini-api-key, from GEMINI_API_KEY"},
+		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context(), false) }, Problem, "no API key"},
+		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context(), false) }, Warning, "in a file"},
+		{"someone else's log-in", "GOOGLE_GENAI_USE_GCA=true", func() finding { return w.checkCredentials(t.Context(), false) }, Problem, ""},
+		{"proxy", "HTTPS_PROXY=http://me:very-secret@proxy.example:8080", w.checkNetwork, OK, "me:xxxxx@proxy.example"},
+		{"no proxy at all", "HTTPS_PROXY=http://[", w.checkNetwork, Problem, ""},
+		{"certificates", "SSL_CERT_FILE=/no/such/file", w.checkNetwork, Problem, "/no/such/file"},
+		{"address", "GOOGLE_GEMINI_BASE_URL=http://far.example/", w.checkNetwork, Problem, ""},
+		{"UTF-8", "LANG=C|LC_ALL=de_DE.utf8", w.checkText, OK, "LC_ALL"},
+		{"no locale", "", w.checkText, OK, "UTF-8"},
+		{"plain", "TERM=dumb", w.checkTerminal, OK, "plain mode"},
+		{"screen reader", "ACCESSIBLE=1", w.checkTerminal, OK, "screen reader mode (ACCESSIBLE)"},
+		{"home", "", w.checkHome, OK, "can be written to"},
+		{"settings", "", w.checkSettings, OK, "0 files"},
+		{"trust", "", w.checkTrust, OK, "brings nothing"},
+		{"disk", "", w.checkDisk, OK, ""},
+		{"sessions", "", func() finding { return w.checkSize(t.Context()) }, OK, "0 files"},
+	} {
+		clear(env)
+		for pair := range strings.SplitSeq(c.env, "|") {
+			if name, value, ok := strings.Cut(pair, "="); ok {
+				env[name] = value
+			}
+		}
+		f := c.look()
+		if f.Status != c.want || !strings.Contains(f.Text, c.text) || strings.Contains(f.Text+f.Next, "very-secret") {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
