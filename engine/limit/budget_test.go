@@ -58,6 +58,7 @@ func TestBudget(t *testing.T) {
 		model          string
 		own            int32 // bound of the second request
 		another        bool  // conversation
+		shorter        bool  // conversation, as when its beginning was summed up
 		want           int32 // bound of the second request as it is made; 0 is none
 		message        string
 	}{
@@ -65,6 +66,7 @@ func TestBudget(t *testing.T) {
 		{name: "much is left", cfg: limit.Config{Tokens: 1e6}, prompt: 1000, output: 10},
 		{name: "little is left", cfg: limit.Config{Tokens: 2000}, prompt: 900, output: 100, want: 100},
 		{name: "little, for another conversation", cfg: limit.Config{Tokens: 2000}, prompt: 900, output: 100, another: true, want: 1000},
+		{name: "little, and the conversation is shorter", cfg: limit.Config{Tokens: 2000}, prompt: 900, output: 100, shorter: true, want: 1000},
 		{name: "the request wants less", cfg: limit.Config{Tokens: 2000}, prompt: 900, output: 100, own: 50, want: 50},
 		{name: "the request wants more", cfg: limit.Config{Tokens: 2000}, prompt: 900, output: 100, own: 500, want: 100},
 		{name: "used to the last one", cfg: limit.Config{Tokens: 1000}, prompt: 900, output: 100, want: refused,
@@ -100,13 +102,17 @@ func TestBudget(t *testing.T) {
 			}
 			g := limit.New(test.cfg).Generator(script)
 			opening := genai.NewPartFromText("go")
-			if _, _, err := ask(g, opening, 1, 0, test.model); err != nil {
+			first, second := 1, 3
+			if test.shorter {
+				first, second = second, first
+			}
+			if _, _, err := ask(g, opening, first, 0, test.model); err != nil {
 				t.Fatal(err)
 			}
 			if test.another {
 				opening = genai.NewPartFromText("go")
 			}
-			text, _, err := ask(g, opening, 3, test.own, test.model)
+			text, _, err := ask(g, opening, second, test.own, test.model)
 			if test.want == refused {
 				var e *limit.Error
 				if !errors.As(err, &e) || e.Message != test.message || !e.Unsent || len(script.Requests()) != 1 {

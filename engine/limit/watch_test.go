@@ -3,6 +3,7 @@ package limit_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,14 @@ func calls(text string, n int) et.Reply {
 	return et.Says(text, fcs...).With(100, 10)
 }
 
+// cutCall is a message that is cut behind its call, from a server that does
+// not tell what it took.
+func cutCall() et.Reply {
+	r := et.Says("hm", et.Call("", "read"))
+	r.Chunks[0].Candidates[0].FinishReason = genai.FinishReasonMaxTokens
+	return r
+}
+
 func TestWatch(t *testing.T) {
 	const unmade = "not run: --max-tool-calls is used up"
 	resume := func() string { return "gemline --resume abc" }
@@ -72,6 +81,8 @@ func TestWatch(t *testing.T) {
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\nfinished read#1 success: ok\nturn 2 m\ntext done\n"},
 		{name: "as many calls as allowed", cfg: limit.Config{Calls: 1}, replies: []et.Reply{calls("hm", 1), et.Says("done")},
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\nfinished read#1 success: ok\nturn 2 m\ntext done\n"},
+		{name: "as many at once as allowed", cfg: limit.Config{Calls: 2}, replies: []et.Reply{calls("hm", 2), et.Says("done")},
+			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\ncalled read#2 null\nfinished read#1 success: ok\nfinished read#2 success: ok\nturn 2 m\ntext done\n"},
 		{name: "one call too many", cfg: limit.Config{Calls: 1, Resume: resume}, replies: []et.Reply{calls("hm", 1), calls("and", 1)}, kind: limit.Calls,
 			want: "turn 1 m\ntext hm\nusage 100+10\ncalled read#1 null\nfinished read#1 success: ok\n" +
 				"turn 2 m\ntext and\nusage 100+10\ncalled read#2 null\nfinished read#2 cancelled: " + unmade + "\n" +
@@ -87,6 +98,8 @@ func TestWatch(t *testing.T) {
 				"error: stopped: 110 tokens are used, and the limit is --max-tokens 50; gemline --resume abc --max-tokens N goes on\n"},
 		{name: "an answer cut short", cfg: limit.Config{Tokens: 100}, replies: []et.Reply{ends("half", genai.FinishReasonMaxTokens, 90)}, kind: limit.Tokens,
 			want: "turn 1 m\ntext half\nusage 10+90\nerror: the answer was cut short: --max-tokens is used up; --max-tokens sets the limit\n"},
+		{name: "a cut that did not end it", cfg: limit.Config{Tokens: 100}, replies: []et.Reply{cutCall(), et.Says("done")},
+			want: "turn 1 m\ntext hm\ncalled read#1 null\nfinished read#1 success: ok\nturn 2 m\ntext done\n"},
 		{name: "an answer cut short by the server", cfg: limit.Config{Tokens: 1e6}, replies: []et.Reply{ends("half", genai.FinishReasonMaxTokens, 90)},
 			want: "turn 1 m\ntext half\nusage 10+90\nnotice the answer was cut short by the model's server: MAX_TOKENS\n"},
 		{name: "time within a call", cfg: limit.Config{Time: 30 * time.Second}, replies: []et.Reply{calls("hm", 1)}, kind: limit.Time,
@@ -179,6 +192,17 @@ func TestCause(t *testing.T) {
 		}
 		if cause == late && last != late || cause != late && last != context.Canceled {
 			t.Errorf("caused by %v, ended with %v", cause, last)
+		}
+	}
+	broken := errors.New("broken")
+	run := func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) { yield(nil, broken) }
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(late)
+	for _, err := range limit.New(limit.Config{}).Watch(run)(ctx) {
+		if err != broken {
+			t.Errorf("ended with %v, want %v", err, broken)
 		}
 	}
 	if got := late.Error(); got != "stopped: --timeout 5m is over; --timeout sets the limit" {
