@@ -34,7 +34,7 @@ func TestTimeout(t *testing.T) {
 			s := et.NewServer(prepare(reached, dir), et.Says("on we go"))
 			t.Cleanup(s.Close)
 			var out, errs bytes.Buffer
-			run := headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", format, "--timeout", "3")
+			run := headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", format, "--timeout", "5")
 			if err := run.Run(); run.ProcessState.ExitCode() != code {
 				t.Errorf("%v, stderr %q", err, errs.String())
 			}
@@ -46,7 +46,7 @@ func TestTimeout(t *testing.T) {
 			}
 			checkEnd(t, format, out.Bytes(), reason)
 			switch got := errs.String(); {
-			case code == 63 && got != "error: stopped: --timeout 3s is over\nhint: --timeout sets the limit\n":
+			case code == 63 && got != "error: stopped: --timeout 5s is over\nhint: --timeout sets the limit\n":
 				t.Errorf("stderr: %q", got)
 			case format == "text" && out.String() != "half an answer \n":
 				t.Errorf("stdout: %q", out.String())
