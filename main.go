@@ -108,6 +108,11 @@ func start(args []string) (code int) {
 			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
 		}
 	}
+	if name := s.flags.Output; err == nil && name != "" && name != "-" && s.runs(managed) {
+		if s.output, err = repl.NewDestination(name, stdout); err != nil {
+			err = &input.Error{Message: err.Error(), Err: err}
+		}
+	}
 	shell.Conceal() // where it can't be had, children still lack the keys
 	s.interactive = err == nil && flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
@@ -174,6 +179,9 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 	if s.flags.Batch != "" && s.flags.Format() != "text" {
 		return batch.Ending(repl.NewReporter("stream-json", r)) // a line, like those of the items
 	}
+	if s.output != nil {
+		r.Out, r.Done = s.output, s.output.End
+	}
 	if s.flags.Patch || s.flags.DryRun {
 		r.Collected = s.collected
 	}
@@ -181,6 +189,13 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 		r.JSON = s.json
 	}
 	return repl.NewReporter(cmp.Or(s.flags.Format(), s.settings.Format), r)
+}
+
+// runs reports whether the program answers a prompt, rather than telling
+// something about itself.
+func (s *session) runs(managed bool) bool {
+	f := s.flags
+	return !managed && !f.Version && !f.Help && !f.ListSessions && f.Batch == ""
 }
 
 // demand returns what must come of the answer, nil if any will do.
@@ -542,8 +557,9 @@ type session struct {
 	whole       *limit.Budget // of the batch that this is an item of, else nil
 	policy      *policy.Policy
 	notify      func(string)
-	demand      *repl.Demand // nil if any answer will do
-	broken      func(error)  // told that standard output is gone
+	demand      *repl.Demand      // nil if any answer will do
+	broken      func(error)       // told that standard output is gone
+	output      *repl.Destination // nil for standard output
 
 	workspace *workspace.Workspace
 	over      *workspace.Overlay // what is written to in place of files, if not nil
@@ -1486,6 +1502,9 @@ func (c *crash) Error() string {
 
 // unwritten is the error of a run whose output can't be written.
 func unwritten(err error) error {
+	if errors.As(err, new(*repl.DestinationError)) {
+		return err
+	}
 	where := "standard output"
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		if err = pe.Err; strings.HasPrefix(pe.Path, "descriptor ") {

@@ -18,7 +18,7 @@ func newBoth(format string, r Report) Reporter {
 		format = "json"
 	}
 	data := r
-	data.Out, data.Err, data.JSON = r.JSON, io.Discard, nil
+	data.Out, data.Err, data.JSON, data.Done = r.JSON, io.Discard, nil, nil
 	r.JSON = nil
 	return &both{text: NewReporter("text", r), data: NewReporter(format, data), unwritten: r.Unwritten}
 }

@@ -34,6 +34,10 @@ type Once struct {
 	// FailOnDeny ends the run with [ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
+	// Done, if not nil, is called when all is written to Out, with whether
+	// the run failed. The note is for the user.
+	Done func(failed bool) (note string, err error)
+
 	// Demand, if not nil, is what must come of the answer. The Reporter has
 	// the same one.
 	Demand *Demand
@@ -274,6 +278,10 @@ type Report struct {
 	// what it would have done. It is called when the run is over.
 	Collected func() Collected
 
+	// Done, if not nil, is called when all is written to Out, with whether
+	// the run failed. The note is for the user.
+	Done func(failed bool) (note string, err error)
+
 	// Demand, if not nil, is what must come of the answer: all that the text
 	// format prints, and a field of the others.
 	Demand *Demand
@@ -362,8 +370,17 @@ func (r *reporter) Finish(o Outcome) error {
 		r.over = true
 		o = o.complete()
 		r.form.end(o)
+		note := ""
+		if r.Done != nil {
+			var err error
+			note, err = r.Done(o.failed() || o.Silent)
+			r.err = cmp.Or(r.err, err)
+		}
 		if o.failed() && !o.Silent {
 			r.complain(o)
+		}
+		if note != "" && !o.Silent {
+			fmt.Fprintf(r.Err, "hint: %s\n", oneLine(note))
 		}
 	}
 	return r.err

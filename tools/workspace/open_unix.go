@@ -5,7 +5,6 @@ package workspace
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -26,28 +25,6 @@ func openDir(path string, linked bool) (*os.File, error) {
 // full reports whether err says that there is no room left.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-}
-
-// own gives f to the owner of the file that info describes, where that is
-// possible.
-func own(f *os.File, info fs.FileInfo) {
-	was, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return
-	}
-	if is, err := f.Stat(); err == nil {
-		if now, ok := is.Sys().(*syscall.Stat_t); ok && (now.Uid != was.Uid || now.Gid != was.Gid) {
-			f.Chown(int(was.Uid), int(was.Gid)) // only root can
-		}
-	}
-}
-
-// settle makes a rename in dir last.
-func settle(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync() // some file systems can't
-		d.Close()
-	}
 }
 
 // A raw is an open file without what os.File costs when very many are read.

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -21,12 +20,6 @@ func full(err error) bool {
 	)
 	return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
 }
-
-// own does nothing: a file belongs to whoever made it.
-func own(*os.File, fs.FileInfo) {}
-
-// settle does nothing: directories can't be flushed.
-func settle(string) {}
 
 // A raw is an open file.
 type raw struct{ *os.File }

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"gemline/tools/atomic"
 )
 
 // Write makes text, in the format f, the content of the file at path: the
@@ -105,50 +106,14 @@ func makeParents(dir string) (made []string, err error) {
 }
 
 // replace puts a file with the content b at real, where old was.
-func replace(real string, b []byte, old fs.FileInfo) (err error) {
-	mode := fs.FileMode(0o666) // less the umask
-	if old != nil {
-		mode = 0o600 // until it has the mode of old
-	}
-	f, err := createTemp(filepath.Dir(real), mode)
+func replace(real string, b []byte, old fs.FileInfo) error {
+	f, err := atomic.Create(real, old)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
+	defer f.Discard()
 	if _, err := f.Write(b); err != nil {
 		return err
 	}
-	if old != nil {
-		own(f, old)
-		if err := f.Chmod(old.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)); err != nil {
-			return err
-		}
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), real); err != nil {
-		return err
-	}
-	settle(filepath.Dir(real))
-	return nil
-}
-
-func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
-	for range 100 {
-		name := filepath.Join(dir, fmt.Sprintf(".gemline-%016x", rand.Uint64()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|careful, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-	return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
+	return f.Commit(real)
 }

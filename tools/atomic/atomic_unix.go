@@ -1,0 +1,40 @@
+//go:build unix
+
+package atomic
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// rename puts f at path and closes it. After an error it is still open.
+func rename(f *os.File, path string) error {
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	f.Close() // it is flushed
+	return nil
+}
+
+// own gives f to the owner of the file that info describes, where that is
+// possible.
+func own(f *os.File, info fs.FileInfo) {
+	was, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	if is, err := f.Stat(); err == nil {
+		if now, ok := is.Sys().(*syscall.Stat_t); ok && (now.Uid != was.Uid || now.Gid != was.Gid) {
+			f.Chown(int(was.Uid), int(was.Gid)) // only root can
+		}
+	}
+}
+
+// settle makes a rename in dir last.
+func settle(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		d.Sync() // some file systems can't
+		d.Close()
+	}
+}
