@@ -1,6 +1,6 @@
 // Package edit changes one text into another: it replaces what a model quotes,
 // even when the quotation is not quite exact, and it tells line by line what
-// is different between two texts.
+// is different between two texts, for people and, as a patch, for git.
 //
 // Text goes in and text comes out. The package opens no file and knows no
 // charset; whoever calls it reads and writes.
