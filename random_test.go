@@ -28,6 +28,7 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/schematest"
 	"gemline/settings"
+	"gemline/tools/edit"
 )
 
 // Whatever a model, a server and tools come up with, what is written has the
@@ -106,6 +107,9 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 	if also {
 		r.JSON = &data
 	}
+	if d.n(4) == 0 {
+		r.Collected = d.collected()
+	}
 	reporter := repl.NewReporter(format, r)
 	s := &session{flags: &settings.Flags{}}
 	code := func() (code int) {
@@ -140,6 +144,9 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		case !also && what != "standard output":
 			continue
 		}
+		if r.Collected != nil && shape == "text" {
+			shape = "patch"
+		}
 		if err := c.check(shape, text, code); err != nil {
 			t.Fatalf("%s, %s on %s: %v\n%q", which, shape, what, err, text)
 		}
@@ -154,7 +161,13 @@ func (c *chaos) check(format, text string, code int) error {
 	if err := rough(text); err != nil {
 		return err
 	}
-	if format == "text" {
+	switch {
+	case format == "patch":
+		if code != 0 && text != "" {
+			return errors.New("a patch of a run that failed")
+		}
+		return nil
+	case format == "text":
 		if text != "" && text != "\n" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
 			return errors.New("it does not end with one newline")
 		}
@@ -190,6 +203,20 @@ type signalling struct {
 func (s *signalling) Event(ev engine.Event) {
 	s.Reporter.Event(ev)
 	s.next()
+}
+
+// collected returns what a run is said to have collected: any edits, of files
+// of any name.
+func (d *dice) collected() func() repl.Collected {
+	name := strings.NewReplacer("\x00", "", "/", "").Replace(d.text())
+	c := repl.Collected{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
+	if d.n(2) == 0 {
+		c.Planned = []repl.Planned{}
+		for range d.n(3) {
+			c.Planned = append(c.Planned, repl.Planned{Tool: d.text(), Title: d.text(), Args: map[string]any{d.text(): d.value(2)}})
+		}
+	}
+	return func() repl.Collected { return c }
 }
 
 // dice are a model, a policy and tools that do anything.
