@@ -17,11 +17,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"time"
 
 	et "gemline/engine/enginetest"
-	"gemline/repl/schema"
+	"gemline/repl/schematest"
 )
 
 // A client talks with the program in lines of JSON.
@@ -33,7 +32,7 @@ type client struct {
 	stdout io.Closer
 	out    *bufio.Reader
 	errs   bytes.Buffer
-	schema *jsonschema.Schema
+	schema *schematest.Schema
 	seq    int
 }
 
@@ -52,7 +51,7 @@ func talk(t *testing.T, dir string, s *et.Server, args ...string) *client {
 func dial(t *testing.T, dir string, s *et.Server, args ...string) *client {
 	t.Helper()
 	t.Cleanup(s.Close)
-	c := &client{t: t, dir: dir, schema: events(t)}
+	c := &client{t: t, dir: dir, schema: schematest.Open(t, "events")}
 	c.cmd = headless(t, s, dir, nil, &c.errs, append([]string{"--input-format", "stream-json"}, args...)...)
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
@@ -65,26 +64,14 @@ func dial(t *testing.T, dir string, s *et.Server, args ...string) *client {
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	hung := time.AfterFunc(5*time.Minute, func() { c.cmd.Process.Kill() }) // and the test says what it waited for
 	t.Cleanup(func() {
+		hung.Stop()
 		c.in.Close()
 		c.cmd.Process.Kill()
 		c.cmd.Wait()
 	})
 	return c
-}
-
-// events returns the schema of the records.
-func events(t *testing.T) *jsonschema.Schema {
-	text, _ := schema.Text("events")
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("events", doc); err != nil {
-		t.Fatal(err)
-	}
-	return c.MustCompile("events")
 }
 
 // send writes a line: JSON as it is, or a value.
@@ -115,15 +102,13 @@ func (c *client) next() record {
 	if err != nil {
 		c.t.Fatalf("%v after %q", err, line)
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
-	if err == nil {
-		err = c.schema.Validate(v)
-	}
-	if err != nil {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
 		c.t.Fatalf("%s: %v", line, err)
 	}
-	var r record
-	json.Unmarshal(line, &r)
+	if err := c.schema.Check(string(line)); err != nil {
+		c.t.Errorf("%s: %v", line, err)
+	}
 	if r["seq"] != float64(c.seq) {
 		c.t.Errorf("record %d is %s", c.seq, line)
 	}
@@ -362,6 +347,23 @@ func TestTalkQuestion(t *testing.T) {
 	c.finish(42, "input") // a line was no message
 }
 
+// What is decided about is shown for what it is, and the id that is shown is
+// the one that counts.
+func TestTalkHostileCall(t *testing.T) {
+	const command = "echo \x1b[2Khi \u202eih \u200b \x07>log"
+	s := et.NewServer(runs("1\x1b[31m\u009b", command), et.Says("Done."))
+	dir := t.TempDir()
+	c := talk(t, dir, s)
+	c.say("go")
+	r := c.want("approval_request", "args/command", command)
+	if shown := fmt.Sprint(r["title"], r["detail"]); strings.ContainsAny(shown, "\x1b\x07\u202e\u200b") || !strings.Contains(shown, `\x1b[2Khi \u{202e}ih`) {
+		t.Errorf("%q", shown)
+	}
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("tool_result", "tool_id", r["tool_id"], "status", "success")
+	c.finish(0, "completed")
+}
+
 // When the client has gone, nobody is there: what is asked is denied, and what
 // was said before is answered.
 func TestTalkGone(t *testing.T) {
@@ -419,7 +421,7 @@ func TestTalkCancel(t *testing.T) {
 	c.send(record{"type": "user", "id": "next", "content": "on"})
 	pids := strings.Fields(<-reached)
 	c.send(record{"type": "cancel", "id": "never"})
-	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130)
+	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130, "error/message", "stopped by the client")
 	c.send(record{"type": "cancel", "id": "nothing"})
 	c.want("error", "id", "nothing")
 	c.send(record{"type": "cancel"})

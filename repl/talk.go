@@ -144,7 +144,7 @@ func (t *Talk) take(l protocol.Line, ok bool) {
 		t.hangUp()
 	default:
 		t.lost += max(0, l.Through-l.Number) + 1
-		t.complain(l, "", l.Err.Error())
+		t.complain(l, l.ID, l.Err.Error())
 	}
 	t.inbox.done(l)
 }
@@ -289,7 +289,13 @@ func (t *Talk) report(ev engine.Event) {
 }
 
 // outcome returns how a turn ended.
-func (t *Talk) outcome(err error) Outcome { return t.Outcome(err).complete() }
+func (t *Talk) outcome(err error) Outcome {
+	o := t.Outcome(err)
+	if errors.Is(err, errStopped) {
+		o.Message = "stopped by the client"
+	}
+	return o.complete()
+}
 
 // spoken returns the text of a message.
 func spoken(m protocol.User) string {

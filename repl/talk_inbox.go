@@ -70,7 +70,7 @@ func (b *inbox) open(ctx context.Context, r io.Reader) <-chan protocol.Line {
 // add adds l to held, or a refusal if there is no room. Refusals in a row are
 // one.
 func (b *inbox) add(held []protocol.Line, l protocol.Line) []protocol.Line {
-	_, user := l.Message.(protocol.User)
+	m, user := l.Message.(protocol.User)
 	size, most := int64(l.Size), int64(mostHeld)
 	if !user {
 		most *= 2
@@ -78,10 +78,10 @@ func (b *inbox) add(held []protocol.Line, l protocol.Line) []protocol.Line {
 	_, last := l.Message.(protocol.End)
 	if !last && (b.bytes.Load()+size > most || user && b.messages.Load() >= mostWaiting) {
 		if n := len(held); n > 0 && held[n-1].Err == errFull && held[n-1].Through == l.Number-1 {
-			held[n-1].Through = l.Number
+			held[n-1].Through, held[n-1].ID = l.Number, ""
 			return held
 		}
-		l = protocol.Line{Number: l.Number, Through: l.Number, Err: errFull}
+		l = protocol.Line{Number: l.Number, Through: l.Number, ID: m.ID, Err: errFull}
 		user, size = false, 0
 	}
 	b.bytes.Add(size)

@@ -142,12 +142,13 @@ func (t *Talk) result(m protocol.User, count *tally.Tally, took time.Duration, d
 	case o.failed():
 		status = "error"
 	}
+	stats := count.Flat(took)
 	t.write(func(s *stream) {
 		s.flush()
 		s.prompt, s.id = "", ""
 		s.Session = or(t.Session(), s.Session)
 		h, tl := s.record("turn_result", false)
-		s.put(turnRecord{h, t.turns, valid(m.ID), status, fault(o), count.Flat(took), valid(s.Session), o.ExitCode,
+		s.put(turnRecord{h, t.turns, valid(m.ID), status, fault(o), stats, valid(s.Session), o.ExitCode,
 			valid(o.Reason), append([]denial{}, s.denied[denied:]...), tl})
 	})
 }

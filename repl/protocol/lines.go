@@ -18,7 +18,11 @@ type Line struct {
 	Message Message
 	Err     error // why there is no Message
 	Size    int   // bytes that are kept while it waits, roughly
-	Through int   // if Err is that of several lines, the last one
+
+	// If Err is that of a message that was refused: its id, or of several in
+	// a row the last one's number.
+	ID      string
+	Through int
 }
 
 // overhead is what a line takes beside its text.
