@@ -262,7 +262,7 @@ func (d *dice) fails() error {
 func (d *dice) value(deep int) any {
 	switch d.n(10) {
 	case 0:
-		return pick(d, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, 5e-324, -0.0, 1<<53+1)
+		return pick(d, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, 5e-324, math.Copysign(0, -1), 1<<53+1)
 	case 1:
 		return pick[any](d, nil, true, 12, int64(math.MinInt64), json.Number("1e999"), json.Number("12345678901234567890"), json.Number("no"), uint8(7), []string{d.text()}, map[string]int{d.text(): 1})
 	case 2, 3:
