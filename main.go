@@ -1519,6 +1519,12 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == stdout.Name() { // of what needs no run
+		err = unwritten(err)
+		if errors.Is(err, syscall.EPIPE) {
+			err = signalled(syscall.SIGPIPE)
+		}
+	}
 	o, left := outcome(err), 128+int(syscall.SIGPIPE)
 	if o.Silent = err == signalled(syscall.SIGPIPE); s.flags.PipeOK { // nobody reads
 		left = 0
