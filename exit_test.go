@@ -42,7 +42,7 @@ var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k n
 func enter(t *testing.T, run *exec.Cmd, by []string) {
 	t.Helper()
 	try := exec.Command(by[0], append(slices.Clone(by[1:]), "true")...)
-	try.Dir = t.TempDir()
+	try.Dir = run.Dir
 	if err := try.Run(); err != nil {
 		t.Skipf("%s: %v", by[0], err)
 	}
