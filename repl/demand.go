@@ -1,11 +1,14 @@
 package repl
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/schema"
@@ -136,6 +139,28 @@ func (d *Demand) extract(answer string) (problems []string) {
 		return []string{"the answer holds no block of code"}
 	}
 	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", d.Language, strings.Join(others, ", "))}
+}
+
+// meet takes from the answer what is demanded. The model may mend an answer
+// that does not fit a schema; all limits of the run hold.
+func (o *Once) meet(ctx context.Context) error {
+	d := o.Demand
+	for n := 1; ; n++ {
+		problems := d.take()
+		if len(problems) == 0 {
+			return nil
+		}
+		if d.Schema == nil || n > d.Repairs {
+			return d.unmet(problems)
+		}
+		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, d.Repairs)})
+		if d.Insist != nil {
+			d.Insist()
+		}
+		if err := o.run(ctx, []*genai.Part{genai.NewPartFromText(mend(problems))}); err != nil {
+			return err
+		}
+	}
 }
 
 // mend returns what the model is told about its answer.

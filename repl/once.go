@@ -109,28 +109,6 @@ func (o *Once) Run(ctx context.Context, p Prompt) error {
 	return err
 }
 
-// meet takes from the answer what is demanded. The model may mend an answer
-// that does not fit a schema; all limits of the run hold.
-func (o *Once) meet(ctx context.Context) error {
-	d := o.Demand
-	for n := 1; ; n++ {
-		problems := d.take()
-		if len(problems) == 0 {
-			return nil
-		}
-		if d.Schema == nil || n > d.Repairs {
-			return d.unmet(problems)
-		}
-		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, d.Repairs)})
-		if d.Insist != nil {
-			d.Insist()
-		}
-		if err := o.run(ctx, []*genai.Part{genai.NewPartFromText(mend(problems))}); err != nil {
-			return err
-		}
-	}
-}
-
 func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	var parts []*genai.Part
 	if words := p.Text; words != "" || p.Piped != "" {

@@ -14,6 +14,7 @@ type body struct {
 	contents []*genai.Content
 	system   *genai.Content // nil if there is none
 	tools    []*genai.Tool
+	schema   any // of the answer; nil if there is none
 }
 
 // encode returns the JSON of b, with the keys of rest, which the library has

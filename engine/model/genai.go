@@ -206,7 +206,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*ge
 // is encoded here.
 func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, body) {
 	config := Merge(Preset(req.Model), req.Config)
-	b := body{contents: req.Contents, system: config.SystemInstruction, tools: config.Tools}
+	b := body{contents: req.Contents, system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
 	config.SystemInstruction, config.Tools = nil, nil
 	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry
 	h := genai.HTTPOptions{}

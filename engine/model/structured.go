@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ import (
 // refuses is left out from then on, and the user is told once.
 type Structured struct {
 	engine.Generator
-	schema   any
+	schema   json.RawMessage
 	words    string
 	insists  atomic.Bool
 	refused  [2]atomic.Bool // without and with tools
@@ -34,16 +35,47 @@ type Structured struct {
 // Structure returns a Generator that asks g for answers that fit a JSON Schema,
 // which must be an object. Whether they do is for the caller to see.
 func Structure(g engine.Generator, schema json.RawMessage) (*Structured, error) {
-	var s map[string]any
-	if err := json.Unmarshal(schema, &s); err != nil {
+	known, err := without(schema, "$schema") // which the API does not know
+	if err != nil {
 		return nil, err
 	}
-	delete(s, "$schema") // which the API does not know
-	return &Structured{Generator: g, schema: s, words: `# The form of the final answer
+	return &Structured{Generator: g, schema: known, words: `# The form of the final answer
 
 Work with the tools as the task needs it. The final answer is read by a program: it is one JSON value that fits the JSON Schema below and nothing else, with no words before or after it and no code fence around it.
 
 ` + string(schema)}, nil
+}
+
+// without returns an object without a key. The others stay in their order,
+// which models keep to.
+func without(object json.RawMessage, name string) (json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.Join(err, errors.New("a schema is an object"))
+	}
+	out := []byte{'{'}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		if key == name {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		b, err := json.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, b...), ':'), value...)
+	}
+	return append(out, '}'), nil
 }
 
 // Insist says that there is nothing left to do but to answer: requests to older

@@ -42,7 +42,7 @@ func TestStructured(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			script := enginetest.NewScript(test.replies...)
-			s, err := Structure(script, json.RawMessage(`{"$schema":"x","type":"object"}`))
+			s, err := Structure(script, json.RawMessage(`{"$schema":"x","type":"object","properties":{"b":{},"a":{}}}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func form(t *testing.T, r *engine.Request) string {
 		words = append(words, "tools")
 	}
 	if r.Config.ResponseJsonSchema != nil {
-		if got := fmt.Sprintf("%s: %v", r.Config.ResponseMIMEType, r.Config.ResponseJsonSchema); got != "application/json: map[type:object]" {
+		if got := fmt.Sprintf("%s: %v", r.Config.ResponseMIMEType, r.Config.ResponseJsonSchema); got != "application/json: map[properties:map[a:map[] b:map[]] type:object]" {
 			t.Errorf("the API is given %s", got)
 		}
 		words = append(words, "schema")

@@ -91,7 +91,13 @@ type exchange struct {
 type exchangeKey struct{}
 
 // take keeps the library's encoding of the settings and lets it send nothing.
+//
+// A schema has gone through maps there, and lost the order of its properties,
+// in which the model is to write them.
 func (x *exchange) take(rest map[string]any) map[string]any {
+	if c, ok := rest["generationConfig"].(map[string]any); ok && x.body.schema != nil {
+		c["responseJsonSchema"] = x.body.schema
+	}
 	x.rest = rest
 	return nil
 }
