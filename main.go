@@ -58,8 +58,12 @@ import (
 	"gemline/tools/workspace"
 )
 
-// version is set by the build.
-var version = "dev"
+// What the build sets.
+var (
+	version = "dev"
+	commit  string
+	date    string // of the commit, RFC 3339
+)
 
 // What the program itself writes to. It is not what os.Stdout and os.Stderr
 // are, once stray has been called.
@@ -244,7 +248,7 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
-		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version), Terminal: isTerminal(stdout), Width: columns(),
+		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(version, commit, date), Terminal: isTerminal(stdout), Width: columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(os.Getenv) },
 		Toolset: s.offered, API: func() (model.Options, error) {
 			var setup model.Setup
@@ -432,7 +436,7 @@ func (s *session) trusted() []string {
 func (s *session) inform() error {
 	switch {
 	case s.flags.Version:
-		return cli.ReadBuild(version).Print(stdout, s.flags.Format() == "json")
+		return cli.ReadBuild(version, commit, date).Print(stdout, s.flags.Format() == "json")
 	case s.flags.Help:
 		return settings.Help(stdout, cli.Commands())
 	}

@@ -94,13 +94,10 @@ func table() *kong.Node {
 	return k.Model.Node
 }
 
-// Names returns the names of the sub-commands.
+// Names returns the names of the sub-commands, in the order of the grammar,
+// which is not made for it: every run asks.
 func Names() []string {
-	var names []string
-	for _, n := range table().Children {
-		names = append(names, n.Name)
-	}
-	return names
+	return []string{"config", "trust", "auth", "schema", "sessions", "models", "tools", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -1,9 +1,40 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"gemline/settings"
 )
+
+func TestNames(t *testing.T) {
+	var names []string
+	for _, n := range table().Children {
+		names = append(names, n.Name)
+	}
+	if !slices.Equal(names, Names()) {
+		t.Errorf("the grammar has %q", names)
+	}
+}
+
+// The help text fits the screen with all its commands in it.
+func TestHelpNamesCommands(t *testing.T) {
+	var b strings.Builder
+	if err := settings.Help(&b, Commands()); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 81 {
+			t.Errorf("wider than 80 columns: %q", line)
+		}
+	}
+	for _, name := range Names() {
+		if !strings.Contains(b.String(), "\n  gemline "+name+" ") {
+			t.Errorf("%s is not in the help text", name)
+		}
+	}
+}
 
 func TestMeans(t *testing.T) {
 	for words, want := range map[string]bool{

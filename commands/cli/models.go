@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemline/engine/auth"
+	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/repl/output"
 	"gemline/settings"
@@ -36,6 +37,30 @@ type named struct {
 	Context  int    `json:"context_tokens,omitempty"`
 	Answer   int    `json:"answer_tokens,omitempty"`
 	Default  bool   `json:"default"`
+	Price    *price `json:"usd_per_million_tokens,omitempty"` // nothing if it is not known
+}
+
+// A price is what a million tokens cost in US dollars, of a prompt that is not
+// long.
+type price struct {
+	Input  float64 `json:"input"`
+	Cached float64 `json:"cached"`
+	Output float64 `json:"output"`
+	Date   string  `json:"date,omitempty"` // when this was so
+}
+
+// priced adds the prices that are known.
+func (w *World) priced(list []named) error {
+	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), time.Now())
+	if err != nil {
+		return err
+	}
+	for i, m := range list {
+		if p, ok := prices[m.Resolved]; ok {
+			list[i].Price = &price{p.Input, p.Cached, p.Output, p.Date}
+		}
+	}
+	return nil
 }
 
 // Run prints a line for each model.
@@ -61,6 +86,9 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 		resolved := reach.Resolve(current)
 		list = append([]named{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
 	}
+	if err := w.priced(list); err != nil {
+		return err
+	}
 	if w.JSON {
 		return w.document(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]named{}, list...)})
 	}
@@ -77,6 +105,9 @@ func (w *World) models(list []named) error {
 		note := m.Note
 		if m.Default {
 			note = strings.TrimSuffix("default, "+note, ", ")
+		}
+		if m.Price != nil {
+			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out a million", note, m.Price.Input, m.Price.Output), ", ")
 		}
 		size := ""
 		if m.Context > 0 {

@@ -23,9 +23,10 @@ type Build struct {
 	SchemaVersion int    `json:"schema_version"`
 }
 
-// ReadBuild returns what the program knows about itself.
-func ReadBuild(version string) Build {
-	b := Build{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
+// ReadBuild returns what the program knows about itself. The commit and its
+// date are told by the build, unless Go has recorded them.
+func ReadBuild(version, commit, date string) Build {
+	b := Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
 		return b
