@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,14 +107,35 @@ func TestLimitsInASession(t *testing.T) {
 	}
 }
 
-// What a session has cost is told where the price is known.
+// What a session has cost is told where the price is known. A file of prices
+// is not looked at before, and one that is broken costs nothing but a warning.
 func TestCostOfASession(t *testing.T) {
-	c := terminal(t, et.NewServer(et.Says("Fine.").With(1000, 10)))
-	c.Term = "dumb"
-	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("go")
-	s.Expect("> ")
-	s.Line("/stats")
-	s.Match(`Cost: \$0\.000325 by the prices of 20[0-9-]+\.`)
+	for _, test := range []struct{ name, prices, want string }{
+		{"known", "", `Cost: \$0\.000325 by the prices of 20[0-9-]+\.`},
+		{"broken", "date = 3", `warning: .*prices\.toml:1: a value of the wrong kind`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := terminal(t, et.NewServer(et.Says("Fine.").With(1000, 10)))
+			c.Term = "dumb"
+			if test.prices != "" {
+				user := filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
+				if err := errors.Join(os.MkdirAll(user, 0o700), os.WriteFile(filepath.Join(user, "prices.toml"), []byte(test.prices), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("go")
+			if before := s.Expect("> "); strings.Contains(before, "prices") {
+				t.Errorf("too early: %q", before)
+			}
+			s.Line("/stats")
+			s.Match(test.want)
+			s.Expect("> ")
+			s.Line("/quit")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
 }
