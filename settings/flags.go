@@ -328,6 +328,8 @@ func (f *Flags) exclusive() []pair {
 		{f.Patch, "--patch", f.Extract.Set, "--extract"},
 		{f.DryRun, "--dry-run", f.JSONSchema != "", "--json-schema"},
 		{f.DryRun, "--dry-run", f.Extract.Set, "--extract"},
+		{f.Patch, "--patch", f.PromptInteractive != "", "--prompt-interactive"},
+		{f.DryRun, "--dry-run", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.JSONSchema != "", "--json-schema", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.Extract.Set, "--extract", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.Output != "", "--output", f.PromptInteractive != "", "--prompt-interactive"},
