@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gemline/commands"
+	"gemline/docs"
+	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools"
 	"gemline/tools/shell"
@@ -149,4 +151,42 @@ func values(k settings.Key) []string {
 		out = append(out, words)
 	}
 	return out
+}
+
+// What programs read is described in words, every field and type of record.
+func TestEveryFieldIsDescribed(t *testing.T) {
+	words := ""
+	for _, name := range []string{"json", "protocol"} {
+		p, _ := docs.Find(name)
+		words += p.Text
+	}
+	var visit func(v any)
+	visit = func(v any) {
+		m, _ := v.(map[string]any)
+		if l, ok := v.([]any); ok {
+			for _, x := range l {
+				visit(x)
+			}
+		}
+		fields, _ := m["properties"].(map[string]any)
+		for name, f := range fields {
+			if kind, ok := f.(map[string]any)["const"].(string); ok {
+				name = kind
+			}
+			if !strings.Contains(words, "`"+name+"`") {
+				t.Errorf("%s is not in docs/json.md", name)
+			}
+		}
+		for _, x := range m {
+			visit(x)
+		}
+	}
+	for _, name := range []string{"events", "result"} {
+		text, _ := schema.Text(name)
+		var doc any
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		visit(doc)
+	}
 }

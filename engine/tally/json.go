@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode"
 
 	"gemline/engine"
 )
@@ -18,7 +19,7 @@ type list[T any] struct {
 
 // at returns the value of key, made if there is none.
 func (l *list[T]) at(key string) *T {
-	key = strings.ToValidUTF8(key, "\ufffd") // as it is written, so that no key is there twice
+	key = printable(key)
 	if i, ok := l.index[key]; ok {
 		return l.values[i]
 	}
@@ -29,6 +30,17 @@ func (l *list[T]) at(key string) *T {
 	l.keys = append(l.keys, key)
 	l.values = append(l.values, new(T))
 	return l.values[len(l.values)-1]
+}
+
+// printable returns a name, which may be the model's, without what can't be
+// written, so that none is there twice, and without control characters.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\ufffd"))
 }
 
 // MarshalJSON returns an object with the keys in order.

@@ -314,3 +314,20 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// What the model calls a tool is written in a form that does no harm.
+func TestNamesArePrintable(t *testing.T) {
+	var s Tally
+	for _, name := range []string{"a\x1b[1m", "b\xff", "b\xfe", "c\u0085"} {
+		s.Observe(engine.Finished{Name: name}, time.Time{})
+	}
+	b, err := json.Marshal(&s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"a[1m":{"count":1,`, `"b` + "\ufffd" + `":{"count":2,`, `"c":{"count":1,`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %s in %s", want, b)
+		}
+	}
+}
