@@ -34,6 +34,9 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 		if args = rest; !given && !fl.IsBool() {
 			return nil, usage("--%s needs a value", fl.Name)
 		}
+		if value == "" && (fl.Name == "json-schema" || fl.Name == "output") {
+			return nil, usage("--%s needs a value, and has an empty one", fl.Name) // a variable that is not set
+		}
 		if seen[fl.Name] && (fl.Name == "prompt" || fl.Name == "prompt-interactive") {
 			return nil, usage("--%s is given twice", fl.Name)
 		}
@@ -126,7 +129,7 @@ func Subcommand(args, names []string) (before, from []string, ok bool) {
 			return nil, nil, false // there is a prompt, so the words are none
 		case !strings.HasPrefix(arg, "-"):
 			return args[:i:i], args[i:], slices.Contains(names, arg)
-		case wants[kebab(arg)]:
+		case wants[arg], wants[kebab(arg)]:
 			i++
 		}
 	}

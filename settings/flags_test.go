@@ -83,6 +83,10 @@ func TestBadCommandLines(t *testing.T) {
 		"--max-turns|many":                `--max-turns: must be a whole number, not "many"`,
 		"--max-turns=-1":                  "must not be negative",
 		"--json|-o|text":                  "can't be used together",
+		"--json-schema|{}|-x":             "can't be used together",
+		"--json-schema|{}|-i|a":           "can't be used together",
+		"--json-schema=":                  "--json-schema needs a value",
+		"-O|":                             "--output needs a value",
 		"--stdin|-n":                      "can't be used together",
 		"--\xff\xfe":                      "unknown flag",
 		"--" + strings.Repeat("x", 1<<16): "unknown flag",
@@ -202,4 +206,13 @@ func FuzzParseFlags(f *testing.F) {
 			t.Errorf("%q: %T: %v", args, err, err)
 		}
 	})
+}
+
+func TestSubcommandBehindAValue(t *testing.T) {
+	names := []string{"config"}
+	for args, want := range map[string]bool{"-O|a|config": true, "--output|config": false, "-O|config|config|list": true, "-q|config": true, "-m|config|x": false} {
+		if _, _, ok := Subcommand(split(args), names); ok != want {
+			t.Errorf("%s: %v", args, ok)
+		}
+	}
 }
