@@ -47,7 +47,13 @@ type Server struct {
 	// no record. It must be set before the first request.
 	Forget bool
 
+	// Looks is how often a job of requests is looked at before it is over.
+	// The first Unheard jobs are taken without a word. Set them before the
+	// first request.
+	Looks, Unheard int
+
 	server   *httptest.Server
+	jobs     []*job
 	mu       sync.Mutex
 	replies  []Reply
 	requests []Received
@@ -179,12 +185,6 @@ func (s *Server) reply(got Received) Reply {
 		s.requests = append(s.requests, got)
 	}
 	s.count++
-	take := func(from *[]Reply) Reply {
-		r := (*from)[0]
-		*from = (*from)[1:]
-		r.Chunks = copied(r.Chunks)
-		return r
-	}
 	switch got.Action {
 	case "countTokens":
 		if len(s.CountReplies) > 0 {
@@ -192,13 +192,7 @@ func (s *Server) reply(got Received) Reply {
 		}
 		return Whole(fmt.Sprintf(`{"totalTokens":%d}`, s.Tokens))
 	case "streamGenerateContent", "generateContent":
-		switch {
-		case len(s.replies) > 0:
-			return take(&s.replies)
-		case s.Respond != nil:
-			return s.Respond(got)
-		}
-		return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
+		return s.generate(got)
 	}
 	if got.Method == http.MethodGet && strings.HasSuffix(got.Path, "/models") {
 		if len(s.ListReplies) > 0 {
@@ -206,10 +200,31 @@ func (s *Server) reply(got Received) Reply {
 		}
 		return Whole(`{"models":[{"name":"models/gemini-2.5-flash","displayName":"Flash","inputTokenLimit":1048576,"outputTokenLimit":65536,"supportedGenerationMethods":["generateContent"]}]}`)
 	}
+	if reply, ok := s.batch(got); ok {
+		return reply
+	}
 	if reply, ok := s.assist(got); ok {
 		return reply
 	}
 	return Status(http.StatusNotFound, "NOT_FOUND", "no such method: "+got.Method+" "+got.Path)
+}
+
+func take(from *[]Reply) Reply {
+	r := (*from)[0]
+	*from = (*from)[1:]
+	r.Chunks = copied(r.Chunks)
+	return r
+}
+
+// generate returns the reply to a request for an answer.
+func (s *Server) generate(got Received) Reply {
+	switch {
+	case len(s.replies) > 0:
+		return take(&s.replies)
+	case s.Respond != nil:
+		return s.Respond(got)
+	}
+	return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
 }
 
 // answer sends reply.

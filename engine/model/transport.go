@@ -72,6 +72,7 @@ func (g *Genai) clientConfig(client *http.Client) *genai.ClientConfig {
 type exchange struct {
 	model   string
 	body    body
+	whole   bool // the library's body is sent as it is, instead of that one
 	start   time.Time
 	pay     payment
 	project string // that Code Assist works for
@@ -216,7 +217,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var data []byte
 	var err error
-	if req.Method != http.MethodGet {
+	switch {
+	case req.Method == http.MethodGet:
+	case x.whole:
+		data, err = whole(req)
+	default:
 		data, err = x.body.encode(x.rest, &t.g.cache)
 	}
 	if err != nil {
