@@ -295,3 +295,91 @@ func TestBatchTwice(t *testing.T) {
 		t.Error("the first run is gone")
 	}
 }
+
+// What the server's batch service has is not given to it twice, whenever the
+// program is killed: here while it waits to hear that the job was taken, and
+// while it waits for the answers.
+func TestBatchServiceKilled(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"prompts": "question 1\nquestion 2\n", "GEMINI.md": "be kind"})
+	s := et.NewServer()
+	s.Unheard, s.Looks = 1, 1
+	s.Respond = func(r et.Received) et.Reply { return et.Says("answer to " + asks(r)) }
+	s.Add() // from here on the fields are the server's
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	args := []string{"--batch", "prompts", "--batch-api", "--skip-trust"}
+	for _, requests := range []int{1, 2} { // the submission; what is there of that title, and a look
+		run := headless(t, s, dir, &out, &errs, args...)
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range requests {
+			<-s.Arrived()
+		}
+		run.Process.Kill()
+		run.Wait()
+	}
+	if out.Len() > 0 {
+		t.Errorf("stdout %q", out.Bytes())
+	}
+	errs.Reset()
+	run := headless(t, s, dir, &out, &errs, args...)
+	if err := run.Run(); err != nil {
+		t.Error(err)
+	}
+	all := batchItems(t, out.Bytes())
+	if len(all) != 2 || all[0].Response != "answer to question 1" || all[1].Response != "answer to question 2" || all[0].Session == "" {
+		t.Errorf("stdout %q, stderr %q", out.Bytes(), errs.Bytes())
+	}
+	submitted := 0
+	for _, r := range s.Requests() {
+		if r.Action != "batchGenerateContent" {
+			continue
+		}
+		submitted++
+		for _, want := range []string{"question 1", "question 2", "be kind", "systemInstruction"} {
+			if !bytes.Contains(r.Body, []byte(want)) {
+				t.Errorf("%q is not in the job: %s", want, r.Body)
+			}
+		}
+		if bytes.Contains(r.Body, []byte(`"tools"`)) || bytes.Contains(r.Body, []byte("run_shell_command")) {
+			t.Errorf("there are tools in the job: %s", r.Body)
+		}
+	}
+	if submitted != 1 {
+		t.Errorf("submitted %d times", submitted)
+	}
+	if left := states(t, dir); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// A signal leaves the job to the server and says so.
+func TestBatchServiceSignalled(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"prompts": "question 1\n"})
+	s := et.NewServer()
+	s.Looks = 1
+	s.Respond = func(r et.Received) et.Reply { return et.Says("yes") }
+	s.Add() // from here on the fields are the server's
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, "--batch", "prompts", "--batch-api")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the submission, and a look
+		<-s.Arrived()
+	}
+	run.Process.Signal(syscall.SIGTERM)
+	run.Wait()
+	if code := run.ProcessState.ExitCode(); code != 143 || !strings.Contains(errs.String(), "the server goes on with what it has; the same command fetches the answers") {
+		t.Errorf("exit code %d, stderr %q", code, errs.Bytes())
+	}
+	out.Reset()
+	run = headless(t, s, dir, &out, &errs, "--batch", "prompts", "--batch-api")
+	if err := run.Run(); err != nil || len(batchItems(t, out.Bytes())) != 1 || len(s.Requests()) != 3 {
+		t.Errorf("%v, %d requests, stdout %q", err, len(s.Requests()), out.Bytes())
+	}
+}

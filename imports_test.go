@@ -44,7 +44,7 @@ func TestImports(t *testing.T) {
 		"gemline/commands/cli":       {"gemline/docs", "gemline/engine", "gemline/engine/auth", "gemline/engine/journal", "gemline/engine/limit", "gemline/engine/model", "gemline/engine/policy", "gemline/repl/output", "gemline/repl/schema", "gemline/settings"},
 		"gemline/docs":               {},
 		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/schema", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output", "gemline/repl/protocol", "gemline/tools/atomic"},
-		"gemline/repl/batch":         {"gemline/engine", "gemline/engine/tally", "gemline/repl", "gemline/repl/input", "gemline/repl/output"},
+		"gemline/repl/batch":         {"gemline/engine", "gemline/engine/model", "gemline/engine/tally", "gemline/repl", "gemline/repl/input", "gemline/repl/output"},
 		"gemline/repl/input":         {"gemline/tools/workspace"},
 		"gemline/repl/internal/line": {"gemline/repl/output"},
 		"gemline/repl/markdown":      {},

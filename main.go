@@ -227,6 +227,9 @@ func (s *session) demanded(it batch.Item) (d *repl.Demand, err error) {
 	if d, err = demand(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
 	}
+	if s.flags.BatchAPI && d != nil {
+		d.Repairs = 0 // each item has one request
+	}
 	return d, nil
 }
 
@@ -572,11 +575,14 @@ type session struct {
 	env       tools.Env
 	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
 	tools     engine.Tools
+	setup     model.Setup
 	generator engine.Generator
 	reach     model.Reach // what the names of models stand for
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
 	system    string        // the system instruction, if not our own
+	alone     bool          // the model works without tools
+	trial     bool          // the journal is told nothing
 	engine    *engine.Engine
 	shown     atomic.Pointer[repl.Screen]
 	app       *commands.App // of a session
@@ -713,6 +719,9 @@ func (s *session) equip() {
 	s.memory = s.remember()
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
+	if s.alone {
+		return
+	}
 	s.tools = s.rehearsal.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover))
 }
 
@@ -832,6 +841,7 @@ func (s *session) ask() error {
 		}
 		setup.Logger, setup.API.Logger = l, l
 	}
+	s.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return &input.Error{Message: err.Error(), Err: err}
@@ -928,7 +938,7 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
-	if s.project.Temp != "" {
+	if s.project.Temp != "" && !s.trial {
 		cfg.Journal = s.journal
 	}
 	s.engine = engine.New(cfg, past...)
@@ -1163,7 +1173,25 @@ func (s *session) batch(ctx context.Context) (err error) {
 	if s.project.Temp != "" {
 		r.StateDir = filepath.Join(s.project.Temp, "batches")
 	}
+	if s.flags.BatchAPI {
+		if r.Service, err = s.service(); err != nil {
+			return err
+		}
+	}
 	return r.Run(ctx)
+}
+
+// service returns what works on many requests by itself.
+func (s *session) service() (batch.Service, error) {
+	if api := s.setup.API; s.setup.Fake != "" || api.Vertex || api.CodeAssist {
+		return nil, &settings.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
+	}
+	g, err := model.NewGenai(s.setup.API)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() { g.Close() })
+	return g, nil
 }
 
 // item answers one item of a batch, in a session of its own beside s: they
@@ -1182,7 +1210,11 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 		system: t.System, notify: func(text string) { t.Reporter.Event(engine.Notice{Text: text}) }}
 	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
 		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
-	x.generator = x.budget.Generator(s.generator)
+	x.generator, x.alone, x.trial = s.generator, t.Generator != nil, t.Trial
+	if x.alone {
+		x.generator = t.Generator
+	}
+	x.generator = x.budget.Generator(x.generator)
 	defer x.close()
 	if _, err := x.open(); err != nil {
 		return err

@@ -71,6 +71,10 @@ type Runner struct {
 	// Demand, if not nil, returns what must come of the answer to an item.
 	Demand func(Item) (*repl.Demand, error)
 
+	// Service, if not nil, is left the requests of all items, of which each
+	// may make one. Jobs and Spent mean nothing then.
+	Service Service
+
 	// Spent, if not nil, reports whether an error of Ask's means that what
 	// the batch as a whole may spend is spent. An item that met it at once
 	// was not begun, and no other is.
@@ -156,7 +160,11 @@ func (r *Runner) run(ctx context.Context, first read) error {
 	}
 	defer r.leave()
 	r.recall()
-	return r.end(ctx, r.work(ctx, first))
+	work := r.work
+	if r.Service != nil {
+		work = r.serve
+	}
+	return r.end(ctx, work(ctx, first))
 }
 
 // find opens the state of the batch that begins with an item.
@@ -320,17 +328,24 @@ func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	if err == nil && r.Demand != nil {
 		t.Demand, err = r.Demand(it)
 	}
-	sh := newSheet(repl.Report{Err: &margin{notify: r.Notify, id: it.ID, quiet: r.Quiet}, Tally: t.Tally, Demand: t.Demand, Quiet: r.Quiet})
+	c, trial := g.(*capture)
+	t.Trial = trial
+	m := &margin{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
+	sh := newSheet(repl.Report{Err: m, Tally: t.Tally, Demand: t.Demand, Quiet: r.Quiet})
+	if p, ok := g.(*played); ok {
+		sh.job = p.job
+	}
 	t.Reporter = sh
 	if err == nil {
 		err = r.Ask(ctx, t)
 	}
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil || trial && c.request != nil {
 		return ending{Item: it, entry: e, cut: true}
 	}
 	if err != nil && r.Spent != nil && r.Spent(err) && t.Tally.Tokens() == 0 {
 		return ending{Item: it, entry: e, spent: err}
 	}
+	m.release()
 	return ending{Item: it, entry: sh.finish(it, e, r.Outcome(err))}
 }
 
@@ -414,7 +429,11 @@ func (r *Runner) end(ctx context.Context, err error) error {
 		err = ErrFailed
 	}
 	r.tell("%s", r.sums.String())
-	if ctx.Err() != nil && r.sums.ended() > 0 && !r.state.volatile() {
+	switch {
+	case ctx.Err() == nil && (err == nil || errors.Is(err, ErrFailed)), r.state.volatile():
+	case len(r.state.jobs) > 0:
+		r.tell("the server goes on with what it has; the same command fetches the answers")
+	case r.sums.ended() > 0:
 		r.tell("the same command goes on with it")
 	}
 	return err

@@ -3,6 +3,7 @@ package batch
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"time"
 
@@ -71,14 +72,25 @@ type margin struct {
 	notify func(string)
 	id     string
 	quiet  bool
+	held   bool // until it is released
+	text   strings.Builder
 }
 
 // Write implements [io.Writer].
 func (m *margin) Write(b []byte) (int, error) {
+	if m.held {
+		return m.text.Write(b)
+	}
 	for l := range strings.Lines(string(b)) {
 		if !m.quiet {
 			m.notify("item " + brief(m.id) + ": " + strings.TrimRight(l, "\n"))
 		}
 	}
 	return len(b), nil
+}
+
+// release hands on what was held, and what follows.
+func (m *margin) release() {
+	m.held = false
+	io.WriteString(m, m.text.String())
 }

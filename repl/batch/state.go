@@ -31,6 +31,7 @@ type State struct {
 	torn bool  // and whether that is within a line
 
 	items map[int]entry
+	jobs  []*job
 }
 
 // An entry is an item that has ended, and where its record is.
@@ -53,6 +54,7 @@ type line struct {
 	Code    int             `json:"exit_code"`
 	Reason  string          `json:"termination_reason,omitempty"`
 	Record  json.RawMessage `json:"record,omitempty"`
+	Job     *job            `json:"job,omitempty"`
 }
 
 // maxLine is how long a line of a state may be. An item with a longer one is
@@ -146,6 +148,10 @@ func (s *State) load() error {
 func (s *State) learn(b []byte, at int64) {
 	var l line
 	if json.Unmarshal(b, &l) != nil || l.Index < 0 {
+		return
+	}
+	if l.Job != nil {
+		s.learnJob(l.Job)
 		return
 	}
 	if l.Hash == "" || l.Attempt < 1 || !bytes.HasPrefix(l.Record, []byte("{")) {

@@ -1,0 +1,403 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+)
+
+// A Service works on many requests by itself, in jobs that may take a day.
+// [model.Genai] is one.
+type Service interface {
+	// Submit leaves requests to one model to the service. An error that is
+	// not the server's leaves open whether the server has them.
+	Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error)
+
+	// Find returns the name of the job with a title, "" if there is none.
+	Find(ctx context.Context, title string) (name string, err error)
+
+	// Look returns how far a job is.
+	Look(ctx context.Context, name string) (model.Job, error)
+}
+
+// How much goes into one job: the API takes 20 MB.
+const (
+	jobBytes    = 16 << 20
+	jobRequests = 1000
+)
+
+// How often a job is looked at, and how often in a row that may go wrong.
+const (
+	firstLook = time.Second
+	lastLook  = time.Minute
+	tries     = 8
+)
+
+// A job is items that are left to a [Service]. It is kept before it is
+// submitted, under a title that nothing else has: whoever is killed in between
+// finds it again by that, and does not submit it twice.
+type job struct {
+	Title string `json:"title"`
+	Name  string `json:"name,omitempty"` // the service's; empty while it is not known
+	Tasks []task `json:"tasks,omitempty"`
+}
+
+// A task is an item in a job, whose request has the same place there.
+type task struct {
+	Index   int    `json:"index"`
+	Hash    string `json:"hash"`
+	Attempt int    `json:"attempt"`
+
+	item *Item // once it was read again; else it is no longer wanted
+}
+
+func (t task) entry() entry { return entry{hash: t.Hash, attempt: t.Attempt} }
+
+// A group is what is gathered for a job.
+type group struct {
+	tasks    []task
+	requests []*engine.Request
+	bytes    int
+}
+
+// serve leaves the items to the service and waits for the answers. An item
+// that needs no model is answered at once.
+func (r *Runner) serve(ctx context.Context, first read) error {
+	waiting := r.state.waiting()
+	groups := map[string]*group{}
+	for got := first; r.open; {
+		r.sums.items++
+		if err := r.gather(ctx, got.Item, waiting, groups); err != nil {
+			return err
+		}
+		select {
+		case got = <-r.reading:
+			if errors.Is(got.err, io.EOF) {
+				r.open = false
+			} else if got.err != nil {
+				r.open, r.failure = false, got.err
+				return got.err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		if err := r.submit(ctx, groups[name]); err != nil {
+			return err
+		}
+	}
+	for i := 0; i < len(r.state.jobs); i++ { // there may come more
+		if err := r.await(ctx, r.state.jobs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather has an item printed if it is done, waits for it if it is in a job, and
+// adds it to the group of its model otherwise.
+func (r *Runner) gather(ctx context.Context, it Item, waiting map[int]*task, groups map[string]*group) error {
+	e, known := r.known(it)
+	if known {
+		r.sums.before++
+		r.ended(it.Index, e)
+		return nil
+	}
+	if t := waiting[it.Index]; t != nil && t.Hash == e.hash {
+		t.item = &it
+		return nil
+	}
+	req, end := r.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
+	if req == nil {
+		r.keep(end)
+		return ctx.Err()
+	}
+	g := groups[req.Model]
+	size := weight(req)
+	if g != nil && (len(g.tasks) >= jobRequests || g.bytes+size > jobBytes) {
+		if err := r.submit(ctx, g); err != nil {
+			return err
+		}
+		g = nil
+	}
+	if g == nil {
+		g = &group{}
+		groups[req.Model] = g
+	}
+	g.tasks = append(g.tasks, task{Index: it.Index, Hash: e.hash, Attempt: e.attempt + 1, item: &it})
+	g.requests = append(g.requests, req)
+	g.bytes += size
+	return nil
+}
+
+// weight returns about how long a request is on the wire.
+func weight(req *engine.Request) int {
+	a, _ := json.Marshal(req.Contents) // what can't be encoded is refused later
+	b, _ := json.Marshal(req.Config)
+	return len(a) + len(b)
+}
+
+// submit leaves what is gathered to the service.
+func (r *Runner) submit(ctx context.Context, g *group) error {
+	j := &job{Title: "gemline " + uuid.NewString(), Tasks: g.tasks}
+	r.note(j)
+	r.state.jobs = append(r.state.jobs, j)
+	for attempt := 1; ; attempt++ {
+		name, err := r.Service.Submit(ctx, j.Title, g.requests)
+		if err == nil {
+			r.taken(j, name)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if refused(err) {
+			return r.settle(ctx, j, model.Job{Err: err})
+		}
+		if attempt == tries {
+			return err
+		}
+		if err := r.again(ctx, attempt, err); err != nil {
+			return err
+		}
+		if name, err = r.seek(ctx, j.Title); err != nil {
+			return err
+		}
+		if name != "" {
+			r.taken(j, name)
+			return nil
+		}
+	}
+}
+
+// taken notes the name of a job.
+func (r *Runner) taken(j *job, name string) {
+	j.Name = name
+	r.note(&job{Title: j.Title, Name: name})
+	r.tell("%s left to the server as %s", items(len(j.Tasks)), name)
+}
+
+// note keeps what is known of a job.
+func (r *Runner) note(j *job) {
+	if err := r.state.addJob(j); err != nil {
+		r.tell("which jobs the server has is not kept, and a run that is broken off begins anew: %v", err)
+	}
+}
+
+// refused reports whether err is the server's last word on a request.
+func refused(err error) bool {
+	var e *model.Error
+	if !errors.As(err, &e) {
+		return true // a mistake of ours is the same every time
+	}
+	return e.Final && e.HTTP >= 400 || e.HTTP >= 400 && e.HTTP < 500 && e.HTTP != http.StatusRequestTimeout && e.HTTP != http.StatusTooManyRequests
+}
+
+// seek finds a job by its title, however long the server is away.
+func (r *Runner) seek(ctx context.Context, title string) (name string, err error) {
+	for attempt := 1; ; attempt++ {
+		name, err = r.Service.Find(ctx, title)
+		if err == nil || ctx.Err() != nil || refused(err) || attempt == tries {
+			return name, err
+		}
+		if err := r.again(ctx, attempt, err); err != nil {
+			return "", err
+		}
+	}
+}
+
+// again waits before something is tried again that went wrong.
+func (r *Runner) again(ctx context.Context, attempt int, err error) error {
+	d := min(firstLook<<attempt, lastLook)
+	r.tell("%v; asking again in %v", err, d)
+	return sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// await waits for a job, and has its items answered.
+func (r *Runner) await(ctx context.Context, j *job) error {
+	if !slices.ContainsFunc(j.Tasks, func(t task) bool { return t.item != nil }) {
+		return nil
+	}
+	if j.Name == "" {
+		name, err := r.seek(ctx, j.Title)
+		switch {
+		case err != nil:
+			return err
+		case name == "":
+			return r.resubmit(ctx, j)
+		}
+		r.taken(j, name)
+	}
+	state, delay, failures := "", firstLook, 0
+	for {
+		now, err := r.Service.Look(ctx, j.Name)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && gone(err):
+			return r.settle(ctx, j, model.Job{Err: err})
+		case err != nil:
+			if failures++; failures == tries || refused(err) {
+				return err
+			}
+			if err := r.again(ctx, failures, err); err != nil {
+				return err
+			}
+			continue
+		case now.Over:
+			return r.settle(ctx, j, now)
+		}
+		if failures = 0; now.State != state {
+			state = now.State
+			r.tell("%s is %s", j.Name, state)
+		}
+		if err := sleep(ctx, delay); err != nil {
+			return err
+		}
+		delay = min(delay*3/2, lastLook)
+	}
+}
+
+// gone reports whether err says that there is no such job.
+func gone(err error) bool {
+	var e *model.Error
+	return errors.As(err, &e) && e.HTTP == http.StatusNotFound
+}
+
+// resubmit submits the items of a job again that never came to the service.
+func (r *Runner) resubmit(ctx context.Context, j *job) error {
+	groups := map[string]*group{}
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.item != nil {
+			it := *t.item
+			t.item = nil
+			if err := r.gather(ctx, it, nil, groups); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range groups {
+		if err := r.submit(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle answers the items of a job that is over.
+func (r *Runner) settle(ctx context.Context, j *job, over model.Job) error {
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		if t.item == nil {
+			continue
+		}
+		reply, ok := over.Replies[model.Key(i)]
+		if !ok {
+			reply.Err = over.Err
+			if reply.Err == nil {
+				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE", Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
+			}
+		}
+		e := r.answer(ctx, *t.item, t.entry(), &played{Generator: reply.Once(), job: j.Name})
+		if t.item = nil; e.cut {
+			return ctx.Err()
+		}
+		r.keep(e)
+	}
+	return nil
+}
+
+// played is a Generator with what a job has answered.
+type played struct {
+	engine.Generator
+	job string
+}
+
+// errCaptured ends a run whose request is all that is wanted of it.
+var errCaptured = errors.New("the request is left to the server")
+
+// capture returns the request that an item makes, or how it ended without one.
+func (r *Runner) capture(ctx context.Context, it Item, e entry) (*engine.Request, ending) {
+	c := &capture{}
+	end := r.answer(ctx, it, e, c)
+	return c.request, end
+}
+
+// A capture is a Generator that keeps the first request and answers none.
+type capture struct{ request *engine.Request }
+
+// Generate implements [engine.Generator].
+func (c *capture) Generate(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if c.request == nil {
+			kept := *req
+			kept.Contents, kept.Notify = slices.Clone(req.Contents), nil
+			c.request = &kept
+		}
+		yield(nil, errCaptured)
+	}
+}
+
+// Count implements [engine.Generator].
+func (c *capture) Count(context.Context, *engine.Request) (int, error) { return 0, nil }
+
+// waiting returns the tasks of all jobs that have no outcome yet, by the place
+// of their items.
+func (s *State) waiting() map[int]*task {
+	open := map[int]*task{}
+	for _, j := range s.jobs {
+		for i := range j.Tasks {
+			t := &j.Tasks[i]
+			if e, ok := s.items[t.Index]; !ok || e.hash != t.Hash || e.attempt < t.Attempt {
+				open[t.Index] = t
+			}
+		}
+	}
+	return open
+}
+
+// addJob keeps what is known of a job.
+func (s *State) addJob(j *job) error {
+	b, err := json.Marshal(line{Job: j})
+	if err != nil {
+		panic(err) // plain texts and numbers
+	}
+	_, _, err = s.append(b)
+	return err
+}
+
+// learnJob takes over a job from the file, or its name, which comes later.
+func (s *State) learnJob(j *job) {
+	for _, known := range s.jobs {
+		if known.Title == j.Title {
+			known.Name = j.Name
+			return
+		}
+	}
+	s.jobs = append(s.jobs, j)
+}
