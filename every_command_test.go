@@ -38,7 +38,7 @@ var uses = map[string][]typed{
 	"directory show":     {{"/directory show", ready}},
 	"directory add":      {{"/directory add ..", ready}, {"/directory add nowhere", ready}},
 	"editor":             {{"/editor", ready}},
-	"help":               {{"/help", ready}},
+	"help":               {{"/help", ready}, {"/help environment", ready}, {"/help nothing", ready}},
 	"history":            {{"/history", ready}, {"/history help", ready}},
 	"last":               {{"/last", ready}},
 	"last csv":           {{"/last csv", ready}},
@@ -206,9 +206,17 @@ func checkPlain(t *testing.T, transcript []byte) {
 
 // managing is how the sub-commands of the command line are used.
 var managing = map[string][][]string{
-	"config": {{"list", "--all", "--origin"}, {"get", "nothing"}, {"path"}, {"validate"}, {"--help"}},
-	"trust":  {{"status"}, {"list"}, {"add"}},
-	"auth":   {{"status"}, {"use", "nothing"}},
+	"config":     {{"list", "--all", "--origin"}, {"get", "nothing"}, {"path"}, {"validate"}, {"--help"}},
+	"trust":      {{"status"}, {"list"}, {"add"}},
+	"auth":       {{"status"}, {"use", "nothing"}},
+	"schema":     {{}, {"result"}},
+	"sessions":   {{"list"}, {"show", "latest"}, {"delete", "3"}},
+	"models":     {{}, {"--online"}},
+	"tools":      {{}, {"show", "read_file"}},
+	"doctor":     {{}, {"--online"}},
+	"help":       {{}, {"environment"}, {"me"}, {"config", "set"}},
+	"completion": {{"bash"}, {"tcsh"}},
+	"man":        {{}},
 }
 
 // The sub-commands of the command line keep to the same rules.

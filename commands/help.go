@@ -8,8 +8,11 @@ import (
 )
 
 func help() *Command {
-	return &Command{Name: "help", Summary: "this list",
-		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+	return &Command{Name: "help", Args: "[TOPIC]", Summary: "this list; with a topic, such as usage, a page of the documentation",
+		Run: func(ctx context.Context, app *App, topic string) ([]*genai.Part, error) {
+			if topic != "" && app.Manage != nil {
+				return nil, app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
+			}
 			ls := []string{
 				"Type a question or a task, or one of:",
 				"",

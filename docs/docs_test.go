@@ -16,6 +16,8 @@ func TestPlain(t *testing.T) {
 		{"no link", "[a] b", "[a] b\n"},
 		{"list", "Text:\n\n- one two three four five\n- six\n1. seven", "Text:\n\n- one two three four\n  five\n- six\n1. seven\n"},
 		{"fence", "```sh\n  a *b*\n\nc\n```\nd", "      a *b*\n\n    c\n\nd\n"},
+		{"a fence in code", "a:\n\n    ```go\n    *b*\n    ```\n\nd", "a:\n\n    ```go\n    *b*\n    ```\n\nd\n"},
+		{"a fence in a fence", "````\n```\n*b*\n```\n````\nd", "    ```\n    *b*\n    ```\n\nd\n"},
 		{"indented", "a:\n\n    b `c`\n\nd", "a:\n\n    b `c`\n\nd\n"},
 		{"narrow table", "| a | |\n|---|---|\n| `x\\|y` | one two three four |\n| z | five |", "  x|y  one two three\n       four\n  z    five\n"},
 		{"wide table", "| a | b | c |\n|---|---|---|\n| x | y | |\n| z | | five |", "  x\n      b: y\n  z\n      c: five\n"},

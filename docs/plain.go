@@ -30,18 +30,18 @@ const (
 func Blocks(text string) []Block {
 	var out []Block
 	open := false // the last block goes on
-	fenced := false
+	fence := "" // what closes the code that is open
 	for line := range strings.SplitSeq(text, "\n") {
 		bare := strings.TrimSpace(line)
 		mark, rest := item(bare)
 		switch last := len(out) - 1; {
-		case strings.HasPrefix(bare, "```"):
-			if fenced = !fenced; fenced {
-				out = append(out, Block{Kind: Code})
-			}
-			open = false
-		case fenced:
+		case fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, "`") == "":
+			fence = ""
+		case fence != "":
 			out[last].Lines = append(out[last].Lines, line)
+		case strings.HasPrefix(line, "```"):
+			fence = line[:len(line)-len(strings.TrimLeft(line, "`"))]
+			out, open = append(out, Block{Kind: Code}), false
 		case bare == "":
 			open = false
 		case strings.HasPrefix(line, "    ") && (!open || out[last].Kind == Code):

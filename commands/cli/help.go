@@ -40,7 +40,7 @@ func (c *helpCommand) Run(w *World) error {
 		if find(words) != nil && !w.JSON {
 			return w.usage(words)
 		}
-		return noTopic(strings.Join(words, " "))
+		return w.noTopic(strings.Join(words, " "))
 	}
 	if w.JSON {
 		return w.document(topic{page.Name, page.Title, page.Text})
@@ -81,7 +81,7 @@ func (w *World) width() int {
 }
 
 // noTopic refuses a topic and names the one that comes nearest.
-func noTopic(name string) error {
+func (w *World) noTopic(name string) error {
 	var names []string
 	for _, p := range docs.Pages() {
 		names = append(names, p.Name)
@@ -91,8 +91,11 @@ func noTopic(name string) error {
 		all = append(all, strings.TrimPrefix(l.Name, "gemline "))
 	}
 	name = shorten(name)
-	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s; gemline -- help %s would be a prompt",
-		name, meant(name, all), strings.Join(names, ", "), settings.EscapeLine(name))}
+	aside := "; gemline -- help " + settings.EscapeLine(name) + " would be a prompt"
+	if w.In == nil { // in a session
+		aside = ""
+	}
+	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, meant(name, all), strings.Join(names, ", "), aside)}
 }
 
 // shorten returns what an error repeats of a text.
