@@ -30,7 +30,7 @@ const (
 func Blocks(text string) []Block {
 	var out []Block
 	open := false // the last block goes on
-	fence := "" // what closes the code that is open
+	fence := ""   // what closes the code that is open
 	for line := range strings.SplitSeq(text, "\n") {
 		bare := strings.TrimSpace(line)
 		mark, rest := item(bare)
