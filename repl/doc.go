@@ -1,6 +1,6 @@
 // Package repl is what stands between the user and the engine: the session at
-// a terminal ([REPL]), and single runs whose output a program may read
-// ([Once]).
+// a terminal ([REPL]), single runs whose output a program may read ([Once]),
+// and conversations with a program ([Talk]).
 //
 // # Appended, never taken back
 //
