@@ -91,34 +91,10 @@ func start(args []string) (code int) {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		stray(null)
 	}
-	before, command, managed := settings.Subcommand(args, cli.Names())
-	if managed = managed && cli.Means(command); managed {
-		args = before
-	}
-	flags, err := settings.ParseFlags(args)
-	if err == nil && flags.DeleteSession != "" && !managed { // as the Gemini CLI spells it
-		managed, command = true, []string{"sessions", "delete", "--", flags.DeleteSession}
-	}
-	s := &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
-	if err != nil {
-		s.flags = settings.Wanted(args) // at least that
-	}
-	if err == nil && !managed {
-		s.demand, err = demand(flags)
-	}
-	if fd := s.flags.JSONFd; fd != nil && !managed {
-		var ferr error
-		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
-			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
-		}
-	}
-	if name := s.flags.Output; err == nil && name != "" && name != "-" && s.runs(managed) {
-		if s.output, err = repl.NewDestination(name, stdout); err != nil {
-			err = &input.Error{Message: err.Error(), Err: err}
-		}
-	}
+	s, command, err := begin(args)
+	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
-	s.interactive = err == nil && flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
+	s.interactive = err == nil && s.flags.Interactive(isTerminal(os.Stdin), isTerminal(stdout), os.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	if d := time.Duration(s.flags.Timeout); d > 0 && !s.converses() && s.flags.Batch == "" {
@@ -134,21 +110,24 @@ func start(args []string) (code int) {
 	})()
 	defer func() {
 		if v := recover(); v != nil {
-			if flags.Debug {
+			if s.flags.Debug {
 				fmt.Fprintf(stderr, "%v\n%s\n", v, debug.Stack())
 			}
 			code = s.finish(ctx, reporter(), &crash{value: v})
 		}
 	}()
+	if err == nil {
+		err = s.promise(managed)
+	}
 	switch {
 	case err != nil:
 		s.settle(managed) // which format do the settings say?
-	case !flags.Version && !flags.Help:
+	case !s.flags.Version && !s.flags.Help:
 		err = s.settle(managed)
 	}
 	switch {
 	case err != nil:
-	case flags.Version || flags.Help || flags.ListSessions:
+	case s.flags.Version || s.flags.Help || s.flags.ListSessions:
 		if err = s.inform(); err == nil {
 			return 0
 		}
@@ -160,6 +139,49 @@ func start(args []string) (code int) {
 		err = s.run(ctx, reporter())
 	}
 	return s.finish(ctx, reporter(), err)
+}
+
+// begin returns a session that knows its command line, and the sub-command to
+// carry out instead, if any. Of one that can't be parsed it knows at least
+// where and how to say so.
+func begin(args []string) (s *session, command []string, err error) {
+	before, command, managed := settings.Subcommand(args, cli.Names())
+	if managed = managed && cli.Means(command); managed {
+		args = before
+	} else {
+		command = nil
+	}
+	flags, err := settings.ParseFlags(args)
+	if err == nil && flags.DeleteSession != "" && !managed { // as the Gemini CLI spells it
+		command = []string{"sessions", "delete", "--", flags.DeleteSession}
+	}
+	if err != nil {
+		flags = settings.Wanted(args)
+	}
+	s = &session{flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
+	if fd := flags.JSONFd; fd != nil && command == nil {
+		var ferr error
+		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
+			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
+		}
+	}
+	return s, command, err
+}
+
+// promise sees to what has to hold when the run is over: what the answer is to
+// be, and where it goes.
+func (s *session) promise(managed bool) (err error) {
+	if !managed {
+		if s.demand, err = demand(s.flags); err != nil {
+			return err
+		}
+	}
+	if name := s.flags.Output; name != "" && name != "-" && s.runs(managed) {
+		if s.output, err = repl.NewDestination(name, stdout); err != nil {
+			return &input.Error{Message: err.Error(), Err: err}
+		}
+	}
+	return nil
 }
 
 // reporter returns the one who tells how the run goes and ends. A sub-command
