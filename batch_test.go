@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -381,5 +383,72 @@ func TestBatchServiceSignalled(t *testing.T) {
 	run = headless(t, s, dir, &out, &errs, "--batch", "prompts", "--batch-api")
 	if err := run.Run(); err != nil || len(batchItems(t, out.Bytes())) != 1 || len(s.Requests()) != 3 {
 		t.Errorf("%v, %d requests, stdout %q", err, len(s.Requests()), out.Bytes())
+	}
+}
+
+// The commands of docs/scale.md do what the page says: every prompt is
+// answered once, and what failed is asked again.
+func TestScale(t *testing.T) {
+	page, err := os.ReadFile("docs/scale.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, parallel, _ := strings.Cut(string(page), "```sh\n")
+	parallel, _, _ = strings.Cut(parallel, "```")
+	_, pod, _ := strings.Cut(string(page), "            - |\n")
+	pod, _, _ = strings.Cut(pod, "          env:\n")
+	for name, script := range map[string]string{
+		"parallel":   parallel,
+		"kubernetes": "for JOB_COMPLETION_INDEX in 0 1 2 3 4 5 6 7; do (" + pod + ") || (" + pod + "); done",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "parallel" {
+				need(t, "parallel")
+			}
+			dir, flaky := t.TempDir(), map[string]bool{}
+			script = strings.NewReplacer("/answers/", "", "/prompts/", "").Replace(script)
+			script += "\ncat part-*.answers"
+			var prompts strings.Builder
+			for i := range 40 {
+				fmt.Fprintf(&prompts, `{"id":"%02d","prompt":"question %d"}`+"\n", i, i)
+			}
+			write(t, dir, map[string]string{"prompts.jsonl": prompts.String()})
+			s := et.NewServer()
+			s.Respond = func(r et.Received) et.Reply {
+				if q := asks(r); strings.HasSuffix(q, "7") && !flaky[q] {
+					flaky[q] = true
+					return et.DailyQuota()
+				}
+				return et.Says("answer to " + asks(r))
+			}
+			s.Add() // from here on Respond is the server's
+			t.Cleanup(s.Close)
+			var out, errs bytes.Buffer
+			run := headless(t, s, dir, &out, &errs)
+			self := run.Path
+			if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(self, filepath.Join(dir, "bin", "gemline")); err != nil {
+				t.Fatal(err)
+			}
+			env := append(run.Env, "GEMINI_MODEL=gemini-2.5-flash", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+			run = exec.Command("bash", "-ec", script)
+			run.Dir, run.Env, run.Stdout, run.Stderr = dir, env, &out, &errs
+			if err := run.Run(); err != nil {
+				t.Errorf("%v: %s", err, errs.Bytes())
+			}
+			answered := map[string]bool{}
+			for _, it := range batchItems(t, out.Bytes()) {
+				n, _ := strconv.Atoi(it.ID)
+				if answered[it.ID] || it.Status != "success" || it.Response != fmt.Sprintf("answer to question %d", n) {
+					t.Errorf("%+v", it)
+				}
+				answered[it.ID] = true
+			}
+			if len(answered) != 40 || len(s.Requests()) != 44 {
+				t.Errorf("%d answers, %d requests, stderr %s", len(answered), len(s.Requests()), errs.Bytes())
+			}
+		})
 	}
 }
