@@ -225,3 +225,23 @@ func TestOverdue(t *testing.T) {
 		})
 	}
 }
+
+// What is ignored from the start, as under nohup, ends nothing.
+func TestIgnoredSignal(t *testing.T) {
+	process := make(chan *os.Process, 1)
+	done := et.Says("Done.")
+	done.Inspect = func(context.Context, *engine.Request) { (<-process).Signal(syscall.SIGHUP) }
+	s := et.NewServer(done)
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	run := headless(t, s, t.TempDir(), &out, &errs, "-p", "go")
+	run.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh", run.Path}, run.Args[1:]...)
+	run.Path = "/bin/sh"
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	process <- run.Process
+	if err := run.Wait(); err != nil || out.String() != "Done.\n" || errs.Len() > 0 {
+		t.Errorf("%v: %s%s", err, out.Bytes(), errs.Bytes())
+	}
+}

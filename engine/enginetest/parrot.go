@@ -12,9 +12,9 @@ import (
 // lines, and one that ends with "take your time" with a word and then nothing
 // more, not even an end.
 func NewParrot() *Server {
-	s := NewServer()
+	s := newServer(nil)
 	s.Respond, s.Forget = parrot, true
-	return s
+	return s.start()
 }
 
 // parrot answers one request.

@@ -100,7 +100,11 @@ func (r Received) Contents() []*genai.Content {
 
 // NewServer starts a Server that gives replies.
 func NewServer(replies ...Reply) *Server {
-	s := newServer(replies)
+	return newServer(replies).start()
+}
+
+// start begins to listen.
+func (s *Server) start() *Server {
 	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.server.URL
 	return s
