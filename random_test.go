@@ -23,6 +23,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/schema"
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -34,7 +35,7 @@ import (
 // Whatever a model, a server and tools come up with, what is written has the
 // published form: 500 runs, half of them over HTTP.
 func TestRandomRuns(t *testing.T) {
-	c := &chaos{reader: schematest.NewReader(t)}
+	c := newChaos(t)
 	t.Run("in memory", func(t *testing.T) {
 		for seed := range uint64(250) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,7 +66,7 @@ func TestRandomRuns(t *testing.T) {
 func FuzzRuns(f *testing.F) {
 	f.Add([]byte("some bytes to begin with"))
 	f.Add(bytes.Repeat([]byte{0, 255, 3}, 300))
-	c := &chaos{reader: schematest.NewReader(f)}
+	c := newChaos(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDice(&bytesSource{b, rand.NewPCG(0, 4)})
@@ -90,7 +91,18 @@ func (s *bytesSource) Uint64() uint64 {
 }
 
 // chaos is runs with everything that can go wrong.
-type chaos struct{ reader *schematest.Reader }
+type chaos struct {
+	reader   *schematest.Reader
+	anything *schema.Schema // which every value fits
+}
+
+func newChaos(t testing.TB) *chaos {
+	anything, err := schema.Parse([]byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &chaos{schematest.NewReader(t), anything}
+}
 
 // run carries out one prompt as the program does, with dice for the model, the
 // tools, the policy and the signals, and checks all that is written.
@@ -109,6 +121,12 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 	}
 	if d.n(4) == 0 {
 		r.Collected = d.collected()
+	}
+	if r.Collected == nil && d.n(3) == 0 {
+		r.Demand = pick(d, &repl.Demand{}, &repl.Demand{Schema: c.anything, Repairs: d.n(3)})
+		if d.n(2) == 0 { // and nothing goes wrong but the answers
+			g = et.NewScript(et.Says(d.answer()), et.Says(d.answer()), et.Says(d.answer()))
+		}
 	}
 	reporter := repl.NewReporter(format, r)
 	s := &session{flags: &settings.Flags{}}
@@ -131,7 +149,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 				stop(signalled(syscall.SIGTERM))
 			}
 		}}
-		once := &repl.Once{Engine: e, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now}
+		once := &repl.Once{Engine: e, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Demand: r.Demand}
 		return s.finish(ctx, reporter, once.Run(ctx, repl.Prompt{Text: "go " + d.text(), Piped: d.text()}))
 	}()
 	for what, text := range map[string]string{"standard output": out.String(), "the other descriptor": data.String()} {
@@ -146,6 +164,12 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 		if r.Collected != nil && shape == "text" {
 			shape = "patch"
+		}
+		if r.Demand != nil && shape == "text" {
+			shape = "code"
+			if r.Demand.Schema != nil {
+				shape = "value"
+			}
 		}
 		if err := c.check(shape, text, code); err != nil {
 			t.Fatalf("%s, %s on %s: %v\n%q", which, shape, what, err, text)
@@ -167,7 +191,11 @@ func (c *chaos) check(format, text string, code int) error {
 			return errors.New("a patch of a run that failed")
 		}
 		return nil
-	case format == "text":
+	case (format == "code" || format == "value") && code != 0 && text != "":
+		return errors.New("an answer of a run that failed")
+	case format == "value" && code == 0 && (!json.Valid([]byte(text)) || strings.Count(text, "\n") != 1):
+		return errors.New("it is no line of JSON")
+	case format == "text", format == "code", format == "value":
 		if text != "" && text != "\n" && (!strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n")) {
 			return errors.New("it does not end with one newline")
 		}
@@ -250,6 +278,16 @@ func (d *dice) text() string {
 	return b.String()
 }
 
+// answer returns text, or something that a program may want of it.
+func (d *dice) answer() string {
+	text := d.text()
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return pick(d, text, text, "```\n"+text+"\n```\n", string(quoted), "```json\n"+string(quoted)+"\n```")
+}
+
 func (d *dice) fails() error {
 	kind := model.Kind(d.n(11))
 	return pick[error](d, errors.New(d.text()), context.Canceled, engine.ErrRefused,
@@ -304,7 +342,7 @@ func (d *dice) part() *genai.Part {
 	case 7:
 		return &genai.Part{ExecutableCode: &genai.ExecutableCode{Code: d.text()}}
 	}
-	return &genai.Part{Text: d.text(), ThoughtSignature: pick(d, nil, []byte{1, 255})}
+	return &genai.Part{Text: d.answer(), ThoughtSignature: pick(d, nil, []byte{1, 255})}
 }
 
 func (d *dice) chunk() *genai.GenerateContentResponse {
