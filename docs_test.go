@@ -45,7 +45,7 @@ func TestReferencePages(t *testing.T) {
 
 func commandsPage() string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nWhat a line that begins with a slash does. Printed from the program's own table.\n\n| command | what it does |\n|---|---|\n")
+	b.WriteString("# Commands in a session\n\nWhat a line that begins with a slash does. Printed from the program's own table.\n\n| command | what it does |\n|---|---|\n")
 	var list func(prefix string, s commands.Set)
 	list = func(prefix string, s commands.Set) {
 		for _, c := range s {

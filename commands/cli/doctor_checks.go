@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,6 +244,8 @@ func (w *World) checkNetwork() finding {
 		}
 		f.Close()
 	}
+	slices.Sort(o.CAs)
+	o.CAs = slices.Compact(o.CAs) // two variables may name one file
 	text := "no proxy"
 	if p := cmp.Or(o.Proxy.HTTPSProxy, o.Proxy.HTTPProxy); p != "" {
 		text = "proxy " + masked(p)
