@@ -129,6 +129,9 @@ func (s *sums) failures() (n int) {
 // window is how many records may wait in memory for an earlier item.
 const window = 1024
 
+// patience is how long the first prompt may take before the user is told.
+const patience = 2 * time.Second
+
 // progress is how often the user is told how far it is.
 const progress = 10 * time.Second
 
@@ -138,11 +141,17 @@ const progress = 10 * time.Second
 func (r *Runner) Run(ctx context.Context) error {
 	r.reading, r.open, r.Jobs = r.read(ctx), true, max(1, r.Jobs)
 	r.sums.failed, r.ready = map[string]int{}, map[int]entry{}
-	select {
-	case first := <-r.reading:
-		return r.run(ctx, first)
-	case <-ctx.Done():
-		return ctx.Err()
+	slow := time.NewTimer(patience)
+	defer slow.Stop()
+	for {
+		select {
+		case first := <-r.reading:
+			return r.run(ctx, first)
+		case <-slow.C:
+			r.tell("waiting for the first prompt")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

@@ -383,6 +383,22 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+// Whoever waits for nothing is told.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pr, pw := io.Pipe()
+		r, _, notes := newRunner(Source{Reader: pr})
+		go func() {
+			time.Sleep(time.Minute)
+			pw.Close()
+		}()
+		r.Run(t.Context())
+		if got := strings.Join(notes.writes, "\n"); got != "batch: waiting for the first prompt" {
+			t.Error(got)
+		}
+	})
+}
+
 // Standard output is gone: nothing further is begun.
 func TestUnwritten(t *testing.T) {
 	r, _, _ := newRunner(prompts("one", "two", "three"))
