@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
 )
 
 // first makes run the first process of a container of its own, or skips.
@@ -70,5 +71,31 @@ func TestFirstProcessSignals(t *testing.T) {
 			t.Errorf("%s: code %d", sig, code)
 		}
 		checkEnd(t, "json", out.Bytes(), strings.ToLower(signalName(sig)))
+	}
+}
+
+// At a terminal, as in docker run -it, a session works: what is typed and
+// Ctrl-C reach it, once.
+func TestFirstProcessAtATerminal(t *testing.T) {
+	s := et.NewServer(et.Says("Hello."), et.Stalled(et.Streams("For ever. ")), et.Says("Still here."))
+	c := terminal(t, s)
+	run := first(t, exec.Command(c.Path, c.Args...))
+	c.Path, c.Args = run.Path, run.Args[1:]
+	term := teletype.Start(t, c)
+	term.Expect("> ")
+	term.Line("hi")
+	term.Expect("Hello.")
+	term.Expect("> ")
+	term.Line("tell me")
+	term.Expect("For ever.")
+	term.Send("\x03")
+	term.Expect("cancelled")
+	term.Expect("> ")
+	term.Line("there?")
+	term.Expect("Still here.")
+	term.Expect("> ")
+	term.Line("/quit")
+	if code := term.Exit(); code != 0 {
+		t.Errorf("code %d", code)
 	}
 }
