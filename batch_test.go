@@ -14,10 +14,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	et "gemline/engine/enginetest"
+	"gemline/repl/schema"
 )
 
 // A batchItem is a line that a batch prints.
@@ -37,6 +41,13 @@ type batchItem struct {
 func batchItems(t *testing.T, out []byte) (all []batchItem) {
 	t.Helper()
 	for l := range bytes.Lines(out) {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(l))
+		if err == nil {
+			err = batchSchema().Validate(v)
+		}
+		if err != nil {
+			t.Errorf("%v in %q", err, l)
+		}
 		var it batchItem
 		if err := json.Unmarshal(l, &it); err != nil {
 			t.Fatalf("%v in %q", err, l)
@@ -45,6 +56,15 @@ func batchItems(t *testing.T, out []byte) (all []batchItem) {
 	}
 	return all
 }
+
+var batchSchema = sync.OnceValue(func() *jsonschema.Schema {
+	text, _ := schema.Text("batch")
+	c := jsonschema.NewCompiler()
+	if doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text)); err == nil {
+		c.AddResource("batch", doc) // which MustCompile finds, or not
+	}
+	return c.MustCompile("batch")
+})
 
 var question = regexp.MustCompile(`question \d+`)
 
@@ -193,6 +213,57 @@ func stateOf(t *testing.T, dir string) (lines []struct{ Index int }) {
 		}
 	}
 	return lines
+}
+
+// Items that run side by side write, read and run commands in one directory,
+// and do not meet.
+func TestBatchTools(t *testing.T) {
+	const items = 24
+	dir := t.TempDir()
+	var prompts strings.Builder
+	for i := range items {
+		fmt.Fprintf(&prompts, "question %d\n", i)
+	}
+	write(t, dir, map[string]string{"prompts": prompts.String()})
+	s := et.NewServer()
+	s.Respond = func(r et.Received) et.Reply {
+		q := asks(r)
+		name := strings.ReplaceAll(q, " ", "-")
+		answers := 0
+		for _, c := range r.Contents() {
+			for _, p := range c.Parts {
+				if p.FunctionResponse != nil {
+					answers++
+				}
+			}
+		}
+		switch answers {
+		case 0:
+			return et.Says("", et.Call("1", "write_file", "file_path", name, "content", q))
+		case 1:
+			return et.Says("", et.Call("2", "read_file", "file_path", name), et.Call("3", "write_todos", "todos", []any{}))
+		case 3:
+			return et.Says("", et.Call("4", "run_shell_command", "command", "cat "+name+" >"+name+".copy"))
+		}
+		return et.Says("done with " + q)
+	}
+	s.Add() // from here on Respond is the server's
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, "-y", "--batch", "prompts", "-j", "8")
+	if err := run.Run(); err != nil {
+		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+	for i, it := range batchItems(t, out.Bytes()) {
+		q := fmt.Sprintf("question %d", i)
+		if it.Response != "done with "+q {
+			t.Errorf("item %d: %+v", i, it)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(q, " ", "-")+".copy"))
+		if strings.TrimSpace(string(b)) != q {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
 }
 
 // A signal ends a batch cleanly: what is done is told and kept, what is going
