@@ -132,8 +132,33 @@ func TestJobsGoneWrong(t *testing.T) {
 	}
 }
 
+// Whatever a server says of a job, it is an error or a job, and what that has
+// for a request is an answer or an error.
+func FuzzJob(f *testing.F) {
+	f.Add(`{"name":"batches/x","done":true,"response":{"inlinedResponses":{"inlinedResponses":[{"response":{"candidates":[]},"metadata":{"key":"0"}},{"error":{"code":8}},{}]}}}`)
+	f.Add(`{"name":"batches/x","metadata":{"state":"BATCH_STATE_FAILED"},"error":{"code":"x","message":7,"details":[1]}}`)
+	f.Add(`{"name":"batches/x","done":true,"error":"no"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		j, err := rawServer(t, body).Look(t.Context(), "batches/x")
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without a word")
+			}
+			return
+		}
+		if j.Name == "" || !j.Over && j.Replies != nil {
+			t.Fatalf("%+v", j)
+		}
+		for _, r := range j.Replies {
+			if (r.Response == nil) == (r.Err == nil) {
+				t.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
 // rawServer answers everything with a body.
-func rawServer(t *testing.T, body string) *model.Genai {
+func rawServer(t testing.TB, body string) *model.Genai {
 	t.Helper()
 	g, err := model.NewGenai(model.Options{APIKey: "key", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{}, Body: readCloser{strings.NewReader(body)}, Request: r}, nil

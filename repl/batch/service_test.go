@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -251,6 +252,35 @@ func TestServiceChanged(t *testing.T) {
 		r.Ask, r.Service, r.StateDir = modelled, far, dir
 		if err := r.Run(t.Context()); err != nil || responses(show(t, out)) != "re: one;re: 2;re: three;" || far.requests() != 4 {
 			t.Errorf("%v, %q, %d", err, out.writes, far.requests())
+		}
+	})
+}
+
+// A state that is kept for good submits again what failed, and only that, also
+// when the second job is waited for in a third run.
+func TestServiceKeptForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far, file := newRemote(), filepath.Join(t.TempDir(), "state")
+		for run, want := range []struct {
+			told     string
+			requests int
+		}{{"re: one;too hard;", 2}, {"re: one;", 3}, {"re: one;too hard;", 3}} {
+			ctx, cancel := context.WithCancel(t.Context())
+			r, out, notes := newRunner(prompts("one", "hard two"))
+			r.Ask, r.Service, r.StateFile = modelled, far, file
+			if run == 1 { // it is stopped when it looks
+				far.looks = 1
+				r.Service = &stopping{far, 1, cancel, new(int)}
+			}
+			err := r.Run(ctx)
+			cancel()
+			all := show(t, out)
+			if err == nil || responses(all) != want.told || far.requests() != want.requests {
+				t.Errorf("run %d: %v, told %q, %d requests, %q", run, err, responses(all), far.requests(), notes.writes)
+			}
+			if run == 2 && all[1].Attempt != 2 {
+				t.Errorf("%+v", all[1])
+			}
 		}
 	})
 }
