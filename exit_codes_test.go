@@ -22,7 +22,7 @@ func TestExitCodePage(t *testing.T) {
 			}
 		}
 	}
-	code, err := os.ReadFile("main.go")
+	code, err := os.ReadFile("commands/program/ending.go")
 	if err != nil {
 		t.Fatal(err)
 	}

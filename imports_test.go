@@ -41,6 +41,7 @@ func TestImports(t *testing.T) {
 		"gemline/tools/shell":        {},
 		"gemline/tools/workspace":    {"gemline/tools/atomic"},
 		"gemline/commands":           {"gemline/commands/cli", "gemline/engine", "gemline/engine/memory", "gemline/engine/model", "gemline/engine/policy", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/markdown", "gemline/tools/workspace"},
+		"gemline/commands/program":   {anything},
 		"gemline/commands/cli":       {"gemline/docs", "gemline/engine", "gemline/engine/auth", "gemline/engine/journal", "gemline/engine/limit", "gemline/engine/model", "gemline/engine/policy", "gemline/repl/output", "gemline/repl/schema", "gemline/settings"},
 		"gemline/docs":               {},
 		"gemline/repl":               {"gemline/commands", "gemline/engine", "gemline/engine/schema", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output", "gemline/repl/protocol", "gemline/tools/atomic"},

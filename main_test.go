@@ -241,3 +241,8 @@ func (f *faulty) Read(p []byte) (int, error) {
 	}
 	panic("oh no\nwith a second line")
 }
+
+// signalName returns the name that a record gives a signal.
+func signalName(s os.Signal) string {
+	return map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGPIPE: "SIGPIPE"}[s]
+}

@@ -1,0 +1,240 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/limit"
+	"gemline/engine/memory"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/engine/prompt"
+	"gemline/engine/tally"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/settings"
+	"gemline/settings/extension"
+	"gemline/tools"
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// A session is everything one run of the program works with.
+type session struct {
+	os          Process
+	flags       *settings.Flags
+	settings    *settings.Settings
+	warnings    []string // about the settings, told once
+	trust       settings.Trust
+	dotenv      map[string]string
+	paths       settings.Paths
+	project     settings.Project
+	interactive bool
+	json        *os.File // of --json-fd, nil without
+	count       *tally.Tally
+	budget      *limit.Budget
+	whole       *limit.Budget // of the batch that this is an item of, else nil
+	policy      *policy.Policy
+	notify      func(string)
+	demand      *repl.Demand      // nil if any answer will do
+	broken      func(error)       // told that standard output is gone
+	output      *repl.Destination // nil for standard output
+
+	workspace *workspace.Workspace
+	over      *workspace.Overlay // what is written to in place of files, if not nil
+	jobs      *shell.Jobs
+	shell     shell.Settings
+	env       tools.Env
+	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
+	tools     engine.Tools
+	setup     model.Setup
+	generator engine.Generator
+	reach     model.Reach // what the names of models stand for
+	memory    *memory.Memory
+	journal   *journal.File // nil if there is no place for it
+	system    string        // the system instruction, if not our own
+	alone     bool          // the model works without tools
+	trial     bool          // the journal is told nothing
+	engine    *engine.Engine
+	shown     atomic.Pointer[repl.Screen]
+	app       *commands.App // of a session
+	typed     *input.Shell  // the commands that the user types in a session
+	closers   []func()
+}
+
+// build makes the owners, in the order in which they need each other.
+func (s *session) build(ctx context.Context, approver engine.Approver) error {
+	s.govern()
+	past, err := s.open()
+	if err != nil {
+		return err
+	}
+	if err := s.work(); err != nil {
+		return err
+	}
+	s.equip()
+	if err := s.limit(); err != nil {
+		return err
+	}
+	if err := s.ask(); err != nil {
+		return err
+	}
+	if err := s.structure(); err != nil {
+		return err
+	}
+	if err := s.instruct(); err != nil {
+		return err
+	}
+	s.converse(approver, past)
+	return ctx.Err()
+}
+
+// instruct finds out whether the system instruction can be had: a file of the
+// user's that can't be used is no accident.
+func (s *session) instruct() error {
+	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+		return nil
+	}
+	if _, err := prompt.System(s.prompt()); err != nil {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// govern says what is allowed.
+func (s *session) govern() {
+	for _, w := range s.warnings {
+		s.notify(w)
+	}
+	s.confine()
+	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
+	s.policy.Unattended = !s.answered()
+}
+
+// open finds the session that is gone on with, or begins another.
+func (s *session) open() ([]*genai.Content, error) {
+	o, err := journal.Open(s.sessions(), journal.Choice{Resume: s.flags.Resume.Set, Which: s.flags.Resume.Value,
+		Session: s.flags.Session, ID: s.flags.SessionID})
+	if err != nil {
+		return nil, &input.Error{Message: err.Error(), Err: err}
+	}
+	if o.Fresh {
+		s.notify("there is no session to resume; this is a fresh one")
+	}
+	s.journal = o.File
+	s.closers = append(s.closers, func() { s.journal.Close() })
+	s.settings.IncludeDirs = append(s.settings.IncludeDirs, o.Directories...)
+	return o.History, nil
+}
+
+func (s *session) sessions() journal.Config {
+	return journal.Config{Dir: s.project.Chats(), ProjectHash: s.project.Hash}
+}
+
+// work makes the workspace and what commands run in.
+func (s *session) work() (err error) {
+	if s.flags.Patch || s.flags.DryRun {
+		s.over = &workspace.Overlay{}
+	}
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over,
+		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
+	if err != nil {
+		return err
+	}
+	for _, dir := range s.settings.IncludeDirs {
+		if err := s.workspace.Add(s.paths.Folder(dir)); err != nil {
+			s.notify(fmt.Sprintf("a directory to work in: %v", err))
+		}
+	}
+	for _, w := range s.workspace.Complaints() {
+		s.notify(w)
+	}
+	s.shell = shell.Settings{
+		Environ:    s.os.Environ(),
+		Inactivity: time.Duration(max(0, s.settings.Inactivity)) * time.Second,
+		PTY:        s.interactive && s.settings.Terminal,
+		Pager:      s.settings.Pager,
+		Reveal:     !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars,
+	}
+	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
+	s.closers = append(s.closers, s.jobs.Close)
+	return nil
+}
+
+// equip makes what belongs to one conversation: the tools and the memory.
+func (s *session) equip() {
+	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
+		if err := s.journal.SetDirectories(dirs); err != nil {
+			s.notify(fmt.Sprintf("the directories are not kept with the session: %v", err))
+		}
+	}
+	s.env = tools.Env{
+		Workspace: s.workspace,
+		Jobs:      s.jobs,
+		Shell:     s.shell,
+		Outputs: func() string {
+			return filepath.Join(s.project.Temp, "tool-outputs", "session-"+s.journal.ID())
+		},
+		Threshold: s.settings.Threshold,
+		Ripgrep:   s.settings.Ripgrep,
+		Model:     s.modelName,
+	}
+	if s.settings.WriteTodos {
+		s.env.Todos = &tools.Todos{}
+	}
+	s.memory = s.remember()
+	plain := func(text string) bool { return output.Visible(text) == text }
+	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
+	if s.alone {
+		return
+	}
+	s.tools = s.rehearsal.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover))
+}
+
+// collected returns what a run would have done that changes nothing.
+func (s *session) collected() repl.Collected {
+	c := repl.Collected{Patch: s.rehearsal.Patch()}
+	if !s.flags.DryRun {
+		return c
+	}
+	c.Planned = []repl.Planned{}
+	for _, step := range s.rehearsal.Steps() {
+		c.Planned = append(c.Planned, repl.Planned(step))
+	}
+	return c
+}
+
+// remember makes the memory that holds the context files.
+func (s *session) remember() *memory.Memory {
+	cfg := memory.Config{User: s.paths.User(), Roots: s.trusted, Names: s.settings.FileNames,
+		Markers: append([]string{}, s.settings.Markers...), // none is not the default
+		Flat:    s.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}
+	if s.project.Temp != "" {
+		cfg.Private = filepath.Join(s.project.Temp, "memory")
+	}
+	if s.settings.Extensions {
+		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
+			list, warnings := extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
+				Only: s.flags.Extensions, Disabled: s.settings.DisabledExtensions})
+			for _, x := range list {
+				for _, path := range x.ContextFiles {
+					if x.Active {
+						files = append(files, memory.Extra{Path: path, Within: x.Dir})
+					}
+				}
+			}
+			return files, warnings
+		}
+	}
+	return memory.New(cfg)
+}

@@ -1,0 +1,155 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/shell"
+)
+
+// commands returns what the slash commands may reach.
+func (s *session) commands(approver engine.Approver, out io.Writer) *commands.App {
+	app := &commands.App{
+		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Models: s.reach, Workspace: s.workspace,
+		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
+		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
+		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
+		Manage: func(ctx context.Context, args ...string) error {
+			w := s.world(out)
+			if screen := s.shown.Load(); screen != nil {
+				w.Secret = screen.Lines.Secret
+			}
+			return cli.Run(ctx, w, args)
+		},
+		Copy: func(ctx context.Context, text string) (string, error) {
+			return commands.Clipboard(ctx, s.os.getenv, text)
+		},
+	}
+	app.Restart = func(context.Context) error {
+		s.journal.Close()
+		o, err := journal.Open(s.sessions(), journal.Choice{})
+		if err != nil {
+			return err
+		}
+		s.journal = o.File
+		s.memory.Reload()
+		s.converse(approver, nil)
+		app.Engine = s.engine
+		return nil
+	}
+	return app
+}
+
+func (s *session) about() []commands.Fact {
+	return []commands.Fact{
+		{Name: "version", Value: s.os.Version},
+		{Name: "model", Value: s.engine.Model()},
+		{Name: "approval mode", Value: string(s.policy.Mode())},
+		{Name: "session", Value: s.journal.ID()},
+		{Name: "session file", Value: s.journal.Path()},
+		{Name: "directory", Value: s.paths.Cwd},
+		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.shell), ", "), "none")},
+	}
+}
+
+// interact holds a session at a terminal.
+func (s *session) interact(ctx context.Context) error {
+	screen, err := s.screen()
+	if err != nil {
+		return err
+	}
+	s.shown.Store(screen)
+	console, out := screen.Console, screen.Out
+	defer func() { console.Lines.Close() }() // there may be others by then
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	console.Interrupts = interrupts
+	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
+	s.notify = func(text string) { out.Line(output.Warning, "%s", text) }
+	if line := screen.Mode.Announcement(); line != "" {
+		out.Line(output.Info, "%s", line)
+	}
+	defer s.close()
+	if err := s.enter(ctx, console); err != nil {
+		return err
+	}
+	if err := s.build(ctx, asker); err != nil {
+		return err
+	}
+	s.furnish(screen)
+	app := s.commands(asker, out)
+	app.Permit, app.Screen = s.permit(console), screen.Commands()
+	desktop := app.Copy
+	app.Copy = func(ctx context.Context, text string) (string, error) { return screen.Copy(ctx, text, desktop) }
+	s.app = app
+	if err := s.offer(ctx, screen); err != nil {
+		return err
+	}
+	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker,
+		Prompt: func() string {
+			if s.shellMode() {
+				return output.Shell
+			}
+			return output.Ready
+		},
+		Expand: input.Chain(
+			s.typed.Step,           // !ls: run, nothing sent
+			app.Commands.Step(app), // /stats: done, or yields parts
+			input.Braces(s.substitute(screen.Printer)), // !{date}: judged, asked about, replaced
+			s.files().Step, // @main.go: the file's text
+			s.recall,
+		),
+		Run: s.answer,
+	}
+	return s.talk(ctx, r)
+}
+
+// talk carries out the prompt of the command line and then what is typed.
+func (s *session) talk(ctx context.Context, r *repl.REPL) error {
+	if text := s.flags.Text(); text != "" {
+		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
+			return nil
+		} else if err != nil && ctx.Err() == nil {
+			r.Out.Line(output.Failure, "%s", err)
+		}
+	}
+	err := r.Loop(ctx)
+	if !isTerminal(s.os.Stdin) {
+		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
+	}
+	if s.count.Tokens() > 0 && s.project.Temp != "" {
+		r.Out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
+	}
+	return err
+}
+
+// offer asks once, whoever asks for screen reader mode on the command line,
+// whether that is for good.
+func (s *session) offer(ctx context.Context, screen *repl.Screen) error {
+	const key = "ui.accessibility.screenReader"
+	on := s.flags.ScreenReader
+	if on == nil || !*on || screen.Stable || s.settings.Says(key) || !s.paths.Once("screen-reader-offered") {
+		return nil
+	}
+	yes, err := screen.Confirm(ctx, "shall screen reader mode be on from now on, without the flag? This is asked once.")
+	if err != nil || !yes {
+		return err
+	}
+	return s.app.Manage(ctx, "config", "set", "--", key, "true")
+}

@@ -1,0 +1,84 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/repl"
+	"gemline/settings"
+	"gemline/tools"
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// manage carries out a sub-command of the command line.
+func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
+	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	w := s.world(s.os.Stdout)
+	w.In, w.JSON = s.os.Stdin, s.flags.Format() == "json"
+	switch {
+	case !isTerminal(s.os.Stdin):
+	case s.flags.NoInput:
+		w.In = strings.NewReader("")
+	default:
+		w.Secret = s.typedSecret
+	}
+	return cli.Run(ctx, w, args)
+}
+
+// world returns what sub-commands may reach, wherever they are called.
+func (s *session) world(out io.Writer) *cli.World {
+	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
+		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
+		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
+		Toolset: s.offered, API: func() (model.Options, error) {
+			var setup model.Setup
+			err := s.pay(&setup)
+			return setup.API, err
+		}}
+}
+
+// offered returns the tools of a run, and what judges them, without making one.
+func (s *session) offered() (engine.Tools, *policy.Policy, error) {
+	if s.trust.State < settings.Unneeded {
+		s.settings.Confine()
+	}
+	ws, err := workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}})
+	if err != nil {
+		return nil, nil, err
+	}
+	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName}
+	if s.settings.WriteTodos {
+		env.Todos = &tools.Todos{}
+	}
+	p := policy.New(policy.Mode(s.settings.ApprovalMode))
+	p.Unattended = !s.interactive
+	return tools.New(env), p, nil
+}
+
+// columns returns how wide the terminal is, 0 if there is none and nobody says.
+func (s *session) columns() int {
+	if n, _, err := term.GetSize(int(s.os.Stdout.Fd())); err == nil {
+		return n
+	}
+	n, _ := strconv.Atoi(s.os.getenv("COLUMNS"))
+	return n
+}
+
+// typedSecret asks at the terminal for what is not shown.
+func (s *session) typedSecret(_ context.Context, question string) (string, error) {
+	fmt.Fprint(s.os.Stderr, question)
+	defer fmt.Fprintln(s.os.Stderr)
+	b, err := term.ReadPassword(int(s.os.Stdin.Fd()))
+	return string(b), err
+}

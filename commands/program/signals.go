@@ -1,0 +1,103 @@
+package program
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// listen lets the signals that end a program end the run instead, so that it
+// can write its final record. In a session, Ctrl-C is the session's. What was
+// ignored when the program began, as by nohup, stays ignored.
+//
+// A run that does not end soon after, or after its time is up, as when nobody
+// reads what it writes, or that is told again, is left behind, and last has a
+// moment to say how it ended. The signals stay caught until the process is gone:
+// a terminal that goes away may be noticed before its signal comes, and the exit
+// code is the same then.
+func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, exit func(int), last func(error)) (end func()) {
+	const moment = time.Second
+	signals := make(chan os.Signal, 4)
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
+		if !signal.Ignored(sig) && (sig != os.Interrupt || !interactive) {
+			signal.Notify(signals, sig)
+		}
+	}
+	// A broken pipe is an error of a write, which is told apart by stream.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		var cause error
+		select {
+		case sig := <-signals:
+			cause = signalled(sig.(syscall.Signal))
+			stop(cause)
+		case <-ctx.Done():
+			cause = context.Cause(ctx)
+		case <-done:
+			return
+		}
+		if !overdue(signals, done) {
+			return
+		}
+		said := make(chan struct{})
+		go func() { defer close(said); last(cause) }()
+		select {
+		case <-time.After(moment):
+		case <-said:
+		}
+		exit(outcome(cause).ExitCode)
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+// overdue waits for a run that was told to stop, and reports whether it is left
+// behind: after a while, or at once if it is told again. What comes together
+// with the first signal, as where a program and its group get the same one,
+// tells nothing new.
+func overdue(again <-chan os.Signal, done <-chan struct{}) bool {
+	const soon, together = 3 * time.Second, 500 * time.Millisecond
+	late, told := time.After(soon), time.Now()
+	for {
+		select {
+		case <-again:
+			if time.Since(told) > together {
+				return true
+			}
+		case <-late:
+			return true
+		case <-done:
+			return false
+		}
+	}
+}
+
+// restore leaves the terminal as it was found, whoever reads from it.
+func (s *session) restore() {
+	if screen := s.shown.Load(); screen != nil {
+		screen.Restore()
+	}
+}
+
+// signalled is the error of a run that a signal ended.
+type signalled syscall.Signal
+
+func (s signalled) Error() string { return "stopped by " + signalName(syscall.Signal(s)) }
+
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGPIPE:
+		return "SIGPIPE"
+	}
+	return s.String()
+}

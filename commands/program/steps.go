@@ -1,0 +1,92 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools"
+	"gemline/tools/shell"
+)
+
+// files is the step that reads what @path names.
+func (s *session) files() input.Files {
+	return input.Files{Workspace: s.workspace, Notify: s.notify, Search: s.settings.FileSearch,
+		Read: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
+			parts, skipped, err := tools.ReadMany(ctx, s.workspace, paths, s.memory.Discover)
+			for _, sk := range skipped {
+				if sk.Path == "" {
+					s.notify(sk.Reason)
+					continue
+				}
+				s.notify(fmt.Sprintf("%s is not read: %s", s.workspace.Rel(sk.Path), sk.Reason))
+			}
+			return parts, err
+		}}
+}
+
+// recall is the step that reads the context files, before the first prompt
+// needs them.
+func (s *session) recall(next input.Processor) input.Processor {
+	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		s.memory.Contents()
+		return next(ctx, parts)
+	}
+}
+
+// shellStep is the step for the commands that the user runs.
+func (s *session) shellStep(out *output.Writer) *input.Shell {
+	return &input.Shell{
+		Notify: func(text string) { out.Line(output.Info, "%s", text) },
+		Add: func(ctx context.Context, parts ...*genai.Part) error {
+			s.memory.Contents()
+			return s.engine.Add(ctx, parts...)
+		},
+		Run: func(ctx context.Context, command string) (string, error) {
+			o := shell.Run(ctx, shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs, Output: out.Text})
+			out.Fresh()
+			if status := o.Status(); status != "" {
+				out.Line(output.Result, "%s", status)
+			}
+			return o.Shown(), nil
+		},
+	}
+}
+
+// substitute runs a command that the user put into a prompt: judged and asked
+// about like a call of the model's.
+func (s *session) substitute(printer *repl.Printer) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, command string) (string, error) {
+		printer.Begin(time.Now())
+		result, err := s.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
+			printer.Print(ev, time.Now())
+			return nil
+		})
+		switch {
+		case errors.Is(err, context.Canceled): // no more words than that
+			return "", err
+		case err != nil:
+			return "", errors.New(engine.DisplayError(err))
+		}
+		return result.Display, nil
+	}
+}
+
+// keep stores an output that the screen shows in part.
+func (s *session) keep(name, text string) string {
+	if s.project.Temp == "" {
+		return ""
+	}
+	path, err := s.env.Keep(name, text)
+	if err != nil {
+		return ""
+	}
+	return path
+}
