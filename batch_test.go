@@ -327,7 +327,7 @@ func TestBatchUnread(t *testing.T) {
 	s.Add() // from here on Respond is the server's
 	t.Cleanup(s.Close)
 	var errs bytes.Buffer
-	run := headless(t, s, dir, nil, &errs, "-q", "--batch", "prompts")
+	run := headless(t, s, dir, nil, &errs, "--batch", "prompts")
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

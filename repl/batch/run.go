@@ -437,6 +437,9 @@ func (r *Runner) end(ctx context.Context, err error) error {
 	case r.sums.answered < r.sums.items:
 		err = ErrFailed
 	}
+	if r.lost != nil { // nobody reads: say nothing
+		return err
+	}
 	r.tell("%s", r.sums.String())
 	switch {
 	case ctx.Err() == nil && (err == nil || errors.Is(err, ErrFailed)), r.state.volatile():
