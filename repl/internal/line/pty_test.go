@@ -294,6 +294,9 @@ func TestStopAgain(t *testing.T) {
 		s.Send("\x1a")
 		s.Expect("Stopped")
 		s.Expect("shell$ ")
+		s.Line("kill %1; fg") // it heeds no hang-up
+		s.Expect("PROGRAM\"\r\n")
+		s.Expect("shell$ ")
 	}
 }
 
