@@ -71,6 +71,8 @@ func (w *watch) close() {
 	w.tell("=\n")
 	w.pipe.Close()
 	w.pipe = nil
+	late := time.AfterFunc(time.Second, func() { w.cmd.Process.Kill() }) // somebody may have stopped it
+	defer late.Stop()
 	w.cmd.Wait()
 }
 
@@ -78,8 +80,8 @@ func (w *watch) tell(format string, args ...any) {
 	if w.pipe == nil {
 		return
 	}
-	w.pipe.SetWriteDeadline(time.Now().Add(time.Second)) // somebody may have stopped it
-	fmt.Fprintf(w.pipe, format, args...)                 // or killed it; then there is none
+	w.pipe.SetWriteDeadline(time.Now().Add(time.Second)) // it need not read
+	fmt.Fprintf(w.pipe, format, args...)                 // nor be there any more
 }
 
 func (w *watch) start() {
