@@ -58,12 +58,20 @@ type Host interface {
 // An Intent describes a call before it runs: the policy judges it, the
 // approver shows it, the printer titles the call with it.
 type Intent struct {
-	Title    string   // one line, such as "edit main.go"
-	Detail   string   // in full what will happen: a diff, a command
-	Paths    []string // absolute paths that will be touched
-	Commands []string // names of the programs that will be run
-	Grants   []Grant  // what "always" may mean here, narrowest first
-	Draft    *Draft   // how the user may change the call, nil if they can't
+	Title  string   // one line, such as "edit main.go"
+	Detail string   // in full what will happen: a diff, a command
+	Paths  []string // absolute paths that will be touched
+	Grants []Grant  // what "always" may mean here, narrowest first
+	Draft  *Draft   // how the user may change the call, nil if they can't
+
+	// Of a call that runs programs, Commands are those it may run, in order;
+	// Class says how much that tells, Why what keeps the class from being
+	// better, and Writes are the paths that its redirections write to, as
+	// they stand there, relative to the directory it runs in.
+	Commands []Command
+	Class    Class
+	Why      string
+	Writes   []string
 
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.

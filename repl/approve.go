@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -166,7 +167,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		fmt.Fprintf(&b, "%v", p.Args)
 	}
 	a.Out.Text(honest(b.String()))
-	if names := p.Intent.Commands; len(names) > 0 {
+	if names := programs(p.Intent); len(names) > 0 {
 		a.Out.Line(output.Info, "it runs: %s", output.EscapeLine(strings.Join(names, ", ")))
 	}
 	if paths := p.Intent.Paths; len(paths) > 0 {
@@ -179,6 +180,18 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	if edits {
 		a.Out.Line(output.Info, "edit opens it in your editor, and what you leave there is asked about again")
 	}
+}
+
+// programs returns the names of the programs that a call would run, each once.
+// A name that is not known is as it is written.
+func programs(in engine.Intent) []string {
+	var names []string
+	for _, c := range in.Commands {
+		if name, _ := c.Program(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // edit lets the user change d and returns the arguments of the changed call,

@@ -113,7 +113,7 @@ func (s *stream) ask(q *posed) {
 	}
 	h, t := s.record("approval_request", bad || worse)
 	s.put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
-		escapedLines(in.Commands), escapedLines(in.Paths), grants, t})
+		escapedLines(programs(in)), escapedLines(in.Paths), grants, t})
 }
 
 func escapedLines(all []string) []string {

@@ -1,0 +1,63 @@
+package engine
+
+import "strings"
+
+// A Command is one simple command that a call would run.
+type Command struct {
+	Argv   []Word   // the program and its arguments; empty if only Env is set
+	Inside string   // the program that would run it, such as sudo; empty if the shell does
+	Env    []string // what is set for it, or for all that follows: NAME=value
+}
+
+// A Word is a word of a command. What it will be may not be known before the
+// command runs; then its Text is how it is written.
+type Word struct {
+	Text  string
+	Known bool
+}
+
+// Program returns the name of the program without its directory, and whether
+// it is known. On some systems names differ in nothing but case, so who
+// compares names folds them.
+func (c Command) Program() (name string, known bool) {
+	if len(c.Argv) == 0 {
+		return "", len(c.Env) > 0 // nothing is run
+	}
+	w := c.Argv[0]
+	return w.Text[strings.LastIndexByte(w.Text, '/')+1:], w.Known
+}
+
+// Words returns the words of c as far as the first that is not known.
+func (c Command) Words() []string {
+	var words []string
+	for _, w := range c.Argv {
+		if !w.Known {
+			break
+		}
+		words = append(words, w.Text)
+	}
+	return words
+}
+
+// String returns c on a line, each word as it is or as it is written.
+func (c Command) String() string {
+	words := append([]string{}, c.Env...)
+	for _, w := range c.Argv {
+		words = append(words, w.Text)
+	}
+	return strings.Join(words, " ")
+}
+
+// A Class says how well it is known what a call will run. The zero Class is
+// the least.
+type Class int
+
+// The classes.
+const (
+	Opaque   Class = iota // it may run more than its Commands
+	Readable              // it runs its Commands and no others, or some of them
+	Plain                 // Readable, and each word is known
+)
+
+// String returns the class in a word.
+func (c Class) String() string { return [...]string{"opaque", "readable", "plain"}[c] }
