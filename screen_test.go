@@ -28,10 +28,7 @@ func TestSessionInScreen(t *testing.T) {
 			if plain {
 				c.Env = append(c.Env, "ACCESSIBLE=1")
 			}
-			c.Env = append(c.Env, "SCREENDIR="+filepath.Join(dir, "sockets"), "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8")
-			if err := os.Mkdir(filepath.Join(dir, "sockets"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			c.Env = append(c.Env, "SCREENDIR="+teletype.SocketDir(t), "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8")
 			c.Args = append([]string{"-c", filepath.Join(dir, "rc"), "-U", c.Path}, c.Args...)
 			c.Path, c.Term = path, "xterm"
 			s := teletype.Start(t, c)

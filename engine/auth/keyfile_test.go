@@ -28,7 +28,7 @@ func TestReadKey(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "key")
-			if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
+			if err := errors.Join(os.WriteFile(path, []byte(c.text), c.mode), os.Chmod(path, c.mode)); err != nil { // whatever the umask
 				t.Fatal(err)
 			}
 			key, warning, err := auth.ReadKey(path)

@@ -25,9 +25,12 @@ type Command struct {
 
 	Rows, Cols int // 24 by 80 if 0
 
-	// Wait is how long Expect and Exit wait; 20 seconds if 0.
+	// Wait is how long Expect and Exit wait; a minute if 0.
 	Wait time.Duration
 }
+
+// patience is long enough for a slow machine on which much else goes on.
+const patience = time.Minute
 
 // A Session is a running program and its terminal.
 type Session struct {
@@ -84,7 +87,7 @@ func Start(t testing.TB, c Command) *Session {
 	}
 	s := &Session{t: t, cmd: cmd, tty: tty, wait: c.Wait, grown: make(chan struct{}), exited: make(chan struct{}), drained: make(chan struct{})}
 	if s.wait == 0 {
-		s.wait = 20 * time.Second
+		s.wait = patience
 	}
 	s.reader.Go(func() { defer close(s.drained); s.read() })
 	s.reader.Go(func() {

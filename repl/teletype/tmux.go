@@ -27,9 +27,9 @@ func StartTmux(t testing.TB, c Command) *Tmux {
 		}
 		t.Skip("no tmux here")
 	}
-	m := &Tmux{t: t, socket: filepath.Join(t.TempDir(), "tmux"), wait: c.Wait}
+	m := &Tmux{t: t, socket: filepath.Join(SocketDir(t), "tmux"), wait: c.Wait}
 	if m.wait == 0 {
-		m.wait = 20 * time.Second
+		m.wait = patience
 	}
 	rows, cols := c.Rows, c.Cols
 	if rows == 0 {
@@ -49,6 +49,18 @@ func StartTmux(t testing.TB, c Command) *Tmux {
 	m.tmux("set-option", "-g", "remain-on-exit", "on")
 	t.Cleanup(func() { exec.Command("tmux", "-S", m.socket, "kill-server").Run() })
 	return m
+}
+
+// SocketDir returns a new directory for sockets, whose names may be no longer
+// than a hundred bytes: those of TempDir can be. It goes when the test ends.
+func SocketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "gemline")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func (m *Tmux) tmux(args ...string) string {
