@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
@@ -62,6 +64,9 @@ func sshServer(t *testing.T) *sshd {
 		}
 		t.Skip("sshd wants a directory /run/sshd")
 	}
+	if os.Getuid() != 0 && !terminalsBelong(t) {
+		t.Skip("sshd wants to give terminals to the group tty, and only root may")
+	}
 	s := &sshd{t: t, dir: t.TempDir()}
 	for _, name := range []string{"host", "key"} {
 		if out, err := exec.Command(keygen, "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", s.file(name)).CombinedOutput(); err != nil {
@@ -99,6 +104,25 @@ func sshServer(t *testing.T) *sshd {
 		}
 	})
 	return s
+}
+
+// terminalsBelong reports whether new terminals have the group that sshd wants
+// them to have.
+func terminalsBelong(t *testing.T) bool {
+	t.Helper()
+	control, tty, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer control.Close()
+	defer tty.Close()
+	info, err := tty.Stat()
+	group, gerr := user.LookupGroup("tty")
+	if err != nil || gerr != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && fmt.Sprint(stat.Gid) == group.Gid
 }
 
 func (s *sshd) file(name string) string { return filepath.Join(s.dir, name) }

@@ -20,6 +20,9 @@ import (
 // opens no directory of the project but .gemini, talks to nobody and starts no
 // program. What is there is many directories, context files and extensions.
 func TestStartLooksAtLittle(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root sees what names a program uses that conceals its memory")
+	}
 	tracer := tracing(t)
 	for _, c := range []struct{ name, trust, answer string }{{"trusted", "true", ""}, {"unknown", "", "n"}} {
 		t.Run(c.name, func(t *testing.T) {

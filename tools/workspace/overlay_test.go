@@ -80,6 +80,9 @@ func kind(err error) string {
 	return err.Error()
 }
 
+// own is a mode without what a umask may have taken from it.
+func own(mode fs.FileMode) fs.FileMode { return mode &^ 0o077 }
+
 // appearance is all that can be known of a workspace by looking at it.
 func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 	var all strings.Builder
@@ -95,7 +98,7 @@ func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 					found = append(found, "error at "+at)
 					continue
 				}
-				found = append(found, fmt.Sprint(e.Path, e.Type, e.Ignored, e.Info.Name(), e.Info.Mode(), e.Type.IsDir() || e.Info.Size() > -1))
+				found = append(found, fmt.Sprint(e.Path, e.Type, e.Ignored, e.Info.Name(), own(e.Info.Mode()), e.Type.IsDir() || e.Info.Size() > -1))
 			}
 			slices.Sort(found)
 			say("walk %d of %q: %s", i, at, strings.Join(found, "\n "))
@@ -114,7 +117,7 @@ func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 		say("list %q: %v %v", at, names, err != nil)
 		f, err := w.ReadText(path)
 		if err == nil {
-			say("text of %q: %q %v %v %v", at, f.Text, f.Format, f.Size, f.Mode)
+			say("text of %q: %q %v %v %v", at, f.Text, f.Format, f.Size, own(f.Mode))
 		} else {
 			say("text of %q: %v", at, err)
 		}
@@ -124,9 +127,9 @@ func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 			if info, err := look(path); at == "" {
 				continue // it is called as the test likes
 			} else if err == nil && info.Mode().IsRegular() {
-				say("stat %q: %s %v %d", at, info.Name(), info.Mode(), info.Size())
+				say("stat %q: %s %v %d", at, info.Name(), own(info.Mode()), info.Size())
 			} else if err == nil {
-				say("stat %q: %s %v", at, info.Name(), info.Mode())
+				say("stat %q: %s %v", at, info.Name(), own(info.Mode()))
 			} else {
 				say("stat %q: %v", at, missing(err))
 			}
@@ -161,7 +164,7 @@ func snapshot(t testing.TB, dir string) string {
 
 func TestOverlayChanges(t *testing.T) {
 	dir := tree(t, map[string]string{"b": "old\n", "same": "x", "run": "#!", "locked": "l"})
-	for name, mode := range map[string]fs.FileMode{"run": 0o755, "locked": 0o400} {
+	for name, mode := range map[string]fs.FileMode{"b": 0o644, "run": 0o755, "locked": 0o400} {
 		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
 			t.Fatal(err)
 		}
