@@ -150,11 +150,13 @@ func (b behaviour) play(t *testing.T, kind string) (fault string) {
 	if b.env == "no size" {
 		s.Resize(0, 0)
 	}
-	within := 20 * time.Second
+	within := time.Minute
 	if kind == "bare" && !b.bare {
 		within = 3 * time.Second // where it hangs, it hangs
 	}
-	see(s, `> `, 20*time.Second)
+	if len(b.keys) > 0 {
+		see(s, `> `, time.Minute)
+	}
 	for i, keys := range b.keys {
 		if i > 0 {
 			see(s, `paste 1: [^>]*$|info: `, within)
