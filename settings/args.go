@@ -34,8 +34,10 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 		if args = rest; !given && !fl.IsBool() {
 			return nil, usage("--%s needs a value", fl.Name)
 		}
-		if value == "" && (fl.Name == "json-schema" || fl.Name == "output") {
-			return nil, usage("--%s needs a value, and has an empty one", fl.Name) // a variable that is not set
+		if given {
+			if err := senseless(fl, value); err != nil {
+				return nil, err
+			}
 		}
 		if seen[fl.Name] && (fl.Name == "prompt" || fl.Name == "prompt-interactive") {
 			return nil, usage("--%s is given twice", fl.Name)
@@ -51,6 +53,23 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 		flags = append(append(flags, "--"), words...)
 	}
 	return flags, nil
+}
+
+// blank are the flags for which nothing means something.
+var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "extensions", "include-directories"}
+
+// senseless refuses a value that would make of a flag the opposite: nothing,
+// which is mostly a variable that is not set, would be no flag, and a limit of
+// zero no limit.
+func senseless(fl *kong.Flag, value string) error {
+	if value == "" && !slices.Contains(blank, fl.Name) {
+		return usage("--%s needs a value, and has an empty one", fl.Name)
+	}
+	bounds := strings.HasPrefix(fl.Name, "max-") && fl.Name != "max-repairs" || fl.Name == "jobs"
+	if n, err := strconv.ParseFloat(value, 64); bounds && err == nil && n == 0 {
+		return usage("--%s must be above zero", fl.Name)
+	}
+	return nil
 }
 
 // flagNames are the flags by what they are called.

@@ -256,7 +256,8 @@ func ParseFlags(args []string) (*Flags, error) {
 func Reword(message string) string { return ours.Replace(message) }
 
 var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of ", `","`, `", "`,
-	"expected a valid 64 bit int but got", "must be a whole number, not", " but got ", ", not ")
+	"expected a valid 64 bit int but got", "must be a whole number, not",
+	"expected a float but got", "must be a number, not", `" (string)`, `"`, " but got ", ", not ")
 
 func parser(f *Flags) (*kong.Kong, error) {
 	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))

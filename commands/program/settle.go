@@ -17,7 +17,7 @@ import (
 func (s *session) settle(managed bool) error {
 	here, err := os.Getwd()
 	if err != nil {
-		return fmt.Errorf("the working directory is gone: %w", err)
+		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)
 	}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, s.os.getenv("GEMINI_CLI_HOME"), here)

@@ -66,7 +66,7 @@ func TestClassify(t *testing.T) {
 			Auth, true, 0, "in a browser"},
 		{"unknown model", 404, body(404, "models/m is not found"), NotFound, true, 0, "model m: models/m is not found (404 S)"},
 		{"bad", 400, body(400, "Invalid value"), BadRequest, true, 0, "the request was refused: Invalid value (400 S)"},
-		{"too large", 413, "", Overflow, true, 0, "/compress"},
+		{"too large", 413, "", Overflow, true, 0, "/clear"},
 		{"proxy", 407, "", Config, true, 0, "NAME:PASSWORD"},
 		{"teapot", 418, "I am a teapot", BadRequest, true, 0, "I am a teapot (418)"},
 		{"code in the body", 200, body(503, "overloaded"), Unavailable, false, 0, "(503 S)"},

@@ -93,7 +93,7 @@ const (
 	hintNetwork  = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
-	hintOverflow = "shorten the conversation with /compress, or begin another with /clear"
+	hintOverflow = "send less, or begin another conversation with /clear"
 	hintRephrase = "say it in other words"
 )
 
