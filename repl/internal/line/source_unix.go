@@ -214,12 +214,18 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
-// ahead returns what was typed since the last read and not shown.
+// ahead returns what was typed since the last read and not shown. A Ctrl-D is
+// a 0 in it, as the terminal makes of one while it hands out lines, and does not
+// of one that comes while it is being emptied.
 func (s *source) ahead() []byte {
 	if !s.unseen.Load() {
 		return nil
 	}
-	return s.drop()
+	typed := s.drop()
+	if t, err := s.modes.original(); err == nil {
+		typed = bytes.ReplaceAll(typed, []byte{t.Cc[unix.VEOF]}, []byte{0})
+	}
+	return typed
 }
 
 // drop takes what was typed and not yet read out of the terminal, half a line
