@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,13 +19,16 @@ import (
 	"gemline/engine/policy"
 )
 
-// tool returns a tool that takes a minute.
+// tool returns a tool whose first call takes a minute, the next one two, and
+// so on, so that those that run side by side end in order.
 func tool(name string) engine.Tool {
+	var calls atomic.Int64
 	return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Kind: engine.Read,
 		Prepare: func(context.Context, map[string]any) (engine.Call, error) {
+			takes := time.Duration(calls.Add(1)) * time.Minute
 			return engine.Call{Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 				select {
-				case <-time.After(time.Minute):
+				case <-time.After(takes):
 					return engine.Result{Text: "ok"}, nil
 				case <-ctx.Done():
 					return engine.Result{}, ctx.Err()

@@ -23,7 +23,7 @@ type Command struct {
 	Dir  string
 	Term string // "dumb" if empty; "-" leaves TERM unset
 
-	Rows, Cols int // 24 by 80 if 0
+	Rows, Cols int // 24 by 80 if 0; negative for a terminal that does not know
 
 	// Wait is how long Expect and Exit wait; a minute if 0.
 	Wait time.Duration
@@ -69,11 +69,11 @@ func Start(t testing.TB, c Command) *Session {
 		cmd.Env = append(cmd.Env, "TERM="+c.Term)
 	}
 	size := &pty.Winsize{Rows: 24, Cols: 80}
-	if c.Rows > 0 {
-		size.Rows = uint16(c.Rows)
+	if c.Rows != 0 {
+		size.Rows = uint16(max(c.Rows, 0))
 	}
-	if c.Cols > 0 {
-		size.Cols = uint16(c.Cols)
+	if c.Cols != 0 {
+		size.Cols = uint16(max(c.Cols, 0))
 	}
 	tty, err := pty.StartWithSize(cmd, size)
 	if errors.Is(err, pty.ErrUnsupported) {

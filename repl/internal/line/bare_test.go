@@ -146,10 +146,10 @@ func (b behaviour) play(t *testing.T, kind string) (fault string) {
 	case "from pipe":
 		c.Path, c.Args = "sh", []string{"-c", `printf 'a\tb\027\020\n' | "$1"`, "sh", exe}
 	}
-	s := teletype.Start(t, c)
 	if b.env == "no size" {
-		s.Resize(0, 0)
+		c.Rows, c.Cols = -1, -1
 	}
+	s := teletype.Start(t, c)
 	within := time.Minute
 	if kind == "bare" && !b.bare {
 		within = 3 * time.Second // where it hangs, it hangs
