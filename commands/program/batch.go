@@ -51,7 +51,7 @@ func (s *session) batch(ctx context.Context) (err error) {
 	if err := s.ask(); err != nil {
 		return err
 	}
-	out, err := batch.Create(s.flags.Output, s.os.Stdout)
+	out, err := batch.Create(s.flags.Output, s.os.Stdout, source)
 	if err != nil {
 		return err
 	}
@@ -122,6 +122,9 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 		return err
 	}
 	x.equip()
+	if err := x.files().Check(ctx, t.Files); err != nil {
+		return err
+	}
 	if err := x.structure(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"gemline/repl"
 	"gemline/repl/input"
 )
 
@@ -15,19 +16,20 @@ import (
 // file beside the one that was asked for, which gets them when the batch is at
 // its end, all or nothing.
 type Output struct {
-	io.Writer
-	file    *os.File // nil if the Writer is somebody else's
+	to      io.Writer
+	name    string   // as the user gave it
+	file    *os.File // nil if what is written to is somebody else's
 	partial string   // empty if the file itself is written to: it is a pipe or a device
 	path    string
 }
 
 // Create returns the Output for the file path, or for w if that is empty or a
-// hyphen. The error is an [*input.Error].
-func Create(path string, w io.Writer) (*Output, error) {
+// hyphen, of a batch that comes from source. The error is an [*input.Error].
+func Create(path string, w io.Writer, source Source) (*Output, error) {
 	if path == "" || path == "-" {
-		return &Output{Writer: w}, nil
+		return &Output{to: w}, nil
 	}
-	o := &Output{path: path}
+	o := &Output{name: path, path: path}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		o.path = real
 	}
@@ -36,6 +38,8 @@ func Create(path string, w io.Writer) (*Output, error) {
 	switch {
 	case err == nil && info.IsDir():
 		err = errors.New(path + " is a directory")
+	case source.is(o.path), source.is(o.path + ".partial"):
+		err = errors.New(path + " would replace the batch")
 	case err == nil && !info.Mode().IsRegular():
 		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
 	case err == nil || errors.Is(err, fs.ErrNotExist):
@@ -48,8 +52,25 @@ func Create(path string, w io.Writer) (*Output, error) {
 	if err != nil {
 		return nil, &input.Error{Message: "--output: " + err.Error(), Err: err}
 	}
-	o.Writer = o.file
+	o.to = o.file
 	return o, nil
+}
+
+// Write writes to the file. The error is a [*repl.DestinationError], unless it
+// is no file of the Output's.
+func (o *Output) Write(b []byte) (int, error) {
+	n, err := o.to.Write(b)
+	if err != nil && o.file != nil {
+		err = o.lost(err)
+	}
+	return n, err
+}
+
+func (o *Output) lost(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &repl.DestinationError{Name: o.name, Err: err}
 }
 
 // Finish gives the file its name, if the batch came to its end. Otherwise, what
@@ -64,7 +85,7 @@ func (o *Output) Finish(whole bool) (left string, err error) {
 		return o.partial, o.file.Close()
 	}
 	if err := cmp.Or(o.file.Sync(), o.file.Close(), os.Rename(o.partial, o.path)); err != nil {
-		return o.partial, err
+		return o.partial, o.lost(err)
 	}
 	return "", nil
 }

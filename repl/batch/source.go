@@ -53,6 +53,16 @@ func Open(path string, stdin io.Reader) (Source, error) {
 	return Source{Reader: f, Name: path}, nil
 }
 
+// is reports whether path is the file that the batch is read from.
+func (s Source) is(path string) bool {
+	if s.Name == "" {
+		return false
+	}
+	a, err := os.Stat(s.Name)
+	b, berr := os.Stat(path)
+	return err == nil && berr == nil && os.SameFile(a, b)
+}
+
 // later opens a file when it is first read: a pipe has that wait for somebody
 // to write to it.
 type later struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,7 @@ type target struct {
 	paths []string // absolute
 	end   int      // of the reference, if less of it was meant than could be
 	told  bool     // the user was told why it is nothing
+	why   string   // it is nothing
 }
 
 // Step is the [Step] of f.
@@ -58,6 +60,22 @@ func (f Files) Step(next Processor) Processor {
 		}
 		return next(ctx, parts)
 	}
+}
+
+// Check returns an [*Error] if one of paths can't be used, where that is no
+// matter of taste: they are meant to the letter.
+func (f Files) Check(ctx context.Context, paths []string) error {
+	f.Notify = nil
+	for _, path := range paths {
+		t := target{}
+		if path != "" && sane(path) {
+			t = f.look(ctx, ref{name: path, literal: true}, path)
+		}
+		if len(t.paths) == 0 {
+			return &Error{Message: fmt.Sprintf("the file %q: %s", path, cmp.Or(t.why, "there is no such file"))}
+		}
+	}
+	return nil
 }
 
 func (f Files) expand(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -200,7 +218,7 @@ func (f Files) take(r ref, path string, info fs.FileInfo) target {
 		if !r.mail {
 			say(f.Notify, "@%s: %s; sent as text", r.name, why)
 		}
-		return target{told: true}
+		return target{told: true, why: why}
 	}
 	var outside *workspace.OutsideError
 	switch _, err := f.Workspace.Resolve(path); {

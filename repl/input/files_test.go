@@ -142,6 +142,36 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestFilesCheck(t *testing.T) {
+	dir := project(t, ".geminiignore", "a.txt", "my file.txt", "src/b.txt", "secret.txt")
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}, RespectGemini: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Files{Workspace: ws, Search: true, Notify: func(text string) { t.Errorf("told %q", text) }}
+	for _, test := range []struct {
+		path, want string
+	}{
+		{"a.txt", ""},
+		{"my file.txt", ""},
+		{"src", ""},
+		{"b.txt", "there is no such file"}, // not even with a search
+		{"*.txt", "there is no such file"},
+		{"a\nb", "there is no such file"},
+		{"", "there is no such file"},
+		{"secret.txt", "an ignore file names it"},
+		{"../a.txt", "there is no such file"},
+	} {
+		err := f.Check(t.Context(), []string{"a.txt", test.path})
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: got %v; want %q", test.path, err, test.want)
+		}
+		if err != nil && !errors.As(err, new(*Error)) {
+			t.Errorf("%q: %T", test.path, err)
+		}
+	}
+}
+
 func TestFilesUnreadable(t *testing.T) {
 	dir := project(t, "a.txt")
 	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
