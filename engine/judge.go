@@ -9,6 +9,7 @@ import (
 type Proposal struct {
 	ID     string // the call's, as in its events
 	Tool   Tool
+	Agent  string // whose call it is; empty for the model that the user talks to
 	Args   map[string]any
 	Intent Intent
 }

@@ -22,6 +22,12 @@ type Tool struct {
 	// Kind is the class of what the tool does.
 	Kind Kind
 
+	// Server is the name of the MCP server that the tool comes from, empty
+	// for one of our own, and Annotations are what the server says of it,
+	// which nobody has checked.
+	Server      string
+	Annotations map[string]any
+
 	// When reports whether the tool is there at the moment; nil means
 	// always. It is asked before every request.
 	When func() bool

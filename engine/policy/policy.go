@@ -3,13 +3,28 @@
 //
 // # Never wider than asked for
 //
-// An approval mode and what the user granted in this session are all that
-// allows a call. A tool of an unknown kind is always asked about, and in plan
-// mode no grant lets a call change anything.
+// Rules decide, those that come with the program ([Defaults]) among them, and
+// what the user granted in this session. Denials of the user and of the
+// administrator come before everything else, in every mode; what projects and
+// extensions bring can only ask and deny. In plan mode nothing lets a call
+// change anything.
+//
+// # Rules are about words
+//
+// What a rule says of commands is compared with the words that would be run,
+// command by command, and never with the text of a script. A rule that allows
+// has to fit exactly; one that asks or denies fits as soon as it may be meant.
+//
+// # All or nothing
+//
+// A file of rules that is not understood is an error, with the place: nobody
+// knows what it would have denied.
 package policy
 
 import (
-	"fmt"
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 
 	"gemline/engine"
@@ -38,12 +53,33 @@ type Policy struct {
 
 	mu      sync.Mutex
 	mode    Mode
+	rules   []Rule
 	granted map[engine.Grant]bool
 }
 
-// New returns a Policy that has granted nothing yet.
-func New(mode Mode) *Policy {
-	return &Policy{mode: mode, granted: map[engine.Grant]bool{}}
+// New returns a Policy that judges by the rules that come with the program and
+// by others, and has granted nothing yet. The order of the rules does not
+// matter.
+func New(mode Mode, others ...Rule) *Policy {
+	return &Policy{mode: mode, rules: append(Defaults(), others...), granted: map[engine.Grant]bool{}}
+}
+
+// As returns a copy of p that judges with a user there, or without one.
+func (p *Policy) As(unattended bool) *Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &Policy{Unattended: unattended, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+}
+
+// Rules returns the rules, the strongest first, and of equals the stricter.
+func (p *Policy) Rules() []Rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := slices.Clone(p.rules)
+	slices.SortStableFunc(list, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)))
+	})
+	return list
 }
 
 // Mode returns the mode in force.
@@ -58,48 +94,6 @@ func (p *Policy) SetMode(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = m
-}
-
-// Offers implements [engine.Policy].
-func (p *Policy) Offers(t engine.Tool) bool {
-	if t.Kind == engine.Converse && p.Unattended {
-		return false
-	}
-	return p.Mode() != Plan || looks(t.Kind)
-}
-
-// Judge implements [engine.Policy].
-func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	kind := q.Tool.Kind
-	if kind == engine.Converse && p.Unattended {
-		return engine.Deny, fmt.Sprintf("Nobody is there to answer %s: it works in a session at a terminal only. "+
-			"Take what is most likely meant, and say so.", q.Tool.Name())
-	}
-	switch p.mode {
-	case Plan:
-		if looks(kind) {
-			return engine.Allow, ""
-		}
-		return engine.Deny, fmt.Sprintf("Plan mode is read-only, and %s changes things. Describe the change instead; "+
-			"the user can leave plan mode with --approval-mode default.", q.Tool.Name())
-	case Yolo:
-		return engine.Allow, ""
-	case AutoEdit:
-		if kind == engine.Edit || kind == engine.Fetch {
-			return engine.Allow, ""
-		}
-	}
-	if looks(kind) {
-		return engine.Allow, ""
-	}
-	for _, g := range q.Intent.Grants {
-		if p.granted[key(g)] {
-			return engine.Allow, ""
-		}
-	}
-	return engine.Ask, ""
 }
 
 // looks reports whether calls of a kind only look at the workspace, or not

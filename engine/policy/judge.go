@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// A Finding is what the rules make of a call, or of one of its commands.
+type Finding struct {
+	Command string // as it would be run; empty for the call as a whole
+	Inside  string // what would run it, if that is not the shell
+	Verdict engine.Verdict
+	Rule    *Rule  // what decides; nil if nothing is said
+	Why     string // what decides, if it is no rule or not the rule alone
+}
+
+// An Explanation is a judgement with its reasons.
+type Explanation struct {
+	Finding            // about the call
+	Commands []Finding // of a shell command, in order
+	Class    string    // of a shell command: plain, readable or opaque
+	Reason   string    // what the model is told of a denial
+}
+
+// Judge implements [engine.Policy].
+func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, string) {
+	e := p.Explain(q)
+	return e.Verdict, e.Reason
+}
+
+// Explain judges a call and says why.
+func (p *Policy) Explain(q engine.Proposal) Explanation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.ask(q)
+	var e Explanation
+	if q.Tool.Name() == Shell {
+		e = p.script(u)
+	} else {
+		e.Finding = p.decide(&u)
+	}
+	if e.Verdict == engine.Ask && p.said(q, e.Rule) {
+		e.Verdict, e.Why = engine.Allow, "you said always, for this session"
+	}
+	if e.Verdict == engine.Deny {
+		e.Reason = e.reason(q.Tool.Name())
+	}
+	return e
+}
+
+// decide finds the rule that counts. Denials of the user and of the
+// administrator come first; then the strongest rule counts, and after it
+// whatever projects and extensions narrow.
+//
+// In plan mode no rule but one that denies is about a call that may change
+// something.
+func (p *Policy) decide(u *question) Finding {
+	var deny, base, narrow *Rule
+	look := u.mode != Plan || looks(u.Tool.Kind)
+	for i := range p.rules {
+		r := &p.rules[i]
+		switch {
+		case r.Verdict != engine.Deny && !look, !r.matches(u):
+		case r.Verdict == engine.Deny && r.Tier.first():
+			deny = stronger(deny, r)
+		case r.Tier.narrows():
+			narrow = stricter(narrow, r)
+		default:
+			base = stronger(base, r)
+		}
+	}
+	if deny != nil {
+		return Finding{Verdict: engine.Deny, Rule: deny}
+	}
+	if base == nil && !look {
+		return Finding{Verdict: engine.Deny, Why: "plan mode is read-only"}
+	}
+	f := Finding{Verdict: engine.Ask, Rule: base}
+	if base != nil {
+		f.Verdict = base.Verdict
+	}
+	if narrow != nil && strictness(narrow.Verdict) > strictness(f.Verdict) {
+		f = Finding{Verdict: narrow.Verdict, Rule: narrow}
+	}
+	return f
+}
+
+// script judges a call of the shell: it runs unasked if each of its commands
+// may and nothing else can be run by it, and not at all if one of them is
+// denied or could be.
+func (p *Policy) script(u question) Explanation {
+	e := Explanation{Class: u.Intent.Class.String()}
+	whole := p.decide(&u)
+	worst := whole
+	if len(u.Intent.Commands) > 0 && whole.Verdict != engine.Deny {
+		worst = Finding{Verdict: engine.Allow}
+	}
+	unknown := u.Intent.Class == engine.Opaque
+	if r := whole.Rule; r != nil && r.Args != nil && strictness(whole.Verdict) > strictness(worst.Verdict) {
+		worst = whole
+	}
+	for i := range u.Intent.Commands {
+		c := &u.Intent.Commands[i]
+		v := u.about(c)
+		f := p.decide(&v)
+		f.Command, f.Inside = c.String(), c.Inside
+		e.Commands = append(e.Commands, f)
+		if _, known := c.Program(); !known {
+			unknown = true
+		}
+		if worst.Rule == nil && worst.Verdict == f.Verdict || strictness(f.Verdict) > strictness(worst.Verdict) {
+			worst = f
+		}
+	}
+	e.Finding = worst
+	e.Finding.Command, e.Finding.Inside = "", ""
+	if e.Verdict == engine.Deny {
+		return e
+	}
+	if unknown {
+		if r := p.hidden(&u); r != nil {
+			e.Finding = Finding{Verdict: engine.Deny, Rule: r,
+				Why: "it can't be told what this runs" + because(u.Intent.Why) + ", and there is a rule that denies commands"}
+			return e
+		}
+	}
+	if e.Verdict == engine.Allow && u.Intent.Class != engine.Plain && u.mode != Yolo {
+		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this is %s%s", u.Intent.Class, because(u.Intent.Why))
+	}
+	return e
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + oneLine(why) + ")"
+}
+
+// hidden returns the strongest rule that denies some commands of the shell.
+func (p *Policy) hidden(u *question) (found *Rule) {
+	for i := range p.rules {
+		r := &p.rules[i]
+		if r.Verdict != engine.Deny || !r.bounded() || !r.concerns(u) {
+			continue
+		}
+		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }
+		if !slices.ContainsFunc(r.except, spared) {
+			found = stronger(found, r)
+		}
+	}
+	return found
+}
+
+// said reports whether the user has said "always" to the call in this session.
+// Only a rule of more weight has it asked about all the same.
+func (p *Policy) said(q engine.Proposal, by *Rule) bool {
+	if by != nil && by.Tier.first() && by.rank() > int(User)*1000+saved {
+		return false
+	}
+	return slices.ContainsFunc(q.Intent.Grants, func(g engine.Grant) bool { return p.granted[key(g)] })
+}
+
+// reason says to the model why a call is denied, and by what.
+func (e Explanation) reason(tool string) string {
+	r := e.Rule
+	if r == nil {
+		return sentence(e.Why)
+	}
+	said := strings.ReplaceAll(r.Message, "{tool}", tool)
+	if r.Tier == BuiltIn && said != "" {
+		return said
+	}
+	what := tool
+	for _, f := range e.Commands {
+		if f.Rule == r && f.Verdict == engine.Deny {
+			what = f.Command
+			break
+		}
+	}
+	var parts []string
+	if e.Why != "" {
+		parts = append(parts, sentence(e.Why))
+	} else if said != "" {
+		parts = append(parts, said)
+	}
+	parts = append(parts, fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what)))
+	return strings.Join(parts, " ")
+}
+
+// sentence returns s as one.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}
+
+// Offers implements [engine.Policy]. A tool is not offered if no call of it
+// could run.
+func (p *Policy) Offers(t engine.Tool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := p.ask(engine.Proposal{Tool: t})
+	look := u.mode != Plan || looks(t.Kind)
+	var deny, base, narrow *Rule
+	for i := range p.rules {
+		r := &p.rules[i]
+		switch {
+		case !r.concerns(&u), r.Verdict == engine.Deny && r.bounded(), r.Verdict != engine.Deny && !look:
+		case r.Verdict == engine.Deny && r.Tier.first():
+			deny = r
+		case r.Tier.narrows():
+			narrow = stricter(narrow, r)
+		default:
+			base = stronger(base, r)
+		}
+	}
+	return deny == nil && (base != nil || look) && (base == nil || base.Verdict != engine.Deny) &&
+		(narrow == nil || narrow.Verdict != engine.Deny)
+}
+
+// Concerning returns the rules that may decide about a tool in this mode, the
+// strongest first.
+func (p *Policy) Concerning(t engine.Tool) []Rule {
+	p.mu.Lock()
+	u := p.ask(engine.Proposal{Tool: t})
+	p.mu.Unlock()
+	return slices.DeleteFunc(p.Rules(), func(r Rule) bool { return !r.concerns(&u) })
+}

@@ -1,0 +1,123 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+)
+
+// Lists are what the settings say about tools: names, of which that of the
+// shell may be followed by the beginning of a command in parentheses, as in
+// run_shell_command(git status).
+type Lists struct {
+	Core    []string // the only tools there are, if not nil; they run unasked
+	Allowed []string // tools that run unasked
+	Exclude []string // tools that do not run
+	Confirm []string // tools that are asked about
+
+	Servers  []string // of MCP, whose tools run unasked, but for plan mode
+	Excluded []string // of MCP, whose tools do not run
+}
+
+// Rules returns the rules that the lists stand for. Of a tier that can only
+// narrow they are those that do. The error, a [FileError], names from, which
+// says where the lists come from.
+func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
+	b := builder{tier: tier, from: from}
+	for _, s := range l.Excluded {
+		b.add(Rule{Tools: []string{"*"}, Server: s, Verdict: engine.Deny, Priority: 900, text: "mcp.excluded"})
+	}
+	b.each("tools.exclude", l.Exclude, engine.Deny, 400)
+	b.each("tools.confirmationRequired", l.Confirm, engine.Ask, 350)
+	if !tier.narrows() {
+		b.allowed(l.Allowed)
+		for _, s := range l.Servers {
+			b.add(Rule{Tools: []string{"*"}, Server: s, Modes: acting, Verdict: engine.Allow, Priority: 200, text: "mcp"})
+		}
+	}
+	if l.Core != nil {
+		core := b.list("tools.core", l.Core, engine.Allow, 250)
+		if !tier.narrows() {
+			for _, r := range core {
+				r.Modes = acting
+				b.add(r)
+			}
+		}
+		b.add(Rule{Tools: []string{"*"}, Verdict: engine.Deny, Priority: 240, except: core, text: "tools.core"})
+	}
+	return b.rules, b.err
+}
+
+// acting are the modes in which something may be done.
+var acting = []Mode{Default, AutoEdit, Yolo}
+
+// A builder collects rules, and keeps the first mistake.
+type builder struct {
+	tier  Tier
+	from  string
+	rules []Rule
+	err   error
+}
+
+func (b *builder) add(r Rule) {
+	r.Tier, r.File = b.tier, b.from
+	b.rules = append(b.rules, r)
+}
+
+func (b *builder) each(key string, entries []string, v engine.Verdict, priority int) {
+	for _, r := range b.list(key, entries, v, priority) {
+		b.add(r)
+	}
+}
+
+// allowed adds the rules of tools.allowed. Where it names commands of the
+// shell, others do not run.
+func (b *builder) allowed(entries []string) {
+	list := b.list("tools.allowed", entries, engine.Allow, 300)
+	var commands []Rule
+	named := false
+	for _, r := range list {
+		b.add(r)
+		if same(r.Tools[0], Shell) {
+			commands, named = append(commands, r), named || r.Prefixes != nil
+		}
+	}
+	if named {
+		b.add(Rule{Tools: []string{Shell}, Verdict: engine.Deny, Priority: 290, except: commands, text: "tools.allowed",
+			Message: "Only the commands that tools.allowed names may run."})
+	}
+}
+
+// list returns a rule for each entry.
+func (b *builder) list(key string, entries []string, v engine.Verdict, priority int) (rules []Rule) {
+	for _, entry := range entries {
+		r := Rule{Verdict: v, Priority: priority, text: key + " " + quoted(entry)}
+		name, rest, command := strings.Cut(strings.TrimSpace(entry), "(")
+		problem := ""
+		if command {
+			inner, closed := strings.CutSuffix(rest, ")")
+			var words []string
+			switch words, problem = split(inner); {
+			case !closed:
+				problem = "lacks a closing parenthesis"
+			case !same(name, Shell):
+				problem = fmt.Sprintf("has a command, and only %s runs commands", Shell)
+			case problem == "":
+				r.Prefixes = [][]string{words}
+			}
+		}
+		if i := strings.IndexByte(name, '*'); name == "" || i >= 0 && (i < len(name)-1 || !pattern(name)) {
+			problem = "names no tool"
+		}
+		if problem != "" {
+			if b.err == nil {
+				b.err = &FileError{Path: b.from, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
+			}
+			continue
+		}
+		r.Tools = []string{name}
+		rules = append(rules, r)
+	}
+	return rules
+}

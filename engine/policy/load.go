@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Source is a file of rules, or a directory of which all files count whose
+// names end in .toml.
+type Source struct {
+	Path string
+	Tier Tier
+	Must bool // it was named, and so has to be there
+
+	// Exposed says why somebody else may have written a path, "" if nobody
+	// else can. What is exposed is passed over. Nil trusts everybody.
+	Exposed func(path string) string
+}
+
+// Load reads the rules of all sources. The error, a [FileError], is about the
+// first file that is not understood: rules are relied on together, or not at
+// all. Warnings are about what is passed over.
+func Load(sources []Source) (rules []Rule, warnings []string, err error) {
+	for _, src := range sources {
+		files, err := src.files()
+		if err != nil {
+			return nil, warnings, err
+		}
+		for _, path := range files {
+			if src.Exposed != nil {
+				if why := src.Exposed(path); why != "" {
+					warnings = append(warnings, fmt.Sprintf("%s is passed over: %s", oneLine(path), oneLine(why)))
+					continue
+				}
+			}
+			text, err := read(path)
+			if err != nil {
+				return nil, warnings, err
+			}
+			some, more, err := Parse(path, src.Tier, text)
+			if err != nil {
+				return nil, warnings, err
+			}
+			rules, warnings = append(rules, some...), append(warnings, more...)
+		}
+	}
+	return rules, warnings, nil
+}
+
+// files returns the files that are to be read. One that is passed over is
+// among them.
+func (src Source) files() ([]string, error) {
+	info, err := os.Stat(src.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !src.Must:
+		return nil, nil
+	case err != nil:
+		return nil, unread(src.Path, err)
+	case !info.IsDir() && !strings.HasSuffix(src.Path, ".toml"):
+		return nil, &FileError{Path: src.Path, Message: "is no file of rules: its name does not end in .toml"}
+	case !info.IsDir():
+		return []string{src.Path}, nil
+	}
+	if src.Exposed != nil && src.Exposed(src.Path) != "" {
+		return []string{src.Path}, nil // to be told of as a whole
+	}
+	entries, err := os.ReadDir(src.Path)
+	if err != nil {
+		return nil, unread(src.Path, err)
+	}
+	var files []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !e.IsDir() {
+			files = append(files, filepath.Join(src.Path, name))
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// read returns the text of a file, which is one: a pipe is never waited for.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, unread(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &FileError{Path: path, Message: "is not a regular file"}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unread(path, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, unread(path, err)
+	}
+	return text, nil
+}
+
+// unread is the error of a file that can't be read.
+func unread(path string, err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &FileError{Path: path, Message: "can't be read, and the rules in it would not hold: " + oneLine(err.Error())}
+}

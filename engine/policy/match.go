@@ -1,0 +1,254 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// A question is what rules are matched with: a call, or one of the commands
+// that a call would run.
+type question struct {
+	engine.Proposal
+	mode        Mode
+	interactive bool
+	command     *engine.Command // nil for the call as a whole
+
+	read         bool   // what follows is known
+	whole, known string // the arguments as JSON: all, and those that the tool declares
+	undeclared   bool   // there are others
+}
+
+// ask makes the question about a call as a whole.
+func (p *Policy) ask(q engine.Proposal) question {
+	mode := p.mode
+	if !slices.Contains(Modes[:], mode) {
+		mode = Default
+	}
+	return question{Proposal: q, mode: mode, interactive: !p.Unattended}
+}
+
+// about returns the question about one of the commands.
+func (u question) about(c *engine.Command) question {
+	u.command, u.read = c, false
+	return u
+}
+
+// encode writes the arguments as rules see them. For one command, they are
+// those of a call that would run nothing else.
+func (u *question) encode() {
+	if u.read {
+		return
+	}
+	args := u.Args
+	if u.command != nil {
+		if args = maps.Clone(args); args == nil {
+			args = map[string]any{}
+		}
+		args["command"] = spell(u.command.Argv)
+	}
+	declared := declaredBy(u.Tool)
+	known := map[string]any{}
+	for name, v := range args {
+		if declared[name] {
+			known[name] = v
+		}
+	}
+	u.undeclared = len(known) < len(args)
+	u.whole, u.known, u.read = stable(args), stable(known), true
+}
+
+// declaredBy returns the names of the arguments that a tool says it knows.
+func declaredBy(t engine.Tool) map[string]bool {
+	names := map[string]bool{}
+	if t.Declaration.Parameters != nil {
+		for name := range t.Declaration.Parameters.Properties {
+			names[name] = true
+		}
+	}
+	b, err := json.Marshal(t.Declaration.ParametersJsonSchema)
+	var schema struct{ Properties map[string]json.RawMessage }
+	if err == nil && json.Unmarshal(b, &schema) == nil {
+		for name := range schema.Properties {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// stable writes args as JSON in which every pair stands between NULs, so that
+// a pattern can tell where one ends.
+func stable(args map[string]any) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range slices.Sorted(maps.Keys(args)) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\x00" + encoded(name) + ":" + encoded(args[name]) + "\x00")
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func encoded(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return "null"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// matches reports whether r is about u. A rule that allows has to fit exactly;
+// one that asks or denies fits as soon as it may be meant.
+func (r *Rule) matches(u *question) bool {
+	if !r.concerns(u) {
+		return false
+	}
+	for _, e := range r.except {
+		apart := u.command == nil && len(u.Intent.Commands) > 0 && e.Prefixes != nil && e.concerns(u)
+		if apart || e.matches(u) { // what is about commands is settled command by command
+			return false
+		}
+	}
+	switch {
+	case r.Args != nil:
+		u.encode()
+		if r.Verdict == engine.Allow {
+			return !u.undeclared && r.Args.MatchString(u.known)
+		}
+		return r.Args.MatchString(u.whole) || r.Args.MatchString(u.known)
+	case r.Prefixes == nil && r.Command == nil:
+		return true
+	case u.command == nil:
+		return false
+	case r.Verdict == engine.Allow:
+		return r.covers(*u.command)
+	}
+	return r.catches(*u.command)
+}
+
+// concerns reports whether r is about the tool, in this mode and for whoever
+// calls it.
+func (r *Rule) concerns(u *question) bool {
+	t := u.Tool
+	switch {
+	case r.Modes != nil && !slices.Contains(r.Modes, u.mode),
+		r.Interactive != nil && *r.Interactive != u.interactive,
+		r.Agent != "" && r.Agent != u.Agent,
+		r.Kinds != nil && !slices.Contains(r.Kinds, t.Kind),
+		r.Server != "" && (t.Server == "" || r.Server != "*" && r.Server != t.Server):
+		return false
+	}
+	for name, want := range r.Annotations {
+		if !reflect.DeepEqual(t.Annotations[name], want) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.Tools, func(name string) bool { return r.names(name, t) })
+}
+
+// names reports whether a name or pattern of the rule's is the tool's.
+func (r *Rule) names(pattern string, t engine.Tool) bool {
+	name := t.Name()
+	if t.Server == "" {
+		before, any := strings.CutSuffix(pattern, "*")
+		return pattern == "*" || same(pattern, name) || any && before == discovered && strings.HasPrefix(name, before)
+	}
+	bare := strings.TrimPrefix(name, "mcp_"+t.Server+"_")
+	return pattern == "*" || pattern == "mcp_*" || pattern == "mcp_"+t.Server+"_*" || pattern == name || r.Server != "" && pattern == bare
+}
+
+// covers reports whether c is a command that a rule allows: it begins with
+// those words, in exactly this spelling, and sets nothing.
+func (r *Rule) covers(c engine.Command) bool {
+	if len(c.Argv) == 0 || len(c.Env) > 0 {
+		return false
+	}
+	for _, w := range c.Argv {
+		if !w.Known {
+			return false
+		}
+	}
+	if r.Command != nil {
+		return r.exact.MatchString(spell(c.Argv))
+	}
+	words := c.Words()
+	return slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
+		return len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix)
+	})
+}
+
+// catches reports whether c may be a command that a rule denies or asks about:
+// by the name of its program in any spelling, and with options in between.
+func (r *Rule) catches(c engine.Command) bool {
+	if len(c.Argv) == 0 {
+		return false
+	}
+	name, known := c.Program()
+	name = fold(name)
+	if r.Command != nil {
+		words := append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)
+		return r.Command.MatchString(spell(c.Argv)) || r.Command.MatchString(spell(words)) || r.Command.MatchString(c.String())
+	}
+	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
+		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]
+		return fold(first) == name && follow(prefix[1:], c.Argv[1:])
+	})
+}
+
+// follow reports whether words may hold those of prefix in their order, with
+// nothing between but options and what may be their values. A word that is not
+// known may be any.
+func follow(prefix []string, words []engine.Word) bool {
+	option := false // the word before was one
+	for _, want := range prefix {
+		for {
+			if len(words) == 0 {
+				return false
+			}
+			w := words[0]
+			words = words[1:]
+			if !w.Known || w.Text == want {
+				option = strings.HasPrefix(want, "-")
+				break
+			}
+			switch {
+			case strings.HasPrefix(w.Text, "-"):
+				option = true
+			case option:
+				option = false
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fold returns the name of a program as names are compared.
+func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }
+
+// spell writes words on a line, in quotation marks where one could be taken
+// for several.
+func spell(words []engine.Word) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w.Known && (w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[]#~!")) {
+			b.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'")
+		} else {
+			b.WriteString(w.Text)
+		}
+	}
+	return b.String()
+}

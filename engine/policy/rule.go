@@ -1,0 +1,200 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// A Tier is whose rule it is. Of rules that allow or ask, that of the higher
+// tier counts. Extensions and projects can only narrow what the others allow.
+type Tier int
+
+// The tiers, the weakest first. The zero Tier is none.
+const (
+	BuiltIn Tier = iota + 1
+	Extension
+	Project
+	User
+	Admin
+)
+
+// String returns the tier in a word.
+func (t Tier) String() string {
+	return [...]string{"none", "built-in", "extension", "project", "user", "admin"}[t]
+}
+
+// narrows reports whether rules of the tier can do nothing but narrow.
+func (t Tier) narrows() bool { return t == Extension || t == Project }
+
+// first reports whether a deny of the tier comes before everything else.
+func (t Tier) first() bool { return t == User || t == Admin }
+
+// Shell is the tool whose calls are judged command by command.
+const Shell = "run_shell_command"
+
+// saved is the priority of what the user said "always" to.
+const saved = 950
+
+// A Rule says what becomes of the calls that it is about. The zero Rule is
+// about none.
+type Rule struct {
+	Tier Tier
+	File string // where it stands, as people name it
+	Line int    // 0 if that is no file of rules
+
+	Tools       []string      // names and patterns
+	Kinds       []engine.Kind // nil for all
+	Server      string        // of MCP, * for any, empty if it does not matter
+	Agent       string
+	Prefixes    [][]string     // words that a command begins with; nil for all commands
+	Command     *regexp.Regexp // what a command begins with; nil for all
+	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
+	Annotations map[string]any
+	Modes       []Mode // nil for all
+	Interactive *bool  // nil for both
+
+	Verdict  engine.Verdict
+	Priority int    // 0 to 999, the strongest last
+	Message  string // for the model, when the rule denies
+
+	exact  *regexp.Regexp // Command up to the end of a word
+	except []Rule         // a rule that denies is not about what one of these is about
+	text   string         // as it is written, if that is no file of rules
+}
+
+// Where names the rule by its place.
+func (r *Rule) Where() string {
+	switch {
+	case r.Line > 0:
+		return fmt.Sprintf("%s:%d", r.File, r.Line)
+	case r.text != "":
+		return r.File + ", " + r.text
+	}
+	return r.File
+}
+
+// bounded reports whether the rule is about some calls of a tool only.
+func (r *Rule) bounded() bool {
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.except != nil
+}
+
+// rank orders rules, the strongest last.
+func (r *Rule) rank() int { return int(r.Tier)*1000 + r.Priority }
+
+// stronger returns the one of two rules that counts. Of equal ones it is the
+// stricter, whatever their order.
+func stronger(a, b *Rule) *Rule {
+	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict))) > 0 {
+		return b
+	}
+	return a
+}
+
+// stricter returns the stricter one of two rules, and of equals the first.
+func stricter(a, b *Rule) *Rule {
+	if a == nil || b != nil && strictness(b.Verdict) > strictness(a.Verdict) {
+		return b
+	}
+	return a
+}
+
+func strictness(v engine.Verdict) int {
+	return map[engine.Verdict]int{engine.Allow: 0, engine.Ask: 1, engine.Deny: 2}[v]
+}
+
+// verdicts are the words for verdicts in files of rules.
+var verdicts = map[string]engine.Verdict{"allow": engine.Allow, "ask_user": engine.Ask, "deny": engine.Deny}
+
+// Word returns the word for a verdict in files of rules.
+func Word(v engine.Verdict) string {
+	for word, is := range verdicts {
+		if is == v {
+			return word
+		}
+	}
+	return "ask_user"
+}
+
+// kinds are the words for kinds of tools in files of rules.
+var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read, "search": engine.Search, "fetch": engine.Fetch,
+	"think": engine.Think, "edit": engine.Edit, "execute": engine.Execute, "converse": engine.Converse}
+
+// modeWords are the words for modes in files of rules, of which two are the same.
+var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "yolo": Yolo, "plan": Plan}
+
+// older are the names that tools have had, or still have elsewhere.
+var older = map[string][]string{
+	Shell:               {"ShellTool", "shell"},
+	"read_file":         {"ReadFileTool"},
+	"read_many_files":   {"ReadManyFilesTool"},
+	"write_file":        {"WriteFileTool"},
+	"replace":           {"EditTool", "edit"},
+	"list_directory":    {"LSTool", "ls"},
+	"glob":              {"GlobTool", "FindFiles"},
+	"grep_search":       {"search_file_content", "GrepTool", "RipGrepTool"},
+	"web_fetch":         {"WebFetchTool"},
+	"google_web_search": {"WebSearchTool"},
+	"write_todos":       {"WriteTodosTool"},
+}
+
+// same reports whether a rule's name for a tool is the tool's.
+func same(pattern, name string) bool {
+	return pattern == name || slices.Contains(older[name], pattern)
+}
+
+// About returns in a line what the rule is about.
+func (r *Rule) About() string {
+	parts := []string{strings.Join(r.Tools, ", ")}
+	add := func(name string, list ...string) {
+		if len(list) > 0 && list[0] != "" {
+			parts = append(parts, name+" "+strings.Join(list, ", "))
+		}
+	}
+	var prefixes []string
+	for _, p := range r.Prefixes {
+		prefixes = append(prefixes, quotedWords(p))
+	}
+	add("commands", prefixes...)
+	if r.Command != nil {
+		add("commands like", strings.TrimSuffix(strings.TrimPrefix(r.Command.String(), "^(?:"), ")"))
+	}
+	if r.Args != nil {
+		add("arguments like", r.Args.String())
+	}
+	var kinds, modes []string
+	for _, k := range r.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	for _, m := range r.Modes {
+		modes = append(modes, string(m))
+	}
+	add("of kind", kinds...)
+	add("of server", r.Server)
+	add("called by", r.Agent)
+	add("in mode", modes...)
+	if r.Interactive != nil {
+		add(map[bool]string{true: "with", false: "without"}[*r.Interactive], "a user")
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
+		add("annotated", fmt.Sprintf("%s=%v", name, r.Annotations[name]))
+	}
+	for i := range r.except {
+		add("but not", r.except[i].About())
+	}
+	return oneLine(strings.Join(parts, "; "))
+}
+
+// quotedWords returns words as a person would write them on a line.
+func quotedWords(words []string) string {
+	var list []engine.Word
+	for _, w := range words {
+		list = append(list, engine.Word{Text: w, Known: true})
+	}
+	return spell(list)
+}
