@@ -114,6 +114,7 @@ func Builtin() Set {
 		memories(),
 		models(),
 		permissions(),
+		policies(),
 		quit(),
 		preferences(),
 		show(),

@@ -140,6 +140,11 @@ func (c *checker) tighten(tree map[string]any) {
 	general, _ := tree["general"].(map[string]any)
 	c.never(general, "general", "notificationCommand")
 	ui, _ := tree["ui"].(map[string]any)
+	// What lets calls run unasked.
+	tools, _ := tree["tools"].(map[string]any)
+	c.never(tools, "tools", "allowed")
+	c.never(tree, "policyPaths")
+	c.never(tree, "adminPolicyPaths")
 	c.never(ui, "ui", "labels")
 }
 

@@ -134,7 +134,7 @@ func TestExplainLarge(t *testing.T) {
 
 func TestValue(t *testing.T) {
 	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &Flags{})
-	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "policyPaths": "[]", "model.nam": "null"} {
+	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "security.allowedExtensions": "[]", "model.nam": "null"} {
 		path, _ := SplitKey(key)
 		if got := Compact(Value(Under(in.Explain(true), path), path)); got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)

@@ -21,6 +21,8 @@ type Flags struct {
 	Model             string   `short:"m" placeholder:"NAME" complete:"model" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
 	ApprovalMode      string   `enum:",default,auto_edit,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, yolo or plan."`
 	Yolo              bool     `short:"y" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
+	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
+	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
 	IncludeDirs       []string `name:"include-directories" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
 	Extensions        []string `short:"e" placeholder:"NAME" group:"Run" help:"Use no extension but these; none is none at all. Repeat, or separate by commas."`
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`

@@ -76,6 +76,17 @@ func realPath(path string) string {
 	return filepath.Join(realPath(dir), filepath.Base(path))
 }
 
+// SystemPolicies returns the directory of the rules that bind every user of the
+// machine. They count only if nobody but its administrator can have written
+// them; see [Exposed].
+func SystemPolicies(lookup func(string) (string, bool)) string {
+	return filepath.Join(filepath.Dir(systemSettings(lookup)), "policies")
+}
+
+// Exposed says why somebody other than the administrator may have written what
+// is at path, "" if nobody else can.
+func Exposed(path string) string { return exposed(path) }
+
 func systemSettings(lookup func(string) (string, bool)) string {
 	switch runtime.GOOS {
 	case "darwin":

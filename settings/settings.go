@@ -41,6 +41,13 @@ type Settings struct {
 	Extensions         bool     `key:"experimental.extensionManagement" default:"true" help:"Use the installed extensions."`
 	DisabledExtensions []string `key:"extensions.disabled" merge:"union" help:"Names of extensions that are not used."`
 
+	PolicyPaths      []string `key:"policyPaths" merge:"union" help:"Files or directories of the user's rules, instead of ~/.gemini/policies. --policy beats it. A project can't set it."`
+	AdminPolicyPaths []string `key:"adminPolicyPaths" merge:"union" help:"More files or directories of the administrator's rules. A project can't set it."`
+	CoreTools        []string `key:"tools.core" help:"The only tools there are; they run unasked. A project's list only leaves tools out."`
+	AllowedTools     []string `key:"tools.allowed" help:"Tools and commands that run unasked, such as run_shell_command(git status). A project can't set it."`
+	ConfirmedTools   []string `key:"tools.confirmationRequired" help:"Tools and commands that are always asked about."`
+	ExcludedTools    []string `key:"tools.exclude" merge:"union" help:"Tools and commands that do not run."`
+
 	Pager      string `key:"tools.shell.pager" default:"cat" help:"PAGER and GIT_PAGER of commands."`
 	Inactivity int    `key:"tools.shell.inactivityTimeout" default:"300" help:"After how many seconds without output a command is stopped; 0 is never."`
 	Terminal   bool   `key:"tools.shell.enableInteractiveShell" default:"true" help:"Give commands a terminal to write to, in a session."`

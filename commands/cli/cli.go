@@ -76,6 +76,7 @@ type grammar struct {
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
+	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
@@ -97,7 +98,7 @@ func table() *kong.Node {
 // Names returns the names of the sub-commands, in the order of the grammar,
 // which is not made for it: every run asks.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "models", "tools", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -37,7 +37,9 @@ func (s *session) demanded(it batch.Item) (d *repl.Demand, err error) {
 // batch answers the prompts of a file.
 func (s *session) batch(ctx context.Context) (err error) {
 	defer s.close()
-	s.govern()
+	if err := s.govern(); err != nil {
+		return err
+	}
 	source, err := batch.Open(s.flags.Batch, s.os.Stdin)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ type session struct {
 	os          Process
 	flags       *settings.Flags
 	settings    *settings.Settings
-	warnings    []string // about the settings, told once
+	own         *settings.Settings // what they are without the project's
+	warnings    []string           // about the settings, told once
 	trust       settings.Trust
 	dotenv      map[string]string
 	paths       settings.Paths
@@ -74,7 +75,9 @@ type session struct {
 
 // build makes the owners, in the order in which they need each other.
 func (s *session) build(ctx context.Context, approver engine.Approver) error {
-	s.govern()
+	if err := s.govern(); err != nil {
+		return err
+	}
 	past, err := s.open()
 	if err != nil {
 		return err
@@ -112,13 +115,13 @@ func (s *session) instruct() error {
 }
 
 // govern says what is allowed.
-func (s *session) govern() {
+func (s *session) govern() (err error) {
 	for _, w := range s.warnings {
 		s.notify(w)
 	}
 	s.confine()
-	s.policy = policy.New(policy.Mode(s.settings.ApprovalMode))
-	s.policy.Unattended = !s.answered()
+	s.policy, err = s.rules(!s.answered())
+	return err
 }
 
 // open finds the session that is gone on with, or begins another.

@@ -14,6 +14,7 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/model"
+	"gemline/engine/policy"
 	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
@@ -96,6 +97,7 @@ func outcome(err error) repl.Outcome {
 		broke *auth.Error
 		spent *limit.Error
 		table *limit.PricesError
+		rules *policy.FileError
 	)
 	switch {
 	case err == nil:
@@ -116,7 +118,7 @@ func outcome(err error) repl.Outcome {
 		default:
 			set(62, spent.Kind.String(), "FatalBudgetExceededError")
 		}
-	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table):
+	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table), errors.As(err, &rules):
 		set(52, "config", "FatalConfigError")
 	case errors.As(err, &alien):
 		set(55, "untrusted", "FatalUntrustedWorkspaceError")

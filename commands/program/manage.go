@@ -50,6 +50,9 @@ func (s *session) world(out io.Writer) *cli.World {
 
 // offered returns the tools of a run, and what judges them, without making one.
 func (s *session) offered() (engine.Tools, *policy.Policy, error) {
+	if s.engine != nil {
+		return s.tools, s.policy, nil
+	}
 	if s.trust.State < settings.Unneeded {
 		s.settings.Confine()
 	}
@@ -61,9 +64,8 @@ func (s *session) offered() (engine.Tools, *policy.Policy, error) {
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
 	}
-	p := policy.New(policy.Mode(s.settings.ApprovalMode))
-	p.Unattended = !s.interactive
-	return tools.New(env), p, nil
+	p, err := s.rules(!s.interactive)
+	return tools.New(env), p, err
 }
 
 // columns returns how wide the terminal is, 0 if there is none and nobody says.

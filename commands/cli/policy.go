@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+	"gemline/settings"
+)
+
+// policyCommand is gemline policy.
+type policyCommand struct {
+	List    policyList    `cmd:"" default:"withargs" help:"List the rules, the strongest first."`
+	Test    policyTest    `cmd:"" help:"Say what would become of a shell command, command by command."`
+	Explain policyExplain `cmd:"" help:"Say what would become of a call of a tool, and which rules are about it."`
+}
+
+// A rule is one as gemline policy --json lists it.
+type rule struct {
+	Decision string   `json:"decision"`
+	Tier     string   `json:"tier"`
+	Priority int      `json:"priority"`
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitempty"`
+	Tools    []string `json:"tools"`
+	About    string   `json:"about"`
+	Message  string   `json:"message,omitempty"`
+}
+
+func shownRule(r *policy.Rule) *rule {
+	if r == nil {
+		return nil
+	}
+	return &rule{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.File, r.Line, r.Tools, r.About(), r.Message}
+}
+
+func shownRules(list []policy.Rule) []*rule {
+	out := []*rule{}
+	for i := range list {
+		out = append(out, shownRule(&list[i]))
+	}
+	return out
+}
+
+// rules prints rules, a line for each.
+func (w *World) rules(list []policy.Rule) error {
+	var lines []string
+	for _, r := range list {
+		lines = append(lines, fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", policy.Word(r.Verdict), r.About(), r.Tier, r.Priority, r.Where()))
+	}
+	return w.lines(lines)
+}
+
+type policyList struct{}
+
+// Run prints the rules.
+func (*policyList) Run(w *World) error {
+	_, p, err := w.Toolset()
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())})
+	}
+	if err := w.line("approval mode: %s", p.Mode()); err != nil {
+		return err
+	}
+	return w.rules(p.Rules())
+}
+
+type policyTest struct {
+	Headless bool     `help:"Judge as in a run without a user."`
+	Command  []string `arg:"" help:"The command, behind --; several words are joined by spaces."`
+}
+
+// Run judges the command and prints why.
+func (c *policyTest) Run(ctx context.Context, w *World) error {
+	return w.judge(ctx, policy.Shell, map[string]any{"command": strings.Join(c.Command, " ")}, c.Headless, false)
+}
+
+type policyExplain struct {
+	Headless bool   `help:"Judge as in a run without a user."`
+	Tool     string `arg:"" complete:"tool" help:"Such as write_file."`
+	Args     string `arg:"" optional:"" help:"The arguments, as an object of JSON."`
+}
+
+// Run judges the call and prints why.
+func (c *policyExplain) Run(ctx context.Context, w *World) error {
+	var args map[string]any
+	if c.Args != "" {
+		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
+			return &settings.UsageError{Message: "the arguments must be an object of JSON: " + err.Error()}
+		}
+	}
+	return w.judge(ctx, c.Tool, args, c.Headless, true)
+}
+
+// A ruling is what the rules make of a call or of a command, as --json has it.
+type ruling struct {
+	Command string `json:"command,omitempty"`
+	Inside  string `json:"inside,omitempty"`
+	Verdict string `json:"verdict"` // allow, ask or deny
+	Rule    *rule  `json:"rule,omitempty"`
+	Why     string `json:"why,omitempty"`
+}
+
+func shownRuling(f policy.Finding) ruling {
+	return ruling{f.Command, f.Inside, verdictWord(f.Verdict), shownRule(f.Rule), f.Why}
+}
+
+func verdictWord(v engine.Verdict) string {
+	return map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[v]
+}
+
+// judge prints what becomes of a call. Without arguments it is about the tool.
+func (w *World) judge(ctx context.Context, name string, args map[string]any, headless, all bool) error {
+	set, p, err := w.Toolset()
+	if err != nil {
+		return err
+	}
+	p = p.As(headless)
+	q := engine.Proposal{Args: args}
+	var names []string
+	for _, t := range set.Tools() {
+		names = append(names, t.Name())
+		if t.Name() == name {
+			q.Tool = t
+		}
+	}
+	if q.Tool.Prepare == nil {
+		return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), meant(name, names), strings.Join(names, ", "))}
+	}
+	if args != nil {
+		call, err := q.Tool.Prepare(ctx, args)
+		if err != nil {
+			return fmt.Errorf("the call would fail: %w", err)
+		}
+		q.Intent = call.Intent
+	}
+	e := p.Explain(q)
+	var about []policy.Rule
+	if all {
+		about = p.Concerning(q.Tool)
+	}
+	if w.JSON {
+		return w.judged(p, e, about, all)
+	}
+	return w.told(e, about)
+}
+
+// judged prints an explanation as a document.
+func (w *World) judged(p *policy.Policy, e policy.Explanation, about []policy.Rule, all bool) error {
+	doc := struct {
+		ruling
+		Mode     policy.Mode `json:"approval_mode"`
+		Class    string      `json:"class,omitempty"`
+		Reason   string      `json:"reason,omitempty"`
+		Commands []ruling    `json:"commands,omitempty"`
+		Rules    []*rule     `json:"rules,omitempty"`
+	}{ruling: shownRuling(e.Finding), Mode: p.Mode(), Class: e.Class, Reason: e.Reason}
+	for _, f := range e.Commands {
+		doc.Commands = append(doc.Commands, shownRuling(f))
+	}
+	if all {
+		doc.Rules = shownRules(about)
+	}
+	return w.document(doc)
+}
+
+// told prints an explanation in lines.
+func (w *World) told(e policy.Explanation, about []policy.Rule) error {
+	var lines []string
+	for _, f := range e.Commands {
+		inside := ""
+		if f.Inside != "" {
+			inside = " (inside " + f.Inside + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%-5s  %s%s, by %s", verdictWord(f.Verdict), f.Command, inside, by(f)))
+	}
+	switch last := fmt.Sprintf("%s, by %s", verdictWord(e.Verdict), by(e.Finding)); {
+	case e.Class != "":
+		lines = append(lines, fmt.Sprintf("together (%s): %s", e.Class, last))
+	default:
+		lines = append(lines, last)
+	}
+	if e.Reason != "" {
+		lines = append(lines, "the model would be told: "+e.Reason)
+	}
+	if err := w.lines(lines); err != nil || about == nil {
+		return err
+	}
+	if err := w.line("rules about it, the strongest first:"); err != nil {
+		return err
+	}
+	return w.rules(about)
+}
+
+// by says what decides.
+func by(f policy.Finding) string {
+	switch {
+	case f.Rule == nil && f.Why == "":
+		return "no rule"
+	case f.Rule == nil:
+		return f.Why
+	case f.Why != "":
+		return f.Rule.Where() + "; " + f.Why
+	}
+	return f.Rule.Where()
+}

@@ -1,0 +1,92 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/policy"
+	"gemline/settings"
+)
+
+// rules returns what judges calls: the rules that come with the program, those
+// of files, and what the settings say. A file that is not understood is an
+// error, since nobody knows what it would deny.
+func (s *session) rules(unattended bool) (*policy.Policy, error) {
+	all, warnings, err := policy.Load(s.ruleFiles())
+	for _, w := range warnings {
+		s.notify(w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	own, merged := lists(s.own), lists(s.settings)
+	own.Allowed = s.own.AllowedTools
+	for _, l := range []struct {
+		policy.Lists
+		tier policy.Tier
+		from string
+	}{{own, policy.User, "settings"}, {merged, policy.Project, "the project's settings"}} {
+		more, err := l.Rules(l.tier, l.from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+		if s.trust.State != settings.Trusted {
+			break
+		}
+	}
+	p := policy.New(policy.Mode(s.settings.ApprovalMode), all...)
+	p.Unattended = unattended
+	return p, nil
+}
+
+// lists returns what the settings say that a project may say, too.
+func lists(s *settings.Settings) policy.Lists {
+	l := policy.Lists{Exclude: s.ExcludedTools, Confirm: s.ConfirmedTools}
+	if s.Says("tools.core") {
+		l.Core = append([]string{}, s.CoreTools...)
+	}
+	return l
+}
+
+// ruleFiles returns where rules are looked for.
+func (s *session) ruleFiles() []policy.Source {
+	system := settings.SystemPolicies(s.os.Lookup)
+	list := []policy.Source{{Path: system, Tier: policy.Admin, Exposed: settings.Exposed}}
+	admin := append(append([]string{}, s.flags.AdminPolicy...), s.own.AdminPolicyPaths...)
+	if there, _ := filepath.Glob(filepath.Join(system, "*.toml")); len(there) > 0 && settings.Exposed(system) == "" {
+		if len(admin) > 0 {
+			s.notify("the machine has rules of its administrator in " + system + ", so --admin-policy and adminPolicyPaths are passed over")
+		}
+		admin = nil
+	}
+	for _, path := range admin {
+		list = append(list, policy.Source{Path: s.place(path), Tier: policy.Admin, Must: true})
+	}
+	user := s.flags.Policy
+	if len(user) == 0 {
+		user = s.own.PolicyPaths
+	}
+	for _, path := range user {
+		list = append(list, policy.Source{Path: s.place(path), Tier: policy.User, Must: true})
+	}
+	if len(user) == 0 && s.paths.Home != "" {
+		list = append(list, policy.Source{Path: s.paths.User("policies"), Tier: policy.User})
+	}
+	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
+		list = append(list, policy.Source{Path: s.paths.Workspace("policies"), Tier: policy.Project})
+	}
+	return list
+}
+
+// place returns the path that a word of the user's means.
+func (s *session) place(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && s.paths.Home != "" {
+		path = s.paths.Home + rest
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.paths.Cwd, path)
+	}
+	return path
+}
