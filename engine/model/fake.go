@@ -179,6 +179,9 @@ func (f *Fake) generate(ctx context.Context, req *engine.Request, yield func(*ge
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if req.Aside {
+		return f.aside(req, yield)
+	}
 	r, err := f.take(methodStream, req)
 	if err != nil {
 		return err
@@ -206,6 +209,25 @@ func (f *Fake) generate(ctx context.Context, req *engine.Request, yield func(*ge
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// aside gives the answer of a line that holds a single one.
+func (f *Fake) aside(req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+	r, err := f.take(methodWhole, req)
+	if err != nil {
+		return err
+	}
+	var d decoder
+	chunk, _, err := d.decode(r.Response)
+	switch {
+	case err != nil:
+		return f.at(r.line, err)
+	case chunk == nil:
+		return f.at(r.line, fmt.Errorf("an error stands where a response should"))
+	case !yield(chunk, nil):
+		return errLeft
 	}
 	return nil
 }

@@ -170,7 +170,7 @@ func (o Options) userAgent(model string) string {
 }
 
 // Generate implements [engine.Generator]. Settings that req leaves open are
-// those of [Preset].
+// those of [Preset], if it belongs to a conversation.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		left := errors.New("left")
@@ -191,6 +191,10 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*ge
 	defer x.end()
 	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
 		config.HTTPOptions.ExtrasRequestProvider = x.take
+		if req.Aside {
+			_, err := client.Models.GenerateContent(ctx, req.Model, nil, config)
+			return err
+		}
 		for _, err := range client.Models.GenerateContentStream(ctx, req.Model, nil, config) {
 			return err // an answer is not the library's to read
 		}
@@ -205,7 +209,11 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*ge
 // settings returns the part of req that the library encodes and the part that
 // is encoded here.
 func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, body) {
-	config := Merge(Preset(req.Model), req.Config)
+	preset := Preset(req.Model)
+	if req.Aside {
+		preset = &genai.GenerateContentConfig{}
+	}
+	config := Merge(preset, req.Config)
 	b := body{contents: req.Contents, system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
 	config.SystemInstruction, config.Tools = nil, nil
 	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry

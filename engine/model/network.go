@@ -42,16 +42,16 @@ func network(o Options) (*http.Transport, error) {
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}
 	if len(o.CAs) > 0 {
-		pool, err := trust(o.CAs)
+		pool, err := Trust(o.CAs)
 		t.TLSClientConfig = &tls.Config{RootCAs: pool}
 		return t, err
 	}
 	return t, nil
 }
 
-// trust returns the system's certificates and those in the named files and
+// Trust returns the system's certificates and those in the named files and
 // directories. What can't be read is left out and told of.
-func trust(names []string) (*x509.CertPool, error) {
+func Trust(names []string) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()

@@ -52,7 +52,12 @@ func (r *Recorder) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 				return
 			}
 		}
-		r.write(req, methodStream, chunks)
+		switch {
+		case !req.Aside:
+			r.write(req, methodStream, chunks)
+		case len(chunks) > 0: // it came in one piece
+			r.write(req, methodWhole, chunks[0])
+		}
 	}
 }
 
