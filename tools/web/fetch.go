@@ -1,0 +1,316 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// The limits of a fetch.
+const (
+	mostRedirects = 5
+	mostBytes     = 10 << 20         // of a page, unpacked
+	mostTime      = 30 * time.Second // for all of it
+	firstByte     = 10 * time.Second // to connect; to secure; to begin to answer
+
+	// How many requests a host is sent in a while.
+	mostRequests = 10
+	while        = time.Minute
+	mostHosts    = 1000 // that are kept in mind
+)
+
+// Config says how pages are fetched. The zero Config does it directly.
+type Config struct {
+	// UserAgent names the program to servers.
+	UserAgent string
+
+	// Proxy returns the proxy that the user has set up for an address, or
+	// nil. It looks names up itself, so it is given only those that lead to
+	// public addresses from here; to where they lead from there, it sees.
+	Proxy func(*url.URL) (*url.URL, error)
+
+	// CAs are trusted in place of the system's certificates, if not nil. It
+	// is called when the first page is fetched.
+	CAs func() (*x509.CertPool, error)
+
+	// Lookup replaces the resolver of the system, if not nil.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	// Near allows addresses that are not public, if not nil. It is for
+	// tests, whose servers are on this machine.
+	Near func(netip.AddrPort) bool
+}
+
+// A Fetcher fetches pages. It is safe for concurrent use.
+type Fetcher struct {
+	cfg  Config
+	open func() (direct, proxied *http.Transport, err error)
+
+	mu   sync.Mutex
+	sent map[string][]time.Time // when hosts were asked
+}
+
+// New returns a Fetcher. It makes no connection before it is first used.
+func New(cfg Config) *Fetcher {
+	if cfg.Proxy == nil {
+		cfg.Proxy = func(*url.URL) (*url.URL, error) { return nil, nil }
+	}
+	if cfg.Lookup == nil {
+		cfg.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	f := &Fetcher{cfg: cfg, sent: map[string][]time.Time{}}
+	var once sync.Once
+	var direct, proxied *http.Transport
+	var err error
+	f.open = func() (*http.Transport, *http.Transport, error) {
+		once.Do(func() { direct, proxied, err = f.transports() })
+		return direct, proxied, err
+	}
+	return f
+}
+
+// transports returns what makes connections of its own, each checked, and what
+// leaves that to a proxy.
+func (f *Fetcher) transports() (direct, proxied *http.Transport, err error) {
+	bare := func() *http.Transport {
+		return &http.Transport{
+			TLSHandshakeTimeout:    firstByte,
+			ResponseHeaderTimeout:  firstByte,
+			MaxResponseHeaderBytes: 256 << 10,
+			DisableKeepAlives:      true, // so that every request is dialled, and checked
+			ForceAttemptHTTP2:      true,
+		}
+	}
+	direct, proxied = bare(), bare()
+	direct.DialContext = f.dial
+	proxied.DialContext = (&net.Dialer{Timeout: firstByte}).DialContext
+	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Proxy(r.URL) }
+	if f.cfg.CAs != nil {
+		pool, err := f.cfg.CAs()
+		if err != nil {
+			return nil, nil, err
+		}
+		direct.TLSClientConfig, proxied.TLSClientConfig = &tls.Config{RootCAs: pool}, &tls.Config{RootCAs: pool}
+	}
+	return direct, proxied, nil
+}
+
+// dial connects to one of a host's addresses that may be connected to.
+func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := f.lookup(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Timeout: firstByte, Control: func(_, address string, _ syscall.RawConn) error { return f.check(address) }}
+	var errs []error
+	for _, a := range addrs {
+		c, err := d.DialContext(ctx, network, net.JoinHostPort(a.String(), port))
+		if err == nil {
+			return c, nil
+		}
+		errs = append(errs, err)
+		b := (*Blocked)(nil)
+		if errors.As(err, &b) || ctx.Err() != nil {
+			break // a name that leads in and out is not to be tried out
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstByte)
+	defer cancel()
+	addrs, err := f.cfg.Lookup(ctx, host)
+	if err == nil && len(addrs) == 0 {
+		err = fmt.Errorf("%s has no address", host)
+	}
+	return addrs, err
+}
+
+// check is the last word before a connection is made to an address. It is the
+// one that is dialled, whatever a name stood for before.
+func (f *Fetcher) check(address string) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &Blocked{URL: address, Why: "no address"}
+	}
+	if why := Private(at.Addr()); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
+		return &Blocked{URL: address, Why: why}
+	}
+	return nil
+}
+
+// Check looks a page's host up, and returns a [Blocked] error if one of its
+// addresses is not public. That a host is not found is no error here.
+func (f *Fetcher) Check(ctx context.Context, u *url.URL) error {
+	addrs, err := f.lookup(ctx, u.Hostname())
+	if err != nil {
+		return ctx.Err()
+	}
+	return f.public(u, addrs)
+}
+
+func (f *Fetcher) public(u *url.URL, addrs []netip.Addr) error {
+	for _, a := range addrs {
+		at := netip.AddrPortFrom(a, 0)
+		if why := Private(a); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
+			return &Blocked{URL: u.String(), Why: fmt.Sprintf("%s is %s, %s", u.Hostname(), a, why)}
+		}
+	}
+	return nil
+}
+
+// Admit counts a request to a host, and reports whether there may be one: a
+// host is sent 10 in a minute, at most.
+func (f *Fetcher) Admit(u *url.URL) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	host, now := u.Hostname(), time.Now()
+	if len(f.sent) >= mostHosts {
+		for h, times := range f.sent {
+			if now.Sub(times[len(times)-1]) >= while {
+				delete(f.sent, h)
+			}
+		}
+	}
+	recent := f.sent[host][:0]
+	for _, t := range f.sent[host] {
+		if now.Sub(t) < while {
+			recent = append(recent, t)
+		}
+	}
+	if len(recent) >= mostRequests || len(recent) == 0 && len(f.sent) >= mostHosts {
+		f.sent[host] = recent
+		if len(recent) == 0 {
+			delete(f.sent, host)
+		}
+		return false
+	}
+	f.sent[host] = append(recent, now)
+	return true
+}
+
+// A Page is what was fetched.
+type Page struct {
+	URL    *url.URL // where it was in the end
+	Status int
+	Type   string // as the server has it, with its parameters
+	Body   []byte
+}
+
+// Fetch fetches the page at u, which [Parse] has returned.
+func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (*Page, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("not fetched within %s", mostTime))
+	defer cancel()
+	page, err := f.follow(ctx, u)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return page, err
+}
+
+// follow fetches u, or the page of the same host that it redirects to.
+func (f *Fetcher) follow(ctx context.Context, u *url.URL) (*Page, error) {
+	for range mostRedirects + 1 {
+		resp, err := f.get(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		location := resp.Header.Get("Location")
+		if resp.StatusCode/100 != 3 || location == "" {
+			defer resp.Body.Close()
+			return read(u, resp)
+		}
+		resp.Body.Close()
+		if u, err = next(u, location); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("more than %d redirects", mostRedirects)
+}
+
+// next returns where a redirect from u leads, if it may be followed.
+func next(u *url.URL, location string) (*url.URL, error) {
+	to, err := u.Parse(location)
+	if err != nil {
+		return nil, errors.New("a redirect leads to what is no URL")
+	}
+	to, err = Parse(to.String())
+	if err != nil {
+		return nil, fmt.Errorf("a redirect is not followed: %w", err)
+	}
+	if bare(to) != bare(u) || u.Scheme == "https" && to.Scheme == "http" {
+		return nil, fmt.Errorf("it redirects to %s, which is fetched only if asked for by that URL", to)
+	}
+	return to, nil
+}
+
+// bare returns the host of u without the www in front, which is no other host.
+func bare(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
+
+// get sends one request, with a redirect for an answer like any other.
+func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
+	direct, proxied, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := f.cfg.Proxy(u)
+	if err != nil {
+		return nil, err
+	}
+	transport := direct
+	if proxy != nil {
+		addrs, err := f.lookup(ctx, u.Hostname())
+		if err != nil {
+			return nil, fmt.Errorf("%w; a proxy is only given hosts whose addresses are known to be public", err)
+		}
+		if err := f.public(u, addrs); err != nil {
+			return nil, err
+		}
+		transport = proxied
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", f.cfg.UserAgent)
+	req.Header.Set("Accept", "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, */*;q=0.5")
+	return transport.RoundTrip(req)
+}
+
+// read reads the whole of a page. One that is too long is none.
+func read(u *url.URL, resp *http.Response) (*Page, error) {
+	if resp.ContentLength > mostBytes {
+		return nil, tooLong()
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
+	switch {
+	case len(body) > mostBytes:
+		return nil, tooLong()
+	case err != nil:
+		return nil, fmt.Errorf("the page breaks off: %w", err)
+	}
+	return &Page{URL: u, Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Body: body}, nil
+}
+
+func tooLong() error { return fmt.Errorf("the page is larger than %d MB", mostBytes>>20) }

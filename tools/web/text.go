@@ -1,0 +1,166 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// Media returns the type of the page, such as "text/html", without parameters.
+// Where the server does not say, or only that it does not know, the page does.
+func (p *Page) Media() string {
+	t, _, err := mime.ParseMediaType(p.Type)
+	if err != nil || t == "application/octet-stream" || t == "unknown/unknown" {
+		t, _, _ = mime.ParseMediaType(http.DetectContentType(p.Body))
+	}
+	return t
+}
+
+// Text returns the page as text for reading: HTML as Markdown, other text as it
+// is, in UTF-8. A page that is no text is an error.
+func (p *Page) Text() (string, error) {
+	kind := p.Media()
+	switch {
+	case kind == "text/html", kind == "application/xhtml+xml":
+		return p.markdown(), nil
+	case textual(kind):
+		text := p.decoded()
+		if strings.ContainsRune(text, 0) {
+			return "", fmt.Errorf("it says that it is %s, and is no text", kind)
+		}
+		return text, nil
+	}
+	return "", fmt.Errorf("it is %s, which is no text", kind)
+}
+
+func textual(kind string) bool {
+	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") {
+		return !strings.HasPrefix(kind, "image/") || kind == "image/svg+xml"
+	}
+	switch strings.TrimPrefix(strings.TrimPrefix(kind, "application/"), "x-") {
+	case "json", "ndjson", "jsonlines", "xml", "yaml", "toml", "javascript", "ecmascript", "typescript", "sh", "sql", "tex", "latex", "rtf", "patch", "perl", "python", "httpd-php":
+		return strings.HasPrefix(kind, "application/")
+	}
+	return false
+}
+
+// decoded returns the page in UTF-8.
+func (p *Page) decoded() string {
+	encoding, _, certain := charset.DetermineEncoding(p.Body, p.Type)
+	if !certain && utf8.Valid(p.Body) {
+		return string(p.Body)
+	}
+	text, err := encoding.NewDecoder().Bytes(p.Body)
+	if err != nil {
+		text = p.Body
+	}
+	return strings.TrimPrefix(strings.ToValidUTF8(string(text), "\uFFFD"), "\ufeff")
+}
+
+// markdown returns a page of HTML as Markdown, or where that can't be made of it
+// as the bare text.
+func (p *Page) markdown() string {
+	text := p.decoded()
+	doc, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return words(text)
+	}
+	prune(doc)
+	out, err := convert(doc, p.URL.Scheme+"://"+p.URL.Host)
+	if err != nil {
+		return words(text)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// convert has the library make Markdown of doc. Whatever a page does to it is
+// an error.
+func convert(doc *html.Node, base string) (out []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%v", v)
+		}
+	}()
+	return newConverter().ConvertNode(doc, converter.WithDomain(base))
+}
+
+func newConverter() *converter.Converter {
+	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+}
+
+// unread are the elements that hold nothing to read.
+var unread = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Object: true,
+	atom.Embed: true, atom.Svg: true, atom.Canvas: true, atom.Audio: true, atom.Video: true, atom.Img: true, atom.Picture: true,
+	atom.Input: true, atom.Select: true, atom.Button: true,
+}
+
+// unseen matches styles of what a browser does not show. What people don't see
+// is not given to a model, either.
+var unseen = regexp.MustCompile(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
+
+// prune takes out of a tree what nobody reads.
+func prune(n *html.Node) {
+	for c := n.FirstChild; c != nil; {
+		next := c.NextSibling
+		if c.Type == html.CommentNode || c.Type == html.ElementNode && (unread[c.DataAtom] || hidden(c)) {
+			n.RemoveChild(c)
+		} else {
+			prune(c)
+		}
+		c = next
+	}
+}
+
+func hidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "hidden" || a.Key == "style" && unseen.MatchString(a.Val) {
+			return true
+		}
+	}
+	return false
+}
+
+// words returns the text of a page of HTML without any form.
+func words(page string) string {
+	var b bytes.Buffer
+	skip := 0
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			if !errors.Is(z.Err(), io.EOF) {
+				b.WriteString("\n(the rest can't be read)")
+			}
+			return strings.Join(strings.Fields(b.String()), " ")
+		case html.TextToken:
+			if skip == 0 {
+				b.Write(z.Text())
+				b.WriteByte(' ')
+			}
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := z.TagName()
+			switch atom.Lookup(name) {
+			case atom.Script, atom.Style, atom.Template:
+				if kind == html.StartTagToken {
+					skip++
+				} else {
+					skip = max(0, skip-1)
+				}
+			}
+		}
+	}
+}
