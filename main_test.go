@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("VISUAL", "")
 			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
 			env.Values[serving{}] = new(*enginetest.Server)
+			env.Values[proxying{}] = new(*relay)
 			return os.Mkdir(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -75,6 +76,8 @@ func TestScripts(t *testing.T) {
 			"transcript": transcript,
 			"lines":      lines,
 			"jsonget":    jsonGet,
+			"proxy":      proxy,
+			"proxied":    proxied,
 		},
 	})
 }

@@ -53,6 +53,7 @@ type Settings struct {
 	Terminal   bool   `key:"tools.shell.enableInteractiveShell" default:"true" help:"Give commands a terminal to write to, in a session."`
 	Threshold  int    `key:"tools.truncateToolOutputThreshold" default:"40000" help:"How many characters of a command's output the model reads; 0 or less is all."`
 	Ripgrep    bool   `key:"tools.useRipgrep" default:"true" help:"Search with rg where it is installed."`
+	DirectWeb  bool   `key:"experimental.directWebFetch" help:"Have web_fetch return a page as it is, without the help of a model."`
 	WriteTodos bool   `key:"useWriteTodos" default:"true" help:"Offer the older models, gemini-2.x, a todo list to write to."`
 
 	Redact      bool     `key:"security.environmentVariableRedaction.enabled" default:"true" help:"Keep variables that look like secrets from commands."`

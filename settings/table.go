@@ -173,7 +173,6 @@ func others() []row {
 		{"experimental.useOSC52Copy", isBool, "false", "", Later, "Copy through the terminal."},
 		{"experimental.taskTracker", isBool, "false", "", Later, "Offer the model a tracker of tasks."},
 		{"experimental.modelSteering", isBool, "false", "", Later, "Take hints while the model works."},
-		{"experimental.directWebFetch", isBool, "false", "", Later, "Fetch pages without the help of a model."},
 		{"experimental.dynamicModelConfiguration", isBool, "false", "", Later, "Go by the tables in modelConfigs."},
 		{"experimental.autoMemory", isBool, "false", "", Later, "Gather notes from sessions."},
 		{"experimental.contextManagement", isBool, "false", "", Later, "Keep the history small, as contextManagement says."},

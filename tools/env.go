@@ -14,7 +14,14 @@
 package tools
 
 import (
+	"context"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
 	"gemline/tools/shell"
+	"gemline/tools/web"
 	"gemline/tools/workspace"
 )
 
@@ -38,6 +45,16 @@ type Env struct {
 	// Todos is the model's list, which write_todos replaces; nil offers no
 	// such tool.
 	Todos *Todos
+
+	// Web fetches pages for web_fetch; nil offers no such tool. Direct has
+	// it return a page as it is, without the help of a model.
+	Web    *web.Fetcher
+	Direct bool
+
+	// Ask, if not nil, asks a model something beside the conversation, the
+	// one that Helper names.
+	Ask    func(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error]
+	Helper func() string
 
 	// Model returns the name of the model that is asked, by which a tool
 	// may be there or not. Nil means that all are.

@@ -11,6 +11,7 @@ func New(env Env) engine.Tools {
 		glob(env),
 		replace(env),
 		writeFile(env),
+		webFetch(env),
 		runShellCommand(env),
 		listBackgroundProcesses(env),
 		readBackgroundOutput(env),

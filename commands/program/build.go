@@ -1,8 +1,12 @@
 package program
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"fmt"
+	"iter"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -26,6 +30,7 @@ import (
 	"gemline/settings/extension"
 	"gemline/tools"
 	"gemline/tools/shell"
+	"gemline/tools/web"
 	"gemline/tools/workspace"
 )
 
@@ -55,12 +60,14 @@ type session struct {
 	over      *workspace.Overlay // what is written to in place of files, if not nil
 	jobs      *shell.Jobs
 	shell     shell.Settings
+	web       *web.Fetcher
 	env       tools.Env
 	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
 	tools     engine.Tools
 	setup     model.Setup
 	generator engine.Generator
-	reach     model.Reach // what the names of models stand for
+	aside     engine.Generator // for what is asked beside the conversation
+	reach     model.Reach      // what the names of models stand for
 	memory    *memory.Memory
 	journal   *journal.File // nil if there is no place for it
 	system    string        // the system instruction, if not our own
@@ -169,9 +176,25 @@ func (s *session) work() (err error) {
 		Pager:      s.settings.Pager,
 		Reveal:     !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars,
 	}
+	s.web = s.fetcher()
 	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
 	s.closers = append(s.closers, s.jobs.Close)
 	return nil
+}
+
+// fetcher makes what fetches pages: by the user's proxy, if there is one, and
+// with the certificates that the API is trusted by.
+func (s *session) fetcher() *web.Fetcher {
+	proxies := model.ProxyFrom(s.getenv)
+	cfg := web.Config{UserAgent: "gemline/" + cmp.Or(s.os.Version, "0"),
+		Proxy: func(u *url.URL) (*url.URL, error) { return proxies.ProxyFunc()(u) }}
+	if names := model.CAsFrom(s.getenv); len(names) > 0 {
+		cfg.CAs = func() (*x509.CertPool, error) {
+			pool, _ := model.Trust(names) // what can't be read is told with the first request
+			return pool, nil
+		}
+	}
+	return web.New(cfg)
 }
 
 // equip makes what belongs to one conversation: the tools and the memory.
@@ -191,6 +214,11 @@ func (s *session) equip() {
 		Threshold: s.settings.Threshold,
 		Ripgrep:   s.settings.Ripgrep,
 		Model:     s.modelName,
+		Web:       s.web, Direct: s.settings.DirectWeb,
+		Ask: func(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+			return s.aside.Generate(ctx, req)
+		},
+		Helper: func() string { return s.reach.Resolve("flash") },
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}

@@ -113,7 +113,7 @@ func (s *session) ask() error {
 	if err != nil {
 		return err
 	}
-	s.generator, s.closers = g, append(s.closers, stop)
+	s.generator, s.aside, s.closers = g, g, append(s.closers, stop)
 	return nil
 }
 

@@ -60,7 +60,8 @@ func (s *session) offered() (engine.Tools, *policy.Policy, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName}
+	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
+		Web: s.fetcher(), Direct: s.settings.DirectWeb}
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
 	}
