@@ -90,3 +90,12 @@ func (s *session) place(path string) string {
 	}
 	return path
 }
+
+// guarded returns the files that are not edited like others.
+func (s *session) guarded() policy.Guarded {
+	g := policy.Guarded{Names: s.memory.Names(), Roots: s.workspace.Roots, Own: []string{s.paths.Workspace()}}
+	if s.paths.Home != "" {
+		g.Own, g.Free = append(g.Own, s.paths.User()), []string{s.paths.User("tmp")}
+	}
+	return g
+}

@@ -18,6 +18,12 @@ func TestGuard(t *testing.T) {
 	if err := os.Symlink("GEMINI.md", filepath.Join(dir, "link.md")); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".git", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		mode policy.Mode
 		kind engine.Kind
@@ -31,12 +37,32 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, "GEMINI.md.txt", engine.Allow},
 		{policy.AutoEdit, engine.Edit, "main.go", engine.Allow},
 		{policy.Yolo, engine.Edit, "GEMINI.md", engine.Allow},
+		{policy.AutoEdit, engine.Edit, ".git/hooks/pre-commit", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "sub/.Git/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".git", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".gi\u200ct/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".vscode/tasks.json", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".github/workflows/ci.yml", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".github/CODEOWNERS", engine.Allow},
+		{policy.AutoEdit, engine.Edit, ".env.local", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".bashrc", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "link/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "package.json", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "gitignore", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "home/settings.json", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "home/tmp/x", engine.Allow},
+		{policy.Yolo, engine.Edit, "home/policies/new.toml", engine.Ask},
+		{policy.Yolo, engine.Edit, "home/tmp/x", engine.Allow},
+		{policy.Yolo, engine.Edit, ".gemini/settings.json", engine.Ask},
+		{policy.Yolo, engine.Edit, ".git/config", engine.Allow},
+		{policy.Yolo, engine.Execute, "home/x", engine.Allow},
 		{policy.Plan, engine.Edit, "GEMINI.md", engine.Deny},
 		{policy.Default, engine.Read, "GEMINI.md", engine.Allow},
 		{policy.Default, engine.Edit, "GEMINI.md", engine.Ask}, // although it was granted
 		{policy.Default, engine.Edit, "main.go", engine.Allow},
 	} {
-		p, _ := policy.Guard(policy.New(c.mode), nil, []string{"docs/AI.md", "GEMINI.md"})
+		p, _ := policy.Guard(policy.New(c.mode), nil, policy.Guarded{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
+			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Free: []string{filepath.Join(dir, "home", "tmp")}})
 		grant := engine.Grant{Tool: "tool", Target: c.name}
 		if err := p.Learn(grant, engine.Session); err != nil {
 			t.Fatal(err)
@@ -53,7 +79,7 @@ func TestGuard(t *testing.T) {
 func TestGuardedFilesOfferNoAlways(t *testing.T) {
 	for name, want := range map[string]int{"GEMINI.md": 0, "main.go": 1} {
 		user := et.NewApprover(t, engine.Answer{})
-		_, a := policy.Guard(policy.New(policy.Default), user, []string{"GEMINI.md"})
+		_, a := policy.Guard(policy.New(policy.Default), user, policy.Guarded{})
 		if _, err := a.Approve(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{
 			Paths: []string{"/project/" + name}, Grants: []engine.Grant{{Tool: "edit", Target: name}}}}); err != nil {
 			t.Fatal(err)
@@ -61,5 +87,16 @@ func TestGuardedFilesOfferNoAlways(t *testing.T) {
 		if got := len(user.Proposals()[0].Intent.Grants); got != want {
 			t.Errorf("%s: %d grants offered; want %d", name, got, want)
 		}
+	}
+}
+
+// Where nobody can be asked, the configuration is left alone.
+func TestGuardUnattended(t *testing.T) {
+	p := policy.New(policy.Yolo)
+	p.Unattended = true
+	g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{"/home/.gemini"}})
+	v, reason := g.Judge(engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/home/.gemini/settings.json"}}})
+	if v != engine.Deny || reason == "" {
+		t.Error(v, reason)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // A Source is a file of rules, or a directory of which all files count whose
@@ -58,7 +59,7 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 func (src Source) files() ([]string, error) {
 	info, err := os.Stat(src.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !src.Must:
+	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && !src.Must:
 		return nil, nil
 	case err != nil:
 		return nil, unread(src.Path, err)
