@@ -22,8 +22,10 @@ func TestAskTTY(t *testing.T) {
 		et.Says("Then.", et.Call("2", "run_shell_command", "command", "rm greeting.txt")),
 		et.Says("Done."))
 	c := terminal(t, s)
+	// The shell stays: what the leader of a session writes last, the kernel may
+	// drop with the terminal.
 	self, args := c.Path, strings.Join(c.Args, " ")
-	c.Path, c.Args = "/bin/sh", []string{"-c", "echo data | " + self + " " + args + " --ask-tty -p tidy -o json 2>errors | cat >out; echo ended"}
+	c.Path, c.Args = "/bin/sh", []string{"-c", "echo data | " + self + " " + args + " --ask-tty -p tidy -o json 2>errors | cat >out; echo ended; read -r x"}
 	term := teletype.Start(t, c)
 	term.Expect("permission: ")
 	term.Expect(asking)
@@ -60,7 +62,7 @@ func TestAskTTY(t *testing.T) {
 func TestAskTTYInterrupted(t *testing.T) {
 	s := et.NewServer(et.Says("First.", et.Call("1", "run_shell_command", "command", "rm notes.txt")))
 	c := terminal(t, s, "--ask-tty", "-p", "tidy", "-o", "json")
-	c.Path, c.Args = "/bin/sh", append([]string{"-c", `trap : INT; "$@" >out 2>errors; echo code $?`, "sh", c.Path}, c.Args...)
+	c.Path, c.Args = "/bin/sh", append([]string{"-c", `trap : INT; "$@" >out 2>errors; echo code $?; read -r x`, "sh", c.Path}, c.Args...)
 	term := teletype.Start(t, c)
 	term.Expect(asking)
 	term.Send("\x03")

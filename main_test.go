@@ -38,9 +38,13 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	// What is ignored here, as under nohup, would be ignored by every program
-	// that a test starts; what is caught is not.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// What is ignored here, as under nohup and in the background of a script,
+	// would be ignored by every program that a test starts; what is caught is not.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	testscript.Main(m, map[string]func(){"gemline": main})
 }
 
