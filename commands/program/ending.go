@@ -93,6 +93,7 @@ func outcome(err error) repl.Outcome {
 		over  *engine.OverflowError
 		call  *engine.CallError
 		unmet *repl.UnmetError
+		half  *repl.CutError
 		asked *model.Error
 		broke *auth.Error
 		spent *limit.Error
@@ -140,6 +141,9 @@ func outcome(err error) repl.Outcome {
 		o.Hint = "without --fail-on-deny the model is told, and the run goes on"
 	case errors.As(err, &unmet):
 		set(65, unmet.Reason, "AnswerMismatchError")
+	case errors.As(err, &half):
+		set(66, "cut_short", "INVALID_STREAM")
+		o.Hint = `the rest may come if it is asked for: gemline --resume latest -p "go on"`
 	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
 		set(54, "tool", "FatalToolExecutionError")
 	case errors.As(err, &asked):

@@ -34,8 +34,12 @@ func (s *session) once(ctx context.Context, reporter repl.Reporter) error {
 // reply answers the one prompt of a run.
 func (s *session) reply(ctx context.Context, approver engine.Approver, reporter repl.Reporter, p repl.Prompt) error {
 	app := s.commands(approver, repl.Speaker(reporter))
+	ask := s.answer
+	if s.demand == nil { // which knows better what is missing
+		ask = repl.Whole(ask)
+	}
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
-		Ask: s.answer, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
+		Ask: ask, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
 		return err
 	}
@@ -93,7 +97,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 	}
 	app := s.commands(approver, t)
 	t.Expand = input.Chain(app.Commands.Step(app), s.files().Step)
-	t.Engine = s.answer
+	t.Engine = repl.Whole(s.answer)
 	return t.Run(ctx, repl.Init{Model: s.engine.Model()})
 }
 
