@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"sync"
 	"time"
 
 	"google.golang.org/genai"
@@ -209,6 +208,7 @@ type Outcome struct {
 	HTTP       int    // the status the server answered with, 0 if it did not
 	RetryAfter time.Duration
 	Silent     bool // the user is told nothing of the failure on Err
+	Hurry      bool // whoever is still writing, and can't, is not waited for; the user is told all the same
 }
 
 // failed reports whether o is a failure.
@@ -289,18 +289,18 @@ func NewReporter(format string, r Report) Reporter {
 	}
 	switch format {
 	case "json":
-		return &reporter{core: c, form: &document{core: c, text: cleaner{raw: r.Raw}}}
+		return newReporter(c, &document{core: c, text: cleaner{raw: r.Raw}})
 	case "stream-json":
-		return &reporter{core: c, form: &stream{core: c, text: cleaner{raw: r.Raw}}}
+		return newReporter(c, &stream{core: c, text: cleaner{raw: r.Raw}})
 	}
 	text := bare{core: c, text: cleaner{raw: r.Raw}}
 	switch {
 	case r.Collected != nil:
-		return &reporter{core: c, form: newPatched(c)}
+		return newReporter(c, newPatched(c))
 	case r.Demand != nil:
-		return &reporter{core: c, form: &sole{text}}
+		return newReporter(c, &sole{text})
 	}
-	return &reporter{core: c, form: &text}
+	return newReporter(c, &text)
 }
 
 // A form is the shape of a report. It is ended once.
@@ -313,15 +313,23 @@ type form interface {
 // A reporter sees to it that a form is ended once.
 type reporter struct {
 	*core
-	mu   sync.Mutex
+	turn chan struct{} // holds something while one of the methods is at work
 	form form
 	over bool
 }
 
+func newReporter(c *core, f form) *reporter {
+	return &reporter{core: c, form: f, turn: make(chan struct{}, 1)}
+}
+
+func (r *reporter) lock() (unlock func()) {
+	r.turn <- struct{}{}
+	return func() { <-r.turn }
+}
+
 // Begin implements [Reporter].
 func (r *reporter) Begin(in Init) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.lock()()
 	if r.over {
 		return
 	}
@@ -331,8 +339,7 @@ func (r *reporter) Begin(in Init) {
 
 // Event implements [Reporter].
 func (r *reporter) Event(ev engine.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.lock()()
 	if r.over {
 		return
 	}
@@ -340,10 +347,27 @@ func (r *reporter) Event(ev engine.Event) {
 	r.notice(ev)
 }
 
+// errHeldUp is the error of a report that somebody who reads nothing holds up.
+var errHeldUp = errors.New("nobody reads what is written")
+
+// heldUp is how long a report that is in a hurry waits for its turn.
+const heldUp = 300 * time.Millisecond
+
 // Finish implements [Reporter].
 func (r *reporter) Finish(o Outcome) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	var patience <-chan time.Time
+	if o.Hurry {
+		patience = time.After(heldUp)
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-patience:
+		if o.failed() && !o.Silent {
+			r.complain(o.complete())
+		}
+		return errHeldUp
+	}
 	if !r.over {
 		r.over = true
 		o = o.complete()

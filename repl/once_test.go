@@ -1,12 +1,15 @@
 package repl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -196,6 +199,30 @@ func newOnce(b *bench, script *enginetest.Script, tools ...engine.Tool) *Once {
 		Engine: engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools(tools), Policy: asks{}, Approver: approver{}}),
 		Expand: input.Chain(), Reporter: b.Reporter, Tally: b.tally, Session: "s-2", Now: b.clock,
 	}
+}
+
+// A run that nobody reads can be finished by someone else: the user is told,
+// and the record that goes elsewhere is written.
+func TestHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, stuck := io.Pipe()
+		var told, data bytes.Buffer
+		r := NewReporter("text", Report{Out: stuck, Err: &told, JSON: &data, Now: time.Now})
+		r.Begin(Init{Session: "s", Model: "m"})
+		go func() {
+			r.Event(engine.Text{Delta: "an answer"})
+			r.Finish(Outcome{})
+		}()
+		synctest.Wait()
+		err := r.Finish(Outcome{Err: errors.New("late"), ExitCode: 63, Reason: "timeout", Hurry: true})
+		if err == nil || told.String() != "error: late\n" {
+			t.Errorf("got %v; told %q", err, told.String())
+		}
+		if !strings.Contains(data.String(), `"exit_code": 63`) {
+			t.Errorf("the record is %q", data.String())
+		}
+		stuck.CloseWithError(errors.New("gone"))
+	})
 }
 
 func TestOnce(t *testing.T) {

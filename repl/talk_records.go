@@ -71,8 +71,7 @@ func (t *Talk) write(f func(s *stream)) {
 		r = b.data
 	}
 	one := r.(*reporter)
-	one.mu.Lock()
-	defer one.mu.Unlock()
+	defer one.lock()()
 	if !one.over {
 		f(one.form.(*stream))
 	}

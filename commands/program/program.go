@@ -87,6 +87,7 @@ func Run(p Process) (code int) {
 	defer listen(ctx, stop, s.interactive, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		s.restore()
+		s.left.Store(true)
 		s.finish(ctx, reporter(), err)
 	})()
 	defer func() {
