@@ -95,7 +95,28 @@ func (a *Asker) show(p engine.Proposal) {
 	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
 		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s", output.EscapeLine(word))
 	}
+	a.tell(in)
 	a.Out.Line(output.Permission, "%s", a.entitled(title))
+}
+
+// tell says what a call would run beyond what its title says.
+func (a *Asker) tell(in engine.Intent) {
+	names, sets := programs(in), settings(in)
+	if len(in.Commands) > 1 || len(sets) > 0 {
+		a.list("it runs", names)
+	}
+	a.list("it sets", sets)
+	a.list("it writes", in.Writes)
+	if in.Class == engine.Opaque && in.Why != "" {
+		a.Out.Line(output.Warning, "it may run more than can be told: %s", a.entitled(in.Why))
+	}
+}
+
+// list prints what a call does, on a line.
+func (a *Asker) list(what string, all []string) {
+	if len(all) > 0 {
+		a.Out.Line(output.Info, "%s: %s", what, a.entitled(strings.Join(all, ", ")))
+	}
 }
 
 // choices returns the line that offers the choices.
@@ -167,8 +188,12 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		fmt.Fprintf(&b, "%v", p.Args)
 	}
 	a.Out.Text(honest(b.String()))
-	if names := programs(p.Intent); len(names) > 0 {
-		a.Out.Line(output.Info, "it runs: %s", output.EscapeLine(strings.Join(names, ", ")))
+	for _, c := range p.Intent.Commands {
+		by := "it"
+		if c.Inside != "" {
+			by = c.Inside
+		}
+		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.String()))
 	}
 	if paths := p.Intent.Paths; len(paths) > 0 {
 		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
@@ -192,6 +217,23 @@ func programs(in engine.Intent) []string {
 		}
 	}
 	return names
+}
+
+// settings returns what a call would set in the environment, as NAME=value.
+func settings(in engine.Intent) []string {
+	var all []string
+	for _, c := range in.Commands {
+		all = append(all, c.Env...)
+		switch name, _ := c.Program(); name {
+		case "export", "declare", "local", "readonly", "typeset":
+			for _, w := range c.Argv[1:] {
+				if strings.Contains(w.Text, "=") {
+					all = append(all, w.Text)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // edit lets the user change d and returns the arguments of the changed call,

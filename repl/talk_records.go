@@ -23,8 +23,15 @@ type (
 		Args     any      `json:"args"`
 		Commands []string `json:"commands,omitempty"`
 		Paths    []string `json:"paths,omitempty"`
-		Grants   []string `json:"grants"`
+		judged
+		Grants []string `json:"grants"`
 		tail
+	}
+	judged struct {
+		Class  string   `json:"class,omitempty"`
+		Why    string   `json:"why,omitempty"`
+		Sets   []string `json:"sets,omitempty"`
+		Writes []string `json:"writes,omitempty"`
 	}
 	questionRecord struct {
 		head
@@ -112,7 +119,16 @@ func (s *stream) ask(q *posed) {
 	}
 	h, t := s.record("approval_request", bad || worse)
 	s.put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
-		escapedLines(programs(in)), escapedLines(in.Paths), grants, t})
+		escapedLines(programs(in)), escapedLines(in.Paths), judgement(q.p), grants, t})
+}
+
+// judgement returns what is known of a call that runs programs.
+func judgement(p engine.Proposal) judged {
+	in := p.Intent
+	if p.Tool.Kind != engine.Execute {
+		return judged{}
+	}
+	return judged{Class: in.Class.String(), Why: output.EscapeLine(in.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Writes)}
 }
 
 func escapedLines(all []string) []string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 
 	"gemline/engine"
 	"gemline/tools/shell"
+	"gemline/tools/shell/script"
 )
 
 //go:embed doc/run_shell_command.md
@@ -53,11 +55,12 @@ func runShellCommand(env Env) engine.Tool {
 			if err != nil {
 				return engine.Call{}, err
 			}
-			return engine.Call{Intent: a.intent(env, name, dir), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			read, text := a.read()
+			return engine.Call{Intent: a.intent(env, name, dir, read), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if _, err := a.dir(env); err != nil { // it may lead elsewhere by now
 					return engine.Result{}, err
 				}
-				c := shell.Command{Text: a.Command, Dir: dir, Settings: env.Shell, Jobs: env.Jobs}
+				c := shell.Command{Text: text, Dir: dir, Settings: env.Shell, Jobs: env.Jobs}
 				if a.Background && env.Jobs != nil {
 					return a.start(ctx, env, c)
 				}
@@ -75,16 +78,30 @@ func (a runShellCommandArgs) dir(env Env) (string, error) {
 	return searchDir(env.Workspace, a.Dir)
 }
 
-func (a runShellCommandArgs) intent(env Env, tool, dir string) engine.Intent {
+// read returns what is known of the command before it runs, and what is run
+// for it: of a plain script that is what was judged, and not the model's bytes.
+func (a runShellCommandArgs) read() (read script.Script, text string) {
+	if runtime.GOOS == "windows" {
+		return script.Script{Why: "it is for PowerShell, which is not read"}, a.Command
+	}
+	read = script.Read(a.Command)
+	if text, ok := read.Canonical(); ok {
+		return read, text
+	}
+	return read, a.Command
+}
+
+func (a runShellCommandArgs) intent(env Env, tool, dir string, read script.Script) engine.Intent {
 	title, more := shorten(strings.Join(strings.Fields(a.Command), " "), 72)
 	if more {
 		title += "..."
 	}
 	in := engine.Intent{
-		Title:  "run: " + title,
-		Detail: a.Command,
-		Grants: []engine.Grant{{Label: "this exact command", Tool: tool, Target: dir + "\x00" + a.Command}},
-		Draft:  &engine.Draft{Name: "command.sh", Text: a.Command, Args: a.changed},
+		Title:    "run: " + title,
+		Detail:   a.Command,
+		Grants:   []engine.Grant{{Label: "this exact command", Tool: tool, Target: dir + "\x00" + a.Command}},
+		Draft:    &engine.Draft{Name: "command.sh", Text: a.Command, Args: a.changed},
+		Commands: read.Commands, Class: read.Class, Why: read.Why, Writes: read.Writes,
 	}
 	if dir != env.Workspace.Roots()[0] {
 		in.Detail = fmt.Sprintf("in %s:\n%s", shown(env.Workspace.Rel(dir)), a.Command)

@@ -1,0 +1,248 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// dangers are, for programs that otherwise run nothing, the beginnings of the
+// options that name a program to run (!) or a file to write (>).
+var dangers = map[string][]string{
+	"tar":  {"!--checkpoint-action", "!--to-command", "!--use-compress-program", "!--rsh-command", "!--new-volume-script", "!--info-script", "!-I", "!-F"},
+	"rg":   {"!--pre", "!--hostname-bin"},
+	"sort": {">-o", ">--output", "!--compress-program"},
+	"go":   {"!-exec", "!--exec", "!-toolexec", "!--toolexec", "!-vettool", "!--vettool"},
+	"make": {"!--eval", "!-E", "!SHELL="}, "gmake": {"!--eval", "!-E", "!SHELL="},
+	"curl": {">-o", ">--output", "!-K", "!--config"}, "wget": {">-O", ">--output-document", "!--use-askpass", "!-e", "!--execute"},
+	"man": {"!-P", "!--pager", "!-H", "!--html"}, "less": {"!+"}, "more": {"!+"}, "zip": {"!-T", "!-TT", "!--unzip-command"},
+	"tcpdump": {"!-z", "!-w"}, "split": {"!--filter"}, "dpkg": {"!--pre-invoke", "!--post-invoke"}, "apt": {"!-o", "!--option"}, "apt-get": {"!-o", "!--option"},
+	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
+	"tree": {">-o"}, "date": {"!-s", "!--set"}, "yq": {">-i"}, "diff": {">--output"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
+	"exiftool": {"!-if", "!-config"}, "ag": {"!--pager"}, "ack": {"!--pager"}, "iconv": {">-o", ">--output"},
+}
+
+// refused looks for the dangers among a program's options. Options may be
+// shortened, and letters put together.
+func (v *visitor) refused(name string, args []word) {
+	list, ok := dangers[name]
+	if !ok {
+		return
+	}
+	for i, a := range args {
+		if a.known && a.text == "--" {
+			return
+		}
+		if name == "tar" && i == 0 && !strings.HasPrefix(a.text, "-") {
+			a.text = "-" + a.text // tar takes its letters without a dash, too
+		}
+		for _, d := range list {
+			kind, option := d[0], d[1:]
+			if !has(a.text, option) {
+				continue
+			}
+			if kind == '!' {
+				v.opaque("%s may run what an option says: %s", name, a.text)
+				continue
+			}
+			_, value, given := strings.Cut(a.text, "=")
+			switch {
+			case given:
+				v.write(word{text: value, known: a.known})
+			case !strings.HasPrefix(option, "--") && len(a.text) > 2 && strings.HasPrefix(a.text, option):
+				v.write(word{text: a.text[2:], known: a.known})
+			case i+1 < len(args):
+				v.write(args[i+1])
+			}
+		}
+	}
+}
+
+// has reports whether arg may be option, which stands whole or shortened, and
+// if it is a letter, among others.
+func has(arg, option string) bool {
+	if strings.HasPrefix(option, "--") {
+		key, _, _ := strings.Cut(arg, "=")
+		return len(key) > 2 && strings.HasPrefix(key, "--") && strings.HasPrefix(option, key)
+	}
+	if len(option) == 2 && option[0] == '-' && option[1] != '-' {
+		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.IndexByte(arg[1:], option[1]) >= 0
+	}
+	return strings.HasPrefix(arg, option)
+}
+
+// git reads the arguments of git. A repository may have it run programs, too,
+// which no argument shows: whether it may run unasked is the policy's matter.
+func (v *visitor) git(args []word) {
+	for len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
+		s := args[0].text
+		switch {
+		case s == "-C" && len(args) > 1:
+			v.lower(engine.Readable, "git works in another directory")
+			args = args[1:]
+		case s == "-c" && len(args) > 1 && args[1].known && (strings.HasPrefix(args[1].text, "user.") || strings.HasPrefix(args[1].text, "color.") || strings.HasPrefix(args[1].text, "advice.")):
+			args = args[1:]
+		case s == "--no-pager", s == "-P", s == "--version", s == "--help", s == "--no-optional-locks", s == "--literal-pathspecs":
+		default:
+			v.opaque("git may run what an option says: %s", s)
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return
+	}
+	sub := args[0]
+	if !sub.known {
+		v.opaque("what git does is known only when it runs: %s", sub.text)
+		return
+	}
+	for i, a := range args[1:] {
+		s := a.text
+		switch next := args[1:][i+1:]; {
+		case a.known && s == "--":
+			return
+		case a.split:
+			v.lower(engine.Readable, "a word is known only when it runs: %s", s)
+		case sub.text == "rebase" && (s == "-x" || s == "--exec") && len(next) > 0 && next[0].known:
+			v.text(next[0].text, "git rebase")
+		case sub.text == "bisect" && i == 0 && s == "run":
+			v.carried("git bisect", next, nil)
+			return
+		case sub.text == "submodule" && i == 0 && s == "foreach":
+			v.joined("git submodule", skip(next, "--recursive"))
+			return
+		case strings.HasPrefix(s, "ext::"), strings.Contains(s, "=ext::"), has(s, "--upload-pack"), has(s, "--receive-pack"), has(s, "--exec"), has(s, "--config"), has(s, "--template"),
+			has(s, "--open-files-in-pager"), sub.text == "grep" && has(s, "-O"), has(s, "--ext-diff"), has(s, "--textconv"), has(s, "--extcmd"), has(s, "--tool"),
+			sub.text == "clone" && (has(s, "-u") || has(s, "-c")), sub.text == "rebase" && (has(s, "-x") || has(s, "-s")), sub.text == "difftool" && has(s, "-x"), sub.text == "archive" && has(s, "--remote"):
+			v.opaque("git may run what an option says: %s", s)
+		case len(s) > 3 && has(s, "--output"), sub.text == "archive" && s == "-o", sub.text == "bundle" && i == 1, sub.text == "format-patch" && s == "-o":
+			if _, value, given := strings.Cut(s, "="); given {
+				v.write(word{text: value, known: a.known})
+			} else if sub.text == "bundle" {
+				v.write(a)
+			} else if len(next) > 0 {
+				v.write(next[0])
+			}
+		}
+	}
+	if slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text) {
+		v.opaque("git %s runs programs of its own", sub.text)
+	}
+	if sub.text == "config" && len(args) > 2 {
+		v.lower(engine.Readable, "git config may set what git runs")
+	}
+}
+
+// awk reads the arguments of awk: its program may run others and write files.
+func (v *visitor) awk(name string, args []word) {
+	for i := 0; i < len(args); i++ {
+		switch s := args[i].text; {
+		case !args[i].known:
+			v.opaque("what %s runs is known only when it runs: %s", name, s)
+			return
+		case s == "-F" || s == "-v":
+			i++
+		case strings.HasPrefix(s, "-F"), strings.HasPrefix(s, "-v"), s == "--":
+		case strings.HasPrefix(s, "-"):
+			v.opaque("%s may run what an option says: %s", name, s)
+			return
+		default:
+			if strings.ContainsAny(s, "|>@") || strings.Contains(s, "system") || strings.Contains(s, "getline") {
+				v.opaque("a program for %s may run others or write: %s", name, s)
+			}
+			return
+		}
+	}
+}
+
+// sed reads the arguments of sed: its scripts may run programs and write
+// files.
+func (v *visitor) sed(args []word) {
+	scripts, bare := false, []word(nil)
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch s := a.text; {
+		case !a.known:
+			v.opaque("what sed does is known only when it runs: %s", s)
+			return
+		case s == "-e" || s == "--expression":
+			if i++; i < len(args) {
+				v.edits(args[i])
+			}
+			scripts = true
+		case s == "-f", strings.HasPrefix(s, "--f"), strings.HasPrefix(s, "--e"):
+			v.opaque("sed runs a script that is not shown: %s", s)
+			return
+		case strings.HasPrefix(s, "-i"), strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
+			v.lower(engine.Readable, "sed writes the files it reads")
+		case len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.Trim(s[1:], "nErsuz") != "":
+			v.opaque("what sed does can't be told: %s", s)
+		case len(s) > 1 && s[0] == '-':
+		default:
+			bare = append(bare, a)
+		}
+	}
+	if !scripts && len(bare) > 0 {
+		v.edits(bare[0])
+		bare = bare[1:]
+	}
+	for _, a := range args {
+		if s := a.text; strings.HasPrefix(s, "-i") || strings.HasPrefix(s, "--i") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i') {
+			for _, f := range bare {
+				v.write(f)
+			}
+			return
+		}
+	}
+}
+
+// edits reads one script of sed. Of all scripts only the plainest are known to
+// do no harm: printing, deleting and quitting, and substitutions with g, i, p
+// or a number behind them.
+func (v *visitor) edits(w word) {
+	if !w.known || !gentle(w.text) {
+		v.opaque("a script for sed may run programs or write: %s", w.text)
+	}
+}
+
+func gentle(script string) bool {
+	for part := range strings.SplitSeq(script, ";") {
+		part = strings.TrimSpace(part)
+		part = strings.TrimLeft(part, "0123456789,$ ")
+		if part == "" || part == "p" || part == "d" || part == "q" || part == "!d" || part == "!p" {
+			continue
+		}
+		if len(part) > 2 && part[0] == '/' { // /pattern/p
+			end := strings.LastIndexByte(part, '/')
+			if !strings.Contains(part, `\/`) && end > 0 && (part[end+1:] == "p" || part[end+1:] == "d" || part[end+1:] == "q" || part[end+1:] == "!d") && strings.Count(part, "/") == 2 {
+				continue
+			}
+			return false
+		}
+		if len(part) < 4 || part[0] != 's' || !strings.ContainsRune("/|#,:!@", rune(part[1])) {
+			return false
+		}
+		fields := strings.Split(part[2:], part[1:2])
+		if len(fields) != 3 || strings.Contains(part, `\`+part[1:2]) || strings.Trim(fields[2], "gip0123456789") != "" || strings.Contains(fields[0]+fields[1], "\n") {
+			return false
+		}
+	}
+	return true
+}
+
+// uniq reads the arguments of uniq, which writes to a second file.
+func (v *visitor) uniq(args []word) {
+	files := 0
+	for _, a := range args {
+		switch {
+		case a.split:
+			v.opaque("what uniq writes is known only when it runs: %s", a.text)
+		case a.known && len(a.text) > 1 && strings.ContainsRune("-+", rune(a.text[0])) && files == 0:
+		default:
+			if files++; files > 1 {
+				v.write(a)
+			}
+		}
+	}
+}

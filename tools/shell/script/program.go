@@ -1,0 +1,258 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// program reads the arguments of a program: some run others, or write files
+// that no redirection names.
+func (v *visitor) program(name string, args []word, in *string) {
+	if _, ok := carriers[name]; ok {
+		v.prefix(name, args)
+		return
+	}
+	switch base := strings.TrimRight(name, "0123456789.-"); {
+	case slices.Contains(shells, base):
+		v.shell(name, args, in)
+	case slices.Contains(interpreters, base):
+		v.interpreter(name, args)
+	case slices.Contains(launchers, base):
+		v.opaque("what %s runs can't be told: %s", name, join(args))
+	}
+	switch name {
+	case "find", "gfind":
+		v.find(args)
+	case "fd", "fdfind":
+		v.fd(args)
+	case "ssh":
+		v.ssh(args)
+	case "su", "runuser", "script":
+		v.su(name, args)
+	case "docker", "podman", "nerdctl", "kubectl":
+		v.container(name, args)
+	case "parallel":
+		v.parallel(args)
+	case "git":
+		v.git(args)
+	case "awk", "gawk", "mawk", "nawk":
+		v.awk(name, args)
+	case "sed", "gsed":
+		v.sed(args)
+	case "tee":
+		for _, a := range args {
+			if !a.known || !strings.HasPrefix(a.text, "-") && a.text != "/dev/null" {
+				v.write(a)
+			}
+		}
+	case "uniq":
+		v.uniq(args)
+	default:
+		v.refused(name, args)
+	}
+}
+
+var (
+	shells = []string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash", "fish", "csh", "tcsh", "pwsh", "powershell", "elvish", "nu", "xonsh", "cmd"}
+
+	// interpreters run what a file or an argument says.
+	interpreters = []string{"python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript",
+		"rscript", "r", "ghci", "guile", "racket", "sbcl", "clisp", "scala", "groovy", "jshell", "julia", "swift", "ocaml", "erl", "elixir", "iex", "jq"}
+
+	// launchers run others, in ways that are not read here.
+	launchers = []string{"at", "batch", "crontab", "systemd-run", "start-stop-daemon", "screen", "tmux", "dtach", "abduco", "gdb", "lldb", "valgrind",
+		"perf", "entr", "inotifywait", "watchexec", "firejail", "bwrap", "proot", "ed", "ex", "vi", "vim", "nvim", "emacs", "emacsclient", "socat", "nc", "ncat",
+		"faketime", "numactl", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
+		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh"}
+)
+
+// shell reads the arguments of a shell.
+func (v *visitor) shell(name string, args []word, in *string) {
+	v.lower(engine.Readable, "%s runs a script of its own", name)
+	posix := slices.Contains([]string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash"}, name)
+	if !posix {
+		v.opaque("what %s runs can't be told: %s", name, join(args))
+		return
+	}
+	script := false
+	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') {
+		s := args[0].text
+		args = args[1:]
+		switch {
+		case s == "--":
+		case s == "--norc", s == "--noprofile", s == "--posix":
+			continue
+		case s == "--version", s == "--help":
+			return
+		case strings.HasPrefix(s, "--"), s[0] == '+', strings.Trim(s[1:], "aceEfhluvxi") != "":
+			v.opaque("what %s runs can't be told: %s", name, s)
+			return
+		default:
+			script = script || strings.ContainsRune(s, 'c')
+			continue
+		}
+		break
+	}
+	switch {
+	case script && len(args) > 0 && args[0].known:
+		v.text(args[0].text, name)
+	case !script && len(args) == 0 && in != nil:
+		v.text(*in, name)
+	default:
+		v.opaque("%s runs a script that is not shown: %s", name, join(args))
+	}
+}
+
+// interpreter reads the arguments of an interpreter. A file or a module that
+// it runs is a program like any other; a text is not.
+func (v *visitor) interpreter(name string, args []word) {
+	if name == "jq" {
+		return // it runs nothing
+	}
+	if len(args) == 0 || args[0].text == "-" {
+		v.opaque("%s runs a script that is not shown", name)
+		return
+	}
+	for _, a := range args {
+		s := a.text
+		switch {
+		case !a.known:
+			v.opaque("what %s runs is known only when it runs: %s", name, s)
+			return
+		case strings.HasPrefix(name, "python") && (s == "-m" || strings.HasPrefix(s, "-m") && !strings.HasPrefix(s, "--")):
+			return
+		case s == "--version" || s == "--help" || s == "-V" || s == "-h":
+			return
+		case !strings.HasPrefix(s, "-"):
+			return // a file, or a command as deno has it
+		case strings.HasPrefix(name, "python") && strings.Trim(s, "-uBEIsSOqv") == "":
+		case strings.HasPrefix(name, "node") && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
+			return
+		default:
+			v.opaque("%s runs what an argument says: %s", name, s)
+			return
+		}
+	}
+}
+
+// find reads the arguments of find.
+func (v *visitor) find(args []word) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a.split && strings.ContainsRune("$*?[{`\"@+!", rune(a.text[0])) {
+			v.opaque("what find does is known only when it runs: %s", a.text)
+		}
+		switch a.text {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(args) && args[end].text != ";" && !(args[end].text == "+" && args[end-1].text == "{}") {
+				end++
+			}
+			words := slices.Clone(args[min(i+1, len(args)):end])
+			for j, w := range words {
+				if strings.Contains(w.text, "{}") {
+					words[j].known = false
+				}
+			}
+			v.carried("find", words, nil)
+			i = end
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			if i+1 < len(args) {
+				i++
+				v.write(args[i])
+			}
+		case "-delete":
+			v.lower(engine.Readable, "find deletes what it finds")
+		}
+	}
+}
+
+// fd reads the arguments of fd.
+func (v *visitor) fd(args []word) {
+	for i, a := range args {
+		if s := a.text; s == "-x" || s == "-X" || s == "--exec" || s == "--exec-batch" {
+			v.carried("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
+			return
+		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "xX") || a.split {
+			v.opaque("what fd runs can't be told: %s", s)
+		}
+	}
+}
+
+// ssh reads the arguments of ssh: the words behind the host are a script.
+func (v *visitor) ssh(args []word) {
+	v.lower(engine.Readable, "ssh runs a command on another machine")
+	c := carrier{flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "bceilmp", operands: 1}
+	rest, _, ok := v.options("ssh", c, args)
+	if !ok || len(rest) > 0 && rest[0].known && strings.HasPrefix(rest[0].text, "-") {
+		v.opaque("what ssh runs can't be told: %s", join(args))
+		return
+	}
+	v.joined("ssh", rest)
+}
+
+// su reads the arguments of programs that run a script behind -c, or else a
+// shell.
+func (v *visitor) su(name string, args []word) {
+	for i, a := range args {
+		if (a.text == "-c" || a.text == "--command" || name == "script" && a.text == "-qc") && i+1 < len(args) && args[i+1].known {
+			if name == "script" {
+				v.write(word{text: "typescript", known: len(args) <= i+2})
+			} else {
+				v.lost()
+			}
+			v.text(args[i+1].text, name)
+			return
+		}
+		if !a.known {
+			break
+		}
+	}
+	v.opaque("what %s runs can't be told: %s", name, join(args))
+}
+
+// container reads the arguments of programs that run others in containers.
+func (v *visitor) container(name string, args []word) {
+	if len(args) == 0 {
+		return
+	}
+	switch sub := args[0].text; {
+	case !args[0].known, name != "kubectl" && strings.HasPrefix(sub, "-"):
+		v.opaque("what %s does can't be told: %s", name, join(args))
+	case name == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
+		i := slices.IndexFunc(args, func(w word) bool { return w.known && w.text == "--" })
+		if i < 0 {
+			v.opaque("what %s runs can't be told: %s", name, join(args))
+			return
+		}
+		v.carried(name, args[i+1:], nil)
+	case name != "kubectl" && (sub == "run" || sub == "exec" || sub == "create"):
+		c := carrier{flags: "itdPq", valued: "vewuplmh", operands: 1, long: []string{"rm", "interactive", "tty", "detach", "init", "read-only", "privileged", "quiet", "publish-all"},
+			longer: []string{"name", "volume", "env", "workdir", "user", "publish", "network", "mount", "memory", "cpus", "platform", "label", "hostname", "add-host", "tmpfs", "pull", "cap-drop", "cap-add", "shm-size", "env-file", "device", "gpus", "restart", "security-opt"}}
+		rest, _, ok := v.options(name, c, args[1:])
+		if !ok {
+			v.opaque("what %s runs can't be told: %s", name, join(args))
+			return
+		}
+		v.carried(name, rest, nil)
+	case slices.Contains([]string{"compose", "build", "buildx", "exec", "plugin", "config", "context", "cp", "swarm", "service", "stack"}, sub):
+		v.lower(engine.Readable, "%s %s runs programs of its own", name, sub)
+	}
+}
+
+// parallel reads what can be read of the arguments of parallel, which has too
+// many ways to be told what to run.
+func (v *visitor) parallel(args []word) {
+	v.opaque("what parallel runs can't be told: %s", join(args))
+	i := slices.IndexFunc(args, func(w word) bool { return !strings.HasPrefix(w.text, "-") })
+	if i < 0 {
+		return
+	}
+	words := args[i:]
+	if end := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, ":::") }); end >= 0 {
+		words = words[:end]
+	}
+	v.joined("parallel", words)
+}

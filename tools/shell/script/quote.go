@@ -1,0 +1,120 @@
+package script
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Quote returns s as one word that every POSIX shell reads as s, wherever it
+// stands. A NUL can't be in a word; s is cut there.
+func Quote(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	if s != "" && !reserved[s] && strings.IndexFunc(s, special) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// argument is [Quote] for words that are not the first, where = is nothing
+// special.
+func argument(s string) string {
+	if bare := strings.ReplaceAll(s, "=", "-"); Quote(bare) == bare {
+		return s
+	}
+	return Quote(s)
+}
+
+func special(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r))
+}
+
+// reserved are the words that mean something to a shell where a command may
+// stand, of those without special characters.
+var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true,
+	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true,
+	"function": true, "select": true, "time": true, "coproc": true, "foreach": true, "end": true, "repeat": true, "nocorrect": true}
+
+// canonical returns file as a plain script, if it is one.
+func canonical(file *syntax.File) (string, bool) {
+	var b strings.Builder
+	for i, s := range file.Stmts {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if !plain(&b, s, 0) {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// plain writes s to b, if it is of a plain script.
+func plain(b *strings.Builder, s *syntax.Stmt, depth int) bool {
+	if s.Negated || s.Background || s.Coprocess || s.Disown || depth > MaxCommands {
+		return false
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
+			return false
+		}
+		for i, w := range cmd.Args {
+			word := literal(w)
+			if !word.known {
+				return false
+			}
+			if i == 0 {
+				b.WriteString(Quote(word.text))
+				continue
+			}
+			b.WriteString(" " + argument(word.text))
+		}
+	case *syntax.BinaryCmd:
+		op, ok := map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}[cmd.Op]
+		// What stands in a row is written in a row: the shell groups it as it
+		// would have grouped the original.
+		if !ok || len(s.Redirs) > 0 || !plain(b, cmd.X, depth+1) {
+			return false
+		}
+		b.WriteString(op)
+		return plain(b, cmd.Y, depth+1)
+	default:
+		return false
+	}
+	for _, r := range s.Redirs {
+		text, ok := harmless(r)
+		if !ok {
+			return false
+		}
+		b.WriteString(" " + text)
+	}
+	return true
+}
+
+// harmless returns a redirection that only joins the standard outputs or
+// leads to /dev/null.
+func harmless(r *syntax.Redirect) (string, bool) {
+	fd := ""
+	if r.N != nil {
+		fd = r.N.Value
+	}
+	if fd != "" && fd != "0" && fd != "1" && fd != "2" || r.Word == nil {
+		return "", false
+	}
+	w := literal(r.Word)
+	if !w.known {
+		return "", false
+	}
+	switch r.Op {
+	case syntax.DplOut:
+		return fd + ">&" + w.text, (w.text == "1" || w.text == "2") && fd != "0"
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
+		return fd + ">/dev/null", w.text == "/dev/null" && fd != "0"
+	case syntax.RdrAll, syntax.AppAll:
+		return ">/dev/null 2>&1", w.text == "/dev/null" && fd == ""
+	case syntax.RdrIn:
+		return "</dev/null", w.text == "/dev/null" && (fd == "" || fd == "0")
+	}
+	return "", false
+}

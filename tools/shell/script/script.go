@@ -1,0 +1,200 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The limits of what is read. What is beyond one is opaque.
+const (
+	MaxBytes    = 64 << 10 // of a script, with the scripts inside it
+	MaxCommands = 500
+	MaxDepth    = 100 // of what is nested, scripts inside scripts included
+)
+
+// A Script is a command line that was read.
+type Script struct {
+	Class    engine.Class
+	Why      string           // what keeps Class from being better
+	Commands []engine.Command // in the order they stand in
+	Writes   []string         // paths that are written to, as [engine.Intent] has them
+
+	canonical string
+}
+
+// Canonical returns a script that runs the commands of a plain script with
+// exactly their words, each quoted so that no shell can read it otherwise. Of
+// other scripts it returns false.
+func (s Script) Canonical() (string, bool) {
+	return s.canonical, s.Class == engine.Plain
+}
+
+// Read reads a script for bash.
+func Read(text string) Script {
+	s := Script{Class: engine.Plain}
+	v := visitor{s: &s, left: new(int), dirs: []string{""}}
+	*v.left = MaxBytes
+	if file := v.parse(text); file != nil {
+		v.stmts(file.Stmts)
+		canonical, ok := canonical(file)
+		switch {
+		case ok && len(s.Commands) > 0:
+			s.canonical = canonical
+		case !ok:
+			v.lower(engine.Readable, "it is more than simple commands in a row")
+		}
+	}
+	if s.Class == engine.Plain && len(s.Commands) == 0 {
+		v.lower(engine.Readable, "it holds no command")
+	}
+	return s
+}
+
+// A visitor goes through what was parsed and fills a Script.
+type visitor struct {
+	s      *Script
+	left   *int   // bytes that may still be read
+	src    string // that the nodes come from
+	inside string // the command that would run it
+	depth  int
+
+	dirs []string // that a relative path may be relative to
+	loop bool     // what is read may run more than once
+}
+
+// lower makes the class of the script at most c.
+func (v *visitor) lower(c engine.Class, format string, args ...any) {
+	if c < v.s.Class {
+		v.s.Class, v.s.Why = c, brief(fmt.Sprintf(format, args...))
+	}
+}
+
+// brief returns s on one line, and not much of it.
+func brief(s string) string {
+	const most = 160
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "..."
+	}
+	return s
+}
+
+// opaque lowers the class to the least.
+func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, format, args...) }
+
+// parse returns text parsed, or nil if it can't be.
+func (v *visitor) parse(text string) (file *syntax.File) {
+	if *v.left -= len(text); *v.left < 0 {
+		v.opaque("it is longer than %d bytes", MaxBytes)
+		return nil
+	}
+	if problem := strange(text); problem != "" {
+		v.opaque("%s", problem)
+	}
+	if nests(text) > maxNests {
+		v.opaque("it is nested too deep")
+		return nil
+	}
+	defer func() {
+		if recover() != nil { // the parser's own fault must not be ours
+			v.opaque("it can't be parsed")
+			file = nil
+		}
+	}()
+	v.src = text
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		v.opaque("it can't be parsed")
+	}
+	return file
+}
+
+// text reads a script inside the script, which command would run.
+func (v *visitor) text(text, command string) {
+	v.lower(engine.Readable, "%s runs a script of its own", command)
+	in := *v
+	in.inside, in.depth = command, v.depth+1
+	if in.deep() {
+		return
+	}
+	if file := in.parse(text); file != nil {
+		in.stmts(file.Stmts)
+	}
+	v.dirs = in.dirs
+}
+
+// deep reports whether v is too deep to go on.
+func (v *visitor) deep() bool {
+	if v.depth > MaxDepth {
+		v.opaque("it is nested too deep")
+		return true
+	}
+	return false
+}
+
+// written returns a node as it stands in the script, on one line.
+func (v *visitor) written(n syntax.Node) string {
+	from, to := n.Pos().Offset(), n.End().Offset()
+	if from >= to || to > uint(len(v.src)) {
+		return "?"
+	}
+	return strings.Join(strings.Fields(v.src[from:to]), " ")
+}
+
+// record adds a command to the list.
+func (v *visitor) record(c engine.Command) {
+	if len(v.s.Commands) >= MaxCommands {
+		v.opaque("it holds more than %d commands", MaxCommands)
+		return
+	}
+	v.s.Commands = append(v.s.Commands, c)
+}
+
+// write adds a path that is written to.
+func (v *visitor) write(w word) {
+	v.lower(engine.Readable, "it writes to %s", w.text)
+	dirs := v.dirs
+	if !w.known || strings.HasPrefix(w.text, "/") {
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
+		path := w.text
+		if dir != "" {
+			path = strings.TrimSuffix(dir, "/") + "/" + path
+		}
+		if !slices.Contains(v.s.Writes, path) {
+			v.s.Writes = append(v.s.Writes, path)
+		}
+	}
+}
+
+// enter notes that what follows may run in another directory.
+func (v *visitor) enter(w word) {
+	const most = 8
+	if !w.known || w.text == "-" || strings.HasPrefix(w.text, "+") || v.loop || len(v.dirs) >= most {
+		v.lost()
+		return
+	}
+	for _, dir := range slices.Clone(v.dirs) {
+		if dir != "" && !strings.HasPrefix(w.text, "/") {
+			dir = strings.TrimSuffix(dir, "/") + "/" + w.text
+		} else {
+			dir = w.text
+		}
+		if !slices.Contains(v.dirs, dir) {
+			v.dirs = append(v.dirs[:len(v.dirs):len(v.dirs)], dir)
+		}
+	}
+}
+
+// lost notes that the directory is not known any more.
+func (v *visitor) lost() {
+	const somewhere = "(another directory)"
+	if !slices.Contains(v.dirs, somewhere) {
+		v.dirs = append(v.dirs[:len(v.dirs):len(v.dirs)], somewhere)
+	}
+}

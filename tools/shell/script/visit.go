@@ -1,0 +1,434 @@
+package script
+
+import (
+	"strings"
+
+	"gemline/engine"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (v *visitor) stmts(all []*syntax.Stmt) {
+	for _, s := range all {
+		v.stmt(s)
+	}
+}
+
+// nested reads statements that run in a shell, a loop or a condition.
+func (v *visitor) nested(all []*syntax.Stmt) {
+	v.lower(engine.Readable, "it is more than simple commands in a row")
+	if v.depth++; !v.deep() {
+		v.stmts(all)
+	}
+	v.depth--
+}
+
+// again reads statements that may run more than once.
+func (v *visitor) again(lists ...[]*syntax.Stmt) {
+	was := v.loop
+	v.loop = true
+	for _, l := range lists {
+		v.nested(l)
+	}
+	v.loop = was
+}
+
+func (v *visitor) stmt(s *syntax.Stmt) {
+	if s == nil {
+		return
+	}
+	if s.Background || s.Coprocess || s.Disown || s.Negated {
+		v.lower(engine.Readable, "it is more than simple commands in a row")
+	}
+	var in *string // what the standard input is known to be
+	for _, r := range s.Redirs {
+		if text := v.redirect(r); text != nil {
+			in = text
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case nil:
+		v.lower(engine.Readable, "it only redirects")
+	case *syntax.CallExpr:
+		v.call(c, in)
+	case *syntax.BinaryCmd:
+		v.stmt(c.X)
+		v.stmt(c.Y)
+		if c.Op != syntax.AndStmt && c.Op != syntax.OrStmt && c.Op != syntax.Pipe {
+			v.lower(engine.Readable, "it is more than simple commands in a row")
+		}
+	default:
+		v.compound(c)
+	}
+}
+
+// compound reads a command that holds others, or calculates.
+func (v *visitor) compound(c syntax.Command) {
+	v.lower(engine.Readable, "it is more than simple commands in a row")
+	switch c := c.(type) {
+	case *syntax.Subshell:
+		v.nested(c.Stmts)
+	case *syntax.Block:
+		v.nested(c.Stmts)
+	case *syntax.IfClause:
+		for i := 0; c != nil; c, i = c.Else, i+1 {
+			if i > MaxCommands {
+				v.opaque("it holds more than %d commands", MaxCommands)
+				return
+			}
+			v.nested(c.Cond)
+			v.nested(c.Then)
+		}
+	case *syntax.WhileClause:
+		v.again(c.Cond, c.Do)
+	case *syntax.ForClause:
+		v.iterate(c.Loop)
+		v.again(c.Do)
+	case *syntax.CaseClause:
+		v.word(c.Word)
+		for _, i := range c.Items {
+			v.words(i.Patterns)
+			v.nested(i.Stmts)
+		}
+	case *syntax.FuncDecl:
+		v.again([]*syntax.Stmt{c.Body})
+	case *syntax.ArithmCmd:
+		v.arithm(c.X)
+	case *syntax.TestClause:
+		v.test(c.X)
+	case *syntax.DeclClause:
+		v.declare(c)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			v.arithm(x)
+		}
+	case *syntax.TimeClause:
+		v.nested([]*syntax.Stmt{c.Stmt})
+	case *syntax.CoprocClause:
+		v.nested([]*syntax.Stmt{c.Stmt})
+	default:
+		v.unknown(c)
+	}
+}
+
+// iterate reads what a loop goes over.
+func (v *visitor) iterate(l syntax.Loop) {
+	switch l := l.(type) {
+	case *syntax.WordIter:
+		v.words(l.Items)
+		v.set(l.Name.Value, word{})
+	case *syntax.CStyleLoop:
+		v.arithm(l.Init)
+		v.arithm(l.Cond)
+		v.arithm(l.Post)
+	default:
+		v.unknown(l)
+	}
+}
+
+// unknown notes a kind of syntax that nothing here speaks of.
+func (v *visitor) unknown(n syntax.Node) {
+	v.opaque("it holds syntax that is not known: %s", v.written(n))
+}
+
+// redirect reads a redirection and returns what it gives to the standard
+// input, if that is a text that is known.
+func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
+	if _, ok := harmless(r); ok {
+		return nil
+	}
+	v.lower(engine.Readable, "it redirects, other than to /dev/null")
+	if r.N != nil && strings.HasPrefix(r.N.Value, "{") && strings.Contains(r.N.Value, "[") {
+		v.opaque("it calculates with a variable")
+	}
+	w := v.word(r.Word)
+	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
+		v.opaque("it opens a connection: %s", w.text)
+	}
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
+		if w.text != "/dev/null" && !v.process(r.Word) {
+			v.write(w)
+		}
+	case syntax.DplOut:
+		if strings.Trim(w.text, "0123456789-") != "" || !w.known {
+			v.write(w)
+		}
+	case syntax.RdrIn, syntax.DplIn:
+	case syntax.Hdoc, syntax.DashHdoc:
+		if v.word(r.Hdoc); r.N == nil || r.N.Value == "0" {
+			return v.body(r)
+		}
+	case syntax.WordHdoc:
+		if w.known && (r.N == nil || r.N.Value == "0") {
+			return &w.text
+		}
+	default:
+		v.unknown(r)
+	}
+	return nil
+}
+
+// body returns a here-document as the command reads it, if that is known.
+func (v *visitor) body(r *syntax.Redirect) *string {
+	if r.Hdoc == nil {
+		return new(string)
+	}
+	text := ""
+	for _, p := range r.Hdoc.Parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			return nil
+		}
+		text += l.Value
+	}
+	if quoted := len(r.Word.Parts) != 1 || r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`); !quoted && strings.Contains(text, `\`) {
+		return nil // the shell takes backslashes away
+	}
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(text, "\n")
+		for i, l := range lines {
+			lines[i] = strings.TrimLeft(l, "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	return &text
+}
+
+// process reports whether w is a process substitution and nothing else.
+func (v *visitor) process(w *syntax.Word) bool {
+	if w == nil || len(w.Parts) != 1 {
+		return false
+	}
+	_, ok := w.Parts[0].(*syntax.ProcSubst)
+	return ok
+}
+
+func (v *visitor) words(all []*syntax.Word) []word {
+	words := make([]word, len(all))
+	for i, w := range all {
+		words[i] = v.word(w)
+	}
+	return words
+}
+
+// word reads the commands in w and returns what w is.
+func (v *visitor) word(w *syntax.Word) word {
+	if w == nil {
+		return word{known: true}
+	}
+	v.parts(w.Parts)
+	l := literal(w)
+	if !l.known {
+		l.text = v.written(w)
+		v.lower(engine.Readable, "a word is known only when it runs: %s", l.text)
+	}
+	return l
+}
+
+func (v *visitor) parts(all []syntax.WordPart) {
+	for _, p := range all {
+		switch p := p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			v.parts(p.Parts)
+		case *syntax.ParamExp:
+			v.param(p)
+		case *syntax.CmdSubst:
+			v.lower(engine.Readable, "what a command prints becomes part of another")
+			v.nested(p.Stmts)
+		case *syntax.ProcSubst:
+			v.lower(engine.Readable, "what a command prints becomes part of another")
+			v.nested(p.Stmts)
+		case *syntax.ArithmExp:
+			v.arithm(p.X)
+		default:
+			v.unknown(p)
+		}
+	}
+}
+
+// param reads the expansion of a variable.
+func (v *visitor) param(p *syntax.ParamExp) {
+	v.lower(engine.Readable, "a word is known only when it runs: %s", v.written(p))
+	if v.depth++; v.deep() {
+		return
+	}
+	defer func() { v.depth-- }()
+	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0 || p.Width {
+		v.opaque("a variable names another: %s", v.written(p))
+	}
+	if p.Index != nil && !everything(p.Index) {
+		v.arithm(p.Index)
+	}
+	if p.Slice != nil {
+		v.arithm(p.Slice.Offset)
+		v.arithm(p.Slice.Length)
+	}
+	if p.Repl != nil {
+		v.word(p.Repl.Orig)
+		v.word(p.Repl.With)
+	}
+	if p.Exp != nil {
+		if p.Exp.Op == syntax.OtherParamOps {
+			v.opaque("a value is read as a script or a prompt: %s", v.written(p))
+		}
+		v.word(p.Exp.Word)
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			v.set(p.Param.Value, word{})
+		}
+	}
+}
+
+// everything reports whether x is the index @ or *.
+func everything(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
+}
+
+// arithm reads a calculation. The shell calculates with what the value of a
+// variable says, commands in it included, so that a variable makes it opaque.
+func (v *visitor) arithm(x syntax.ArithmExpr) {
+	if v.depth++; v.deep() {
+		return
+	}
+	defer func() { v.depth-- }()
+	switch x := x.(type) {
+	case nil:
+	case *syntax.BinaryArithm:
+		v.arithm(x.X)
+		v.arithm(x.Y)
+	case *syntax.UnaryArithm:
+		v.arithm(x.X)
+	case *syntax.ParenArithm:
+		v.arithm(x.X)
+	case *syntax.Word:
+		if x == nil {
+			return
+		}
+		if w := v.word(x); !w.known || strings.Trim(w.text, "0123456789") != "" {
+			if !counts(x) {
+				v.opaque("it calculates with a variable: %s", w.text)
+			}
+		}
+	default:
+		v.unknown(x)
+	}
+}
+
+// counts reports whether w is a value that the shell itself makes a number.
+func counts(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	switch p := w.Parts[0].(type) {
+	case *syntax.ArithmExp:
+		return true
+	case *syntax.ParamExp:
+		return p.Length || p.Param != nil && strings.ContainsAny(p.Param.Value, "#?$!") && p.Exp == nil && p.Index == nil && !p.Excl && p.Slice == nil && p.Repl == nil
+	}
+	return false
+}
+
+// test reads what is between [[ and ]].
+func (v *visitor) test(x syntax.TestExpr) {
+	if v.depth++; v.deep() {
+		return
+	}
+	defer func() { v.depth-- }()
+	switch x := x.(type) {
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			for _, side := range []syntax.TestExpr{x.X, x.Y} {
+				if w, ok := side.(*syntax.Word); ok {
+					v.arithm(w)
+				} else {
+					v.unknown(x)
+				}
+			}
+			return
+		}
+		v.test(x.X)
+		v.test(x.Y)
+	case *syntax.UnaryTest:
+		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
+			if w, ok := x.X.(*syntax.Word); !ok || !name(v.word(w)) {
+				v.opaque("it calculates with a variable: %s", v.written(x))
+			}
+			return
+		}
+		v.test(x.X)
+	case *syntax.ParenTest:
+		v.test(x.X)
+	case *syntax.Word:
+		v.word(x)
+	default:
+		v.unknown(x)
+	}
+}
+
+// name reports whether w is the name of a variable and no more.
+func name(w word) bool {
+	return w.known && w.text != "" && strings.IndexFunc(w.text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0
+}
+
+// declare reads export, declare and their like.
+func (v *visitor) declare(c *syntax.DeclClause) {
+	v.lower(engine.Readable, "it sets a variable")
+	argv := []engine.Word{{Text: c.Variant.Value, Known: true}}
+	for _, a := range c.Args {
+		if a.Name != nil {
+			set, known := v.assign(a)
+			argv = append(argv, engine.Word{Text: set, Known: known})
+			continue
+		}
+		w := v.word(a.Value)
+		argv = append(argv, w.engine())
+		if !w.known || strings.ContainsAny(w.text, "=[") {
+			v.opaque("it sets what is known only when it runs: %s", w.text)
+		}
+		// -n names another variable, -i calculates, -f hands on a function.
+		if strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "nif") || c.Variant.Value == "nameref" {
+			v.opaque("what it sets is read as a script: %s %s", c.Variant.Value, w.text)
+		}
+	}
+	v.record(engine.Command{Argv: argv, Inside: v.inside})
+}
+
+// assign reads an assignment and returns it as NAME=value, and whether that is
+// known.
+func (v *visitor) assign(a *syntax.Assign) (set string, known bool) {
+	v.lower(engine.Readable, "it sets a variable")
+	if a.Index != nil {
+		v.arithm(a.Index)
+	}
+	value := word{known: true}
+	if a.Array != nil {
+		value = word{text: v.written(a.Array)}
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				v.arithm(e.Index)
+			}
+			v.word(e.Value)
+		}
+	} else if a.Value != nil {
+		value = v.word(a.Value)
+	}
+	if a.Naked {
+		return a.Name.Value, a.Index == nil
+	}
+	v.set(a.Name.Value, value)
+	return a.Name.Value + "=" + value.text, value.known && a.Index == nil && !a.Append
+}
+
+// call reads a simple command.
+func (v *visitor) call(c *syntax.CallExpr, in *string) {
+	var env []string
+	for _, a := range c.Assigns {
+		set, _ := v.assign(a)
+		env = append(env, set)
+	}
+	v.command(v.words(c.Args), env, in)
+}
