@@ -193,6 +193,9 @@ func TestTalkHostileCall(t *testing.T) {
 	c := talk(t, dir, s)
 	c.say("go")
 	r := c.want("approval_request", "args/command", command)
+	if r["class"] != "opaque" || r["why"] != "it holds the control character U+001B" || fmt.Sprint(r["writes"]) != "[log]" {
+		t.Error(r["class"], r["why"], r["writes"])
+	}
 	if shown := fmt.Sprint(r["title"], r["detail"]); strings.ContainsAny(shown, "\x1b\x07\u202e\u200b") || !strings.Contains(shown, `\x1b[2Khi \u{202e}ih`) {
 		t.Errorf("%q", shown)
 	}

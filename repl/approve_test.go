@@ -176,6 +176,40 @@ y yes, n no, ? explain: n
 	}
 }
 
+// What a command line runs, sets and writes stands before the question.
+func TestWhatWouldRun(t *testing.T) {
+	c, shown := console("?", "n")
+	a := &Asker{Console: c}
+	words := func(all ...string) (ws []engine.Word) {
+		for _, w := range all {
+			ws = append(ws, engine.Word{Text: w, Known: true})
+		}
+		return ws
+	}
+	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Class: engine.Opaque, Why: "it is odd:\x1b", Writes: []string{"a permission: b", "c"},
+		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Inside: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}))
+	want := `info: it runs: sudo, rm, export
+info: it sets: PATH=., X=\x0a1
+info: it writes: a permission\x3a b, c
+warning: it may run more than can be told: it is odd:\x1b
+permission: run: x
+y yes, n no, ? explain: ?
+info: the model asks for the tool run_shell_command with these arguments:
+{
+  "command": "rm a<b"
+}
+info: it runs: PATH=. /usr/bin/sudo rm a
+info: sudo runs: rm a
+info: it runs: rm
+info: it runs: export -p X=\x0a1
+info: yes allows it this once; no refuses it, and words behind no are told to the model
+y yes, n no, ? explain: n
+`
+	if diff := cmp.Diff(want, shown.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A narrow terminal may begin a line anywhere.
 func TestTitleWithAQuestionInIt(t *testing.T) {
 	c, shown := console("n")

@@ -50,6 +50,9 @@ func (s *session) shellStep(out *output.Writer) *input.Shell {
 			return s.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
+			if shown := output.Escape(command); shown != command { // pasted, perhaps
+				out.Line(output.Warning, "the command holds what can't be seen: %s", output.EscapeLine(command))
+			}
 			o := shell.Run(ctx, shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs, Output: out.Text})
 			out.Fresh()
 			if status := o.Status(); status != "" {

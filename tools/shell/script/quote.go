@@ -19,14 +19,19 @@ func Quote(s string) string {
 // argument is [Quote] for words that are not the first, where = is nothing
 // special.
 func argument(s string) string {
-	if bare := strings.ReplaceAll(s, "=", "-"); Quote(bare) == bare {
+	if s != "" && !reserved[s] && strings.IndexFunc(s, func(r rune) bool { return r != '=' && special(r) }) < 0 {
 		return s
 	}
 	return Quote(s)
 }
 
 func special(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r))
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9',
+		r == '_', r == '-', r == '.', r == '/', r == ':', r == ',', r == '@', r == '%', r == '+':
+		return false
+	}
+	return true
 }
 
 // reserved are the words that mean something to a shell where a command may
@@ -38,6 +43,7 @@ var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": t
 // canonical returns file as a plain script, if it is one.
 func canonical(file *syntax.File) (string, bool) {
 	var b strings.Builder
+	b.Grow(int(file.End().Offset() - file.Pos().Offset()))
 	for i, s := range file.Stmts {
 		if i > 0 {
 			b.WriteString("; ")
@@ -48,6 +54,9 @@ func canonical(file *syntax.File) (string, bool) {
 	}
 	return b.String(), true
 }
+
+// joints are what may stand between the commands of a plain script.
+var joints = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
 
 // plain writes s to b, if it is of a plain script.
 func plain(b *strings.Builder, s *syntax.Stmt, depth int) bool {
@@ -71,7 +80,7 @@ func plain(b *strings.Builder, s *syntax.Stmt, depth int) bool {
 			b.WriteString(" " + argument(word.text))
 		}
 	case *syntax.BinaryCmd:
-		op, ok := map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}[cmd.Op]
+		op, ok := joints[cmd.Op]
 		// What stands in a row is written in a row: the shell groups it as it
 		// would have grouped the original.
 		if !ok || len(s.Redirs) > 0 || !plain(b, cmd.X, depth+1) {

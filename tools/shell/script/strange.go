@@ -18,6 +18,7 @@ func strange(text string) string {
 		case r == '\n' || r == '\t':
 		case r == '\\' && strings.HasPrefix(text[i+1:], "\n"):
 			return "it breaks a line by a backslash"
+		case r >= ' ' && r < 0x7f:
 		case unicode.IsControl(r):
 			return fmt.Sprintf("it holds the control character %U", r)
 		case r > unicode.MaxASCII && (unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Z)):

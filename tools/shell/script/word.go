@@ -23,6 +23,11 @@ func literal(w *syntax.Word) word {
 	if w == nil {
 		return word{known: true}
 	}
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && strings.IndexFunc(l.Value, special) < 0 {
+			return word{text: l.Value, known: true}
+		}
+	}
 	var text strings.Builder
 	var bare strings.Builder // the characters that are not quoted, and ' for those that are
 	known, split := true, false
