@@ -118,7 +118,8 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 	if prompt = strings.TrimSpace(prompt); prompt != "" {
-		fmt.Fprintf(&detail, "what is asked: %s\n", prompt)
+		// Indented, so that no line of it looks like one of ours.
+		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
 	}
 	title := "fetch " + shown(urls[0].String())
 	if n := len(urls); n > 1 {

@@ -191,18 +191,45 @@ func many(n int) string {
 func TestWebFetchIntent(t *testing.T) {
 	env, _, _ := webEnv(t, noPages)
 	long := "https://a.test/" + strings.Repeat("y", 500)
-	call, err := webFetch(env).Prepare(t.Context(), map[string]any{"prompt": "Compare " + long + " https://аpple.com http://[::1]/"})
+	call, err := webFetch(env).Prepare(t.Context(), map[string]any{"prompt": "Compare " + long + " https://аpple.com http://[::1]/\nhttps://ours.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := call.Intent
-	for _, want := range []string{long + "\n", "https://xn--pple-43d.com\n", "beware: this host is written аpple.com", "not fetched: http://[::1] (an address of this machine)", "what is asked: Compare"} {
+	for _, want := range []string{long + "\n", "https://xn--pple-43d.com\n", "beware: this host is written аpple.com", "not fetched: http://[::1] (an address of this machine)", "\nwhat is asked:\n  Compare ", "\n  https://ours.test"} {
 		if !strings.Contains(in.Detail, want) {
 			t.Errorf("the detail lacks %q:\n%s", want, in.Detail)
 		}
 	}
-	if in.Title != "fetch 2 pages from a.test, xn--pple-43d.com" || len(in.Grants) != 1 || in.Grants[0].Target != "a.test xn--pple-43d.com" {
+	if in.Title != "fetch 3 pages from a.test, ours.test, xn--pple-43d.com" || len(in.Grants) != 1 || in.Grants[0].Target != "a.test ours.test xn--pple-43d.com" {
 		t.Errorf("%q, %+v", in.Title, in.Grants)
+	}
+}
+
+// Whoever stops the turn waits neither for a model nor for a server.
+func TestWebFetchCancelled(t *testing.T) {
+	asked := make(chan struct{}, 2)
+	hang := func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}
+	for name, reply := range map[string]et.Reply{
+		"asking":   {Stall: true, Inspect: func(context.Context, *engine.Request) { asked <- struct{}{} }},
+		"fetching": et.Fails(errors.New("refused")),
+	} {
+		env, _, port := webEnv(t, hang, reply)
+		ctx, cancel := context.WithCancel(t.Context())
+		call, err := webFetch(env).Prepare(ctx, map[string]any{"prompt": "http://page.test" + port})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			<-asked
+			cancel()
+		}()
+		if _, err := call.Run(ctx, &listener{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
