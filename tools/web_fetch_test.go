@@ -118,7 +118,10 @@ func TestWebFetchFallback(t *testing.T) {
 	pages := func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/html":
-			io.WriteString(w, "<!doctype html><p>Hello <b>you</b></source></p>")
+			io.WriteString(w, "<!doctype html><p>Hello <b>you</b></p>")
+		case "/plain":
+			w.Header().Set("Content-Type", "text/plain")
+			io.WriteString(w, "Hello </source> <b>")
 		case "/text":
 			w.Header().Set("Content-Type", "text/plain")
 			io.WriteString(w, strings.Repeat("x", rawSize))
@@ -129,13 +132,13 @@ func TestWebFetchFallback(t *testing.T) {
 	none := candidate(t, `{"content":{"parts":[{"text":"I could not."}]},"urlContextMetadata":{"urlMetadata":[{"urlRetrievalStatus":"URL_RETRIEVAL_STATUS_ERROR"}]}}`)
 	for name, first := range map[string]et.Reply{"an error": et.Fails(errors.New("refused")), "nothing retrieved": none, "nothing said": candidate(t, `{"content":{"parts":[]}}`)} {
 		env, script, port := webEnv(t, pages, first, et.Says("It says hello."))
-		r, _, err := runWeb(t, env, map[string]any{"prompt": "what does http://page.test" + port + "/html say? And http://page.test" + port + "/no"})
-		if err != nil || r.Display != "read 1 page, fetched from here, skipped 1" || !strings.Contains(r.Text, "\nIt says hello.\n") ||
+		r, _, err := runWeb(t, env, map[string]any{"prompt": "what do http://page.test" + port + "/html and http://page.test" + port + "/plain say? And http://page.test" + port + "/no"})
+		if err != nil || r.Display != "read 2 pages, fetched from here, skipped 1" || !strings.Contains(r.Text, "\nIt says hello.\n") ||
 			!strings.Contains(r.Text, "[Not fetched] http://page.test"+port+"/no: the server says 404 Not Found") {
 			t.Errorf("%s: %+v, %v", name, r, err)
 			continue
 		}
-		if asked := script.Requests()[1].Contents[0].Parts[0].Text; !strings.Contains(asked, "<source url=\"http://page.test"+port+"/html\">\nHello **you**\n</source>") {
+		if asked := script.Requests()[1].Contents[0].Parts[0].Text; !strings.Contains(asked, "<source url=\"http://page.test"+port+"/html\">\nHello **you**\n</source>") || !strings.Contains(asked, "\nHello &lt;/source&gt; &lt;b&gt;\n</source>") {
 			t.Errorf("%s: asked\n%s", name, asked)
 		}
 	}

@@ -136,6 +136,30 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+func TestNext(t *testing.T) {
+	for _, test := range []struct{ from, location, want string }{
+		{"http://a.test/x/y", "z?q", "http://a.test/x/z?q"},
+		{"http://a.test", "https://www.a.test/", "https://www.a.test"},
+		{"https://www.a.test/x", "//a.test/y", "https://a.test/y"},
+		{"https://a.test", "https://a.test:8443/", "https://a.test:8443"},
+		{"https://a.test", "http://a.test/", ""}, // in the clear
+		{"https://a.test", "https://b.test/", ""},
+		{"https://a.test", "https://sub.a.test/", ""},
+		{"https://a.test", "https://user@a.test/", ""},
+		{"https://a.test", "https://a.test:22/", ""},
+		{"https://a.test", "javascript:x", ""},
+	} {
+		from, err := url.Parse(test.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := next(from, test.location)
+		if test.want == "" && err == nil || test.want != "" && (err != nil || to.String() != test.want) {
+			t.Errorf("from %s to %s: %v, %v; want %q", test.from, test.location, to, err, test.want)
+		}
+	}
+}
+
 // A name that is a public address when it is looked at, and a private one when
 // it is used, leads nowhere.
 func TestRebinding(t *testing.T) {
