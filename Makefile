@@ -5,7 +5,7 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
-.PHONY: build test check bench bench-terminal demo cover fuzz clean
+.PHONY: build test check bench bench-terminal demo cover fuzz soak clean
 
 build: ## one static binary, ./gemline
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
@@ -36,6 +36,9 @@ fuzz: ## ten seconds for every fuzz target
 	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$p || exit 1; \
 	  done; done
+
+soak: ## the random tests in full, from new seeds
+	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
 
 clean:
 	rm -rf gemline bin dist cover.out

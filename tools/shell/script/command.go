@@ -20,6 +20,9 @@ func (v *visitor) command(words []word, env []string, in *string) {
 		return
 	}
 	name, known := c.Program()
+	if strings.HasPrefix(words[0].text, "%") {
+		v.opaque("it goes on with a job: %s", words[0].text)
+	}
 	if !known || name == "" {
 		v.opaque("which program it runs is known only when it runs: %s", words[0].text)
 		return

@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 		{`r\m -"r"'f' x # and no more`, `plain | rm -rf x`},
 		{`cargo build 2>&1 | tail -5 >/dev/null </dev/null`, `plain | cargo build | tail -5`},
 		{`echo HEAD~1 stash@{0} {} a=b +x %y ^z`, `plain | echo HEAD~1 stash@{0} {} a=b +x %y ^z`},
-		{`"if" x; 'a=b' y`, `plain | if x | a=b y`},
+		{`"if" x; 'in' z; 'a=b' y`, `plain | if x | in z | a=b y`},
 		{`python3 -m pytest -q; node build.js`, `plain | python3 -m pytest -q | node build.js`},
 		{`sed -n '1,20p;s/a/b/g' f; awk '{print $1}' f; sort f; find . -name '*.go'`, `plain | sed -n 1,20p;s/a/b/g f | awk {print $1} f | sort f | find . -name *.go`},
 		{`command -v go`, `plain | command -v go`},
@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for _, text := range []string{
 		// Which program is run is known only then.
-		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `f() { "$@"; }; f rm a`,
+		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `%1`, `in a`, `f() { "$@"; }; f rm a`,
 		`timeout $n rm a`, `sudo $opts rm a`, `xargs $x rm`, `find $x -name a`,
 		// Scripts that are not shown.
 		`source a`, `. a`, `bash a`, `sh`, `echo rm | sh`, `bash -s < a`, `bash -c "$x"`, `eval "$x"`, `eval ls $x`, `zsh -i`, `bash --rcfile a`, "sh <<E\nrm $x\nE", "sh <<E\nrm \\\\x\nE", `sh <<< "$x"`,

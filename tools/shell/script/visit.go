@@ -430,5 +430,8 @@ func (v *visitor) call(c *syntax.CallExpr, in *string) {
 		set, _ := v.assign(a)
 		env = append(env, set)
 	}
+	if len(c.Args) > 0 && reserved[c.Args[0].Lit()] {
+		v.opaque("it holds %s where a command stands", c.Args[0].Lit())
+	}
 	v.command(v.words(c.Args), env, in)
 }

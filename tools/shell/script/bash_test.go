@@ -1,0 +1,298 @@
+//go:build unix
+
+package script
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"gemline/engine"
+)
+
+// soak reports whether the full sizes are wanted.
+func soak() bool { return os.Getenv("SOAK") != "" }
+
+// size returns how many inputs a test takes.
+func size(small, full int) int {
+	if soak() {
+		return full
+	}
+	return small
+}
+
+// random returns a source of randomness, another one in every soak, which is
+// named in the test's log.
+func random(t *testing.T) *rand.Rand {
+	seed := uint64(1)
+	if soak() {
+		seed = rand.Uint64()
+	}
+	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// programs are those that scripts may run: all they do is to note that they
+// were run. None of them exists.
+var programs = []string{"alpha", "beta", "gamma", "a-b", "x.y", "rm", "git", "café"}
+
+// driver runs scripts that it reads, each ended by a NUL, in one bash. What
+// they run is a function, or not found; both note the words, and succeed or
+// not as told in front of the script. Builtins that could do harm are noted,
+// too: a function comes first.
+const driver = `
+export LC_ALL=C.UTF-8
+note() { printf '%s\0' "$#" "$@" >&9; return $S; }
+command_not_found_handle() { note "$@"; }
+for name in PROGRAMS; do eval "$name() { note $name \"\$@\"; }"; done
+while IFS= read -r -d '' S && IFS= read -r -d '' script; do
+	set --
+	eval -- "$script" </dev/null 2>/dev/null
+	wait
+	builtin printf 'end\0' >&9
+done
+`
+
+// bash runs scripts and returns, for each, the commands that it ran. Where
+// status is 1 every command fails.
+func bash(t testing.TB, scripts []string, status func(i int) int) [][][]string {
+	t.Helper()
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	dir := t.TempDir()
+	var in bytes.Buffer
+	for i, s := range scripts {
+		fmt.Fprintf(&in, "%d\x00%s\x00", status(i), s)
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cwd := filepath.Join(dir, "empty")
+	if err := os.Mkdir(cwd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(shell, "--norc", "--noprofile", "-c", strings.Replace(driver, "PROGRAMS", strings.Join(programs, " "), 1))
+	cmd.Dir, cmd.Env, cmd.Stdin = cwd, []string{"PATH=/nowhere", "HOME=" + cwd}, &in
+	// 9 is a descriptor that the scripts have no way to name.
+	cmd.ExtraFiles = []*os.File{log, log, log, log, log, log, log}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("bash: %v\n%s", err, stderr.Bytes())
+	}
+	written, err := os.ReadFile(log.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Split(strings.TrimSuffix(string(written), "\x00"), "\x00")
+	ran := make([][][]string, 0, len(scripts))
+	var one [][]string
+	for len(fields) > 0 {
+		if fields[0] == "end" {
+			ran, one, fields = append(ran, one), nil, fields[1:]
+			continue
+		}
+		n, err := strconv.Atoi(fields[0])
+		if err != nil || n >= len(fields) {
+			t.Fatalf("log: %q", fields[:min(len(fields), 5)])
+		}
+		one, fields = append(one, fields[1:n+1]), fields[n+1:]
+	}
+	if len(ran) != len(scripts) {
+		t.Fatalf("%d scripts, %d were run; the last one ran %q", len(scripts), len(ran), one)
+	}
+	return ran
+}
+
+// expected returns the commands of s that run if each has the status.
+func expected(s *syntax.Stmt, status int) (all [][]string) {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		var words []string
+		for _, w := range c.Args {
+			words = append(words, literal(w).text)
+		}
+		return [][]string{words}
+	case *syntax.BinaryCmd:
+		all = expected(c.X, status)
+		if c.Op == syntax.Pipe || (c.Op == syntax.AndStmt) == (status == 0) {
+			all = append(all, expected(c.Y, status)...)
+		}
+	}
+	return all
+}
+
+// safe reports whether a plain script runs nothing but what can be noted: no
+// files, and none of the commands of the shell itself.
+func safe(s Script) bool {
+	for _, c := range s.Commands {
+		name := c.Argv[0].Text
+		if strings.Contains(name, "/") || slices.Contains(builtins, name) {
+			return false
+		}
+	}
+	return true
+}
+
+var builtins = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
+exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source
+suspend test times trap true type typeset ulimit umask unalias unset wait note command_not_found_handle`)
+
+// pieces are what random scripts are made of: what belongs there, and what
+// readers may disagree about.
+var pieces = []string{" ", " ", " ", " ", " ", "; ", " && ", " || ", "\n", " | ", "\t", "alpha", "beta", "gamma ", "rm ", "git ", "a-b ", "x.y ", "café ", "-x", "--long=v", "a", "b1", "0", "1", "2", "é", "日本", ".", ",", ":", "@", "%", "+", "_", "=", "^", "!", "#", "]", "}", "{",
+	"'", `"`, `\`, `\\`, `\'`, `\"`, `\ `, `\;`, `\#`, `\$`, `\n`, "$", "$'", `$"`, `'a b'`, `"c d"`, `""`, "''", `'\''`, `$'\n'`, `$'\x41\101\t'`, `"\$x"`, "{}", "{a", "a}", "~", "a~", "=~", "HEAD~1", "@{1}",
+	" >/dev/null", " 2>&1", " 2>/dev/null", " </dev/null", " >&2", "&>/dev/null", " # no more", "#", "if", "then", "fi", "time ", "! ", "[[", "]]", "do", "in", "case", "function ", "coproc ", "select", "&", "(", ")", "<", "*", "?", "[", "`"}
+
+// babble returns a random text.
+func babble(r *rand.Rand) string {
+	var b strings.Builder
+	if r.IntN(3) > 0 {
+		b.WriteString(programs[r.IntN(len(programs))] + " ")
+	}
+	for range 1 + r.IntN(9) {
+		n := len(pieces)
+		if r.IntN(4) > 0 {
+			n = 48 // seldom the odder ones
+		}
+		b.WriteString(pieces[r.IntN(n)])
+	}
+	return b.String()
+}
+
+// What bash runs of a plain script is what was read of it.
+func TestPlainAgainstBash(t *testing.T) {
+	r := random(t)
+	const batch = 5000
+	tried, taken := 0, 0
+	for total := size(50_000, 1_000_000); tried < total; {
+		var texts, run []string
+		for len(texts) < batch && tried < total {
+			tried++
+			text := babble(r)
+			if s := Read(text); s.Class == engine.Plain && safe(s) {
+				texts = append(texts, text)
+			}
+		}
+		taken += len(texts)
+		for i, text := range texts {
+			if i%4 == 0 {
+				text, _ = Read(text).Canonical()
+			}
+			run = append(run, text)
+		}
+		status := func(i int) int { return i % 2 }
+		for i, got := range bash(t, run, status) {
+			file, _ := syntax.NewParser().Parse(strings.NewReader(texts[i]), "")
+			var want [][]string
+			for _, s := range file.Stmts {
+				want = append(want, expected(s, status(i))...)
+			}
+			if strings.Contains(run[i], "|") { // what stands in a pipeline runs at the same time
+				slices.SortFunc(want, slices.Compare)
+				slices.SortFunc(got, slices.Compare)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q, of %q\n%s", run[i], texts[i], diff)
+			}
+		}
+	}
+	t.Logf("%d of %d taken", taken, tried)
+	if taken*5 < tried {
+		t.Errorf("only %d of %d were plain", taken, tried)
+	}
+}
+
+// FuzzPlain is the same, with scripts that a fuzzer makes.
+func FuzzPlain(f *testing.F) {
+	f.Add(`alpha 'a b' && beta | gamma 2>&1`)
+	f.Add(`"rm" $'\x41' \{a,b} # x`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := Read(text)
+		if s.Class != engine.Plain || !safe(s) {
+			return
+		}
+		canonical, _ := s.Canonical()
+		ran := bash(t, []string{text, canonical}, func(int) int { return 0 })
+		for _, one := range ran {
+			slices.SortFunc(one, slices.Compare)
+		}
+		if diff := cmp.Diff(ran[0], ran[1]); diff != "" {
+			t.Errorf("%q is run otherwise than %q\n%s", text, canonical, diff)
+		}
+	})
+}
+
+// Words that are quoted are read as what they were, by any shell.
+func TestQuote(t *testing.T) {
+	r := random(t)
+	const batch = 2000
+	for done, total := 0, size(20_000, 1_000_000); done < total; done += batch {
+		var want []string
+		script := bytes.NewBufferString("r() { printf '%s\\0' \"$#\" \"$@\"; }\n")
+		for range batch {
+			words := make([]string, r.IntN(5))
+			script.WriteString("r")
+			for i := range words {
+				words[i] = scrawl(r)
+				script.WriteString(" " + Quote(words[i]))
+			}
+			script.WriteString("\n")
+			want = append(append(want, strconv.Itoa(len(words))), words...)
+		}
+		for _, name := range []string{"bash", "sh", "dash"} {
+			shell, err := exec.LookPath(name)
+			if err != nil {
+				continue
+			}
+			for _, locale := range []string{"C", "C.UTF-8"} {
+				cmd := exec.Command(shell)
+				cmd.Env, cmd.Stdin = []string{"LC_ALL=" + locale}, bytes.NewReader(script.Bytes())
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("%s, %s:\n%s", name, locale, diff)
+				}
+			}
+		}
+	}
+}
+
+// scrawl returns a random word.
+func scrawl(r *rand.Rand) string {
+	const odd = `'"\$!~*?[]{}()<>|&;#= ` + "\n\t\r`"
+	var b []byte
+	for range r.IntN(12) {
+		switch r.IntN(4) {
+		case 0:
+			b = append(b, byte(1+r.IntN(255))) // no UTF-8
+		case 1:
+			b = append(b, odd[r.IntN(len(odd))])
+		case 2:
+			b = append(b, pieces[r.IntN(len(pieces))]...)
+		default:
+			b = append(b, byte('a'+r.IntN(26)))
+		}
+	}
+	return string(b)
+}
