@@ -44,6 +44,12 @@ type Grant struct {
 	Label  string // how the user is offered it, such as "edits of main.go"
 	Tool   string // name of the tool
 	Target string // what it is used on: a command, a path; empty for anything
+
+	// Rule is what it is kept as beyond the session, as it would be written;
+	// empty if it can't be kept. One that is Near says nothing outside of the
+	// project.
+	Rule string
+	Near bool
 }
 
 // Scope is how long an answer holds. The zero Scope is the shortest.
@@ -53,6 +59,8 @@ type Scope int
 const (
 	Once Scope = iota
 	Session
+	InProject
+	Everywhere
 )
 
 // An Approver settles what the policy leaves open, usually by asking the user,

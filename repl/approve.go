@@ -50,10 +50,14 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
 			return false, fmt.Sprintf("%.100q is none of the choices", s)
+		case c.key == 'a' && c.scope != engine.Session && p.Intent.Grants[c.grant].Rule == "":
+			return false, "this can't be kept; without a word behind it, always holds until the session ends"
+		case c.key == 'a' && c.scope == engine.Everywhere && p.Intent.Grants[c.grant].Near:
+			return false, "this says nothing outside of the project; a project keeps it"
 		case c.key == 'y':
 			answer = engine.Answer{Allow: true}
 		case c.key == 'a':
-			answer = engine.Answer{Allow: true, Scope: engine.Session, Grant: p.Intent.Grants[c.grant]}
+			answer = engine.Answer{Allow: true, Scope: c.scope, Grant: p.Intent.Grants[c.grant]}
 		case c.key == 'n':
 			answer = engine.Answer{Note: c.note}
 		case c.key == '?':
@@ -141,8 +145,12 @@ func (c *Console) choices(grants []engine.Grant, edits bool) string {
 type choice struct {
 	key   byte // one of y n a e ?
 	grant int  // for a
+	scope engine.Scope
 	note  string
 }
+
+// scopes are the words behind a that say how long it holds.
+var scopes = map[string]engine.Scope{"session": engine.Session, "project": engine.InProject, "user": engine.Everywhere}
 
 // parseChoice reads an answer. Only a refusal may be followed by words.
 func parseChoice(s string) (choice, bool) {
@@ -152,15 +160,13 @@ func parseChoice(s string) (choice, bool) {
 		return choice{key: 'n'}, true
 	case "y", "yes":
 		return choice{key: 'y'}, true
-	case "a", "always":
-		return choice{key: 'a'}, true
 	case "e", "edit":
 		return choice{key: 'e'}, true
 	case "?", "explain":
 		return choice{key: '?'}, true
 	default:
-		if n, err := strconv.Atoi(strings.TrimPrefix(word, "a")); err == nil && strings.HasPrefix(word, "a") && n > 0 {
-			return choice{key: 'a', grant: n - 1}, true
+		if c, ok := parseAlways(word); ok {
+			return c, true
 		}
 	}
 	i := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == '.' || r == '\n' })
@@ -175,6 +181,26 @@ func parseChoice(s string) (choice, bool) {
 		rest = rest[len(rest)-len(after):]
 	}
 	return choice{key: 'n', note: strings.TrimSpace(rest)}, true
+}
+
+// parseAlways reads a, or a and the number of a grant, and what follows it:
+// how long that holds.
+func parseAlways(word string) (choice, bool) {
+	c := choice{key: 'a', scope: engine.Session}
+	which, how, _ := strings.Cut(word, " ")
+	if how = strings.TrimSpace(how); how != "" {
+		scope, ok := scopes[how]
+		if !ok {
+			return c, false
+		}
+		c.scope = scope
+	}
+	if which == "a" || which == "always" {
+		return c, true
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(which, "a"))
+	c.grant = n - 1
+	return c, err == nil && strings.HasPrefix(which, "a") && n > 0
 }
 
 // explain says what the question is about and what each answer means.
@@ -199,12 +225,30 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
 	}
 	a.Out.Line(output.Info, "yes allows it this once; no refuses it, and words behind no are told to the model")
-	for _, g := range p.Intent.Grants {
+	for i, g := range p.Intent.Grants {
 		a.Out.Line(output.Info, "always allows %s until the session ends", output.EscapeLine(g.Label))
+		a.keeping(i, g)
 	}
 	if edits {
 		a.Out.Line(output.Info, "edit opens it in your editor, and what you leave there is asked about again")
 	}
+}
+
+// keeping says how the i-th grant can be kept, and as which rule.
+func (a *Asker) keeping(i int, g engine.Grant) {
+	if g.Rule == "" {
+		return
+	}
+	key := "a"
+	if i > 0 {
+		key += strconv.Itoa(i + 1)
+	}
+	how := fmt.Sprintf("%s project and %s user keep it", key, key)
+	if g.Near {
+		how = key + " project keeps it"
+	}
+	a.Out.Line(output.Info, "%s as this rule:", how)
+	a.Out.Text(honest(g.Rule))
 }
 
 // programs returns the names of the programs that a call would run, each once.

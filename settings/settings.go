@@ -41,6 +41,7 @@ type Settings struct {
 	Extensions         bool     `key:"experimental.extensionManagement" default:"true" help:"Use the installed extensions."`
 	DisabledExtensions []string `key:"extensions.disabled" merge:"union" help:"Names of extensions that are not used."`
 
+	NoAlways         bool     `key:"security.disableAlwaysAllow" help:"Do not offer the answer always, and pass over what was said always to."`
 	PolicyPaths      []string `key:"policyPaths" merge:"union" help:"Files or directories of the user's rules, instead of ~/.gemini/policies. --policy beats it. A project can't set it."`
 	AdminPolicyPaths []string `key:"adminPolicyPaths" merge:"union" help:"More files or directories of the administrator's rules. A project can't set it."`
 	CoreTools        []string `key:"tools.core" help:"The only tools there are; they run unasked. A project's list only leaves tools out."`

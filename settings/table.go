@@ -153,7 +153,6 @@ func others() []row {
 		{"mcp.excluded", isList, "", "concat", Later, "Servers that are not used."},
 		{"mcp.autoAllowInHeadless", isBool, "", "", Later, "Run servers' tools unasked without a terminal."},
 		{"security.toolSandboxing", isBool, "false", "", Later, "Confine every command by itself."},
-		{"security.disableAlwaysAllow", isBool, "false", "", Later, "Do not offer the answer always."},
 		{"security.enablePermanentToolApproval", isBool, "false", "", Later, "Offer an answer for all sessions to come."},
 		{"security.autoAddToPolicyByDefault", isBool, "false", "", Later, "Make that answer the usual one where little is at risk."},
 		{"security.blockGitExtensions", isBool, "false", "", Later, "Take no extensions from git."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gemline/engine"
@@ -16,6 +17,7 @@ type policyCommand struct {
 	List    policyList    `cmd:"" default:"withargs" help:"List the rules, the strongest first."`
 	Test    policyTest    `cmd:"" help:"Say what would become of a shell command, command by command."`
 	Explain policyExplain `cmd:"" help:"Say what would become of a call of a tool, and which rules are about it."`
+	Revoke  policyRevoke  `cmd:"" help:"Take back what was said always to; without a place, list it."`
 }
 
 // A rule is one as gemline policy --json lists it.
@@ -209,4 +211,38 @@ func by(f policy.Finding) string {
 		return f.Rule.Where() + "; " + f.Why
 	}
 	return f.Rule.Where()
+}
+
+type policyRevoke struct {
+	Place string `arg:"" optional:"" help:"FILE:LINE, as it is listed."`
+}
+
+// Run takes a rule out of its file.
+func (c *policyRevoke) Run(w *World) error {
+	_, p, err := w.Toolset()
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Kept() || r.Line == 0 })
+	if c.Place == "" {
+		switch {
+		case w.JSON:
+			return w.document(map[string]any{"rules": shownRules(kept)})
+		case len(kept) == 0:
+			return w.line("always was said to nothing that is kept")
+		}
+		return w.rules(kept)
+	}
+	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
+	if i < 0 {
+		return &settings.UsageError{Message: fmt.Sprintf("no rule that always has made stands at %s; gemline policy revoke lists them", shorten(c.Place))}
+	}
+	was, err := policy.Revoke(kept[i].File, kept[i].Line)
+	if err != nil {
+		return err
+	}
+	if w.JSON {
+		return w.document(map[string]any{"revoked": shownRule(&kept[i])})
+	}
+	return w.lines(append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...))
 }

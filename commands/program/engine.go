@@ -184,7 +184,7 @@ func (s *session) debugLog() (*slog.Logger, error) {
 
 // converse makes the engine.
 func (s *session) converse(approver engine.Approver, past []*genai.Content) {
-	guarded, asker := policy.Guard(s.policy, approver, s.guarded())
+	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
 	cfg := engine.Config{
 		Model:      s.reach.Resolve(cmp.Or(s.settings.Model, model.Default)),
 		Generator:  s.generator,

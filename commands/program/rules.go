@@ -3,6 +3,7 @@ package program
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gemline/engine/policy"
@@ -36,9 +37,23 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 			break
 		}
 	}
+	if s.settings.NoAlways {
+		all = slices.DeleteFunc(all, policy.Rule.Kept)
+	}
 	p := policy.New(policy.Mode(s.settings.ApprovalMode), all...)
-	p.Unattended = unattended
+	p.Unattended, p.Shelf = unattended, s.shelf()
 	return p, nil
+}
+
+// shelf returns where "always" is kept: nowhere, if the user's own rules are
+// not those that hold.
+func (s *session) shelf() policy.Shelf {
+	if s.paths.Home == "" || len(s.flags.Policy)+len(s.own.PolicyPaths) > 0 {
+		return policy.Shelf{}
+	}
+	here := s.paths.Folder("")
+	return policy.Shelf{User: s.paths.User("policies", "auto-saved.toml"), Project: s.paths.User("policies", "projects", settings.Hash(here)+".toml"),
+		About: "You said always to this in " + here + ".", Told: func(text string) { s.notify(text) }}
 }
 
 // lists returns what the settings say that a project may say, too.
@@ -72,7 +87,7 @@ func (s *session) ruleFiles() []policy.Source {
 		list = append(list, policy.Source{Path: s.place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 && s.paths.Home != "" {
-		list = append(list, policy.Source{Path: s.paths.User("policies"), Tier: policy.User})
+		list = append(list, policy.Source{Path: s.paths.User("policies"), Tier: policy.User}, policy.Source{Path: s.shelf().Project, Tier: policy.User})
 	}
 	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
 		list = append(list, policy.Source{Path: s.paths.Workspace("policies"), Tier: policy.Project})

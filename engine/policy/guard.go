@@ -136,13 +136,16 @@ func (g Guarded) own(path string) bool {
 	return in(g.Own) && !in(g.Free)
 }
 
-// named reports whether an element of a path is a name that is guarded. One
-// with characters that are not seen may be any name to some file systems.
+// named reports whether an element of a path is a name that is guarded, also
+// to file systems that pass over characters that are not seen.
 func (g Guarded) named(element string) bool {
+	element = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, element)
 	element = strings.TrimRight(element, ". ") // which Windows drops
-	if strings.ContainsFunc(element, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) {
-		return true
-	}
 	is := func(name string) bool { return strings.EqualFold(filepath.Base(name), element) }
 	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||
 		len(element) >= len(".env") && strings.EqualFold(element[:len(".env")], ".env")

@@ -51,6 +51,9 @@ type Policy struct {
 	// It is set before the Policy is used.
 	Unattended bool
 
+	// Shelf is where "always" is kept. It is set before the Policy is used.
+	Shelf Shelf
+
 	mu      sync.Mutex
 	mode    Mode
 	rules   []Rule
@@ -102,18 +105,8 @@ func looks(k engine.Kind) bool {
 	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.Converse
 }
 
-// Learn implements [engine.Policy]. A grant that names no tool covers nothing.
-func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s == engine.Session && g.Tool != "" {
-		p.granted[key(g)] = true
-	}
-	return nil
-}
-
 // key is what grants are compared by: how one is offered does not matter.
 func key(g engine.Grant) engine.Grant {
-	g.Label = ""
+	g.Label, g.Rule, g.Near = "", "", false
 	return g
 }

@@ -79,6 +79,9 @@ func (r *Rule) Where() string {
 	return r.File
 }
 
+// Kept reports whether the rule is one that "always" has made.
+func (r Rule) Kept() bool { return r.Tier == User && r.Verdict == engine.Allow && r.Priority == saved }
+
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
 	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.except != nil

@@ -1,0 +1,289 @@
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"gemline/engine"
+)
+
+// A Shelf is where rules are kept that the user makes by saying "always". What
+// is empty keeps nothing.
+type Shelf struct {
+	Project string            // the file of what holds in this project
+	User    string            // the file of what holds everywhere
+	About   string            // what a comment above each rule says
+	Told    func(text string) // is told what was written, and where
+}
+
+// keeps returns the file for a scope.
+func (s Shelf) keeps(scope engine.Scope) string {
+	switch scope {
+	case engine.InProject:
+		return s.Project
+	case engine.Everywhere:
+		return s.User
+	}
+	return ""
+}
+
+// Propose returns a such that it also offers rules that cover more calls than
+// the one at hand, and that can be kept. It offers nothing if never is true.
+func (p *Policy) Propose(a engine.Approver, never bool) engine.Approver {
+	return proposer{a, never}
+}
+
+type proposer struct {
+	engine.Approver
+	never bool
+}
+
+// Approve implements [engine.Approver].
+func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
+	if a.never {
+		q.Intent.Grants = nil
+	} else if len(q.Intent.Grants) > 0 {
+		q.Intent.Grants = proposals(q)
+	}
+	return a.Approver.Approve(ctx, q)
+}
+
+// proposals returns the grants of a call, the narrowest first, with the rules
+// that they would be kept as.
+func proposals(q engine.Proposal) []engine.Grant {
+	grants := slices.Clone(q.Intent.Grants)
+	if q.Tool.Name() != Shell {
+		path, ok := q.Args["file_path"].(string)
+		if q.Tool.Kind == engine.Edit && ok && !strings.ContainsRune(path, 0) {
+			grants[0].Rule = written([]string{"replace", "write_file"}, "argsPattern = "+literal(`\x00"file_path":`+regexp.QuoteMeta(encoded(path))+`\x00`))
+			grants[0].Near = true
+		}
+		return grants
+	}
+	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 {
+		return grants
+	}
+	var exact, prefixes []string
+	wide := true
+	for _, c := range q.Intent.Commands {
+		if len(c.Argv) == 0 || len(c.Env) > 0 {
+			return grants
+		}
+		exact = append(exact, regexp.QuoteMeta(spell(c.Argv)))
+		words := opening(c)
+		if wide = wide && words != nil; wide {
+			prefixes = append(prefixes, quotedWords(words))
+		}
+	}
+	tidy := func(list []string) []string { slices.Sort(list); return slices.Compact(list) }
+	exact, prefixes = tidy(exact), tidy(prefixes)
+	grants[0].Rule = written([]string{Shell}, "commandRegex = "+literal("(?:"+strings.Join(exact, "|")+")$"))
+	if wide {
+		var list []string
+		for _, p := range prefixes {
+			list = append(list, strconv.Quote(p))
+		}
+		grants = append(grants, engine.Grant{Tool: Shell, Label: "what begins with " + strings.Join(prefixes, " or "),
+			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]")})
+	}
+	return grants
+}
+
+// sweeping are programs of which the name says too little: what else they run,
+// or what they take away, is in the words that follow.
+var sweeping = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "env", "sudo", "doas", "su", "xargs", "find", "ssh", "eval", "exec", "command", "builtin",
+	"nohup", "nice", "timeout", "time", "watch", "setsid", "stdbuf", "parallel", "docker", "podman", "kubectl", "chroot", "unshare", "strace", "flock", "script",
+	"python", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "sed", "vi", "vim", "emacs", "make", "npx", "uvx", "source", ".", "trap",
+	"rm", "dd", "mkfs", "chmod", "chown", "curl", "wget", "nc", "socat", "git"}
+
+// subcommand is what a sub-command of a program looks like.
+var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
+// opening returns the words that a rule for commands like c begins with: the
+// program and, where it has them, its sub-command. It returns nil if such a
+// rule would cover too much.
+func opening(c engine.Command) []string {
+	words := c.Words()
+	name, _ := c.Program()
+	second := len(words) > 1 && subcommand.MatchString(words[1])
+	switch {
+	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
+		return nil
+	case slices.Contains([]string{"git", "go", "npm", "cargo"}, name):
+		if !second || words[1] == "exec" || words[1] == "config" || words[1] == "x" {
+			return nil
+		}
+		return words[:2]
+	case slices.Contains(sweeping, fold(name)):
+		return nil
+	}
+	return words[:1]
+}
+
+// written returns a rule as a person would write it.
+func written(tools []string, condition string) string {
+	name := strconv.Quote(tools[0])
+	if len(tools) > 1 {
+		var list []string
+		for _, t := range tools {
+			list = append(list, strconv.Quote(t))
+		}
+		name = "[" + strings.Join(list, ", ") + "]"
+	}
+	return fmt.Sprintf("[[rule]]\ntoolName = %s\n%s\ndecision = \"allow\"\npriority = %d\n", name, condition, saved)
+}
+
+// literal writes text as a string of TOML.
+func literal(text string) string {
+	if strings.ContainsAny(text, "'\n\r\x00") || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + `"`
+	}
+	return "'" + text + "'"
+}
+
+// Learn implements [engine.Policy]. A grant that names no tool covers nothing.
+// What can't be kept holds for the session.
+func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
+	if s == engine.Once || g.Tool == "" {
+		return nil
+	}
+	where := "this session"
+	file := p.Shelf.keeps(s)
+	if g.Near && s == engine.Everywhere {
+		file = p.Shelf.Project
+	}
+	if file != "" && g.Rule != "" {
+		if err := Append(file, p.Shelf.About, g.Rule); err != nil {
+			p.tell(fmt.Sprintf("the rule is not kept, and holds for this session: %v", err))
+		} else {
+			where = file
+			p.tell("kept in " + file + "; gemline policy revoke takes it back:\n" + strings.TrimSuffix(g.Rule, "\n"))
+		}
+	}
+	var rules []Rule
+	if g.Rule != "" && (g.Target == "" || where == file) {
+		var err error
+		if rules, _, err = Parse(where, User, []byte(g.Rule)); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g.Target != "" || g.Rule == "" {
+		p.granted[key(g)] = true
+	}
+	p.rules = append(slices.Clone(p.rules), rules...)
+	return nil
+}
+
+func (p *Policy) tell(text string) {
+	if p.Shelf.Told != nil {
+		p.Shelf.Told(text)
+	}
+}
+
+// Append writes a rule behind those in a file, which need not be there. One
+// that is there already is not written twice.
+func Append(file, about, rule string) error {
+	return rewrite(file, func(old []byte) ([]byte, error) {
+		if bytes.Contains(old, []byte(rule)) {
+			return old, nil
+		}
+		b := slices.Clone(old)
+		if len(b) > 0 {
+			b = append(bytes.TrimRight(b, "\n"), "\n\n"...)
+		}
+		if about != "" {
+			b = append(b, "# "+oneLine(about)+"\n"...)
+		}
+		return append(b, rule...), nil
+	})
+}
+
+// Revoke takes the rule that begins at a line out of a file, with the comment
+// above it, and returns what was there.
+func Revoke(file string, line int) (was string, err error) {
+	err = rewrite(file, func(old []byte) ([]byte, error) {
+		heads := slices.Clone(locate(string(old)).tables["rule"])
+		i := slices.IndexFunc(heads, func(p place) bool { return p.line == line })
+		if i < 0 {
+			return nil, fmt.Errorf("no rule begins at line %d of %s", line, file)
+		}
+		lines := strings.SplitAfter(string(old), "\n")
+		above := func(n int) int { // the index of the first line of the comment above
+			for n--; n > 0 && strings.HasPrefix(strings.TrimSpace(lines[n-1]), "#"); n-- {
+			}
+			return n
+		}
+		from, to := above(line), len(lines)
+		if i+1 < len(heads) {
+			to = above(heads[i+1].line)
+		}
+		was = strings.Join(lines[from:to], "")
+		return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], "")), nil
+	})
+	return strings.TrimSpace(was), err
+}
+
+// lockWait is how long another program may hold a file of rules.
+const lockWait = 5 * time.Second
+
+// rewrite changes a file of rules as a whole, while no other gemline does. A
+// file that is not understood is left alone, and none becomes one.
+func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil || !ok {
+		return fmt.Errorf("%s is held by another program: %w", file, cmp.Or(err, context.DeadlineExceeded))
+	}
+	defer lock.Unlock()
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, _, err := Parse(file, User, old); err != nil {
+		return err
+	}
+	b, err := edit(old)
+	if err != nil || bytes.Equal(b, old) {
+		return err
+	}
+	if _, _, err := Parse(file, User, b); err != nil {
+		return err
+	}
+	return replace(file, b)
+}
+
+// replace writes a file that only the user may read, as a whole. A link stays
+// one.
+func replace(file string, b []byte) error {
+	file = resolved(file)
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".gemline-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // of no effect once it is renamed
+	_, err = tmp.Write(b)
+	if err = cmp.Or(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}
