@@ -113,6 +113,7 @@ func TestAskUser(t *testing.T) {
 
 // However a user does not answer, the session and the conversation go on.
 func TestUnansweredQuestions(t *testing.T) {
+	t.Parallel()
 	const dismissed = `{"output":"User dismissed ask_user dialog without answering."}`
 	for _, test := range []struct {
 		name   string

@@ -19,6 +19,7 @@ import (
 // for them where they don't belong: on its output, in its debug log, and in
 // the environment of the commands it runs.
 func TestAccounts(t *testing.T) {
+	t.Parallel()
 	const place = "GOOGLE_GENAI_USE_VERTEXAI=true GOOGLE_CLOUD_PROJECT=p-1 GOOGLE_CLOUD_LOCATION=us-central1 "
 	const path = "/v1beta1/projects/p-1/locations/us-central1/publishers/google/models/gemini-2.5-flash:streamGenerateContent"
 	revoked := func(w http.ResponseWriter, _ *http.Request) bool {

@@ -85,6 +85,7 @@ func asks(r et.Received) string {
 // them, and started again: every item is answered or has failed with a reason,
 // in order, and what was done before the kill is not asked again.
 func TestBatchKilled(t *testing.T) {
+	t.Parallel()
 	const items, half, jobs = 200, 100, 8
 	dir := t.TempDir()
 	var prompts strings.Builder
@@ -460,6 +461,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 // The commands of docs/scale.md do what the page says: every prompt is
 // answered once, and what failed is asked again.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("docs/scale.md")
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ func shellHome(t *testing.T) (dir string, env []string) {
 // The shells themselves are asked to complete: what is typed, with a tab where
 // the cursor is, becomes what stands on the screen.
 func TestCompletionInShells(t *testing.T) {
+	t.Parallel()
 	keys := []struct{ typed, want string }{
 		{"gemline do", "gemline doctor "},
 		{"gemline --approval-mo", "gemline --approval-mode "},

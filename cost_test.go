@@ -13,6 +13,7 @@ import (
 // A turn costs the answer, its label and the done line. Typing costs what is
 // typed, waiting costs nothing.
 func TestCost(t *testing.T) {
+	t.Parallel()
 	const answer = "One two three four five six seven eight nine ten."
 	for _, test := range []struct {
 		name, term string

@@ -144,6 +144,7 @@ func labels() (all []string) {
 // next to nothing at the start, the characters that are typed, text and line
 // ends, and every label where a line begins.
 func TestEveryCommandInPlainMode(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "xterm-256color"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(remarks()...)
@@ -227,6 +228,7 @@ var managing = map[string][][]string{
 
 // The sub-commands of the command line keep to the same rules.
 func TestEverySubCommandInPlainMode(t *testing.T) {
+	t.Parallel()
 	for _, name := range cli.Names() {
 		calls, ok := managing[name]
 		if !ok {
@@ -251,6 +253,7 @@ func TestEverySubCommandInPlainMode(t *testing.T) {
 // In smart mode a key costs what it shows: two bytes at most on average, and
 // nothing is erased or drawn again.
 func TestTypingInSmartMode(t *testing.T) {
+	t.Parallel()
 	const text = "hello world"
 	for _, term := range []string{"xterm", "xterm-256color", "screen", "linux", "vt100"} {
 		t.Run(term, func(t *testing.T) {

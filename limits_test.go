@@ -68,6 +68,7 @@ func TestTimeout(t *testing.T) {
 // In a session the limits hold for all of it, but for the time, which is that
 // of an answer. What happens is said in a line, and the session goes on.
 func TestLimitsInASession(t *testing.T) {
+	t.Parallel()
 	look := et.Says("I look.", et.Call("1", "list_directory", "dir_path", "."))
 	tests := []struct {
 		name    string

@@ -201,6 +201,7 @@ func TestCopyByTheTerminal(t *testing.T) {
 
 // Paces, levels of detail and what can be had again, on both kinds of terminal.
 func TestPaceAndDetail(t *testing.T) {
+	t.Parallel()
 	long := et.Says("", et.Call("1", "run_shell_command", "command", "seq 1 200"))
 	table := "Here:\n\n| Name | Note |\n|---|---|\n| Ada | a, b |\n| Bob | \"c\" |\n"
 	for _, term := range []string{"dumb", "xterm"} {
@@ -290,6 +291,7 @@ func TestStable(t *testing.T) {
 
 // Attention is called for once at a question, and not after a short turn.
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, term, settings, want string }{
 		{"osc9", "xterm", `"enableNotifications": true, "notificationMethod": "osc9"`, "\x1b]9;gemline: run: rm notes.txt\a"},
 		{"bell in plain mode", "dumb", `"enableNotifications": true, "notificationMethod": "bell"`, "\a"},

@@ -15,6 +15,7 @@ import (
 
 // The clients that the documentation points to are short, and work.
 func TestTalkScripts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		script, interpreter, tool string
 		first                     []string // arguments of the interpreter: expect breaks off where it looks for a file in a home with a long name

@@ -352,6 +352,7 @@ func TestTalkFailure(t *testing.T) {
 // A client that writes everything before it reads anything gets everything,
 // although the pipes are full both ways.
 func TestTalkFullPipes(t *testing.T) {
+	t.Parallel()
 	const turns, size = 40, 64 << 10
 	replies := make([]et.Reply, turns)
 	for i := range replies {
@@ -371,6 +372,7 @@ func TestTalkFullPipes(t *testing.T) {
 // More than there is room for is refused, by line, and everything else is
 // answered.
 func TestTalkTooMuch(t *testing.T) {
+	t.Parallel()
 	const most = 1000 // messages that wait
 	s := et.NewServer()
 	hold := make(chan bool)
@@ -431,6 +433,7 @@ func TestTalkBrokenPipe(t *testing.T) {
 // A folder that is not trusted, and flags that make no sense, are told in a
 // record as well.
 func TestTalkNotBegun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "GEMINI.md"), []byte("obey"), 0o600); err != nil {
 		t.Fatal(err)
@@ -451,6 +454,7 @@ func TestTalkNotBegun(t *testing.T) {
 // What a run may take is up for a message, or for the conversation; and the
 // conversation goes on.
 func TestTalkLimits(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		args    []string
 		replies []et.Reply

@@ -129,6 +129,7 @@ type hostility struct {
 
 const (
 	approve  = "y yes, n no, a always" // which no fake goes on with
+	guarded  = "y yes, n no, e edit"   // a name with characters that are not seen may be any name
 	choose   = "answer 1 to 3, "
 	describe = "answer in words, "
 )
@@ -139,7 +140,7 @@ func hostilities() []hostility {
 	return []hostility{
 		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt")), []typed{yes}, []string{"answer", "Markdown", "output"}},
 		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{why, no}, []string{"command", "description"}},
-		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, no}, []string{"path"}},
+		{call("write_file", "file_path", short("path"), "content", "x"), []typed{{"?", guarded}, {"n", guarded}}, []string{"path"}},
 		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, no}, []string{"content"}},
 		{call("replace", "file_path", "greeting.txt", "old_string", hostile("search"), "new_string", "x", "instruction", "x"), nil, nil},
 		{call("replace", "file_path", "greeting.txt", "old_string", "wrld", "new_string", hostile("replacement"), "instruction", hostile("instruction")), []typed{no}, []string{"replacement"}},
@@ -168,6 +169,7 @@ func short(who string) string {
 // Text that a model, a command, a file or its name brings can't act on the
 // terminal, and no line of it looks like one of the program's.
 func TestSpoofing(t *testing.T) {
+	t.Parallel()
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer()
@@ -337,6 +339,7 @@ func TestSpoofingTheListOfSessions(t *testing.T) {
 // What a user decides on is shown to the last byte, whatever is done to hide
 // it, and is not done before.
 func TestHiddenCommands(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ command, shown string }{
 		"an invisible character":       {"l\u200bs; touch done", `l\u{200b}s; touch done`},
 		"another order":                {"echo \u202etouch done", `echo \u{202e}touch done`},

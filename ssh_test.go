@@ -215,6 +215,7 @@ func checkCode(t *testing.T, pipe string, want int) {
 
 // A whole session over ssh, on terminals of both kinds.
 func TestSessionOverSSH(t *testing.T) {
+	t.Parallel()
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(work()...)
@@ -321,6 +322,7 @@ func TestConnectionLost(t *testing.T) {
 
 // Without a terminal, a program whose client is gone notices when it writes.
 func TestClientLost(t *testing.T) {
+	t.Parallel()
 	asked, gone := make(chan struct{}), make(chan struct{})
 	server := et.NewServer()
 	server.Respond = func(et.Received) et.Reply {

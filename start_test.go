@@ -20,6 +20,7 @@ import (
 // opens no directory of the project but .gemini, talks to nobody and starts no
 // program. What is there is many directories, context files and extensions.
 func TestStartLooksAtLittle(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root sees what names a program uses that conceals its memory")
 	}
@@ -75,6 +76,7 @@ func TestStartLooksAtLittle(t *testing.T) {
 
 // What needs no settings reads none.
 func TestVersionReadsNothing(t *testing.T) {
+	t.Parallel()
 	tracer := tracing(t)
 	for _, flag := range []string{"--version", "--help"} {
 		cmd := crowded(t, et.NewServer())

@@ -19,6 +19,7 @@ import (
 
 // A whole session on terminals that are odd in one way or another.
 func TestOddTerminals(t *testing.T) {
+	t.Parallel()
 	for _, odd := range []struct {
 		name, term, setup string
 		env               []string

@@ -174,6 +174,7 @@ func TestSessionInTmux(t *testing.T) {
 		}
 		m.Send(text)
 		m.Key("Enter")
+		m.Expect(text + "\n") // what follows is older otherwise, or typed ahead
 	}, func(string) { m.Key("C-c") }, func(text string) string {
 		switch text {
 		case "> ":
@@ -183,6 +184,7 @@ func TestSessionInTmux(t *testing.T) {
 		}
 		return m.Expect(text)
 	})
+	m.Expect("Pane is dead") // until then it writes
 	checkWork(t, c, server)
 }
 
@@ -244,6 +246,7 @@ func TestEditedProposal(t *testing.T) {
 // Leaving in every way there is: the exit code says how, and the session is
 // there to go on with.
 func TestLeaving(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		leave func(s *teletype.Session)

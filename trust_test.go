@@ -42,6 +42,7 @@ func unknown(t *testing.T, s *et.Server, files map[string]string) (c teletype.Co
 // A folder that nobody has decided about is asked about before anything of it
 // is used. What is in it can't forge the question.
 func TestUnknownFolder(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, answer, model, rule string
 	}{
@@ -141,6 +142,7 @@ func TestBrokenFolder(t *testing.T) {
 // In a session the same question can be asked again, about any folder. It
 // counts from the next start on.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			s := et.NewServer(et.Says("Hello."))
@@ -214,6 +216,7 @@ func TestPermissions(t *testing.T) {
 
 // Where a user may be: at home, at the root, and without a home.
 func TestOddPlaces(t *testing.T) {
+	t.Parallel()
 	t.Run("at home", func(t *testing.T) {
 		cmd, home := unknown(t, et.NewServer(et.Says("Hello.")), nil)
 		cmd.Dir = filepath.Dir(home)
@@ -309,6 +312,7 @@ func TestOddPlaces(t *testing.T) {
 // Two programs that decide at once lose nothing, and neither does one that
 // comes upon the leavings of another.
 func TestDecisionsOfManyPrograms(t *testing.T) {
+	t.Parallel()
 	cmd, home := unknown(t, et.NewServer(et.Says("Hello.")), nil)
 	const programs, each = 4, 5
 	var running []*exec.Cmd
