@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,7 +263,29 @@ var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of 
 	"expected a float but got", "must be a number, not", `" (string)`, `"`, " but got ", ", not ")
 
 func parser(f *Flags) (*kong.Kong, error) {
-	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
+	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
+		kong.KindMapper(reflect.String, verbatim{}), kong.NamedMapper("path", verbatim{path: true}))
+}
+
+// verbatim takes a text byte by byte: the parser's own way goes through JSON,
+// which leaves nothing of bytes that are no UTF-8, as names of files may have.
+type verbatim struct{ path bool }
+
+// Decode implements kong.Mapper.
+func (v verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	t, err := ctx.Scan.PopValue("text")
+	if err != nil {
+		return err
+	}
+	text := t.String()
+	if s, ok := t.Value.(string); ok {
+		text = s
+	}
+	if v.path && text != "-" && text != "" {
+		text = kong.ExpandPath(text)
+	}
+	target.SetString(text)
+	return nil
 }
 
 // agree refuses flags that contradict each other.

@@ -62,6 +62,16 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestBytes(t *testing.T) {
+	f, err := ParseFlags([]string{"-O", "caf\xe9.txt", "--batch-state=\xff", "--key-file", "/k\xfe", "--batch", "\xe9"})
+	if err != nil || f.Output != "caf\xe9.txt" || f.BatchState != "\xff" || f.KeyFile != "/k\xfe" || f.Batch != "\xe9" {
+		t.Errorf("got %q, %q, %q, %q, %v", f.Output, f.BatchState, f.KeyFile, f.Batch, err)
+	}
+	if f, err = ParseFlags([]string{"d\xe9j\xe0", "vu"}); err != nil || f.Text() != "d\xe9j\xe0 vu" {
+		t.Errorf("got %q, %v", f.Text(), err)
+	}
+}
+
 func plainFlag(name string, off bool) func(*Flags) bool {
 	return func(f *Flags) bool { n, o := f.PlainFlag(); return n == name && o == off }
 }

@@ -122,7 +122,7 @@ func (s *session) interact(ctx context.Context) error {
 
 // talk carries out the prompt of the command line and then what is typed.
 func (s *session) talk(ctx context.Context, r *repl.REPL) error {
-	if text := s.flags.Text(); text != "" {
+	if text := input.Words(s.flags.Text(), s.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
 			return nil
 		} else if err != nil && ctx.Err() == nil {

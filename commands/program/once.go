@@ -103,7 +103,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 
 // piped returns the prompt of the command line and of standard input.
 func (s *session) piped(ctx context.Context) (repl.Prompt, error) {
-	p := repl.Prompt{Text: s.flags.Text()}
+	p := repl.Prompt{Text: input.Words(s.flags.Text(), s.notify)}
 	in := input.Stdin{Terminal: isTerminal(s.os.Stdin), Force: s.flags.Stdin || s.flags.Dash(), Forbid: s.flags.NoStdin, Prompt: p.Text != ""}
 	info, err := s.os.Stdin.Stat()
 	if err != nil {

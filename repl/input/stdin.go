@@ -151,6 +151,21 @@ func Decode(b []byte, notify func(string)) (Data, error) {
 	return d, nil
 }
 
+// Words returns the prompt of a command line as UTF-8. A shell passes on any
+// bytes, as of a script in another encoding; notify is told of such.
+func Words(prompt string, notify func(string)) string {
+	if utf8.ValidString(prompt) {
+		return prompt
+	}
+	text, format, err := workspace.Decode([]byte(prompt))
+	if err != nil || format.Lossy {
+		say(notify, "the prompt is no UTF-8; what could not be read is marked")
+		return strings.ToValidUTF8(prompt, "\ufffd")
+	}
+	say(notify, "the prompt is no UTF-8; it was read as %s", format.Charset)
+	return text
+}
+
 // stdinTag is the name of the element that holds standard input.
 const stdinTag = "stdin"
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 )
 
 func TestWanted(t *testing.T) {
@@ -174,6 +175,31 @@ func FuzzBlock(f *testing.F) {
 		_, body, _ := strings.Cut(strings.TrimSuffix(b, "</stdin>"), "\n")
 		if !stdinEnd.MatchString(text) && strings.TrimSuffix(body, "\n") != strings.TrimSuffix(text, "\n") {
 			t.Errorf("%q became %q", text, body)
+		}
+	})
+}
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct{ prompt, want, told string }{
+		{"", "", ""},
+		{"déjà vu", "déjà vu", ""},
+		{"caf\xe9 au lait, d\xe9j\xe0 vu", "café au lait, déjà vu", "read as windows-1252"},
+		{"\xff", "ÿ", "read as windows-1252"},
+	} {
+		told := ""
+		if got := Words(test.prompt, func(s string) { told = s }); got != test.want || !strings.Contains(told, test.told) || told != "" && test.told == "" {
+			t.Errorf("%q: got %q; told %q", test.prompt, got, told)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	for _, seed := range []string{"hi", "caf\xe9", "\x00\xff", "\xff\xfeh\x00", "\x81\x8d"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, prompt string) {
+		if got := Words(prompt, nil); !utf8.ValidString(got) {
+			t.Errorf("%q gives %q", prompt, got)
 		}
 	})
 }
