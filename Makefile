@@ -39,6 +39,7 @@ fuzz: ## ten seconds for every fuzz target
 
 soak: ## the random tests in full, from new seeds
 	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
+	SOAK=1 go test -count=1 -timeout 2h -v -run TestProperties ./engine/policy
 
 clean:
 	rm -rf gemline bin dist cover.out

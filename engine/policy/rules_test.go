@@ -348,11 +348,12 @@ func TestLists(t *testing.T) {
 // those of projects, their order does not matter, and an argument that the
 // tool does not know lets nothing run.
 func TestProperties(t *testing.T) {
-	n := 3000
-	if s := os.Getenv("GEMLINE_SOAK"); s != "" {
-		n = 1_000_000
+	n, seed := 3000, uint64(1)
+	if os.Getenv("SOAK") != "" {
+		n, seed = 1_000_000, rand.Uint64()
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	rule := func(decisions ...string) string {
 		text := fmt.Sprintf("[[rule]]\ndecision = %q\npriority = %d\n", pick(decisions...), r.IntN(3))
@@ -408,6 +409,17 @@ func TestProperties(t *testing.T) {
 		}
 		if judge(more, admin, user, project) == engine.Allow && got != engine.Allow {
 			t.Fatalf("an argument that is not known lets it run: %v", q)
+		}
+	}
+}
+
+// A script of 200 commands, and rules that speak of them.
+func BenchmarkScript(b *testing.B) {
+	p := policy.New(policy.Default, parse(b, policy.User, strings.Repeat(allowGit+denyRm, 10))...)
+	q := shell(engine.Plain, strings.TrimSuffix(strings.Repeat("git log -1 --oneline|", 200), "|"))
+	for b.Loop() {
+		if v, _ := p.Judge(q); v != engine.Allow {
+			b.Fatal(v)
 		}
 	}
 }

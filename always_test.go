@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// An answer that is kept is shown as the rule that it becomes, holds from then
+// on and in the next session, and can be taken back.
+func TestAlwaysKept(t *testing.T) {
+	call := func(id, command string) et.Reply {
+		return et.Says("I look.", et.Call(id, "run_shell_command", "command", command))
+	}
+	server := et.NewServer(call("1", "wc -l notes.txt"), call("2", "wc -c greeting.txt"), et.Says("Done."), call("3", "wc notes.txt"), et.Says("Again."))
+	c := terminal(t, server)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("count")
+	s.Expect("a always this exact command, a2 always what begins with wc, e edit, ? explain: ")
+	s.Line("?")
+	s.Expect("a2 project and a2 user keep it as this rule:")
+	s.Expect(`commandPrefix = ["wc"]`)
+	s.Expect(asking)
+	s.Line("a2 nobody")
+	s.Expect("is none of the choices")
+	s.Expect(asking)
+	s.Line("a2 project")
+	s.Expect("kept in ")
+	s.Expect("Done.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+
+	var home string
+	for _, kv := range c.Env {
+		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
+			home = dir
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(home, ".gemini/policies/projects/*.toml"))
+	if len(files) != 1 {
+		t.Fatalf("kept in %q", files)
+	}
+	const want = "\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"wc\"]\ndecision = \"allow\"\npriority = 950\n"
+	if b, _ := os.ReadFile(files[0]); !strings.HasPrefix(string(b), "# You said always to this in "+c.Dir) || !strings.HasSuffix(string(b), want) {
+		t.Errorf("%s", b)
+	}
+	c.Args = append(c.Args, "-p", "count again", "-o", "stream-json")
+	s = teletype.Start(t, c)
+	s.Expect("Again.")
+	s.Exit()
+	if answer := answerOf(t, server, "run_shell_command"); !strings.Contains(answer, "notes.txt") || strings.Contains(answer, "denied") {
+		t.Errorf("the next session was told %s", answer)
+	}
+	c.Args = []string{"policy", "revoke", files[0] + ":2"}
+	s = teletype.Start(t, c)
+	s.Expect("taken back")
+	s.Exit()
+	if b, _ := os.ReadFile(files[0]); strings.Contains(string(b), "rule") {
+		t.Errorf("left: %s", b)
+	}
+}
