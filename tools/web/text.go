@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,17 +75,27 @@ func (p *Page) decoded() string {
 // markdown returns a page of HTML as Markdown, or where that can't be made of it
 // as the bare text.
 func (p *Page) markdown() string {
-	text := p.decoded()
-	doc, err := html.Parse(strings.NewReader(text))
+	text, whole := p.decoded(), ""
+	markup, cut, tangled := tamed(text)
+	if cut {
+		whole = "\n\n(the page goes on)"
+	}
+	if tangled {
+		return words(markup) + whole
+	}
+	doc, err := html.Parse(strings.NewReader(markup))
 	if err != nil {
-		return words(text)
+		return words(markup) + whole
 	}
 	prune(doc)
+	if weight(doc, 1) > mostWeight {
+		return words(markup) + whole
+	}
 	out, err := convert(doc, p.URL.Scheme+"://"+p.URL.Host)
 	if err != nil {
-		return words(text)
+		return words(markup) + whole
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)) + whole
 }
 
 // convert has the library make Markdown of doc. Whatever a page does to it is
@@ -99,7 +110,7 @@ func convert(doc *html.Node, base string) (out []byte, err error) {
 }
 
 func newConverter() *converter.Converter {
-	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 }
 
 // unread are the elements that hold nothing to read.
@@ -113,7 +124,8 @@ var unread = map[atom.Atom]bool{
 // is not given to a model, either.
 var unseen = regexp.MustCompile(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
 
-// prune takes out of a tree what nobody reads.
+// prune takes out of a tree what nobody reads, and the form of tables of which
+// the library would make far more than is there.
 func prune(n *html.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
@@ -124,6 +136,10 @@ func prune(n *html.Node) {
 		}
 		c = next
 	}
+	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "colspan" || a.Key == "rowspan" })
+	if n.DataAtom == atom.Table && cells(n) > mostCells {
+		flatten(n)
+	}
 }
 
 func hidden(n *html.Node) bool {
@@ -133,6 +149,44 @@ func hidden(n *html.Node) bool {
 		}
 	}
 	return false
+}
+
+// cells returns how many cells a table has when all rows are as wide as the
+// widest.
+func cells(table *html.Node) int {
+	rows, widest := 0, 0
+	for n := range table.Descendants() {
+		if n.DataAtom != atom.Tr {
+			continue
+		}
+		rows++
+		width := 0
+		for range n.ChildNodes() {
+			width++
+		}
+		widest = max(widest, width)
+	}
+	return rows * widest
+}
+
+// flatten makes blocks of the parts of a table.
+func flatten(table *html.Node) {
+	table.DataAtom, table.Data = atom.Div, "div"
+	for n := range table.Descendants() {
+		switch n.DataAtom {
+		case atom.Table, atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th:
+			n.DataAtom, n.Data = atom.Div, "div"
+		}
+	}
+}
+
+// weight returns how many elements and texts a tree has, the deep ones for more.
+func weight(n *html.Node, depth int) int {
+	sum := depth
+	for c := range n.ChildNodes() {
+		sum += weight(c, depth+1)
+	}
+	return sum
 }
 
 // words returns the text of a page of HTML without any form.

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// What is made of a page is bounded, since parser and library take far more time
+// and memory for some pages than for others of the same size.
+const (
+	mostMarkup = 1 << 20 // bytes of HTML, without what is not read
+	mostTags   = 50_000
+	mostTag    = 8 << 10   // bytes of a tag; longer ones lose their attributes
+	mostOpen   = 8         // elements such as <b>, which the parser opens again in each block
+	mostWeight = 1_000_000 // of a tree
+	mostCells  = 20_000    // of a table
+)
+
+// reopened are the elements that the parser opens again where they were left
+// open, by the rules of HTML.
+var reopened = map[atom.Atom]bool{
+	atom.A: true, atom.B: true, atom.Big: true, atom.Code: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Nobr: true,
+	atom.S: true, atom.Small: true, atom.Strike: true, atom.Strong: true, atom.Tt: true, atom.U: true,
+}
+
+// tamed returns the beginning of a page, without scripts and the like, that can
+// be parsed in a short time, and whether the page goes on. It is tangled if it
+// should not be parsed at all.
+func tamed(page string) (markup string, cut, tangled bool) {
+	var b strings.Builder
+	tags, open := 0, 0
+	skip := atom.Atom(0) // the element that is passed over
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return b.String(), false, tangled
+		}
+		raw := string(z.Raw()) // before the name is asked for, which changes it
+		if kind == html.CommentToken || kind == html.DoctypeToken {
+			continue
+		}
+		tag := atom.Atom(0)
+		if kind != html.TextToken {
+			name, _ := z.TagName()
+			if tag = atom.Lookup(name); len(raw) > mostTag {
+				raw = "<" + string(name) + ">"
+			}
+			tags++
+		}
+		switch {
+		case skip != 0:
+			if kind == html.EndTagToken && tag == skip {
+				skip = 0
+			}
+			continue
+		case kind == html.StartTagToken && (tag == atom.Script || tag == atom.Style || tag == atom.Template || tag == atom.Svg):
+			skip = tag
+			continue
+		case tag == atom.Img:
+			continue
+		case kind == html.StartTagToken && reopened[tag]:
+			if open++; open > mostOpen {
+				tangled = true
+			}
+		case kind == html.EndTagToken && reopened[tag]:
+			open = max(0, open-1)
+		}
+		if b.Len()+len(raw) > mostMarkup || tags > mostTags {
+			if room := mostMarkup - b.Len(); kind == html.TextToken && room > 0 {
+				b.WriteString(strings.ToValidUTF8(raw[:min(room, len(raw))], ""))
+			}
+			return b.String(), true, tangled
+		}
+		b.WriteString(raw)
+	}
+}
