@@ -50,25 +50,29 @@ func random(t *testing.T) *rand.Rand {
 var programs = []string{"alpha", "beta", "gamma", "a-b", "x.y", "rm", "git", "café"}
 
 // driver runs scripts that it reads, each ended by a NUL, in one bash. What
-// they run is a function, or not found; both note the words, and succeed or
-// not as told in front of the script. Builtins that could do harm are noted,
-// too: a function comes first.
+// they run is a function, or not found; both note the number of the script and
+// the words, and succeed or not as told in front of the script.
 const driver = `
-export LC_ALL=C.UTF-8
-note() { printf '%s\0' "$#" "$@" >&9; return $S; }
+export LC_ALL=C.UTF-8 I=-1 S
+note() { builtin printf '%s\0' "$I" "$#" "$@" >&9; return $S; }
 command_not_found_handle() { note "$@"; }
 for name in PROGRAMS; do eval "$name() { note $name \"\$@\"; }"; done
 while IFS= read -r -d '' S && IFS= read -r -d '' script; do
+	I=$((I + 1))
 	set --
-	eval -- "$script" </dev/null 2>/dev/null
+	if [ "$PATH" = /nowhere ]; then
+		eval -- "$script" </dev/null 2>/dev/null
+	else # a mistake in a calculation ends a shell
+		(eval -- "$script"; wait) </dev/null 2>/dev/null
+	fi
 	wait
-	builtin printf 'end\0' >&9
 done
+builtin printf 'end' >&9
 `
 
 // bash runs scripts and returns, for each, the commands that it ran. Where
-// status is 1 every command fails.
-func bash(t testing.TB, scripts []string, status func(i int) int) [][][]string {
+// status is 1 every command fails. path is where they find programs.
+func bash(t testing.TB, path string, scripts []string, status func(i int) int) [][][]string {
 	t.Helper()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
@@ -89,7 +93,7 @@ func bash(t testing.TB, scripts []string, status func(i int) int) [][][]string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(shell, "--norc", "--noprofile", "-c", strings.Replace(driver, "PROGRAMS", strings.Join(programs, " "), 1))
-	cmd.Dir, cmd.Env, cmd.Stdin = cwd, []string{"PATH=/nowhere", "HOME=" + cwd}, &in
+	cmd.Dir, cmd.Env, cmd.Stdin = cwd, []string{"PATH=" + path, "HOME=" + cwd}, &in
 	// 9 is a descriptor that the scripts have no way to name.
 	cmd.ExtraFiles = []*os.File{log, log, log, log, log, log, log}
 	var stderr bytes.Buffer
@@ -101,22 +105,19 @@ func bash(t testing.TB, scripts []string, status func(i int) int) [][][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Split(strings.TrimSuffix(string(written), "\x00"), "\x00")
-	ran := make([][][]string, 0, len(scripts))
-	var one [][]string
-	for len(fields) > 0 {
-		if fields[0] == "end" {
-			ran, one, fields = append(ran, one), nil, fields[1:]
-			continue
-		}
-		n, err := strconv.Atoi(fields[0])
-		if err != nil || n >= len(fields) {
+	fields := strings.Split(string(written), "\x00")
+	if !slices.Contains(fields, "end") {
+		t.Fatalf("bash left too early; the last it ran was %q", fields[max(0, len(fields)-9):])
+	}
+	ran := make([][][]string, len(scripts))
+	for len(fields) > 2 {
+		fields[0] = strings.TrimPrefix(fields[0], "end") // what a script left behind goes on
+		i, err := strconv.Atoi(fields[0])
+		n, err2 := strconv.Atoi(fields[1])
+		if err != nil || err2 != nil || n > len(fields)-2 {
 			t.Fatalf("log: %q", fields[:min(len(fields), 5)])
 		}
-		one, fields = append(one, fields[1:n+1]), fields[n+1:]
-	}
-	if len(ran) != len(scripts) {
-		t.Fatalf("%d scripts, %d were run; the last one ran %q", len(scripts), len(ran), one)
+		ran[i], fields = append(ran[i], fields[2:n+2]), fields[n+2:]
 	}
 	return ran
 }
@@ -199,7 +200,7 @@ func TestPlainAgainstBash(t *testing.T) {
 			run = append(run, text)
 		}
 		status := func(i int) int { return i % 2 }
-		for i, got := range bash(t, run, status) {
+		for i, got := range bash(t, "/nowhere", run, status) {
 			file, _ := syntax.NewParser().Parse(strings.NewReader(texts[i]), "")
 			var want [][]string
 			for _, s := range file.Stmts {
@@ -230,7 +231,7 @@ func FuzzPlain(f *testing.F) {
 			return
 		}
 		canonical, _ := s.Canonical()
-		ran := bash(t, []string{text, canonical}, func(int) int { return 0 })
+		ran := bash(t, "/nowhere", []string{text, canonical}, func(int) int { return 0 })
 		for _, one := range ran {
 			slices.SortFunc(one, slices.Compare)
 		}
@@ -238,6 +239,187 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("%q is run otherwise than %q\n%s", text, canonical, diff)
 		}
 	})
+}
+
+// Every program that bash runs of a script was told, or the script is opaque.
+func TestReadableAgainstBash(t *testing.T) {
+	path := t.TempDir()
+	for _, name := range programs {
+		shim := "#!/bin/sh\nn=$(($# + 1))\nprintf '%s\\0' \"$I\" \"$n\" " + name + " \"$@\" >&9\nexit $S\n"
+		if err := os.WriteFile(filepath.Join(path, name), []byte(shim), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"env", "timeout", "nice", "nohup", "setsid", "xargs", "find", "stdbuf", "bash", "sh", "cat", "true"} {
+		real, err := exec.LookPath(name)
+		if err != nil {
+			t.Skip("no " + name)
+		}
+		if err := os.Symlink(real, filepath.Join(path, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := random(t)
+	const batch = 500
+	readable, ran := 0, 0
+	g := grammar{r: r} // one, so that no function has the name of another script's
+	for done, total := 0, size(1000, 200_000); done < total; done += batch {
+		var texts []string
+		for len(texts) < batch {
+			if text := g.list(3); Read(text).Class != engine.Opaque {
+				texts = append(texts, text)
+			} else if len(texts)%10 == 0 {
+				texts = append(texts, "true") // it counts as one
+			}
+		}
+		for i, commands := range bash(t, path, texts, func(i int) int { return i % 2 }) {
+			s := Read(texts[i])
+			if s.Class == engine.Readable {
+				readable++
+			}
+			for _, c := range commands {
+				if ran++; !slices.ContainsFunc(s.Commands, func(told engine.Command) bool { return covers(told, c) }) {
+					t.Errorf("%s\nruns %q; told is %s", texts[i], c, told(s))
+				}
+			}
+		}
+	}
+	t.Logf("%d readable scripts ran %d commands", readable, ran)
+	if ran < readable/2 {
+		t.Error("they hardly ran anything")
+	}
+}
+
+// covers reports whether a command that was told may have been run as words.
+func covers(c engine.Command, words []string) bool {
+	for i, w := range c.Argv {
+		if !w.Known {
+			return i > 0
+		}
+		if i >= len(words) || words[i] != w.Text {
+			return false
+		}
+	}
+	return len(words) == len(c.Argv)
+}
+
+// A grammar makes random scripts of everything that the shell has.
+type grammar struct {
+	r         *rand.Rand
+	functions int
+}
+
+func (g *grammar) pick(all ...string) string { return all[g.r.IntN(len(all))] }
+
+func (g *grammar) list(depth int) string {
+	text := g.command(depth)
+	for range g.r.IntN(2) {
+		text += g.pick("; ", " && ", " || ", " | ", "\n") + g.command(depth)
+	}
+	return text
+}
+
+func (g *grammar) command(depth int) string {
+	if depth == 0 || g.r.IntN(3) == 0 {
+		return g.simple(depth)
+	}
+	d := depth - 1
+	switch g.r.IntN(26) {
+	case 0:
+		return "(" + g.list(d) + ")"
+	case 1:
+		return "{ " + g.list(d) + "; }"
+	case 2:
+		return "if " + g.list(d) + "; then " + g.list(d) + "; else " + g.list(d) + "; fi"
+	case 3:
+		return g.pick("while ", "until ") + g.list(d) + "; do " + g.list(d) + "; break; done"
+	case 4:
+		return "for v in a " + g.word(d) + "; do " + g.list(d) + "; done"
+	case 5:
+		return "case " + g.word(d) + " in " + g.pick("*", "a|b*", "$("+g.list(d)+")") + ") " + g.list(d) + ";; esac"
+	case 6:
+		g.functions++
+		name := fmt.Sprintf("f%d", g.functions)
+		return g.pick(name+"() ", "function "+name+" ") + "{ " + g.list(d) + "; }; " + name + " x"
+	case 7:
+		return g.pick("! ", "time ", "time -p ") + g.simple(d)
+	case 8:
+		return g.simple(d) + " &"
+	case 9:
+		return "[[ " + g.word(0) + g.pick(" == ", " != ", " < ") + "$(" + g.list(d) + ") || -n \"$(" + g.list(d) + ")\" ]]"
+	case 10:
+		return "cat " + g.pick("<<E", "<<-E") + "\nx $(" + g.list(d) + ") `" + g.simple(0) + "`\nE\n" + g.simple(d)
+	case 11:
+		return g.simple(d) + " <<< \"$(" + g.list(d) + ")\""
+	case 12:
+		return g.pick("x=", "x+=", "export x=", "declare x=", "typeset y=", "X=1 y=") + "$(" + g.list(d) + ")"
+	case 13:
+		return g.simple(d) + g.pick(" >out", " 2>>out", " &>out", " >|out", " <>out", " > >("+g.list(d)+")", " >out$("+g.list(d)+")")
+	case 14:
+		return "x=(a $(" + g.list(d) + "))"
+	case 15:
+		return g.pick("env ", "env A=1 ", "timeout 60 ", "nice ", "nice -n 1 ", "nohup ", "setsid -w ", "stdbuf -oL ", "command ", "command -- ", "env nice timeout 60 ") + g.simple(d)
+	case 16:
+		return "echo a b | xargs " + g.pick("", "-n1 ", "-I{} ") + g.simple(0)
+	case 17:
+		return "find . -maxdepth 0 " + g.pick("-exec ", "-execdir ") + g.simple(0) + g.pick(` \;`, ` {} +`)
+	case 18:
+		return g.pick("bash -c ", "bash -ec ", "sh -c ") + Quote(g.simple(d)+g.pick("", "; "+g.simple(d)))
+	case 19:
+		return "eval " + g.pick("", "-- ") + Quote(g.list(d))
+	case 20:
+		return "(exec " + g.pick("", "-a n ") + g.simple(0) + ")"
+	case 21:
+		return "(trap " + Quote(g.list(d)) + " EXIT; " + g.simple(d) + ")"
+	case 22:
+		return g.pick("bash", "sh") + " <<'E'\n" + g.simple(d) + "\nE\n" + g.simple(d)
+	case 23:
+		return "coproc " + g.simple(d)
+	case 24:
+		return "for ((i = 0; 0; )); do " + g.list(d) + "; done; " + g.simple(d)
+	}
+	return "bash <<< " + Quote(g.simple(d))
+}
+
+func (g *grammar) simple(depth int) string {
+	name := g.pick(programs...)
+	switch g.r.IntN(6) {
+	case 0:
+		name = `\` + name
+	case 1:
+		name = name[:1] + "''" + name[1:]
+	case 2:
+		name = `"` + name + `"`
+	}
+	text := g.pick("", "", "", "A=1 ", "A=$x ") + name
+	for range g.r.IntN(3) {
+		text += " " + g.word(depth)
+	}
+	return text
+}
+
+func (g *grammar) word(depth int) string {
+	if depth == 0 || g.r.IntN(2) == 0 {
+		return g.pick("a", "-x", "'b c'", `"d"`, `\;`, "$x", `"$x"`, "*", "{a,b}", "~", "$'e\\n'", "\"$@\"", "${x:-y}", "${#x}", "$((1 + 2))", "{}", "$?", `"a$x"`)
+	}
+	d := depth - 1
+	switch g.r.IntN(8) {
+	case 0:
+		return "$(" + g.list(d) + ")"
+	case 1:
+		return "\"x $(" + g.list(d) + ")\""
+	case 2:
+		return "`" + strings.ReplaceAll(g.simple(0), `\`, `\\`) + "`"
+	case 3:
+		return "${x:-$(" + g.list(d) + ")}"
+	case 4:
+		return "\"${x:=$(" + g.list(d) + ")}\""
+	case 5:
+		return "<(" + g.list(d) + ")"
+	case 6:
+		return "$((1 + $(" + g.list(d) + ") 2))"
+	}
+	return "${x/$(" + g.list(d) + ")/a}"
 }
 
 // Words that are quoted are read as what they were, by any shell.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // program reads the arguments of a program: some run others, or write files
@@ -71,10 +72,11 @@ var (
 // shell reads the arguments of a shell.
 func (v *visitor) shell(name string, args []word, in *string) {
 	v.lower(engine.Readable, "%s runs a script of its own", name)
-	posix := slices.Contains([]string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash"}, name)
-	if !posix {
+	if !slices.Contains([]string{"bash", "sh", "dash", "ash", "rbash"}, name) {
 		v.opaque("what %s runs can't be told: %s", name, join(args))
-		return
+		if !slices.Contains([]string{"zsh", "ksh", "mksh", "yash"}, name) {
+			return // its scripts are not even like ours
+		}
 	}
 	script := false
 	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') {
@@ -97,11 +99,19 @@ func (v *visitor) shell(name string, args []word, in *string) {
 	}
 	switch {
 	case script && len(args) > 0 && args[0].known:
-		v.text(args[0].text, name)
+		v.dialects(args[0].text, name)
 	case !script && len(args) == 0 && in != nil:
-		v.text(*in, name)
+		v.dialects(*in, name)
 	default:
 		v.opaque("%s runs a script that is not shown: %s", name, join(args))
+	}
+}
+
+// dialects reads a script for a shell that may or may not be bash, both ways.
+func (v *visitor) dialects(text, name string) {
+	v.script(text, name, syntax.LangBash, v.again)
+	if name != "bash" && name != "rbash" {
+		v.script(text, name, syntax.LangPOSIX, true)
 	}
 }
 

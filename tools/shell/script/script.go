@@ -36,7 +36,7 @@ func (s Script) Canonical() (string, bool) {
 // Read reads a script for bash.
 func Read(text string) Script {
 	s := Script{Class: engine.Plain}
-	v := visitor{s: &s, left: new(int), dirs: []string{""}}
+	v := visitor{s: &s, left: new(int), dirs: []string{""}, lang: syntax.LangBash}
 	*v.left = MaxBytes
 	if file := v.parse(text); file != nil {
 		v.stmts(file.Stmts)
@@ -61,6 +61,8 @@ type visitor struct {
 	src    string // that the nodes come from
 	inside string // the command that would run it
 	depth  int
+	lang   syntax.LangVariant // that the script is in
+	again  bool               // it was read in another language before
 
 	dirs []string // that a relative path may be relative to
 	loop bool     // what is read may run more than once
@@ -106,7 +108,7 @@ func (v *visitor) parse(text string) (file *syntax.File) {
 		}
 	}()
 	v.src = text
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(v.lang)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		v.opaque("it can't be parsed")
 	}
@@ -114,10 +116,14 @@ func (v *visitor) parse(text string) (file *syntax.File) {
 }
 
 // text reads a script inside the script, which command would run.
-func (v *visitor) text(text, command string) {
+func (v *visitor) text(text, command string) { v.script(text, command, v.lang, v.again) }
+
+// script is text for a script in another language, which may have been read
+// before.
+func (v *visitor) script(text, command string, lang syntax.LangVariant, again bool) {
 	v.lower(engine.Readable, "%s runs a script of its own", command)
 	in := *v
-	in.inside, in.depth = command, v.depth+1
+	in.inside, in.depth, in.lang, in.again = command, v.depth+1, lang, again
 	if in.deep() {
 		return
 	}
@@ -150,6 +156,11 @@ func (v *visitor) record(c engine.Command) {
 	if len(v.s.Commands) >= MaxCommands {
 		v.opaque("it holds more than %d commands", MaxCommands)
 		return
+	}
+	if v.again && slices.ContainsFunc(v.s.Commands, func(told engine.Command) bool {
+		return told.Inside == c.Inside && told.String() == c.String() && slices.Equal(told.Argv, c.Argv)
+	}) {
+		return // it is read the same
 	}
 	v.s.Commands = append(v.s.Commands, c)
 }

@@ -59,10 +59,10 @@ func TestRead(t *testing.T) {
 		{`echo ${x:-$(id)} ${y/$(a)/$(b)} $((1 + $(c)))`, `opaque | id | a | b | c | echo ${x:-$(id)} ${y/$(a)/$(b)} $((1 + $(c)))`},
 		{"cat <<E\n$(id)\nE", `readable | id | cat`},
 		{"cat <<'E'\n$(id)\nE", `readable | cat`},
-		{`[[ -f a && $(b) == c ]] && time d`, `readable | b | d`},
+		{`[[ -f a && $(b) == c ]] && time d`, `readable | b | time (command) | d`},
 		{`echo $'\u00e9'`, `readable | echo $'\u00e9'`},
 		{`echo $((1 + 2))`, `readable | echo $((1 + 2))`},
-		{`coproc a; wait`, `readable | a | wait`},
+		{`coproc a; wait`, `opaque | a | wait`},
 
 		// What redirections and arguments write.
 		{`a > x 2>> y; b &> "z z"; c >| w; d <> v`, `readable | a | b | c | d | -> x | -> y | -> z z | -> w | -> v`},
@@ -84,6 +84,8 @@ func TestRead(t *testing.T) {
 		{`bash -xc 'rm "a b"; id' arg`, `readable | bash -xc rm "a b"; id arg | bash> rm a b | bash> id`},
 		{`sh -c "bash -c 'sh -c id'"`, `readable | sh -c bash -c 'sh -c id' | sh> bash -c sh -c id | bash> sh -c id | sh> id`},
 		{"bash <<'E'\nrm a\nE", `readable | bash | bash> rm a`},
+		{`sh -c "echo \$'\\\\'; rm a; echo \\'"`, `readable | sh -c echo $'\\'; rm a; echo \' | sh> echo \ | sh> rm a | sh> echo ' | sh> echo $\\`},
+		{`sh -c '[[ -f a && rm b ]]'`, `opaque | sh -c [[ -f a && rm b ]] | sh> [[ -f a | sh> rm b ]]`},
 		{`sh <<< 'rm a'`, `readable | sh | sh> rm a`},
 		{`eval rm 'a b' '; id'; command rm b; builtin cd x; exec -a n rm c`, `readable | eval rm a b ; id | eval> rm a b | eval> id | command rm b | command> rm b | builtin cd x | builtin> cd x | exec -a n rm c | exec> rm c`},
 		{`trap 'rm a' EXIT`, `readable | trap rm a EXIT | trap> rm a`},
@@ -105,10 +107,10 @@ func TestRead(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for _, text := range []string{
 		// Which program is run is known only then.
-		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `%1`, `in a`, `f() { "$@"; }; f rm a`,
+		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `%1`, `in a`, `coproc a`, "cat <<E\n$(a\nE\nb)\nE", "echo $(cat <<E\nx\nE\na; b)", `f() { "$@"; }; f rm a`,
 		`timeout $n rm a`, `sudo $opts rm a`, `xargs $x rm`, `find $x -name a`,
 		// Scripts that are not shown.
-		`source a`, `. a`, `bash a`, `sh`, `echo rm | sh`, `bash -s < a`, `bash -c "$x"`, `eval "$x"`, `eval ls $x`, `zsh -i`, `bash --rcfile a`, "sh <<E\nrm $x\nE", "sh <<E\nrm \\\\x\nE", `sh <<< "$x"`,
+		`source a`, `. a`, `bash a`, `sh`, `echo rm | sh`, `bash -s < a`, `bash -c "$x"`, `eval "$x"`, `eval ls $x`, `zsh -i`, `zsh -c 'ls *(e:id:)'`, `sh -c 'echo @(a)'`, `bash --rcfile a`, "sh <<E\nrm $x\nE", "sh <<E\nrm \\\\x\nE", `sh <<< "$x"`,
 		`trap "$x" EXIT`, `fish -c a`, `su`, `script`, `pwsh -c a`,
 		`python3 -c 'import os'`, `python - < a`, `perl -e 1`, `ruby -ne 1`, `node -e 1`, `node --require a b`, `perl $x`, `php -r 1`, `awk 'BEGIN{system("id")}'`, `awk '{print > "a"}'`, `awk '{"id" | getline}'`, `awk -f a`,
 		`sed 's/a/id/e' f`, `sed '1e id' f`, `sed 'w a' f`, `sed 's/a/b/w c' f`, `sed -f a f`, `sed -e p -e 'e id' f`, `sed 's/a\/b/g;s/w/e/' f`, "sed 'p\ne id' f", `sed --expression='e id' f`,

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 
 	"gemline/engine"
@@ -22,8 +23,8 @@ func (v *visitor) nested(all []*syntax.Stmt) {
 	v.depth--
 }
 
-// again reads statements that may run more than once.
-func (v *visitor) again(lists ...[]*syntax.Stmt) {
+// repeat reads statements that may run more than once.
+func (v *visitor) repeat(lists ...[]*syntax.Stmt) {
 	was := v.loop
 	v.loop = true
 	for _, l := range lists {
@@ -79,10 +80,10 @@ func (v *visitor) compound(c syntax.Command) {
 			v.nested(c.Then)
 		}
 	case *syntax.WhileClause:
-		v.again(c.Cond, c.Do)
+		v.repeat(c.Cond, c.Do)
 	case *syntax.ForClause:
 		v.iterate(c.Loop)
-		v.again(c.Do)
+		v.repeat(c.Do)
 	case *syntax.CaseClause:
 		v.word(c.Word)
 		for _, i := range c.Items {
@@ -90,7 +91,7 @@ func (v *visitor) compound(c syntax.Command) {
 			v.nested(i.Stmts)
 		}
 	case *syntax.FuncDecl:
-		v.again([]*syntax.Stmt{c.Body})
+		v.repeat([]*syntax.Stmt{c.Body})
 	case *syntax.ArithmCmd:
 		v.arithm(c.X)
 	case *syntax.TestClause:
@@ -102,8 +103,12 @@ func (v *visitor) compound(c syntax.Command) {
 			v.arithm(x)
 		}
 	case *syntax.TimeClause:
+		// Behind | it is no word of the shell's, but a program.
+		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true}, {Text: "(command)"}}, Inside: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
+		// What of it is a name is told apart in more than one way.
+		v.opaque("it runs a coprocess")
 		v.nested([]*syntax.Stmt{c.Stmt})
 	default:
 		v.unknown(c)
@@ -155,6 +160,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 		}
 	case syntax.RdrIn, syntax.DplIn:
 	case syntax.Hdoc, syntax.DashHdoc:
+		v.ends(r)
 		if v.word(r.Hdoc); r.N == nil || r.N.Value == "0" {
 			return v.body(r)
 		}
@@ -166,6 +172,34 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 		v.unknown(r)
 	}
 	return nil
+}
+
+// ends makes sure that a here-document ends where it seems to. For the shell
+// that is the first line that is the word, for the parser it may be a later
+// one, if a substitution is open.
+func (v *visitor) ends(r *syntax.Redirect) {
+	if r.Hdoc == nil {
+		return
+	}
+	from, to := r.Hdoc.Pos().Offset(), r.Hdoc.End().Offset()
+	if from > to || to > uint(len(v.src)) {
+		v.unknown(r)
+		return
+	}
+	substitutes := slices.ContainsFunc(r.Hdoc.Parts, func(p syntax.WordPart) bool {
+		_, bare := p.(*syntax.Lit)
+		return !bare
+	})
+	if !substitutes {
+		return
+	}
+	word := literal(r.Word).text
+	for i, l := range slices.Backward(strings.Split(v.src[from:to], "\n")) {
+		if strings.Contains(l, "<<") || strings.TrimLeft(l, "\t") == word && i < strings.Count(v.src[from:to], "\n") {
+			v.opaque("a here-document may end in more than one place")
+			return
+		}
+	}
 }
 
 // body returns a here-document as the command reads it, if that is known.
@@ -234,17 +268,29 @@ func (v *visitor) parts(all []syntax.WordPart) {
 		case *syntax.ParamExp:
 			v.param(p)
 		case *syntax.CmdSubst:
-			v.lower(engine.Readable, "what a command prints becomes part of another")
-			v.nested(p.Stmts)
+			v.substitute(p, p.Stmts)
 		case *syntax.ProcSubst:
-			v.lower(engine.Readable, "what a command prints becomes part of another")
-			v.nested(p.Stmts)
+			v.substitute(p, p.Stmts)
 		case *syntax.ArithmExp:
 			v.arithm(p.X)
 		default:
 			v.unknown(p)
 		}
 	}
+}
+
+// substitute reads the commands of a substitution. The shell writes them anew
+// before it runs them, and loses what stands behind a here-document.
+func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
+	v.lower(engine.Readable, "what a command prints becomes part of another")
+	simple := false
+	if len(all) == 1 {
+		_, simple = all[0].Cmd.(*syntax.CallExpr)
+	}
+	if from, to := n.Pos().Offset(), n.End().Offset(); !simple && from < to && to <= uint(len(v.src)) && strings.Contains(v.src[from:to], "<<") {
+		v.opaque("a here-document stands among the commands of a substitution")
+	}
+	v.nested(all)
 }
 
 // param reads the expansion of a variable.
