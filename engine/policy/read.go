@@ -86,6 +86,11 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 			warnings = append(warnings, fmt.Sprintf("%s: the rule is left out: %s", oneLine(rule.Where()), why))
 			continue
 		}
+		for _, name := range rule.Tools {
+			if near := mistyped(name); near != "" && rule.Server == "" {
+				warnings = append(warnings, fmt.Sprintf("%s: there is no tool %s; did you mean %s?", oneLine(rule.Where()), quoted(name), near))
+			}
+		}
 		rules = append(rules, rule)
 	}
 	if tree["rule"] != nil && tables(tree["rule"]) == nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"gemline/engine"
 )
 
@@ -144,6 +146,28 @@ var older = map[string][]string{
 	"web_fetch":         {"WebFetchTool"},
 	"google_web_search": {"WebSearchTool"},
 	"write_todos":       {"WriteTodosTool"},
+}
+
+// others are the names of the other tools that there are, here or elsewhere.
+var others = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
+	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
+	"read_mcp_resource", "list_mcp_resources"}
+
+// mistyped returns the tool that a name comes near to and is not, "" if there
+// is none. A name that is like no other may be that of a tool to come.
+func mistyped(name string) (near string) {
+	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(others, name) {
+		return ""
+	}
+	for _, known := range append(slices.Sorted(maps.Keys(older)), others...) {
+		if same(name, known) {
+			return ""
+		}
+		if levenshtein.ComputeDistance(name, known) <= 3 {
+			near = known
+		}
+	}
+	return near
 }
 
 // same reports whether a rule's name for a tool is the tool's.

@@ -261,6 +261,17 @@ func TestProjectsOnlyNarrow(t *testing.T) {
 	}
 }
 
+// A name that is nearly one is told.
+func TestMistyped(t *testing.T) {
+	for name, want := range map[string]string{"write_flie": "write_file", "run_shel_command": "run_shell_command", "write_file": "", "ShellTool": "",
+		"ask_user": "", "mcp_x_write_file": "", "deploy_everything": "", "*": ""} {
+		_, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
+		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0], "did you mean "+want+"?") {
+			t.Errorf("%s: %q, %v", name, warnings, err)
+		}
+	}
+}
+
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
