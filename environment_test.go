@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,11 +13,7 @@ import (
 // has no other.
 func TestEnvironmentPage(t *testing.T) {
 	page, _ := docs.Find("environment")
-	out, err := exec.Command("git", "grep", "-hE", `"[A-Z]`, "--", "*.go", ":!*_test.go", ":!testdata", ":!engine/enginetest", ":!repl/teletype").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := string(out)
+	code := string(grep(t, "-hE", `"[A-Z]`, "--", "*.go", ":!*_test.go", ":!testdata", ":!engine/enginetest", ":!repl/teletype"))
 	// How the code asks for a variable; a list of names is asked for in a loop.
 	asked := regexp.MustCompile(`(?:[gG]etenv|[lL]ookupEnv|[lL]ookup|\bget|named|first)\("([A-Z][A-Z0-9_]{2,})`)
 	for _, m := range asked.FindAllStringSubmatch(code, -1) {

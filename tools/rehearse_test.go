@@ -265,7 +265,7 @@ func TestRehearsalComesTrue(t *testing.T) {
 		patch := r.Patch()
 		if patch != "" {
 			cmd := exec.Command("git", "apply", "--whitespace=nowarn")
-			cmd.Dir, cmd.Stdin = patched.dir, strings.NewReader(patch)
+			cmd.Dir, cmd.Stdin, cmd.Env = patched.dir, strings.NewReader(patch), withoutSettings()
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 				t.Fatalf("seed %d: %v: %s\n%s", seed, err, out, patch)
 			}
@@ -279,10 +279,16 @@ func TestRehearsalComesTrue(t *testing.T) {
 func git(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, withoutSettings()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v: %s", args, err, out)
 	}
+}
+
+// withoutSettings is an environment in which git goes by no settings of whoever
+// runs the tests.
+func withoutSettings() []string {
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 }
 
 // contents is what the files of a tree hold, and which can be run.

@@ -66,6 +66,7 @@ func SocketDir(t testing.TB) string {
 func (m *Tmux) tmux(args ...string) string {
 	m.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-u", "-S", m.socket}, args...)...)
+	cmd.Env = append(os.Environ(), "SHELL=/bin/sh") // it runs the program
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		m.t.Fatalf("tmux %s: %v: %s", strings.Join(args, " "), err, out)

@@ -63,6 +63,7 @@ func TestDiffApplies(t *testing.T) {
 		}
 		cmd := exec.Command("git", "apply", "--unidiff-zero", "--whitespace=nowarn", "-")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(diff)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s\n%s", err, out, diff)
 		}
