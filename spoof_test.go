@@ -129,7 +129,6 @@ type hostility struct {
 
 const (
 	approve  = "y yes, n no, a always" // which no fake goes on with
-	guarded  = "y yes, n no, e edit"   // a name with characters that are not seen may be any name
 	choose   = "answer 1 to 3, "
 	describe = "answer in words, "
 )
@@ -140,7 +139,7 @@ func hostilities() []hostility {
 	return []hostility{
 		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt")), []typed{yes}, []string{"answer", "Markdown", "output"}},
 		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{why, no}, []string{"command", "description"}},
-		{call("write_file", "file_path", short("path"), "content", "x"), []typed{{"?", guarded}, {"n", guarded}}, []string{"path"}},
+		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, no}, []string{"path"}},
 		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, no}, []string{"content"}},
 		{call("replace", "file_path", "greeting.txt", "old_string", hostile("search"), "new_string", "x", "instruction", "x"), nil, nil},
 		{call("replace", "file_path", "greeting.txt", "old_string", "wrld", "new_string", hostile("replacement"), "instruction", hostile("instruction")), []typed{no}, []string{"replacement"}},
