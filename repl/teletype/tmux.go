@@ -119,6 +119,18 @@ func (m *Tmux) Cursor() (row, col int) {
 	return row, col
 }
 
+// End waits until the program has ended. What tmux says of it is not enough: now
+// and then it does not notice for a long time.
+func (m *Tmux) End() {
+	m.t.Helper()
+	pid := strings.TrimSpace(m.tmux("display-message", "-p", "#{pane_pid}"))
+	m.until("the program has not ended", func(string) bool {
+		state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+		s := strings.TrimSpace(string(state))
+		return s == "" || s[0] == 'Z'
+	})
+}
+
 // Expect waits until the screen shows text and returns the screen.
 func (m *Tmux) Expect(text string) string {
 	m.t.Helper()
