@@ -1,44 +1,24 @@
-package schema
+package schema_test
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-)
 
-// compile reads a schema as a user would.
-func compile(t testing.TB, name string) *jsonschema.Schema {
-	t.Helper()
-	text, ok := Text(name)
-	if !ok {
-		t.Fatalf("no schema %s", name)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource(name, doc); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	s, err := c.Compile(name)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return s
-}
+	"gemline/repl/schema"
+	"gemline/repl/schematest"
+)
 
 // Every schema is one, of the draft that it names, and says of all its fields
 // what they are.
 func TestSchemas(t *testing.T) {
-	for _, name := range Names() {
-		text, _ := Text(name)
+	for _, name := range schema.Names() {
+		text, _ := schema.Text(name)
 		if !bytes.HasSuffix(text, []byte("}\n")) || bytes.Contains(text, []byte("\r")) {
 			t.Errorf("%s: no final newline", name)
 		}
-		if s := compile(t, name); s.DraftVersion != 2020 || s.Title == "" || s.Description == "" {
+		if s := schematest.Published(t, name); s.DraftVersion != 2020 || s.Title == "" || s.Description == "" {
 			t.Errorf("%s: draft %d, title %q, description %q", name, s.DraftVersion, s.Title, s.Description)
 		}
 		doc, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -88,7 +68,7 @@ func TestTolerance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compile(t, "events").Validate(v); (err == nil) != test.valid {
+		if err := schematest.Published(t, "events").Validate(v); (err == nil) != test.valid {
 			t.Errorf("%s: %v", test.record, err)
 		}
 	}
@@ -116,7 +96,7 @@ func TestBatchSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compile(t, "batch").Validate(v); (err == nil) != test.valid {
+		if err := schematest.Published(t, "batch").Validate(v); (err == nil) != test.valid {
 			t.Errorf("%s: %v", test.record, err)
 		}
 	}

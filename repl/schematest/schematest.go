@@ -20,11 +20,23 @@ type Schema struct{ published, strict *jsonschema.Schema }
 // Open compiles a published schema.
 func Open(t testing.TB, name string) *Schema {
 	t.Helper()
-	text, ok := schema.Text(name)
+	text := text(t, name)
+	return &Schema{compile(t, text, name), compile(t, narrow(t, text), name)}
+}
+
+// Published returns a published schema, as a reader would compile it.
+func Published(t testing.TB, name string) *jsonschema.Schema {
+	t.Helper()
+	return compile(t, text(t, name), name)
+}
+
+func text(t testing.TB, name string) []byte {
+	t.Helper()
+	b, ok := schema.Text(name)
 	if !ok {
 		t.Fatalf("there is no schema %s", name)
 	}
-	return &Schema{compile(t, text, name), compile(t, narrow(t, text), name)}
+	return b
 }
 
 func compile(t testing.TB, text []byte, name string) *jsonschema.Schema {
