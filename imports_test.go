@@ -40,6 +40,7 @@ func TestImports(t *testing.T) {
 		"gemline/tools/atomic":       {},
 		"gemline/tools/edit":         {},
 		"gemline/tools/shell":        {},
+		"gemline/tools/sandbox":      {},
 		"gemline/tools/shell/script": {"gemline/engine"},
 		"gemline/tools/web":          {},
 		"gemline/tools/workspace":    {"gemline/tools/atomic"},

@@ -1,0 +1,46 @@
+package sandbox
+
+import "os/exec"
+
+// A Profile says what a confined command may do. All paths are absolute.
+type Profile struct {
+	Root      string   // the workspace: it is written to, but for what is protected there
+	Write     []string // further files and directories that are written to
+	ReadOnly  []string // of these and what Root protects, files and directories that are not
+	Hidden    []string // files and directories that can't be read
+	Network   bool     // the network of this machine can be reached
+	Unlimited bool     // nothing is protected below Root and Write: the user was asked
+}
+
+// A Sandbox confines commands. It is safe for concurrent use.
+type Sandbox interface {
+	// Confine changes cmd, which is complete but not started, into one that
+	// runs the same confined by p, with the same streams, directory,
+	// environment, further files and process attributes. The exit status is
+	// that of the command. Release is called once after cmd was started or
+	// could not be.
+	Confine(cmd *exec.Cmd, p Profile) (release func(), err error)
+
+	// State says what is in force. It is found out at the first call, in
+	// milliseconds.
+	State() State
+}
+
+// A State is what a Sandbox does on this system.
+type State struct {
+	Name    string  // such as "kernel", "docker"; "none" if nothing confines
+	Step    string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
+	Files   bool    // writes elsewhere are prevented
+	Network bool    // the network is out of reach of a command whose Profile has none
+	Layers  []Layer // in the order in which they are put on
+}
+
+// A Layer is one of the means of a Sandbox.
+type Layer struct {
+	Name string // such as "Landlock"
+	On   bool
+	Why  string // what it is, or why it is not on
+}
+
+// Confined reports whether s holds both a command's writes and its network.
+func (s State) Confined() bool { return s.Files && s.Network }
