@@ -36,7 +36,7 @@ func TestImports(t *testing.T) {
 		"gemline/settings":           {"gemline/settings/jsonc"},
 		"gemline/settings/jsonc":     {},
 		"gemline/settings/extension": {},
-		"gemline/tools":              {"gemline/engine", "gemline/tools/edit", "gemline/tools/shell", "gemline/tools/shell/script", "gemline/tools/web", "gemline/tools/workspace"},
+		"gemline/tools":              {"gemline/engine", "gemline/tools/edit", "gemline/tools/sandbox", "gemline/tools/shell", "gemline/tools/shell/script", "gemline/tools/web", "gemline/tools/workspace"},
 		"gemline/tools/atomic":       {},
 		"gemline/tools/edit":         {},
 		"gemline/tools/shell":        {},

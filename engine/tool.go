@@ -79,6 +79,11 @@ type Intent struct {
 	Why      string
 	Writes   []string
 
+	// Confined reports whether the kernel, or another program, holds what
+	// is run to writing where the user's work is, and keeps the network from
+	// it.
+	Confined bool
+
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.
 	Questions []Question

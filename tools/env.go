@@ -20,6 +20,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
@@ -30,6 +31,11 @@ type Env struct {
 	Workspace *workspace.Workspace
 	Jobs      *shell.Jobs    // the commands that run in the background
 	Shell     shell.Settings // how commands run
+
+	// Sandbox confines what commands may do to what Profile says, which is
+	// asked before each. Without a Sandbox they have all rights of the user.
+	Sandbox sandbox.Sandbox
+	Profile func() sandbox.Profile
 
 	// Outputs returns the directory that keeps the full texts of outputs
 	// that were too long for the model. Whoever writes there makes it.

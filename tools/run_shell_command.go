@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -56,11 +57,14 @@ func runShellCommand(env Env) engine.Tool {
 				return engine.Call{}, err
 			}
 			read, text := a.read()
-			return engine.Call{Intent: a.intent(env, name, dir, read), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			settings, confined := env.confine()
+			in := a.intent(env, name, dir, read)
+			in.Confined = confined
+			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if _, err := a.dir(env); err != nil { // it may lead elsewhere by now
 					return engine.Result{}, err
 				}
-				c := shell.Command{Text: text, Dir: dir, Settings: env.Shell, Jobs: env.Jobs}
+				c := shell.Command{Text: text, Dir: dir, Settings: settings, Jobs: env.Jobs}
 				if a.Background && env.Jobs != nil {
 					return a.start(ctx, env, c)
 				}
@@ -68,6 +72,18 @@ func runShellCommand(env Env) engine.Tool {
 				return env.outcome(shell.Run(ctx, c))
 			}}, nil
 		})
+}
+
+// confine returns how a command runs, and whether that is with no way to write
+// elsewhere and to reach the network.
+func (env Env) confine() (s shell.Settings, held bool) {
+	s = env.Shell
+	if env.Sandbox == nil {
+		return s, false
+	}
+	p := env.Profile()
+	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
+	return s, env.Sandbox.State().Confined() && !p.Network && !p.Unlimited
 }
 
 // dir returns the directory that the command is to run in.

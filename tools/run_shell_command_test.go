@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -410,4 +412,51 @@ func FuzzUntrusted(f *testing.F) {
 			t.Errorf("%d ends in %q", n, got)
 		}
 	})
+}
+
+// A fence is a sandbox that a test looks through.
+type fence struct {
+	state sandbox.State
+	seen  *sandbox.Profile
+}
+
+func (f fence) State() sandbox.State { return f.state }
+
+func (f fence) Confine(_ *exec.Cmd, p sandbox.Profile) (func(), error) {
+	*f.seen = p
+	return func() {}, nil
+}
+
+// TestConfined tells of a call whether what it runs is held.
+func TestConfined(t *testing.T) {
+	full := sandbox.State{Name: "test", Files: true, Network: true}
+	for _, test := range []struct {
+		name    string
+		state   sandbox.State
+		profile sandbox.Profile
+		want    bool
+	}{
+		{"in full", full, sandbox.Profile{}, true},
+		{"with a network", full, sandbox.Profile{Network: true}, false},
+		{"with nothing protected", full, sandbox.Profile{Unlimited: true}, false},
+		{"in part", sandbox.State{Name: "test", Network: true}, sandbox.Profile{}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newShellBench(t)
+			test.profile.Root = b.dir
+			var seen sandbox.Profile
+			b.env.Sandbox, b.env.Profile = fence{test.state, &seen}, func() sandbox.Profile { return test.profile }
+			call := b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"})
+			if call.Intent.Confined != test.want {
+				t.Errorf("confined: %v", call.Intent.Confined)
+			}
+			if _, err := call.Run(t.Context(), b); err != nil || seen.Root != b.dir {
+				t.Errorf("run with %+v: %v", seen, err)
+			}
+		})
+	}
+	b := newShellBench(t)
+	if b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"}).Intent.Confined {
+		t.Error("confined by nothing")
+	}
 }

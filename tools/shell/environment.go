@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,12 @@ type Settings struct {
 	// if 0. They still can't read from it.
 	PTY           bool
 	Columns, Rows int
+
+	// Confine, if not nil, changes a command that is ready to start into one
+	// that runs the same with fewer rights. Release is called once, after
+	// the command was started or could not be. An error keeps the command
+	// from running.
+	Confine func(*exec.Cmd) (release func(), err error)
 
 	Pager string // what PAGER says, "cat" if empty
 	NotCI bool   // CI is left alone

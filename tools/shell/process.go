@@ -67,7 +67,7 @@ func spawn(c Command) (*process, error) {
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	detach(cmd)
 	name := linkName(theirs)
-	err = cmd.Start()
+	err = c.start(cmd)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -81,6 +81,19 @@ func spawn(c Command) (*process, error) {
 		exited:   make(chan struct{}),
 		drained:  make(chan struct{}),
 	}, nil
+}
+
+// start starts cmd, confined if that is wanted.
+func (c Command) start(cmd *exec.Cmd) error {
+	if c.Settings.Confine == nil {
+		return cmd.Start()
+	}
+	release, err := c.Settings.Confine(cmd)
+	if err != nil {
+		return fmt.Errorf("the command can't be confined: %w", err)
+	}
+	defer release()
+	return cmd.Start()
 }
 
 // outputs returns the two ends of what a command writes to, and whether that
