@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,7 +191,10 @@ func random(t *testing.T, seed uint64) (records []string, sent int) {
 func TestRandomTalks(t *testing.T) {
 	events := schematest.Open(t, "events")
 	kinds := map[string]int{}
-	for seed := range uint64(200) {
+	wanted := []string{"message", "tool_use", "tool_result", "approval_request", "question", "error"}
+	// How far a client comes depends on the machine's other work.
+	rare := func() bool { return slices.ContainsFunc(wanted, func(kind string) bool { return kinds[kind] < 20 }) }
+	for seed := uint64(0); seed < 200 || seed < 2000 && rare(); seed++ {
 		records, sent := random(t, seed)
 		results := 0
 		for i, line := range records {
@@ -217,7 +221,7 @@ func TestRandomTalks(t *testing.T) {
 			t.Fatalf("seed %d: %d results of %d messages\n%s", seed, results, sent, strings.Join(records, ""))
 		}
 	}
-	for _, kind := range []string{"message", "tool_use", "tool_result", "approval_request", "question", "error"} {
+	for _, kind := range wanted {
 		if kinds[kind] < 20 {
 			t.Errorf("%d records of the type %s", kinds[kind], kind)
 		}

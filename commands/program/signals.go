@@ -41,7 +41,11 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 		case <-done:
 			return
 		}
-		if !overdue(signals, done) {
+		soon := 3 * time.Second
+		if cause == signalled(syscall.SIGPIPE) {
+			soon *= 10 // nobody has told it to hurry, and there may be much to put down
+		}
+		if !overdue(soon, signals, done) {
 			return
 		}
 		said := make(chan struct{})
@@ -56,11 +60,11 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 }
 
 // overdue waits for a run that was told to stop, and reports whether it is left
-// behind: after a while, or at once if it is told again. What comes together
+// behind: when it does not end soon, or at once if it is told again. What comes together
 // with the first signal, as where a program and its group get the same one,
 // tells nothing new.
-func overdue(again <-chan os.Signal, done <-chan struct{}) bool {
-	const soon, together = 3 * time.Second, 500 * time.Millisecond
+func overdue(soon time.Duration, again <-chan os.Signal, done <-chan struct{}) bool {
+	const together = 500 * time.Millisecond
 	late, told := time.After(soon), time.Now()
 	for {
 		select {

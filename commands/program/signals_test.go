@@ -30,7 +30,7 @@ func TestOverdue(t *testing.T) {
 				time.AfterFunc(c.done, func() { close(done) })
 			}
 			began := time.Now()
-			if got := overdue(again, done); got != c.want || time.Since(began) != c.took {
+			if got := overdue(3*time.Second, again, done); got != c.want || time.Since(began) != c.took {
 				t.Errorf("%+v: %v after %s", c, got, time.Since(began))
 			}
 			time.Sleep(time.Minute) // the others have come
