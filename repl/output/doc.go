@@ -8,6 +8,15 @@
 // them is shown as an escape such as \x1b or \u{202e}. How the text was cut
 // into pieces on its way makes no difference.
 //
+// # What was shown is what was there
+//
+// An escape stands for the one character that it names, so that a text can be
+// told from what is shown of it. Two things look alike: what is escaped, and
+// what was written like an escape to begin with, such as \x1b in four
+// characters; and likewise a line that is set off by "| ", and one that came
+// so. To tell these apart, text that has been shown would have to change when
+// it is shown again. It never does, whatever number of Writers it passes.
+//
 // # Whole lines
 //
 // A Writer knows whether the cursor stands at the start of a line. A message

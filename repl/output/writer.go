@@ -23,10 +23,6 @@ type Options struct {
 
 	// Words are what labels are called, as far as they have other names.
 	Words Words
-
-	// Raw is for output that another program reads: lines are not set off
-	// and nothing is held back but unfinished characters.
-	Raw bool
 }
 
 // A Writer is the only way to a stream. The goroutine that owns the terminal
@@ -35,7 +31,6 @@ type Options struct {
 // The first failed write is remembered, and nothing is written after it.
 type Writer struct {
 	w      io.Writer
-	raw    bool
 	ascii  bool
 	marks  bool
 	styles [last + 1]wrapping
@@ -58,7 +53,7 @@ type Writer struct {
 
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
-	return &Writer{w: w, raw: o.Raw, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
+	return &Writer{w: w, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
 		words: o.Words, openings: openings(o.Words), atStart: true}
 }
 
@@ -295,7 +290,7 @@ func (w *Writer) take(p []byte) {
 
 // plainly reports whether a printable ASCII character needs no look at what is
 // before it.
-func (w *Writer) plainly() bool { return w.raw || !w.atStart && len(w.head) == 0 }
+func (w *Writer) plainly() bool { return !w.atStart && len(w.head) == 0 }
 
 // printable returns how many bytes p begins with that are shown as they are.
 func printable(p []byte) int {
@@ -313,6 +308,7 @@ func (w *Writer) one(p []byte) int {
 	switch {
 	case r == utf8.RuneError && n == 1:
 		w.put(fmt.Appendf(nil, `\x%02x`, p[0]))
+		r = 0 // U+FFFD would take a selector, its escape takes none
 	case r == '\t':
 		w.put(p[:1])
 	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.before)):
@@ -383,7 +379,7 @@ func (w *Writer) settleHead() {
 func (w *Writer) settle() {
 	for _, c := range w.tail {
 		w.put(fmt.Appendf(nil, `\x%02x`, c))
-		w.before = utf8.RuneError
+		w.before = 0
 	}
 	w.tail = nil
 	w.settleHead()

@@ -59,20 +59,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestRaw(t *testing.T) {
-	var b bytes.Buffer
-	w := New(&b, Options{Raw: true})
-	w.Text("tool: x\nerr")
-	if got, want := b.String(), "tool: x\nerr"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	w.Text("or: \x1b[1m")
-	w.Fresh()
-	if got, want := b.String(), "tool: x\nerror: \\x1b[1m\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestLines(t *testing.T) {
 	var b bytes.Buffer
 	w := New(&b, Options{})

@@ -1,0 +1,317 @@
+package output
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// invisible reports whether r must never reach a terminal, by Unicode's own lists:
+// controls, what reorders, joins or shows nothing. Those that Unicode calls
+// formats though they show are none of them.
+func invisible(r rune) bool {
+	if r == '\n' || r == '\t' || unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0x13430 && r <= 0x1343f {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Bidi_Control, unicode.Join_Control)
+}
+
+// Every character there is, or of those far out some: what is escaped is what Unicode says can't be seen.
+func TestHidden(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{})
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		far := r >= 0x20000 && (r < 0xe0000 || r > 0xe1000)
+		if !utf8.ValidRune(r) || far && r%61 > 0 && os.Getenv("SOAK") == "" {
+			continue
+		}
+		s := string(r)
+		look := unicode.Is(unicode.Variation_Selector, r)
+		want := s
+		if invisible(r) || look {
+			want = spell(r)
+		}
+		b.Reset()
+		w.Text(s)
+		w.Fresh()
+		if got := b.String(); got != strings.TrimSuffix(want, "\n")+"\n" {
+			t.Errorf("a Writer shows %U as %q, not %q", r, got, want)
+		}
+		if unicode.Is(unicode.Zs, r) && r != ' ' {
+			want = spell(r)
+		}
+		if got := Escape(s); got != want {
+			t.Errorf("Escape shows %U as %q, not %q", r, got, want)
+		}
+		if r == '\n' || r == '\t' {
+			want = spell(r)
+		}
+		if got := EscapeLine(s); got != want {
+			t.Errorf("EscapeLine shows %U as %q, not %q", r, got, want)
+		}
+		want = s
+		belongs := r < 0x7f || r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Zs) || r >= 0xfe00 && r <= 0xfe0f
+		if (invisible(r) || look) && !belongs {
+			want = spell(r)
+		}
+		if got := Visible(s); got != want {
+			t.Errorf("Visible shows %U as %q, not %q", r, got, want)
+		}
+		for _, c := range ASCII(s) {
+			if c > unicode.MaxASCII {
+				t.Errorf("in ASCII %U is %q", r, ASCII(s))
+			}
+		}
+	}
+}
+
+// spell is how a character is spelled that can't be shown.
+func spell(r rune) string {
+	if r < 0x80 {
+		return `\x` + strconv.FormatInt(int64(r)+0x100, 16)[1:]
+	}
+	return `\u{` + strconv.FormatInt(int64(r), 16) + `}`
+}
+
+// written returns what a Writer makes of pieces.
+func written(o Options, pieces ...string) string {
+	var b bytes.Buffer
+	w := New(&b, o)
+	for _, p := range pieces {
+		w.Text(p)
+	}
+	w.Fresh()
+	return b.String()
+}
+
+// reference is what a Writer has to make of a text, said all at once.
+func reference(text string, o Options) string {
+	var b strings.Builder
+	if text = strings.ReplaceAll(text, "\r\n", "\n"); text == "" {
+		return ""
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		var shown strings.Builder
+		before := '\n'
+		for i, r := range line {
+			_, n := utf8.DecodeRuneInString(line[i:])
+			chooses := (r == '\ufe0e' || r == '\ufe0f') && before >= 0x80 && unicode.In(before, unicode.So, unicode.Sm, unicode.Po)
+			switch {
+			case r == utf8.RuneError && n == 1:
+				shown.WriteString(`\x` + strconv.FormatInt(int64(line[i]), 16))
+				r = 0
+			case invisible(r), unicode.Is(unicode.Variation_Selector, r) && !chooses:
+				shown.WriteString(spell(r))
+			case o.ASCII:
+				shown.WriteString(ASCII(string(r)))
+			default:
+				shown.WriteRune(r)
+			}
+			before = r
+		}
+		if s := shown.String(); ours(s, o.Words) {
+			b.WriteString("| ")
+		}
+		b.WriteString(shown.String() + "\n")
+	}
+	return b.String()
+}
+
+// ours reports whether a line begins like one of the program's own.
+func ours(line string, words Words) bool {
+	line = strings.ToLower(strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII { // whose small letters may be plain ones
+			return 'é'
+		}
+		return r
+	}, line))
+	for _, l := range Labels() {
+		if strings.HasPrefix(line, string(l)+":") || words[l] != "" && strings.HasPrefix(line, strings.ToLower(words[l])+":") {
+			return true
+		}
+	}
+	return strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "! ") || strings.HasPrefix(line, "y yes, n no")
+}
+
+// meant undoes escapes: it returns the text that was shown, as far as escapes
+// tell.
+func meant(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		n, r := 1, rune(-1)
+		if strings.HasPrefix(s, `\x`) && len(s) >= 4 {
+			if c, err := strconv.ParseUint(s[2:4], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				s = s[4:]
+				continue
+			}
+		}
+		if rest, ok := strings.CutPrefix(s, `\u{`); ok {
+			if digits, _, ok := strings.Cut(rest, "}"); ok {
+				if c, err := strconv.ParseUint(digits, 16, 21); err == nil && len(digits) < 8 {
+					n, r = len(`\u{}`)+len(digits), rune(c)
+				}
+			}
+		}
+		if r >= 0 {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte(s[0])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// bits are what hostile text is made of.
+var bits = []string{"a", "b", "é", "日本", " ", "  ", "\t", "\n", "\n", "\n", "\r", "\r\n", "\x1b", "\x1b[2J", "\x1b]0;t\a", "\x00", "\a", "\b", "\x7f", "\u0085", "\u009b", "\xff", "\xc3", "\x80", "\xe2\x82", "\xf0\x9f\x98",
+	"\u00a0", "\u00ad", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\u061c", "\u0600", "\U000e0041", "\u3164", "\u034f", "\ufe0f", "\ufe0e", "\ufe00", "\U000e0101", "⚠", "⚠\ufe0f", "★", "…", "“", "─", "é\u0301", "😀",
+	`\`, `\x1b`, `\u{202e}`, `\x`, `\u{`, "}", "| ", "|", "tool", "tool:", "Tool: ", "ERROR: x", "permission:", "err", "or:", "warn", "ing: ", "> ", ">", "! ", "!", "y yes", ", n no", "y", ":", "gem", "ini: ", "K: ", "\u212a"}
+
+// scrawl makes a text of them.
+func scrawl(r *rand.Rand) string {
+	var b strings.Builder
+	for range r.IntN(9) {
+		if r.IntN(20) == 0 {
+			b.WriteByte(byte(r.IntN(256)))
+		} else {
+			b.WriteString(bits[r.IntN(len(bits))])
+		}
+	}
+	return b.String()
+}
+
+// cut cuts a text anywhere.
+func cut(r *rand.Rand, s string) (pieces []string) {
+	for len(s) > 0 {
+		n := 1 + r.IntN(len(s))
+		pieces, s = append(pieces, s[:n]), s[n:]
+	}
+	return pieces
+}
+
+// Whatever the text, and however it is cut: it is shown as the reference says,
+// nothing in it acts on a terminal, what is shown is shown the same again, and
+// says what the text was.
+func TestRandom(t *testing.T) {
+	n, seed := 60_000, uint64(1)
+	if os.Getenv("SOAK") != "" {
+		n, seed = 10_000_000, rand.Uint64()
+	} else if testing.Short() {
+		n /= 10
+	}
+	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	r := rand.New(rand.NewPCG(seed, 7))
+	all := []Options{{}, {}, {}, {ASCII: true}, {Words: Words{Tool: "Werkzeug", Failure: "k"}}}
+	for range n {
+		in, o := scrawl(r), all[r.IntN(len(all))]
+		pieces := cut(r, in)
+		got := written(o, pieces...)
+		if want := reference(in, o); got != want {
+			t.Fatalf("SEED=%d: %+v: %q in pieces %q\n is %q,\nnot %q", seed, o, in, pieces, got, want)
+		}
+		if bad := strings.IndexFunc(got, func(r rune) bool { return invisible(r) || r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }); bad >= 0 || !utf8.ValidString(got) {
+			t.Fatalf("SEED=%d: %q is %q", seed, in, got)
+		}
+		if again := written(o, got); again != got {
+			t.Fatalf("SEED=%d: %q is %q, and that is %q", seed, in, got, again)
+		}
+		if want := strings.ReplaceAll(in, "\r\n", "\n"); !o.ASCII && meant(unquoted(got, o)) != meant(unquoted(whole(want), o)) {
+			t.Fatalf("SEED=%d: %q says %q", seed, in, meant(unquoted(got, o)))
+		}
+		for name, f := range map[string]func(string) string{"Escape": Escape, "EscapeLine": EscapeLine, "Visible": Visible} {
+			once := f(in)
+			if f(once) != once {
+				t.Fatalf("SEED=%d: %s: %q is %q, and that is %q", seed, name, in, once, f(once))
+			}
+			if name != "Visible" && meant(once) != meant(in) {
+				t.Fatalf("SEED=%d: %s: %q says %q", seed, name, once, meant(once))
+			}
+			if !strings.Contains(in, `\`) && name != "Visible" && meant(once) != in {
+				t.Fatalf("SEED=%d: %s: %q says %q", seed, name, once, meant(once))
+			}
+		}
+	}
+	t.Logf("sanitiser: %d texts, SEED=%d, none shown wrongly", n, seed)
+}
+
+// whole returns a text with its last line ended.
+func whole(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+// unquoted takes away what sets off lines of outside text that begin like the
+// program's own.
+func unquoted(s string, o Options) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if rest, quoted := strings.CutPrefix(line, "| "); quoted && ours(rest, o.Words) {
+			line = rest
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// Colours and messages of the program's own, put between pieces of text in any
+// order, change nothing of what the text is shown as, and every message has a
+// line of its own.
+func TestMessages(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n /= 10
+	}
+	r := rand.New(rand.NewPCG(1, 8))
+	for range n {
+		var b, plain bytes.Buffer
+		w, p := New(&b, Options{Color: true, Marks: true}), New(&plain, Options{})
+		for range 1 + r.IntN(6) {
+			s, style := scrawl(r), Style(r.IntN(int(last)+1))
+			switch r.IntN(9) {
+			case 0:
+				w.Line(Info, "%s", s)
+				p.Line(Info, "%s", s)
+			case 1:
+				w.Styled(style, strings.ReplaceAll(s, "\n", ""))
+				p.Styled(Normal, strings.ReplaceAll(s, "\n", ""))
+			case 2:
+				w.Mark(PromptMark)
+				p.Mark(PromptMark)
+				w.Prompt("> ")
+				p.Prompt("> ")
+				w.Entered()
+				p.Entered()
+			case 3:
+				w.Begin(Gemini)
+				p.Begin(Gemini)
+			case 4:
+				w.Touched()
+				p.Touched()
+			case 5:
+				w.Fresh()
+				p.Fresh()
+			default:
+				w.Spans(Span{style, s}, Span{Style(r.IntN(int(last) + 1)), s})
+				p.Text(s + s)
+			}
+		}
+		w.Fresh()
+		p.Fresh()
+		// Marks are written when they come: what is held back comes first.
+		got := sgr.ReplaceAllString(strings.ReplaceAll(b.String(), PromptMark.Sequence(), ""), "")
+		if want := plain.String(); got != want {
+			t.Fatalf("in colours\n%q, without\n%q", got, want)
+		}
+	}
+}
