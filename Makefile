@@ -5,7 +5,7 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
-.PHONY: build test check bench bench-terminal demo cover fuzz soak clean
+.PHONY: build test check bench bench-terminal demo cover fuzz soak mutate clean
 
 build: ## one static binary, ./gemline
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
@@ -15,8 +15,8 @@ test: ## everything that needs only Go and git
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
-	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/pipes
-	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/pipes
+	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
+	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
 	go mod tidy -diff
 
 bench: build ## speed, as ratios against ordinary tools in the same run
@@ -40,6 +40,9 @@ fuzz: ## ten seconds for every fuzz target
 soak: ## the random tests in full, from new seeds
 	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
 	SOAK=1 go test -count=1 -timeout 2h -v -run TestProperties ./engine/policy
+
+mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
+	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/script
 
 clean:
 	rm -rf gemline bin dist cover.out

@@ -360,6 +360,9 @@ func TestLists(t *testing.T) {
 // tool does not know lets nothing run.
 func TestProperties(t *testing.T) {
 	n, seed := 3000, uint64(1)
+	if testing.Short() {
+		n = 300
+	}
 	if os.Getenv("SOAK") != "" {
 		n, seed = 1_000_000, rand.Uint64()
 	}

@@ -25,8 +25,11 @@ func soak() bool { return os.Getenv("SOAK") != "" }
 
 // size returns how many inputs a test takes.
 func size(small, full int) int {
-	if soak() {
+	switch {
+	case soak():
 		return full
+	case testing.Short():
+		return small / 20
 	}
 	return small
 }
@@ -270,7 +273,7 @@ func TestReadableAgainstBash(t *testing.T) {
 	g := grammar{r: r} // one, so that no function has the name of another script's
 	for done, total := 0, size(1000, 200_000); done < total; done += batch {
 		var texts []string
-		for len(texts) < batch {
+		for len(texts) < min(batch, total) {
 			if text := g.list(3); Read(text).Class != engine.Opaque {
 				texts = append(texts, text)
 			} else if len(texts)%10 == 0 {
@@ -434,7 +437,7 @@ func TestQuote(t *testing.T) {
 	for done, total := 0, size(20_000, 1_000_000); done < total; done += batch {
 		var want []string
 		script := bytes.NewBufferString("r() { printf '%s\\0' \"$#\" \"$@\"; }\n")
-		for range batch {
+		for range min(batch, total) {
 			words := make([]string, r.IntN(5))
 			script.WriteString("r")
 			for i := range words {
