@@ -97,7 +97,7 @@ func (a *Asker) show(p engine.Proposal) {
 		a.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
 	}
 	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
-		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s", output.EscapeLine(word))
+		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s (%s)", output.EscapeLine(word), points(word))
 	}
 	a.tell(in)
 	a.Out.Line(output.Permission, "%s", a.entitled(title))

@@ -167,7 +167,7 @@ echo a (300 blanks) ; rm -rf x\x0d
 | permission: run: ls
 	pаy
 warning: it contains control or invisible characters, shown as escapes
-warning: letters of several alphabets in one word: pаy
+warning: letters of several alphabets in one word: pаy (U+0430)
 permission: run: git\x0astatus
 y yes, n no, ? explain: n
 `

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -117,4 +118,16 @@ func mixed(s string) string {
 		}
 	}
 	return ""
+}
+
+// points returns the code points of the letters in word that are not plain
+// ones, each once.
+func points(word string) string {
+	var all []string
+	for _, r := range word {
+		if p := fmt.Sprintf("%U", r); r > unicode.MaxASCII && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, " ")
 }
