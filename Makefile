@@ -5,7 +5,7 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
-.PHONY: build test check bench bench-terminal demo cover fuzz soak mutate clean
+.PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
 
 build: ## one static binary, ./gemline
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
@@ -18,6 +18,10 @@ check: ## what a change must pass
 	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
 	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
 	go mod tidy -diff
+
+security: ## attack the program, and count what it withstood
+	@go test -count=1 -v ./commands/program/attack >attack.log || { grep -E '^(cases|own|network):|^ *--- FAIL|_test.go:' attack.log; exit 1; }
+	@grep -E '^(cases|own|network):|^ *--- SKIP' attack.log; rm attack.log
 
 bench: build ## speed, as ratios against ordinary tools in the same run
 	$(GO) run ./testdata/bench ./gemline

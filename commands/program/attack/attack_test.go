@@ -1,0 +1,142 @@
+//go:build unix
+
+package attack
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// built makes the program as it is given to users, once.
+var built = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("GEMLINE_ATTACKED"); path != "" {
+		return path, nil
+	}
+	dir, err := os.MkdirTemp("", "gemline-attack-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "gemline")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "gemline")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func program(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := built(); err == nil && os.Getenv("GEMLINE_ATTACKED") == "" {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// A tally counts cases, by group.
+type tally struct {
+	mu      sync.Mutex
+	counts  map[string]map[string]int
+	pending map[string][]string
+}
+
+func newTally() *tally {
+	return &tally{counts: map[string]map[string]int{}, pending: map[string][]string{}}
+}
+
+// count adds a test when it ends.
+func (c *tally) count(t *testing.T, group string) {
+	t.Cleanup(func() {
+		switch {
+		case t.Skipped():
+			c.add(group, "skipped")
+		case t.Failed():
+			c.add(group, "failed")
+		default:
+			c.add(group, "passed")
+		}
+	})
+}
+
+func (c *tally) add(group, what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counts[group] == nil {
+		c.counts[group] = map[string]int{}
+	}
+	c.counts[group][what]++
+}
+
+// report prints the counts, a line for each group.
+func (c *tally) report(name string) {
+	var b strings.Builder
+	sum := map[string]int{}
+	for _, group := range slices.Sorted(maps.Keys(c.counts)) {
+		n := c.counts[group]
+		fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped, %d pending\n", name, group, n["passed"], n["failed"], n["skipped"], n["pending"])
+		for what, k := range n {
+			sum[what] += k
+		}
+	}
+	fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped, %d pending\n", name, "all", sum["passed"], sum["failed"], sum["skipped"], sum["pending"])
+	for _, what := range slices.Sorted(maps.Keys(c.pending)) {
+		fmt.Fprintf(&b, "%s: waiting for %s: %s\n", name, what, strings.Join(c.pending[what], " "))
+	}
+	fmt.Print(b.String())
+}
+
+func TestCases(t *testing.T) { table(t, "cases.jsonl") }
+func TestOwn(t *testing.T)   { table(t, "own.jsonl") }
+
+// table runs the cases of a file and prints how many passed. Those that need a
+// network of their own are TestNetwork's.
+func table(t *testing.T, name string) {
+	c := newTally()
+	t.Cleanup(func() { c.report(strings.TrimSuffix(name, ".jsonl")) })
+	known := map[string]bool{}
+	for _, l := range lines(t, name) {
+		if known[l.ID] {
+			t.Errorf("%s is there twice", l.ID)
+		}
+		known[l.ID] = true
+		if l.Group == "network" {
+			continue
+		}
+		if what := pending(l.ID); what != "" {
+			c.add(l.Group, "pending")
+			c.pending[what] = append(c.pending[what], l.ID)
+			continue
+		}
+		t.Run(l.ID, func(t *testing.T) {
+			t.Parallel()
+			c.count(t, l.Group)
+			try(t, l)
+		})
+	}
+	if name != "cases.jsonl" {
+		return
+	}
+	for _, f := range missing {
+		for _, id := range f.cases {
+			if !known[id] {
+				t.Errorf("%s waits for %s, and is no case", id, f.name)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+//go:build unix
+
+package attack
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A feature is something that gemline does not have yet.
+type feature struct {
+	name  string
+	cases []string // that are about it
+
+	// trial is a case in which the feature would leave a file SIGN outside, or
+	// tell the model SIGN, if it were there.
+	trial string
+}
+
+var missing = []feature{
+	{"hooks", []string{"TS-025", "TC-001", "TC-003", "TC-019", "TC-023", "TC-025", "SE-015"},
+		`{"id": "hooks", "setup": {"user_settings": {"hooks": {"SessionStart": [{"matcher": "*", "hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}], "BeforeAgent": [{"hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}]}}}}`},
+	{"MCP servers", []string{"TC-005", "TC-033", "EX-015", "EX-017"},
+		`{"id": "mcp", "setup": {"user_settings": {"mcpServers": {"s": {"command": "touch", "args": ["{{OUT}}/SIGN"]}}}}}`},
+	{"custom commands", []string{"TC-029"},
+		`{"id": "commands", "setup": {"files": {"{{HOME}}/.gemini/commands/x.toml": "prompt = \"SIGN\"\n"}, "prompt": "/x"}}`},
+	{"installing extensions", []string{"EX-001", "EX-003", "EX-005", "EX-007", "EX-009", "EX-011", "EX-013"},
+		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
+	{"telemetry", []string{"TC-035"},
+		`{"id": "telemetry", "setup": {"user_settings": {"telemetry": {"enabled": true, "target": "local", "outfile": "{{OUT}}/SIGN", "logPrompts": true}}}}`},
+	{"redaction of what is stored", []string{"SE-011"},
+		`{"id": "redaction", "setup": {"files": {"tok": "ghp_0123456789abcdefghijABCDEFGHIJ012345\n"}, "post": "grep -rq ghp_0123456789 $HOME || touch $OUT/SIGN"}, "call": [{"name": "read_file", "args": {"file_path": "tok"}}]}`},
+	{"confinement of commands", []string{"SB-001", "SB-003", "SB-005", "SB-007", "SB-009", "SB-011", "SB-013", "SB-015", "SB-017", "SB-019", "SB-021", "SB-023", "SB-025", "SB-027", "SB-029"},
+		`{"id": "confinement", "setup": {"argv": ["--approval-mode", "yolo"], "post": "test -e $HOME/x || touch $OUT/SIGN"}, "call": [{"name": "run_shell_command", "args": {"command": "echo x >~/x"}}]}`},
+}
+
+// pending returns the feature that a case waits for, if any.
+func pending(id string) string {
+	for _, f := range missing {
+		if slices.Contains(f.cases, id) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// A feature that is there is no longer missing.
+func TestMissing(t *testing.T) {
+	for _, f := range missing {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			n := build(t, line{raw: f.trial})
+			n.run()
+			if n.Setup.Post != "" {
+				n.script(n.Setup.Post)
+			}
+			if exists(filepath.Join(n.o, "SIGN")) || strings.Contains(n.told(false), "SIGN") {
+				t.Errorf("gemline has %s now: take that off the list of what is missing, and see to it that %s pass", f.name, strings.Join(f.cases, ", "))
+			}
+		})
+	}
+}
