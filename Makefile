@@ -5,10 +5,13 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
+HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
+
 .PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
 
-build: ## one static binary, ./gemline
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o gemline .
+build: ## one static binary, ./gemline; it holds the one that starts commands
+	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
+	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: ## everything that needs only Go and git
 	$(GO) test -shuffle=on ./...
@@ -49,4 +52,4 @@ mutate: ## small mistakes in the code that decides and shows: the tests have to 
 	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/script
 
 clean:
-	rm -rf gemline bin dist cover.out
+	rm -rf gemline bin dist cover.out tools/sandbox/*.bin

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"gemline/commands/program"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
@@ -31,7 +32,10 @@ func kept(f *os.File) *os.File { file := *f; return &file }
 func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
 func main() {
-	code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
+	code, ok := sandbox.First(os.Args, os.Stderr)
+	if !ok {
+		code, ok = shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
+	}
 	if !ok {
 		code = program.Run(program.Process{
 			Args:  os.Args[1:],

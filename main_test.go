@@ -21,6 +21,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/enginetest"
+	"gemline/tools/sandbox"
 )
 
 // asProgram names the variable that makes the test binary the program itself.
@@ -28,6 +29,9 @@ const asProgram = "GEMLINE_AS_PROGRAM"
 
 // The program is tested as a program: scripts and terminals run the very main.
 func TestMain(m *testing.M) {
+	if code, ok := sandbox.First(os.Args, os.Stderr); ok {
+		os.Exit(code) // this program confines its commands by starting itself
+	}
 	if os.Getenv("GEMLINE_TEST_STRAY") != "" {
 		uuid.SetRand(babbler{rand.Reader})
 	}

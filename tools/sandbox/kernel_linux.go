@@ -1,0 +1,332 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"gemline/tools/sandbox/stage"
+)
+
+// Options are what a Kernel may be told. The zero value is right but in tests.
+type Options struct {
+	Without []string // layers not to use, as State names them
+	Reexec  bool     // the embedded helper is not used
+}
+
+// A Kernel confines commands by what Linux has for it.
+type Kernel struct {
+	options Options
+
+	helper    sync.Once
+	program   *os.File // the helper, in memory; nil if this program is it
+	path      string   // of this program
+	helperErr error    // why there is no helper
+
+	probe  sync.Once
+	layers []string // in force
+	state  State
+
+	mu   sync.Mutex
+	temp string // what commands see as the temporary directory; made when needed
+}
+
+// New returns the confinement by this system's kernel.
+func New(o Options) *Kernel { return &Kernel{options: o} }
+
+// Close removes what commands have left in their temporary directory, which
+// all commands of a Kernel share.
+func (k *Kernel) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	temp := k.temp
+	k.temp = ""
+	if temp == "" {
+		return nil
+	}
+	return os.RemoveAll(temp)
+}
+
+// temporary returns the directory that commands see as the temporary one.
+func (k *Kernel) temporary() (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.temp != "" {
+		if _, err := os.Lstat(k.temp); err == nil {
+			return k.temp, nil
+		} // somebody has tidied up
+	}
+	dir, err := os.MkdirTemp("", "gemline-")
+	if err == nil {
+		k.temp, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("a temporary directory for commands: %w", err)
+	}
+	return k.temp, nil
+}
+
+// ErrUnavailable is why a command is not confined: nothing on this system can.
+var ErrUnavailable = errors.New("nothing on this system confines commands")
+
+// Confine has cmd run confined by p.
+func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
+	k.State()
+	if len(k.layers) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrUnavailable, k.state.Step)
+	}
+	return k.confine(cmd, p, k.layers)
+}
+
+func (k *Kernel) confine(cmd *exec.Cmd, p Profile, layers []string) (func(), error) {
+	spec, err := k.spec(p)
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), layers
+	return k.start(cmd, spec)
+}
+
+// start has cmd begin with the first stage.
+func (k *Kernel) start(cmd *exec.Cmd, spec *stage.Spec) (func(), error) {
+	k.helper.Do(k.load)
+	if k.helperErr != nil {
+		return nil, k.helperErr
+	}
+	file, err := memory("sandbox", spec.Encode(), false)
+	if err != nil {
+		return nil, fmt.Errorf("tell the helper what to do: %w", err)
+	}
+	number := 3 + len(cmd.ExtraFiles)
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), file)
+	cmd.Args = append([]string{stage.Name, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
+	cmd.Path = k.path
+	if k.program != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, k.program)
+		cmd.Path = fmt.Sprintf("/proc/self/fd/%d", number+1)
+	}
+	var once sync.Once
+	return func() { once.Do(func() { file.Close() }) }, nil
+}
+
+// spec returns p in the terms of a stage, with all links resolved: what is
+// mounted goes where paths lead to.
+func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
+	root, err := filepath.EvalSymlinks(p.Root)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the workspace can't be found: %w", err)
+	case !filepath.IsAbs(root):
+		return nil, fmt.Errorf("the workspace %q is not an absolute path", p.Root)
+	case slices.Contains(tooWide, root):
+		return nil, fmt.Errorf("the workspace is %s: what may be written to would be too much\nhint: start in a directory below it", root)
+	}
+	temp, err := k.temporary()
+	if err != nil {
+		return nil, err
+	}
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network, Unlimited: p.Unlimited}
+	for _, list := range []struct {
+		from []string
+		to   *[]string
+	}{{p.Write, &s.Write}, {p.ReadOnly, &s.ReadOnly}, {p.Hidden, &s.Hidden}} {
+		for _, path := range list.from {
+			if !filepath.IsAbs(path) {
+				return nil, fmt.Errorf("%q is not an absolute path", path)
+			}
+			real, err := filepath.EvalSymlinks(path)
+			if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+				real = filepath.Clean(path)
+			} else if err != nil {
+				return nil, err
+			}
+			if slices.Contains(tooWide, real) && list.to == &s.Write {
+				return nil, fmt.Errorf("%s is to be written to: that would be too much", real)
+			}
+			*list.to = append(*list.to, real)
+		}
+	}
+	return s, nil
+}
+
+// tooWide are directories that hold the system, or what confines.
+var tooWide = []string{"/", "/dev", "/proc", "/sys", "/run", "/etc", "/usr", "/var", "/home", "/bin", "/lib", "/sbin"}
+
+// load makes the helper ready: the embedded one in a file that exists in
+// memory only and can't be changed, or else this program.
+func (k *Kernel) load() {
+	if len(embedded) > 0 && !k.options.Reexec {
+		if f, err := memory(stage.Name, embedded, true); err == nil {
+			k.program = f
+			return
+		}
+	}
+	k.path, k.helperErr = os.Executable()
+}
+
+// memory returns a file in memory with what it holds; one that is a program
+// is never changed any more.
+func memory(name string, content []byte, program bool) (*os.File, error) {
+	flags := unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	mode := unix.MFD_NOEXEC_SEAL
+	if program {
+		mode = unix.MFD_EXEC
+	}
+	fd, err := unix.MemfdCreate(name, flags|mode)
+	if errors.Is(err, unix.EINVAL) { // before Linux 6.3
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(content); err != nil {
+		f.Close()
+		return nil, err
+	}
+	const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+		f.Close()
+		return nil, os.NewSyscallError("seal", err)
+	}
+	return f, nil
+}
+
+// State says what is in force.
+func (k *Kernel) State() State {
+	k.probe.Do(k.find)
+	return k.state
+}
+
+// find finds out which layers can be put on, by putting them on a process that
+// does nothing. What fails is left out, and the rest tried again.
+func (k *Kernel) find() {
+	why := map[string]string{}
+	layers := slices.DeleteFunc(slices.Clone(allLayers), func(l string) bool {
+		if slices.Contains(k.options.Without, l) {
+			why[l] = "switched off"
+		}
+		return why[l] != ""
+	})
+	layers = possible(layers, why)
+	for len(layers) > 0 {
+		failed, reason := k.try(layers)
+		if failed == "" {
+			break
+		}
+		if !slices.Contains(layers, failed) { // it is not a layer's fault
+			for _, l := range layers {
+				why[l] = reason
+			}
+			layers = nil
+			break
+		}
+		why[failed] = reason
+		layers = possible(slices.DeleteFunc(layers, func(l string) bool { return l == failed }), why)
+	}
+	k.layers, k.state = layers, k.describe(layers, why)
+}
+
+var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities}
+
+// possible leaves out the layers that are nothing without one that is not
+// there, and says so in why.
+func possible(layers []string, why map[string]string) []string {
+	for _, need := range []struct{ layer, other string }{
+		{stage.Namespaces, stage.UserNamespace},
+		{stage.UserNamespace, stage.Namespaces},
+		{stage.Proc, stage.Namespaces},
+		{stage.NetNamespace, stage.Namespaces},
+	} {
+		if need.layer == stage.Namespaces && os.Geteuid() == 0 { // root needs no other user to be
+			continue
+		}
+		if i := slices.Index(layers, need.layer); i >= 0 && !slices.Contains(layers, need.other) {
+			layers = slices.Delete(layers, i, i+1)
+			why[need.layer] = "it needs the " + need.other + " layer"
+		}
+	}
+	return layers
+}
+
+// try puts layers on a process that does nothing. It returns the one that
+// can't be put on, and why.
+func (k *Kernel) try(layers []string) (failed, reason string) {
+	dir, err := k.temporary()
+	if err != nil {
+		return "temp", err.Error()
+	}
+	cmd := &exec.Cmd{Dir: dir}
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	release, err := k.start(cmd, &stage.Spec{Root: dir, Layers: layers})
+	if err != nil {
+		return "helper", err.Error()
+	}
+	defer release()
+	if err = cmd.Run(); err == nil {
+		return "", ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
+	line = strings.TrimPrefix(line, "gemline: sandbox: ")
+	if layer, reason, ok := strings.Cut(line, ": "); ok && slices.Contains(layers, layer) {
+		return layer, reason
+	}
+	if line == "" {
+		line = err.Error()
+	}
+	return "helper", line
+}
+
+func (k *Kernel) describe(layers []string, why map[string]string) State {
+	s := State{Name: "kernel"}
+	on := func(l string) bool { return slices.Contains(layers, l) }
+	var step []string
+	for _, l := range allLayers {
+		if on(l) {
+			why[l] = what[l]
+		}
+		s.Layers = append(s.Layers, Layer{Name: l, On: on(l), Why: why[l]})
+	}
+	for _, l := range []string{stage.Namespaces, stage.Landlock, stage.Seccomp} {
+		if on(l) {
+			step = append(step, l)
+		}
+	}
+	helper := Layer{"embedded helper", k.program != nil, "a small program in memory starts commands"}
+	if !helper.On {
+		helper.Why = "this program starts itself again for each command, which is slower; make build embeds a smaller one"
+	}
+	s.Layers = append(s.Layers, helper)
+	s.Step = strings.Join(step, ", ")
+	s.Files = on(stage.Namespaces) || on(stage.Landlock)
+	s.Network = on(stage.NetNamespace) || on(stage.Seccomp)
+	if len(step) == 0 {
+		s.Name, s.Step = "none", "none: "+why[stage.Namespaces]
+		k.layers = nil
+	}
+	return s
+}
+
+// what says what the layers are.
+var what = map[string]string{
+	stage.UserNamespace: "the command has no rights outside, whoever it is inside",
+	stage.Namespaces:    "the command sees the file system as it may use it, and no other processes",
+	stage.Proc:          "/proc tells of the command's own processes only",
+	stage.NetNamespace:  "the command has a network of its own, with nobody else in it",
+	stage.Capabilities:  "no rights of root, and none to be had",
+	stage.Landlock:      "files, connections and signals are held by rules",
+	stage.Seccomp:       "system calls that commands don't need are refused",
+}

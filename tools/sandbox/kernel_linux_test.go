@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if code, ok := First(os.Args, os.Stderr); ok {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// kernel returns the confinement of this system, or skips the test where there
+// is none.
+func kernel(t *testing.T, o Options) *Kernel {
+	t.Helper()
+	k := New(o)
+	t.Cleanup(func() { k.Close() })
+	if s := k.State(); !s.Confined() {
+		t.Skipf("commands can't be confined here: %+v", s)
+	}
+	return k
+}
+
+// bash runs a script confined, in the workspace.
+func bash(t *testing.T, k *Kernel, p Profile, script string) (out string, err error) {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", "--", script)
+	cmd.Dir = p.Root
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	release, err := k.Confine(cmd, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	err = cmd.Run()
+	return b.String(), err
+}
+
+func TestWrites(t *testing.T) {
+	k := kernel(t, Options{})
+	root, other := t.TempDir(), t.TempDir()
+	out, err := bash(t, k, Profile{Root: root}, `echo in > in; echo out > `+filepath.Join(other, "out")+`; echo temp > /tmp/x && cat /tmp/x; exit 7`)
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 7 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if !strings.HasSuffix(out, "temp\n") {
+		t.Errorf("no temporary files: %s", out)
+	}
+	if b, err := os.ReadFile(filepath.Join(root, "in")); string(b) != "in\n" {
+		t.Error("in the workspace:", err)
+	}
+	if entries, _ := os.ReadDir(other); len(entries) > 0 {
+		t.Error("outside:", entries)
+	}
+}

@@ -1,0 +1,206 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// An innerStage is the process that confines and starts the command.
+type innerStage struct {
+	spec   *Spec
+	status *os.File // to the first stage
+	life   *os.File // ends with the first stage
+	args   []string
+	dir    string
+	guard  *guard
+}
+
+// say tells the first stage something. Once that is gone, nobody listens.
+func (in *innerStage) say(word, value string) {
+	in.status.WriteString(word + "\x00" + value + "\x00")
+}
+
+// runInner is the second stage. fd is the spec's file; two more follow it.
+func runInner(spec *Spec, fd int, args []string) int {
+	// What is put on is put on this thread.
+	runtime.LockOSThread()
+	in := &innerStage{spec: spec, args: args,
+		status: os.NewFile(uintptr(fd+1), "status"), life: os.NewFile(uintptr(fd+2), "life")}
+	if err := in.run(); err != nil {
+		in.say("problem", err.Error())
+		return Failed
+	}
+	return 0
+}
+
+func (in *innerStage) run() error {
+	in.dir, _ = os.Getwd()
+	if in.dir == "" {
+		return errors.New("the directory to run in is gone")
+	}
+	if !in.spec.has(Namespaces) {
+		return in.become()
+	}
+	deaf()
+	go in.watch()
+	if err := in.mount(); err != nil {
+		return err
+	}
+	if in.spec.has(NetNamespace) && !in.spec.Network {
+		if err := loopback(); err != nil {
+			return &layerError{NetNamespace, err}
+		}
+	}
+	if err := os.Chdir("/"); err != nil { // whatever it was is not to be reached through this process
+		return err
+	}
+	pid, err := in.spawn()
+	if err != nil {
+		return err
+	}
+	in.bury(pid)
+	return nil
+}
+
+// watch ends this process, and with it all in its namespace, when the first
+// stage dies before the command is over.
+func (in *innerStage) watch() {
+	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.guard.over() {
+		os.Exit(Failed)
+	}
+}
+
+// give puts on this thread what needs no namespace.
+func (in *innerStage) give() error {
+	if in.spec.has(Capabilities) {
+		if err := dropCapabilities(in.spec); err != nil {
+			return &layerError{Capabilities, err}
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return &layerError{Capabilities, err}
+	}
+	if in.spec.has(Landlock) {
+		if err := restrict(in.spec); err != nil {
+			return &layerError{Landlock, err}
+		}
+	}
+	if in.spec.has(Seccomp) {
+		if err := filter(in.spec); err != nil {
+			return &layerError{Seccomp, err}
+		}
+	}
+	return nil
+}
+
+// become makes this process the command. It returns why it could not.
+func (in *innerStage) become() error {
+	env := in.environment()
+	if err := in.give(); err != nil || in.spec.Path == "" {
+		return err
+	}
+	err := syscall.Exec(in.spec.Path, in.args, env)
+	return &os.PathError{Op: "exec", Path: in.spec.Path, Err: err}
+}
+
+// spawn starts the command from a thread that has given up its rights, and
+// lets go of its streams. It returns 0 if there is none to start.
+func (in *innerStage) spawn() (int, error) {
+	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer null.Close()
+	how := &syscall.ProcAttr{Dir: in.dir, Env: in.environment()}
+	for fd := range 3 + in.spec.Extra {
+		how.Files = append(how.Files, uintptr(fd))
+	}
+	if err := in.give(); err != nil {
+		return 0, err
+	}
+	pid := 0
+	if in.spec.Path != "" {
+		if pid, err = syscall.ForkExec(in.spec.Path, in.args, how); err != nil {
+			return 0, &os.PathError{Op: "run", Path: in.spec.Path, Err: err}
+		}
+	}
+	for fd := range 3 + in.spec.Extra {
+		unix.Dup3(int(null.Fd()), fd, unix.O_CLOEXEC)
+	}
+	return pid, nil
+}
+
+// bury waits for all processes of the namespace. When the command is over it
+// says how.
+func (in *innerStage) bury(pid int) {
+	over := pid == 0
+	for {
+		var ws syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil: // nobody is left
+			in.finish()
+			return
+		case got != pid || over:
+			continue
+		}
+		over = true
+		for _, p := range in.guard.look() {
+			in.say("problem", p)
+		}
+		if ws.Signaled() {
+			in.say("signal", strconv.Itoa(int(ws.Signal())))
+		} else {
+			in.say("code", strconv.Itoa(ws.ExitStatus()))
+		}
+		if others() {
+			in.guard.release()
+			in.say("left", "")
+		}
+	}
+}
+
+// others buries the dead and reports whether somebody lives.
+func others() bool {
+	for {
+		var ws syscall.WaitStatus
+		switch got, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil); {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return false
+		case got == 0:
+			return true
+		}
+	}
+}
+
+func (in *innerStage) finish() {
+	in.guard.look()
+	in.guard.clean()
+}
+
+// loopback brings up the one interface of a new network namespace.
+func loopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	r, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, r); err != nil {
+		return fmt.Errorf("bring up lo: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+package stage
+
+func restrict(*Spec) error { return nil }

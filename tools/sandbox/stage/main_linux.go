@@ -1,0 +1,273 @@
+package stage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Failed is the code of the first stage when a command could not be confined
+// and did not run, or did what is undone.
+const Failed = 125
+
+// Main does what a stage does, and returns the code to exit with. It reports
+// false if args are not those of a stage. What goes wrong is said on stderr.
+func Main(args []string, stderr *os.File) (code int, ok bool) {
+	if len(args) < 3 || args[0] != Name {
+		return 0, false
+	}
+	fd, err := strconv.Atoi(args[2])
+	if err != nil || fd < 3 {
+		return 0, false
+	}
+	unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	spec, err := read(fd)
+	if err == nil && fd < 3+spec.Extra {
+		err = errors.New("the files are in the wrong order")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
+		return Failed, true
+	}
+	switch args[1] {
+	case Outer:
+		return (&outerStage{spec: spec, fd: fd, stderr: stderr}).run(args[3:]), true
+	case inner:
+		return runInner(spec, fd, args[3:]), true
+	}
+	return 0, false
+}
+
+// read returns the Spec in file fd, wherever its offset is.
+func read(fd int) (*Spec, error) {
+	var all []byte
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Pread(fd, buf, int64(len(all)))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return Decode(all)
+		}
+		all = append(all, buf[:n]...)
+	}
+}
+
+// An outerStage is the process that gemline knows.
+type outerStage struct {
+	spec   *Spec
+	fd     int // of the spec
+	stderr *os.File
+
+	exited   bool // the command is over
+	code     int
+	signal   syscall.Signal // what ended it, if not 0
+	left     bool           // it left processes
+	problems []string
+}
+
+// deaf makes the process go on whatever it is told: what ends its group is for
+// the command, and it ends as the command does.
+func deaf() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c)
+	go func() {
+		for range c {
+		}
+	}()
+}
+
+func (o *outerStage) run(args []string) int {
+	deaf()
+	watch := newWatch(o.spec)
+	pid, status, alive, err := o.start(args)
+	if err != nil {
+		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
+		return Failed
+	}
+	o.listen(status)
+	if o.left {
+		return o.end() // the second stage stays with them
+	}
+	ws := wait(pid)
+	alive.Close()
+	if !o.exited && len(o.problems) == 0 {
+		o.code, o.signal = ws.ExitStatus(), 0
+		if ws.Signaled() {
+			o.signal = ws.Signal()
+		}
+	}
+	o.problems = append(o.problems, watch.look()...)
+	return o.end()
+}
+
+// start starts the second stage. What it says comes from status; it takes the
+// end of alive for the death of this process.
+func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err error) {
+	status, theirs, err := os.Pipe()
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer theirs.Close()
+	life, alive, err := os.Pipe()
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer life.Close()
+	how := &syscall.ProcAttr{Env: os.Environ(), Sys: &syscall.SysProcAttr{}}
+	for fd := range 3 + o.spec.Extra {
+		how.Files = append(how.Files, uintptr(fd))
+	}
+	number := len(how.Files)
+	how.Files = append(how.Files, uintptr(o.fd), theirs.Fd(), life.Fd())
+	if err := o.spec.namespaces(how.Sys); err != nil {
+		return 0, nil, nil, err
+	}
+	argv := append([]string{Name, inner, strconv.Itoa(number)}, args...)
+	pid, err = syscall.ForkExec("/proc/self/exe", argv, how)
+	if err != nil {
+		layer := Namespaces
+		if o.spec.has(UserNamespace) {
+			layer = UserNamespace
+		}
+		return 0, nil, nil, &layerError{layer, err}
+	}
+	return pid, status, alive, nil
+}
+
+// A layerError is why a layer can't be put on.
+type layerError struct {
+	layer string
+	err   error
+}
+
+func (e *layerError) Error() string { return e.layer + ": " + e.err.Error() }
+
+// namespaces has how ask for the namespaces of s.
+func (s *Spec) namespaces(how *syscall.SysProcAttr) error {
+	if !s.has(Namespaces) {
+		return nil
+	}
+	how.Cloneflags = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC
+	if s.has(NetNamespace) && !s.Network {
+		how.Cloneflags |= syscall.CLONE_NEWNET
+	}
+	if !s.has(UserNamespace) {
+		return nil
+	}
+	how.Cloneflags |= syscall.CLONE_NEWUSER
+	// Rights in the new namespace are lost by starting a program, unless
+	// they are ambient: a user stays who it is and does not become root.
+	how.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+	uids, gids := []syscall.SysProcIDMap{same(os.Geteuid())}, []syscall.SysProcIDMap{same(os.Getegid())}
+	if os.Geteuid() == 0 {
+		if all, err := ids("/proc/self/uid_map"); err == nil {
+			uids = all
+		}
+		if all, err := ids("/proc/self/gid_map"); err == nil {
+			gids, how.GidMappingsEnableSetgroups = all, true
+		}
+	}
+	how.UidMappings, how.GidMappings = uids, gids
+	return nil
+}
+
+func same(id int) syscall.SysProcIDMap {
+	return syscall.SysProcIDMap{ContainerID: id, HostID: id, Size: 1}
+}
+
+// ids returns all numbers of users or groups that there are here, each for
+// itself: so root's files of other users stay theirs.
+func ids(file string) ([]syscall.SysProcIDMap, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var all []syscall.SysProcIDMap
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			return nil, errors.New("a line of other than three numbers")
+		}
+		first, err1 := strconv.ParseUint(f[0], 10, 32)
+		count, err2 := strconv.ParseUint(f[2], 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		all = append(all, syscall.SysProcIDMap{ContainerID: int(first), HostID: int(first), Size: int(count)})
+	}
+	return all, nil
+}
+
+// listen takes in what the second stage says: fields that end with NUL, a word
+// and what belongs to it.
+func (o *outerStage) listen(status *os.File) {
+	defer status.Close()
+	buf, all := make([]byte, 4096), []byte(nil)
+	for !o.left {
+		n, err := status.Read(buf)
+		all = append(all, buf[:n]...)
+		for {
+			word, rest, ok := bytes.Cut(all, []byte{0})
+			value, rest, ok2 := bytes.Cut(rest, []byte{0})
+			if !ok || !ok2 {
+				break
+			}
+			o.told(string(word), string(value))
+			all = rest
+		}
+		if errors.Is(err, io.EOF) || err != nil {
+			return
+		}
+	}
+}
+
+func (o *outerStage) told(word, value string) {
+	n, _ := strconv.Atoi(value)
+	switch word {
+	case "problem":
+		o.problems = append(o.problems, value)
+	case "code":
+		o.exited, o.code = true, n
+	case "signal":
+		o.exited, o.signal = true, syscall.Signal(n)
+	case "left":
+		o.left = true
+	}
+}
+
+// end ends this process as the command ended.
+func (o *outerStage) end() int {
+	for _, p := range o.problems {
+		fmt.Fprintf(o.stderr, "gemline: sandbox: %s\n", p)
+	}
+	switch {
+	case len(o.problems) > 0 && o.code == 0 && o.signal == 0:
+		return Failed
+	case o.signal == 0:
+		return o.code
+	}
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // it is not this program that has a fault
+	signal.Reset(o.signal)
+	dieOf(o.signal)
+	return 128 + int(o.signal)
+}
+
+// wait waits for a child and returns how it ended.
+func wait(pid int) (ws syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &ws, 0, nil); !errors.Is(err, syscall.EINTR) {
+			return ws
+		}
+	}
+}

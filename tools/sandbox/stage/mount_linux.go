@@ -1,0 +1,420 @@
+package stage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// devices are the nodes that a command finds in /dev.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// runtimes are directories below /run that programs are started from.
+var runtimes = []string{"/run/current-system", "/run/opengl-driver", "/run/wrappers"}
+
+// A tree is a part of the file system, taken out of where it was, to be put
+// somewhere.
+type tree struct {
+	fd int
+	at string
+}
+
+// take returns the tree at path, with all that is mounted in it.
+func take(path string) (tree, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return tree{}, &os.PathError{Op: "take", Path: path, Err: err}
+	}
+	return tree{fd, path}, nil
+}
+
+// set sets attributes of all mounts of t.
+func (t tree) set(attr uint64) error {
+	return unix.MountSetattr(t.fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attr})
+}
+
+// put puts t on its place and closes it.
+func (t tree) put() error {
+	defer unix.Close(t.fd)
+	to, err := find(t.at)
+	if err != nil {
+		return &os.PathError{Op: "mount on", Path: t.at, Err: err}
+	}
+	defer unix.Close(to)
+	if err := move(t.fd, to); err != nil {
+		return &os.PathError{Op: "mount on", Path: t.at, Err: err}
+	}
+	return nil
+}
+
+func move(from, to int) error {
+	return unix.MoveMount(from, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
+}
+
+// find opens path to refer to it. No part of it may be a link: paths of a Spec
+// have none, and what has become one since is somebody's trick.
+func find(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS})
+}
+
+// mount makes the file system what the command sees.
+func (in *innerStage) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return &layerError{Namespaces, err}
+	}
+	writable, err := in.writable()
+	if err != nil {
+		return err
+	}
+	nodes := takeDevices()
+	names, err := nameServers()
+	if err != nil {
+		return &layerError{Namespaces, err}
+	}
+	const harmless = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: harmless}); err != nil {
+		return &layerError{Namespaces, fmt.Errorf("make everything read-only: %w", err)}
+	}
+	if err := putDevices(nodes); err != nil {
+		return &layerError{Namespaces, fmt.Errorf("/dev: %w", err)}
+	}
+	if err := in.proc(); err != nil {
+		return err
+	}
+	masks, err := maskRun(names)
+	if err != nil {
+		return &layerError{Namespaces, fmt.Errorf("/run: %w", err)}
+	}
+	for _, t := range writable {
+		if err := place(t.at); err != nil {
+			return err
+		}
+		if err := errors.Join(t.set(unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV), t.put()); err != nil {
+			return err
+		}
+	}
+	for _, path := range masks {
+		unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if in.guard, err = protect(in.spec, true); err != nil {
+		return err
+	}
+	return in.deny()
+}
+
+// writable takes out what the command may write to, those above others first.
+func (in *innerStage) writable() ([]tree, error) {
+	var all []tree
+	paths := slices.Clone(in.spec.Write)
+	if in.spec.Root != "" {
+		paths = append(paths, in.spec.Root)
+	}
+	for _, path := range paths {
+		t, err := take(path)
+		switch {
+		case errors.Is(err, unix.ENOENT) && path != in.spec.Root:
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, t)
+		}
+	}
+	for _, path := range temporary(in.spec) {
+		t, err := take(in.spec.Temp)
+		if err != nil {
+			return nil, err
+		}
+		t.at = path
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(a, b tree) int { return cmp.Compare(a.at, b.at) })
+	return all, nil
+}
+
+// temporary returns the directories that the command sees as private ones. One
+// that it may write to as it is, or that is part of such a one, is not.
+func temporary(s *Spec) []string {
+	var all []string
+	for _, path := range []string{"/tmp", "/var/tmp"} {
+		real, err := filepath.EvalSymlinks(path)
+		if s.Temp == "" || err != nil || slices.Contains(all, real) {
+			continue
+		}
+		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && within(real, w) }) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// place sees to it that there is a directory at path: in what hides the true
+// one there may be none.
+func place(path string) error {
+	fd, err := find(path)
+	if err == nil {
+		return unix.Close(fd)
+	}
+	if !errors.Is(err, unix.ENOENT) {
+		return &os.PathError{Op: "find", Path: path, Err: err}
+	}
+	return os.MkdirAll(path, 0o755)
+}
+
+// memory returns a new file system in memory that is nowhere yet.
+func memory(mode string, attr int) (int, error) {
+	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fs)
+	if err := unix.FsconfigSetString(fs, "mode", mode); err != nil {
+		return -1, err
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attr|unix.MOUNT_ATTR_NOSUID)
+}
+
+// takeDevices takes out what becomes the command's /dev.
+func takeDevices() []tree {
+	var nodes []tree
+	for _, name := range devices {
+		if t, err := take("/dev/" + name); err == nil {
+			nodes = append(nodes, t)
+		}
+	}
+	return nodes
+}
+
+// putDevices makes a /dev of the few devices that programs need, with terminals
+// and shared memory of its own. It also holds what hides other things.
+func putDevices(nodes []tree) error {
+	fd, err := memory("0755", unix.MOUNT_ATTR_NOEXEC)
+	if err != nil {
+		return err
+	}
+	if err := (tree{fd, "/dev"}).put(); err != nil {
+		return err
+	}
+	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}} {
+		if err := unix.Symlink(link[1], "/dev/"+link[0]); err != nil {
+			return err
+		}
+	}
+	err = errors.Join(unix.Mkdir("/dev/pts", 0o755), unix.Mkdir("/dev/shm", 0o755), unix.Mkdir(noDirectory, 0), create(noFile))
+	for _, t := range nodes {
+		err = errors.Join(err, create(t.at), t.put())
+	}
+	if err != nil {
+		return err
+	}
+	shm, err := memory("1777", unix.MOUNT_ATTR_NODEV)
+	if err == nil {
+		err = tree{shm, "/dev/shm"}.put()
+	}
+	if err != nil {
+		return err
+	}
+	if pts, err := terminals(); err == nil { // programs do without
+		if err := (tree{pts, "/dev/pts"}).put(); err != nil {
+			return err
+		}
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, "/dev", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// What hides other things, by being nothing and not to be opened.
+const (
+	noFile      = "/dev/nothing"
+	noDirectory = "/dev/nowhere"
+)
+
+// create makes an empty file that nobody can open.
+func create(path string) error {
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// terminals returns a place for terminals that knows of no others.
+func terminals() (int, error) {
+	fs, err := unix.Fsopen("devpts", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fs)
+	err = errors.Join(unix.FsconfigSetString(fs, "ptmxmode", "0666"), unix.FsconfigSetString(fs, "mode", "0620"), unix.FsconfigCreate(fs))
+	if err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+}
+
+// proc puts a /proc over the old one that knows the command's processes only,
+// where that is allowed, and takes from it what changes the system.
+func (in *innerStage) proc() error {
+	if in.spec.has(Proc) {
+		if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+			return &layerError{Proc, err}
+		}
+	}
+	for _, name := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs"} {
+		t, err := take("/proc/" + name)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EINVAL) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(t.set(unix.MOUNT_ATTR_RDONLY), t.put())
+		}
+		if err != nil {
+			return &layerError{Namespaces, err}
+		}
+	}
+	return nil
+}
+
+// nameServers takes out what the file that says where names are looked up is a
+// link to, if it would be hidden.
+func nameServers() ([]tree, error) {
+	var all []tree
+	for _, path := range append([]string{"/etc/resolv.conf"}, runtimes...) {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || !within(real, "/run") {
+			continue
+		}
+		t, err := take(path)
+		if real != path && err == nil {
+			unix.Close(t.fd)
+			t, err = take(real)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// maskRun hides the directories where services have their sockets, but for
+// what is in keep. It returns what it has put there.
+func maskRun(keep []tree) (masks []string, err error) {
+	for _, path := range []string{"/run", "/var/run"} {
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			continue
+		}
+		fd, err := memory("0755", unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+		if err != nil {
+			return nil, err
+		}
+		if err := (tree{fd, path}).put(); err != nil {
+			return nil, err
+		}
+		masks = append(masks, path)
+	}
+	for _, t := range keep {
+		var st unix.Stat_t
+		if err := unix.Fstat(t.fd, &st); err != nil {
+			return nil, err
+		}
+		if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			err = os.MkdirAll(t.at, 0o755)
+		} else if err = os.MkdirAll(filepath.Dir(t.at), 0o755); err == nil {
+			err = os.WriteFile(t.at, nil, 0o600)
+		}
+		const harmless = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+		if err := errors.Join(err, t.set(harmless), t.put()); err != nil {
+			return nil, err
+		}
+	}
+	return masks, nil
+}
+
+// deny makes read-only what the Spec says, and hides what it says.
+func (in *innerStage) deny() error {
+	for _, path := range in.spec.ReadOnly {
+		t, err := take(path)
+		if errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(t.set(unix.MOUNT_ATTR_RDONLY), t.put())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range in.spec.Hidden {
+		if err := hide(path); err != nil {
+			return &os.PathError{Op: "hide", Path: path, Err: err}
+		}
+	}
+	return nil
+}
+
+// hide puts something on path that nobody can open.
+func hide(path string) error {
+	to, err := find(path)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
+		return nil // there is nothing to read
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(to)
+	var st unix.Stat_t
+	if err := unix.Fstat(to, &st); err != nil {
+		return err
+	}
+	cover := noFile
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		cover = noDirectory
+	}
+	t, err := take(cover)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(t.fd)
+	return move(t.fd, to)
+}
+
+// environment returns the command's environment. A temporary directory that
+// it can't write to is another one for it.
+func (in *innerStage) environment() []string {
+	env := os.Environ()
+	s := in.spec
+	temp := s.Temp
+	if s.has(Namespaces) && len(temporary(s)) > 0 {
+		temp = temporary(s)[0]
+	}
+	if temp == "" {
+		return env
+	}
+	for i, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if name != "TMPDIR" && name != "TMP" && name != "TEMP" {
+			continue
+		}
+		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && within(value, w) }) {
+			env[i] = name + "=" + temp
+		}
+	}
+	if !s.has(Namespaces) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") }) {
+		env = append(env, "TMPDIR="+temp)
+	}
+	return env
+}

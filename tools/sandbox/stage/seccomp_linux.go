@@ -1,0 +1,3 @@
+package stage
+
+func filter(*Spec) error { return nil }

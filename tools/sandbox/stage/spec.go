@@ -1,0 +1,115 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Name is what the program is called when it is a stage, as its zeroth
+// argument. The first one is [Outer] or another stage's name, the second one
+// the number of the file that holds the Spec; the command's follow.
+const Name = "gemline-sandbox"
+
+// Outer is the first stage.
+const Outer = "outer"
+
+// inner is the second stage.
+const inner = "inner"
+
+// A Spec says what is to run and how it is confined. All paths are absolute
+// and without links.
+type Spec struct {
+	Path  string // of the program; empty if layers are only tried
+	Extra int    // how many files above standard error the command gets
+
+	Root      string
+	Write     []string
+	ReadOnly  []string
+	Hidden    []string
+	Temp      string // a directory that the command sees as the temporary one
+	Network   bool
+	Unlimited bool
+
+	Layers []string // what to put on, of the names below
+}
+
+// Layers, in the order in which they are put on.
+const (
+	UserNamespace = "user namespace"
+	Namespaces    = "namespaces" // of mounts, processes and System V IPC
+	Proc          = "private /proc"
+	NetNamespace  = "network namespace"
+	Capabilities  = "capabilities"
+	Landlock      = "Landlock"
+	Seccomp       = "seccomp"
+)
+
+// has reports whether s puts on a layer.
+func (s *Spec) has(layer string) bool { return slices.Contains(s.Layers, layer) }
+
+// Encode returns s as text in which no path can pass for anything else.
+func (s *Spec) Encode() []byte {
+	var b strings.Builder
+	add := func(key string, values ...string) {
+		for _, v := range values {
+			fmt.Fprintf(&b, "%s\x00%s\x00", key, v)
+		}
+	}
+	add("path", s.Path)
+	add("extra", strconv.Itoa(s.Extra))
+	add("root", s.Root)
+	add("write", s.Write...)
+	add("readonly", s.ReadOnly...)
+	add("hidden", s.Hidden...)
+	add("temp", s.Temp)
+	add("network", strconv.FormatBool(s.Network))
+	add("unlimited", strconv.FormatBool(s.Unlimited))
+	add("layer", s.Layers...)
+	add("end", "")
+	return []byte(b.String())
+}
+
+// Decode reads what Encode wrote.
+func Decode(b []byte) (*Spec, error) {
+	fields := strings.Split(string(b), "\x00")
+	s, whole := &Spec{}, false
+	for i := 0; i+1 < len(fields) && !whole; i += 2 {
+		v := fields[i+1]
+		switch fields[i] {
+		case "path":
+			s.Path = v
+		case "extra":
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 0 || n > 1<<10 {
+				return nil, fmt.Errorf("%q further files", v)
+			}
+			s.Extra = n
+		case "root":
+			s.Root = v
+		case "write":
+			s.Write = append(s.Write, v)
+		case "readonly":
+			s.ReadOnly = append(s.ReadOnly, v)
+		case "hidden":
+			s.Hidden = append(s.Hidden, v)
+		case "temp":
+			s.Temp = v
+		case "network":
+			s.Network = v == "true"
+		case "unlimited":
+			s.Unlimited = v == "true"
+		case "layer":
+			s.Layers = append(s.Layers, v)
+		case "end":
+			whole = true
+		default:
+			return nil, fmt.Errorf("what is %q?", fields[i])
+		}
+	}
+	if !whole {
+		return nil, fmt.Errorf("it is cut short")
+	}
+	return s, nil
+}
