@@ -83,6 +83,13 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// Lines of boxes are drawn with what there is, and what is no line is none.
+func TestBoxes(t *testing.T) {
+	if got, want := ASCII("\u2500\u253c\u2502\u2580\u24ff"), `-+|\u{2580}\u{24ff}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // What becomes a label or a prompt only in ASCII is set off, too.
 func TestASCIIFakesNoLabel(t *testing.T) {
 	var b bytes.Buffer

@@ -218,6 +218,7 @@ func (w *Writer) Entered() {
 	w.flush()
 	w.touched.Store(false)
 	w.atStart = true
+	w.before = '\n'
 }
 
 // Touched tells the Writer that something else may have moved the cursor. It
@@ -266,7 +267,7 @@ func (w *Writer) take(p []byte) {
 		w.tail = nil
 	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 && w.plainly() {
+		if n := printable(p); n > 0 && !w.atStart { // it needs no look at what is before it
 			w.show(w.style, p[:n])
 			w.before = rune(p[n-1])
 			p = p[n:]
@@ -287,10 +288,6 @@ func (w *Writer) take(p []byte) {
 		}
 	}
 }
-
-// plainly reports whether a printable ASCII character needs no look at what is
-// before it.
-func (w *Writer) plainly() bool { return !w.atStart && len(w.head) == 0 }
 
 // printable returns how many bytes p begins with that are shown as they are.
 func printable(p []byte) int {
@@ -324,9 +321,8 @@ func (w *Writer) one(p []byte) int {
 
 // put appends what is shown, unless it may be the beginning of a label.
 func (w *Writer) put(b []byte) {
-	if w.plainly() {
+	if !w.atStart {
 		w.show(w.style, b)
-		w.atStart = false
 		return
 	}
 	w.head = append(w.head, b...)

@@ -85,8 +85,9 @@ func TestColor(t *testing.T) {
 	w := New(&b, Options{Color: true})
 	w.Line(Failure, "\x1b[0m")
 	w.Styled(Good, "+ a")
+	w.Line(Warning, "")
 	got := b.String()
-	if !strings.HasPrefix(got, "\x1b[31merror:\x1b[") || !strings.Contains(got, `\x1b[0m`) || !strings.Contains(got, "\x1b[32m+ a\x1b[") {
+	if !strings.HasPrefix(got, "\x1b[31merror:\x1b[") || !strings.Contains(got, `\x1b[0m`) || !strings.Contains(got, "\x1b[32m+ a\x1b[") || !strings.Contains(got, "\x1b[33mwarning:\x1b[") {
 		t.Errorf("%q", got)
 	}
 }
@@ -140,6 +141,26 @@ func TestEscape(t *testing.T) {
 	}
 	if got, want := EscapeLine("a\nb\tc"), `a\x0ab\x09c`; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What other programs read as well keeps what belongs to a language.
+func TestVisible(t *testing.T) {
+	if got, want := Visible("a\u202eb\u00a0c\u200d\u00df\r"), "a\\u{202e}b\u00a0c\u200d\u00df\r"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The line editor writes what it wants, at once.
+func TestTerminal(t *testing.T) {
+	var b bytes.Buffer
+	n, err := New(&b, Options{}).Terminal().Write([]byte("\x1b[2J"))
+	if b.String() != "\x1b[2J" || n != 4 || err != nil {
+		t.Errorf("%q, %d, %v", b.String(), n, err)
+	}
+	gone := errors.New("gone")
+	if _, err := New(broken{gone}, Options{}).Terminal().Write([]byte("x")); err != gone {
+		t.Error(err)
 	}
 }
 
