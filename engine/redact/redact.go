@@ -1,0 +1,219 @@
+// Package redact takes secrets out of texts: those that the program knows, and
+// what has the shape of a well-known kind of key. In their place stands a mark
+// that says what was there, such as [redacted: API key].
+//
+// # Known, then shaped
+//
+// A value that is known to be a secret is one wherever it stands, so it is
+// taken out of everything that is stored, shown or sent. A shape is a guess. It
+// is good enough for what is only kept, in sessions and logs, and too bold for
+// what the model works with: a test's made-up key in a file would no longer be
+// what the file says.
+//
+// # Once is enough
+//
+// What was cleaned is not changed by cleaning it again, and a text takes time
+// in proportion to its length, whoever wrote it.
+package redact
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// least is how many bytes a secret has. Shorter ones would be found by chance.
+const least = 4
+
+// begin is how every mark begins.
+const begin = "[redacted: "
+
+// mark returns what stands in the place of a secret.
+func mark(what string) string { return begin + what + "]" }
+
+// A Redactor knows secrets. It learns of more while it is used, and may be used
+// concurrently. A nil Redactor knows none, and learns none.
+type Redactor struct {
+	mu    sync.RWMutex
+	known []known // longer ones first
+	marks []string
+	used  atomic.Bool
+}
+
+type known struct{ value, mark string }
+
+// Know has r take out secret from now on, in the forms that it has in URLs and
+// in JSON, too; what is a word or two that says what it is. If secret is a URL
+// with a password, that is what is taken out. What is too short to be told from
+// other text is left alone.
+func (r *Redactor) Know(what, secret string) {
+	secret = strings.TrimSpace(secret)
+	if u, err := url.Parse(secret); err == nil && u.User != nil && u.Host != "" {
+		secret, _ = u.User.Password()
+	}
+	if r == nil || len(secret) < least || strings.Contains(begin, secret) {
+		return
+	}
+	if what == "" || len(what) > 60 || strings.ContainsAny(what, "[]") || Shapes(what, "") != what {
+		what = "secret"
+	}
+	quoted, _ := json.Marshal(secret) // a string can be written
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1 : len(quoted)-1])} {
+		if !slices.ContainsFunc(r.known, func(k known) bool { return k.value == v }) {
+			r.known = append(r.known, known{v, mark(what)})
+		}
+	}
+	slices.SortStableFunc(r.known, func(a, b known) int { return len(b.value) - len(a.value) })
+	if !slices.Contains(r.marks, mark(what)) {
+		r.marks = append(r.marks, mark(what))
+	}
+}
+
+// Known returns s without the secrets that r knows.
+func (r *Redactor) Known(s string) string {
+	if r == nil {
+		return s
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var next []int // where each of r.known is found next; len(s) is nowhere
+	for i, k := range r.known {
+		if at := strings.Index(s, k.value); at >= 0 {
+			if next == nil {
+				next = make([]int, len(r.known))
+				for j := range next {
+					next[j] = len(s)
+				}
+			}
+			next[i] = at
+		}
+	}
+	if next == nil {
+		return s
+	}
+	return r.replace(s, next)
+}
+
+// replace takes the secrets out of s that are found at next. Of several that
+// begin at one place the longest counts; what stands inside a mark is none.
+func (r *Redactor) replace(s string, next []int) string {
+	var b strings.Builder
+	done := 0
+	marked := find(s, begin, 0)
+	for {
+		at, which := len(s), -1
+		for i := range next {
+			if next[i] < done {
+				next[i] = find(s, r.known[i].value, done)
+			}
+			if next[i] < at {
+				at, which = next[i], i
+			}
+		}
+		if which < 0 {
+			if b.Len() == 0 {
+				return s
+			}
+			return b.String() + s[done:]
+		}
+		if marked < done {
+			marked = find(s, begin, done)
+		}
+		if marked <= at {
+			end := marked + r.marked(s[marked:])
+			if end == marked { // it only looks like one
+				end = min(marked+1, at)
+				marked = find(s, begin, marked+1)
+			}
+			b.WriteString(s[done:end])
+			done = end
+			continue
+		}
+		b.WriteString(s[done:at])
+		b.WriteString(r.known[which].mark)
+		done = at + len(r.known[which].value)
+		r.used.Store(true)
+	}
+}
+
+// find returns where value is in s from a place on, len(s) if it is not.
+func find(s, value string, from int) int {
+	if i := strings.Index(s[from:], value); i >= 0 {
+		return from + i
+	}
+	return len(s)
+}
+
+// marked returns the length of the mark that s begins with, 0 without one.
+func (r *Redactor) marked(s string) int {
+	for _, m := range r.marks {
+		if strings.HasPrefix(s, m) {
+			return len(m)
+		}
+	}
+	return 0
+}
+
+// Text returns s without the secrets that r knows, and without what has the
+// shape of one.
+func (r *Redactor) Text(s string) string { return Shapes(r.Known(s), "") }
+
+// Marked reports whether s has a mark that stands for a secret which r has taken
+// out of something before.
+func (r *Redactor) Marked(s string) bool {
+	if r == nil || !r.used.Load() || !strings.Contains(s, begin) {
+		return false
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.ContainsFunc(r.marks, func(m string) bool { return strings.Contains(s, m) })
+}
+
+// A Stream takes the secrets that a Redactor knows out of a text that comes
+// piece by piece, wherever it is cut. It must not be used concurrently.
+type Stream struct {
+	r    *Redactor
+	held string // may be the beginning of a secret
+}
+
+// Stream returns a Stream of r.
+func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
+
+// Next returns what can be said once piece has come.
+func (s *Stream) Next(piece string) string {
+	text := s.r.Known(s.held + piece)
+	n := s.r.begun(text)
+	s.held = text[len(text)-n:]
+	return text[:len(text)-n]
+}
+
+// End returns what was held back.
+func (s *Stream) End() string {
+	held := s.held
+	s.held = ""
+	return held
+}
+
+// begun returns how many bytes at the end of s may be the beginning of a
+// secret.
+func (r *Redactor) begun(s string) (n int) {
+	if r == nil {
+		return 0
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, k := range r.known {
+		for l := min(len(k.value)-1, len(s)); l > n; l-- {
+			if s[len(s)-l] == k.value[0] && strings.HasSuffix(s, k.value[:l]) {
+				n = l
+				break
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,240 @@
+package redact
+
+import "strings"
+
+// A shape is what a kind of key looks like: how it begins, and how many bytes
+// that a key can have follow at least.
+type shape struct {
+	prefix, what string
+	least        int
+	loose        bool // no other word begins like this, so anything may stand before it
+	digit        bool // a digit is among them, or it is a word
+
+	// find, if not nil, finds the secret in a text that begins like this, for
+	// what is more than a beginning and a length; to is 0 if there is none.
+	find func(s string) (from, to int)
+}
+
+// shapes are the kinds of keys that can be told by their looks, as their makers
+// describe them. They are shorter here, since what is nearly one is one.
+var shapes = []shape{
+	{"AIza", "API key", 20, true, false, nil},
+	{"ya29.", "access token", 16, true, false, nil},
+	{"1//0", "refresh token", 30, false, true, nil},
+	{"GOCSPX-", "client secret", 16, true, false, nil},
+	{"ghp_", "GitHub token", 16, true, false, nil},
+	{"gho_", "GitHub token", 16, true, false, nil},
+	{"ghu_", "GitHub token", 16, true, false, nil},
+	{"ghs_", "GitHub token", 16, true, false, nil},
+	{"ghr_", "GitHub token", 16, true, false, nil},
+	{"github_pat_", "GitHub token", 16, true, false, nil},
+	{"glpat-", "GitLab token", 16, true, false, nil},
+	{"AKIA", "AWS key", 16, false, false, nil},
+	{"ASIA", "AWS key", 16, false, false, nil},
+	{"sk_live_", "Stripe key", 16, true, false, nil},
+	{"sk_test_", "Stripe key", 16, true, false, nil},
+	{"rk_live_", "Stripe key", 16, true, false, nil},
+	{"xoxa-", "Slack token", 10, true, false, nil},
+	{"xoxb-", "Slack token", 10, true, false, nil},
+	{"xoxe-", "Slack token", 10, true, false, nil},
+	{"xoxo-", "Slack token", 10, true, false, nil},
+	{"xoxp-", "Slack token", 10, true, false, nil},
+	{"xoxr-", "Slack token", 10, true, false, nil},
+	{"xoxs-", "Slack token", 10, true, false, nil},
+	{"sk-", "API key", 16, false, true, nil},
+	{"npm_", "npm token", 30, false, true, nil},
+	{"hf_", "API key", 30, false, false, nil},
+	{"pypi-", "PyPI token", 30, false, true, nil},
+	{"eyJ", "token", 0, false, false, jwt},
+	{"://", "password", 0, true, false, password},
+	{"-----BEGIN ", "private key", 0, true, false, pem},
+	{"Bearer ", "token", 0, false, false, bearer},
+	{"bearer ", "token", 0, false, false, bearer},
+	{"?key=", "API key", 0, true, false, parameter},
+	{"&key=", "API key", 0, true, false, parameter},
+}
+
+// starts has the shapes that begin with a byte, so that most bytes are passed by
+// at once.
+var starts = func() (all [256][]shape) {
+	for _, s := range shapes {
+		all[s.prefix[0]] = append(all[s.prefix[0]], s)
+	}
+	return all
+}()
+
+// Shapes returns s without what has the shape of a well-known kind of key. In
+// its place stands with, or a mark if that is empty.
+func Shapes(s, with string) string {
+	var b strings.Builder
+	done := 0 // how much of s is dealt with
+	for i := 0; i < len(s); i++ {
+		kinds := starts[s[i]]
+		if kinds == nil {
+			continue
+		}
+		from, to, what := shaped(kinds, s[i:], i == done || edge(s[:i]))
+		if to == 0 {
+			continue
+		}
+		b.WriteString(s[done:i])
+		b.WriteString(s[i:i+min(from, 1)] + Shapes(s[i+min(from, 1):i+from], with)) // a user's name may be a key
+		if b.WriteString(with); with == "" {
+			b.WriteString(mark(what))
+		}
+		done = i + to
+		i = done - 1
+	}
+	if done == 0 {
+		return s
+	}
+	return b.String() + s[done:]
+}
+
+// Value reports whether the value of a variable is, or holds, a secret: values
+// are not prose, and what begins like a key there is one.
+func Value(v string) bool {
+	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") && run(v[3:], dotted) >= 30 || Shapes(v, "") != v
+}
+
+// shaped finds the secret of one of kinds at the start of s, or right behind what
+// s begins with; free says that no word reaches into s.
+func shaped(kinds []shape, s string, free bool) (from, to int, what string) {
+	for _, k := range kinds {
+		if !free && !k.loose || !strings.HasPrefix(s, k.prefix) {
+			continue
+		}
+		if k.find != nil {
+			if from, to = k.find(s); to > 0 {
+				return from, to, k.what
+			}
+			continue
+		}
+		class := word
+		if k.what == "AWS key" {
+			class = capital
+		}
+		tail := s[len(k.prefix):]
+		tail = tail[:run(tail, class)]
+		if len(tail) >= k.least && (!k.digit || strings.ContainsAny(tail, digits)) {
+			return 0, len(k.prefix) + len(tail), k.what
+		}
+	}
+	return 0, 0, ""
+}
+
+const digits = "0123456789"
+
+// edge reports whether a word can begin after s.
+func edge(s string) bool {
+	n := len(s)
+	return n == 0 || !word(s[n-1]) || n > 1 && s[n-2] == '\\' && strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
+}
+
+// What a byte can belong to.
+func word(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '-'
+}
+func capital(b byte) bool  { return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' }
+func dotted(b byte) bool   { return word(b) || b == '.' }
+func credited(b byte) bool { return dotted(b) || b == '+' || b == '/' || b == '=' || b == '~' }
+
+// run returns how many bytes at the start of s are in a class.
+func run(s string, class func(byte) bool) int {
+	for i := 0; i < len(s); i++ {
+		if !class(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// jwt finds a signed token: three words with dots between them.
+func jwt(s string) (from, to int) {
+	for i := range 3 {
+		n := run(s[to:], word)
+		if n < 8 && i < 2 {
+			return 0, 0
+		}
+		if to += n; i < 2 {
+			if to >= len(s) || s[to] != '.' {
+				return 0, 0
+			}
+			to++
+		}
+	}
+	return 0, to
+}
+
+// password finds the password of a URL.
+func password(s string) (from, to int) {
+	const most = 512
+	for i := 3; i < len(s) && i < most; i++ {
+		switch c := s[i]; {
+		case c == '@' && from > 0:
+			to = i
+		case c == ':' && from == 0 && i > 3 && to == 0:
+			from = i + 1
+		case c <= ' ' || strings.IndexByte("/?#\"'`<>[]{}$", c) >= 0:
+			i = most
+		}
+	}
+	if to <= from {
+		return 0, 0
+	}
+	return from, to
+}
+
+// pem finds a private key in the form of letters.
+func pem(s string) (from, to int) {
+	const begin, end, most = "-----BEGIN ", "PRIVATE KEY-----", 12 // as in ENCRYPTED
+	head := s[len(begin):min(len(s), len(begin)+most+len(end))]
+	kind := strings.Index(head, end)
+	if kind < 0 || run(head[:kind], func(b byte) bool { return b == ' ' || 'A' <= b && b <= 'Z' }) < kind {
+		return 0, 0
+	}
+	from = len(begin) + kind + len(end)
+	to = from
+	longest, line := 0, 0
+	for ; to < len(s) && !strings.HasPrefix(s[to:], "-----"); to++ {
+		switch c := s[to]; {
+		case c == '\\' && to+1 < len(s) && strings.IndexByte("nr", s[to+1]) >= 0: // as JSON has it
+			to++
+			line = 0
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':' || c == ',' || c == '-' || c == '"':
+			line = 0
+		case credited(c):
+			line++
+			longest = max(longest, line)
+		default:
+			if longest < 30 {
+				return 0, 0
+			}
+			return from, to
+		}
+	}
+	if longest < 30 {
+		return 0, 0
+	}
+	return from, to
+}
+
+// bearer finds what is given as an access token.
+func bearer(s string) (from, to int) {
+	from = len("Bearer ")
+	n := run(s[from:], credited)
+	if n < 16 || !strings.ContainsAny(s[from:from+n], digits) {
+		return 0, 0
+	}
+	return from, from + n
+}
+
+// parameter finds a key in the query of a URL.
+func parameter(s string) (from, to int) {
+	from = len("?key=")
+	n := run(s[from:], word)
+	if n < 16 || !strings.ContainsAny(s[from:from+n], digits) {
+		return 0, 0
+	}
+	return from, from + n
+}
