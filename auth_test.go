@@ -57,7 +57,7 @@ func TestAccounts(t *testing.T) {
 				"X-Vertex-AI-LLM-Request-Type": "shared", "X-Vertex-AI-LLM-Shared-Request-Type": "flex"}},
 		{name: "no location", vars: "GOOGLE_GENAI_USE_VERTEXAI=true GOOGLE_CLOUD_PROJECT=p", code: 41, stderr: "GOOGLE_CLOUD_LOCATION is not set"},
 		{name: "no file", vars: place + "GOOGLE_APPLICATION_CREDENTIALS=HOME/none.json", code: 41, stderr: "none.json can't be read: no such file"},
-		{name: "revoked", vars: place + "GOOGLE_APPLICATION_CREDENTIALS=HOME/user.json", answer: revoked, code: 41, stderr: "user.json were refused: invalid_grant: Token has been revoked: [secret]"},
+		{name: "revoked", vars: place + "GOOGLE_APPLICATION_CREDENTIALS=HOME/user.json", answer: revoked, code: 41, stderr: "user.json were refused: invalid_grant: Token has been revoked: [redacted: credentials]"},
 		{name: "busy", vars: place + "GCE_METADATA_HOST=TOKENS", answer: busy, code: 68, stderr: "no access token"},
 		{name: "nobody there", vars: place + "GCE_METADATA_HOST=127.0.0.1:1", code: 68, stderr: "no access token: no answer from 127.0.0.1:1"},
 	} {

@@ -11,14 +11,14 @@ import (
 
 // Clipboard puts text on the clipboard of the desktop with the first of the
 // usual programs that is there, and returns its name. getenv tells which
-// desktop it is.
-func Clipboard(ctx context.Context, getenv func(string) string, text string) (string, error) {
+// desktop it is, and the program is given environ.
+func Clipboard(ctx context.Context, getenv func(string) string, environ []string, text string) (string, error) {
 	for _, p := range clipboards(getenv) {
 		if _, err := exec.LookPath(p[0]); err != nil {
 			continue
 		}
 		cmd := exec.CommandContext(ctx, p[0], p[1:]...)
-		cmd.Stdin = strings.NewReader(text)
+		cmd.Stdin, cmd.Env = strings.NewReader(text), environ
 		if err := cmd.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w", p[0], err)
 		}

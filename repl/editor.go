@@ -59,7 +59,7 @@ func EditorCommand(name string, window bool, found func(program string) bool) st
 
 // Editor returns a function that lets the user change text in a program, given
 // as a command with options, that takes over the terminal in the meantime.
-func Editor(command string, stdin, stdout, stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
+func Editor(command string, environ []string, stdin, stdout, stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
 	return func(ctx context.Context, name, text string) (string, error) {
 		words := strings.Fields(command)
 		if len(words) == 0 {
@@ -75,7 +75,7 @@ func Editor(command string, stdin, stdout, stderr *os.File) func(ctx context.Con
 			return "", err
 		}
 		cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = stdin, stdout, stderr, environ
 		if err := cmd.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w", words[0], err)
 		}

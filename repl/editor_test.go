@@ -50,7 +50,7 @@ func TestEditor(t *testing.T) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", t.TempDir())
 	command := EditorCommand("vscode", false, func(string) bool { return true })
-	text, err := Editor(command, nil, nil, nil)(t.Context(), "cmd/main.go", "before\n")
+	text, err := Editor(command, nil, nil, nil, nil)(t.Context(), "cmd/main.go", "before\n")
 	if err != nil || text != "before\nchanged\n" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -65,7 +65,7 @@ func TestEditor(t *testing.T) {
 
 func TestNoEditor(t *testing.T) {
 	for command, want := range map[string]string{"": "general.preferredEditor", "no-such-editor --wait": "no-such-editor: exec", "false": "exit status 1"} {
-		if text, err := Editor(command, nil, nil, nil)(t.Context(), "x", "before"); err == nil || !strings.Contains(err.Error(), want) || text != "" {
+		if text, err := Editor(command, nil, nil, nil, nil)(t.Context(), "x", "before"); err == nil || !strings.Contains(err.Error(), want) || text != "" {
 			t.Errorf("%q: %q, %v", command, text, err)
 		}
 	}

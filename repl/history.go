@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"gemline/engine/redact"
 	"gemline/repl/internal/line"
 )
 
@@ -28,6 +28,10 @@ type HistoryConfig struct {
 	// Path is the file, or empty to remember for as long as the program
 	// runs.
 	Path string
+
+	// Secrets says what is not written down: inputs with something in them
+	// that it takes out. Nil knows only what keys look like.
+	Secrets *redact.Redactor
 
 	Session func() string    // the id of the session; nil for a history of commands
 	Now     func() time.Time // as above
@@ -142,7 +146,7 @@ func (r *remembered) Add(text string) {
 	if n := len(r.entries); n > 0 && r.entries[n-1] == text {
 		return
 	}
-	if r.Path != "" && !secretive.MatchString(text) {
+	if r.Path != "" && r.Secrets.Text(text) == text {
 		r.warn(r.keep(text))
 	}
 	r.entries = append(r.entries, text)
@@ -150,9 +154,6 @@ func (r *remembered) Add(text string) {
 		r.entries = slices.Clone(r.entries[n:])
 	}
 }
-
-// secretive tells what looks like a key, which is not written down.
-var secretive = regexp.MustCompile(`AIza[0-9A-Za-z_-]{30,}|-----BEGIN [A-Z ]*PRIVATE KEY|\bgh[pousr]_[0-9A-Za-z]{30,}|\bsk-[0-9A-Za-z_-]{20,}|\bAKIA[0-9A-Z]{16}\b`)
 
 // warn tells once that the file can't be used.
 func (r *remembered) warn(err error) {

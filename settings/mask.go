@@ -2,9 +2,10 @@ package settings
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/redact"
 )
 
 // Hidden stands where a secret is not shown.
@@ -180,7 +181,7 @@ func MaskText(s string) string {
 	}
 	p := secretPatterns()
 	s = p.user.ReplaceAllString(s, "${1}"+Hidden+"@")
-	s = p.shape.ReplaceAllString(s, Hidden)
+	s = redact.Shapes(s, Hidden)
 	s = p.bearer.ReplaceAllString(s, "${1}"+Hidden)
 	for _, pattern := range []*regexp.Regexp{p.pair, p.flag, p.header} {
 		s = replaceNamed(pattern, s)
@@ -202,20 +203,14 @@ func replaceNamed(pattern *regexp.Regexp, s string) string {
 	return b.String() + s[done:]
 }
 
-type patterns struct{ user, pair, flag, header, bearer, shape *regexp.Regexp }
+type patterns struct{ user, pair, flag, header, bearer *regexp.Regexp }
 
 var secretPatterns = sync.OnceValue(func() patterns {
-	shapes := []string{
-		`AIza[\w-]{20,}`, `gh[pousr]_\w{16,}`, `github_pat_\w{16,}`, `glpat-[\w-]{16,}`, `sk-[\w-]{16,}`, `xox[abeoprs]-[\w-]{8,}`,
-		`ya29\.[\w-]{8,}`, `eyJ[\w-]{8,}\.[\w-]+\.[\w-]*`, `A[KS]IA[0-9A-Z]{16}`, `-----BEGIN[ A-Z]*PRIVATE KEY-----[^"]*`,
-	}
-	slices.Sort(shapes)
 	return patterns{
 		user:   regexp.MustCompile(`([A-Za-z][\w+.-]*://)[^\s/?#"'@]*(?:@[^\s/?#"'@]*)*@`),
 		pair:   regexp.MustCompile(`([\w.-]+)(\s?=\s?|%3[dD])["']?([^\s&;"',]+)`),
 		flag:   regexp.MustCompile(`(?:^|\s)--?([\w-]+)(\s+)["']?([^\s"'-][^\s"']*)`),
 		header: regexp.MustCompile(`([\w-]+)(["']?:\s*)["']?([^\s"'/][^"'\n]*)`),
 		bearer: regexp.MustCompile(`(\b(?i:bearer|basic)\s+)[\w.~+/=-]{6,}`),
-		shape:  regexp.MustCompile(`\b(?:` + strings.Join(shapes, "|") + `)`),
 	}
 })

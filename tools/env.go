@@ -20,6 +20,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/web"
@@ -36,6 +37,8 @@ type Env struct {
 	// asked before each. Without a Sandbox they have all rights of the user.
 	Sandbox sandbox.Sandbox
 	Profile func() sandbox.Profile
+	// Secrets are what is taken out of outputs before they are cut and kept.
+	Secrets *redact.Redactor
 
 	// Outputs returns the directory that keeps the full texts of outputs
 	// that were too long for the model. Whoever writes there makes it.

@@ -181,6 +181,7 @@ func delay(ms int64) time.Duration {
 
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
+	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
 	r := engine.Result{Text: env.cut("run_shell_command", untrusted(o.Text())), Display: o.Output}
 	if n := len(o.Background); n > 0 {
 		r.Display = strings.TrimPrefix(fmt.Sprintf("%s\n(%d left running in the background)", o.Output, n), "\n")
@@ -259,6 +260,7 @@ func (env Env) cut(tool, text string) string {
 // Keep writes text, which tool has put out, to a file of its own among the full
 // outputs.
 func (env Env) Keep(tool, text string) (path string, err error) {
+	text = env.Secrets.Text(text)
 	if env.Outputs == nil {
 		return "", errors.New("there is no place for it")
 	}

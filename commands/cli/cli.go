@@ -45,7 +45,9 @@ type World struct {
 	Paths  settings.Paths
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv map[string]string           // what Lookup has from the .env file
-	Flags  *settings.Flags             // what stood in front of the sub-command, or began the session
+
+	Environ []string        // of programs that are asked which version they have
+	Flags   *settings.Flags // what stood in front of the sub-command, or began the session
 
 	// Trusted reports whether the working directory's own files are used.
 	Trusted bool

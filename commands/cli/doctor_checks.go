@@ -33,11 +33,11 @@ func (c *doctorCommand) checks() []check {
 		{"trust", func(_ context.Context, w *World) finding { return w.checkTrust() }},
 		{"credentials", func(ctx context.Context, w *World) finding { return w.checkCredentials(ctx, c.Deep) }},
 		{"network", func(_ context.Context, w *World) finding { return w.checkNetwork() }},
-		{"git", func(ctx context.Context, _ *World) finding {
-			return program(ctx, "git", "the model can't see what has changed; install git", "--version")
+		{"git", func(ctx context.Context, w *World) finding {
+			return w.program(ctx, "git", "the model can't see what has changed; install git", "--version")
 		}},
-		{"ripgrep", func(ctx context.Context, _ *World) finding {
-			return program(ctx, "rg", "searches take longer; install ripgrep", "--version")
+		{"ripgrep", func(ctx context.Context, w *World) finding {
+			return w.program(ctx, "rg", "searches take longer; install ripgrep", "--version")
 		}},
 		{"shell", func(context.Context, *World) finding { return checkShell() }},
 		{"editor", func(_ context.Context, w *World) finding { return w.checkEditor() }},
@@ -269,7 +269,7 @@ func masked(address string) string {
 }
 
 // program looks for a program and asks which version it has.
-func program(ctx context.Context, name, missing string, args ...string) finding {
+func (w *World) program(ctx context.Context, name, missing string, args ...string) finding {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return worse(Warning, "", "%s is not there: %s", name, missing)
@@ -278,6 +278,7 @@ func program(ctx context.Context, name, missing string, args ...string) finding 
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = w.Environ
 	cmd.WaitDelay = time.Second // whatever it has left running
 	out, err := cmd.Output()
 	if err != nil {

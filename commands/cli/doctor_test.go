@@ -47,7 +47,7 @@ func TestChecks(t *testing.T) {
 		{"clock", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, now) }, OK, "2026-05-06"},
 		{"a clock that was reset", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, time.Unix(0, 0)) }, Problem, "1970"},
 		{"a build of no date", "", func() finding { return checkClock(Build{}, time.Unix(0, 0)) }, Problem, "1970"},
-		{"a program", "", func() finding { return program(t.Context(), "no-such-program", "nothing works") }, Warning, "nothing works"},
+		{"a program", "", func() finding { return (&World{}).program(t.Context(), "no-such-program", "nothing works") }, Warning, "nothing works"},
 		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context(), false) }, OK, "gemini-api-key, from GEMINI_API_KEY"},
 		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context(), false) }, Problem, "no API key"},
 		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context(), false) }, Warning, "in a file"},

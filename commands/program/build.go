@@ -22,6 +22,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
+	"gemline/engine/redact"
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -52,6 +53,7 @@ type session struct {
 	whole       *limit.Budget // of the batch that this is an item of, else nil
 	policy      *policy.Policy
 	notify      func(string)
+	secrets     *redact.Redactor  // what is kept out of all that is stored, told and sent
 	demand      *repl.Demand      // nil if any answer will do
 	broken      func(error)       // told that standard output is gone
 	output      *repl.Destination // nil for standard output
@@ -179,6 +181,7 @@ func (s *session) work() (err error) {
 	}
 	s.web = s.fetcher()
 	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
+	s.jobs.Secrets = s.secrets
 	s.closers = append(s.closers, s.jobs.Close)
 	return nil
 }
@@ -209,6 +212,7 @@ func (s *session) equip() {
 		Workspace: s.workspace,
 		Jobs:      s.jobs,
 		Shell:     s.shell,
+		Secrets:   s.secrets,
 		Outputs: func() string {
 			return filepath.Join(s.project.Temp, "tool-outputs", "session-"+s.journal.ID())
 		},
@@ -230,7 +234,7 @@ func (s *session) equip() {
 	if s.alone {
 		return
 	}
-	s.tools = s.rehearsal.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover))
+	s.tools = s.rehearsal.Tools(tools.Discreet(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
 }
 
 // collected returns what a run would have done that changes nothing.

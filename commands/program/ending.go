@@ -62,6 +62,7 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 			o = repl.Outcome{Reason: o.Reason, Silent: true}
 		}
 	}
+	o = s.discreetEnd(o)
 	o.Hurry = s.left.Load()
 	werr := reporter.Finish(o)
 	switch {

@@ -19,6 +19,7 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/auth"
+	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/policy"
@@ -151,7 +152,7 @@ func (s *session) pay(setup *model.Setup) error {
 	}
 	setup.API = model.Options{APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
-		BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: s.os.Version,
+		Secrets: s.secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: s.os.Version,
 		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}
 	s.reach = cli.Reach(c.Method)
 	if c.Account != nil {
@@ -177,9 +178,9 @@ func (s *session) debugLog() (*slog.Logger, error) {
 		s.closers = append(s.closers, func() { f.Close() })
 		w = f
 	}
-	log.SetOutput(w)
+	log.SetOutput(discreet{w, s.secrets})
 	s.os.Stray(w)
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: s.discreetAttr})), nil
 }
 
 // converse makes the engine.
@@ -203,7 +204,7 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
 	if s.project.Temp != "" && !s.trial {
-		cfg.Journal = s.journal
+		cfg.Journal = journal.Clean(s.journal, s.secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
 	s.env.Todos.Restore(past)

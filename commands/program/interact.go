@@ -36,7 +36,7 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 			return cli.Run(ctx, w, args)
 		},
 		Copy: func(ctx context.Context, text string) (string, error) {
-			return commands.Clipboard(ctx, s.os.getenv, text)
+			return commands.Clipboard(ctx, s.os.getenv, shell.Own(s.os.Environ()), text)
 		},
 	}
 	app.Restart = func(context.Context) error {
@@ -81,7 +81,7 @@ func (s *session) interact(ctx context.Context) error {
 	defer signal.Stop(interrupts)
 	console.Interrupts = interrupts
 	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
-	s.notify = func(text string) { out.Line(output.Warning, "%s", text) }
+	s.notify = s.discreetly(func(text string) { out.Line(output.Warning, "%s", text) })
 	if line := screen.Mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
 	}

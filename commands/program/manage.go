@@ -23,7 +23,7 @@ import (
 
 // manage carries out a sub-command of the command line.
 func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
-	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	w := s.world(s.os.Stdout)
 	w.In, w.JSON = s.os.Stdin, s.flags.Format() == "json"
 	switch {
@@ -38,7 +38,7 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
-	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags,
+	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
 		Toolset: s.offered, API: func() (model.Options, error) {

@@ -39,6 +39,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
+	"gemline/engine/redact"
 	"gemline/engine/schema"
 	"gemline/engine/tally"
 	"gemline/repl"
@@ -93,7 +94,7 @@ func Run(p Process) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
 			if s.flags.Debug {
-				fmt.Fprintf(s.os.Stderr, "%v\n%s\n", v, debug.Stack())
+				fmt.Fprintln(s.os.Stderr, s.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
 			code = s.finish(ctx, reporter(), &crash{value: v})
 		}
@@ -141,7 +142,7 @@ func begin(p Process) (s *session, command []string, err error) {
 	if err != nil {
 		flags = settings.Wanted(args)
 	}
-	s = &session{os: p, flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
+	s = &session{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
 	if fd := flags.JSONFd; fd != nil && command == nil {
 		var ferr error
 		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
@@ -242,7 +243,7 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 	if s.flags.PromptInteractive != "" && !s.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
-	s.notify = func(text string) { reporter.Event(engine.Notice{Text: text}) }
+	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	if s.flags.Batch != "" { // standard output is for its items
 		s.notify = batch.Notes(s.os.Stderr, "warning: ", s.flags.Quiet)
 	}

@@ -70,7 +70,7 @@ func (s *session) furnish(screen *repl.Screen) {
 
 // edit lets the user change text in an editor.
 func (s *session) edit(ctx context.Context, name, text string) (string, error) {
-	return repl.Editor(s.editor(), s.os.Stdin, s.os.Stdout, s.os.Stderr)(ctx, name, text)
+	return repl.Editor(s.editor(), shell.Own(s.os.Environ()), s.os.Stdin, s.os.Stdout, s.os.Stderr)(ctx, name, text)
 }
 
 // editor returns the command of the user's editor.
@@ -84,7 +84,7 @@ func (s *session) shellMode() bool { return s.typed != nil && s.typed.Mode() }
 // history is what was typed before, prompts and commands each in its file.
 func (s *session) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
-		c := repl.HistoryConfig{Session: func() string { return s.journal.ID() }, Now: time.Now, Warn: warn}
+		c := repl.HistoryConfig{Secrets: s.secrets, Session: func() string { return s.journal.ID() }, Now: time.Now, Warn: warn}
 		if s.project.Temp != "" {
 			c.Path = filepath.Join(s.project.Temp, name)
 		}

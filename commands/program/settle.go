@@ -51,6 +51,7 @@ func (s *session) settle(managed bool) error {
 func (s *session) load(project bool) (err error) {
 	s.settings, s.warnings, err = settings.Load(s.paths.Sources(s.os.Lookup, project), s.os.Lookup)
 	vars, warnings := s.paths.DotEnv(s.settings, project, s.os.Lookup)
+	s.keepSecret(vars)
 	s.dotenv, s.warnings = vars, append(s.warnings, warnings...)
 	if !project {
 		s.own = s.settings

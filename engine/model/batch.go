@@ -47,7 +47,10 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 	for i, req := range requests {
 		config := Merge(Preset(req.Model), req.Config)
 		config.HTTPOptions = nil
-		src.InlinedRequests = append(src.InlinedRequests, &genai.InlinedRequest{Contents: req.Contents, Config: config,
+		if config.SystemInstruction != nil {
+			config.SystemInstruction = g.discreet(config.SystemInstruction)[0]
+		}
+		src.InlinedRequests = append(src.InlinedRequests, &genai.InlinedRequest{Contents: g.discreet(req.Contents...), Config: config,
 			Metadata: map[string]string{"key": Key(i)}})
 	}
 	if len(requests) == 0 {
@@ -125,7 +128,7 @@ func (g *Genai) operate(ctx context.Context, about string, call func(context.Con
 		return nil, nil, g.lost(ctx, x, err)
 	}
 	if len(b) > 0 && b[0] == '<' {
-		return nil, nil, g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, b), x)
+		return nil, nil, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, b), x)
 	}
 	return b, x, nil
 }
@@ -183,7 +186,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	}
 	switch {
 	case given(o.Error):
-		j.Err = g.failed(status(o.Error), x)
+		j.Err = g.failed(g.status(o.Error), x)
 	case len(out) == 0:
 		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true, Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
 			Hint: "--batch-fresh begins anew"}
@@ -202,7 +205,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	switch {
 	case given(fault):
-		return Reply{Err: g.failed(status(fault), x)}
+		return Reply{Err: g.failed(g.status(fault), x)}
 	case !given(response):
 		return Reply{Err: &Error{Kind: Invalid, Code: "NO_RESPONSE", Message: "the server's job has no answer to this request"}}
 	}
@@ -211,7 +214,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	case err != nil:
 		return Reply{Err: g.garbled(err, response)}
 	case wrong != nil:
-		return Reply{Err: g.failed(status(wrong), x)}
+		return Reply{Err: g.failed(g.status(wrong), x)}
 	}
 	return Reply{Response: chunk}
 }
@@ -220,7 +223,8 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 
 // status reads the error of a job or of one of its requests. Its code is one
 // of gRPC, other than that of an answer's header.
-func status(raw json.RawMessage) failure {
+func (g *Genai) status(raw json.RawMessage) failure {
+	raw = []byte(g.redact.Known(string(raw)))
 	f := failure{}
 	var s struct{ Code int }
 	json.Unmarshal(raw, &s) // read finds out more

@@ -276,7 +276,7 @@ func (g *Genai) understand(x *exchange, resp *http.Response, path string, text [
 		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true, Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
 			Hint: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
 	case resp.StatusCode/100 != 2, bytes.HasPrefix(text, []byte("<")):
-		f := parseFailure(resp.StatusCode, resp.Header, text)
+		f := g.failure(resp.StatusCode, resp.Header, text)
 		e := g.failed(f, x)
 		if f.reason(perimeter) {
 			e.Code = perimeter

@@ -2,9 +2,7 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -116,28 +114,4 @@ func brief(d time.Duration) string {
 		return d.Round(time.Second).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
-}
-
-// A redactor takes secrets out of texts. It learns of more while it is used.
-type redactor struct {
-	mu      sync.RWMutex
-	secrets []string
-}
-
-func (r *redactor) clean(s string) string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, secret := range r.secrets {
-		s = strings.ReplaceAll(s, secret, "[secret]")
-	}
-	return s
-}
-
-// secret adds s, if it is long enough to be one.
-func (r *redactor) secret(s string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(s) >= 4 && !slices.Contains(r.secrets, s) {
-		r.secrets = append(r.secrets, s)
-	}
 }

@@ -220,7 +220,7 @@ func TestLog(t *testing.T) {
 	if strings.Contains(got, key) || len(got) > 20000 {
 		t.Errorf("logged %d bytes: %.1000s", len(got), got)
 	}
-	for _, want := range []string{"model asked", "my key is [secret]", "your key is [secret]", "f map[x:[secret]]", "no: [secret]", "model counted"} {
+	for _, want := range []string{"model asked", "my key is [redacted: secret]", "your key is [redacted: secret]", "f map[x:[redacted: secret]]", "no: [redacted: secret]", "model counted"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in %.2000s", want, got)
 		}

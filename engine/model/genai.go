@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"golang.org/x/net/http/httpproxy"
 	"google.golang.org/genai"
 )
@@ -81,6 +82,10 @@ type Options struct {
 	// Idle the longest time the server may be silent, 5 minutes if 0.
 	Connect, Idle time.Duration
 
+	// Secrets, if not nil, is what is taken out of requests, errors and logs.
+	// It learns what pays for requests.
+	Secrets *redact.Redactor
+
 	// Logger, if not nil, is told about requests and responses, and at the
 	// level of [Trace] about every event of a stream.
 	Logger *slog.Logger
@@ -98,7 +103,7 @@ const Trace = slog.LevelDebug - 4
 type Genai struct {
 	opts    Options
 	base    *url.URL
-	redact  *redactor
+	redact  *redact.Redactor
 	wallet  *wallet
 	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
 	log     *slog.Logger
@@ -121,7 +126,7 @@ func NewGenai(o Options) (*Genai, error) {
 	if err := checkProxy(o.Proxy); err != nil {
 		return nil, err
 	}
-	g := &Genai{opts: o, base: base, redact: &redactor{}, log: o.Logger, project: make(chan string, 1)}
+	g := &Genai{opts: o, base: base, redact: o.Secrets, log: o.Logger, project: make(chan string, 1)}
 	g.wallet = newWallet(g.payment)
 	g.project <- ""
 	if g.log == nil {
@@ -130,14 +135,17 @@ func NewGenai(o Options) (*Genai, error) {
 	if g.opts.Idle == 0 {
 		g.opts.Idle = 5 * time.Minute
 	}
-	g.redact.secret(o.APIKey)
+	if g.redact == nil {
+		g.redact = &redact.Redactor{}
+	}
+	g.redact.Know("API key", o.APIKey)
 	if p, ok := base.User.Password(); ok {
-		g.redact.secret(p)
+		g.redact.Know("password", p)
 	}
 	for _, vs := range o.Header {
 		for _, v := range vs {
 			if len(v) > 15 { // a word is no secret
-				g.redact.secret(v)
+				g.redact.Know("header", v)
 			}
 		}
 	}
@@ -214,7 +222,10 @@ func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, bod
 		preset = &genai.GenerateContentConfig{}
 	}
 	config := Merge(preset, req.Config)
-	b := body{contents: req.Contents, system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
+	b := body{contents: g.discreet(req.Contents...), system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
+	if b.system != nil {
+		b.system = g.discreet(b.system)[0]
+	}
 	config.SystemInstruction, config.Tools = nil, nil
 	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry
 	h := genai.HTTPOptions{}
@@ -250,7 +261,7 @@ func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.Gener
 			return g.lost(ctx, x, err)
 		}
 		if trace {
-			g.log.Log(ctx, Trace, "event", "data", cut(g.redact.clean(string(data))))
+			g.log.Log(ctx, Trace, "event", "data", cut(g.redact.Text(string(data))))
 		}
 		chunk, fault, err := d.decode(data)
 		if err != nil {
@@ -273,7 +284,7 @@ func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventR
 		return g.lost(ctx, x, err)
 	}
 	if doc[0] == '<' {
-		f := parseFailure(x.resp.StatusCode, x.resp.Header, doc)
+		f := g.failure(x.resp.StatusCode, x.resp.Header, doc)
 		return g.failed(f, x)
 	}
 	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
@@ -313,7 +324,7 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	}
 	switch err := json.Unmarshal(answer, &count); {
 	case err != nil && len(answer) > 0 && answer[0] == '<':
-		return 0, g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, answer), x)
+		return 0, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, answer), x)
 	case err != nil:
 		return 0, g.garbled(err, answer)
 	case len(count.Error) > 0:

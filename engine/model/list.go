@@ -84,7 +84,7 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	var page listPage
 	switch err := json.Unmarshal(answer, &page); {
 	case err != nil && len(answer) > 0 && answer[0] == '<':
-		return nil, g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, answer), x)
+		return nil, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, answer), x)
 	case err != nil:
 		return nil, g.garbled(err, answer)
 	case len(page.Error) > 0:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"google.golang.org/genai"
 )
 
@@ -18,17 +19,17 @@ const logged = 4 << 10
 // Log returns a Generator that asks g and tells l, at the level of debugging,
 // what was asked and answered. Long texts are cut, and secrets taken out.
 func Log(g engine.Generator, l *slog.Logger, secrets ...string) engine.Generator {
-	redact := &redactor{}
+	r := &redact.Redactor{}
 	for _, s := range secrets {
-		redact.secret(s)
+		r.Know("secret", s)
 	}
-	return teller{Generator: g, log: l, redact: redact}
+	return teller{Generator: g, log: l, redact: r}
 }
 
 type teller struct {
 	engine.Generator
 	log    *slog.Logger
-	redact *redactor
+	redact *redact.Redactor
 }
 
 // Generate implements [engine.Generator].
@@ -77,7 +78,7 @@ func (t teller) asked(ctx context.Context, what string, req *engine.Request) {
 
 func (t teller) answered(ctx context.Context, h *heard) {
 	t.log.DebugContext(ctx, "model answered", "chunks", h.chunks, "took", time.Since(h.start),
-		"finish", string(h.finish), "text", t.redact.clean(h.text.String()), "calls", t.redact.clean(strings.Join(h.calls, "; ")),
+		"finish", string(h.finish), "text", cut(t.redact.Text(h.text.String())), "calls", cut(t.redact.Text(strings.Join(h.calls, "; "))),
 		"tokens", h.tokens, "error", t.text(h.err))
 }
 
@@ -99,14 +100,14 @@ func (t teller) say(c *genai.Content) string {
 			all = append(all, p.Text)
 		}
 	}
-	return cut(t.redact.clean(strings.Join(all, " | ")))
+	return cut(t.redact.Text(strings.Join(all, " | ")))
 }
 
 func (t teller) text(err error) string {
 	if err == nil {
 		return ""
 	}
-	return cut(t.redact.clean(err.Error()))
+	return cut(t.redact.Text(err.Error()))
 }
 
 // cut shortens s to what a log shows.
@@ -147,9 +148,9 @@ func (h *heard) hear(chunk *genai.GenerateContentResponse) {
 			switch {
 			case p == nil:
 			case p.FunctionCall != nil:
-				h.calls = append(h.calls, cut(fmt.Sprintf("%s %v", p.FunctionCall.Name, p.FunctionCall.Args)))
-			case h.text.Len() < logged:
-				h.text.WriteString(cut(p.Text))
+				h.calls = append(h.calls, fmt.Sprintf("%s %v", p.FunctionCall.Name, p.FunctionCall.Args))
+			case h.text.Len() < 2*logged: // more than is shown: a secret at the end must be whole
+				h.text.WriteString(p.Text)
 			}
 		}
 	}

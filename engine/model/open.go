@@ -36,7 +36,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 			c.Close()
 		}
 	}
-	secrets := &redactor{}
+	secrets := s.API.Secrets
 	if s.Fake != "" {
 		f, err := OpenFake(s.Fake, s.Strict)
 		if err != nil {

@@ -54,7 +54,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 	if err != nil {
 		return payment{}, g.tokenless(ctx, x, from, err)
 	}
-	g.redact.secret(p.secret)
+	g.redact.Know("access token", p.secret)
 	p.token = true
 	p.quota = cmp.Or(g.opts.Quota, p.quota)
 	if p.until.IsZero() {
@@ -77,7 +77,7 @@ func (g *Genai) fileToken(ctx context.Context, x *exchange, data []byte) (paymen
 		return payment{}, &unusable{"they are no JSON"}
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
-		g.redact.secret(secret)
+		g.redact.Know("credentials", secret)
 	}
 	kind, known := accounts[file.Type]
 	if !known {
@@ -189,19 +189,19 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
 		e.Message = whose + " bring no access token: " + err.Error()
 	}
-	e.Message = g.redact.clean(oneLine(e.Message))
+	e.Message = oneLine(g.redact.Text(e.Message))
 	return e
 }
 
 // refused fills e with what the server of tokens said.
 func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
-	f := parseFailure(err.Response.StatusCode, err.Response.Header, err.Body)
+	f := g.failure(err.Response.StatusCode, err.Response.Header, err.Body)
 	var said struct {
 		Error       any
 		Description string `json:"error_description"`
 	}
 	if json.Unmarshal(err.Body, &said) == nil && said.Description != "" {
-		f.message = fmt.Sprintf("%v: %s", said.Error, oneLine(said.Description))
+		f.message = fmt.Sprintf("%v: %s", said.Error, oneLine(g.redact.Text(said.Description)))
 	}
 	e.HTTP, e.RetryAfter = f.http, f.after
 	what := cmp.Or(f.message, f.page, http.StatusText(f.http))

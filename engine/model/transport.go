@@ -40,7 +40,7 @@ func (g *Genai) open() (*opened, error) {
 	}
 	client, err := genai.NewClient(context.Background(), g.clientConfig(&http.Client{Transport: &transport{g: g, base: o.base}}))
 	if err != nil {
-		return nil, &Error{Kind: Config, Final: true, Message: "the API client refuses its settings: " + g.redact.clean(oneLine(err.Error()))}
+		return nil, &Error{Kind: Config, Final: true, Message: "the API client refuses its settings: " + oneLine(g.redact.Text(err.Error()))}
 	}
 	o.client = client
 	g.opened = o
@@ -153,7 +153,7 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	} // else what did arrive tells more than why the rest did not
-	return g.failed(parseFailure(x.resp.StatusCode, x.resp.Header, text), x)
+	return g.failed(g.failure(x.resp.StatusCode, x.resp.Header, text), x)
 }
 
 // pay makes the request of x with what pays for it. A token that is refused

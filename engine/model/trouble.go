@@ -15,6 +15,12 @@ import (
 	"strings"
 )
 
+// failure reads the body of an error, in which the server may say again what it
+// was sent.
+func (g *Genai) failure(status int, header http.Header, body []byte) failure {
+	return parseFailure(status, header, []byte(g.redact.Known(string(body))))
+}
+
 // failed makes the error of a request that the server did not answer.
 func (g *Genai) failed(f failure, x *exchange) *Error {
 	e := f.classify(x.model)
@@ -24,7 +30,7 @@ func (g *Genai) failed(f failure, x *exchange) *Error {
 			e.Hint = hintAccount
 		}
 	}
-	e.Message, e.Hint = g.redact.clean(e.Message), g.redact.clean(g.advice(e.Hint))
+	e.Message, e.Hint = g.redact.Text(e.Message), g.redact.Text(g.advice(e.Hint))
 	return e
 }
 
@@ -37,7 +43,7 @@ func (g *Genai) advice(hint string) string {
 // faulty makes the error of an answer that turned into one.
 func (g *Genai) faulty(x *exchange, fault []byte) *Error {
 	f := failure{http: x.resp.StatusCode, code: http.StatusInternalServerError}
-	f.read(fault)
+	f.read([]byte(g.redact.Known(string(fault))))
 	e := g.failed(f, x)
 	e.Answering = true
 	return e
@@ -45,8 +51,10 @@ func (g *Genai) faulty(x *exchange, fault []byte) *Error {
 
 // garbled makes the error of an answer that can't be read.
 func (g *Genai) garbled(err error, data []byte) *Error {
+	beginning := g.redact.Text(string(data[:min(len(data), logged)])) // of which no half of a secret is shown
+	beginning = beginning[:min(len(beginning), 100)]
 	return &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: true, Err: err,
-		Message: g.redact.clean(fmt.Sprintf("the server's answer makes no sense: %s in %q", strange(err), oneLine(string(data[:min(len(data), 100)]))))}
+		Message: g.redact.Text(fmt.Sprintf("the server's answer makes no sense: %s in %q", strange(err), oneLine(beginning)))}
 }
 
 // strange says what the decoder stumbled over, less the names of our types.
@@ -80,7 +88,7 @@ func (g *Genai) lost(ctx context.Context, x *exchange, err error) error {
 	if x.resp != nil {
 		e.HTTP = x.resp.StatusCode
 	}
-	e.Message = g.redact.clean(oneLine(g.story(e, x, g.base.Host, err)))
+	e.Message = oneLine(g.redact.Text(g.story(e, x, g.base.Host, err)))
 	e.Hint = g.advice(e.Hint)
 	return e
 }

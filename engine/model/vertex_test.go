@@ -234,7 +234,7 @@ func TestTokenFailures(t *testing.T) {
 		want   string
 	}{
 		{"revoked", answers(400, `{"error":"invalid_grant","error_description":"Token has been expired or revoked. `+et.RefreshToken+`"}`), nil, model.Auth, true,
-			"the credentials in adc.json were refused: invalid_grant: Token has been expired or revoked. [secret] (400)"},
+			"the credentials in adc.json were refused: invalid_grant: Token has been expired or revoked. [redacted: credentials] (400)"},
 		{"disabled", answers(403, `{"error":{"code":403,"message":"Account disabled"}}`), nil, model.Auth, true, "refused: Account disabled (403)"},
 		{"busy", answers(503, `<html><title>Try later</title></html>`), nil, model.Unavailable, false, "no access token: Try later (503)"},
 		{"redirect", answers(302, ``), nil, model.Auth, true, "were refused"},

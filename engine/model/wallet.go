@@ -73,7 +73,7 @@ func (g *Genai) payment(ctx context.Context, x *exchange) (payment, error) {
 	if key == "" || !headerValue(key) {
 		return payment{}, errKey(key)
 	}
-	g.redact.secret(key)
+	g.redact.Know("API key", key)
 	return payment{secret: key}, nil
 }
 

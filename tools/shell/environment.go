@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gemline/engine/redact"
 )
 
 // DefaultInactivity is how long a command may be silent, unless the user says
@@ -42,8 +44,9 @@ type Settings struct {
 }
 
 // Environment returns the environment of commands: base without the program's
-// own credentials and, as s says, without other secrets, and with what keeps
-// programs from asking and paging. Git's idea of who the user is stays.
+// own credentials and, as s says, without other secrets, without what would have
+// a shell read other things than were judged, and with what keeps programs from
+// asking and paging. Git's idea of who the user is stays.
 func Environment(base []string, s Settings) []string {
 	fixed := s.fixed(base)
 	kept, _ := s.withhold(base)
@@ -62,6 +65,51 @@ func Environment(base []string, s Settings) []string {
 func Withheld(base []string, s Settings) []string {
 	_, names := s.withhold(base)
 	return names
+}
+
+// Own returns the environment of programs that are the user's rather than the
+// model's, such as an editor: base without the program's own credentials.
+func Own(base []string) []string {
+	return slices.DeleteFunc(slices.Clone(base), func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
+}
+
+// Secrets returns the values in base that look like secrets, by the names of
+// their variables: the program's own credentials, and what s keeps from
+// commands. A value that is a path, or a word that may stand anywhere, is none.
+func Secrets(base []string, s Settings) map[string]string {
+	found := map[string]string{}
+	for _, kv := range base {
+		name := variable(kv)
+		_, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "", filepath.IsAbs(value):
+		case slices.Contains(credentials, name), redact.Value(value) && s.secret(name, value):
+			found[name] = value
+		case s.secret(name, value) && !slices.Contains(telling, name) && unusual(value):
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// unusual reports whether a value is nothing that a text has by chance.
+func unusual(v string) bool {
+	const few, many = 8, 16 // bytes
+	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' })
+	return len(v) >= many && !strings.Contains(v, " ") || len(v) >= few && digit && letter
+}
+
+// misleading reports whether a variable of that name has a shell do or read
+// other things than its command line says. A shell takes functions and a file to
+// begin with from there, which could make any command another one.
+func misleading(name string) bool {
+	return strings.HasPrefix(name, "BASH_FUNC_") || slices.Contains(startup, name)
+}
+
+// startup are the variables that change what the words of a shell mean.
+var startup = []string{
+	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_COMPAT", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "POSIXLY_CORRECT",
+	"PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "EXECIGNORE", "IFS",
 }
 
 // forcing names variables that contradict NO_COLOR and TERM.
@@ -106,7 +154,7 @@ func (s Settings) withhold(base []string) (kept, withheld []string) {
 		name := variable(kv)
 		_, value, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "", slices.Contains(credentials, name), strings.IndexByte(kv, 0) >= 0:
+		case name == "", slices.Contains(credentials, name), misleading(name), strings.IndexByte(kv, 0) >= 0:
 		case s.secret(name, value):
 			withheld = append(withheld, name)
 		default:
@@ -157,7 +205,7 @@ func (s Settings) secret(name, value string) bool {
 		return false
 	case strings.HasPrefix(name, "GEMINI_CLI_"):
 		return false
-	case secretValue(value):
+	case redact.Value(value):
 		return true
 	case strings.HasPrefix(name, "GIT_CONFIG_"), slices.Contains(harmless, name):
 		return false
@@ -167,52 +215,6 @@ func (s Settings) secret(name, value string) bool {
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
 		// A file of certificates is no secret, and programs can't do without.
 		strings.Contains(name, "CERT") && !filepath.IsAbs(value)
-}
-
-// secretValue reports whether a value has the shape of a secret.
-func secretValue(v string) bool {
-	if strings.Contains(v, "-----BEGIN ") {
-		return true
-	}
-	if _, rest, ok := strings.Cut(v, "://"); ok { // user:password@host
-		authority, _, _ := strings.Cut(rest, "/")
-		if i := strings.LastIndexByte(authority, '@'); i > 0 && strings.Contains(authority[:i], ":") {
-			return true
-		}
-	}
-	for _, shape := range []struct {
-		prefix string
-		length int // of what follows, at least
-	}{
-		{"ghp_", 36}, {"gho_", 36}, {"ghu_", 36}, {"ghs_", 36}, {"ghr_", 36}, {"github_pat_", 22},
-		{"AIza", 35}, {"ya29.", 20}, {"AKIA", 16}, {"ASIA", 16},
-		{"sk_live_", 16}, {"sk_test_", 16}, {"rk_live_", 16},
-		{"xoxb-", 10}, {"xoxp-", 10}, {"xoxa-", 10}, {"xoxr-", 10}, {"xoxs-", 10},
-		{"eyJ", 30},
-	} {
-		for rest := v; ; {
-			i := strings.Index(rest, shape.prefix)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(shape.prefix):]
-			if tokenLen(rest) >= shape.length {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// tokenLen returns how many bytes at the start of s may belong to a token.
-func tokenLen(s string) int {
-	for i := 0; i < len(s); i++ {
-		b := s[i]
-		if (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') && b != '_' && b != '-' && b != '.' {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // variable returns the name that kv sets, in capitals, since Windows does not

@@ -40,6 +40,9 @@ func TestEnvironment(t *testing.T) {
 			lacks: "ODD ODDER URL G A PATH"},
 		{name: "harmless values", base: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ",
 			has: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ"},
+		{name: "what a shell begins with", base: "BASH_ENV=/x\nENV=/x\nBASH_FUNC_ls%%=() { rm; }\nBASH_FUNC_a()=() { rm; }\nSHELLOPTS=xtrace\nBASHOPTS=expand_aliases\nPS4=$(x)\nPROMPT_COMMAND=x\nCDPATH=/x\nIFS=x\nLD_LIBRARY_PATH=/own\nGIT_EXTERNAL_DIFF=own",
+			settings: Settings{Reveal: true, Allowed: []string{"BASH_ENV"}},
+			has:      "LD_LIBRARY_PATH=/own\nGIT_EXTERNAL_DIFF=own", lacks: "BASH_ENV ENV BASH_FUNC_ls%% BASH_FUNC_a() SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH IFS"},
 		{name: "let through", base: "NPM_TOKEN=t\nGH_TOKEN=g", settings: Settings{Allowed: []string{"npm_token"}}, has: "NPM_TOKEN=t", lacks: "GH_TOKEN"},
 		{name: "all let through", base: "NPM_TOKEN=t\nX=1", settings: Settings{Reveal: true, Blocked: []string{"X"}}, has: "NPM_TOKEN=t", lacks: "X"},
 		{name: "blocked beats allowed", base: "X=1", settings: Settings{Allowed: []string{"X"}, Blocked: []string{"x"}}, lacks: "X"},
@@ -80,6 +83,29 @@ func TestEnvironment(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	base := []string{"B_TOKEN=1", "GEMINI_API_KEY=k", "A_SECRET=2", "HOME=/h"}
 	if got := Withheld(base, Settings{}); !slices.Equal(got, []string{"B_TOKEN", "A_SECRET"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOwn(t *testing.T) {
+	if got := Own([]string{"A=1", "GEMINI_API_KEY=k", "GH_TOKEN=t", "google_api_key=k"}); !slices.Equal(got, []string{"A=1", "GH_TOKEN=t"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	base := []string{"GEMINI_API_KEY=k", "DEPLOY_TOKEN=0123456789abcdef", "DB_PASSWORD=postgres", "API_SECRET=abc12345", "KEY_FILE=/etc/key", "A_TOKEN=yes",
+		"GOOGLE_CLOUD_PROJECT=my-long-project-name-1", "PASS_PHRASE_KEY=these are words of a sentence", "HOME=/h", "LET_TOKEN=0123456789abcdef",
+		"ODD=http://me:swordfish@host", "GOOGLE_APPLICATION_CREDENTIALS=/path/to/key.json"}
+	var names []string
+	for name := range Secrets(base, Settings{Allowed: []string{"LET_TOKEN"}}) {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"API_SECRET", "DEPLOY_TOKEN", "GEMINI_API_KEY", "ODD"}) {
+		t.Errorf("got %q", names)
+	}
+	if got := Secrets(base, Settings{Reveal: true}); len(got) != 1 {
 		t.Errorf("got %q", got)
 	}
 }

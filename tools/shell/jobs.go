@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"gemline/engine/redact"
 )
 
 const (
@@ -19,6 +21,9 @@ const (
 // commands have left behind. It is safe for concurrent use. What it runs ends
 // when it is closed, so its owner closes it.
 type Jobs struct {
+	// Secrets are what logs are kept without. Set it before the first job.
+	Secrets *redact.Redactor
+
 	dir   string
 	watch watch
 
@@ -137,6 +142,7 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 func (js *Jobs) keep(j *job, early []byte) {
 	j.started, j.watch = time.Now(), &js.watch
 	if j.log, j.err = createLog(js.dir, j.pids[0]); j.err == nil {
+		j.log.out = js.Secrets.Stream()
 		j.out.log = j.log.write
 		j.log.write(early)
 	}
@@ -295,6 +301,7 @@ func (j *job) end() {
 	defer j.mu.Unlock()
 	j.out.end()
 	if j.log != nil {
+		j.log.end()
 		if err := j.log.file.Close(); j.log.err == nil {
 			j.log.err = err
 		}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gemline/engine/redact"
 )
 
 // forever is a wait that a test never sits out.
@@ -349,5 +351,18 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 	if n := len(js.List()); n != 8 {
 		t.Errorf("%d jobs", n)
+	}
+}
+
+// A log has no secret in it, however the output was cut.
+func TestJobSecrets(t *testing.T) {
+	js := newJobs(t)
+	js.Secrets = &redact.Redactor{}
+	js.Secrets.Know("TOKEN", "hunter2hunter2")
+	pid := start(t, js, "printf 'the hunter2'; sleep 0.05; printf 'hunter2 and\nhunt'")
+	j := wait(t, js, pid)
+	b, err := os.ReadFile(j.Log)
+	if want := "the [redacted: TOKEN] and\nhunt"; err != nil || string(b) != want {
+		t.Errorf("got %q, %v", b, err)
 	}
 }

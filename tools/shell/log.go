@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"gemline/engine/redact"
 )
 
 const (
@@ -22,8 +24,9 @@ type log struct {
 	info  fs.FileInfo // what we created, to know it again
 	file  *os.File
 	size  int64
-	lines int  // line ends written, those lost included
-	open  bool // the last line has no end yet
+	lines int            // line ends written, those lost included
+	open  bool           // the last line has no end yet
+	out   *redact.Stream // what is written goes through it, if not nil
 	err   error
 }
 
@@ -73,8 +76,23 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// write adds p. After a failure nothing more is written.
+// write adds p, but for what may be the beginning of a secret.
 func (l *log) write(p []byte) {
+	if l.out != nil {
+		p = []byte(l.out.Next(string(p)))
+	}
+	l.add(p)
+}
+
+// end adds what was held back.
+func (l *log) end() {
+	if l.out != nil {
+		l.add([]byte(l.out.End()))
+	}
+}
+
+// add adds p. After a failure nothing more is written.
+func (l *log) add(p []byte) {
 	if l.err != nil || len(p) == 0 {
 		return
 	}

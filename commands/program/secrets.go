@@ -1,0 +1,63 @@
+package program
+
+import (
+	"io"
+	"log/slog"
+
+	"gemline/engine/redact"
+	"gemline/repl"
+	"gemline/tools/shell"
+)
+
+// keepSecret learns what must not be stored, told or sent: the values of
+// variables that commands are not given, whether they are of the environment or
+// of a .env file. What pays for requests is learned where it is found.
+func (s *session) keepSecret(dotenv map[string]string) {
+	cfg := shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars}
+	vars := s.os.Environ()
+	for name, value := range dotenv {
+		vars = append(vars, name+"="+value)
+	}
+	for name, value := range shell.Secrets(vars, cfg) {
+		s.secrets.Know(name, value)
+	}
+}
+
+// discreetEnd returns o without secrets.
+func (s *session) discreetEnd(o repl.Outcome) repl.Outcome {
+	o.Hint = s.secrets.Text(o.Hint)
+	if o.Message == "" && o.Err != nil {
+		o.Message = o.Err.Error()
+	}
+	o.Message = s.secrets.Text(o.Message)
+	return o
+}
+
+// discreetly returns tell such that it tells no secrets.
+func (s *session) discreetly(tell func(string)) func(string) {
+	return func(text string) { tell(s.secrets.Text(text)) }
+}
+
+// discreetAttr takes secrets out of an attribute of the log.
+func (s *session) discreetAttr(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(s.secrets.Text(v))
+	case error:
+		a.Value = slog.StringValue(s.secrets.Text(v.Error()))
+	}
+	return a
+}
+
+// discreet is where libraries log to.
+type discreet struct {
+	io.Writer
+	secrets *redact.Redactor
+}
+
+func (d discreet) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(d.Writer, d.secrets.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

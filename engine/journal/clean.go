@@ -1,0 +1,41 @@
+package journal
+
+import "gemline/engine"
+
+// Clean returns a journal that has j keep what clean leaves of every text: what
+// was said and thought, the arguments of calls, and what came of them. Data and
+// signatures are kept as they are.
+func Clean(j engine.Journal, clean func(string) string) engine.Journal {
+	return cleaned{j, clean}
+}
+
+type cleaned struct {
+	engine.Journal
+	clean func(string) string
+}
+
+// Record implements [engine.Journal].
+func (c cleaned) Record(e engine.Entry) error {
+	e.Content = engine.CleanContent(e.Content, c.clean)
+	thoughts := make([]string, len(e.Thoughts))
+	for i, t := range e.Thoughts {
+		thoughts[i] = c.clean(t)
+	}
+	e.Thoughts = thoughts
+	calls := make([]engine.CallRecord, len(e.Calls))
+	for i, r := range e.Calls {
+		calls[i] = c.call(r)
+	}
+	e.Calls = calls
+	return c.Journal.Record(e)
+}
+
+func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
+	r.Args, _ = engine.CleanArgs(r.Args, c.clean)
+	r.Answer = engine.CleanParts(r.Answer, c.clean)
+	r.Intent.Title = c.clean(r.Intent.Title)
+	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display), Changes: r.Result.Changes,
+		Media: engine.CleanParts(r.Result.Media, c.clean)}
+	r.Err = engine.CleanError(r.Err, c.clean)
+	return r
+}

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"gemline/engine"
+	"gemline/engine/redact"
+)
+
+// Discreet returns ts such that what calls tell and show is without the secrets
+// that r knows. A call that would write a mark in the place of such a secret
+// fails: the model has read the mark, and the file has the secret.
+func Discreet(ts engine.Tools, r *redact.Redactor) engine.Tools {
+	ts = slices.Clone(ts)
+	for i, t := range ts {
+		ts[i] = discreet(t, r)
+	}
+	return ts
+}
+
+func discreet(t engine.Tool, r *redact.Redactor) engine.Tool {
+	prepare := t.Prepare
+	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+		if b, err := json.Marshal(args); t.Kind == engine.Edit && err == nil && r.Marked(string(b)) {
+			return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Display: "a mark would be written in the place of a secret",
+				Message: "The text holds a mark such as [redacted: NAME], which stands for a secret that you were not shown. Nothing was changed. " +
+					"Edit around it with replace, or ask the user to write this part."}
+		}
+		call, err := prepare(ctx, args)
+		if err != nil {
+			return call, engine.CleanError(err, r.Known)
+		}
+		run := call.Run
+		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			h := &discreetHost{Host: host, r: r, out: r.Stream()}
+			res, err := run(ctx, h)
+			h.end()
+			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), engine.CleanParts(res.Media, r.Known)
+			return res, engine.CleanError(err, r.Known)
+		}
+		return call, nil
+	}
+	return t
+}
+
+// A discreetHost shows what a call puts out, wherever that is cut into pieces.
+type discreetHost struct {
+	engine.Host
+	r *redact.Redactor
+
+	mu  sync.Mutex
+	out *redact.Stream
+}
+
+// Emit implements [engine.Host].
+func (h *discreetHost) Emit(ev engine.Event) {
+	switch e := ev.(type) {
+	case engine.Output:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if e.Delta = h.out.Next(e.Delta); e.Delta == "" {
+			return
+		}
+		ev = e
+	case engine.Notice:
+		e.Text = h.r.Known(e.Text)
+		ev = e
+	}
+	h.Host.Emit(ev)
+}
+
+// end shows what was held back.
+func (h *discreetHost) end() {
+	if rest := h.out.End(); rest != "" {
+		h.Host.Emit(engine.Output{Delta: rest})
+	}
+}

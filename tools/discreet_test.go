@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/redact"
+)
+
+// shower is a host that keeps what it is shown.
+type shower struct {
+	engine.Host
+	said []string
+}
+
+func (s *shower) Emit(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Output:
+		s.said = append(s.said, ev.Delta)
+	case engine.Notice:
+		s.said = append(s.said, ev.Text)
+	}
+}
+
+func TestDiscreet(t *testing.T) {
+	const secret, mark = "correct-horse-battery", "[redacted: API key]"
+	r := &redact.Redactor{}
+	r.Know("API key", secret)
+	tool := func(kind engine.Kind) engine.Tool {
+		return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "t"}, Kind: kind,
+			Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
+				if args["fail"] == true {
+					return engine.Call{}, errors.New("no " + secret)
+				}
+				return engine.Call{Run: func(_ context.Context, host engine.Host) (engine.Result, error) {
+					for piece := range strings.SplitAfterSeq("a "+secret+" b cor", "r") {
+						host.Emit(engine.Output{Delta: piece})
+					}
+					host.Emit(engine.Notice{Text: "by the way, " + secret})
+					return engine.Result{Text: secret, Display: "shown " + secret, Media: []*genai.Part{{Text: secret}}},
+						&engine.CallError{Type: "x", Message: "failed " + secret, Display: "bad " + secret}
+				}}, nil
+			}}
+	}
+	read, edit := Discreet(engine.Tools{tool(engine.Read)}, r)[0], Discreet(engine.Tools{tool(engine.Edit)}, r)[0]
+	if _, err := edit.Prepare(t.Context(), map[string]any{"content": "talk of " + mark}); err != nil {
+		t.Errorf("a mark that nobody has made: %v", err)
+	}
+	if _, err := read.Prepare(t.Context(), map[string]any{"fail": true}); err == nil || err.Error() != "no "+mark {
+		t.Errorf("got %v", err)
+	}
+	call, err := read.Prepare(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &shower{}
+	res, err := call.Run(t.Context(), host)
+	if got := strings.Join(host.said, ""); got != "a "+mark+" b by the way, "+mark+"cor" {
+		t.Errorf("shown %q", host.said)
+	}
+	if res.Text != mark || res.Display != "shown "+mark || res.Media[0].Text != mark {
+		t.Errorf("got %+v", res)
+	}
+	if engine.ErrorType(err) != "x" || err.Error() != "failed "+mark || engine.DisplayError(err) != "bad "+mark {
+		t.Errorf("got %v", err)
+	}
+	// The model has read the mark, the file has the secret.
+	_, err = edit.Prepare(t.Context(), map[string]any{"content": "key = " + mark})
+	if engine.ErrorType(err) != engine.InvalidToolParams || !strings.Contains(err.Error(), "Nothing was changed") {
+		t.Errorf("got %v", err)
+	}
+	if _, err = read.Prepare(t.Context(), map[string]any{"path": mark}); err != nil {
+		t.Errorf("a call that writes nothing: %v", err)
+	}
+}
