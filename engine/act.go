@@ -126,7 +126,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		j.err = notFound(tools, j.fc.Name)
 		return nil
 	}
-	args := j.fc.Args
+	args, agreed := j.fc.Args, false
 	for {
 		call, err := j.tool.Prepare(ctx, args)
 		if err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 				Display: "denied: " + reason}
 			return nil
 		}
-		if verdict == Ask {
+		if verdict == Ask && !agreed {
 			if err := state(AwaitingApproval); err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 				return err
 			}
 			if answer.Args != nil {
-				args = answer.Args
+				args, agreed = answer.Args, answer.Allow
 				continue
 			}
 			if j.err = j.refused(answer); j.err != nil {

@@ -76,7 +76,7 @@ type Answer struct {
 	Scope   Scope          // how long an Allow holds
 	Grant   Grant          // what it covers, if longer than Once
 	Note    string         // what the user said when refusing, for the model
-	Args    map[string]any // replaces the arguments; the call is judged again
+	Args    map[string]any // replaces the arguments; the call is judged again, and asked about unless Allow is set
 	Unasked string         // if nobody could be asked: what would allow the call
 
 	// Replies are what the user said to each of the Intent's Questions,

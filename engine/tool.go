@@ -84,6 +84,21 @@ type Intent struct {
 	// it.
 	Confined bool
 
+	// Dir is the directory that programs are run in, and Held says in a few
+	// words what holds them, empty if nothing does.
+	Dir  string
+	Held string
+
+	// Rights are those that a held call asks for beyond what all have. If
+	// it is proposed again, Failed says for want of what it failed without.
+	//
+	// Online are the arguments of the same call with the network, nil if
+	// that is nothing to offer, and Dials the programs that will want it.
+	Rights Rights
+	Failed string
+	Online map[string]any
+	Dials  []string
+
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.
 	Questions []Question
@@ -171,6 +186,10 @@ type CallError struct {
 	Type    string // the class of the failure, such as "file_not_found"
 	Message string // for the model
 	Display string // for the user; Message if empty
+
+	// Lacked is what a call failed for want of and nobody could be asked
+	// for, and Allow what would have given it; both are empty else.
+	Lacked, Allow string
 }
 
 // Error returns the message for the model.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gemline/engine"
 	"gemline/repl/output"
@@ -44,11 +45,12 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	}
 	a.show(p)
 	a.attention("permission", p.Intent.Title)
+	p.Intent.Grants = lasting(p)
 	edits := a.Edit != nil && p.Intent.Draft != nil
-	ok, err := a.insist(ctx, a.choices(p.Intent.Grants, edits), "no", func(s string) (bool, string) {
+	ok, err := a.insist(ctx, a.choices(p.Intent, edits), "no", func(s string) (bool, string) {
 		c, ok := parseChoice(s)
 		switch {
-		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
+		case !ok, c.key == 'e' && !edits, c.key == 'w' && p.Intent.Online == nil, c.key == 'a' && c.grant >= len(p.Intent.Grants):
 			return false, fmt.Sprintf("%.100q is none of the choices", s)
 		case c.key == 'a' && c.scope != engine.Session && p.Intent.Grants[c.grant].Rule == "":
 			return false, "this can't be kept; without a word behind it, always holds until the session ends"
@@ -56,6 +58,8 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 			return false, "this says nothing outside of the project; a project keeps it"
 		case c.key == 'y':
 			answer = engine.Answer{Allow: true}
+		case c.key == 'w':
+			answer = engine.Answer{Allow: true, Args: p.Intent.Online}
 		case c.key == 'a':
 			answer = engine.Answer{Allow: true, Scope: c.scope, Grant: p.Intent.Grants[c.grant]}
 		case c.key == 'n':
@@ -90,7 +94,7 @@ func (a *Asker) show(p engine.Proposal) {
 		}
 		a.Out.Line(output.Tool, "%s, to be decided on, %s:", output.EscapeLine(p.Tool.Name()), lines)
 		for l := range strings.SplitSeq(honest(detail), "\n") {
-			a.Out.Styled(styleOf(l), l)
+			a.Out.Styled(styleOf(l), a.inert(l))
 		}
 	}
 	if hides(in.Title) || hides(in.Detail) {
@@ -99,8 +103,79 @@ func (a *Asker) show(p engine.Proposal) {
 	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
 		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s (%s)", output.EscapeLine(word), points(word))
 	}
+	for _, name := range programs(in) {
+		if spelt := strconv.QuoteToASCII(name); spelt != strconv.Quote(name) {
+			a.Out.Line(output.Warning, "%s", a.entitled("the name of a program is not in plain letters: "+output.EscapeLine(name)+", which is "+spelt))
+		}
+	}
 	a.tell(in)
-	a.Out.Line(output.Permission, "%s", a.entitled(title))
+	a.limits(p)
+	a.Out.Line(output.Permission, "%s", a.entitled(title+beyond(in)))
+}
+
+// beyond returns what the line that names a call says of the rights that it
+// asks for.
+func beyond(in engine.Intent) string {
+	if in.Rights.None() {
+		return ""
+	}
+	return ", with " + in.Rights.String()
+}
+
+// limits says where a call runs programs, and what holds them.
+func (a *Asker) limits(p engine.Proposal) {
+	in := p.Intent
+	if p.Tool.Kind != engine.Execute {
+		return
+	}
+	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
+		a.Out.Line(output.Warning, "%s", a.entitled("always is not offered, as it can't be taken in at a glance: "+unwieldy(in.Detail)))
+	}
+	held := "not confined"
+	if in.Held != "" {
+		held = "confined: " + in.Held
+	}
+	if in.Dir != "" {
+		held = "it runs in " + in.Dir + ", " + held
+	}
+	a.Out.Line(output.Info, "%s", a.entitled(held))
+	if in.Online != nil {
+		a.list("it will want the network", in.Dials)
+	}
+	if in.Failed != "" {
+		a.Out.Line(output.Info, "%s", a.entitled("it has run and failed, it seems for want of "+in.Failed+"; this is to run it once more"))
+	}
+}
+
+// A command of more than this is not taken in at a glance.
+const (
+	glanceLines = 40
+	glanceChars = 4000
+)
+
+// unwieldy says why a command is not to be allowed for longer than once by
+// somebody who looks at it: it is long, or does not look like what it is. It
+// returns "" of other commands.
+func unwieldy(command string) string {
+	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
+	case hides(command):
+		return "it holds what can't be seen"
+	case honest(command) != command:
+		return "it holds what looks like nothing, or like something else"
+	case lines > glanceLines:
+		return fmt.Sprintf("it has %d lines", lines)
+	case chars > glanceChars:
+		return fmt.Sprintf("it has %d characters", chars)
+	}
+	return ""
+}
+
+// lasting returns what "always" may mean for a call.
+func lasting(p engine.Proposal) []engine.Grant {
+	if p.Tool.Kind == engine.Execute && unwieldy(p.Intent.Detail) != "" {
+		return nil
+	}
+	return p.Intent.Grants
 }
 
 // tell says what a call would run beyond what its title says.
@@ -124,10 +199,13 @@ func (a *Asker) list(what string, all []string) {
 }
 
 // choices returns the line that offers the choices.
-func (c *Console) choices(grants []engine.Grant, edits bool) string {
+func (c *Console) choices(in engine.Intent, edits bool) string {
 	var b strings.Builder
 	b.WriteString(output.Choices + ", ")
-	for i, g := range grants {
+	if in.Online != nil {
+		b.WriteString("w yes with the network, ")
+	}
+	for i, g := range in.Grants {
 		key := "a"
 		if i > 0 {
 			key += strconv.Itoa(i + 1)
@@ -143,7 +221,7 @@ func (c *Console) choices(grants []engine.Grant, edits bool) string {
 
 // A choice is what an answer means.
 type choice struct {
-	key   byte // one of y n a e ?
+	key   byte // one of y n w a e ?
 	grant int  // for a
 	scope engine.Scope
 	note  string
@@ -160,6 +238,8 @@ func parseChoice(s string) (choice, bool) {
 		return choice{key: 'n'}, true
 	case "y", "yes":
 		return choice{key: 'y'}, true
+	case "w", "with", "network", "with network", "with the network":
+		return choice{key: 'w'}, true
 	case "e", "edit":
 		return choice{key: 'e'}, true
 	case "?", "explain":
@@ -225,6 +305,9 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
 	}
 	a.Out.Line(output.Info, "yes allows it this once; no refuses it, and words behind no are told to the model")
+	if p.Intent.Online != nil {
+		a.Out.Line(output.Info, "with the network allows it this once, and lets it reach the network, which else it can't")
+	}
 	for i, g := range p.Intent.Grants {
 		a.Out.Line(output.Info, "always allows %s until the session ends", output.EscapeLine(g.Label))
 		a.keeping(i, g)

@@ -168,6 +168,7 @@ echo a (300 blanks) ; rm -rf x\x0d
 	pаy
 warning: it contains control or invisible characters, shown as escapes
 warning: letters of several alphabets in one word: pаy (U+0430)
+info: not confined
 permission: run: git\x0astatus
 y yes, n no, ? explain: n
 `
@@ -192,6 +193,7 @@ func TestWhatWouldRun(t *testing.T) {
 info: it sets: PATH=., X=\x0a1
 info: it writes: a permission\x3a b, c
 warning: it may run more than can be told: it is odd:\x1b
+info: not confined
 permission: run: x
 y yes, n no, ? explain: ?
 info: the model asks for the tool run_shell_command with these arguments:
@@ -218,12 +220,76 @@ func TestTitleWithAQuestionInIt(t *testing.T) {
 	a.Approve(t.Context(), proposal(engine.Intent{Title: "edit " + name, Detail: "edit " + name,
 		Grants: []engine.Grant{{Label: "edits of " + name}}}))
 	want := `tool: run_shell_command, to be decided on, 1 line:
-edit aaaaaaaaaaaaaaaaaaaaaaa Permission: run: ls
+edit aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls
+info: not confined
 permission: edit aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls
 y yes, n no, a always edits of aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls, ? explain: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What holds a command is said before the question, and so is what it asks for
+// beyond that. The network is an answer of its own.
+func TestConfinement(t *testing.T) {
+	online := map[string]any{"command": "npm i", "additional_permissions": map[string]any{"network": true}}
+	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "writes stay in the workspace, no network", Online: online, Dials: []string{"npm i"},
+		Grants: []engine.Grant{{Label: "this exact command"}}}
+	asks := engine.Intent{Title: "run: make", Detail: "make", Dir: "/w\npermission: x", Held: "the network is open", Failed: "the network",
+		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}}}
+	tests := []struct {
+		name   string
+		in     engine.Intent
+		answer string
+		want   engine.Answer
+		shows  string
+	}{
+		{"with the network", in, "w", engine.Answer{Allow: true, Args: online}, `info: it runs in /w, confined: writes stay in the workspace, no network
+info: it will want the network: npm i
+permission: run: npm i
+y yes, n no, w yes with the network, a always this exact command, ? explain: w
+`},
+		{"in words", in, "With Network", engine.Answer{Allow: true, Args: online}, ""},
+		{"without", in, "y", engine.Answer{Allow: true}, ""},
+		{"not offered", asks, "w", engine.Answer{}, `info: it runs in /w\x0apermission\x3a x, confined: the network is open
+info: it has run and failed, it seems for want of the network; this is to run it once more
+permission: run: make, with the network, reading /a, writing to /b\x1b
+y yes, n no, ? explain: w
+info: "w" is none of the choices
+`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, shown := console(tt.answer)
+			got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(tt.in))
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+			if !strings.Contains(shown.String(), tt.shows) {
+				t.Errorf("shows\n%s, want\n%s", shown, tt.shows)
+			}
+		})
+	}
+}
+
+// What can't be taken in at a glance is allowed once at most.
+func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
+	for command, why := range map[string]string{
+		"rm \u200bx": "it holds what can't be seen",
+		"ls" + strings.Repeat(" ", 60) + "; rm x":     "it holds what looks like nothing, or like something else",
+		"a" + strings.Repeat("\u0301", 40):            "it holds what looks like nothing, or like something else",
+		"cat <<E\n" + strings.Repeat("x\n", 50) + "E": "it has 52 lines",
+		"echo " + strings.Repeat("x", 65536):          "it has 65541 characters",
+	} {
+		c, shown := console("a", "n")
+		in := engine.Intent{Title: "run: x", Detail: command, Grants: []engine.Grant{{Label: "this exact command"}}}
+		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if want := "warning: always is not offered, as it can't be taken in at a glance: " + why + "\n"; !strings.Contains(shown.String(), want) {
+			t.Errorf("no %q in\n%.3000s", want, shown)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func honest(s string) string {
 		out = append(out, blank...)
 		blank = nil
 	}
-	for l := range strings.SplitSeq(output.Escape(s), "\n") {
+	for l := range strings.SplitSeq(unheaped(output.Escape(s)), "\n") {
 		m, ok := blankLine(l)
 		if !ok || m != mark {
 			flush()
@@ -42,6 +42,33 @@ func honest(s string) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
+}
+
+// mostMarks is how many marks may stand on one letter. More of them cover the
+// letters around it.
+const mostMarks = 3
+
+// unheaped returns s with marks as escapes that have no letter to stand on, or
+// too many neighbours on it.
+func unheaped(s string) string {
+	if strings.IndexFunc(s, unicode.IsMark) < 0 {
+		return s
+	}
+	var b strings.Builder
+	marks, letter := 0, false
+	for _, r := range s {
+		if !unicode.IsMark(r) {
+			marks, letter = 0, r > ' '
+			b.WriteRune(r)
+			continue
+		}
+		if marks++; letter && marks <= mostMarks {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
 }
 
 // blankLine reports whether l is blank, apart from the mark of a diff.
@@ -59,15 +86,26 @@ func (c *Console) entitled(s string) string { return c.disarmed(honest(output.Es
 // disarmed returns s with nothing in it that begins like a question about a
 // call, in the user's words or in ours.
 func (c *Console) disarmed(s string) string {
-	for _, word := range []string{string(output.Permission), c.Out.Word(output.Permission)} {
-		mark := word + ":"
+	for _, mark := range []string{string(output.Permission) + ":", c.Out.Word(output.Permission) + ":", output.Choices} {
 		for i := 0; i+len(mark) <= len(s); i++ {
 			if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
-				s = s[:n] + `\x3a` + s[n+1:]
+				s = fmt.Sprintf(`%s\x%02x%s`, s[:n], s[n], s[n+1:])
 			}
 		}
 	}
 	return s
+}
+
+// narrowest is how many characters a terminal shows on a line at least.
+const narrowest = 16
+
+// inert returns a line of what is decided on, in which nothing can look like a
+// question where a terminal wraps it. What a line begins with the writer marks.
+func (c *Console) inert(l string) string {
+	if len(l) <= narrowest {
+		return l
+	}
+	return l[:narrowest] + c.disarmed(l[narrowest:])
 }
 
 // unpadded returns l with long runs of blanks as a count.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,62 +27,85 @@ const runShellCommandSchema = `{"type":"object","properties":{
 "description":{"type":"string","description":"What it is for, in a few words"},
 "dir_path":{"type":"string","description":"Where to run it; the working directory if absent"},
 "is_background":{"type":"boolean"},
-"delay_ms":{"type":"integer","minimum":0,"description":"How long to watch a background command start; 200 if absent"}},
+"delay_ms":{"type":"integer","minimum":0,"description":"How long to watch a background command start; 200 if absent"}%s},
 "required":["command"]}`
 
 type runShellCommandArgs struct {
-	Command    string `json:"command"`
-	Dir        string `json:"dir_path"`
-	Background bool   `json:"is_background"`
-	Delay      *int64 `json:"delay_ms"`
+	Command     string `json:"command"`
+	Description string `json:"description"`
+	Dir         string `json:"dir_path"`
+	Background  bool   `json:"is_background"`
+	Delay       *int64 `json:"delay_ms"`
+	More        more   `json:"additional_permissions"`
 }
 
 // shellError is the class of commands that failed, in whatever way.
 const shellError = "shell_execute_error"
 
 // runShellCommand returns the tool that runs a command line.
-func runShellCommand(env Env) engine.Tool {
-	const name = "run_shell_command"
-	return define(name, "Shell", engine.Execute, runShellCommandDoc, runShellCommandSchema,
+func runShellCommand(env Env) (tool engine.Tool) {
+	doc, schema := runShellCommandDoc, fmt.Sprintf(runShellCommandSchema, "")
+	if env.Sandbox != nil {
+		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
+	}
+	tool = define(shellName, "Shell", engine.Execute, doc, schema,
 		func(_ context.Context, a runShellCommandArgs) (engine.Call, error) {
-			switch {
-			case strings.TrimSpace(a.Command) == "":
-				return engine.Call{}, unfit("Command cannot be empty.")
-			case strings.IndexByte(a.Command, 0) >= 0:
-				return engine.Call{}, unfit("Command cannot hold a NUL byte.")
-			}
-			dir, err := a.dir(env)
+			c, err := a.prepare(env)
 			if err != nil {
 				return engine.Call{}, err
 			}
-			read, text := a.read()
-			settings, confined := env.confine()
-			in := a.intent(env, name, dir, read)
-			in.Confined = confined
-			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-				if _, err := a.dir(env); err != nil { // it may lead elsewhere by now
-					return engine.Result{}, err
-				}
-				c := shell.Command{Text: text, Dir: dir, Settings: settings, Jobs: env.Jobs}
-				if a.Background && env.Jobs != nil {
-					return a.start(ctx, env, c)
-				}
-				c.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-				return env.outcome(shell.Run(ctx, c))
+			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				return c.run(ctx, tool, host)
 			}}, nil
 		})
+	return tool
 }
 
-// confine returns how a command runs, and whether that is with no way to write
-// elsewhere and to reach the network.
-func (env Env) confine() (s shell.Settings, held bool) {
-	s = env.Shell
-	if env.Sandbox == nil {
-		return s, false
+// shellName is the name of the tool that runs commands.
+const shellName = "run_shell_command"
+
+// A shellCall is one command line, checked.
+type shellCall struct {
+	runShellCommandArgs
+	env    Env
+	dir    string
+	read   script.Script // what is known of it
+	text   string        // what is run for it
+	rights engine.Rights // beyond what all commands have
+}
+
+// prepare checks the arguments.
+func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
+	switch {
+	case strings.TrimSpace(a.Command) == "":
+		return c, unfit("Command cannot be empty.")
+	case strings.IndexByte(a.Command, 0) >= 0:
+		return c, unfit("Command cannot hold a NUL byte.")
 	}
-	p := env.Profile()
-	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
-	return s, env.Sandbox.State().Confined() && !p.Network && !p.Unlimited
+	c = shellCall{runShellCommandArgs: a, env: env}
+	if c.dir, err = a.dir(env); err != nil {
+		return c, err
+	}
+	c.read, c.text = a.read()
+	c.rights, err = env.rights(a.More, c.dir)
+	return c, err
+}
+
+// run runs the command, and once more if it lacked a right that the user gives.
+func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+	if _, err := c.runShellCommandArgs.dir(c.env); err != nil { // it may lead elsewhere by now
+		return engine.Result{}, err
+	}
+	cmd := shell.Command{Text: c.text, Dir: c.dir, Settings: c.env.confined(c.rights), Jobs: c.env.Jobs}
+	if c.Background && c.env.Jobs != nil {
+		return c.start(ctx, c.env, cmd)
+	}
+	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+	o := shell.Run(ctx, cmd)
+	if lacks := c.lacks(o); !lacks.None() {
+		return c.again(ctx, tool, host, cmd, o, lacks)
+	}
+	return c.env.outcome(o)
 }
 
 // dir returns the directory that the command is to run in.
@@ -107,30 +129,44 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 	return read, a.Command
 }
 
-func (a runShellCommandArgs) intent(env Env, tool, dir string, read script.Script) engine.Intent {
-	title, more := shorten(strings.Join(strings.Fields(a.Command), " "), 72)
+func (c shellCall) intent() engine.Intent {
+	title, more := shorten(strings.Join(strings.Fields(c.Command), " "), 72)
 	if more {
 		title += "..."
 	}
+	target := c.dir + "\x00" + c.Command
+	if !c.rights.None() {
+		target += "\x00" + c.rights.String()
+	}
 	in := engine.Intent{
 		Title:    "run: " + title,
-		Detail:   a.Command,
-		Grants:   []engine.Grant{{Label: "this exact command", Tool: tool, Target: dir + "\x00" + a.Command}},
-		Draft:    &engine.Draft{Name: "command.sh", Text: a.Command, Args: a.changed},
-		Commands: read.Commands, Class: read.Class, Why: read.Why, Writes: read.Writes,
+		Detail:   c.Command,
+		Grants:   []engine.Grant{{Label: "this exact command", Tool: shellName, Target: target}},
+		Draft:    &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
+		Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
+		Dir: c.dir, Rights: c.rights,
 	}
-	if dir != env.Workspace.Roots()[0] {
-		in.Detail = fmt.Sprintf("in %s:\n%s", shown(env.Workspace.Rel(dir)), a.Command)
-	}
-	if a.Background {
+	if c.Background {
 		in.Title = "run in the background: " + title
 	}
+	c.hold(&in)
 	return in
 }
 
 // changed returns the arguments of a call that runs text instead.
 func (a runShellCommandArgs) changed(text string) map[string]any {
-	args := map[string]any{"command": strings.TrimRight(text, "\r\n"), "modified_by_user": true}
+	args := a.args()
+	delete(args, "description") // it was another's
+	args["command"], args["modified_by_user"] = strings.TrimRight(text, "\r\n"), true
+	return args
+}
+
+// args returns the arguments as a call has them.
+func (a runShellCommandArgs) args() map[string]any {
+	args := map[string]any{"command": a.Command}
+	if a.Description != "" {
+		args["description"] = a.Description
+	}
 	if a.Dir != "" {
 		args["dir_path"] = a.Dir
 	}
@@ -139,6 +175,9 @@ func (a runShellCommandArgs) changed(text string) map[string]any {
 	}
 	if a.Delay != nil {
 		args["delay_ms"] = float64(*a.Delay)
+	}
+	if m := a.More.args(); m != nil {
+		args["additional_permissions"] = m
 	}
 	return args
 }

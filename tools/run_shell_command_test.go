@@ -182,7 +182,7 @@ func TestShellIntent(t *testing.T) {
 		{"plain", map[string]any{"command": "go test"}, "run: go test", "go test", b.dir + "\x00go test"},
 		{"lines", map[string]any{"command": " a\n\n  b \t c\n"}, "run: a b c", " a\n\n  b \t c\n", b.dir + "\x00 a\n\n  b \t c\n"},
 		{"long", map[string]any{"command": long}, "run: " + long[:72] + "...", long, b.dir + "\x00" + long},
-		{"directory", map[string]any{"command": "ls", "dir_path": "sub"}, "run: ls", "in sub:\nls", b.dir + "/sub\x00ls"},
+		{"directory", map[string]any{"command": "ls", "dir_path": "sub"}, "run: ls", "ls", b.dir + "/sub\x00ls"},
 		{"root by name", map[string]any{"command": "ls", "dir_path": "."}, "run: ls", "ls", b.dir + "\x00ls"},
 		{"background", map[string]any{"command": "ls", "is_background": true}, "run in the background: ls", "ls", b.dir + "\x00ls"},
 	} {
@@ -206,7 +206,7 @@ func TestShellIntent(t *testing.T) {
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Error(diff)
 	}
-	if again := b.prepare(tool, changed).Intent; again.Detail != "in sub:\npwd" {
+	if again := b.prepare(tool, changed).Intent; again.Detail != "pwd" || again.Dir != b.dir+"/sub" {
 		t.Errorf("changed call: %q", again.Detail)
 	}
 }

@@ -1,0 +1,142 @@
+package tools
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/tools/shell"
+)
+
+// networkers are the programs that want a network, and the sub-commands with
+// which they do; nil is always.
+var networkers = map[string][]string{
+	"curl": nil, "wget": nil, "ssh": nil, "scp": nil, "sftp": nil, "ftp": nil, "telnet": nil, "nc": nil, "ncat": nil, "socat": nil,
+	"ping": nil, "dig": nil, "nslookup": nil, "host": nil, "whois": nil, "traceroute": nil, "gh": nil, "glab": nil,
+	"npx": nil, "uvx": nil, "twine": nil, "gcloud": nil, "aws": nil, "az": nil, "kubectl": nil,
+	"git":     {"fetch", "pull", "push", "clone", "ls-remote", "submodule"},
+	"hg":      {"pull", "push", "clone", "incoming", "outgoing"},
+	"svn":     {"checkout", "co", "update", "up", "commit", "ci"},
+	"npm":     {"install", "i", "ci", "add", "update", "upgrade", "audit", "outdated", "publish", "view", "info", "login", "exec"},
+	"pnpm":    {"install", "i", "add", "update", "up", "dlx", "publish", "audit", "outdated"},
+	"yarn":    {"install", "add", "upgrade", "up", "dlx", "publish", "audit"},
+	"bun":     {"install", "i", "add", "update", "x"},
+	"pip":     {"install", "download", "index", "wheel"},
+	"pip3":    {"install", "download", "index", "wheel"},
+	"pipx":    {"install", "run", "upgrade"},
+	"uv":      {"add", "sync", "lock", "pip", "tool"},
+	"poetry":  {"install", "add", "update", "lock", "publish"},
+	"conda":   {"install", "create", "update"},
+	"cargo":   {"install", "add", "fetch", "update", "publish", "search"},
+	"go":      {"get", "install"},
+	"gem":     {"install", "update", "push"},
+	"bundle":  {"install", "update"},
+	"mvn":     nil,
+	"gradle":  nil,
+	"docker":  {"pull", "push", "build", "login"},
+	"podman":  {"pull", "push", "build", "login"},
+	"apt":     {"install", "update", "upgrade"},
+	"apt-get": {"install", "update", "upgrade"},
+	"apk":     {"add", "update", "upgrade"},
+	"dnf":     {"install", "update", "upgrade"},
+	"yum":     {"install", "update", "upgrade"},
+	"brew":    {"install", "update", "upgrade"},
+	"helm":    {"install", "pull", "repo", "upgrade"},
+}
+
+// dialers returns the programs among commands that are known to want a network,
+// each once, with the sub-command that says so.
+func dialers(commands []engine.Command) (names []string) {
+	for _, c := range commands {
+		name, known := c.Program()
+		subs, there := networkers[strings.ToLower(name)]
+		if !known || !there {
+			continue
+		}
+		if subs != nil {
+			i := slices.IndexFunc(c.Argv[1:], func(w engine.Word) bool { return w.Known && slices.Contains(subs, w.Text) })
+			if i < 0 {
+				continue
+			}
+			name += " " + c.Argv[i+1].Text
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// What programs say for want of a network, and what they may say who are known
+// to want one.
+var (
+	unreached = regexp.MustCompile(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
+		`nodename nor servname|no such host|unknown host|getaddrinfo|EAI_AGAIN|ENOTFOUND|network is unreachable|ENETUNREACH|no route to host|EHOSTUNREACH|` +
+		`connection refused|ECONNREFUSED|dial (tcp|udp)|socket: (operation not permitted|permission denied|address family not supported)`)
+	uneasy = regexp.MustCompile(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
+)
+
+// refusedWrite is what programs say who may not write, and aPath what they name
+// then: something in quotation marks, or with a slash in it.
+var (
+	refusedWrite = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b`)
+	aPath        = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
+)
+
+// Of an output, so much of its end is looked at for what a command lacked, and
+// so many paths are taken from it.
+const (
+	lastWords = 16 << 10
+	mostPaths = 50
+)
+
+// complaints returns what the output of a command says of what it lacked: a
+// network, and paths, as they stand there.
+func complaints(output string) (network bool, paths []string) {
+	if len(output) > lastWords {
+		output = output[len(output)-lastWords:]
+	}
+	for line := range strings.Lines(output) {
+		network = network || unreached.MatchString(line)
+		if !refusedWrite.MatchString(line) {
+			continue
+		}
+		for _, m := range aPath.FindAllStringSubmatch(line, -1) {
+			for _, path := range m[1:] {
+				if path != "" && len(paths) < mostPaths && !slices.Contains(paths, path) {
+					paths = append(paths, path)
+				}
+			}
+		}
+	}
+	return network, paths
+}
+
+// lacks returns the rights that a command seems to have failed without. A right
+// that would not have helped is none of them: what this process itself may not
+// write, no answer of the user's lets a command write.
+func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
+	if c.env.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
+		return r
+	}
+	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
+	network, paths := complaints(o.Output)
+	network = network || len(dialers(c.read.Commands)) > 0 && uneasy.MatchString(o.Output)
+	r.Network = network && state.Network && !p.Network
+	for _, path := range paths {
+		if !state.Files {
+			break
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.dir, path)
+		}
+		path = existing(resolved(filepath.Clean(path)))
+		const most = 5
+		if path != filepath.Dir(path) && len(r.Write) < most && !writable(path, p) && reachable(path) && !slices.Contains(r.Write, path) {
+			r.Write = append(r.Write, path)
+		}
+	}
+	return r
+}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package tools
+
+import "golang.org/x/sys/unix"
+
+// mayWrite reports whether the system would let this process write at path.
+func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }

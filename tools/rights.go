@@ -1,0 +1,274 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// confinedDoc is what the model is told of commands that are confined, and
+// moreSchema how it may ask for more.
+const (
+	confinedDoc = "Commands are confined: they can write to the workspace and to temporary files, and reach no network. If one needs more, ask for just that with additional_permissions; the user decides."
+
+	moreSchema = `,
+"additional_permissions":{"type":"object","description":"Rights that this command can't do without; the user is asked","properties":{
+"network":{"type":"boolean"},
+"fileSystem":{"type":"object","properties":{
+"read":{"type":"array","items":{"type":"string"}},
+"write":{"type":"array","items":{"type":"string"}}}}}}`
+)
+
+// more are the rights that a call asks for, as the model writes them.
+type more struct {
+	Network bool `json:"network"`
+	Files   struct {
+		Read  []string `json:"read"`
+		Write []string `json:"write"`
+	} `json:"fileSystem"`
+}
+
+// args returns m as arguments have it, nil if it asks for nothing.
+func (m more) args() map[string]any {
+	args, files := map[string]any{}, map[string]any{}
+	if m.Network {
+		args["network"] = true
+	}
+	for name, list := range map[string][]string{"read": m.Files.Read, "write": m.Files.Write} {
+		if len(list) > 0 {
+			paths := make([]any, len(list))
+			for i, p := range list {
+				paths[i] = p
+			}
+			files[name] = paths
+		}
+	}
+	if len(files) > 0 {
+		args["fileSystem"] = files
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return args
+}
+
+// with returns m and what r holds beyond it.
+func (m more) with(r engine.Rights) more {
+	m.Network = m.Network || r.Network
+	m.Files.Read = append(slices.Clone(m.Files.Read), r.Read...)
+	m.Files.Write = append(slices.Clone(m.Files.Write), r.Write...)
+	return m
+}
+
+// mostRights is how many paths a call may ask for of each kind. Nobody reads
+// more in a question.
+const mostRights = 20
+
+// rights returns what m asks for that a command does not have anyway. Where
+// nothing is kept from commands, there is nothing to ask for.
+func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
+	if env.Sandbox == nil {
+		return r, nil
+	}
+	state, p := env.Sandbox.State(), env.Profile()
+	r.Network = m.Network && state.Network && !p.Network
+	if !state.Files {
+		return r, nil
+	}
+	if r.Write, err = places(m.Files.Write, dir); err != nil {
+		return r, err
+	}
+	for i, path := range r.Write {
+		for _, closed := range above(path, p.ReadOnly) {
+			r.Write[i] = closed // it is opened as a whole
+		}
+	}
+	reads, err := places(m.Files.Read, dir)
+	for _, path := range append(reads, r.Write...) {
+		r.Read = append(r.Read, above(path, p.Hidden)...)
+	}
+	slices.Sort(r.Read)
+	r.Read = slices.Compact(r.Read)
+	if r.Write = slices.DeleteFunc(r.Write, func(path string) bool { return writable(path, p) }); len(r.Write) == 0 {
+		r.Write = nil
+	}
+	return r, err
+}
+
+// writable reports whether a command confined by p can write at path.
+func writable(path string, p sandbox.Profile) bool {
+	if !among(path, append([]string{p.Root}, p.Write...)) {
+		return false
+	}
+	if p.Unlimited {
+		return true
+	}
+	protected := func(element string) bool {
+		return strings.EqualFold(element, ".git") || strings.EqualFold(element, ".gemini")
+	}
+	return !among(path, p.ReadOnly) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), protected)
+}
+
+// above returns those of dirs, without links, that path is or lies below.
+func above(path string, dirs []string) (found []string) {
+	for _, dir := range dirs {
+		if dir = resolved(dir); among(path, []string{dir}) {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// among reports whether path is one of dirs or lies below one.
+func among(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		rel, err := filepath.Rel(resolved(dir), path)
+		return dir != "" && err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// places returns paths as absolute ones without links, so that what is shown
+// is what is given.
+func places(paths []string, dir string) ([]string, error) {
+	var list []string
+	if len(paths) > mostRights {
+		return nil, unfit(fmt.Sprintf("A call can ask for %d paths at most.", mostRights))
+	}
+	for _, p := range paths {
+		if p == "" || strings.IndexByte(p, 0) >= 0 {
+			return nil, unfit("A path in additional_permissions can't be empty or hold a NUL byte.")
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		if p = resolved(filepath.Clean(p)); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// resolved follows the links in path as far as it exists.
+func resolved(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// confined returns how a command runs that has been given rights.
+func (env Env) confined(r engine.Rights) shell.Settings {
+	s := env.Shell
+	if env.Sandbox == nil {
+		return s
+	}
+	p := env.profile(r)
+	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
+	return s
+}
+
+// profile returns what confines a command that has been given rights.
+func (env Env) profile(r engine.Rights) sandbox.Profile {
+	p := env.Profile()
+	p.Network = p.Network || r.Network
+	p.Write = append(slices.Clone(p.Write), r.Write...)
+	p.Hidden = slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(r.Read, resolved(path)) })
+	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return slices.Contains(r.Write, resolved(path)) })
+	return p
+}
+
+// hold says in in how the command is held, and what may be offered beyond it.
+func (c shellCall) hold(in *engine.Intent) {
+	if c.env.Sandbox == nil {
+		return
+	}
+	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
+	in.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
+	var held []string
+	switch {
+	case state.Files && p.Unlimited:
+		held = append(held, "writes stay in the workspace, of which nothing is protected")
+	case state.Files:
+		held = append(held, "writes stay in the workspace")
+	}
+	switch {
+	case state.Network && p.Network:
+		held = append(held, "the network is open")
+	case state.Network:
+		held = append(held, "no network")
+	}
+	in.Held = strings.Join(held, ", ")
+	if state.Network && !p.Network {
+		online := c.runShellCommandArgs
+		online.More.Network = true
+		in.Online = online.args()
+		in.Dials = dialers(c.read.Commands)
+	}
+}
+
+// again asks for the rights that a command has failed without, and runs it
+// with them if it is given them.
+func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd shell.Command, o shell.Outcome, lacks engine.Rights) (engine.Result, error) {
+	next := c
+	next.More = c.More.with(lacks)
+	var err error
+	if next.rights, err = c.env.rights(next.More, c.dir); err != nil {
+		return c.env.outcome(o)
+	}
+	in := next.intent()
+	in.Failed, in.Draft, in.Online = lacks.String(), nil, nil
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	switch {
+	case err != nil:
+		return engine.Result{}, err
+	case answer.Allow:
+		cmd.Settings = c.env.confined(next.rights)
+		return c.env.outcome(shell.Run(ctx, cmd))
+	}
+	r, err := c.env.outcome(o)
+	said := "It failed, it seems, for want of " + in.Failed + ", which it was not given."
+	switch failed := (*engine.CallError)(nil); {
+	case answer.Note != "":
+		said += " The user said: " + answer.Note
+	case answer.Unasked != "" && errors.As(err, &failed):
+		said += " Nobody could be asked. " + answer.Unasked
+		failed.Lacked, failed.Allow = in.Failed, answer.Unasked
+	}
+	r.Text += "\n" + said
+	if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
+		failed.Message = r.Text
+	}
+	return r, err
+}
+
+// existing returns path, or the nearest directory above it that is there.
+func existing(path string) string {
+	for {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// reachable reports whether this process itself could write at path: a right
+// would be of no use otherwise.
+func reachable(path string) bool {
+	if among(path, []string{"/dev", "/proc", "/sys"}) {
+		return false // no files
+	}
+	info, err := os.Lstat(path)
+	return err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayWrite(path)
+}

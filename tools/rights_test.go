@@ -1,0 +1,231 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemline/engine"
+	"gemline/tools/sandbox"
+)
+
+// A held bench is one whose commands are confined: to one that says what it
+// lacks, until it is given that.
+type held struct {
+	shellBench
+	outside, secret string // directories
+	profiles        *[]sandbox.Profile
+	asked           *[]engine.Proposal
+	answer          engine.Answer
+}
+
+func (h held) State() sandbox.State { return sandbox.State{Name: "test", Files: true, Network: true} }
+
+func (h held) Confine(_ *exec.Cmd, p sandbox.Profile) (func(), error) {
+	*h.profiles = append(*h.profiles, p)
+	return func() {}, nil
+}
+
+func (h held) Approve(_ context.Context, p engine.Proposal) (engine.Answer, error) {
+	*h.asked = append(*h.asked, p)
+	return h.answer, nil
+}
+
+func newHeld(t *testing.T) held {
+	h := held{shellBench: newShellBench(t), profiles: new([]sandbox.Profile), asked: new([]engine.Proposal)}
+	h.outside, h.secret = resolved(t.TempDir()), resolved(t.TempDir())
+	if err := os.Symlink(h.secret, filepath.Join(h.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	h.env.Sandbox = h
+	h.env.Profile = func() sandbox.Profile { return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}} }
+	return h
+}
+
+// What a call asks for is what it does not have anyway, by real paths, and it
+// is not covered by what covers the same command without.
+func TestRights(t *testing.T) {
+	h := newHeld(t)
+	files := func(kind string, paths ...any) map[string]any {
+		return map[string]any{"fileSystem": map[string]any{kind: paths}}
+	}
+	for _, test := range []struct {
+		name string
+		asks map[string]any
+		want engine.Rights
+	}{
+		{"nothing", map[string]any{"network": false}, engine.Rights{}},
+		{"network", map[string]any{"network": true}, engine.Rights{Network: true}},
+		{"inside", files("write", "sub", h.dir), engine.Rights{}},
+		{"outside", files("write", h.outside, h.outside+"/."), engine.Rights{Write: []string{h.outside}}},
+		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret}, Write: []string{h.secret + "/x"}}},
+		{"by dots", files("write", "../up"), engine.Rights{Write: []string{filepath.Dir(h.dir) + "/up"}}},
+		{"protected", files("write", ".git/hooks/x"), engine.Rights{Write: []string{h.dir + "/.git/hooks/x"}}},
+		{"readable", files("read", "/usr"), engine.Rights{}},
+		{"hidden", files("read", h.secret+"/key"), engine.Rights{Read: []string{h.secret}}},
+		{"around what is hidden", files("read", filepath.Dir(h.secret)), engine.Rights{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tool := runShellCommand(h.env)
+			plain := h.prepare(tool, map[string]any{"command": "true"}).Intent
+			in := h.prepare(tool, map[string]any{"command": "true", "additional_permissions": test.asks}).Intent
+			if diff := cmp.Diff(test.want, in.Rights); diff != "" {
+				t.Error(diff)
+			}
+			if same := in.Grants[0] == plain.Grants[0]; same != test.want.None() {
+				t.Errorf("covered by %q", plain.Grants[0].Target)
+			}
+			if in.Confined != test.want.None() {
+				t.Errorf("confined: %v", in.Confined)
+			}
+		})
+	}
+	for _, asks := range []map[string]any{files("write", ""), files("read", "a\x00b"), files("write", 1.0), {"else": true}, files("write", make([]any, 21)...)} {
+		if _, err := runShellCommand(h.env).Prepare(t.Context(), map[string]any{"command": "true", "additional_permissions": asks}); err == nil {
+			t.Errorf("%v is understood", asks)
+		}
+	}
+	h.env.Sandbox = nil
+	if _, err := runShellCommand(h.env).Prepare(t.Context(), map[string]any{"command": "true", "additional_permissions": map[string]any{}}); err == nil {
+		t.Error("rights can be asked for where none are kept back")
+	}
+}
+
+// What is offered with the network is the same call.
+func TestOnline(t *testing.T) {
+	h := newHeld(t)
+	tool := runShellCommand(h.env)
+	args := map[string]any{"command": "git -C sub fetch; npm ci; npm test", "description": "d", "dir_path": "sub", "is_background": true, "delay_ms": 7.0,
+		"additional_permissions": map[string]any{"fileSystem": map[string]any{"read": []any{h.secret}, "write": []any{h.outside}}}}
+	in := h.prepare(tool, args).Intent
+	want := map[string]any{"command": args["command"], "description": "d", "dir_path": "sub", "is_background": true, "delay_ms": 7.0,
+		"additional_permissions": map[string]any{"network": true, "fileSystem": map[string]any{"read": []any{h.secret}, "write": []any{h.outside}}}}
+	if diff := cmp.Diff(want, in.Online); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"git fetch", "npm ci"}, in.Dials); diff != "" {
+		t.Error(diff)
+	}
+	again := h.prepare(tool, in.Online).Intent
+	if again.Online != nil || again.Held != "writes stay in the workspace, the network is open" {
+		t.Errorf("%+v", again)
+	}
+}
+
+// A command that failed without a right is asked about once more, with that
+// right named, and runs with it if that is the answer.
+func TestAskedAgain(t *testing.T) {
+	const offline = "echo 'curl: (6) Could not resolve host: example.org'; test -e ok || { touch ok; exit 6; }"
+	for _, test := range []struct {
+		name, command string
+		answer        engine.Answer
+		failed        string
+		profile       func(h held) sandbox.Profile // of the second run
+		says          string
+	}{
+		{"network", offline, engine.Answer{Allow: true}, "the network",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
+			}, "Could not resolve"},
+		{"refused", offline, engine.Answer{Note: "use the cache"}, "the network", nil,
+			"It failed, it seems, for want of the network, which it was not given. The user said: use the cache"},
+		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,
+			"It failed, it seems, for want of the network, which it was not given. Nobody could be asked. A rule would."},
+		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to $OUT",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+			}, "cannot touch"},
+		{"no reason", "echo hm; exit 1", engine.Answer{Allow: true}, "", nil, "hm"},
+		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
+		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
+		{"success", "echo 'Could not resolve host'", engine.Answer{Allow: true}, "", nil, "Could not"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newHeld(t)
+			h.answer = test.answer
+			h.env.Sandbox = h
+			tool := runShellCommand(h.env)
+			call := h.prepare(tool, map[string]any{"command": strings.ReplaceAll(test.command, "$OUT", h.outside)})
+			r, err := call.Run(t.Context(), h)
+			if !strings.Contains(r.Text, test.says) {
+				t.Errorf("the model reads %q", r.Text)
+			}
+			if test.failed == "" {
+				if len(*h.asked) > 0 || len(*h.profiles) != 1 {
+					t.Fatalf("asked: %+v", *h.asked)
+				}
+				return
+			}
+			if len(*h.asked) != 1 {
+				t.Fatalf("asked %d times", len(*h.asked))
+			}
+			p := (*h.asked)[0]
+			if want := strings.ReplaceAll(test.failed, "$OUT", h.outside); p.Intent.Failed != want || p.Intent.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
+				t.Errorf("asked with %+v", p.Intent)
+			}
+			if diff := cmp.Diff(p.Intent.Rights, h.prepare(tool, p.Args).Intent.Rights); diff != "" {
+				t.Error("the arguments ask for something else", diff)
+			}
+			if test.profile != nil {
+				if diff := cmp.Diff(test.profile(h), (*h.profiles)[1]); diff != "" || err != nil {
+					t.Error(diff, err)
+				}
+				return
+			}
+			var failed *engine.CallError
+			if !errors.As(err, &failed) || len(*h.profiles) != 1 || failed.Message != r.Text {
+				t.Fatalf("%+v, run with %+v", err, *h.profiles)
+			}
+			if lacked := test.answer.Unasked != ""; (failed.Lacked != "") != lacked || failed.Allow != test.answer.Unasked {
+				t.Errorf("%+v", failed)
+			}
+		})
+	}
+}
+
+// What programs of many kinds say is taken for what it is.
+func TestComplaints(t *testing.T) {
+	for output, want := range map[string]string{
+		"fatal: unable to access 'https://x/': Could not resolve host: x": "net",
+		"npm error code EAI_AGAIN":                                        "net",
+		"dial tcp: lookup proxy on [::1]:53: no such host":                "net",
+		"ping: socket: Operation not permitted":                           "net",
+		"psycopg2: Connection refused":                                    "net",
+		"bash: line 1: /etc/x: Read-only file system":                     "/etc/x",
+		"bash: ../x: Permission denied":                                   "../x",
+		"mkdir: cannot create directory ‘/opt/a b’: Permission denied":    "/opt/a b",
+		"open /usr/x/y: read-only file system":                            "/usr/x/y",
+		"OSError: [Errno 30] Read-only file system: '/x y/z'":             "/x y/z",
+		"Error: EROFS: read-only file system, open '/x'":                  "/x",
+		"rm: cannot remove 'a': Operation not permitted":                  "a",
+		"permission bits of /x are denied":                                "",
+		"all well":                                                        "",
+	} {
+		network, paths := complaints(output)
+		got := strings.Join(paths, " ")
+		if network {
+			got = strings.TrimSpace("net " + strings.Join(paths, " "))
+		}
+		if strings.Contains(output, "https:") { // which is no path
+			got, want = strings.Fields(got)[0], "net"
+		}
+		if got != want {
+			t.Errorf("%q lacks %q, want %q", output, got, want)
+		}
+	}
+}
+
+func FuzzComplaints(f *testing.F) {
+	f.Add("bash: /etc/x: Read-only file system\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, paths := complaints(s); len(paths) > mostPaths {
+			t.Errorf("%d paths", len(paths))
+		}
+	})
+}
