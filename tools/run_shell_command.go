@@ -134,14 +134,15 @@ func (c shellCall) intent() engine.Intent {
 	if more {
 		title += "..."
 	}
-	target := c.dir + "\x00" + c.Command
+	target, exact := c.dir+"\x00"+c.Command, "this exact command"
 	if !c.rights.None() {
 		target += "\x00" + c.rights.String()
+		exact += ", with " + c.rights.String()
 	}
 	in := engine.Intent{
 		Title:    "run: " + title,
 		Detail:   c.Command,
-		Grants:   []engine.Grant{{Label: "this exact command", Tool: shellName, Target: target}},
+		Grants:   []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
 		Draft:    &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
 		Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights,

@@ -52,7 +52,8 @@ type guard struct {
 	files Guarded
 }
 
-// A guardedApprover does not offer what the guard would not honour.
+// A guardedApprover does not offer what the guard would not honour, and puts no
+// question that the guard can answer.
 type guardedApprover struct {
 	engine.Approver
 	guard guard
@@ -63,7 +64,21 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	if a.guard.edits(q, a.guard.files.holds) {
 		q.Intent.Grants = nil
 	}
-	return a.Approver.Approve(ctx, q)
+	if q.Intent.Failed == "" {
+		return a.Approver.Approve(ctx, q)
+	}
+	// A call that runs asks for more than it was judged with.
+	switch verdict, reason := a.guard.Judge(q); verdict {
+	case engine.Allow:
+		return engine.Answer{Allow: true}, nil
+	case engine.Deny:
+		return engine.Answer{Unasked: reason}, nil
+	}
+	answer, err := a.Approver.Approve(ctx, q)
+	if err == nil && answer.Allow && answer.Scope != engine.Once {
+		err = a.guard.Learn(answer.Grant, answer.Scope)
+	}
+	return answer, err
 }
 
 // Judge implements [engine.Policy].
@@ -88,11 +103,19 @@ func (g guard) Judge(q engine.Proposal) (engine.Verdict, string) {
 }
 
 // edits reports whether q edits a file of which is says so, by its path or by
-// where that leads.
+// where that leads, or asks for the right to write there.
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
-	return q.Tool.Kind == engine.Edit && slices.ContainsFunc(q.Intent.Paths, func(path string) bool {
-		return is(path) || is(resolved(path))
-	})
+	paths := q.Intent.Rights.Write
+	around := func(path string) bool {
+		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := within(path, own); return ok })
+	}
+	if slices.ContainsFunc(paths, around) {
+		return true
+	}
+	if q.Tool.Kind == engine.Edit {
+		paths = append(slices.Clone(paths), q.Intent.Paths...)
+	}
+	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(resolved(path)) })
 }
 
 // resolved follows the links in path as far as it exists.

@@ -63,7 +63,7 @@ func (p *Policy) decide(u *question) Finding {
 	for i := range p.rules {
 		r := &p.rules[i]
 		switch {
-		case r.Verdict != engine.Deny && !look, !r.matches(u):
+		case r.Verdict != engine.Deny && !look, !r.apt(u.Intent.Rights), !r.matches(u):
 		case r.Verdict == engine.Deny && r.Tier.first():
 			deny = stronger(deny, r)
 		case r.Tier.narrows():
@@ -144,7 +144,7 @@ func because(why string) string {
 func (p *Policy) hidden(u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.Verdict != engine.Deny || !r.bounded() || !r.concerns(u) {
+		if r.Verdict != engine.Deny || !r.bounded() || !r.apt(u.Intent.Rights) || !r.concerns(u) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }

@@ -73,8 +73,13 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		return grants
 	}
-	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 {
+	rights := q.Intent.Rights
+	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 || len(rights.Read) > 0 || len(rights.Write) > 0 {
 		return grants
+	}
+	label, network := "", ""
+	if rights.Network {
+		label, network = ", with the network", "\nnetwork = true"
 	}
 	var exact, prefixes []string
 	wide := true
@@ -90,14 +95,14 @@ func proposals(q engine.Proposal) []engine.Grant {
 	}
 	tidy := func(list []string) []string { slices.Sort(list); return slices.Compact(list) }
 	exact, prefixes = tidy(exact), tidy(prefixes)
-	grants[0].Rule = written([]string{Shell}, "commandRegex = "+literal("(?:"+strings.Join(exact, "|")+")$"))
+	grants[0].Rule = written([]string{Shell}, "commandRegex = "+literal("(?:"+strings.Join(exact, "|")+")$")+network)
 	if wide {
 		var list []string
 		for _, p := range prefixes {
 			list = append(list, strconv.Quote(p))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Label: "what begins with " + strings.Join(prefixes, " or "),
-			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]")})
+		grants = append(grants, engine.Grant{Tool: Shell, Label: "what begins with " + strings.Join(prefixes, " or ") + label,
+			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants
 }

@@ -177,6 +177,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = choice(r, key, r.text(key), verdicts) },
 	"priority":        func(r *reader, key string, rule *Rule) { rule.Priority = r.number(key) },
 	"interactive":     func(r *reader, key string, rule *Rule) { on := r.boolean(key); rule.Interactive = &on },
+	"network":         func(r *reader, key string, rule *Rule) { rule.Network = r.boolean(key) },
 	"toolAnnotations": func(r *reader, key string, rule *Rule) { rule.Annotations = r.annotations(key) },
 	"modes": func(r *reader, key string, rule *Rule) {
 		for _, word := range r.texts(key) {

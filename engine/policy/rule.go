@@ -61,6 +61,10 @@ type Rule struct {
 	Modes       []Mode // nil for all
 	Interactive *bool  // nil for both
 
+	// Network says that a rule that allows also covers calls that ask for
+	// the network, and that another is about no other calls.
+	Network bool
+
 	Verdict  engine.Verdict
 	Priority int    // 0 to 999, the strongest last
 	Message  string // for the model, when the rule denies
@@ -86,7 +90,16 @@ func (r Rule) Kept() bool { return r.Tier == User && r.Verdict == engine.Allow &
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.except != nil
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.except != nil || r.Network
+}
+
+// apt reports whether the rule is about calls that ask for such rights. One
+// that allows gives no right that it does not name.
+func (r *Rule) apt(x engine.Rights) bool {
+	if r.Verdict != engine.Allow {
+		return !r.Network || x.Network
+	}
+	return x.None() || r.Network && len(x.Read) == 0 && len(x.Write) == 0
 }
 
 // rank orders rules, the strongest last.
@@ -207,6 +220,9 @@ func (r *Rule) About() string {
 	add("in mode", modes...)
 	if r.Interactive != nil {
 		add(map[bool]string{true: "with", false: "without"}[*r.Interactive], "a user")
+	}
+	if r.Network {
+		add("with", "the network")
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
 		add("annotated", fmt.Sprintf("%s=%v", name, r.Annotations[name]))
