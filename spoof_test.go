@@ -129,6 +129,7 @@ type hostility struct {
 
 const (
 	approve  = "y yes, n no, a always" // which no fake goes on with
+	once     = "y yes, n no, e edit"   // of what can't be taken in at a glance
 	choose   = "answer 1 to 3, "
 	describe = "answer in words, "
 )
@@ -138,7 +139,7 @@ func hostilities() []hostility {
 	yes, no, why := typed{"y", approve}, typed{"n", approve}, typed{"?", approve}
 	return []hostility{
 		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt")), []typed{yes}, []string{"answer", "Markdown", "output"}},
-		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{why, no}, []string{"command", "description"}},
+		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{{"?", once}, {"n", once}}, []string{"command", "description"}},
 		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, no}, []string{"path"}},
 		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, no}, []string{"content"}},
 		{call("replace", "file_path", "greeting.txt", "old_string", hostile("search"), "new_string", "x", "instruction", "x"), nil, nil},

@@ -52,10 +52,8 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'w' && p.Intent.Online == nil, c.key == 'a' && c.grant >= len(p.Intent.Grants):
 			return false, fmt.Sprintf("%.100q is none of the choices", s)
-		case c.key == 'a' && c.scope != engine.Session && p.Intent.Grants[c.grant].Rule == "":
-			return false, "this can't be kept; without a word behind it, always holds until the session ends"
-		case c.key == 'a' && c.scope == engine.Everywhere && p.Intent.Grants[c.grant].Near:
-			return false, "this says nothing outside of the project; a project keeps it"
+		case c.key == 'a' && !slices.Contains(scopesOf(p.Intent.Grants[c.grant]), c.scope):
+			return false, unkept(p.Intent.Grants[c.grant])
 		case c.key == 'y':
 			answer = engine.Answer{Allow: true}
 		case c.key == 'w':
@@ -229,6 +227,25 @@ type choice struct {
 
 // scopes are the words behind a that say how long it holds.
 var scopes = map[string]engine.Scope{"session": engine.Session, "project": engine.InProject, "user": engine.Everywhere}
+
+// scopesOf returns how long an "always" to g may hold.
+func scopesOf(g engine.Grant) []engine.Scope {
+	switch {
+	case g.Rule == "":
+		return []engine.Scope{engine.Session}
+	case g.Near:
+		return []engine.Scope{engine.Session, engine.InProject}
+	}
+	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
+}
+
+// unkept says why g can't hold for as long as was said.
+func unkept(g engine.Grant) string {
+	if g.Rule == "" {
+		return "this can't be kept; without a word behind it, always holds until the session ends"
+	}
+	return "this says nothing outside of the project; a project keeps it"
+}
 
 // parseChoice reads an answer. Only a refusal may be followed by words.
 func parseChoice(s string) (choice, bool) {

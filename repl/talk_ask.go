@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gemline/engine"
@@ -76,7 +77,7 @@ func (t *Talk) settle(l protocol.Line, id string, read func(*posed) (a engine.An
 
 // approval returns the answer that m is to q.
 func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) {
-	grants := q.p.Intent.Grants
+	grants := lasting(q.p)
 	switch {
 	case len(q.p.Intent.Questions) > 0:
 		return a, "it is a question, which a line of the type answer answers"
@@ -84,12 +85,20 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 		return engine.Answer{Note: m.Note}, ""
 	case m.Decision == protocol.Allow && m.Args != nil:
 		return engine.Answer{Args: m.Args}, ""
+	case m.Network && q.p.Intent.Online == nil:
+		return a, "the network was not offered"
+	case m.Network:
+		return engine.Answer{Allow: true, Args: q.p.Intent.Online}, ""
 	case m.Decision == protocol.Allow:
 		return engine.Answer{Allow: true}, ""
 	case m.Grant >= len(grants):
 		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
 	}
-	return engine.Answer{Allow: true, Scope: engine.Session, Grant: grants[m.Grant]}, ""
+	scope := scopes[or(m.Scope, "session")]
+	if !slices.Contains(scopesOf(grants[m.Grant]), scope) {
+		return a, unkept(grants[m.Grant])
+	}
+	return engine.Answer{Allow: true, Scope: scope, Grant: grants[m.Grant]}, ""
 }
 
 // answers returns the answer that m is to q.

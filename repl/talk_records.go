@@ -25,6 +25,7 @@ type (
 		Paths    []string `json:"paths,omitempty"`
 		judged
 		Grants []string `json:"grants"`
+		Rules  []kept   `json:"rules"`
 		tail
 	}
 	judged struct {
@@ -32,6 +33,24 @@ type (
 		Why    string   `json:"why,omitempty"`
 		Sets   []string `json:"sets,omitempty"`
 		Writes []string `json:"writes,omitempty"`
+
+		Cwd      string   `json:"cwd,omitempty"`
+		Confined *bool    `json:"confined,omitempty"`
+		Limits   string   `json:"limits,omitempty"`
+		Rights   *rights  `json:"rights,omitempty"`
+		Failed   string   `json:"failed_without,omitempty"`
+		Network  bool     `json:"network_offered,omitempty"`
+		Dials    []string `json:"network_wanted_by,omitempty"`
+	}
+	rights struct {
+		Network bool     `json:"network,omitempty"`
+		Read    []string `json:"read,omitempty"`
+		Write   []string `json:"write,omitempty"`
+	}
+	// kept is how a grant can be kept, and as what.
+	kept struct {
+		Rule   string   `json:"rule,omitempty"`
+		Scopes []string `json:"scopes"`
 	}
 	questionRecord struct {
 		head
@@ -113,13 +132,17 @@ func (s *stream) ask(q *posed) {
 		given = map[string]any{}
 	}
 	args, worse := sound(given)
-	grants := make([]string, len(in.Grants))
-	for i, g := range in.Grants {
-		grants[i] = output.EscapeLine(g.Label)
+	grants, rules := []string{}, []kept{}
+	for _, g := range lasting(q.p) {
+		k := kept{Rule: output.Escape(g.Rule)}
+		for _, s := range scopesOf(g) {
+			k.Scopes = append(k.Scopes, scopeWords[s])
+		}
+		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
 	h, t := s.record("approval_request", bad || worse)
 	s.put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
-		escapedLines(programs(in)), escapedLines(in.Paths), judgement(q.p), grants, t})
+		escapedLines(programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules, t})
 }
 
 // judgement returns what is known of a call that runs programs.
@@ -128,8 +151,18 @@ func judgement(p engine.Proposal) judged {
 	if p.Tool.Kind != engine.Execute {
 		return judged{}
 	}
-	return judged{Class: in.Class.String(), Why: output.EscapeLine(in.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Writes)}
+	held := in.Held != ""
+	j := judged{Class: in.Class.String(), Why: output.EscapeLine(in.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Writes),
+		Cwd: output.EscapeLine(in.Dir), Confined: &held, Limits: output.EscapeLine(in.Held), Failed: output.EscapeLine(in.Failed),
+		Network: in.Online != nil, Dials: escapedLines(in.Dials)}
+	if r := in.Rights; !r.None() {
+		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write)}
+	}
+	return j
 }
+
+// scopeWords are the scopes as records have them.
+var scopeWords = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project", engine.Everywhere: "user"}
 
 func escapedLines(all []string) []string {
 	out := make([]string, len(all))

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,8 +41,10 @@ type (
 		ID       string // of the question
 		Decision Decision
 		Grant    int            // for Always: which of the grants that were offered
+		Scope    string         // for Always: how long, one of session, project and user
 		Note     string         // for Deny: what the model is told
 		Args     map[string]any // for Allow: replaces the arguments; nil if they stay
+		Network  bool           // for Allow: with the network, if that was offered
 	}
 
 	// Answers are the replies to the questions of a call, empty where there
@@ -96,8 +99,10 @@ func Decode(line []byte) (Message, error) {
 		}
 		Decision string
 		Grant    int
+		Scope    string
 		Note     string
 		Args     map[string]any
+		Network  bool
 		Answers  []json.RawMessage
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
@@ -124,7 +129,7 @@ func Decode(line []byte) (Message, error) {
 		}
 		return User{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
 	case "approval":
-		return approval(Approval{ID: w.ID, Grant: w.Grant, Note: w.Note, Args: w.Args}, w.Decision)
+		return approval(Approval{ID: w.ID, Grant: w.Grant, Scope: w.Scope, Note: w.Note, Args: w.Args, Network: w.Network}, w.Decision)
 	case "answer":
 		replies, err := replies(w.Answers)
 		return named(Answers{ID: w.ID, Replies: replies}, w.ID, err)
@@ -161,8 +166,15 @@ func approval(a Approval, decision string) (Message, error) {
 	default:
 		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", decision)
 	}
-	if a.Args != nil && a.Decision != Allow {
+	switch {
+	case a.Args != nil && a.Decision != Allow:
 		err = errors.New("args go with the decision allow only")
+	case a.Network && (a.Decision != Allow || a.Args != nil):
+		err = errors.New("network goes with the decision allow only, without args")
+	case a.Scope != "" && a.Decision != Always:
+		err = errors.New("a scope goes with the decision always only")
+	case !slices.Contains([]string{"", "session", "project", "user"}, a.Scope):
+		err = fmt.Errorf("the scope must be session, project or user, not %.100q", a.Scope)
 	}
 	if a.Grant < 0 {
 		err = errors.New("grant must not be negative")
