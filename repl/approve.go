@@ -102,8 +102,8 @@ func (a *Asker) show(p engine.Proposal) {
 		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s (%s)", output.EscapeLine(word), points(word))
 	}
 	for _, name := range programs(in) {
-		if spelt := strconv.QuoteToASCII(name); spelt != strconv.Quote(name) {
-			a.Out.Line(output.Warning, "%s", a.entitled("the name of a program is not in plain letters: "+output.EscapeLine(name)+", which is "+spelt))
+		if odd := points(name); odd != "" && !hides(name) {
+			a.Out.Line(output.Warning, "%s", a.entitled("a program whose name is not in plain letters: "+name+" ("+odd+")"))
 		}
 	}
 	a.tell(in)
