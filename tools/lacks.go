@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
@@ -132,9 +133,9 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(c.dir, path)
 		}
-		path = existing(resolved(filepath.Clean(path)))
+		path, ok := sandbox.Writable(resolved(filepath.Clean(path)))
 		const most = 5
-		if path != filepath.Dir(path) && len(r.Write) < most && !writable(path, p) && reachable(path) && !slices.Contains(r.Write, path) {
+		if ok && path != filepath.Dir(path) && len(r.Write) < most && !writable(path, p) && !slices.Contains(r.Write, path) {
 			r.Write = append(r.Write, path)
 		}
 	}

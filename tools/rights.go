@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -251,24 +250,4 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		failed.Message = r.Text
 	}
 	return r, err
-}
-
-// existing returns path, or the nearest directory above it that is there.
-func existing(path string) string {
-	for {
-		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) || path == filepath.Dir(path) {
-			return path
-		}
-		path = filepath.Dir(path)
-	}
-}
-
-// reachable reports whether this process itself could write at path: a right
-// would be of no use otherwise.
-func reachable(path string) bool {
-	if among(path, []string{"/dev", "/proc", "/sys"}) {
-		return false // no files
-	}
-	info, err := os.Lstat(path)
-	return err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayWrite(path)
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package tools
+package sandbox
 
 // mayWrite can't be told here.
 func mayWrite(string) bool { return false }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tools
+package sandbox
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,25 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Writable returns path, or the nearest directory above it that is there, and
+// whether this process could write at that: no Profile gives a command what its
+// user does not have. What is no file or directory counts as not.
+func Writable(path string) (at string, ok bool) {
+	info, err := os.Lstat(path)
+	for errors.Is(err, os.ErrNotExist) && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		info, err = os.Lstat(path)
+	}
+	for _, dir := range []string{"/dev", "/proc", "/sys"} {
+		if path == dir || strings.HasPrefix(path, dir+"/") {
+			return path, false
+		}
+	}
+	return path, err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayWrite(path)
+}
