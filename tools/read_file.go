@@ -169,11 +169,16 @@ func unread(path string, err error) error {
 		return &engine.CallError{Type: "path_not_in_workspace", Message: err.Error(), Display: "Path not in workspace."}
 	case errors.As(err, &size):
 		return &engine.CallError{Type: "file_too_large",
-			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, path, float64(size.Size)/(1<<20))}
+			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB). Search it with grep_search, or run a command that prints a part of it.",
+				size.Limit>>20, path, float64(size.Size)/(1<<20))}
 	case errors.Is(err, fs.ErrNotExist):
 		return &engine.CallError{Type: "file_not_found", Message: "File not found: " + path, Display: "File not found."}
 	case errors.Is(err, workspace.ErrDirectory):
 		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + path}
+	case errors.Is(err, workspace.ErrIrregular):
+		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + path + irregular}
+	case errors.Is(err, workspace.ErrKernel):
+		return &engine.CallError{Type: "read_content_failure", Message: "Not a file of a disk: " + path + ofTheKernel}
 	}
 	why := err
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
@@ -181,6 +186,12 @@ func unread(path string, err error) error {
 	}
 	return &engine.CallError{Type: "read_content_failure", Message: fmt.Sprintf("Error reading file %s: %v", path, why)}
 }
+
+// What is said of files that are neither read nor written, after their names.
+const (
+	irregular   = ". Devices, pipes and sockets are left alone, since they may wait for ever or have no end. If you need what it gives, run a command that takes a limited part."
+	ofTheKernel = ". The kernel makes it up, and what it says of processes and of this machine is kept from the file tools. If you need it, run a command, which the user can judge."
+)
 
 // A view is some of the lines of a text. Lines are counted from 1, and a text
 // that ends with a line end has an empty line more.

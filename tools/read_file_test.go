@@ -132,7 +132,7 @@ func TestReadFileThatCanNotBeRead(t *testing.T) {
 	if err := os.Truncate(p.path("locked"), 20<<20+1); err != nil {
 		t.Fatal(err)
 	}
-	p.want(readFile(p.env), `{"file_path":"locked"}`, "file_too_large: File size exceeds the 20MB limit: $/locked (20.00MB)")
+	p.want(readFile(p.env), `{"file_path":"locked"}`, "file_too_large: File size exceeds the 20MB limit: $/locked (20.00MB). Search it with grep_search, or run a command that prints a part of it.")
 	if _, _, err := p.do(readFile(p.env), `{"file_path":"loop"}`); engine.ErrorType(err) != "read_content_failure" {
 		t.Errorf("got %v", err)
 	}

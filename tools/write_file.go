@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -93,7 +92,7 @@ func fresh(text string) string {
 type revision struct {
 	ws    *workspace.Workspace
 	path  string          // absolute, as named
-	real  string          // where that leads
+	place workspace.Place // where that leads; nothing else is read or written
 	file  *workspace.File // as it was read; nil if there was none
 	class string          // of failures that have none of their own
 
@@ -114,8 +113,12 @@ func revise(ws *workspace.Workspace, name, class string) (*revision, error) {
 }
 
 func (r *revision) read() error {
-	r.real = destination(r.path, 40)
-	file, err := r.ws.ReadText(r.path)
+	place, err := r.ws.Place(r.path)
+	if err != nil {
+		return r.unreadable(err)
+	}
+	r.place = place
+	file, err := place.ReadText()
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = nil, nil
 	}
@@ -140,7 +143,9 @@ func (r *revision) unreadable(err error) error {
 	case errors.Is(err, workspace.ErrBinary):
 		return &engine.CallError{Type: "read_content_failure", Message: "Cannot edit binary file: " + r.path}
 	case errors.Is(err, workspace.ErrIrregular):
-		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + r.path}
+		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + r.path + irregular}
+	case errors.Is(err, workspace.ErrKernel):
+		return &engine.CallError{Type: "read_content_failure", Message: "Not a file of a disk: " + r.path + ofTheKernel}
 	case errors.Is(err, fs.ErrPermission):
 		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path)}
 	}
@@ -157,7 +162,7 @@ func cause(err error) error {
 
 // propose makes text what the file will hold, if it can hold it.
 func (r *revision) propose(text string) error {
-	if file := inTheWay(r.ws, filepath.Dir(r.real)); file != "" {
+	if file := inTheWay(r.ws, filepath.Dir(r.place.Path())); file != "" {
 		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file)}
 	}
 	if r.format().BOM { // the file has one already
@@ -226,14 +231,14 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Title:  "edit " + oneLine(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
-		Grants: []engine.Grant{{Label: "edits of " + oneLine(name), Tool: "edit", Target: r.real}},
+		Grants: []engine.Grant{{Label: "edits of " + oneLine(name), Tool: "edit", Target: r.place.Path()}},
 		Draft:  &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args},
 	}
 	if r.file == nil {
 		in.Title = "create " + oneLine(name)
 	}
-	if r.real != r.path {
-		in.Paths = append(in.Paths, r.real)
+	if real := r.place.Path(); real != r.path {
+		in.Paths = append(in.Paths, real)
 	}
 	if r.diff == "" && r.file == nil {
 		in.Detail = "an empty file"
@@ -271,7 +276,7 @@ func (r *revision) write(ctx context.Context) error {
 	case is.file.Text != r.file.Text || is.file.Format != r.file.Format:
 		what = "was changed"
 	}
-	if is.real != r.real {
+	if is.place.Path() != r.place.Path() {
 		what = "was moved"
 	}
 	if what != "" {
@@ -279,7 +284,7 @@ func (r *revision) write(ctx context.Context) error {
 			Message: fmt.Sprintf("File %s by someone else after this call was prepared, so nothing was written: %s. Read it again before changing it.", what, r.path),
 			Display: "nothing written: the file " + what + " meanwhile"}
 	}
-	if err := r.ws.Write(r.path, r.text, r.format()); err != nil {
+	if err := is.place.Write(r.text, r.format()); err != nil {
 		return r.unwritable(err)
 	}
 	return nil
@@ -316,24 +321,4 @@ func (r *revision) result(said string) engine.Result {
 		Display: r.stat.String(),
 		Changes: []engine.Change{{Path: r.path, Added: r.stat.Added, Removed: r.stat.Removed}},
 	}
-}
-
-// destination returns where the absolute path leads when all symbolic links
-// are followed, also if there is nothing yet; links limits how many of them
-// may lead to nothing.
-func destination(path string, links int) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir := filepath.Dir(path)
-	if target, err := os.Readlink(path); err == nil && links > 0 {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && !filepath.IsAbs(target) {
-			target = filepath.Join(real, target)
-		}
-		return destination(target, links-1)
-	}
-	if dir == path {
-		return path
-	}
-	return filepath.Join(destination(dir, links), filepath.Base(path))
 }

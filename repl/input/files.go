@@ -199,11 +199,12 @@ func (f Files) look(ctx context.Context, r ref, name string) target {
 		if !filepath.IsAbs(plain) {
 			path = filepath.Join(root, plain)
 		}
+		path = filepath.Clean(path)
 		info, err := f.Workspace.Stat(path)
-		if err != nil {
+		if outside := (*workspace.OutsideError)(nil); err != nil && !(errors.As(err, &outside) && f.Workspace.There(path)) {
 			continue
 		}
-		return f.take(r, filepath.Clean(path), info)
+		return f.take(r, path, info)
 	}
 	if !r.literal && strings.Contains(name, "*") {
 		return f.glob(ctx, name)
@@ -212,7 +213,7 @@ func (f Files) look(ctx context.Context, r ref, name string) target {
 }
 
 // take returns the target that is the existing file or directory at path, if
-// it may be used.
+// it may be used. There is no info of what lies outside.
 func (f Files) take(r ref, path string, info fs.FileInfo) target {
 	refuse := func(why string) target {
 		if !r.mail {
@@ -226,6 +227,8 @@ func (f Files) take(r ref, path string, info fs.FileInfo) target {
 		return refuse("it is not in the workspace, or must not be read")
 	case err != nil:
 		return refuse(err.Error())
+	case info == nil: // it was outside just now
+		return target{}
 	}
 	if f.Workspace.Ignored(path, info.IsDir()) {
 		return refuse("an ignore file names it")

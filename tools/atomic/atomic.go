@@ -18,21 +18,48 @@ import (
 type File struct {
 	file *os.File
 	old  fs.FileInfo
+	name string   // of file
+	dir  *os.Root // that name is in; nil if it is a path
 }
 
 // Create begins a file in the directory of path. Of a file that it is to
 // replace, it gets the mode and, as far as the user may, the owner; old is nil
 // if there is none. A symbolic link at path would be replaced.
 func Create(path string, old fs.FileInfo) (*File, error) {
+	dir := filepath.Dir(path)
+	f := &File{old: old}
+	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
+		f.name = filepath.Join(dir, name)
+		return os.OpenFile(f.name, flags, mode)
+	})
+}
+
+// CreateIn is Create for a file in an open directory, which must stay open
+// until the File is ended. Commit then takes the name of the file in it.
+func CreateIn(dir *os.Root, old fs.FileInfo) (*File, error) {
+	f := &File{old: old, dir: dir}
+	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
+		f.name = name
+		return dir.OpenFile(name, flags, mode)
+	})
+}
+
+// create makes a file of a new name with the help of open.
+func (f *File) create(open func(name string, flags int, mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
 	mode := fs.FileMode(0o666) // less the umask
-	if old != nil {
+	if f.old != nil {
 		mode = 0o600 // until it has the mode of old
 	}
-	f, err := createTemp(filepath.Dir(path), mode)
-	if err != nil {
-		return nil, err
+	for range 100 {
+		f.file, err = open(fmt.Sprintf(".gemline-%016x", rand.Uint64()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
 	}
-	return &File{file: f, old: old}, nil
+	return nil, err
 }
 
 // Write adds b to the new content.
@@ -61,27 +88,28 @@ func (f *File) Commit(path string) error {
 	if err := f.file.Sync(); err != nil {
 		return err
 	}
-	if err := rename(f.file, path); err != nil {
+	if err := f.rename(path); err != nil {
 		return err
 	}
-	settle(filepath.Dir(path))
+	f.settle(path)
 	return nil
+}
+
+// move gives the file its last name.
+func (f *File) move(path string) error {
+	if f.dir != nil {
+		return f.dir.Rename(f.name, path)
+	}
+	return os.Rename(f.name, path)
 }
 
 // Discard gives the file up. After a Commit it does nothing.
 func (f *File) Discard() {
-	if f.file.Close() == nil {
-		os.Remove(f.file.Name())
+	switch {
+	case f.file.Close() != nil:
+	case f.dir != nil:
+		f.dir.Remove(f.name)
+	default:
+		os.Remove(f.name)
 	}
-}
-
-func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
-	for range 100 {
-		name := filepath.Join(dir, fmt.Sprintf(".gemline-%016x", rand.Uint64()))
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-	return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
 }

@@ -5,15 +5,16 @@ package atomic
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // rename puts f at path and closes it. After an error it is still open.
-func rename(f *os.File, path string) error {
-	if err := os.Rename(f.Name(), path); err != nil {
+func (f *File) rename(path string) error {
+	if err := f.move(path); err != nil {
 		return err
 	}
-	f.Close() // it is flushed
+	f.file.Close() // it is flushed
 	return nil
 }
 
@@ -31,9 +32,13 @@ func own(f *os.File, info fs.FileInfo) {
 	}
 }
 
-// settle makes a rename in dir last.
-func settle(dir string) {
-	if d, err := os.Open(dir); err == nil {
+// settle makes the rename to path last.
+func (f *File) settle(path string) {
+	open, dir := os.Open, filepath.Dir(path)
+	if f.dir != nil {
+		open, dir = f.dir.Open, "."
+	}
+	if d, err := open(dir); err == nil {
 		d.Sync() // some file systems can't
 		d.Close()
 	}

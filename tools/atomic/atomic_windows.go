@@ -7,15 +7,14 @@ import (
 
 // rename puts f at path and closes it, which must come first. After an error it
 // is open again.
-func rename(f *os.File, path string) error {
-	name := f.Name()
-	if err := f.Close(); err != nil {
+func (f *File) rename(path string) error {
+	if err := f.file.Close(); err != nil {
 		return err
 	}
-	err := os.Rename(name, path)
+	err := f.move(path)
 	if err != nil {
-		if again, oerr := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0); oerr == nil {
-			*f = *again
+		if again, oerr := f.reopen(os.O_RDWR | os.O_APPEND); oerr == nil {
+			f.file = again
 		}
 	}
 	return err
@@ -25,4 +24,12 @@ func rename(f *os.File, path string) error {
 func own(*os.File, fs.FileInfo) {}
 
 // settle does nothing: directories can't be flushed.
-func settle(string) {}
+func (*File) settle(string) {}
+
+// reopen opens the file by the name it was made with.
+func (f *File) reopen(flags int) (*os.File, error) {
+	if f.dir != nil {
+		return f.dir.OpenFile(f.name, flags, 0)
+	}
+	return os.OpenFile(f.name, flags, 0)
+}

@@ -10,7 +10,7 @@ import (
 // A grepper searches one file after the other with the same memory.
 type grepper struct {
 	q    *Query
-	over *Overlay
+	from Place
 	done <-chan struct{}
 	buf  []byte
 	fold []byte
@@ -25,14 +25,18 @@ const (
 // file returns the lines of the file at path that match. A file that is not
 // text has none.
 func (g *grepper) file(path string) []Match {
-	if n := g.over.find(path); n != nil {
+	p := g.from.reached(path)
+	if n := p.w.over.known(p.real); n != nil {
 		return g.written(path, n.now)
 	}
-	f, size, err := openRaw(path)
+	if p.dir == nil {
+		return nil
+	}
+	f, size, err := p.dir.Raw(p.rel)
 	if err != nil {
 		return nil
 	}
-	defer f.close()
+	defer f.Close()
 	var found []Match
 	line := 1 // of the beginning of buf
 	have := 0
@@ -48,7 +52,7 @@ func (g *grepper) file(path string) []Match {
 			}
 			g.buf = append(make([]byte, 0, 2*cap(g.buf)+chunk), g.buf[:have]...)
 		}
-		n, err := f.read(g.buf[have:cap(g.buf)])
+		n, err := f.Read(g.buf[have:cap(g.buf)])
 		have += n
 		if size -= int64(n); size == 0 && err == nil {
 			err = io.EOF // as the next read would say
@@ -58,7 +62,7 @@ func (g *grepper) file(path string) []Match {
 		}
 		b := g.buf[:have]
 		if line == 1 && len(found) == 0 && utf16Mark(b) {
-			return g.wide(path)
+			return g.wide(p, path)
 		}
 		if bytes.IndexByte(b[have-n:], 0) >= 0 {
 			return found // not text, at least from here on
@@ -100,13 +104,8 @@ func utf16Mark(b []byte) bool {
 }
 
 // wide searches a file that is not in single bytes.
-func (g *grepper) wide(path string) []Match {
-	f, info, err := openRegular(path, path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, err := readAll(f, info.Size(), MaxFile)
+func (g *grepper) wide(p Place, path string) []Match {
+	b, _, err := p.load(MaxFile)
 	if err != nil {
 		return nil
 	}

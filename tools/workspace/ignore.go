@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/tools/beneath"
 )
 
 const (
@@ -30,12 +32,12 @@ func (w *Workspace) Ignored(path string, dir bool) bool {
 
 // IgnoredBy is [Workspace.Ignored] with other rules.
 func (w *Workspace) IgnoredBy(path string, dir bool, rules Rules) bool {
-	root, rel, ok := w.rootOf(path)
-	if !ok || rel == "." {
+	root, rel := w.rootOf(path, nil)
+	if root == nil || rel == "." {
 		return false
 	}
-	s := w.scopeAt(root, rules)
-	here := root
+	here := root.Path()
+	s := w.scopeAt(here, rules)
 	for {
 		name, rest, more := strings.Cut(rel, string(filepath.Separator))
 		if s.ignores(filepath.Join(here, name), dir || more) {
@@ -90,7 +92,7 @@ func (w *Workspace) Complaints() (all []string) {
 
 // readable returns why the rules of an ignore file can't be read.
 func (w *Workspace) readable(path string) error {
-	f, info, err := openRegular(path, path)
+	f, info, err := w.open(path)
 	if err != nil {
 		return err
 	}
@@ -109,20 +111,10 @@ func cause(err error) error {
 	return err
 }
 
-// rootOf returns the innermost root that holds path.
-func (w *Workspace) rootOf(path string) (root, rel string, ok bool) {
-	for _, r := range w.Roots() {
-		if p, in := below(r, path); in && (!ok || len(r) > len(root)) {
-			root, rel, ok = r, p, true
-		}
-	}
-	return root, rel, ok
-}
-
 // A scope is the rules that hold for the entries of one directory.
 type scope struct {
 	rules Rules
-	over  *Overlay
+	w     *Workspace
 	own   []*list // our ignore files, the strongest first; they beat git's
 	git   *level  // of this directory, then of those above it up to the repository
 }
@@ -141,22 +133,22 @@ type list struct {
 
 // scopeAt returns the scope of a root's entries.
 func (w *Workspace) scopeAt(root string, rules Rules) *scope {
-	s := &scope{rules: rules, over: w.over}
+	s := &scope{rules: rules, w: w}
 	if rules.Git {
-		s.git = gitLevel(w.over, root)
+		s.git = gitLevel(w, root)
 	}
 	for _, name := range w.extra {
-		s.own = append(s.own, &list{base: root, rules: w.over.rules(join(root, name))})
+		s.own = append(s.own, &list{base: root, rules: w.rulesAt(join(root, name))})
 	}
 	if rules.Gemini {
-		s.own = append(s.own, &list{base: root, rules: w.over.rules(filepath.Join(root, geminiIgnore))})
+		s.own = append(s.own, &list{base: root, rules: w.rulesAt(filepath.Join(root, geminiIgnore))})
 	}
 	return s
 }
 
 // gitLevel returns the rules that git has for the entries of dir: its own and,
 // if it is in a repository, those of the directories above it there.
-func gitLevel(over *Overlay, dir string) *level {
+func gitLevel(w *Workspace, dir string) *level {
 	var up []string
 	for d := dir; ; d = filepath.Dir(d) {
 		up = append(up, d)
@@ -170,21 +162,21 @@ func gitLevel(over *Overlay, dir string) *level {
 	}
 	var l *level
 	for i := len(up) - 1; i >= 0; i-- {
-		l = l.enter(over, up[i], true, true)
+		l = l.enter(w, up[i], true, true)
 	}
 	return l
 }
 
 // enter returns the level of dir, which l's directory holds. Its last two
 // arguments tell whether dir may hold .git and .gitignore.
-func (l *level) enter(over *Overlay, dir string, git, ignore bool) *level {
+func (l *level) enter(w *Workspace, dir string, git, ignore bool) *level {
 	if git {
 		if exclude, ok := repository(dir); ok {
-			l = &level{list: list{base: dir, rules: over.rules(exclude)}}
+			l = &level{list: list{base: dir, rules: w.rulesAt(exclude)}}
 		}
 	}
 	if ignore {
-		if rules := over.rules(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
+		if rules := w.rulesAt(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
 			l = &level{list: list{base: dir, rules: rules}, up: l}
 		}
 	}
@@ -215,11 +207,11 @@ func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
 	if !s.rules.Git {
 		return s
 	}
-	git := s.git.enter(s.over, dir, hasGit, hasIgnore)
+	git := s.git.enter(s.w, dir, hasGit, hasIgnore)
 	if git == s.git {
 		return s
 	}
-	return &scope{rules: s.rules, over: s.over, git: git, own: s.own}
+	return &scope{rules: s.rules, w: s.w, git: git, own: s.own}
 }
 
 // ignores reports whether an entry of s's directory is to be passed over.
@@ -291,10 +283,10 @@ func readLine(name string) string {
 	return strings.TrimRight(line, "\r")
 }
 
-// readSmall returns the content of a regular file that belongs to git or to
-// us, nil if there is none or it is absurdly large.
+// readSmall returns the content of a regular file that belongs to git, nil if
+// there is none or it is absurdly large.
 func readSmall(name string) []byte {
-	f, info, err := openRegular(name, name)
+	f, info, err := openApart(name)
 	if err != nil {
 		return nil
 	}
@@ -306,12 +298,49 @@ func readSmall(name string) []byte {
 	return b
 }
 
-// rules returns what the ignore file at path says.
-func (o *Overlay) rules(path string) ruleset {
-	if n := o.find(path); n != nil && n.Size() <= maxRules {
-		return parseRules(n.now)
+// openApart opens a regular file anywhere. Its directory may be reached by
+// links, but it is none itself.
+func openApart(path string) (*os.File, fs.FileInfo, error) {
+	d, err := beneath.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
 	}
-	return parseRules(readSmall(path))
+	defer d.Close()
+	return d.File(filepath.Base(path))
+}
+
+// open opens an ignore file, in the workspace or above it. Only its directory
+// may be reached by links.
+func (w *Workspace) open(path string) (*os.File, fs.FileInfo, error) {
+	real, err := w.follow(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	if dir, rel := w.rootOf(filepath.Join(real, filepath.Base(path)), nil); dir != nil {
+		return dir.File(rel)
+	}
+	return openApart(path)
+}
+
+// rulesAt returns what the ignore file at path says.
+func (w *Workspace) rulesAt(path string) ruleset {
+	if w.over != nil {
+		if real, err := w.follow(filepath.Dir(path)); err == nil {
+			if n := w.over.known(filepath.Join(real, filepath.Base(path))); n != nil && n.Size() <= maxRules {
+				return parseRules(n.now)
+			}
+		}
+	}
+	f, info, err := w.open(path)
+	if err != nil {
+		return ruleset{}
+	}
+	defer f.Close()
+	b, err := readAll(f, info.Size(), maxRules)
+	if err != nil {
+		return ruleset{}
+	}
+	return parseRules(b)
 }
 
 // Top returns the top of the git repository that dir lies in, or dir if it

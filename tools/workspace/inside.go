@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"gemline/tools/beneath"
 )
 
 // caseless tells that file names differing in case name the same file.
@@ -42,7 +44,7 @@ func (w *Workspace) Resolve(name string) (string, error) {
 			path = w.abs(bare)
 		}
 	}
-	if _, err := w.real(path); err != nil {
+	if _, err := w.Place(path); err != nil {
 		return path, err
 	}
 	return path, nil
@@ -58,46 +60,42 @@ func (w *Workspace) abs(name string) string {
 // Contains reports whether the absolute path lies in the workspace and may be
 // touched.
 func (w *Workspace) Contains(path string) bool {
-	_, err := w.real(path)
+	_, err := w.Place(path)
 	return err == nil
 }
 
-// real returns where path leads when all symbolic links are followed, if that
-// is in the workspace.
-func (w *Workspace) real(path string) (string, error) {
+// locate is [Workspace.Place] as far as the links in path do not change: else
+// the error is [beneath.ErrLink].
+func (w *Workspace) locate(path string) (Place, error) {
 	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.temp}
-	real, err := follow(path)
+	real, err := w.follow(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errLoop) {
 		// Where it leads can't be known. If it is named inside, the caller
 		// is better told why it can't be opened.
 		if w.holds(path) {
-			return "", err
+			return Place{}, err
 		}
-		return "", outside
+		return Place{}, outside
 	}
 	if err != nil {
-		return "", err
+		return Place{}, err
 	}
 	if w.temp != "" {
-		if _, ok := below(w.temp, real); ok {
-			return real, nil
+		if rel, ok := below(w.temp, real); ok {
+			return Place{w: w, dir: w.tempDir(), rel: rel, real: real, name: path}, nil
 		}
 	}
-	if !w.holds(real) || !w.plain(path) {
-		return "", outside
+	if dir, rel := w.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
+		return Place{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
-	return real, nil
+	return Place{}, outside
 }
 
 // holds reports whether path, links aside, lies in a root and has no withheld
 // name below it.
 func (w *Workspace) holds(path string) bool {
-	for _, root := range w.Roots() {
-		if rel, ok := below(root, path); ok && !withheldIn(rel) {
-			return true
-		}
-	}
-	return false
+	dir, _ := w.rootOf(path, func(rel string) bool { return !withheldIn(rel) })
+	return dir != nil
 }
 
 // plain reports whether the spelling of path goes through no withheld name.
@@ -153,14 +151,24 @@ var errLoop = errors.New("too many levels of symbolic links")
 
 // follow returns where the absolute path leads when all symbolic links are
 // followed. What does not exist is taken as named, so that a link to a missing
-// file leads to the missing file.
-func follow(path string) (string, error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real, nil
-	}
+// file leads to the missing file. Below the directories of the Workspace it
+// looks through their handles, so that these lie at their paths whatever lies
+// there now.
+func (w *Workspace) follow(path string) (string, error) {
+	path = filepath.Clean(path)
 	volume := filepath.VolumeName(path)
-	done := volume + string(filepath.Separator)
-	todo := strings.Split(filepath.Clean(path)[len(volume):], string(filepath.Separator))
+	done, rest := volume+string(filepath.Separator), path[len(volume):]
+	if dir, rel := w.dirOf(path); dir != nil {
+		info, err := dir.Lstat(rel)
+		if err == nil && info.Mode()&fs.ModeSymlink == 0 || err != nil && missing(err) {
+			return path, nil // no link on the way, as nearly always
+		}
+		done, rest = filepath.Clean(path[:len(path)-len(rel)]), rel
+		if rel == "." {
+			return "", err
+		}
+	}
+	todo := strings.Split(rest, string(filepath.Separator))
 	for links := 0; len(todo) > 0; {
 		part := todo[0]
 		todo = todo[1:]
@@ -172,20 +180,16 @@ func follow(path string) (string, error) {
 			continue
 		}
 		next := filepath.Join(done, part)
-		info, err := os.Lstat(next)
-		if err != nil && !missing(err) {
+		target, err := w.readlink(next)
+		if err != nil {
 			return "", err
 		}
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		if target == "" {
 			done = next
 			continue
 		}
 		if links++; links > 100 {
 			return "", &fs.PathError{Op: "open", Path: path, Err: errLoop}
-		}
-		target, err := os.Readlink(next)
-		if err != nil {
-			return "", err
 		}
 		if filepath.IsAbs(target) {
 			v := filepath.VolumeName(target)
@@ -195,4 +199,27 @@ func follow(path string) (string, error) {
 		todo = append(strings.FieldsFunc(target, isSeparator), todo...)
 	}
 	return done, nil
+}
+
+// readlink returns where the link at path leads, "" if there is none. Only the
+// last element of path may be a link.
+func (w *Workspace) readlink(path string) (string, error) {
+	lstat, read, name := os.Lstat, os.Readlink, path
+	if dir, rel := w.dirOf(path); dir != nil {
+		lstat, read, name = dir.Lstat, dir.Readlink, rel
+	}
+	info, err := lstat(name)
+	switch {
+	case err != nil && missing(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink == 0:
+		return "", nil
+	}
+	target, err := read(name)
+	if err != nil {
+		return "", errors.Join(beneath.ErrLink, err) // it is one no more
+	}
+	return target, nil
 }

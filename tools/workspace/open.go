@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"syscall"
-	"time"
+
+	"gemline/tools/beneath"
 )
 
 // MaxFile is the size of the largest file that is read.
@@ -15,15 +15,14 @@ const MaxFile = 20 << 20
 
 // Why a file can't be used, beside the errors of [io/fs].
 var (
-	ErrDirectory   = errors.New("is a directory")
+	ErrDirectory   = beneath.ErrDirectory
 	ErrNoDirectory = errors.New("is not a directory")
-	ErrIrregular   = errors.New("is not a regular file")
+	ErrIrregular   = beneath.ErrIrregular
+	ErrKernel      = beneath.ErrKernel
 	ErrBinary      = errors.New("is not text")
 	ErrFull        = errors.New("no space left on device")
+	ErrMoved       = errors.New("it, or a directory above it, is being moved or replaced by a link")
 )
-
-// longest is how long a file that can make its reader wait may be read.
-const longest = 10 * time.Second
 
 // A SizeError is a file too large to be read.
 type SizeError struct {
@@ -36,57 +35,25 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("read %s: %.2f MB are more than the limit of %d MB", e.Path, float64(e.Size)/(1<<20), e.Limit>>20)
 }
 
-// openRegular is the one place that opens files for reading. It never waits
-// for the other end of a pipe and has no effect on a device. The real path has
-// no links left; name is for errors.
-func openRegular(real, name string) (*os.File, fs.FileInfo, error) {
-	// Opening a device may already do something, so look first; and look
-	// again at what was opened.
-	info, err := os.Lstat(real)
-	if err != nil {
-		return nil, nil, rename(err, name)
-	}
-	if err := regular(info); err != nil {
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	f, err := os.OpenFile(real, os.O_RDONLY|careful, 0)
-	if err != nil {
-		return nil, nil, rename(err, name)
-	}
-	info, err = f.Stat()
-	if err == nil {
-		err = regular(info)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	// Some files are read like a pipe and only say that they are regular,
-	// such as /proc/kmsg; for all others there is no deadline.
-	f.SetReadDeadline(time.Now().Add(longest))
-	return f, info, nil
-}
+// A GoneError tells that a directory of the workspace was removed.
+type GoneError struct{ Root string }
 
-func regular(info fs.FileInfo) error {
-	switch {
-	case info.IsDir():
-		return ErrDirectory
-	case !info.Mode().IsRegular():
-		return ErrIrregular
-	}
-	return nil
+// Error says which directory, and what to do.
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("the workspace directory %s was removed or replaced since gemline began; start gemline again to work in a new one", e.Root)
 }
 
 // rename makes err speak of name instead of where it leads. A file below what
 // is no directory does not exist.
 func rename(err error, name string) error {
+	op, why := "open", err
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		if missing(pe.Err) {
-			return &fs.PathError{Op: pe.Op, Path: name, Err: fs.ErrNotExist}
-		}
-		return &fs.PathError{Op: pe.Op, Path: name, Err: pe.Err}
+		op, why = pe.Op, pe.Err
 	}
-	return err
+	if errors.Is(why, syscall.ENOTDIR) {
+		why = syscall.ENOENT
+	}
+	return &fs.PathError{Op: op, Path: name, Err: why}
 }
 
 // missing reports whether err says that a file or one of its parents is not
@@ -97,33 +64,14 @@ func missing(err error) bool {
 
 // ReadBytes returns the content of the regular file at path, if it has no more
 // than limit bytes. Its errors are those of [io/fs], an [*OutsideError], an
-// [*SizeError], [ErrDirectory] or [ErrIrregular].
-func (w *Workspace) ReadBytes(path string, limit int64) ([]byte, fs.FileInfo, error) {
-	real, err := w.real(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return w.over.read(real, path, limit)
-}
-
-// readFile returns the content of the file on disk at real, which has no links
-// left, if it has no more than limit bytes; name is for errors.
-func readFile(real, name string, limit int64) ([]byte, fs.FileInfo, error) {
-	f, info, err := openRegular(real, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	b, err := readAll(f, info.Size(), limit)
-	if err != nil {
-		if se := (*SizeError)(nil); errors.As(err, &se) {
-			se.Path = name
-			se.Size = max(se.Size, info.Size())
-			return nil, info, se
-		}
-		return nil, info, rename(err, name)
-	}
-	return b, info, nil
+// [*SizeError], a [*GoneError], [ErrDirectory], [ErrIrregular], [ErrKernel] or
+// [ErrMoved].
+func (w *Workspace) ReadBytes(path string, limit int64) (b []byte, info fs.FileInfo, err error) {
+	err = w.at(path, func(p Place) (err error) {
+		b, info, err = p.read(limit)
+		return err
+	})
+	return b, info, err
 }
 
 // readAll reads f, which says that it has size bytes. Some files have more

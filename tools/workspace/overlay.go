@@ -3,7 +3,7 @@ package workspace
 import (
 	"bytes"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,13 +18,12 @@ import (
 // concurrent use.
 //
 // Everything that this package does with a file of the workspace goes through
-// the methods below, so no reader can miss what was written. An Overlay knows
-// files by their real paths. It holds no links, so where a path leads is for
-// the disk to say.
+// a [Place], so no reader can miss what was written. An Overlay knows files by
+// their real paths. It holds no links, so where a path leads is for the disk to
+// say.
 type Overlay struct {
-	mu    sync.RWMutex
-	dirs  map[string]map[string]*node // by directory and name
-	names map[string]bool             // in any directory
+	mu   sync.RWMutex
+	dirs map[string]map[string]*node // by directory and name
 }
 
 // A Change is a file that was written, as it was and as it is now.
@@ -69,22 +68,26 @@ func (n *node) ModTime() time.Time { return n.time }
 func (n *node) IsDir() bool        { return n.mode.IsDir() }
 func (n *node) Sys() any           { return nil }
 
-// find returns what was written at path, the directory of which may be reached
-// by links, or nil.
-func (o *Overlay) find(path string) *node {
+// known returns what was written at a real path, or nil.
+func (o *Overlay) known(real string) *node {
 	if o == nil {
 		return nil
 	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if !o.names[alike(filepath.Base(path))] { // most are not, and links cost time
+	if len(o.dirs) == 0 {
 		return nil
 	}
-	dir, err := follow(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	return o.at(filepath.Join(dir, filepath.Base(path)))
+	return o.at(real)
+}
+
+// in returns what was written in the directory at a real path, by names, and
+// whether the directory is known at all.
+func (o *Overlay) in(real string) (map[string]*node, bool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	names, there := o.dirs[alike(real)]
+	return maps.Clone(names), there
 }
 
 // at returns what was written at a real path. The lock is held.
@@ -100,26 +103,6 @@ func alike(name string) string {
 	return name
 }
 
-// lstat is [os.Lstat].
-func (o *Overlay) lstat(path string) (fs.FileInfo, error) {
-	if n := o.find(path); n != nil {
-		return n, nil
-	}
-	return os.Lstat(path)
-}
-
-// stat is [os.Stat].
-func (o *Overlay) stat(path string) (fs.FileInfo, error) {
-	if o != nil {
-		if real, err := follow(path); err == nil {
-			if n := o.find(real); n != nil {
-				return named{n, filepath.Base(path)}, nil
-			}
-		}
-	}
-	return os.Stat(path)
-}
-
 // named is a file that was reached by another name than its own.
 type named struct {
 	fs.FileInfo
@@ -128,67 +111,21 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// list returns what the directory at path holds, in no order; the path may be
-// a link only if linked. There may be entries beside an error.
-func (o *Overlay) list(path string, linked bool) (entries []fs.DirEntry, err error) {
-	d, err := openDir(path, linked)
-	if err == nil {
-		entries, err = d.ReadDir(-1)
-		d.Close()
-	}
-	if o == nil || err != nil && !missing(err) {
-		return entries, err
-	}
-	real, ferr := follow(path)
-	if ferr != nil {
-		return entries, err
-	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	written, there := o.dirs[alike(real)]
-	if !there {
-		return entries, err
-	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[alike(e.Name())] != nil })
-	for _, n := range written {
-		entries = append(entries, fs.FileInfoToDirEntry(n))
-	}
-	return entries, nil
-}
-
-// read returns the content of the regular file at real, which has no links
-// left, if it has no more than limit bytes; name is for errors.
-func (o *Overlay) read(real, name string, limit int64) ([]byte, fs.FileInfo, error) {
-	n := o.find(real)
-	switch {
-	case n == nil:
-		return readFile(real, name, limit)
-	case n.IsDir():
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: ErrDirectory}
-	case n.Size() > limit:
-		return nil, n, &SizeError{Path: name, Size: n.Size(), Limit: limit}
-	}
-	return bytes.Clone(n.now), n, nil
-}
-
-// put makes b the content of the file at real, which has no links left.
-func (o *Overlay) put(real string, b []byte) error {
-	if o == nil {
-		return writeFile(real, b)
-	}
+// put makes b the content of the file at p.
+func (o *Overlay) put(p Place, b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := &node{path: real, mode: 0o644, made: true}
-	if was := o.at(real); was != nil {
+	n := &node{path: p.real, mode: 0o644, made: true}
+	if was := o.at(p.real); was != nil {
 		if was.IsDir() {
 			return ErrDirectory
 		}
 		*n = *was
-	} else if err := n.load(); err != nil {
+	} else if err := n.load(p); err != nil {
 		return err
 	}
 	n.now, n.time = bytes.Clone(b), time.Now()
-	todo, err := o.parents(real)
+	todo, err := o.parents(p)
 	if err != nil {
 		return err
 	}
@@ -199,34 +136,28 @@ func (o *Overlay) put(real string, b []byte) error {
 	return nil
 }
 
-// load takes over what the disk has at n's path, if anything.
-func (n *node) load() error {
-	info, err := os.Lstat(n.path)
-	if missing(err) {
+// load takes over what the disk has at p, if anything.
+func (n *node) load(p Place) error {
+	old, info, err := p.load(MaxFile)
+	if err != nil && missing(err) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if err := regular(info); err != nil {
-		return err
-	}
-	n.old, info, err = readFile(n.path, n.path, MaxFile)
 	if err == nil {
-		n.made, n.mode = false, info.Mode()
+		n.old, n.made, n.mode = old, false, info.Mode()
 	}
 	return err
 }
 
-// parents returns the directories that path lies in and that are nowhere yet.
-// The lock is held.
-func (o *Overlay) parents(path string) (todo []string, err error) {
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+// parents returns the directories that p lies in and that are nowhere yet. The
+// lock is held.
+func (o *Overlay) parents(p Place) (todo []string, err error) {
+	for p.rel != "." {
+		p.rel, p.real = filepath.Dir(p.rel), filepath.Dir(p.real)
 		var info fs.FileInfo
-		if n := o.at(dir); n != nil {
+		if n := o.at(p.real); n != nil {
 			info = n
-		} else if info, err = os.Lstat(dir); missing(err) {
-			todo = append(todo, dir)
+		} else if info, err = p.disk(); err != nil && missing(err) {
+			todo = append(todo, p.real)
 			continue
 		} else if err != nil {
 			return nil, err
@@ -243,10 +174,10 @@ func (o *Overlay) parents(path string) (todo []string, err error) {
 func (o *Overlay) add(n *node) {
 	dir, name := alike(filepath.Dir(n.path)), alike(filepath.Base(n.path))
 	if o.dirs == nil {
-		o.dirs, o.names = map[string]map[string]*node{}, map[string]bool{}
+		o.dirs = map[string]map[string]*node{}
 	}
 	if o.dirs[dir] == nil {
 		o.dirs[dir] = map[string]*node{}
 	}
-	o.dirs[dir][name], o.names[name] = n, true
+	o.dirs[dir][name] = n
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,7 +73,7 @@ func kind(err error) string {
 		return "none"
 	case errors.As(err, &outside):
 		return "outside"
-	case errors.Is(err, ErrDirectory), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, ErrDirectory), errors.Is(err, ErrNoDirectory):
 		return "directory"
 	}
 	return err.Error()

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -38,58 +39,67 @@ type Match struct {
 // of their paths, files by name, so that a limit always gives the same lines.
 // What can't be read is passed over.
 func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, error) {
-	files, err := w.searchable(ctx, dir, q)
+	from, files, err := w.searchable(ctx, dir, q)
 	if err != nil {
 		return nil, err
 	}
-	return q.search(ctx, files, w.over)
+	return q.search(ctx, from, files)
 }
 
-// searchable lists the files that q is about.
-func (w *Workspace) searchable(ctx context.Context, dir string, q Query) ([]string, error) {
-	real, err := w.real(dir)
+// searchable lists the files that q is about, and returns where dir leads.
+func (w *Workspace) searchable(ctx context.Context, dir string, q Query) (from Place, files []string, err error) {
+	one := false
+	err = w.at(dir, func(p Place) error {
+		info, err := p.stat()
+		from, one = p, err == nil && info.Mode().IsRegular()
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return from, nil, err
 	}
-	if n := w.over.find(real); n != nil && !n.IsDir() {
-		return []string{real}, nil
-	}
-	f, _, err := openRegular(real, dir)
-	if err == nil {
-		f.Close()
-		return []string{real}, nil
+	if one {
+		from.name = from.real
+		return from, []string{from.real}, nil
 	}
 	o := WalkOptions{Rules: q.Rules, byName: true, Skip: q.Skip, Keep: func(path string, t fs.FileMode) bool {
-		return t.IsRegular() && (q.Only == nil || q.Only[path] || w.over.find(path) != nil) && (q.Keep == nil || q.Keep(path))
+		return t.IsRegular() && (q.Only == nil || q.Only[path] || w.over.known(from.reached(path).real) != nil) && (q.Keep == nil || q.Keep(path))
 	}}
 	var dirs []batch
 	n := 0
 	for b := range w.batches(ctx, dir, o) {
 		if b.err != nil && b.dir == dir {
-			return nil, b.err
+			return from, nil, b.err
 		}
 		dirs = append(dirs, b)
 		n += len(b.entries)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return from, nil, err
 	}
 	slices.SortFunc(dirs, func(a, b batch) int { return strings.Compare(a.dir, b.dir) })
-	files := make([]string, 0, n)
+	files = make([]string, 0, n)
 	for _, b := range dirs {
 		for _, e := range b.entries {
 			files = append(files, e.Path)
 		}
 	}
-	return files, nil
+	return from, files, nil
+}
+
+// reached returns the place that a walk from p came across and named path.
+func (p Place) reached(path string) Place {
+	if path == p.name {
+		return p
+	}
+	return p.below(strings.TrimPrefix(path[len(p.name):], string(filepath.Separator)))
 }
 
 // block is how many files a searcher takes at once, and window how many blocks
 // may wait for their turn to be collected.
 const block, window = 16, 512
 
-// search looks through files and returns what it found in their order.
-func (q *Query) search(ctx context.Context, files []string, over *Overlay) ([]Match, error) {
+// search looks through files, which lie where from is, and returns what it found in their order.
+func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match, error) {
 	type result struct {
 		block int
 		lines []Match
@@ -104,7 +114,7 @@ func (q *Query) search(ctx context.Context, files []string, over *Overlay) ([]Ma
 	for range 2 * runtime.NumCPU() {
 		wg.Go(func() {
 			defer fell.catch(enough)
-			g := &grepper{q: q, over: over, done: inner.Done()}
+			g := &grepper{q: q, from: from, done: inner.Done()}
 			for {
 				select {
 				case ahead <- struct{}{}:

@@ -30,6 +30,11 @@ func (w *Workspace) ReadText(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decoded(path, b, info)
+}
+
+// decoded returns the text of the file at path.
+func decoded(path string, b []byte, info fs.FileInfo) (*File, error) {
 	text, format, err := Decode(b)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}

@@ -85,7 +85,6 @@ type batch struct {
 // A walker is the work that is left of a walk.
 type walker struct {
 	o    WalkOptions
-	over *Overlay
 	mu   sync.Mutex
 	wake sync.Cond
 	todo []pending // the last first, which keeps it short
@@ -94,7 +93,8 @@ type walker struct {
 }
 
 type pending struct {
-	path    string
+	Place
+	path    string // as the walk names it
 	scope   *scope // of the directory above, unless it is the first
 	first   bool
 	ignored bool
@@ -123,7 +123,8 @@ func (w *Workspace) walk(ctx context.Context, dir string, o WalkOptions, yield f
 // ctx is done.
 func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
-		if _, err := w.real(dir); err != nil {
+		at, err := w.Place(dir)
+		if err != nil {
 			yield(batch{dir: dir, err: err})
 			return
 		}
@@ -131,7 +132,7 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 		if o.Rules != nil {
 			rules = *o.Rules
 		}
-		wk := &walker{o: o, over: w.over, todo: []pending{{path: dir, scope: w.scopeOf(dir, rules), first: true}}}
+		wk := &walker{o: o, todo: []pending{{Place: at, path: dir, scope: w.scopeOf(dir, rules), first: true}}}
 		wk.wake.L = &wk.mu
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
@@ -161,17 +162,18 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 
 // scopeOf returns the scope of dir's entries.
 func (w *Workspace) scopeOf(dir string, rules Rules) *scope {
-	root, rel, ok := w.rootOf(dir)
-	if !ok {
+	root, rel := w.rootOf(dir, nil)
+	if root == nil {
 		return w.scopeAt(dir, rules)
 	}
-	s := w.scopeAt(root, rules)
+	here := root.Path()
+	s := w.scopeAt(here, rules)
 	if rel == "." {
 		return s
 	}
 	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
-		root = filepath.Join(root, part)
-		s = s.enter(root)
+		here = filepath.Join(here, part)
+		s = s.enter(here)
 	}
 	return s
 }
@@ -231,8 +233,8 @@ func (wk *walker) next() (pending, bool) {
 // read returns what p holds and which directories are to be read next.
 func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 	b := batch{dir: p.path}
-	found, err := wk.over.list(p.path, p.first)
-	if b.err = err; found == nil {
+	found, err := p.list()
+	if b.err = p.blame(err); found == nil {
 		return b, nil
 	}
 	s := p.scope
@@ -262,14 +264,14 @@ func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 			continue
 		}
 		if isDir && (!ignored || wk.o.Under) {
-			dirs = append(dirs, pending{path: path, scope: s, ignored: ignored})
+			dirs = append(dirs, pending{Place: p.below(name), path: path, scope: s, ignored: ignored})
 		}
 		if isDir && !wk.o.Dirs || wk.o.Keep != nil && !wk.o.Keep(path, e.Type()) {
 			continue
 		}
 		entry := Entry{Path: path, Type: e.Type(), Ignored: ignored}
 		if wk.o.Info {
-			entry.Info, _ = e.Info()
+			entry.Info, _ = p.below(name).lstat()
 		}
 		b.entries = append(b.entries, entry)
 	}

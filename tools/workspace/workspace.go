@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/tools/beneath"
 )
 
 // Config says what belongs to a Workspace.
@@ -31,8 +33,9 @@ type Workspace struct {
 	extra []string
 	over  *Overlay
 
-	mu    sync.RWMutex
-	roots []string // real paths
+	mu      sync.RWMutex
+	roots   []*beneath.Dir // opened at their real paths
+	tempNow *beneath.Dir   // at temp; nil if it was not there when it was looked for
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the
@@ -56,7 +59,7 @@ func New(cfg Config) (*Workspace, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.temp, err = follow(abs); err != nil {
+		if w.temp, err = w.follow(abs); err != nil {
 			return nil, err
 		}
 	}
@@ -82,17 +85,91 @@ func (w *Workspace) Add(dir string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !slices.Contains(w.roots, real) {
-		w.roots = append(slices.Clip(w.roots), real)
+	if slices.ContainsFunc(w.roots, func(d *beneath.Dir) bool { return d.Path() == real }) {
+		return nil
 	}
-	return nil
+	d, err := beneath.Open(real)
+	if err == nil {
+		w.roots = append(slices.Clip(w.roots), d)
+	}
+	return err
 }
 
 // Roots returns the real paths of the roots, the working directory first.
 func (w *Workspace) Roots() []string {
+	dirs := w.dirs()
+	paths := make([]string, len(dirs))
+	for i, d := range dirs {
+		paths[i] = d.Path()
+	}
+	return paths
+}
+
+func (w *Workspace) dirs() []*beneath.Dir {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return slices.Clone(w.roots)
+	return w.roots
+}
+
+// rootOf returns the innermost root that holds path, of those that may say so
+// of what is below them, and where it is there.
+func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *beneath.Dir, rel string) {
+	for _, d := range w.dirs() {
+		if p, in := below(d.Path(), path); in && (root == nil || len(d.Path()) > len(root.Path())) && (may == nil || may(p)) {
+			root, rel = d, p
+		}
+	}
+	return root, rel
+}
+
+// dirOf is rootOf, but counts the temporary directory as well.
+func (w *Workspace) dirOf(path string) (dir *beneath.Dir, rel string) {
+	dir, rel = w.rootOf(path, nil)
+	if w.temp == "" || dir != nil && len(dir.Path()) > len(w.temp) {
+		return dir, rel
+	}
+	if p, in := below(w.temp, path); in {
+		if temp := w.tempDir(); temp != nil {
+			return temp, p
+		}
+	}
+	return dir, rel
+}
+
+// tempDir returns the temporary directory, nil if it is not there. It may have
+// been made, or made again, since it was last asked for.
+func (w *Workspace) tempDir() *beneath.Dir {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tempNow == nil || w.tempNow.Gone() {
+		w.tempNow = nil
+		// It may be made by whoever works there, so a link is not followed.
+		info, err := os.Lstat(w.temp)
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return nil
+		}
+		d, err := beneath.Open(w.temp)
+		if err != nil {
+			return nil
+		}
+		if is, err := d.Lstat("."); err != nil || !os.SameFile(info, is) {
+			d.Close()
+			return nil
+		}
+		w.tempNow = d
+	}
+	return w.tempNow
+}
+
+// makeTemp is tempDir, but makes it.
+func (w *Workspace) makeTemp() (*beneath.Dir, error) {
+	if err := os.MkdirAll(w.temp, 0o700); err != nil {
+		return nil, err
+	}
+	if d := w.tempDir(); d != nil {
+		return d, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: w.temp, Err: fs.ErrNotExist}
 }
 
 // Temp returns the real path of the temporary directory, or "".
@@ -105,7 +182,7 @@ func (w *Workspace) Rel(path string) string {
 	if rel, ok := below(root, path); ok {
 		return filepath.ToSlash(rel)
 	}
-	if real, err := follow(path); err == nil {
+	if real, err := w.follow(path); err == nil {
 		if rel, ok := below(root, real); ok {
 			return filepath.ToSlash(rel)
 		}
@@ -113,29 +190,56 @@ func (w *Workspace) Rel(path string) string {
 	return path
 }
 
-// Stat is [os.Stat], and Lstat is [os.Lstat], but see what was written to the
-// Overlay. They are for the properties of a file: whether it may be touched is
-// another question.
-func (w *Workspace) Stat(path string) (fs.FileInfo, error) { return w.over.stat(path) }
+// Stat describes the file that path leads to, with what was written to the
+// Overlay. Its errors are those of [io/fs], an [*OutsideError], a [*GoneError]
+// or [ErrMoved].
+func (w *Workspace) Stat(path string) (info fs.FileInfo, err error) {
+	err = w.at(path, func(p Place) (err error) {
+		info, err = p.stat()
+		return err
+	})
+	if err == nil && info.Name() != filepath.Base(path) {
+		info = named{info, filepath.Base(path)}
+	}
+	return info, err
+}
 
-// Lstat is [Workspace.Stat] for a link itself.
-func (w *Workspace) Lstat(path string) (fs.FileInfo, error) { return w.over.lstat(path) }
+// There reports whether something lies at path, be it outside.
+func (w *Workspace) There(path string) bool {
+	if _, err := w.Lstat(path); err == nil {
+		return true
+	}
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Lstat is [Workspace.Stat] for what may be a link itself.
+func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
+	if dir, rel := w.rootOf(path, nil); dir != nil && rel == "." {
+		return w.Stat(path)
+	}
+	err = w.at(filepath.Dir(path), func(p Place) (err error) {
+		info, err = p.below(filepath.Base(path)).lstat()
+		return err
+	})
+	return info, err
+}
 
 // ReadDir returns the entries of the directory at path that may be touched, in
-// no order. Its errors are those of [io/fs], an [*OutsideError] or
-// [ErrNoDirectory].
-func (w *Workspace) ReadDir(path string) ([]fs.DirEntry, error) {
-	if _, err := w.real(path); err != nil {
-		return nil, err
-	}
-	info, err := w.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, ErrNoDirectory
-	}
-	entries, err := w.over.list(path, true)
+// no order. Their Info is not to be used. Its errors are those of
+// [Workspace.Stat] and [ErrNoDirectory].
+func (w *Workspace) ReadDir(path string) (entries []fs.DirEntry, err error) {
+	err = w.at(path, func(p Place) error {
+		info, err := p.stat()
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return ErrNoDirectory
+		}
+		entries, err = p.list()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

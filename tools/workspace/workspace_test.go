@@ -52,6 +52,7 @@ func open(t testing.TB, cfg Config) *Workspace {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(w.close)
 	return w
 }
 
@@ -125,5 +126,15 @@ func TestResolve(t *testing.T) {
 	}
 	if _, err := w.Resolve("loop"); err == nil {
 		t.Error("a loop was resolved")
+	}
+}
+
+// close lets go of the directories.
+func (w *Workspace) close() {
+	for _, d := range w.dirs() {
+		d.Close()
+	}
+	if w.tempNow != nil {
+		w.tempNow.Close()
 	}
 }

@@ -1,0 +1,289 @@
+// Package beneath reaches what lies below a directory that was opened once,
+// and follows no link on the way.
+//
+// Who may touch which file is judged by its name, and what is judged has to be
+// what is touched, also while somebody else renames directories and puts links
+// in their place. So a name is judged first, with its links followed, and is
+// then reached from the open directory by its elements, none of which may be a
+// link by then. If one is, the error is [ErrLink], and there is another name
+// to be judged.
+//
+// A [Dir] stays the directory that was opened, wherever that is moved to.
+package beneath
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Why a file can't be used, beside the errors of [io/fs].
+var (
+	ErrLink      = errors.New("is a link, or lies behind one")
+	ErrDirectory = errors.New("is a directory")
+	ErrIrregular = errors.New("is not a regular file")
+	ErrKernel    = errors.New("is made up by the kernel and is no file of a disk")
+)
+
+// longest is how long a file that can make its reader wait may be read.
+const longest = 10 * time.Second
+
+// A Dir is an open directory. It is safe for concurrent use. Names of files
+// below it are relative, clean, and in the system's spelling; "." is the
+// directory itself. Errors name files by their whole paths.
+type Dir struct {
+	path  string
+	root  *os.Root
+	quick quick
+}
+
+// Open opens the directory at path, which may be a link.
+func Open(path string) (*Dir, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{path: path, root: root}
+	d.quick.open(root)
+	return d, nil
+}
+
+// Close closes the directory. What was opened below it stays open.
+func (d *Dir) Close() error {
+	d.quick.close()
+	return d.root.Close()
+}
+
+// Path returns the path that the directory was opened at.
+func (d *Dir) Path() string { return d.path }
+
+// Gone reports whether the directory was removed.
+func (d *Dir) Gone() bool {
+	info, err := d.root.Stat(".")
+	return err != nil || links(info) == 0
+}
+
+// Lstat describes the file called name, which may be a link.
+func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
+	info, err := d.lstat(name)
+	return info, d.blame(err, "stat", name)
+}
+
+func (d *Dir) lstatSlow(name string) (fs.FileInfo, error) {
+	at, err := d.sub(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	return at.Lstat(filepath.Base(name))
+}
+
+// Readlink returns where the link called name leads.
+func (d *Dir) Readlink(name string) (string, error) {
+	at, err := d.sub(filepath.Dir(name))
+	if err != nil {
+		return "", d.blame(err, "readlink", name)
+	}
+	defer at.Close()
+	to, err := at.Readlink(filepath.Base(name))
+	return to, d.blame(err, "readlink", name)
+}
+
+// File opens the regular file called name for reading. It never waits for the
+// other end of a pipe and has no effect on a device.
+func (d *Dir) File(name string) (*os.File, fs.FileInfo, error) {
+	f, info, err := d.file(name)
+	if err != nil {
+		return nil, nil, d.blame(err, "open", name)
+	}
+	// Some files are read like a pipe and only say that they are regular; for
+	// all others there is no deadline.
+	f.SetReadDeadline(time.Now().Add(longest))
+	return f, info, nil
+}
+
+func (d *Dir) fileSlow(name string) (*os.File, fs.FileInfo, error) {
+	at, err := d.sub(filepath.Dir(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer at.Close()
+	was, err := at.Lstat(filepath.Base(name)) // opening a device may already do something
+	if err == nil {
+		err = Regular(was)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := at.OpenFile(filepath.Base(name), os.O_RDONLY|careful, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !os.SameFile(was, info):
+		err = ErrLink
+	default:
+		err = made(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// Regular returns why the file that info describes has no content to be read.
+func Regular(info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return ErrLink
+	case info.IsDir():
+		return ErrDirectory
+	case !info.Mode().IsRegular():
+		return ErrIrregular
+	}
+	return nil
+}
+
+// List returns the entries of the directory called name, in no order. There
+// may be some beside an error. Their Info is not to be used: it goes by path.
+func (d *Dir) List(name string) ([]fs.DirEntry, error) {
+	entries, err := d.list(name)
+	return entries, d.blame(err, "open", name)
+}
+
+func (d *Dir) listSlow(name string) ([]fs.DirEntry, error) {
+	at, err := d.sub(name)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	f, err := at.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := made(f); err != nil {
+		return nil, err
+	}
+	return f.ReadDir(-1)
+}
+
+// Sub opens the directory called name, so that files in it can be made,
+// renamed and removed.
+func (d *Dir) Sub(name string) (*os.Root, error) {
+	at, err := d.sub(name)
+	return at, d.blame(err, "open", name)
+}
+
+func (d *Dir) sub(name string) (*os.Root, error) {
+	at, err := d.root.OpenRoot(".")
+	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
+		if err != nil {
+			return nil, err
+		}
+		if part == "." {
+			continue
+		}
+		next, serr := step(at, part)
+		at.Close()
+		at, err = next, serr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at, nil
+}
+
+// Make is Sub for a directory of which the end may be missing: it is made. Its
+// second result ends the work there, and says whether what was made is to go
+// again, as far as nobody put anything there.
+func (d *Dir) Make(name string) (at *os.Root, end func(undo bool), err error) {
+	type maker struct {
+		at   *os.Root
+		part string // that was made there, or ""
+	}
+	var way []maker
+	end = func(undo bool) {
+		if at != nil {
+			at.Close()
+		}
+		for _, m := range slices.Backward(way) {
+			if undo && m.part != "" {
+				m.at.Remove(m.part)
+			}
+			m.at.Close()
+		}
+	}
+	at, err = d.root.OpenRoot(".")
+	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
+		if err != nil {
+			break
+		}
+		if part == "." {
+			continue
+		}
+		made := ""
+		next, serr := step(at, part)
+		if errors.Is(serr, fs.ErrNotExist) {
+			if serr = at.Mkdir(part, 0o777); serr == nil { // less the umask
+				made = part
+			}
+			if serr == nil || errors.Is(serr, fs.ErrExist) {
+				next, serr = step(at, part)
+			}
+		}
+		way = append(way, maker{at, made})
+		at, err = next, serr
+	}
+	if err != nil {
+		at = nil
+		end(true)
+		return nil, nil, d.blame(err, "mkdir", name)
+	}
+	return at, end, nil
+}
+
+// step opens the directory called part, which at holds.
+func step(at *os.Root, part string) (*os.Root, error) {
+	was, err := at.Lstat(part)
+	switch {
+	case err != nil:
+		return nil, err
+	case was.Mode()&fs.ModeSymlink != 0:
+		return nil, ErrLink
+	case !was.IsDir():
+		return nil, syscall.ENOTDIR
+	}
+	next, err := at.OpenRoot(part + string(filepath.Separator) + ".") // which waits for no pipe
+	if err != nil {
+		return nil, err
+	}
+	is, err := next.Stat(".")
+	if err == nil && !os.SameFile(was, is) {
+		err = ErrLink // a link was put there, and followed
+	}
+	if err != nil {
+		next.Close()
+		return nil, err
+	}
+	return next, nil
+}
+
+// blame makes err, if there is one, speak of the whole path of name.
+func (d *Dir) blame(err error, op, name string) error {
+	if err == nil {
+		return nil
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &fs.PathError{Op: op, Path: filepath.Join(d.path, name), Err: err}
+}

@@ -1,0 +1,33 @@
+//go:build !linux
+
+package beneath
+
+import (
+	"io/fs"
+	"os"
+)
+
+// A quick is nothing here: every name is walked.
+type quick struct{}
+
+func (quick) open(*os.Root) {}
+func (quick) close()        {}
+
+func (d *Dir) lstat(name string) (fs.FileInfo, error)          { return d.lstatSlow(name) }
+func (d *Dir) file(name string) (*os.File, fs.FileInfo, error) { return d.fileSlow(name) }
+func (d *Dir) list(name string) ([]fs.DirEntry, error)         { return d.listSlow(name) }
+
+// made has nothing to find here.
+func made(*os.File) error { return nil }
+
+// A Raw is an open file.
+type Raw struct{ *os.File }
+
+// Raw opens the regular file called name, as File does, and tells its size.
+func (d *Dir) Raw(name string) (Raw, int64, error) {
+	f, info, err := d.File(name)
+	if err != nil {
+		return Raw{}, 0, err
+	}
+	return Raw{f}, info.Size(), nil
+}

@@ -1,0 +1,257 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"gemline/tools/atomic"
+	"gemline/tools/beneath"
+)
+
+// A Place is where a path leads in a Workspace: a name below one of its
+// directories, without a link. What is done there is done to that name or not
+// at all. If a part of it has become a link meanwhile, that is not followed,
+// and the error is [ErrMoved].
+type Place struct {
+	w    *Workspace
+	dir  *beneath.Dir // nil if it is the temporary directory, which is not there yet
+	rel  string       // in dir
+	real string       // the same from the top
+	name string       // how it was asked for; errors speak of it
+}
+
+// patience is how often a place is looked for that moves meanwhile.
+const patience = 50
+
+// Place returns where path, which is absolute, leads. The error is that of
+// [Workspace.Resolve].
+func (w *Workspace) Place(path string) (Place, error) {
+	for range patience {
+		p, err := w.locate(path)
+		if !errors.Is(err, beneath.ErrLink) {
+			return p, err
+		}
+		runtime.Gosched()
+	}
+	return Place{}, &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
+}
+
+// at does something where path leads, and once more where it leads then if it
+// has become a link before that was done.
+func (w *Workspace) at(path string, do func(Place) error) error {
+	for range patience {
+		p, err := w.Place(path)
+		if err != nil {
+			return err
+		}
+		if err = do(p); !errors.Is(err, beneath.ErrLink) {
+			return p.blame(err)
+		}
+		runtime.Gosched()
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
+}
+
+// Path returns the absolute path of the place.
+func (p Place) Path() string { return p.real }
+
+// below returns a place below p, which is a directory.
+func (p Place) below(rel string) Place {
+	q := p
+	q.rel, q.real = filepath.Join(p.rel, rel), filepath.Join(p.real, rel)
+	if p.name == p.real {
+		q.name = q.real
+	} else {
+		q.name = filepath.Join(p.name, rel)
+	}
+	return q
+}
+
+// ReadText reads the text file there. Its errors are those of
+// [Workspace.ReadText] and [ErrMoved].
+func (p Place) ReadText() (*File, error) {
+	b, info, err := p.read(MaxFile)
+	if err != nil {
+		return nil, p.blame(err)
+	}
+	return decoded(p.name, b, info)
+}
+
+// Write makes text, in the format f, the content of the file there. Its errors
+// are those of [Workspace.Write] and [ErrMoved].
+func (p Place) Write(text string, f Format) error {
+	b, err := f.Encode(text)
+	if err != nil {
+		return &fs.PathError{Op: "write", Path: p.name, Err: err}
+	}
+	return writing(p.blame(p.put(b)), p.name)
+}
+
+// blame makes err, if there is one, speak of the path that was asked for.
+func (p Place) blame(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, beneath.ErrLink):
+		return &fs.PathError{Op: "open", Path: p.name, Err: ErrMoved}
+	case missing(err) && p.dir != nil && p.dir.Gone():
+		return &fs.PathError{Op: "open", Path: p.name, Err: &GoneError{p.dir.Path()}}
+	}
+	outside, size := (*OutsideError)(nil), (*SizeError)(nil)
+	if errors.As(err, &outside) || errors.As(err, &size) {
+		return err
+	}
+	return rename(err, p.name)
+}
+
+// lstat describes what is there. It may be a link by now.
+func (p Place) lstat() (fs.FileInfo, error) {
+	if n := p.w.over.known(p.real); n != nil {
+		return n, nil
+	}
+	return p.disk()
+}
+
+// disk is lstat without the Overlay.
+func (p Place) disk() (fs.FileInfo, error) {
+	if p.dir == nil {
+		return nil, fs.ErrNotExist
+	}
+	return p.dir.Lstat(p.rel)
+}
+
+// stat is lstat for what is no link.
+func (p Place) stat() (fs.FileInfo, error) {
+	info, err := p.lstat()
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, beneath.ErrLink
+	}
+	return info, err
+}
+
+// list returns what the directory there holds, in no order. There may be
+// entries beside an error.
+func (p Place) list() (entries []fs.DirEntry, err error) {
+	err = fs.ErrNotExist
+	if p.dir != nil {
+		entries, err = p.dir.List(p.rel)
+	}
+	if p.w.over == nil || err != nil && !missing(err) {
+		return entries, err
+	}
+	written, there := p.w.over.in(p.real)
+	if !there {
+		return entries, err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[alike(e.Name())] != nil })
+	for _, n := range written {
+		entries = append(entries, fs.FileInfoToDirEntry(n))
+	}
+	return entries, nil
+}
+
+// read returns the content of the regular file there, if it has no more than
+// limit bytes.
+func (p Place) read(limit int64) ([]byte, fs.FileInfo, error) {
+	n := p.w.over.known(p.real)
+	switch {
+	case n == nil:
+		return p.load(limit)
+	case n.IsDir():
+		return nil, nil, ErrDirectory
+	case n.Size() > limit:
+		return nil, n, &SizeError{Path: p.name, Size: n.Size(), Limit: limit}
+	}
+	return slices.Clone(n.now), n, nil
+}
+
+// load is read without the Overlay.
+func (p Place) load(limit int64) ([]byte, fs.FileInfo, error) {
+	if p.dir == nil {
+		return nil, nil, fs.ErrNotExist
+	}
+	f, info, err := p.dir.File(p.rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := readAll(f, info.Size(), limit)
+	if se := (*SizeError)(nil); errors.As(err, &se) {
+		se.Path, se.Size = p.name, max(se.Size, info.Size())
+		return nil, info, se
+	}
+	if err != nil {
+		return nil, info, err
+	}
+	return b, info, nil
+}
+
+// put makes b the content of the file there.
+func (p Place) put(b []byte) (err error) {
+	if p.w.over != nil {
+		err = p.w.over.put(p, b)
+	} else {
+		err = p.save(b)
+	}
+	if errors.Is(err, syscall.ENOTDIR) { // of a parent
+		return ErrNoDirectory
+	}
+	return err
+}
+
+// save is put without the Overlay.
+func (p Place) save(b []byte) (err error) {
+	if p.dir == nil {
+		if p.dir, err = p.w.makeTemp(); err != nil {
+			return err
+		}
+	}
+	at, end, err := p.dir.Make(filepath.Dir(p.rel))
+	if err != nil {
+		return err
+	}
+	defer func() { end(err != nil) }()
+	return replace(at, filepath.Base(p.rel), b)
+}
+
+// replace makes b the content of the file in at that is called name.
+func replace(at *os.Root, name string, b []byte) error {
+	old, err := replaceable(at, name)
+	if err != nil {
+		return err
+	}
+	f, err := atomic.CreateIn(at, old)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Commit(name)
+}
+
+// replaceable returns what is called name, nil if nothing, or why it must stay.
+func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
+	info, err := at.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = beneath.Regular(info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A rename would replace a file that we may not write to.
+	f, err := at.OpenFile(name, os.O_WRONLY|careful, 0)
+	if err != nil {
+		return nil, err
+	}
+	return info, f.Close()
+}
