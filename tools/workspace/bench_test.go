@@ -40,3 +40,14 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRead reads one file.
+func BenchmarkRead(b *testing.B) {
+	dir := tree(b, map[string]string{"src/pkg/deep/a.go": "package p\n"})
+	w := open(b, Config{Roots: []string{dir}})
+	for b.Loop() {
+		if _, err := w.ReadText(filepath.Join(dir, "src", "pkg", "deep", "a.go")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
