@@ -176,9 +176,9 @@ func unread(path string, err error) error {
 	case errors.Is(err, workspace.ErrDirectory):
 		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + path}
 	case errors.Is(err, workspace.ErrIrregular):
-		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + path + irregular}
+		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a regular file: " + path + irregular, Display: "Not a regular file."}
 	case errors.Is(err, workspace.ErrKernel):
-		return &engine.CallError{Type: "read_content_failure", Message: "Not a file of a disk: " + path + ofTheKernel}
+		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a file of a disk: " + path + ofTheKernel, Display: "Not a file of a disk."}
 	}
 	why := err
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {

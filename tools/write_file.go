@@ -143,9 +143,9 @@ func (r *revision) unreadable(err error) error {
 	case errors.Is(err, workspace.ErrBinary):
 		return &engine.CallError{Type: "read_content_failure", Message: "Cannot edit binary file: " + r.path}
 	case errors.Is(err, workspace.ErrIrregular):
-		return &engine.CallError{Type: "read_content_failure", Message: "Not a regular file: " + r.path + irregular}
+		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a regular file: " + r.path + irregular, Display: "Not a regular file."}
 	case errors.Is(err, workspace.ErrKernel):
-		return &engine.CallError{Type: "read_content_failure", Message: "Not a file of a disk: " + r.path + ofTheKernel}
+		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a file of a disk: " + r.path + ofTheKernel, Display: "Not a file of a disk."}
 	case errors.Is(err, fs.ErrPermission):
 		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path)}
 	}
