@@ -239,7 +239,7 @@ func (k *Kernel) find() {
 	k.layers, k.state = layers, k.describe(layers, why)
 }
 
-var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities}
+var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities, stage.Landlock, stage.Seccomp}
 
 // possible leaves out the layers that are nothing without one that is not
 // there, and says so in why.

@@ -1,3 +1,118 @@
+//go:build amd64 || arm64
+
 package stage
 
-func filter(*Spec) error { return nil }
+import (
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// refused are system calls that no command needs to do its work, and that
+// reach into other processes or the system.
+var refused = []uint32{
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
+	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_NFSSERVCTL,
+}
+
+// unknown are system calls that the kernel denies to have, so that programs
+// take the older way, whose arguments can be looked at.
+var unknown = []uint32{unix.SYS_CLONE3}
+
+const (
+	otherWorlds = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	newTime     = unix.CLONE_NEWTIME
+
+	allow   = unix.SECCOMP_RET_ALLOW
+	refuse  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	unheard = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+
+	// Where a filter finds what: in a struct seccomp_data.
+	atNumber, atArch, atFirst, atSecond = 0, 4, 16, 24
+)
+
+// personalities are the ones that programs ask for in earnest: the usual one,
+// as reported by older kernels, without random addresses, and to be told.
+var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
+
+// filter has the kernel refuse system calls of this thread and what it starts.
+func filter(s *Spec) error {
+	program := assemble(families(s))
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
+}
+
+// families returns the kinds of sockets that a command may have. Of sockets
+// with a path it may have pairs only: connections by path lead past every
+// namespace.
+func families(s *Spec) []uint32 {
+	if s.Network || s.has(NetNamespace) {
+		return []uint32{unix.AF_INET, unix.AF_INET6}
+	}
+	return nil
+}
+
+// assemble returns the filter. What it does not know it allows.
+func assemble(families []uint32) []unix.SockFilter {
+	p := []unix.SockFilter{
+		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
+		load(atNumber),
+	}
+	p = append(p, otherNumbers...)
+	for _, n := range slices.Concat(refused, refusedHere) {
+		p = append(p, unless(n, 1), answer(refuse))
+	}
+	for _, n := range unknown {
+		p = append(p, unless(n, 1), answer(unheard))
+	}
+	only := func(n, at uint32, values []uint32) { // n is allowed with these only
+		body := []unix.SockFilter{load(at)}
+		for _, v := range values {
+			body = append(body, unless(v, 1), answer(allow))
+		}
+		body = append(body, answer(refuse))
+		p = append(append(p, unless(n, uint8(len(body)))), body...)
+	}
+	never := func(n, at uint32, values ...uint32) { // n is allowed but with these
+		body := []unix.SockFilter{load(at)}
+		for _, v := range values {
+			body = append(body, unless(v, 1), answer(refuse))
+		}
+		body = append(body, answer(allow))
+		p = append(append(p, unless(n, uint8(len(body)))), body...)
+	}
+	without := func(n uint32, bits uint32) {
+		body := []unix.SockFilter{load(atFirst), {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
+		p = append(append(p, unless(n, uint8(len(body)))), body...)
+	}
+	only(unix.SYS_SOCKET, atFirst, families)
+	only(unix.SYS_SOCKETPAIR, atFirst, []uint32{unix.AF_UNIX})
+	only(unix.SYS_PERSONALITY, atFirst, personalities)
+	never(unix.SYS_IOCTL, atSecond, unix.TIOCSTI, unix.TIOCLINUX)
+	without(unix.SYS_CLONE, otherWorlds)
+	without(unix.SYS_UNSHARE, otherWorlds|newTime)
+	return append(p, answer(allow))
+}
+
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
+// unless skips the next n instructions if what was loaded is not k.
+func unless(k uint32, n uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: n, K: k}
+}
+
+func answer(with uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: with}
+}
