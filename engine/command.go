@@ -7,6 +7,12 @@ type Command struct {
 	Argv   []Word   // the program and its arguments; empty if only Env is set
 	Inside string   // the program that would run it, such as sudo; empty if the shell does
 	Env    []string // what is set for it, or for all that follows: NAME=value
+
+	// Safe reports whether it is known to change nothing, to run nothing but
+	// itself and to show no secrets, while it is confined. Risk is what
+	// keeps it from that, if anything was found out.
+	Safe bool
+	Risk string
 }
 
 // A Word is a word of a command. What it will be may not be known before the

@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine"
 	"gemline/tools/shell"
+	"gemline/tools/shell/safe"
 	"gemline/tools/shell/script"
 )
 
@@ -87,6 +88,7 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 		return c, err
 	}
 	c.read, c.text = a.read()
+	c.lookOver()
 	c.rights, err = env.rights(a.More, c.dir)
 	return c, err
 }
@@ -127,6 +129,26 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 		return read, text
 	}
 	return read, a.Command
+}
+
+// lookOver notes which commands of a plain script are safe, and has
+// those run with what keeps them so.
+func (c *shellCall) lookOver() {
+	if c.read.Class != engine.Plain || runtime.GOOS != "linux" { // elsewhere programs of the same names take other options
+		return
+	}
+	place := safe.Place{Dir: c.dir, Roots: c.env.Workspace.Roots(), Environ: c.env.Shell.Environ}
+	var argv [][]string
+	for i, f := range safe.Judge(c.read.Commands, place) {
+		command := &c.read.Commands[i]
+		if command.Safe, command.Risk = f.Why == "", f.Why; !command.Safe {
+			f.Argv = command.Words()
+		}
+		argv = append(argv, f.Argv)
+	}
+	if text, ok := c.read.Replaced(argv); ok {
+		c.text = text
+	}
 }
 
 func (c shellCall) intent() engine.Intent {

@@ -59,7 +59,7 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 // something.
 func (p *Policy) decide(u *question) Finding {
 	var deny, base, narrow *Rule
-	look := u.mode != Plan || looks(u.Tool.Kind)
+	look := u.mode != Plan || looks(u.Tool.Kind) || u.safe()
 	for i := range p.rules {
 		r := &p.rules[i]
 		switch {
@@ -99,6 +99,7 @@ func (p *Policy) script(u question) Explanation {
 		worst = Finding{Verdict: engine.Allow}
 	}
 	unknown := u.Intent.Class == engine.Opaque
+	harmless := false // what is the worst so far
 	if r := whole.Rule; r != nil && r.Args != nil && strictness(whole.Verdict) > strictness(worst.Verdict) {
 		worst = whole
 	}
@@ -107,15 +108,23 @@ func (p *Policy) script(u question) Explanation {
 		v := u.about(c)
 		f := p.decide(&v)
 		f.Command, f.Inside = c.String(), c.Inside
+		f.Why = v.settled(f)
 		e.Commands = append(e.Commands, f)
 		if _, known := c.Program(); !known {
 			unknown = true
 		}
-		if worst.Rule == nil && worst.Verdict == f.Verdict || strictness(f.Verdict) > strictness(worst.Verdict) {
-			worst = f
+		more := strictness(f.Verdict) - strictness(worst.Verdict)
+		if more > 0 || more == 0 && (worst.Rule == nil || harmless && !c.Safe) {
+			worst, harmless = f, c.Safe
 		}
 	}
 	e.Finding = worst
+	if e.Verdict == engine.Allow {
+		e.Why = ""
+		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Finding) bool { return f.Rule == nil || !f.Rule.Safe }) {
+			e.Why = "every command is on the list of those that are safe, and confined"
+		}
+	}
 	e.Finding.Command, e.Finding.Inside = "", ""
 	if e.Verdict == engine.Deny {
 		return e
@@ -131,6 +140,23 @@ func (p *Policy) script(u question) Explanation {
 		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this is %s%s", u.Intent.Class, because(u.Intent.Why))
 	}
 	return e
+}
+
+// settled says, of a command that the built-in rules decide about, what its
+// being safe or not has to do with it.
+func (u *question) settled(f Finding) string {
+	c := u.command
+	switch r := f.Rule; {
+	case r == nil || r.Tier != BuiltIn || u.Intent.Class != engine.Plain || u.mode == Yolo:
+		return f.Why
+	case r.Safe && f.Verdict == engine.Allow:
+		return "it is on the list of those that are safe, and confined"
+	case c.Safe && !u.Intent.Confined:
+		return "it is on the list of those that are safe, but nothing confines it"
+	case !c.Safe && c.Risk != "":
+		return "it is not known to be safe: " + oneLine(c.Risk)
+	}
+	return f.Why
 }
 
 func because(why string) string {
@@ -210,7 +236,7 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	for i := range p.rules {
 		r := &p.rules[i]
 		switch {
-		case !r.concerns(&u), r.Verdict == engine.Deny && r.bounded(), r.Verdict != engine.Deny && !look:
+		case !r.concerns(&u), r.Verdict == engine.Deny && r.bounded(), r.Verdict != engine.Deny && !look && !(r.Safe && p.confined()):
 		case r.Verdict == engine.Deny && r.Tier.first():
 			deny = r
 		case r.Tier.narrows():
@@ -222,6 +248,9 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	return deny == nil && (base != nil || look) && (base == nil || base.Verdict != engine.Deny) &&
 		(narrow == nil || narrow.Verdict != engine.Deny)
 }
+
+// confined reports whether commands that are safe may run in plan mode.
+func (p *Policy) confined() bool { return p.Confined != nil && p.Confined() }
 
 // Concerning returns the rules that may decide about a tool in this mode, the
 // strongest first.

@@ -39,6 +39,18 @@ func (u question) about(c *engine.Command) question {
 	return u
 }
 
+// safe reports whether the command, or each one of the call, is known to change
+// nothing, and is held to that.
+func (u *question) safe() bool {
+	if u.Tool.Name() != Shell || !u.Intent.Confined || !u.Intent.Rights.None() || u.Intent.Class != engine.Plain {
+		return false
+	}
+	if u.command != nil {
+		return u.command.Safe
+	}
+	return len(u.Intent.Commands) > 0 && !slices.ContainsFunc(u.Intent.Commands, func(c engine.Command) bool { return !c.Safe })
+}
+
 // encode writes the arguments as rules see them. For one command, they are
 // those of a call that would run nothing else.
 func (u *question) encode() {
@@ -119,6 +131,8 @@ func (r *Rule) matches(u *question) bool {
 		}
 	}
 	switch {
+	case r.Safe && !u.safe():
+		return false
 	case r.Args != nil:
 		u.encode()
 		if r.Verdict == engine.Allow {

@@ -51,6 +51,11 @@ type Policy struct {
 	// It is set before the Policy is used.
 	Unattended bool
 
+	// Confined reports whether commands run confined, so that some of them
+	// may in plan mode. Nil means that they don't. It is set before the
+	// Policy is used.
+	Confined func() bool
+
 	// Shelf is where "always" is kept. It is set before the Policy is used.
 	Shelf Shelf
 
@@ -71,7 +76,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.

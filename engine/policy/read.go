@@ -173,6 +173,11 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"commandRegex": func(r *reader, key string, rule *Rule) {
 		rule.Command, rule.exact = r.pattern(key, `^(?:`, `)`), r.pattern(key, `^(?:`, `)(?: |$)`)
 	},
+	"commandSafe": func(r *reader, key string, rule *Rule) {
+		if rule.Safe = r.boolean(key); !rule.Safe {
+			r.wrong(key, "%s can only be true", key)
+		}
+	},
 	"argsPattern":     func(r *reader, key string, rule *Rule) { rule.Args = r.pattern(key, "", "") },
 	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = choice(r, key, r.text(key), verdicts) },
 	"priority":        func(r *reader, key string, rule *Rule) { rule.Priority = r.number(key) },
@@ -209,6 +214,9 @@ func (r *reader) rule() (rule Rule) {
 	for _, name := range rule.Tools {
 		if i := strings.IndexByte(name, '*'); i >= 0 && (i < len(name)-1 || !pattern(name)) {
 			r.wrong("toolName", "%s is no pattern; *, mcp_*, mcp_SERVER_* and discovered_tool_* are", quoted(name))
+		}
+		if rule.Safe && !same(name, Shell) {
+			r.wrong("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
 		}
 		if rule.Prefixes != nil || rule.Command != nil {
 			if !same(name, Shell) {

@@ -198,37 +198,11 @@ func (v *visitor) sed(args []word) {
 }
 
 // edits reads one script of sed. Of all scripts only the plainest are known to
-// do no harm: printing, deleting and quitting, and substitutions with g, i, p
-// or a number behind them.
+// do no harm.
 func (v *visitor) edits(w word) {
-	if !w.known || !gentle(w.text) {
+	if !w.known || !Prints(w.text) {
 		v.opaque("a script for sed may run programs or write: %s", w.text)
 	}
-}
-
-func gentle(script string) bool {
-	for part := range strings.SplitSeq(script, ";") {
-		part = strings.TrimSpace(part)
-		part = strings.TrimLeft(part, "0123456789,$ ")
-		if part == "" || part == "p" || part == "d" || part == "q" || part == "!d" || part == "!p" {
-			continue
-		}
-		if len(part) > 2 && part[0] == '/' { // /pattern/p
-			end := strings.LastIndexByte(part, '/')
-			if !strings.Contains(part, `\/`) && end > 0 && (part[end+1:] == "p" || part[end+1:] == "d" || part[end+1:] == "q" || part[end+1:] == "!d") && strings.Count(part, "/") == 2 {
-				continue
-			}
-			return false
-		}
-		if len(part) < 4 || part[0] != 's' || !strings.ContainsRune("/|#,:!@", rune(part[1])) {
-			return false
-		}
-		fields := strings.Split(part[2:], part[1:2])
-		if len(fields) != 3 || strings.Contains(part, `\`+part[1:2]) || strings.Trim(fields[2], "gip0123456789") != "" || strings.Contains(fields[0]+fields[1], "\n") {
-			return false
-		}
-	}
-	return true
 }
 
 // uniq reads the arguments of uniq, which writes to a second file.

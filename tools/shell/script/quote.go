@@ -40,26 +40,34 @@ var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": t
 	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true,
 	"function": true, "select": true, "time": true, "coproc": true, "foreach": true, "end": true, "repeat": true, "nocorrect": true}
 
-// canonical returns file as a plain script, if it is one.
-func canonical(file *syntax.File) (string, bool) {
-	var b strings.Builder
-	b.Grow(int(file.End().Offset() - file.Pos().Offset()))
+// canonical returns file as a plain script, if it is one. If instead is not
+// nil, its words are those of the commands, in order.
+func canonical(file *syntax.File, instead [][]string) (string, bool) {
+	w := writer{instead: instead, replace: instead != nil}
+	w.Grow(int(file.End().Offset() - file.Pos().Offset()))
 	for i, s := range file.Stmts {
 		if i > 0 {
-			b.WriteString("; ")
+			w.WriteString("; ")
 		}
-		if !plain(&b, s, 0) {
+		if !w.plain(s, 0) {
 			return "", false
 		}
 	}
-	return b.String(), true
+	return w.String(), len(w.instead) == 0
+}
+
+// A writer writes a plain script.
+type writer struct {
+	strings.Builder
+	instead [][]string // what is left of the words to be written
+	replace bool
 }
 
 // joints are what may stand between the commands of a plain script.
 var joints = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
 
-// plain writes s to b, if it is of a plain script.
-func plain(b *strings.Builder, s *syntax.Stmt, depth int) bool {
+// plain writes s, if it is of a plain script.
+func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 	if s.Negated || s.Background || s.Coprocess || s.Disown || depth > MaxCommands {
 		return false
 	}
@@ -68,26 +76,33 @@ func plain(b *strings.Builder, s *syntax.Stmt, depth int) bool {
 		if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
 			return false
 		}
+		words := make([]string, len(cmd.Args))
 		for i, w := range cmd.Args {
 			word := literal(w)
 			if !word.known {
 				return false
 			}
-			if i == 0 {
-				b.WriteString(Quote(word.text))
-				continue
+			words[i] = word.text
+		}
+		if b.replace {
+			if len(b.instead) == 0 || len(b.instead[0]) == 0 {
+				return false
 			}
-			b.WriteString(" " + argument(word.text))
+			words, b.instead = b.instead[0], b.instead[1:]
+		}
+		b.WriteString(Quote(words[0]))
+		for _, word := range words[1:] {
+			b.WriteString(" " + argument(word))
 		}
 	case *syntax.BinaryCmd:
 		op, ok := joints[cmd.Op]
 		// What stands in a row is written in a row: the shell groups it as it
 		// would have grouped the original.
-		if !ok || len(s.Redirs) > 0 || !plain(b, cmd.X, depth+1) {
+		if !ok || len(s.Redirs) > 0 || !b.plain(cmd.X, depth+1) {
 			return false
 		}
 		b.WriteString(op)
-		return plain(b, cmd.Y, depth+1)
+		return b.plain(cmd.Y, depth+1)
 	default:
 		return false
 	}

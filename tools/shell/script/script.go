@@ -24,6 +24,7 @@ type Script struct {
 	Writes   []string         // paths that are written to, as [engine.Intent] has them
 
 	canonical string
+	file      *syntax.File // of a plain script
 }
 
 // Canonical returns a script that runs the commands of a plain script with
@@ -33,6 +34,15 @@ func (s Script) Canonical() (string, bool) {
 	return s.canonical, s.Class == engine.Plain
 }
 
+// Replaced is [Script.Canonical] with other words for each command. There must
+// be as many as the script has commands.
+func (s Script) Replaced(argv [][]string) (string, bool) {
+	if s.Class != engine.Plain || len(argv) != len(s.Commands) {
+		return "", false
+	}
+	return canonical(s.file, argv)
+}
+
 // Read reads a script for bash.
 func Read(text string) Script {
 	s := Script{Class: engine.Plain}
@@ -40,10 +50,10 @@ func Read(text string) Script {
 	*v.left = MaxBytes
 	if file := v.parse(text); file != nil {
 		v.stmts(file.Stmts)
-		canonical, ok := canonical(file)
+		canonical, ok := canonical(file, nil)
 		switch {
 		case ok && len(s.Commands) > 0:
-			s.canonical = canonical
+			s.canonical, s.file = canonical, file
 		case !ok:
 			v.lower(engine.Readable, "it is more than simple commands in a row")
 		}

@@ -1,0 +1,94 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+)
+
+// looking returns a call of the shell of which the commands in safe are known
+// to change nothing.
+func looking(confined bool, class engine.Class, commands string, safe ...string) engine.Proposal {
+	q := shell(class, commands)
+	q.Intent.Confined = confined
+	for i := range q.Intent.Commands {
+		c := &q.Intent.Commands[i]
+		c.Risk = "not on the list"
+		for _, s := range safe {
+			if c.String() == s {
+				c.Safe, c.Risk = true, ""
+			}
+		}
+	}
+	return q
+}
+
+// Commands that are safe run unasked while something confines them, unless a
+// rule of anybody's says otherwise; in plan mode, too, and there no others.
+func TestSafe(t *testing.T) {
+	const ask, allow, deny = engine.Ask, engine.Allow, engine.Deny
+	const asks = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"ask_user\"\npriority = 1\n"
+	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"ls\"\ndecision = \"deny\"\npriority = 1\n"
+	const allowsMake = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 1\n"
+	const asksSafe = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandSafe = true\ndecision = \"ask_user\"\npriority = 1\n"
+	for _, test := range []struct {
+		what         string
+		q            engine.Proposal
+		tier         policy.Tier
+		rules        string
+		normal, plan engine.Verdict
+	}{
+		{"all safe", looking(true, engine.Plain, "ls|cat x", "ls", "cat x"), policy.User, "", allow, allow},
+		{"one not", looking(true, engine.Plain, "ls|make", "ls"), policy.User, "", ask, deny},
+		{"not confined", looking(false, engine.Plain, "ls", "ls"), policy.User, "", ask, deny},
+		{"not plain", looking(true, engine.Readable, "ls", "ls"), policy.User, "", ask, deny},
+		{"opaque", looking(true, engine.Opaque, "ls", "ls"), policy.User, "", ask, deny},
+		{"no commands", looking(true, engine.Plain, ""), policy.User, "", ask, deny},
+		{"the user asks", looking(true, engine.Plain, "ls", "ls"), policy.User, asks, ask, ask},
+		{"a project asks", looking(true, engine.Plain, "ls", "ls"), policy.Project, asks, ask, ask},
+		{"the user denies", looking(true, engine.Plain, "ls", "ls"), policy.User, denies, deny, deny},
+		{"a project denies", looking(true, engine.Plain, "ls", "ls"), policy.Project, denies, deny, deny},
+		{"the user asks about the list", looking(true, engine.Plain, "ls", "ls"), policy.User, asksSafe, ask, ask},
+		{"the rest is allowed", looking(true, engine.Plain, "ls|make", "ls"), policy.User, allowsMake, allow, deny},
+	} {
+		for mode, want := range map[policy.Mode]engine.Verdict{policy.Default: test.normal, policy.AutoEdit: test.normal, policy.Plan: test.plan} {
+			p := policy.New(mode, parse(t, test.tier, test.rules)...)
+			if got, reason := p.Judge(test.q); got != want {
+				t.Errorf("%s, in mode %s: %d (%s); want %d", test.what, mode, got, reason, want)
+			}
+		}
+	}
+	e := policy.New(policy.Default).Explain(looking(true, engine.Plain, "ls|cat x", "ls", "cat x"))
+	if e.Rule == nil || !strings.Contains(e.Why, "every command is on the list") {
+		t.Errorf("%+v", e)
+	}
+	for _, test := range []struct {
+		q   engine.Proposal
+		why string
+	}{
+		{looking(true, engine.Plain, "ls|make", "ls"), "not known to be safe: not on the list"},
+		{looking(false, engine.Plain, "ls", "ls"), "nothing confines it"},
+	} {
+		if e := policy.New(policy.Default).Explain(test.q); !strings.Contains(e.Why, test.why) {
+			t.Errorf("%q; want %q", e.Why, test.why)
+		}
+	}
+}
+
+// In plan mode the shell is offered if some commands could run.
+func TestOffersShell(t *testing.T) {
+	p := policy.New(policy.Plan)
+	run := named(policy.Shell, engine.Execute)
+	if p.Offers(run) {
+		t.Error("offered, though nothing confines commands")
+	}
+	p.Confined = func() bool { return true }
+	if !p.Offers(run) || p.Offers(named("write_file", engine.Edit)) {
+		t.Error("what is offered in plan mode")
+	}
+	if q := policy.New(policy.Plan, parse(t, policy.User, "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n")...); q.Offers(run) {
+		t.Error("offered, though a rule denies it")
+	}
+}
