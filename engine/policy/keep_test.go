@@ -169,3 +169,195 @@ func TestKeep(t *testing.T) {
 		}
 	}
 }
+
+// What is offered, and what is not, where a rule would say too much or could
+// not be written.
+func TestOffered(t *testing.T) {
+	plain := func(script string) engine.Proposal { return asked(engine.Plain, script) }
+	count := func(q engine.Proposal) (kept int) {
+		for _, g := range offered(t, q, false) {
+			if g.Rule != "" {
+				kept++
+			}
+		}
+		return kept
+	}
+	for script, want := range map[string]int{"ls": 2, "go": 1, "go test": 2, "go exec x": 1, "npm x y": 1, "cargo config": 1, "go config": 1, "git -x": 1, "A=1 ls": 0, "ls | A=1 ls": 0, "x*y": 1, "env: ls": 1, "BASH x": 1, "ls | rm": 1, "rm | ls": 1, "git Log": 1} {
+		if got := count(plain(script)); got != want {
+			t.Errorf("%s: %d rules, want %d", script, got, want)
+		}
+	}
+	if got := offered(t, plain("wc | ls | wc"), false); !strings.Contains(got[0].Rule, `'(?:ls|wc)$'`) || !strings.Contains(got[1].Rule, `commandPrefix = ["ls", "wc"]`) {
+		t.Errorf("%+v", got)
+	}
+	if got := offered(t, plain("ls it's\ta\x7f"), false); !strings.Contains(got[0].Rule, `commandRegex = "(?:ls 'it'\\\\''s'`) && !strings.Contains(got[0].Rule, `commandRegex = "(?:ls`) {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []struct {
+		kind engine.Kind
+		args map[string]any
+		want int
+	}{
+		{engine.Edit, map[string]any{"file_path": "it's\n"}, 1}, {engine.Edit, map[string]any{"file_path": "\x00"}, 0}, {engine.Edit, map[string]any{"file_path": "a\x00b"}, 0}, {engine.Edit, map[string]any{"file_path": 1}, 0},
+		{engine.Edit, nil, 0}, {engine.Other, map[string]any{"file_path": "a"}, 0},
+	} {
+		q := engine.Proposal{Tool: named("write_file", c.kind), Args: c.args, Intent: engine.Intent{Grants: []engine.Grant{{Tool: "write_file", Target: "x"}}}}
+		if got := count(q); got != c.want {
+			t.Errorf("%v: %d rules, want %d", c.args, got, c.want)
+			continue
+		}
+		if g := offered(t, q, false)[0]; g.Rule != "" {
+			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(q); v != engine.Allow || !g.Near {
+				t.Errorf("%v: %s by\n%s", c.args, policy.Word(v), g.Rule)
+			}
+		}
+		q.Intent.Grants = nil
+		if got := offered(t, q, false); got != nil {
+			t.Errorf("offered where nothing was: %+v", got)
+		}
+	}
+	none := asked(engine.Plain, "ls")
+	none.Intent.Commands = nil
+	bare := asked(engine.Plain, "ls")
+	bare.Intent.Commands = []engine.Command{{}}
+	if count(none) != 0 || count(bare) != 0 {
+		t.Error("a rule about no command")
+	}
+}
+
+// Where an answer is kept: in the file of its scope, for what is near in the
+// project's, and else for the session.
+func TestScopes(t *testing.T) {
+	const rule = "[[rule]]\ntoolName = \"glob\"\ndecision = \"allow\"\npriority = 950\n"
+	for _, c := range []struct {
+		grant         engine.Grant
+		scope         engine.Scope
+		user, project bool
+		holds         int // rules of the policy's
+	}{
+		{engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere, true, false, 1},
+		{engine.Grant{Tool: "glob", Rule: rule}, engine.InProject, false, true, 1},
+		{engine.Grant{Tool: "glob", Rule: rule, Near: true}, engine.Everywhere, false, true, 1},
+		{engine.Grant{Tool: "glob", Rule: rule}, engine.Session, false, false, 1},
+		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.Session, false, false, 0},
+		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.InProject, false, true, 1},
+		{engine.Grant{Tool: "glob", Rule: rule, Near: true}, engine.Session, false, false, 1},
+		{engine.Grant{Tool: "glob", Rule: rule}, engine.Once, false, false, 0},
+		{engine.Grant{Tool: "glob"}, engine.Everywhere, false, false, 0},
+		{engine.Grant{Rule: rule}, engine.Everywhere, false, false, 0},
+	} {
+		dir := t.TempDir()
+		p := policy.New(policy.Default)
+		p.Shelf = policy.Shelf{User: filepath.Join(dir, "u.toml"), Project: filepath.Join(dir, "p.toml")}
+		before := len(p.Rules())
+		if err := p.Learn(c.grant, c.scope); err != nil {
+			t.Fatal(err)
+		}
+		there := func(name string) bool {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			return err == nil && string(b) == rule
+		}
+		if there("u.toml") != c.user || there("p.toml") != c.project || len(p.Rules())-before != c.holds {
+			t.Errorf("%+v in scope %d: user's %t, project's %t, %d rules", c.grant, c.scope, there("u.toml"), there("p.toml"), len(p.Rules())-before)
+		}
+	}
+	p := policy.New(policy.Default) // a shelf that keeps nothing, and tells nobody
+	if err := p.Learn(engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Learn(engine.Grant{Tool: "glob", Rule: "x"}, engine.Session); err == nil {
+		t.Error("a rule that is none is learned")
+	}
+	// What nobody granted does not hold: another target, another tool.
+	p = policy.New(policy.Default)
+	if err := p.Learn(engine.Grant{Tool: "edit"}, engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	q := engine.Proposal{Tool: named("write_file", engine.Edit), Intent: engine.Intent{Grants: []engine.Grant{{Tool: "edit"}}}}
+	if v, _ := p.Judge(q); v != engine.Allow {
+		t.Error(v)
+	}
+}
+
+// Rules are taken out of a file and put into it, and all else in it stays.
+func TestFiles(t *testing.T) {
+	rule := func(name string) string {
+		return "[[rule]]\ntoolName = \"" + name + "\"\ndecision = \"deny\"\npriority = 1\n"
+	}
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "r.toml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		text      string
+		line      int
+		was, left string
+	}{
+		{rule("a") + rule("b"), 1, rule("a"), rule("b")},
+		{rule("a") + rule("b"), 5, rule("b"), rule("a")},
+		{"# one\n# more\n" + rule("a") + "\n # two\n" + rule("b"), 3, "# one\n# more\n" + rule("a"), " # two\n" + rule("b")},
+		{"# one\n" + rule("a") + "\n# two\n" + rule("b"), 8, "# two\n" + rule("b"), "# one\n" + rule("a") + "\n"},
+		{"\n" + rule("a"), 2, rule("a"), "\n"},
+		{"# top\n\n" + rule("a"), 3, rule("a"), "# top\n\n"},
+	} {
+		file := write(c.text)
+		was, err := policy.Revoke(file, c.line)
+		b, _ := os.ReadFile(file)
+		if err != nil || was != strings.TrimSpace(c.was) || string(b) != c.left {
+			t.Errorf("%q: %v: %q leaves %q", c.text, err, was, b)
+		}
+	}
+	for _, line := range []int{0, 2, 9} {
+		if _, err := policy.Revoke(write(rule("a")), line); err == nil {
+			t.Error("no rule begins at line", line)
+		}
+	}
+	file := write("")
+	for _, c := range []struct{ rule, about, want string }{
+		{rule("a"), "", rule("a")}, {rule("a"), "again", rule("a")}, {rule("b"), "two\nlines", rule("a") + "\n# two\uFFFDlines\n" + rule("b")},
+	} {
+		if err := policy.Append(file, c.about, c.rule); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(file); string(b) != c.want {
+			t.Errorf("%q, want %q", b, c.want)
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := policy.Append(file, "", rule("a")); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.Stat(file); err != nil || !os.SameFile(info, now) {
+		t.Error("a file is written although nothing changes")
+	}
+	if err := policy.Append(file, "", "x"); err == nil {
+		t.Error("what is no rule is written")
+	}
+	if b, _ := os.ReadFile(file); !strings.HasPrefix(string(b), rule("a")) {
+		t.Errorf("%q", b)
+	}
+	link := filepath.Join(t.TempDir(), "link.toml")
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	if err := policy.Append(link, "", rule("c")); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != file {
+		t.Error("the link is gone", err)
+	}
+	if b, _ := os.ReadFile(file); !strings.HasSuffix(string(b), rule("c")) {
+		t.Errorf("%q", b)
+	}
+	for _, bad := range []string{filepath.Join(file, "x.toml"), t.TempDir()} {
+		if err := policy.Append(bad, "", rule("a")); err == nil {
+			t.Error("written to", bad)
+		}
+	}
+}

@@ -107,12 +107,21 @@ func (r *Rule) apt(x engine.Rights) bool {
 func (r *Rule) rank() int { return int(r.Tier)*1000 + r.Priority }
 
 // stronger returns the one of two rules that counts. Of equal ones it is the
-// stricter, whatever their order.
+// stricter, and of these one about arguments, which may say more about a call
+// as a whole than about its commands: so their order does not matter.
 func stronger(a, b *Rule) *Rule {
-	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict))) > 0 {
+	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)), cmp.Compare(b.broad(), a.broad())) > 0 {
 		return b
 	}
 	return a
+}
+
+// broad is 1 if the rule is about arguments, else 0.
+func (r *Rule) broad() int {
+	if r.Args != nil {
+		return 1
+	}
+	return 0
 }
 
 // stricter returns the stricter one of two rules, and of equals the first.

@@ -142,6 +142,18 @@ func TestShell(t *testing.T) {
 	}
 }
 
+// Of equal rules the one that says more of a call counts, in any order.
+func TestEqualRules(t *testing.T) {
+	const asks = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"ask_user\"\npriority = 5\n"
+	about := asks + "argsPattern = \"git\"\n"
+	allow := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git\"\ndecision = \"allow\"\npriority = 6\n"
+	for _, rules := range []string{asks + about + allow, about + asks + allow, allow + about + asks} {
+		if got, why := policy.New(policy.Default, parse(t, policy.User, rules)...).Judge(shell(engine.Plain, "git log")); got != engine.Ask {
+			t.Errorf("%s %s by\n%s", policy.Word(got), why, rules)
+		}
+	}
+}
+
 // Of two rules that speak of a call, that of the higher tier counts, then that
 // of the higher priority, then the stricter one.
 func TestTiers(t *testing.T) {
