@@ -1,12 +1,346 @@
 package stage
 
-import "sync/atomic"
+import (
+	"errors"
+	"fmt"
+	"path"
+	"sync"
 
-type guard struct{ done atomic.Bool }
+	"golang.org/x/sys/unix"
+)
 
-func protect(s *Spec, mounts bool) (*guard, error) { return &guard{}, nil }
-func newWatch(s *Spec) *guard                      { return nil }
-func (g *guard) over() bool                        { return g != nil && g.done.Load() }
-func (g *guard) release()                          { g.done.Store(true) }
-func (g *guard) look() []string                    { return nil }
-func (g *guard) clean()                            {}
+// What of a repository makes programs run, or says where that is written. The
+// directories are there in most repositories and harmless when empty.
+var (
+	gitDirectories = []string{"hooks", "info", "modules"}
+	gitFiles       = []string{"config", "config.worktree", "commondir"}
+)
+
+// A guard keeps a command from what other programs will run or obey later:
+// the hooks and the configuration of repositories, and gemline's own
+// configuration in a project.
+//
+// With mounts, what is there is read-only. For directories that are not there,
+// empty ones are made, which are read-only as well, and are taken away again.
+// What else is not there, and everything where there are no mounts, is watched:
+// see look.
+type guard struct {
+	mounts bool
+	mu     sync.Mutex // for what follows, once the command runs
+	tops   []*top
+	known  map[id]bool // repositories and the like that were there
+	marks  []watched
+	places []placeholder
+}
+
+// An id is what a file is, wherever it is.
+type id struct{ device, inode uint64 }
+
+func idOf(st *unix.Stat_t) id { return id{uint64(st.Dev), st.Ino} }
+
+// A placeholder is an empty directory that stands where there was none.
+type placeholder struct {
+	parent, fd, mount int
+	name              string
+}
+
+// marked is the mode of placeholders. Nobody else makes such directories, so
+// those that a killed process has left behind are known, too.
+const marked = unix.S_ISVTX | 0o755
+
+// newWatch returns what watches over a command that runs without mounts, or
+// nil if the second stage does.
+func newWatch(s *Spec) (*guard, error) {
+	if s.has(Namespaces) || s.Path == "" {
+		return nil, nil
+	}
+	return protect(s, false)
+}
+
+// protect takes what s protects out of the command's reach.
+func protect(s *Spec, mounts bool) (*guard, error) {
+	g := &guard{mounts: mounts, known: map[id]bool{}}
+	if s.Unlimited || s.Root == "" {
+		return g, nil
+	}
+	for i, dir := range append([]string{s.Root}, s.Write...) {
+		depth := 0
+		if i == 0 {
+			depth = maxDepth
+		} else if path.Base(dir) == ".git" {
+			depth = -1
+		}
+		t, err := openTop(dir, depth)
+		if err != nil && i > 0 {
+			continue // it is not there, or a file
+		}
+		if err != nil {
+			return nil, fmt.Errorf("search the workspace: %w", err)
+		}
+		g.tops = append(g.tops, t)
+		switch {
+		case i == 0:
+			err = g.absent(t, ".", ".gemini", t.fd)
+		case t.depth < 0:
+			err = g.parts(t, ".", t.fd)
+		}
+		if err == nil && t.depth >= 0 {
+			err = t.search(t.depth, g.protect)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("protect what is in %s: %w", dir, err)
+		}
+	}
+	return g, nil
+}
+
+// protect protects what was found.
+func (g *guard) protect(f found) error {
+	if g.known[idOf(&f.stat)] { // one of ours
+		return nil
+	}
+	g.known[idOf(&f.stat)] = true
+	kind := f.stat.Mode & unix.S_IFMT
+	if !g.mounts || kind != unix.S_IFDIR && kind != unix.S_IFREG {
+		if kind == unix.S_IFDIR && f.name == ".git" {
+			return g.parts(f.top, f.at, -1)
+		}
+		g.watch(f.top, f.at)
+		return nil
+	}
+	fd, err := open(f.top.fd, f.at, unix.O_PATH)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if f.name == ".git" && kind == unix.S_IFDIR {
+		mount, err := cover(fd, false) // a place where something is mounted can't be moved
+		if err != nil {
+			return err
+		}
+		return g.parts(f.top, f.at, mount)
+	}
+	inside := -1
+	if kind == unix.S_IFDIR {
+		if worktrees, err := open(fd, "worktrees", unix.O_PATH|unix.O_DIRECTORY); err == nil {
+			defer unix.Close(worktrees)
+			if inside, err = copyTree(worktrees); err != nil {
+				return err
+			}
+			defer unix.Close(inside)
+		}
+	}
+	mount, err := cover(fd, true)
+	if err != nil || inside < 0 {
+		return err
+	}
+	to, err := open(mount, "worktrees", unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(to)
+	return move(inside, to)
+}
+
+func copyTree(fd int) (int, error) {
+	return unix.OpenTree(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+}
+
+// cover mounts what fd is on itself, perhaps read-only, and returns what is
+// seen there then.
+func cover(fd int, readOnly bool) (int, error) {
+	tree, err := copyTree(fd)
+	if err != nil {
+		return -1, err
+	}
+	if readOnly {
+		err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err == nil {
+		err = move(tree, fd)
+	}
+	if err != nil {
+		unix.Close(tree)
+		return -1, err
+	}
+	return tree, nil
+}
+
+// parts protects what programs obey in the repository that is at a place. fd
+// is it as the command will see it.
+func (g *guard) parts(t *top, at string, fd int) error {
+	for _, name := range gitDirectories {
+		if err := g.absent(t, at, name, fd); err != nil {
+			return err
+		}
+	}
+	for _, name := range gitFiles {
+		if err := g.file(t, at, name, fd); err != nil {
+			return err
+		}
+	}
+	return g.worktrees(t, at, fd)
+}
+
+// worktrees protects what the further trees of a repository say about where
+// their configuration is.
+func (g *guard) worktrees(t *top, at string, fd int) error {
+	if fd < 0 {
+		var err error
+		if fd, err = open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY); err != nil {
+			return nil
+		}
+		defer unix.Close(fd)
+	}
+	all, err := open(fd, "worktrees", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil // there are none
+	}
+	defer unix.Close(all)
+	return entries(all, func(name string, _ byte) error {
+		tree, err := open(all, name, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return nil
+		}
+		defer unix.Close(tree)
+		for _, file := range []string{"commondir", "gitdir", "config.worktree"} {
+			if err := g.file(t, path.Join(at, "worktrees", name), file, tree); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// file protects a file of a repository, or watches over its absence.
+func (g *guard) file(t *top, at, name string, fd int) error {
+	if g.mounts {
+		part, err := open(fd, name, unix.O_PATH)
+		if err == nil {
+			defer unix.Close(part)
+			var st unix.Stat_t
+			if err := unix.Fstat(part, &st); err != nil {
+				return err
+			}
+			if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+				_, err := cover(part, true)
+				return err
+			}
+		} else if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ELOOP) {
+			return err
+		}
+	}
+	g.watch(t, path.Join(at, name))
+	return nil
+}
+
+// absent makes a directory read-only. If there is none it makes an empty one.
+func (g *guard) absent(t *top, at, name string, fd int) error {
+	if !g.mounts {
+		g.watch(t, path.Join(at, name))
+		return nil
+	}
+	part, p, err := g.directory(fd, name)
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM), errors.Is(err, unix.EROFS):
+		g.watch(t, path.Join(at, name)) // a link, or nothing that the command could make
+		return nil
+	case err != nil:
+		return err
+	}
+	defer unix.Close(part)
+	if name == ".gemini" && p == nil {
+		return nil // it was found and is protected
+	}
+	mount, err := cover(part, true)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		var st unix.Stat_t
+		if err := unix.Fstat(part, &st); err != nil {
+			return err
+		}
+		g.known[idOf(&st)] = true
+		p.mount = mount
+		g.places = append(g.places, *p)
+	}
+	return nil
+}
+
+// directory opens a directory below dir, which it makes if there is none. If
+// it is a placeholder, that is locked: who takes one away makes sure that
+// nobody holds it.
+func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
+	for range 5 {
+		err := unix.Mkdirat(dir, name, 0o755)
+		made := err == nil
+		if err != nil && !errors.Is(err, unix.EEXIST) {
+			return -1, nil, err
+		}
+		fd, err := open(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
+		if errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if errors.Is(err, unix.EACCES) { // not ours to read
+			fd, err = open(dir, name, unix.O_PATH|unix.O_DIRECTORY)
+			return fd, nil, err
+		}
+		if err != nil {
+			return -1, nil, err
+		}
+		if made {
+			err = unix.Fchmod(fd, marked)
+		} else if !isPlaceholder(fd) {
+			return fd, nil, nil
+		}
+		if err == nil {
+			err = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
+		}
+		var mine, there unix.Stat_t
+		if errors.Join(unix.Fstat(fd, &mine), unix.Fstatat(dir, name, &there, unix.AT_SYMLINK_NOFOLLOW)) != nil || idOf(&mine) != idOf(&there) || errors.Is(err, unix.EWOULDBLOCK) {
+			unix.Close(fd) // it is being taken away
+			continue
+		}
+		kept, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+		if err != nil {
+			return -1, nil, err
+		}
+		return fd, &placeholder{parent: dir, fd: kept, name: name}, nil
+	}
+	return -1, nil, fmt.Errorf("%s comes and goes", name)
+}
+
+// isPlaceholder reports whether a directory is one that a guard has made.
+func isPlaceholder(fd int) bool {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&0o7777 != marked || int(st.Uid) != unix.Geteuid() {
+		return false
+	}
+	again, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(again)
+	return entries(again, func(string, byte) error { return unix.EEXIST }) == nil
+}
+
+// clean takes the placeholders away that nobody else needs.
+func (g *guard) clean() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range g.places {
+		unix.Unmount(fmt.Sprintf("/proc/self/fd/%d", p.mount), unix.MNT_DETACH)
+		if unix.Flock(p.fd, unix.LOCK_EX|unix.LOCK_NB) == nil && isPlaceholder(p.fd) {
+			unix.Unlinkat(p.parent, p.name, unix.AT_REMOVEDIR)
+		}
+		unix.Close(p.fd)
+	}
+	g.places = nil
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,8 @@ type innerStage struct {
 	args   []string
 	dir    string
 	guard  *guard
+
+	released atomic.Bool // the command is over, and what it left goes on
 }
 
 // say tells the first stage something. Once that is gone, nobody listens.
@@ -62,6 +65,7 @@ func (in *innerStage) run() error {
 	}
 	pid, err := in.spawn()
 	if err != nil {
+		in.look(true)
 		return err
 	}
 	in.bury(pid)
@@ -71,7 +75,7 @@ func (in *innerStage) run() error {
 // watch ends this process, and with it all in its namespace, when the first
 // stage dies before the command is over.
 func (in *innerStage) watch() {
-	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.guard.over() {
+	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.released.Load() {
 		os.Exit(Failed)
 	}
 }
@@ -147,13 +151,14 @@ func (in *innerStage) bury(pid int) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil: // nobody is left
-			in.finish()
+			in.look(true)
 			return
 		case got != pid || over:
 			continue
 		}
 		over = true
-		for _, p := range in.guard.look() {
+		alive := others()
+		for _, p := range in.look(!alive) {
 			in.say("problem", p)
 		}
 		if ws.Signaled() {
@@ -161,9 +166,10 @@ func (in *innerStage) bury(pid int) {
 		} else {
 			in.say("code", strconv.Itoa(ws.ExitStatus()))
 		}
-		if others() {
-			in.guard.release()
+		if alive {
+			in.released.Store(true)
 			in.say("left", "")
+			go in.guard.stay()
 		}
 	}
 }
@@ -182,9 +188,19 @@ func others() bool {
 	}
 }
 
-func (in *innerStage) finish() {
-	in.guard.look()
-	in.guard.clean()
+// look has the guard look, in a thread that may still do what the command may
+// not. If this was the last time it clears up behind the guard, too.
+func (in *innerStage) look(last bool) (problems []string) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		problems = in.guard.look(true)
+		if last {
+			in.guard.clean()
+		}
+	}()
+	<-done
+	return problems
 }
 
 // loopback brings up the one interface of a new network namespace.

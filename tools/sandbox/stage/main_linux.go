@@ -38,6 +38,9 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
 		return Failed, true
 	}
+	if common := linked(spec.Root); common != "" {
+		spec.Write = append(spec.Write, common)
+	}
 	switch args[1] {
 	case Outer:
 		return (&outerStage{spec: spec, fd: fd, stderr: stderr}).run(args[3:]), true
@@ -89,7 +92,11 @@ func deaf() {
 
 func (o *outerStage) run(args []string) int {
 	deaf()
-	watch := newWatch(o.spec)
+	watch, err := newWatch(o.spec)
+	if err != nil {
+		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
+		return Failed
+	}
 	pid, status, alive, err := o.start(args)
 	if err != nil {
 		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
@@ -107,7 +114,7 @@ func (o *outerStage) run(args []string) int {
 			o.signal = ws.Signal()
 		}
 	}
-	o.problems = append(o.problems, watch.look()...)
+	o.problems = append(o.problems, watch.look(true)...)
 	return o.end()
 }
 

@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The steps that hold files, from the strongest.
+var steps = []struct {
+	name    string
+	without []string
+}{
+	{"namespaces", nil},
+	{"Landlock", []string{"namespaces"}},
+}
+
+// repository makes a workspace that is a repository, with another one in it,
+// and returns it.
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{root, filepath.Join(root, "deep", "er")} {
+		if out, err := git("init", "-q", "--template=", dir).CombinedOutput(); err != nil {
+			t.Skipf("git: %v: %s", err, out)
+		}
+	}
+	return root
+}
+
+// git returns git, by no settings of whoever runs the tests.
+func git(args ...string) *exec.Cmd {
+	cmd := exec.Command("git", args...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	return cmd
+}
+
+// TestProtected lets commands write what other programs would run or obey.
+func TestProtected(t *testing.T) {
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		for _, c := range []struct {
+			name, script string
+			absent       string // what must not be there in the end
+			quiet        bool   // nothing is to be said
+		}{
+			{"a hook", "echo x > .git/hooks/pre-commit", ".git/hooks/pre-commit", false},
+			{"a hook, with its directory", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit", ".git/hooks/pre-commit", false},
+			{"attributes", "mkdir -p .git/info && echo x > .git/info/attributes", ".git/info/attributes", false},
+			{"another repository", "mv .git other; mkdir -p .git/hooks && echo x > .git/hooks/pre-commit", ".git/hooks/pre-commit", false},
+			{"another place for the configuration", "echo ../evil > .git/commondir", ".git/commondir", false},
+			{"a configuration of one tree", "echo x > .git/config.worktree", ".git/config.worktree", false},
+			{"a hook of a repository below", "mkdir -p deep/er/.git/hooks && echo x > deep/er/.git/hooks/post-checkout", "deep/er/.git/hooks/post-checkout", false},
+			{"a repository below that is moved", "mv deep other; mkdir -p deep/er/.git/hooks && echo x > deep/er/.git/hooks/post-checkout", "deep/er/.git/hooks/post-checkout", false},
+			{"a new repository with a hook", "mkdir -p v/.git/hooks && echo x > v/.git/hooks/post-checkout", "v/.git/hooks/post-checkout", false},
+			{"a new repository that runs something", "git init -q v && printf '[core]\\n\\tfsmonitor = id\\n' >> v/.git/config", "v/.git/config", false},
+			{"a file that says where the repository is", "mkdir v && echo 'gitdir: ../evil' > v/.git", "v/.git", false},
+			{"a link to a repository", "mkdir v && ln -s ../evil v/.git", "v/.git", false},
+			{"gemline's configuration", "mkdir -p .gemini && echo {} > .gemini/settings.json", ".gemini/settings.json", false},
+			{"gemline's configuration below", "mkdir -p deep/.gemini && echo {} > deep/.gemini/settings.json", "deep/.gemini/settings.json", false},
+			{"a new repository", "git init -q v && cd v && git -c user.name=n -c user.email=e commit -q --allow-empty -m x && git clone -q . ../w", "nothing", true},
+			{"a commit", "echo a > a && git add a && git -c user.name=n -c user.email=e commit -q -m x && git worktree add -q tree", "nothing", true},
+		} {
+			t.Run(step.name+"/"+c.name, func(t *testing.T) {
+				root := repository(t)
+				config, _ := os.ReadFile(filepath.Join(root, ".git/config"))
+				out, err := bash(t, k, Profile{Root: root}, "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; "+c.script)
+				if (err == nil) != c.quiet {
+					t.Errorf("%v\n%s", err, out)
+				}
+				if _, err := os.Lstat(filepath.Join(root, c.absent)); err == nil {
+					t.Errorf("%s is there\n%s", c.absent, out)
+				}
+				if c.name != "another repository" {
+					if now, err := os.ReadFile(filepath.Join(root, ".git/config")); string(now) != string(config) {
+						t.Errorf("the configuration: %v %s", err, now)
+					}
+				}
+				for _, name := range []string{".gemini", ".git/hooks", ".git/info", ".git/modules", "deep/er/.git/hooks"} {
+					if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
+						t.Errorf("%s is left behind", name)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestChanged lets a command change what is there where nothing can be mounted:
+// it is put back, and what the command wrote is kept.
+func TestChanged(t *testing.T) {
+	k := kernel(t, Options{Without: []string{"namespaces"}})
+	root := repository(t)
+	config := filepath.Join(root, ".git/config")
+	was, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := bash(t, k, Profile{Root: root}, "git config alias.x '!id'")
+	if err == nil || !strings.Contains(out, `".git/config" was made or changed`) {
+		t.Errorf("%v: %s", err, out)
+	}
+	if now, _ := os.ReadFile(config); string(now) != string(was) {
+		t.Errorf("it is now\n%s", now)
+	}
+	if kept, err := os.ReadFile(config + ".put-aside-1"); !strings.Contains(string(kept), "!id") {
+		t.Error("what was written is lost:", err)
+	}
+}
+
+// TestTree commits in a further tree of a repository, which is elsewhere.
+func TestTree(t *testing.T) {
+	for _, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			k := kernel(t, Options{Without: step.without})
+			home := repository(t)
+			tree := filepath.Join(filepath.Dir(home), "tree")
+			setup := git("-C", home, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "first")
+			if out, err := setup.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if out, err := git("-C", home, "worktree", "add", "-q", tree).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			const commit = "export GIT_CONFIG_GLOBAL=/dev/null; git -c user.name=n -c user.email=e commit -q --allow-empty -m second && git log --format=%s"
+			out, err := bash(t, k, Profile{Root: tree}, commit)
+			if err != nil || out != "second\nfirst\n" {
+				t.Errorf("%v: %s", err, out)
+			}
+			out, err = bash(t, k, Profile{Root: tree}, "mkdir -p ../001/.git/hooks; echo x > ../001/.git/hooks/pre-commit; echo x > ../001/file; echo x > ../001/.git/worktrees/tree/commondir")
+			if err == nil {
+				t.Error("nothing was refused:", out)
+			}
+			for _, name := range []string{".git/hooks/pre-commit", "file"} {
+				if _, err := os.Lstat(filepath.Join(home, name)); err == nil {
+					t.Errorf("%s was written", name)
+				}
+			}
+			if b, _ := os.ReadFile(filepath.Join(home, ".git/worktrees/tree/commondir")); string(b) != "../..\n" {
+				t.Errorf("the tree's configuration is at %q", b)
+			}
+		})
+	}
+}
+
+// TestForged has a workspace claim that a directory elsewhere is its
+// repository.
+func TestForged(t *testing.T) {
+	k := kernel(t, Options{})
+	root, other := t.TempDir(), repository(t)
+	for name, text := range map[string]string{".git": "gitdir: " + other + "/.git/worktrees/x\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := bash(t, k, Profile{Root: root}, "echo x > "+other+"/.git/x"); err == nil {
+		t.Error("it was believed:", out)
+	}
+}
+
+// TestPlaceholders runs commands side by side: what one needs is not taken
+// away by another that ends before.
+func TestPlaceholders(t *testing.T) {
+	k := kernel(t, Options{})
+	root := repository(t)
+	long := exec.Command("bash", "-c", "echo ready; read; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit")
+	long.Dir = root
+	in, err := long.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := long.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := k.Confine(long, Profile{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := long.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if out, err := bash(t, k, Profile{Root: root}, "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit"); err == nil {
+			t.Error(out)
+		}
+	}
+	in.Write([]byte("\n"))
+	in.Close()
+	long.Wait()
+	left, err := os.ReadDir(filepath.Join(root, ".git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "hooks" }) {
+		t.Error("hooks are left behind")
+	}
+}

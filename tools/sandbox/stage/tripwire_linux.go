@@ -1,0 +1,215 @@
+package stage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of what is remembered of files that are watched.
+const (
+	maxMarks = 1000     // entries of a directory, at any depth
+	maxSaved = 64 << 10 // bytes of a file that is put back if it was changed
+)
+
+// watched is a place that must stay as it is, and how it was.
+type watched struct {
+	top *top
+	at  string
+	was map[string]mark // by place; empty if there was nothing
+}
+
+// A mark is how a file was.
+type mark struct {
+	id      id
+	mode    uint32
+	size    int64
+	changed unix.Timespec // nobody can set this back
+	saved   []byte        // what it held; nil if that was not kept
+}
+
+// same reports whether m and n are one file that was not touched in between.
+// A directory is touched by what is made in it, which has marks of its own.
+func (m mark) same(n mark) bool {
+	if m.id != n.id || m.mode != n.mode {
+		return false
+	}
+	return m.mode&unix.S_IFMT == unix.S_IFDIR || m.size == n.size && m.changed == n.changed
+}
+
+func (g *guard) watch(t *top, at string) {
+	was := map[string]mark{}
+	t.remember(at, was, true)
+	g.marks = append(g.marks, watched{t, at, was})
+}
+
+// remember notes how things are at a place and below it.
+func (t *top) remember(at string, marks map[string]mark, save bool) {
+	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(dir)
+	var st unix.Stat_t
+	if unix.Fstatat(dir, path.Base(at), &st, unix.AT_SYMLINK_NOFOLLOW) != nil || len(marks) >= maxMarks {
+		return
+	}
+	m := mark{id: idOf(&st), mode: st.Mode, size: st.Size, changed: st.Ctim}
+	if save && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size <= maxSaved {
+		m.saved = contents(dir, path.Base(at))
+	}
+	marks[at] = m
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return
+	}
+	fd, err := open(dir, path.Base(at), unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	entries(fd, func(name string, _ byte) error {
+		// What repositories inside of one keep is not what they obey.
+		if name != "objects" && name != "refs" && name != "logs" && name != "worktrees" {
+			t.remember(path.Join(at, name), marks, save)
+		}
+		return nil
+	})
+}
+
+func contents(dir int, name string) []byte {
+	fd, err := open(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSaved+1))
+	if err != nil || len(b) > maxSaved {
+		return nil
+	}
+	return b
+}
+
+// look undoes what must not have been done, and says what that was. Nothing is
+// lost: what is not to stay where it is gets another name beside it.
+// Unless it is to look deep, new repositories below the workspace are not
+// searched for.
+func (g *guard) look(deep bool) (problems []string) {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, w := range g.marks {
+		problems = append(problems, w.look()...)
+	}
+	for _, t := range g.tops {
+		if t.depth < 0 {
+			continue
+		}
+		depth := 0
+		if deep {
+			depth = t.depth
+		}
+		t.search(depth, func(f found) error {
+			if g.known[idOf(&f.stat)] || g.harmless(f) {
+				return nil
+			}
+			problems = append(problems, t.aside(f.at))
+			return nil
+		})
+	}
+	return problems
+}
+
+// stay looks every second at what is at the top of the workspace, while what a
+// command has left behind goes on.
+func (g *guard) stay() {
+	for range time.Tick(time.Second) {
+		g.look(false)
+	}
+}
+
+// look undoes what was done at one place.
+func (w watched) look() (problems []string) {
+	is := map[string]mark{}
+	w.top.remember(w.at, is, false)
+	var places []string
+	for at := range is {
+		places = append(places, at)
+	}
+	for at := range w.was {
+		if _, there := is[at]; !there {
+			places = append(places, at)
+		}
+	}
+	slices.SortFunc(places, cmp.Compare[string])
+	gone := "" // a directory that was put aside, with all in it
+	for _, at := range places {
+		was, before := w.was[at]
+		now, there := is[at]
+		switch {
+		case gone != "" && within(at, gone):
+		case before && there && was.same(now):
+		case !there:
+			problems = append(problems, fmt.Sprintf("%q was removed%s", at, w.top.restore(at, was)))
+		case !before:
+			problems = append(problems, w.top.aside(at))
+			gone = at
+		case was.mode&unix.S_IFMT == unix.S_IFDIR && now.mode&unix.S_IFMT == unix.S_IFDIR && was.id == now.id:
+			problems = append(problems, fmt.Sprintf("%q has other permissions", at))
+		default:
+			problems = append(problems, fmt.Sprintf("%s%s", w.top.aside(at), w.top.restore(at, was)))
+			gone = at
+		}
+	}
+	return problems
+}
+
+// aside gives what is at a place another name, and says so.
+func (t *top) aside(at string) string {
+	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
+	}
+	defer unix.Close(dir)
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(path.Base(at), "."), n)
+		err := unix.Renameat2(dir, path.Base(at), dir, name, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EEXIST) && n < 1000 {
+			continue
+		}
+		if err != nil {
+			return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
+		}
+		return fmt.Sprintf("%q was made or changed, which commands may not do; it is now called %q", at, path.Join(path.Dir(at), name))
+	}
+}
+
+// restore writes what was at a place, and says whether it could.
+func (t *top) restore(at string, was mark) string {
+	const not = "; what was there before can't be put back"
+	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil || was.saved == nil {
+		return not
+	}
+	defer unix.Close(dir)
+	fd, err := unix.Openat(dir, path.Base(at), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return not
+	}
+	f := os.NewFile(uintptr(fd), at)
+	_, err = f.Write(was.saved)
+	if err = errors.Join(err, unix.Fchmod(fd, was.mode&0o7777), f.Close()); err != nil {
+		return not
+	}
+	return "; what was there before is there again"
+}

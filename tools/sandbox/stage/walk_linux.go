@@ -1,0 +1,114 @@
+package stage
+
+import (
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of the search for repositories inside of the workspace. What is
+// deeper, or comes later, is not found.
+const (
+	maxDepth       = 8
+	maxDirectories = 2000
+)
+
+// A found is a repository's or gemline's own directory, or a file or link that
+// stands for one.
+type found struct {
+	top  *top
+	at   string // below top
+	name string // the one it has, in small letters
+	stat unix.Stat_t
+}
+
+// A top is a directory whose contents are searched.
+type top struct {
+	path  string
+	fd    int
+	depth int // how deep to search; -1 if it is a repository itself
+}
+
+func openTop(path string, depth int) (*top, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return nil, err
+	}
+	return &top{path, fd, depth}, nil
+}
+
+// open opens what is at a place below dir, without following a link.
+func open(dir int, at string, flags int) (int, error) {
+	return unix.Openat2(dir, at, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
+}
+
+// search calls visit with what it finds, what is higher up first. It does not
+// look into what it finds, but into the trees that gemline itself has made,
+// and goes no deeper than depth.
+func (t *top) search(depth int, visit func(found) error) error {
+	type place struct {
+		at    string
+		depth int
+	}
+	todo := []place{{".", 0}}
+	for n := 0; n < len(todo) && n < maxDirectories; n++ {
+		p := todo[n]
+		fd, err := open(t.fd, p.at, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+		if err != nil {
+			continue // it is gone, or not ours to read
+		}
+		err = entries(fd, func(name string, kind byte) error {
+			at := path.Join(p.at, name)
+			switch special := strings.ToLower(name); {
+			case special == ".git", special == ".gemini":
+				f := found{top: t, at: at, name: special}
+				if unix.Fstatat(fd, name, &f.stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
+					return nil
+				}
+				if special == ".gemini" && p.depth < depth {
+					todo = append(todo, place{path.Join(at, "worktrees"), p.depth + 1})
+				}
+				return visit(f)
+			case p.depth < depth && (kind == unix.DT_DIR || kind == unix.DT_UNKNOWN):
+				todo = append(todo, place{at, p.depth + 1})
+			}
+			return nil
+		})
+		unix.Close(fd)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries calls visit with each entry of the directory fd and its kind.
+func entries(fd int, visit func(name string, kind byte) error) error {
+	const kindAt, nameAt = 18, 19 // in a struct linux_dirent64
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := unix.Getdents(fd, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return nil
+		}
+		for b := buf[:n]; len(b) > nameAt; {
+			size := int(b[16]) | int(b[17])<<8
+			if size <= nameAt || size > len(b) {
+				return nil
+			}
+			name, _, _ := strings.Cut(string(b[nameAt:size]), "\x00")
+			kind := b[kindAt]
+			b = b[size:]
+			if name == "." || name == ".." {
+				continue
+			}
+			if err := visit(name, kind); err != nil {
+				return err
+			}
+		}
+	}
+}
