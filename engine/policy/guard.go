@@ -2,12 +2,13 @@ package policy
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"gemline/engine"
+	"gemline/tools/alike"
 )
 
 // A Guarded says which files are not edited like others: what they hold steers
@@ -131,67 +132,139 @@ func resolved(path string) string {
 
 // holds reports whether the file at path is guarded.
 func (g Guarded) holds(path string) bool {
-	if g.own(path) {
+	if g.own(path) || g.named(filepath.Base(path)) {
 		return true
 	}
 	for _, root := range g.Roots() {
 		for _, root := range []string{root, resolved(root)} {
-			if below, ok := within(root, path); ok && slices.ContainsFunc(elements(below), g.named) {
+			below, ok := within(root, path)
+			if !ok {
+				continue
+			}
+			if parts := elements(below); slices.ContainsFunc(parts, g.named) || workflow(parts) {
 				return true
 			}
-			if below, ok := within(root, path); ok && workflow(elements(below)) {
+			if g.is(root, path) {
 				return true
 			}
 		}
 	}
-	return g.named(filepath.Base(path))
+	return false
 }
 
 // own reports whether path is in the directories of gemline's configuration.
 func (g Guarded) own(path string) bool {
-	in := func(dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool {
-			_, ok := within(dir, path)
-			_, real := within(resolved(dir), path)
-			return ok || real
-		})
+	if slices.ContainsFunc(g.Free, func(dir string) bool { return exactly(dir, path) || exactly(resolved(dir), path) }) {
+		return false
 	}
-	return in(g.Own) && !in(g.Free)
-}
-
-// named reports whether an element of a path is a name that is guarded, also
-// to file systems that pass over characters that are not seen.
-func (g Guarded) named(element string) bool {
-	element = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
+	if slices.ContainsFunc(g.Own, func(dir string) bool {
+		_, ok := within(dir, path)
+		_, real := within(resolved(dir), path)
+		return ok || real
+	}) {
+		return true
+	}
+	// There may be another name for them, by a mount.
+	own, free := files(g.Own), files(g.Free)
+	for _, info := range files(upward(path)) {
+		same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+		if slices.ContainsFunc(free, same) {
+			return false
 		}
-		return r
-	}, element)
-	element = strings.TrimRight(element, ". ") // which Windows drops
-	is := func(name string) bool { return strings.EqualFold(filepath.Base(name), element) }
-	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||
-		len(element) >= len(".env") && strings.EqualFold(element[:len(".env")], ".env")
-}
-
-// workflow reports whether elements lead into what GitHub runs.
-func workflow(elements []string) bool {
-	for i := range elements[1:] {
-		if strings.EqualFold(elements[i], ".github") && strings.EqualFold(elements[i+1], "workflows") {
+		if slices.ContainsFunc(own, same) {
 			return true
 		}
 	}
 	return false
 }
 
-// within returns path as seen from dir, if it is dir or below it. Case does
-// not matter, as it does not in some file systems.
+// is reports whether path, or a directory that it is in, is a guarded file of
+// a directory above it under another name: on a file system that knows more
+// names than are known here, by a hard link, or by a mount.
+func (g Guarded) is(root, path string) bool {
+	way := upward(path)
+	there := files(way)
+	for _, dir := range way {
+		if _, ok := within(root, dir); !ok {
+			break
+		}
+		for _, name := range slices.Concat(protected, g.Names, []string{".env", filepath.Join(".github", "workflows")}) {
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil &&
+				slices.ContainsFunc(there, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// upward returns path and the directories above it.
+func upward(path string) []string {
+	all := []string{path}
+	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	return all
+}
+
+// files describes those of paths that exist.
+func files(paths []string) []os.FileInfo {
+	var all []os.FileInfo
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			all = append(all, info)
+		}
+	}
+	return all
+}
+
+// named reports whether an element of a path is a name that is guarded, under
+// every name that some file system takes for the same.
+func (g Guarded) named(element string) bool {
+	element = alike.Fold(element)
+	is := func(name string) bool { return alike.SameFolded(element, filepath.Base(name)) }
+	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||
+		strings.HasPrefix(element, ".env") || strings.HasPrefix(element, "env~")
+}
+
+// workflow reports whether elements lead into what GitHub runs.
+func workflow(elements []string) bool {
+	for i := range elements[1:] {
+		if alike.Same(elements[i], ".github") && alike.Same(elements[i+1], "workflows") {
+			return true
+		}
+	}
+	return false
+}
+
+// within returns path as seen from dir, if it is dir or below it. Names count
+// as the same that some file system takes for the same.
 func within(dir, path string) (below string, ok bool) {
 	if dir == "" {
 		return "", false
 	}
-	rel, err := filepath.Rel(strings.ToLower(dir), strings.ToLower(path))
-	return rel, err == nil && filepath.IsLocal(rel)
+	rel, err := filepath.Rel(folded(dir), folded(path))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return rel, true
+}
+
+// exactly reports whether path is dir or below it, letter for letter.
+func exactly(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}
+
+// folded returns a clean path with every element folded.
+func folded(path string) string {
+	parts := strings.Split(filepath.Clean(path), string(filepath.Separator))
+	for i, part := range parts {
+		if i > 0 || filepath.VolumeName(path) == "" {
+			parts[i] = alike.Fold(part)
+		}
+	}
+	return strings.Join(parts, string(filepath.Separator))
 }
 
 // elements returns the elements of a path, of which there is one at least.

@@ -24,6 +24,9 @@ func TestGuard(t *testing.T) {
 	if err := os.Symlink(".git", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Link(filepath.Join(dir, "GEMINI.md"), filepath.Join(dir, "hard-link")); err != nil {
+		t.Skip("no hard links here:", err)
+	}
 	for _, c := range []struct {
 		mode policy.Mode
 		kind engine.Kind
@@ -41,6 +44,23 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, "sub/.Git/config", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".git", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".gi\u200ct/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".GIT/hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".git /hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".git./hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".git::$INDEX_ALLOCATION/hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "GIT~1/hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "GI7EBA~1", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "\uff0e\uff27\uff29\uff34/hooks/x", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".\u017f\u017fh/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".\u00dfh/config", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".env:stream", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "ENV~1.LOC", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "hard-link", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "GITHUB~1/WORKFL~1/ci.yml", engine.Ask},
+		{policy.Yolo, engine.Edit, ".\uff27emini/settings.json", engine.Ask},
+		{policy.Yolo, engine.Edit, "HOME./settings.json", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "%2egit/hooks/x", engine.Allow},
+		{policy.AutoEdit, engine.Edit, ".git%20/hooks/x", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".vscode/tasks.json", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/workflows/ci.yml", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/CODEOWNERS", engine.Allow},

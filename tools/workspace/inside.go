@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
+	"gemline/tools/alike"
 	"gemline/tools/beneath"
 )
 
@@ -120,31 +122,38 @@ func withheldIn(rel string) bool {
 func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
 
 // Withheld reports whether files and directories called name are kept from the
-// tools wherever they lie in a root.
+// tools wherever they lie in a root, under every name that some file system
+// takes for the same.
 func Withheld(name string) bool {
-	if len(name) < 4 { // most names are decided by their first byte
+	if !suspect(name) {
+		return false
+	}
+	name = alike.Fold(name)
+	switch {
+	case alike.SameFolded(name, ".git"), alike.SameFolded(name, ".env"), alike.SameFolded(name, "node_modules"):
+		return true
+	case strings.HasPrefix(name, "gha-cr~"), strings.HasPrefix(name, "gha-creds-") && strings.HasSuffix(name, ".json"):
+		return true
+	}
+	return false
+}
+
+// suspect reports whether name may be withheld. Most names are decided by
+// their first byte.
+func suspect(name string) bool {
+	if len(name) < 4 {
 		return false
 	}
 	switch name[0] {
 	case '.', 'n', 'N', 'g', 'G', 'e', 'E':
-	default:
-		return false
-	}
-	name = strings.ToLower(name)
-	if runtime.GOOS == "windows" {
-		name = strings.TrimRight(name, ". ")
-		name, _, _ = strings.Cut(name, ":")
-		for _, short := range []string{"git~", "env~", "node_m~", "gha-cr~"} {
-			if strings.HasPrefix(name, short) {
-				return true
-			}
-		}
-	}
-	switch name {
-	case ".git", ".env", "node_modules":
 		return true
 	}
-	return strings.HasPrefix(name, "gha-creds-") && strings.HasSuffix(name, ".json")
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
 }
 
 var errLoop = errors.New("too many levels of symbolic links")

@@ -86,17 +86,17 @@ func (o *Overlay) known(real string) *node {
 func (o *Overlay) in(real string) (map[string]*node, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	names, there := o.dirs[alike(real)]
+	names, there := o.dirs[toldApart(real)]
 	return maps.Clone(names), there
 }
 
 // at returns what was written at a real path. The lock is held.
 func (o *Overlay) at(real string) *node {
-	return o.dirs[alike(filepath.Dir(real))][alike(filepath.Base(real))]
+	return o.dirs[toldApart(filepath.Dir(real))][toldApart(filepath.Base(real))]
 }
 
-// alike returns name as names are told apart.
-func alike(name string) string {
+// toldApart returns name as names are told apart.
+func toldApart(name string) string {
 	if caseless {
 		return strings.ToLower(name)
 	}
@@ -172,7 +172,7 @@ func (o *Overlay) parents(p Place) (todo []string, err error) {
 
 // add puts n where its path says. The lock is held.
 func (o *Overlay) add(n *node) {
-	dir, name := alike(filepath.Dir(n.path)), alike(filepath.Base(n.path))
+	dir, name := toldApart(filepath.Dir(n.path)), toldApart(filepath.Base(n.path))
 	if o.dirs == nil {
 		o.dirs = map[string]map[string]*node{}
 	}

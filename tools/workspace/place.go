@@ -148,7 +148,7 @@ func (p Place) list() (entries []fs.DirEntry, err error) {
 	if !there {
 		return entries, err
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[alike(e.Name())] != nil })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[toldApart(e.Name())] != nil })
 	for _, n := range written {
 		entries = append(entries, fs.FileInfoToDirEntry(n))
 	}
