@@ -20,6 +20,7 @@ type saying struct {
 	tool, kind, agent, server, hint   string
 	prefix, regex, args, mode, decide string
 	alone                             *bool
+	safe                              bool
 	priority                          int
 }
 
@@ -38,6 +39,9 @@ func (s saying) text() string {
 	if s.hint != "" {
 		fmt.Fprintf(&b, "toolAnnotations = { readOnlyHint = %s }\n", s.hint)
 	}
+	if s.safe {
+		b.WriteString("commandSafe = true\n")
+	}
 	if s.alone != nil {
 		fmt.Fprintf(&b, "interactive = %t\n", !*s.alone)
 	}
@@ -49,6 +53,15 @@ type world struct {
 	engine.Proposal
 	mode  policy.Mode
 	alone bool
+}
+
+// safe reports whether a command is, or every one of the call.
+func (w world) safe(c *engine.Command) bool {
+	ok := w.Tool.Name() == policy.Shell && w.Intent.Confined && w.Intent.Class == engine.Plain
+	for _, other := range w.Intent.Commands {
+		ok = ok && (c != nil || other.Safe)
+	}
+	return ok && (c == nil || c.Safe)
 }
 
 // about reports whether s is about the call, or about one of its commands.
@@ -70,6 +83,9 @@ func (s saying) about(w world, c *engine.Command) bool {
 		return false
 	}
 	exactly := s.decide == "allow"
+	if s.safe && !w.safe(c) {
+		return false
+	}
 	if s.args != "" {
 		return s.found(w, c, exactly)
 	}
@@ -183,7 +199,7 @@ func one(all []saying, w world, c *engine.Command) (decide string, args bool) {
 		return d, args
 	}
 	looks := slices.Contains([]engine.Kind{engine.Read, engine.Search, engine.Think, engine.Converse}, w.Tool.Kind)
-	if w.mode == policy.Plan && !looks {
+	if w.mode == policy.Plan && !looks && !w.safe(c) {
 		return "deny", false
 	}
 	decide, args = ranked(pick(func(s saying) bool { return !project(s) }), w, c)
@@ -222,7 +238,7 @@ func verdict(all []saying, w world) string {
 	}
 	if opaque && slices.ContainsFunc(all, func(s saying) bool {
 		bare := s
-		bare.prefix, bare.regex, bare.args = "", "", ""
+		bare.prefix, bare.regex, bare.args, bare.safe = "", "", "", false
 		return s.decide == "deny" && bare != s && bare.about(w, nil)
 	}) {
 		return "deny"
@@ -241,6 +257,10 @@ var standing = []saying{
 	{tier: policy.BuiltIn, tool: "*", kind: "edit", mode: "autoEdit", decide: "allow", priority: 15},
 	{tier: policy.BuiltIn, tool: "*", mode: "plan", decide: "deny", priority: 40},
 	{tier: policy.BuiltIn, tool: "*", mode: "yolo", decide: "allow", priority: 998},
+	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "default", decide: "allow", priority: 45},
+	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "autoEdit", decide: "allow", priority: 45},
+	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "plan", decide: "allow", priority: 45},
+	{tier: policy.BuiltIn, tool: policy.Shell, mode: "plan", decide: "deny", priority: 41},
 	{tier: policy.BuiltIn, tool: "*", decide: "ask_user", priority: 0},
 }
 
@@ -266,6 +286,9 @@ func (m maker) saying(tier policy.Tier) saying {
 		s.tool, s.server = m.pick("*", "mcp_*", "mcp_hub_*", "mcp_hub_find", "find", "mcp_other_*"), m.pick("", "*", "hub", "other")
 	case 6:
 		s.kind = m.pick("edit", "execute", "read", "other", "converse")
+	}
+	if m.IntN(8) == 0 {
+		s.tool, s.safe = m.pick(policy.Shell, "ShellTool"), true
 	}
 	switch m.IntN(12) {
 	case 0, 1:
@@ -296,6 +319,10 @@ func (m maker) world() world {
 			w.Args["extra"] = m.pick("git", "rm")
 		}
 	}
+	w.Intent.Confined = m.IntN(3) > 0
+	for i := range w.Intent.Commands {
+		w.Intent.Commands[i].Safe = m.IntN(3) > 0
+	}
 	w.Agent = m.pick("", "a", "b")
 	return w
 }
@@ -324,8 +351,8 @@ func TestPropertiesOfTheModel(t *testing.T) {
 		for range m.IntN(7) {
 			s := m.saying([]policy.Tier{policy.Extension, policy.Project, policy.User, policy.User, policy.Admin}[m.IntN(5)])
 			if other := all[len(all)-1]; m.IntN(3) == 0 && other.tier != policy.BuiltIn { // one much like another
-				other.prefix, other.regex, other.args = s.prefix, s.regex, s.args
-				if s.prefix+s.regex != "" {
+				other.prefix, other.regex, other.args, other.safe = s.prefix, s.regex, s.args, s.safe
+				if s.prefix+s.regex != "" || s.safe {
 					other.tool = policy.Shell
 				}
 				s = other
@@ -337,6 +364,7 @@ func TestPropertiesOfTheModel(t *testing.T) {
 		m.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
 		p := policy.New(w.mode, rules...)
 		p.Unattended = w.alone
+		p.Confined = func() bool { return w.Intent.Confined }
 		got := p.Explain(w.Proposal)
 		if want := verdict(all, w); policy.Word(got.Verdict) != want {
 			var text strings.Builder

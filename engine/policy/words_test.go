@@ -388,7 +388,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	e := policy.New(policy.Plan).Explain(shell(engine.Plain, "ls"))
-	if !strings.HasPrefix(e.Reason, "Plan mode is read-only, and run_shell_command changes things.") || strings.Contains(e.Reason, "The rule at") {
+	if !strings.HasPrefix(e.Reason, "Plan mode is read-only. ") || strings.Contains(e.Reason, "The rule at") {
 		t.Error(e.Reason)
 	}
 	e = policy.New(policy.Default, parse(t, policy.User, allowGit)...).Explain(shell(engine.Readable, "sudo git | sudo: git log"))
