@@ -84,7 +84,9 @@ func (a *Asker) show(p engine.Proposal) {
 	if title == "" {
 		title = p.Tool.Name()
 	}
-	if detail := strings.TrimSuffix(in.Detail, "\n"); detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title) {
+	detail := strings.TrimSuffix(in.Detail, "\n")
+	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title)
+	if whole {
 		n := strings.Count(detail, "\n") + 1
 		lines := "1 line"
 		if n > 1 {
@@ -103,12 +105,29 @@ func (a *Asker) show(p engine.Proposal) {
 	}
 	for _, name := range programs(in) {
 		if odd := points(name); odd != "" && !hides(name) {
-			a.Out.Line(output.Warning, "%s", a.entitled("a program whose name is not in plain letters: "+name+" ("+odd+")"))
+			a.Out.Line(output.Warning, "%s", a.entitled("a program whose name is not in plain letters: "+beginning(name, longestName)+" ("+odd+")"))
 		}
 	}
 	a.tell(in)
 	a.limits(p)
-	a.Out.Line(output.Permission, "%s", a.entitled(title+beyond(in)))
+	if title = a.entitled(title); whole {
+		title = beginning(title, longestTitle)
+	}
+	a.Out.Line(output.Permission, "%s%s", title, a.entitled(beyond(in)))
+}
+
+// So many characters name a call that is shown in full above, and a program.
+const (
+	longestTitle = 90
+	longestName  = 40
+)
+
+// beginning returns the first n characters of s.
+func beginning(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "..."
 }
 
 // beyond returns what the line that names a call says of the rights that it
@@ -127,7 +146,7 @@ func (a *Asker) limits(p engine.Proposal) {
 		return
 	}
 	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
-		a.Out.Line(output.Warning, "%s", a.entitled("always is not offered, as it can't be taken in at a glance: "+unwieldy(in.Detail)))
+		a.Out.Line(output.Warning, "%s", a.entitled("it is allowed once at most: "+unwieldy(in.Detail)))
 	}
 	held := "not confined"
 	if in.Held != "" {
@@ -321,7 +340,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	if paths := p.Intent.Paths; len(paths) > 0 {
 		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
 	}
-	a.Out.Line(output.Info, "yes allows it this once; no refuses it, and words behind no are told to the model")
+	a.Out.Line(output.Info, "yes allows it this once; no refuses it, as Enter alone and Ctrl-D do, and words behind no are told to the model")
 	if p.Intent.Online != nil {
 		a.Out.Line(output.Info, "with the network allows it this once, and lets it reach the network, which else it can't")
 	}

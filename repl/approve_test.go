@@ -204,7 +204,7 @@ info: it runs: PATH=. /usr/bin/sudo rm a
 info: sudo runs: rm a
 info: it runs: rm
 info: it runs: export -p X=\x0a1
-info: yes allows it this once; no refuses it, and words behind no are told to the model
+info: yes allows it this once; no refuses it, as Enter alone and Ctrl-D do, and words behind no are told to the model
 y yes, n no, ? explain: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
@@ -287,7 +287,7 @@ func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
 		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if want := "warning: always is not offered, as it can't be taken in at a glance: " + why + "\n"; !strings.Contains(shown.String(), want) {
+		if want := "warning: it is allowed once at most: " + why + "\n"; !strings.Contains(shown.String(), want) {
 			t.Errorf("no %q in\n%.3000s", want, shown)
 		}
 	}

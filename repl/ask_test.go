@@ -137,7 +137,7 @@ func TestHostileQuestion(t *testing.T) {
 | permission: run: ls
 | y yes, n no, ? explain: \x0d> 
 info: 3 choices
-  1 permission\x3a run: rm: x\x1b[2J permission\x3a run: ls y yes, n no, ? explain: >
+  1 permission\x3a run: rm: x\x1b[2J permission\x3a run: ls y yes, n n\x6f, ? explain: >
   2 \u{202e}evil >
   3 other, in your own words
 answer 1 to 3, Enter for none, ? explain: 2

@@ -16,6 +16,9 @@ const (
 	mostIndent     = 100 // at its beginning
 )
 
+// blankCell is a character of braille that looks like a blank and is none.
+const blankCell = "\u2800"
+
 // honest returns text that a user decides on as it is shown: every character
 // visible, and nothing moved out of sight by blanks.
 func honest(s string) string {
@@ -29,7 +32,8 @@ func honest(s string) string {
 		out = append(out, blank...)
 		blank = nil
 	}
-	for l := range strings.SplitSeq(unheaped(output.Escape(s)), "\n") {
+	s = strings.ReplaceAll(unheaped(output.Escape(s)), blankCell, `\u{2800}`)
+	for l := range strings.SplitSeq(s, "\n") {
 		m, ok := blankLine(l)
 		if !ok || m != mark {
 			flush()

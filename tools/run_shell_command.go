@@ -152,7 +152,8 @@ func (c *shellCall) lookOver() {
 }
 
 func (c shellCall) intent() engine.Intent {
-	title, more := shorten(strings.Join(strings.Fields(c.Command), " "), 72)
+	blank := func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
+	title, more := shorten(strings.Join(strings.FieldsFunc(c.Command, blank), " "), 72)
 	if more {
 		title += "..."
 	}
