@@ -34,7 +34,7 @@ func (j *judge) repositories() string {
 
 // gitVariables are those that matter to nothing that is listed here, and those
 // that say where the user's own configuration is.
-var gitVariables = []string{"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_PS1_*", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_TERMINAL_PROMPT",
+var gitVariables = []string{"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_PS1_*", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_SSL_*", "GIT_HTTP_*", "GIT_TERMINAL_PROMPT",
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_OPTIONAL_LOCKS", "GIT_MERGE_AUTOEDIT", "GIT_FLUSH"}
 
 // repository says what is wrong with the repository that git finds from dir

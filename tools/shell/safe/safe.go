@@ -160,8 +160,8 @@ func (j *judge) search(name string) (path, why string) {
 		switch {
 		case !ours || err != nil || !system(real) || j.inside(real):
 			return "", fmt.Sprintf("%s is not the system's own (%s)", name, brief(file))
-		case slices.Contains([]string{"busybox", "toybox"}, filepath.Base(real)):
-			return "", fmt.Sprintf("%s is that of %s, which takes other options", name, filepath.Base(real))
+		case slices.Contains(stand, filepath.Base(real)), strings.Contains(real, "/corepack/"):
+			return "", fmt.Sprintf("%s is one that stands in for others (%s)", name, brief(real))
 		case sure:
 			return name, ""
 		}
@@ -169,6 +169,9 @@ func (j *judge) search(name string) (path, why string) {
 	}
 	return "", name + " is not installed"
 }
+
+// stand are programs that stand in for others.
+var stand = []string{"busybox", "toybox", "rustup", "corepack", "asdf", "mise", "volta"}
 
 // system reports whether a path leads to what comes with the system, which
 // nobody but its administrator puts there.

@@ -5,7 +5,7 @@ import "strings"
 // Prints reports whether a script for sed prints, deletes, quits and
 // substitutes, and nothing else. Only what every sed reads in one way is.
 func Prints(script string) bool {
-	if strings.ContainsAny(script, "\n{}") {
+	if strings.Contains(script, "\n") {
 		return false
 	}
 	for rest := script; ; {

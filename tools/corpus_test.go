@@ -1,0 +1,149 @@
+//go:build linux
+
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+	"gemline/tools/sandbox"
+)
+
+// corpus returns the ordinary commands, with their kinds in the order of the
+// file.
+func corpus(t *testing.T) (kinds []string, commands map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/corpus/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands = map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if kind, ok := strings.CutPrefix(line, "## "); ok {
+			kinds = append(kinds, kind)
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			kind := kinds[len(kinds)-1]
+			commands[kind] = append(commands[kind], line)
+		}
+	}
+	return kinds, commands
+}
+
+// confined returns a bench whose commands are confined, in a repository as git
+// makes it.
+func confined(t *testing.T) shellBench {
+	b := newShellBench(t)
+	if out, err := exec.Command("git", "init", "-q", "-b", "main", b.dir).CombinedOutput(); err != nil {
+		t.Skipf("git is needed: %v: %s", err, out)
+	}
+	b.env.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + t.TempDir()}
+	b.env.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true}, new(sandbox.Profile)}
+	b.env.Profile = func() sandbox.Profile { return sandbox.Profile{Root: b.dir} }
+	return b
+}
+
+// Without any rule of the user's, most of what developers and agents run is
+// not asked about. A program that is not installed here counts as if it were:
+// that is looked at last.
+func TestPromptRate(t *testing.T) {
+	b := confined(t)
+	tool, p := runShellCommand(b.env), policy.New(policy.Default)
+	p.Confined = func() bool { return true }
+	kinds, commands := corpus(t)
+	all, asked, missing := 0, 0, 0
+	for _, kind := range kinds {
+		some := 0
+		for _, command := range commands[kind] {
+			command = strings.ReplaceAll(command, "ROOT", b.dir)
+			q := engine.Proposal{Tool: tool, Args: map[string]any{"command": command}}
+			q.Intent = b.prepare(tool, q.Args).Intent
+			e := p.Explain(q)
+			switch {
+			case e.Verdict == engine.Allow:
+			case strings.HasSuffix(e.Why, "is not installed"):
+				missing++
+			default:
+				some++
+				t.Logf("asks: %-60s %s", command, e.Why)
+			}
+			all++
+		}
+		asked += some
+		t.Logf("%s: %d ask", kind, some)
+	}
+	t.Logf("%d of %d ask, %.1f %%; %d programs are not installed", asked, all, 100*float64(asked)/float64(all), missing)
+	if all != 200 || asked*100 > all*35 {
+		t.Errorf("%d of %d commands ask", asked, all)
+	}
+}
+
+// In plan mode no call changes anything, of whatever tool. What of the
+// ordinary commands runs there is run, and the project is as it was.
+func TestPlanChangesNothing(t *testing.T) {
+	b := confined(t)
+	p := policy.New(policy.Plan)
+	p.Confined = func() bool { return true }
+	for _, tool := range New(b.env).Tools() {
+		v, _ := p.Judge(engine.Proposal{Tool: tool})
+		if may := tool.Kind.ReadOnly() && tool.Kind != engine.Fetch || tool.Kind == engine.Converse; may != (v == engine.Allow) {
+			t.Errorf("%s, which is of kind %s, is judged %d", tool.Name(), tool.Kind, v)
+		}
+	}
+	for name, text := range map[string]string{"README.md": "# x\n", "src/main.py": "x = 1\n", "package.json": "{\"scripts\": {}}\n", "go.mod": "module x\n"} {
+		path := filepath.Join(b.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, ran := tree(t, b.dir), 0
+	kinds, commands := corpus(t)
+	tool := runShellCommand(b.env)
+	for _, kind := range kinds {
+		for _, command := range commands[kind] {
+			args := map[string]any{"command": strings.ReplaceAll(command, "ROOT", b.dir)}
+			call := b.prepare(tool, args)
+			v, reason := p.Judge(engine.Proposal{Tool: tool, Args: args, Intent: call.Intent})
+			switch {
+			case v == engine.Ask:
+				t.Errorf("%s asks", command)
+			case v == engine.Deny && !strings.Contains(reason, "Plan mode is read-only"):
+				t.Errorf("%s: %s", command, reason)
+			case v == engine.Allow:
+				call.Run(t.Context(), b) // it may fail
+				ran++
+			}
+		}
+	}
+	if after := tree(t, b.dir); after != before {
+		t.Errorf("after %d commands there is\n%s\nand was\n%s", ran, after, before)
+	}
+	if ran == 0 {
+		t.Error("nothing ran")
+	}
+	t.Logf("%d ran", ran)
+}
+
+// tree returns every file below dir with its mode and time.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil {
+			b.WriteString(path + " " + info.Mode().String() + " " + info.ModTime().String() + "\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
