@@ -140,8 +140,10 @@ func (c *checker) tighten(tree map[string]any) {
 	general, _ := tree["general"].(map[string]any)
 	c.never(general, "general", "notificationCommand")
 	ui, _ := tree["ui"].(map[string]any)
-	// What lets calls run unasked.
+	// What lets calls run unasked, and what runs with them.
 	tools, _ := tree["tools"].(map[string]any)
+	shell, _ := tools["shell"].(map[string]any)
+	c.never(shell, "tools", "shell", "pager")
 	c.never(tools, "tools", "allowed")
 	c.never(tree, "policyPaths")
 	c.never(tree, "adminPolicyPaths")

@@ -49,7 +49,7 @@ type Settings struct {
 	ConfirmedTools   []string `key:"tools.confirmationRequired" help:"Tools and commands that are always asked about."`
 	ExcludedTools    []string `key:"tools.exclude" merge:"union" help:"Tools and commands that do not run."`
 
-	Pager      string `key:"tools.shell.pager" default:"cat" help:"PAGER and GIT_PAGER of commands."`
+	Pager      string `key:"tools.shell.pager" default:"cat" help:"PAGER and GIT_PAGER of commands. A project can't set it."`
 	Inactivity int    `key:"tools.shell.inactivityTimeout" default:"300" help:"After how many seconds without output a command is stopped; 0 is never."`
 	Terminal   bool   `key:"tools.shell.enableInteractiveShell" default:"true" help:"Give commands a terminal to write to, in a session."`
 	Threshold  int    `key:"tools.truncateToolOutputThreshold" default:"40000" help:"How many characters of a command's output the model reads; 0 or less is all."`

@@ -150,7 +150,6 @@ var risks = []struct{ key, how string }{
 	{"tools.sandboxNetworkAccess", "changes the confinement of commands"},
 	{"tools.discoveryCommand", "runs a command"},
 	{"tools.callCommand", "runs a command"},
-	{"tools.shell.pager", "runs a command"},
 	{"mcp.serverCommand", "runs a command"},
 	{"mcp.autoAllowInHeadless", "lets tools run unasked"},
 	{"general.preferredEditor", "runs a command"},

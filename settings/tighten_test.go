@@ -10,7 +10,7 @@ import (
 
 // A project may add protection and not take any away.
 func TestTighten(t *testing.T) {
-	const loose = `{"general": {"notificationCommand": "say"}, "ui": {"labels": {"gemini": "answer"}}, "security": {"folderTrust": {"enabled": false}, "disableYoloMode": false, "enablePermanentToolApproval": true, "toolSandboxing": false,
+	const loose = `{"general": {"notificationCommand": "say"}, "ui": {"labels": {"gemini": "answer"}}, "tools": {"shell": {"pager": "less"}}, "security": {"folderTrust": {"enabled": false}, "disableYoloMode": false, "enablePermanentToolApproval": true, "toolSandboxing": false,
 		"environmentVariableRedaction": {"enabled": false, "allowed": ["TOKEN"], "blocked": ["A"]}}}`
 	const tight = `{"security": {"disableYoloMode": true, "enablePermanentToolApproval": false, "toolSandboxing": true,
 		"environmentVariableRedaction": {"enabled": true, "blocked": ["B"]}}}`
@@ -36,12 +36,12 @@ func TestTighten(t *testing.T) {
 	if text := strings.Join(warnings, "\n"); !strings.Contains(text, "security.disableYoloMode: a project can only set it to true") {
 		t.Errorf("warnings: %s", text)
 	}
-	if got.NotifyCommand != "" || len(got.Labels()) > 0 {
-		t.Errorf("a project's command %q and labels %q", got.NotifyCommand, got.Labels())
+	if got.NotifyCommand != "" || got.Pager != "cat" || len(got.Labels()) > 0 {
+		t.Errorf("a project's commands %q and %q, and labels %q", got.NotifyCommand, got.Pager, got.Labels())
 	}
 	// The user may do all that.
 	user.Path, project.Path = project.Path, user.Path
-	if got, warnings, err = Load([]Source{user, project}, os.LookupEnv); err != nil || len(warnings) > 0 || !got.NoYolo || got.AllowedVars == nil || got.NotifyCommand != "say" || got.Labels()["gemini"] != "answer" {
+	if got, warnings, err = Load([]Source{user, project}, os.LookupEnv); err != nil || len(warnings) > 0 || !got.NoYolo || got.AllowedVars == nil || got.NotifyCommand != "say" || got.Pager != "less" || got.Labels()["gemini"] != "answer" {
 		t.Errorf("%v, %q, %+v", err, warnings, got)
 	}
 }
