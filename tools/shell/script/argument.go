@@ -30,6 +30,9 @@ func (v *visitor) refused(name string, args []word) {
 	if !ok {
 		return
 	}
+	if strings.HasSuffix(name, "make") && slices.ContainsFunc(args, input) {
+		v.opaque("%s reads what it runs from its input", name)
+	}
 	for i, a := range args {
 		if a.known && a.text == "--" {
 			return
@@ -59,6 +62,11 @@ func (v *visitor) refused(name string, args []word) {
 	}
 }
 
+// input reports whether make is told by a to read a makefile that is no file.
+func input(a word) bool {
+	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") || strings.Contains(a.text, "/proc/")
+}
+
 // has reports whether arg may be option, which stands whole or shortened, and
 // if it is a letter, among others.
 func has(arg, option string) bool {
@@ -71,6 +79,19 @@ func has(arg, option string) bool {
 	}
 	return strings.HasPrefix(arg, option)
 }
+
+// gitCommands are git's own, but for those that run others. Every other word is
+// looked up in its configuration, or among all programs.
+var gitCommands = strings.Fields(`
+	add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format
+	checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe diagnose
+	diff diff-files diff-index diff-tree fast-export fast-import fetch fetch-pack fmt-merge-msg for-each-ref format-patch fsck gc
+	get-tar-commit-id grep hash-object index-pack init init-db interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit
+	merge merge-base merge-file merge-tree mktag mktree multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id
+	prune prune-packed pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list
+	rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule
+	switch symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info verify-commit verify-pack verify-tag
+	version whatchanged worktree write-tree`)
 
 // git reads the arguments of git. A repository may have it run programs, too,
 // which no argument shows: whether it may run unasked is the policy's matter.
@@ -128,6 +149,8 @@ func (v *visitor) git(args []word) {
 	}
 	if slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text) {
 		v.opaque("git %s runs programs of its own", sub.text)
+	} else if !slices.Contains(gitCommands, sub.text) {
+		v.opaque("git %s may be an alias, or a program of that name", sub.text)
 	}
 	if sub.text == "config" && len(args) > 2 {
 		v.lower(engine.Readable, "git config may set what git runs")
