@@ -231,7 +231,7 @@ func sound(v any) (_ any, invalid bool) {
 	return v, false
 }
 
-// marshal returns v as compact JSON in which no control character stands raw.
+// marshal returns v as compact JSON in which nothing stands raw that could not be seen.
 func marshal(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -239,26 +239,5 @@ func marshal(v any) []byte {
 	if err := e.Encode(v); err != nil {
 		panic(err) // a mistake in this package
 	}
-	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}
-
-// escaped replaces the control characters that encoding/json leaves as they
-// are; they can only stand inside strings.
-func escaped(b []byte) []byte {
-	if bytes.IndexByte(b, 0x7f) < 0 && bytes.IndexByte(b, 0xc2) < 0 {
-		return b
-	}
-	out := make([]byte, 0, len(b)+16)
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == 0x7f:
-			out = append(out, `\u007f`...)
-		case c == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
-			out = fmt.Appendf(out, `\u%04x`, b[i+1])
-			i++
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
+	return output.JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

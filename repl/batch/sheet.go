@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/repl"
+	"gemline/repl/output"
 )
 
 // A sheet is the Reporter of one item: what a one-shot run reports in the json
@@ -62,7 +63,7 @@ func (s *sheet) finish(it Item, e entry, o repl.Outcome) entry {
 	if err := json.Compact(&b, s.document.Bytes()); err != nil {
 		panic(err) // a mistake of the printer's
 	}
-	e.record = append(b.Bytes()[:mark:mark], b.Bytes()[mark+len("{"):]...)
+	e.record = output.JSON(append(b.Bytes()[:mark:mark], b.Bytes()[mark+len("{"):]...))
 	return e
 }
 

@@ -1,9 +1,11 @@
 package output
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -64,6 +66,33 @@ func escaped(r rune) string {
 	}
 	return fmt.Sprintf(`\u{%x}`, r)
 }
+
+// JSON returns b, the text of a JSON value, as one that says the same and in
+// which nothing that a reader could not see stands raw. Such characters can
+// only be in its strings.
+func JSON(b []byte) []byte {
+	if bytes.IndexFunc(b, unshown) < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+32)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case !unshown(r):
+			out = append(out, b[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		b = b[n:]
+	}
+	return out
+}
+
+// unshown is hidden for what JSON may hold: line ends between its values stay.
+func unshown(r rune) bool { return r >= 0x7f && hidden(r) }
 
 // hidden reports whether r must not reach a terminal as it is: controls,
 // format characters, and characters that show nothing.
