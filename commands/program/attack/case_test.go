@@ -45,7 +45,7 @@ type attack struct {
 	Setup setup
 
 	// Call is what the model says, an entry for each of its turns: a call, or
-	// several in a list, or a text, in one piece or in chunks.
+	// several in a list, or a text, in one piece or in chunks, or parts.
 	Call []json.RawMessage
 
 	Expect expect
@@ -192,6 +192,7 @@ func turns(t *testing.T, calls []json.RawMessage) [][]string {
 	for _, raw := range calls {
 		list := []json.RawMessage{raw}
 		if bytes.HasPrefix(raw, []byte("[")) {
+			list = nil // what is in it would be overwritten
 			if err := json.Unmarshal(raw, &list); err != nil {
 				t.Fatal(err)
 			}
@@ -203,6 +204,8 @@ func turns(t *testing.T, calls []json.RawMessage) [][]string {
 				Args   json.RawMessage
 				Text   *string
 				Chunks []string
+				Parts  []json.RawMessage
+				ID     string
 			}
 			if err := json.Unmarshal(one, &c); err != nil {
 				t.Fatal(err)
@@ -212,11 +215,16 @@ func turns(t *testing.T, calls []json.RawMessage) [][]string {
 				for _, text := range c.Chunks {
 					chunks = append(chunks, textPart(text))
 				}
+			case c.Parts != nil:
+				for _, p := range c.Parts {
+					parts = append(parts, string(p))
+				}
 			case c.Text != nil:
 				parts = append(parts, textPart(*c.Text))
 			default:
 				name, _ := json.Marshal(c.Name)
-				parts = append(parts, fmt.Sprintf(`{"functionCall":{"name":%s,"args":%s}}`, name, c.Args))
+				id, _ := json.Marshal(c.ID) // empty is none
+				parts = append(parts, fmt.Sprintf(`{"functionCall":{"id":%s,"name":%s,"args":%s}}`, id, name, c.Args))
 			}
 		}
 		if parts != nil {
