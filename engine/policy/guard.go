@@ -116,7 +116,24 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	if q.Tool.Kind == engine.Edit {
 		paths = append(slices.Clone(paths), q.Intent.Paths...)
 	}
+	for _, path := range q.Intent.Writes {
+		if unsettled(path) {
+			return true
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(q.Intent.Dir, path)
+		}
+		paths = append(slices.Clip(paths), path)
+	}
 	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(resolved(path)) })
+}
+
+// unsettled reports whether path, as it stands in a command, may lead to
+// gemline's own configuration by way of something that a shell fills in.
+func unsettled(path string) bool {
+	start, rest, _ := strings.Cut(filepath.ToSlash(path), "/")
+	rest = strings.ToLower(rest)
+	return strings.ContainsAny(start, "~$`") && strings.HasPrefix(rest, ".gemini/") && !strings.HasPrefix(rest, ".gemini/tmp/")
 }
 
 // resolved follows the links in path as far as it exists.

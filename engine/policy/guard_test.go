@@ -120,3 +120,19 @@ func TestGuardUnattended(t *testing.T) {
 		t.Error(v, reason)
 	}
 }
+
+// A command that writes gemline's own configuration is asked about in Yolo as
+// an edit of it is.
+func TestGuardedRedirections(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, ".gemini")
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}})
+	for path, want := range map[string]engine.Verdict{
+		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
+		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow,
+	} {
+		if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Dir: dir, Writes: []string{path}}}); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
