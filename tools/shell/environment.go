@@ -193,7 +193,7 @@ var telling = []string{
 }
 
 // secretWords make a name sound like a secret.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE"}
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "COOKIE"}
 
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
