@@ -14,6 +14,14 @@ func TestMain(m *testing.M) {
 	if code, ok := First(os.Args, os.Stderr); ok {
 		os.Exit(code)
 	}
+	switch os.Getenv(probeVariable) {
+	case "run":
+		os.Exit(probeProgram())
+	case "victim":
+		os.Stdout.WriteString(".")
+		os.Stdin.Read(make([]byte, 1))
+		return
+	}
 	os.Exit(m.Run())
 }
 

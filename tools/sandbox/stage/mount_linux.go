@@ -21,8 +21,9 @@ var runtimes = []string{"/run/current-system", "/run/opengl-driver", "/run/wrapp
 // A tree is a part of the file system, taken out of where it was, to be put
 // somewhere.
 type tree struct {
-	fd int
-	at string
+	fd       int
+	at       string
+	readOnly bool
 }
 
 // take returns the tree at path, with all that is mounted in it.
@@ -31,7 +32,7 @@ func take(path string) (tree, error) {
 	if err != nil {
 		return tree{}, &os.PathError{Op: "take", Path: path, Err: err}
 	}
-	return tree{fd, path}, nil
+	return tree{fd: fd, at: path}, nil
 }
 
 // set sets attributes of all mounts of t.
@@ -68,7 +69,7 @@ func (in *innerStage) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return &layerError{Namespaces, err}
 	}
-	writable, err := in.writable()
+	seen, err := in.trees()
 	if err != nil {
 		return err
 	}
@@ -91,11 +92,15 @@ func (in *innerStage) mount() error {
 	if err != nil {
 		return &layerError{Namespaces, fmt.Errorf("/run: %w", err)}
 	}
-	for _, t := range writable {
-		if err := place(t.at); err != nil {
+	for _, t := range seen {
+		if err := t.place(); err != nil {
 			return err
 		}
-		if err := errors.Join(t.set(unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV), t.put()); err != nil {
+		attr := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+		if t.readOnly {
+			attr |= unix.MOUNT_ATTR_RDONLY
+		}
+		if err := errors.Join(t.set(attr), t.put()); err != nil {
 			return err
 		}
 	}
@@ -108,8 +113,9 @@ func (in *innerStage) mount() error {
 	return in.deny()
 }
 
-// writable takes out what the command may write to, those above others first.
-func (in *innerStage) writable() ([]tree, error) {
+// trees takes out what the command may write to, and what it sees of where the
+// private temporary directories will be; those above others first.
+func (in *innerStage) trees() ([]tree, error) {
 	var all []tree
 	paths := slices.Clone(in.spec.Write)
 	if in.spec.Root != "" {
@@ -133,6 +139,12 @@ func (in *innerStage) writable() ([]tree, error) {
 		t.at = path
 		all = append(all, t)
 	}
+	for _, path := range in.visible() {
+		if t, err := take(path); err == nil {
+			t.readOnly = true
+			all = append(all, t)
+		}
+	}
 	slices.SortStableFunc(all, func(a, b tree) int { return cmp.Compare(a.at, b.at) })
 	return all, nil
 }
@@ -153,22 +165,57 @@ func temporary(s *Spec) []string {
 	return all
 }
 
+// visible returns what the command reads although it is in a directory that is
+// replaced by a private one: its own program, those that it finds by name, its
+// home, and what the Spec says.
+func (in *innerStage) visible() []string {
+	s := in.spec
+	wanted := append([]string{s.Path}, s.ReadOnly...)
+	for _, kv := range os.Environ() {
+		switch name, value, _ := strings.Cut(kv, "="); name {
+		case "HOME":
+			wanted = append(wanted, value)
+		case "PATH":
+			wanted = append(wanted, filepath.SplitList(value)...)
+		}
+	}
+	var all []string
+	for _, path := range wanted {
+		real, err := filepath.EvalSymlinks(path)
+		below := func(dir string) bool { return real != dir && within(real, dir) }
+		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(temporary(s), below) {
+			continue
+		}
+		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}), func(dir string) bool { return dir != "" && within(real, dir) }) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
 // within reports whether path is dir or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// place sees to it that there is a directory at path: in what hides the true
-// one there may be none.
-func place(path string) error {
-	fd, err := find(path)
+// place sees to it that there is something to put t on: in what hides the true
+// files there may be nothing.
+func (t tree) place() error {
+	fd, err := find(t.at)
 	if err == nil {
 		return unix.Close(fd)
 	}
 	if !errors.Is(err, unix.ENOENT) {
-		return &os.PathError{Op: "find", Path: path, Err: err}
+		return &os.PathError{Op: "find", Path: t.at, Err: err}
 	}
-	return os.MkdirAll(path, 0o755)
+	var st unix.Stat_t
+	if err := unix.Fstat(t.fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return os.MkdirAll(t.at, 0o755)
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(t.at), 0o755), create(t.at))
 }
 
 // memory returns a new file system in memory that is nowhere yet.
@@ -205,7 +252,7 @@ func putDevices(nodes []tree) error {
 	if err != nil {
 		return err
 	}
-	if err := (tree{fd, "/dev"}).put(); err != nil {
+	if err := (tree{fd: fd, at: "/dev"}).put(); err != nil {
 		return err
 	}
 	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}} {
@@ -222,13 +269,13 @@ func putDevices(nodes []tree) error {
 	}
 	shm, err := memory("1777", unix.MOUNT_ATTR_NODEV)
 	if err == nil {
-		err = tree{shm, "/dev/shm"}.put()
+		err = tree{fd: shm, at: "/dev/shm"}.put()
 	}
 	if err != nil {
 		return err
 	}
 	if pts, err := terminals(); err == nil { // programs do without
-		if err := (tree{pts, "/dev/pts"}).put(); err != nil {
+		if err := (tree{fd: pts, at: "/dev/pts"}).put(); err != nil {
 			return err
 		}
 	}
@@ -321,23 +368,14 @@ func maskRun(keep []tree) (masks []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := (tree{fd, path}).put(); err != nil {
+		if err := (tree{fd: fd, at: path}).put(); err != nil {
 			return nil, err
 		}
 		masks = append(masks, path)
 	}
 	for _, t := range keep {
-		var st unix.Stat_t
-		if err := unix.Fstat(t.fd, &st); err != nil {
-			return nil, err
-		}
-		if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-			err = os.MkdirAll(t.at, 0o755)
-		} else if err = os.MkdirAll(filepath.Dir(t.at), 0o755); err == nil {
-			err = os.WriteFile(t.at, nil, 0o600)
-		}
 		const harmless = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
-		if err := errors.Join(err, t.set(harmless), t.put()); err != nil {
+		if err := errors.Join(t.place(), t.set(harmless), t.put()); err != nil {
 			return nil, err
 		}
 	}
