@@ -47,6 +47,8 @@ fuzz: ## ten seconds for every fuzz target
 soak: ## the random tests in full, from new seeds
 	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
 	SOAK=1 go test -count=1 -timeout 2h -v -run TestProperties ./engine/policy
+	SOAK=1 go test -count=1 -timeout 2h -v -run TestAgainstModel ./tools/workspace
+	SOAK=1 go test -count=1 -timeout 2h -v -run TestRaces ./tools
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
 	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/script

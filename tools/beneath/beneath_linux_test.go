@@ -1,12 +1,20 @@
 package beneath
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is no regular file is not opened, and what the kernel makes up is not
@@ -58,5 +66,56 @@ func TestIrregular(t *testing.T) {
 		if _, _, err := d.File("null"); !errors.Is(err, ErrIrregular) {
 			t.Errorf("%s: a device was opened: %v", way, err)
 		}
+	}
+}
+
+// However names are reached: while somebody exchanges a directory with a link
+// that leads out, nothing outside is opened, listed or made.
+func TestRace(t *testing.T) {
+	dir := tree(t, map[string]string{"in/a/b/file": "inside", "in/link": "->../out", "out/b/file": "canary", "out/b/canary": "canary"})
+	in, err := unix.Open(filepath.Join(dir, "in"), unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(in)
+	if err := unix.Renameat2(in, "a", in, "link", unix.RENAME_EXCHANGE); err != nil {
+		t.Skip("files can't be exchanged here:", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var swapper sync.WaitGroup
+	swapper.Go(func() {
+		for ctx.Err() == nil {
+			unix.Renameat2(in, "a", in, "link", unix.RENAME_EXCHANGE)
+			runtime.Gosched()
+		}
+	})
+	for way, d := range ways(t, filepath.Join(dir, "in")) {
+		well := 0
+		for i := range 1500 {
+			if f, _, err := d.File("a/b/file"); err == nil {
+				if b, _ := io.ReadAll(f); string(b) != "inside" {
+					t.Fatalf("%s: read %q", way, b)
+				}
+				f.Close()
+				well++
+			}
+			if entries, err := d.List("a/b"); err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "canary" }) {
+				t.Fatalf("%s: listed %v", way, entries)
+			}
+			if _, end, err := d.Make(fmt.Sprintf("a/made-%d", i)); err == nil {
+				end(true)
+			}
+			if info, err := d.Lstat("a/b/canary"); err == nil {
+				t.Fatalf("%s: saw %v", way, info)
+			}
+		}
+		if well == 0 {
+			t.Errorf("%s: nothing was read", way)
+		}
+	}
+	stop()
+	swapper.Wait()
+	if entries, err := os.ReadDir(filepath.Join(dir, "out")); err != nil || len(entries) != 1 {
+		t.Errorf("outside there is %v, %v", entries, err)
 	}
 }
