@@ -7,10 +7,14 @@ import "strings"
 type Rights struct {
 	Network     bool
 	Read, Write []string // absolute paths, of directories with all they hold
+	Protected   bool     // what is protected in the workspace can be written to
 }
 
 // None reports whether r holds nothing.
-func (r Rights) None() bool { return !r.Network && len(r.Read) == 0 && len(r.Write) == 0 }
+func (r Rights) None() bool { return !r.Network && !r.Files() }
+
+// Files reports whether r holds anything about files.
+func (r Rights) Files() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
 
 // String returns the rights in words, such as "the network, writing to /opt/x".
 func (r Rights) String() string {
@@ -23,6 +27,9 @@ func (r Rights) String() string {
 	}
 	for _, p := range r.Write {
 		parts = append(parts, "writing to "+p)
+	}
+	if r.Protected {
+		parts = append(parts, "writing to all that is protected in the workspace (.git, .gemini)")
 	}
 	return strings.Join(parts, ", ")
 }

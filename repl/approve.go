@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -418,45 +417,4 @@ func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 		return d.Args(text)
 	}
 	return nil
-}
-
-// ErrAsked ends a run that has nobody to ask, where that was wished for.
-var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
-
-// ErrDenied ends a run in which a rule denied a call, where that was wished for.
-var ErrDenied = errors.New("a rule denies a call")
-
-// ruledOut returns an [ErrDenied] if ev says that a rule denied a call.
-func ruledOut(ev engine.Event) error {
-	f, ok := ev.(engine.Finished)
-	var ce *engine.CallError
-	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrDenied, what(f))
-}
-
-// Headless is the approver of a run without a user: it refuses, and says what
-// would allow the call.
-type Headless struct {
-	FailOnAsk bool // end the run with ErrAsked instead
-}
-
-// Approve implements [engine.Approver].
-func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
-	if err := ctx.Err(); err != nil {
-		return engine.Answer{}, err
-	}
-	mode := "yolo"
-	if p.Tool.Kind == engine.Edit {
-		mode = "auto_edit"
-	}
-	allow := "To allow it, run with --approval-mode " + mode + "."
-	if len(p.Intent.Questions) > 0 {
-		allow = "Questions are answered in a session at a terminal."
-	}
-	if h.FailOnAsk {
-		return engine.Answer{}, fmt.Errorf("%w: %s. %s", ErrAsked, p.Tool.Name(), allow)
-	}
-	return engine.Answer{Unasked: allow}, nil
 }

@@ -332,6 +332,8 @@ func (c *core) deny(ev engine.Finished) {
 		d.Why, d.Allow = "nobody could be asked", valid(ev.Unasked)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = valid(engine.DisplayError(ev.Err))
+	case ce != nil && ce.Lacked != "":
+		d.Why, d.Allow = "it failed, it seems, for want of "+valid(ce.Lacked), valid(ce.Allow)
 	default:
 		return
 	}

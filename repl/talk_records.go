@@ -46,6 +46,7 @@ type (
 		Network bool     `json:"network,omitempty"`
 		Read    []string `json:"read,omitempty"`
 		Write   []string `json:"write,omitempty"`
+		All     bool     `json:"protected,omitempty"`
 	}
 	// kept is how a grant can be kept, and as what.
 	kept struct {
@@ -156,7 +157,7 @@ func judgement(p engine.Proposal) judged {
 		Cwd: output.EscapeLine(in.Dir), Confined: &held, Limits: output.EscapeLine(in.Held), Failed: output.EscapeLine(in.Failed),
 		Network: in.Online != nil, Dials: escapedLines(in.Dials)}
 	if r := in.Rights; !r.None() {
-		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write)}
+		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), r.Protected}
 	}
 	return j
 }

@@ -135,7 +135,11 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
 		}
 		path, ok := sandbox.Writable(resolved(filepath.Clean(path)))
 		const most = 5
-		if ok && path != filepath.Dir(path) && len(r.Write) < most && !writable(path, p) && !slices.Contains(r.Write, path) {
+		switch {
+		case !ok || path == filepath.Dir(path) || writable(path, p):
+		case among(path, append([]string{p.Root}, p.Write...)) && !among(path, p.ReadOnly):
+			r.Protected = true
+		case len(r.Write) < most && !slices.Contains(r.Write, path):
 			r.Write = append(r.Write, path)
 		}
 	}

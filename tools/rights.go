@@ -24,7 +24,8 @@ const (
 "network":{"type":"boolean"},
 "fileSystem":{"type":"object","properties":{
 "read":{"type":"array","items":{"type":"string"}},
-"write":{"type":"array","items":{"type":"string"}}}}}}`
+"write":{"type":"array","items":{"type":"string"}},
+"protected":{"type":"boolean","description":"Write to .git and .gemini in the workspace, too"}}}}}`
 )
 
 // more are the rights that a call asks for, as the model writes them.
@@ -33,6 +34,8 @@ type more struct {
 	Files   struct {
 		Read  []string `json:"read"`
 		Write []string `json:"write"`
+
+		Protected bool `json:"protected"` // what is protected in the workspace
 	} `json:"fileSystem"`
 }
 
@@ -51,6 +54,9 @@ func (m more) args() map[string]any {
 			files[name] = paths
 		}
 	}
+	if m.Files.Protected {
+		files["protected"] = true
+	}
 	if len(files) > 0 {
 		args["fileSystem"] = files
 	}
@@ -65,6 +71,7 @@ func (m more) with(r engine.Rights) more {
 	m.Network = m.Network || r.Network
 	m.Files.Read = append(slices.Clone(m.Files.Read), r.Read...)
 	m.Files.Write = append(slices.Clone(m.Files.Write), r.Write...)
+	m.Files.Protected = m.Files.Protected || r.Protected
 	return m
 }
 
@@ -83,6 +90,7 @@ func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
 	if !state.Files {
 		return r, nil
 	}
+	r.Protected = m.Files.Protected && !p.Unlimited
 	if r.Write, err = places(m.Files.Write, dir); err != nil {
 		return r, err
 	}
@@ -97,9 +105,17 @@ func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
 	}
 	slices.Sort(r.Read)
 	r.Read = slices.Compact(r.Read)
-	if r.Write = slices.DeleteFunc(r.Write, func(path string) bool { return writable(path, p) }); len(r.Write) == 0 {
-		r.Write = nil
+	var more []string
+	for _, path := range r.Write {
+		switch inside := among(path, append([]string{p.Root}, p.Write...)); {
+		case writable(path, p):
+		case inside && !among(path, p.ReadOnly):
+			r.Protected = true
+		default:
+			more = append(more, path)
+		}
 	}
+	r.Write = more
 	return r, err
 }
 
@@ -181,7 +197,7 @@ func (env Env) confined(r engine.Rights) shell.Settings {
 // profile returns what confines a command that has been given rights.
 func (env Env) profile(r engine.Rights) sandbox.Profile {
 	p := env.Profile()
-	p.Network = p.Network || r.Network
+	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
 	p.Hidden = slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(r.Read, resolved(path)) })
 	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return slices.Contains(r.Write, resolved(path)) })

@@ -68,7 +68,8 @@ func TestRights(t *testing.T) {
 		{"outside", files("write", h.outside, h.outside+"/."), engine.Rights{Write: []string{h.outside}}},
 		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret}, Write: []string{h.secret + "/x"}}},
 		{"by dots", files("write", "../up"), engine.Rights{Write: []string{filepath.Dir(h.dir) + "/up"}}},
-		{"protected", files("write", ".git/hooks/x"), engine.Rights{Write: []string{h.dir + "/.git/hooks/x"}}},
+		{"protected", files("write", ".git/hooks/x"), engine.Rights{Protected: true}},
+		{"all that is protected", map[string]any{"fileSystem": map[string]any{"protected": true}}, engine.Rights{Protected: true}},
 		{"readable", files("read", "/usr"), engine.Rights{}},
 		{"hidden", files("read", h.secret+"/key"), engine.Rights{Read: []string{h.secret}}},
 		{"around what is hidden", files("read", filepath.Dir(h.secret)), engine.Rights{}},
@@ -143,6 +144,11 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
+		{"protected", "echo 'error: could not lock config file .git/config: Read-only file system'; mkdir -p .git; touch .git/config; test -e ok || { touch ok; exit 1; }",
+			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+			}, "could not lock"},
 		{"no reason", "echo hm; exit 1", engine.Answer{Allow: true}, "", nil, "hm"},
 		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
 		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},

@@ -134,7 +134,7 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 	if err := x.instruct(); err != nil {
 		return err
 	}
-	nobody := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
+	nobody := s.nobody()
 	x.converse(nobody, nil)
 	return x.reply(ctx, nobody, t.Reporter, repl.Prompt{Text: t.Text()})
 }

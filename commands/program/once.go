@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"gemline/commands"
@@ -49,11 +50,20 @@ func (s *session) reply(ctx context.Context, approver engine.Approver, reporter 
 	return nil
 }
 
+// nobody is the approver of a run without a user.
+func (s *session) nobody() *repl.Headless {
+	h := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
+	if file := s.shelf().User; file != "" {
+		h.Rules = filepath.Dir(file)
+	}
+	return h
+}
+
 // approver returns who decides in a run without a session: nobody, or with
 // --ask-tty whoever sits at the terminal, whatever the streams are.
 func (s *session) approver(ctx context.Context) (engine.Approver, error) {
 	if !s.flags.AskTTY {
-		return &repl.Headless{FailOnAsk: s.flags.FailOnAsk}, nil
+		return s.nobody(), nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -110,7 +110,7 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	around := func(path string) bool {
 		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := within(path, own); return ok })
 	}
-	if slices.ContainsFunc(paths, around) {
+	if q.Intent.Rights.Protected || slices.ContainsFunc(paths, around) {
 		return true
 	}
 	if q.Tool.Kind == engine.Edit {

@@ -127,8 +127,11 @@ func TestAskedAgain(t *testing.T) {
 	if answer, user := approve(p, q); !answer.Allow || len(user.Proposals()) > 0 {
 		t.Errorf("asked about again: %+v", answer)
 	}
-	for _, path := range []string{own, filepath.Dir(own), filepath.Join(own, "policies")} {
+	for _, path := range []string{own, filepath.Dir(own), filepath.Join(own, "policies"), ""} {
 		q := wanting("x", engine.Rights{Write: []string{path}})
+		if path == "" {
+			q = wanting("x", engine.Rights{Protected: true})
+		}
 		p.Learn(q.Intent.Grants[0], engine.Session)
 		g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{own}})
 		if v, _ := g.Judge(q); v != ask {
