@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -138,13 +139,17 @@ func (c *shellCall) lookOver() {
 		return
 	}
 	place := safe.Place{Dir: c.dir, Roots: c.env.Workspace.Roots(), Environ: c.env.Shell.Environ}
-	var argv [][]string
+	argv, other := make([][]string, len(c.read.Commands)), false
 	for i, f := range safe.Judge(c.read.Commands, place) {
 		command := &c.read.Commands[i]
-		if command.Safe, command.Risk = f.Why == "", f.Why; !command.Safe {
-			f.Argv = command.Words()
+		argv[i] = command.Words()
+		if command.Safe, command.Risk = f.Why == "", f.Why; command.Safe {
+			other = other || !slices.Equal(argv[i], f.Argv)
+			argv[i] = f.Argv
 		}
-		argv = append(argv, f.Argv)
+	}
+	if !other {
+		return
 	}
 	if text, ok := c.read.Replaced(argv); ok {
 		c.text = text

@@ -57,13 +57,26 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 //
 // In plan mode no rule but one that denies is about a call that may change
 // something.
-func (p *Policy) decide(u *question) Finding {
+func (p *Policy) decide(u *question) Finding { return decide(p.about(u), u) }
+
+// about returns the rules that may be about a call, and about each of its
+// commands.
+func (p *Policy) about(u *question) (list []*Rule) {
+	for i := range p.rules {
+		if r := &p.rules[i]; r.apt(u.Intent.Rights) && r.concerns(u) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// decide is [Policy.decide] among the rules that may be about u.
+func decide(rules []*Rule, u *question) Finding {
 	var deny, base, narrow *Rule
 	look := u.mode != Plan || looks(u.Tool.Kind) || u.safe()
-	for i := range p.rules {
-		r := &p.rules[i]
+	for _, r := range rules {
 		switch {
-		case r.Verdict != engine.Deny && !look, !r.apt(u.Intent.Rights), !r.matches(u):
+		case r.Verdict != engine.Deny && !look, !r.fits(u):
 		case r.Verdict == engine.Deny && r.Tier.first():
 			deny = stronger(deny, r)
 		case r.Tier.narrows():
@@ -93,7 +106,8 @@ func (p *Policy) decide(u *question) Finding {
 // denied or could be.
 func (p *Policy) script(u question) Explanation {
 	e := Explanation{Class: u.Intent.Class.String()}
-	whole := p.decide(&u)
+	rules := p.about(&u)
+	whole := decide(rules, &u)
 	worst := whole
 	if len(u.Intent.Commands) > 0 && whole.Verdict != engine.Deny {
 		worst = Finding{Verdict: engine.Allow}
@@ -106,7 +120,7 @@ func (p *Policy) script(u question) Explanation {
 	for i := range u.Intent.Commands {
 		c := &u.Intent.Commands[i]
 		v := u.about(c)
-		f := p.decide(&v)
+		f := decide(rules, &v)
 		f.Command, f.Inside = c.String(), c.Inside
 		f.Why = v.settled(f)
 		e.Commands = append(e.Commands, f)

@@ -120,10 +120,10 @@ func encoded(v any) string {
 
 // matches reports whether r is about u. A rule that allows has to fit exactly;
 // one that asks or denies fits as soon as it may be meant.
-func (r *Rule) matches(u *question) bool {
-	if !r.concerns(u) {
-		return false
-	}
+func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
+
+// fits is [Rule.matches] for a rule that is about the tool.
+func (r *Rule) fits(u *question) bool {
 	for _, e := range r.except {
 		apart := u.command == nil && len(u.Intent.Commands) > 0 && e.Prefixes != nil && e.concerns(u)
 		if apart || e.matches(u) { // what is about commands is settled command by command

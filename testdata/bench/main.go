@@ -39,6 +39,7 @@ func main() {
 	}
 	defer os.RemoveAll(b.dir)
 	b.start()
+	b.judge()
 	b.steps()
 	b.streams()
 	b.search()

@@ -11,13 +11,11 @@ import (
 // repositories says what is wrong with the repositories that git may find,
 // wherever the command runs.
 func (j *judge) repositories() string {
-	for _, kv := range j.Environ {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") && !slices.ContainsFunc(gitVariables, func(v string) bool { return like(v, name) }) {
-			return name + " decides what git does"
-		}
-	}
 	if j.git == nil {
-		j.git = map[string]string{}
+		j.git = map[string]string{"": j.variable()}
+	}
+	if why := j.git[""]; why != "" {
+		return why
 	}
 	for _, dir := range j.dirs {
 		why, ok := j.git[dir]
@@ -27,6 +25,16 @@ func (j *judge) repositories() string {
 		}
 		if why != "" {
 			return why
+		}
+	}
+	return ""
+}
+
+// variable says which variable decides what git does.
+func (j *judge) variable() string {
+	for _, kv := range j.Environ {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") && !slices.ContainsFunc(gitVariables, func(v string) bool { return like(v, name) }) {
+			return name + " decides what git does"
 		}
 	}
 	return ""

@@ -47,7 +47,7 @@ type judge struct {
 
 	real  map[string]string // of directories
 	found map[string]found
-	git   map[string]string // what is wrong with the repositories of directories
+	git   map[string]string // what is wrong with the repositories of directories, and with the environment
 }
 
 // most is how many directories a script may be in.

@@ -44,7 +44,13 @@ var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": t
 // nil, its words are those of the commands, in order.
 func canonical(file *syntax.File, instead [][]string) (string, bool) {
 	w := writer{instead: instead, replace: instead != nil}
-	w.Grow(int(file.End().Offset() - file.Pos().Offset()))
+	size := int(file.End().Offset() - file.Pos().Offset())
+	for _, words := range instead {
+		for _, word := range words {
+			size += len(word) + 3
+		}
+	}
+	w.Grow(size)
 	for i, s := range file.Stmts {
 		if i > 0 {
 			w.WriteString("; ")
