@@ -42,3 +42,8 @@ func Usages() (all []string) {
 	slices.Sort(all)
 	return all
 }
+
+// Names returns the names of the programs that are listed.
+func Names() []string {
+	return append(slices.Sorted(maps.Keys(programs)), slices.Sorted(maps.Keys(gitCommands))...)
+}

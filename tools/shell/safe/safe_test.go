@@ -318,6 +318,21 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
+// The page for users names every program that is listed.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "## Commands that only look")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, name := range safe.Names() {
+		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+name+" ") && !strings.Contains(text, " "+name+"`") {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}
+
 // Whatever the words are, judging ends, and what is safe is no longer so with
 // an operand that leads elsewhere.
 func FuzzJudge(f *testing.F) {
