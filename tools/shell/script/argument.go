@@ -33,16 +33,15 @@ func (v *visitor) refused(name string, args []word) {
 	if strings.HasSuffix(name, "make") && slices.ContainsFunc(args, input) {
 		v.opaque("%s reads what it runs from its input", name)
 	}
+	ended := false
 	for i, a := range args {
-		if a.known && a.text == "--" {
-			return
-		}
+		ended = ended || name != "tar" && ends(args, i) // whose letters take words from further on
 		if name == "tar" && i == 0 && !strings.HasPrefix(a.text, "-") {
 			a.text = "-" + a.text // tar takes its letters without a dash, too
 		}
 		for _, d := range list {
 			kind, option := d[0], d[1:]
-			if !has(a.text, option) {
+			if !has(a.text, option) || ended && option[0] == '-' {
 				continue
 			}
 			if kind == '!' {
@@ -65,6 +64,12 @@ func (v *visitor) refused(name string, args []word) {
 // input reports whether make is told by a to read a makefile that is no file.
 func input(a word) bool {
 	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") || strings.Contains(a.text, "/proc/")
+}
+
+// ends reports whether args[i] ends the options. Behind another option it may
+// be the value of that.
+func ends(args []word, i int) bool {
+	return args[i].known && args[i].text == "--" && (i == 0 || args[i-1].known && !strings.HasPrefix(args[i-1].text, "-"))
 }
 
 // has reports whether arg may be option, which stands whole or shortened, and
@@ -121,7 +126,7 @@ func (v *visitor) git(args []word) {
 	for i, a := range args[1:] {
 		s := a.text
 		switch next := args[1:][i+1:]; {
-		case a.known && s == "--":
+		case ends(args[1:], i):
 			return
 		case a.split:
 			v.lower(engine.Readable, "a word is known only when it runs: %s", s)
@@ -137,9 +142,11 @@ func (v *visitor) git(args []word) {
 			has(s, "--open-files-in-pager"), sub.text == "grep" && has(s, "-O"), has(s, "--ext-diff"), has(s, "--textconv"), has(s, "--extcmd"), has(s, "--tool"),
 			sub.text == "clone" && (has(s, "-u") || has(s, "-c")), sub.text == "rebase" && (has(s, "-x") || has(s, "-s")), sub.text == "difftool" && has(s, "-x"), sub.text == "archive" && has(s, "--remote"):
 			v.opaque("git may run what an option says: %s", s)
-		case len(s) > 3 && has(s, "--output"), sub.text == "archive" && s == "-o", sub.text == "bundle" && i == 1, sub.text == "format-patch" && s == "-o":
+		case len(s) > 3 && has(s, "--output"), sub.text == "bundle" && !strings.HasPrefix(s, "-") && (i == 1 || i > 1 && strings.HasPrefix(args[i].text, "-")), (sub.text == "archive" || sub.text == "format-patch") && strings.HasPrefix(s, "-o"):
 			if _, value, given := strings.Cut(s, "="); given {
 				v.write(word{text: value, known: a.known})
+			} else if strings.HasPrefix(s, "-o") && s != "-o" {
+				v.write(word{text: s[2:], known: a.known})
 			} else if sub.text == "bundle" {
 				v.write(a)
 			} else if len(next) > 0 {
@@ -199,7 +206,7 @@ func (v *visitor) sed(args []word) {
 			return
 		case strings.HasPrefix(s, "-i"), strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
 			v.lower(engine.Readable, "sed writes the files it reads")
-		case len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.Trim(s[1:], "nErsuz") != "":
+		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "nErsuz") != "" && !slices.Contains(bareSed, s):
 			v.opaque("what sed does can't be told: %s", s)
 		case len(s) > 1 && s[0] == '-':
 		default:
@@ -219,6 +226,10 @@ func (v *visitor) sed(args []word) {
 		}
 	}
 }
+
+// bareSed are the long options of sed that take no value. Which of those that
+// are shortened do is not looked up.
+var bareSed = []string{"--", "--quiet", "--silent", "--posix", "--debug", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--zero-terminated", "--sandbox", "--version", "--help"}
 
 // edits reads one script of sed. Of all scripts only the plainest are known to
 // do no harm.

@@ -125,7 +125,7 @@ func (v *visitor) interpreter(name string, args []word) {
 		v.opaque("%s runs a script that is not shown", name)
 		return
 	}
-	for _, a := range args {
+	for i, a := range args {
 		s := a.text
 		switch {
 		case !a.known:
@@ -133,13 +133,12 @@ func (v *visitor) interpreter(name string, args []word) {
 			return
 		case strings.HasPrefix(name, "python") && (s == "-m" || strings.HasPrefix(s, "-m") && !strings.HasPrefix(s, "--")):
 			return
-		case s == "--version" || s == "--help" || s == "-V" || s == "-h":
-			return
+		case i == len(args)-1 && (s == "--version" || s == "--help" || s == "-V" || s == "-h"):
+			return // some go on to the other arguments
 		case !strings.HasPrefix(s, "-"):
 			return // a file, or a command as deno has it
 		case strings.HasPrefix(name, "python") && strings.Trim(s, "-uBEIsSOqv") == "":
 		case strings.HasPrefix(name, "node") && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
-			return
 		default:
 			v.opaque("%s runs what an argument says: %s", name, s)
 			return
@@ -161,6 +160,9 @@ func (v *visitor) find(args []word) {
 				end++
 			}
 			words := slices.Clone(args[min(i+1, len(args)):end])
+			if slices.ContainsFunc(words, acts) {
+				v.opaque("what find runs can't be told: %s", join(args)) // the first may be what a test looks for
+			}
 			for j, w := range words {
 				if strings.Contains(w.text, "{}") {
 					words[j].known = false
@@ -172,11 +174,19 @@ func (v *visitor) find(args []word) {
 			if i+1 < len(args) {
 				i++
 				v.write(args[i])
+				if acts(args[i]) {
+					v.opaque("what find runs can't be told: %s", join(args))
+				}
 			}
 		case "-delete":
 			v.lower(engine.Readable, "find deletes what it finds")
 		}
 	}
+}
+
+// acts reports whether a word is an action of find's that runs a program.
+func acts(w word) bool {
+	return slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.text)
 }
 
 // fd reads the arguments of fd.
@@ -225,11 +235,17 @@ func (v *visitor) su(name string, args []word) {
 
 // container reads the arguments of programs that run others in containers.
 func (v *visitor) container(name string, args []word) {
+	if name != "kubectl" {
+		args = skip(args, "container") // docker container run is docker run
+	}
+	for name == "kubectl" && len(args) > 1 && args[0].known && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
+		args = args[2:]
+	}
 	if len(args) == 0 {
 		return
 	}
 	switch sub := args[0].text; {
-	case !args[0].known, name != "kubectl" && strings.HasPrefix(sub, "-"):
+	case !args[0].known, strings.HasPrefix(sub, "-"):
 		v.opaque("what %s does can't be told: %s", name, join(args))
 	case name == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
 		i := slices.IndexFunc(args, func(w word) bool { return w.known && w.text == "--" })

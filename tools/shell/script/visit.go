@@ -1,6 +1,7 @@
 package script
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -254,10 +255,17 @@ func (v *visitor) word(w *syntax.Word) word {
 	l := literal(w)
 	if !l.known {
 		l.text = v.written(w)
+		if indexed.MatchString(l.text) {
+			v.opaque("it calculates with a variable: %s", l.text)
+		}
 		v.lower(engine.Readable, "a word is known only when it runs: %s", l.text)
 	}
 	return l
 }
+
+// indexed is what a word begins with that may belong to the redirection behind
+// it, which the parser takes for an argument: {x[$y]}>file.
+var indexed = regexp.MustCompile(`^\{\w+\[`)
 
 func (v *visitor) parts(all []syntax.WordPart) {
 	for _, p := range all {
