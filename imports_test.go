@@ -27,7 +27,7 @@ func TestImports(t *testing.T) {
 		"gemline/engine/enginetest":       {"gemline/engine"},
 		"gemline/engine/journal":          {"gemline/engine"},
 		"gemline/engine/limit":            {"gemline/engine"},
-		"gemline/engine/memory":           {},
+		"gemline/engine/memory":           {"gemline/tools/beneath"},
 		"gemline/engine/model":            {"gemline/engine", "gemline/engine/redact"},
 		"gemline/engine/policy":           {"gemline/engine", "gemline/tools/alike"},
 		"gemline/engine/prompt":           {},

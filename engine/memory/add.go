@@ -49,7 +49,7 @@ func (m *Memory) reloadUser() []string {
 	if !m.read {
 		return nil
 	}
-	l := newLoader(m.cfg)
+	l := m.loader()
 	l.user()
 	others := slices.DeleteFunc(slices.Clone(m.files), func(f File) bool { return f.Tier == Global })
 	m.files = append(l.files, others...)

@@ -260,10 +260,10 @@ func FuzzImports(f *testing.F) {
 	top := plant(f, map[string]string{"secret": "CANARY", "w/a.md": "inside @b.md", "w/b.md": "@a.md @./b.md", "w/out.md": "->../secret"})
 	dir := filepath.Join(top, "w")
 	f.Fuzz(func(t *testing.T, text string) {
-		l := newLoader(Config{Total: 1 << 16})
+		l := New(Config{Total: 1 << 16}).loader()
 		from := importer{dir: dir, within: boundaryAt(dir), chain: []string{filepath.Join(dir, "GEMINI.md")}}
 		got := l.expand(text, from)
-		listed := newLoader(Config{Total: 1 << 16}).followed(from.chain[0], text, from)
+		listed := New(Config{Total: 1 << 16}).loader().followed(from.chain[0], text, from)
 		for _, got := range []string{got, listed} {
 			if strings.Contains(got, "CANARY") && !strings.Contains(text, "CANARY") {
 				t.Errorf("%q becomes %q: from outside", text, got)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/tools/beneath"
 )
 
 // A loader reads context files within limits.
@@ -25,6 +27,7 @@ type loader struct {
 	files    []File
 	seen     []os.FileInfo
 	sources  map[string]*source // by real path: a file is read once
+	projects []*beneath.Dir     // what projects' files are in
 	warnings []string
 	dropped  int // warnings too many
 	spent    bool
@@ -40,9 +43,11 @@ type source struct {
 var (
 	errIrregular = errors.New("it is no ordinary file")
 	errDirectory = errors.New("it is a directory")
+	errMoved     = errors.New("it was replaced by a link while it was looked for")
 )
 
-func newLoader(cfg Config) *loader {
+func (m *Memory) loader() *loader {
+	cfg := m.cfg
 	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), DefaultLimit), left: cmp.Or(max(cfg.Total, 0), DefaultTotal),
 		imports: maxImports, sources: map[string]*source{}}
 	var bad []string
@@ -53,6 +58,11 @@ func newLoader(cfg Config) *loader {
 	l.markers, bad = cfg.markers()
 	for _, n := range bad {
 		l.warn("boundary marker %q is passed over: not a plain relative name", n)
+	}
+	for _, root := range cfg.roots() {
+		if d := m.project(boundaryAt(ceiling(root, l.markers)).real); d != nil {
+			l.projects = append(l.projects, d)
+		}
 	}
 	return l
 }
@@ -130,6 +140,14 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 		}
 		return false
 	}
+	if tier == Project || tier == Late {
+		// A link may have taken the place of the directory since it was found
+		// to be in the project.
+		if project, _ := l.projectOf(b.real); project == nil {
+			l.warn("%s is not read: it leads out of the project", path)
+			return false
+		}
+	}
 	if tier != Global && tier != Private && !within(b.real, real) {
 		l.warn("%s is not read: it leads out of %s", path, b.named)
 		return false
@@ -193,35 +211,45 @@ func (l *loader) source(real string) *source {
 	return s
 }
 
-// open reads the regular file at real. Its directory is held, so that a link
-// put in its place meanwhile is not followed out of it.
+// open reads the regular file at real. In a project it is reached from the
+// project's directory, and no link that somebody puts in its way meanwhile is
+// followed.
 func (l *loader) open(real string) (os.FileInfo, string, error) {
-	root, err := os.OpenRoot(filepath.Dir(real))
-	if err != nil {
-		return nil, "", err
+	dir, rel := l.projectOf(real)
+	if dir == nil {
+		d, err := beneath.Open(filepath.Dir(real))
+		if err != nil {
+			return nil, "", err
+		}
+		defer d.Close()
+		dir, rel = d, filepath.Base(real)
 	}
-	defer root.Close()
-	name := filepath.Base(real)
-	info, err := root.Lstat(name) // opening a device may already do something
-	if err == nil {
-		err = regular(info)
+	f, info, err := dir.File(rel)
+	switch {
+	case errors.Is(err, beneath.ErrDirectory):
+		err = errDirectory
+	case errors.Is(err, beneath.ErrIrregular), errors.Is(err, beneath.ErrKernel):
+		err = errIrregular
+	case errors.Is(err, beneath.ErrLink):
+		err = errMoved
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|careful, 0)
 	if err != nil {
 		return nil, "", err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err == nil {
-		err = regular(info)
-	}
-	if err != nil {
-		return nil, "", err
-	}
 	text, err := l.read(f, real)
 	return info, text, err
+}
+
+// projectOf returns the innermost project that holds the file at real, and
+// where it is there.
+func (l *loader) projectOf(real string) (project *beneath.Dir, rel string) {
+	for _, d := range l.projects {
+		if r, err := filepath.Rel(d.Path(), real); err == nil && filepath.IsLocal(r) && (project == nil || len(d.Path()) > len(project.Path())) {
+			project, rel = d, r
+		}
+	}
+	return project, rel
 }
 
 func regular(info os.FileInfo) error {

@@ -13,7 +13,8 @@
 //
 // A project's file, and whatever a file imports, lies below the directory that
 // holds a boundary marker such as .git, an extension's below its own; links are
-// followed before that is checked. Who wrote a file may not be who reads it.
+// followed before that is checked, and none afterwards. Who wrote a file may
+// not be who reads it.
 //
 // # Never in the way
 //
@@ -27,6 +28,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"gemline/tools/beneath"
 )
 
 // notesName is the name of the file of private notes about a project.
@@ -124,6 +127,8 @@ type Memory struct {
 	files []File
 	seen  []os.FileInfo // the files in use, imported ones included
 	told  []string      // warnings; each is told once
+
+	projects map[string]*beneath.Dir // opened once, by their real paths
 }
 
 // New returns the Memory of a session. It reads nothing yet.
@@ -179,7 +184,7 @@ func (m *Memory) load() []string {
 	if m.read {
 		return nil
 	}
-	l := newLoader(m.cfg)
+	l := m.loader()
 	roots := m.cfg.roots()
 	l.user()
 	if len(roots) > 0 {
@@ -193,6 +198,23 @@ func (m *Memory) load() []string {
 	l.project(dirs, Project)
 	m.read, m.files, m.seen = true, l.files, l.seen
 	return m.tell(l.told())
+}
+
+// project returns the open directory at top, which holds a project, nil if it
+// can't be opened.
+func (m *Memory) project(top string) *beneath.Dir {
+	if d := m.projects[top]; d != nil && !d.Gone() {
+		return d
+	}
+	d, err := beneath.Open(top)
+	if err != nil {
+		return nil
+	}
+	if m.projects == nil {
+		m.projects = map[string]*beneath.Dir{}
+	}
+	m.projects[top] = d
+	return d
 }
 
 // tell returns the warnings that were not told yet.
@@ -228,7 +250,7 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 		return "", nil
 	}
 	warnings = m.load()
-	l := newLoader(m.cfg)
+	l := m.loader()
 	l.seen = slices.Clip(m.seen)
 	l.left = l.limit
 	l.touched = real // its text is known to whoever touched it
