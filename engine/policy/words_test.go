@@ -23,6 +23,7 @@ func TestAbout(t *testing.T) {
 		"toolName = \"run_shell_command\"\ncommandRegex = \"a(b|c)\"":                                            "run_shell_command; commands like a(b|c)",
 		"toolName = \"*\"\nargsPattern = \"x\\u0007\"\ntoolKind = [\"edit\", \"fetch\"]":                         "*; arguments like x\uFFFD; of kind edit, fetch",
 		"toolName = \"*\"\nmcpName = \"hub\"\nsubagent = \"a\"\nmodes = [\"yolo\", \"auto_edit\", \"autoEdit\"]": "*; of server hub; called by a; in mode yolo, auto_edit, auto_edit",
+		"toolName = \"run_shell_command\"\ncommandSafe = true":                                                   "run_shell_command; commands that are safe",
 		"toolName = \"*\"\ninteractive = true":                                                                   "*; with a user",
 		"toolName = \"*\"\ninteractive = false\ntoolAnnotations = { b = 1, a = \"x\", c = 1.5 }":                 "*; without a user; annotated a=x; annotated b=1; annotated c=1.5",
 	} {
@@ -165,6 +166,7 @@ func TestPrefixes(t *testing.T) {
 		`a "b'c"`:      `a 'b'\''c'`,
 		`a '"$*;\'`:    `a '"$*;\'`,
 		"a 'b'c":       "a bc",
+		"a\x00b":       `! holds '\x00'`,
 		"a ''":         "a ''",
 		`a "x;y" z`:    "a 'x;y' z",
 		`a "x	y"`:      "a 'x\uFFFDy'",
@@ -189,7 +191,7 @@ func TestPrefixes(t *testing.T) {
 		`a "` + "\x01": `! holds '\x01'`,
 		`a\b`:          `! holds '\\'`,
 	} {
-		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\x01", `\u0001`, "\t", `\t`).Replace(text)
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\x01", `\u0001`, "\x00", `\u0000`, "\t", `\t`).Replace(text)
 		rules, _, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\ncommandPrefix = \""+quoted+"\"\n"))
 		if problem, bad := strings.CutPrefix(want, "! "); bad {
 			if err == nil || !strings.Contains(err.Error(), problem) || !strings.HasPrefix(err.Error(), "p.toml:5:1: ") {
@@ -209,7 +211,7 @@ func TestPrefixes(t *testing.T) {
 func TestKeys(t *testing.T) {
 	const rule = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 0\n"
 	for _, text := range []string{`denyMessage = "no"`, `deny_message = "no"`, `allowRedirection = true`, `allow_redirection = false`, `name = "x"`, `description = "x"`,
-		`priority = 999`, `commandRegex = '` + strings.Repeat("a", 2048-3) + `'`, `toolName = "discovered_tool_*"`, `toolName = "mcp_a_*"`, `toolAnnotations = {a = true, b = "x", c = 1, d = 1.5}`} {
+		`priority = 999`, `commandRegex = '` + strings.Repeat("a", 2048) + `'`, `toolName = "discovered_tool_*"`, `toolName = "mcp_a_*"`, `toolAnnotations = {a = true, b = "x", c = 1, d = 1.5}`} {
 		with := rule + text + "\n"
 		if key, _, _ := strings.Cut(text, " "); strings.Contains(rule, "\n"+key) {
 			with = ""
@@ -247,6 +249,9 @@ func TestKeys(t *testing.T) {
 		`commandPrefix = ["a", "b*"]`:                       `5:1: "b*" holds '*'`,
 		"commandPrefix = \"a\"\nargsPattern = \"b\"":        "6:1: of commandPrefix, commandRegex and argsPattern a rule can have one",
 		"commandPrefix = \"a\"\ncommandRegex = \"b\"":       "6:1: of commandPrefix",
+		"commandSafe = false":                               "5:1: commandSafe can only be true",
+		"\"a=b\" = 1\ny = 1":                                `5:1: "a=b" is not a key of a rule`,
+		"y = 1\n'a=b' = 1":                                  `6:1: "a=b" is not a key of a rule`,
 		`denyMessages = "x"`:                                `5:1: "denyMessages" is not a key of a rule; did you mean denyMessage?`,
 		`deny-message = "x"`:                                `5:1: "deny-message" is not a key of a rule; did you mean denyMessage?`,
 		`mode = "yolo"`:                                     `5:1: "mode" is not a key of a rule; did you mean modes?`,
@@ -275,9 +280,10 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"\nother = 1\n":               `2:1: "other" is not understood`,
-		"other.x = 1\n":               `1:1: "other" is not understood`,
-		" [other]\n[other.a]\n":       `1:2: "other" is not understood`,
+		"\nother = 1\n":         `2:1: "other" is not understood`,
+		"other.x = 1\n":         `1:1: "other" is not understood`,
+		" [other]\n[other.a]\n": `1:2: "other" is not understood`,
+		"[[rule]]\ntoolName=\"glob\"\ndecision=\"deny\"\npriority=1\ncommandSafe=true": "2:1: commandSafe is about run_shell_command",
 		"rule = [1]":                  "1:1: rule must be a table",
 		"rule = [{toolName = \"*\"}]": "1:1: the rule lacks decision",
 		"# x\nrule = [{}]":            "2:1: the rule lacks toolName",
@@ -356,8 +362,17 @@ func TestUnread(t *testing.T) {
 	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err == nil || !strings.Contains(err.Error(), "c.toml: is not a regular file") {
 		t.Error("a device is read:", err)
 	}
+	if err := os.Remove(filepath.Join(dir, "c.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d.toml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err != nil {
+		t.Error("a directory is taken for a file:", err)
+	}
 	exposed := func(path string) string { return map[bool]string{true: "anybody writes there"}[path != dir] }
-	if _, warnings, err := policy.Load([]policy.Source{{Path: dir, Exposed: exposed}}); err != nil || len(warnings) != 2 {
+	if _, warnings, err := policy.Load([]policy.Source{{Path: dir, Exposed: exposed}}); err != nil || len(warnings) != 1 {
 		t.Error(warnings, err)
 	}
 }
@@ -417,6 +432,36 @@ func TestSaid(t *testing.T) {
 		}
 		if got, _ := p.Judge(q); got != c.want {
 			t.Errorf("%s %s: %s", c.tier, c.rule, policy.Word(got))
+		}
+	}
+	both := slices.Concat(parse(t, policy.User, rule("951")), parse(t, policy.Project, rule("0")))
+	p := policy.New(policy.Default, both...)
+	if err := p.Learn(engine.Grant{Tool: "write_file", Target: "a"}, engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := p.Judge(q); got != engine.Ask {
+		t.Error("a project's rule takes the place of a stronger one:", policy.Word(got))
+	}
+}
+
+// A call of the shell of which no command is known is asked about.
+func TestNoCommands(t *testing.T) {
+	q := shell(engine.Plain, "ls")
+	q.Intent.Commands = nil
+	if got, _ := policy.New(policy.Default, parse(t, policy.User, allowGit)...).Judge(q); got != engine.Ask {
+		t.Error(policy.Word(got))
+	}
+	if e := policy.New(policy.Default).Explain(shell(engine.Readable, "ls")); e.Verdict != engine.Ask || e.Why != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Tools that a command discovered have a pattern of their own.
+func TestDiscovered(t *testing.T) {
+	p := policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 1\n")...)
+	for name, want := range map[string]engine.Verdict{"discovered_tool_x": engine.Deny, "discovered": engine.Allow, "glob": engine.Allow} {
+		if got, _ := p.Judge(engine.Proposal{Tool: named(name, engine.Other)}); got != want {
+			t.Errorf("%s: %s", name, policy.Word(got))
 		}
 	}
 }
