@@ -16,6 +16,8 @@ func (v *visitor) program(name string, args []word, in *string) {
 		return
 	}
 	switch base := strings.TrimRight(name, "0123456789.-"); {
+	case strings.HasPrefix(name, "ld-linux"), strings.HasPrefix(name, "ld-musl"), strings.HasPrefix(name, "ld.so"), strings.HasPrefix(name, "ld-2."):
+		v.opaque("the loader runs what its arguments say: %s", join(args))
 	case slices.Contains(shells, base):
 		v.shell(name, args, in)
 	case slices.Contains(interpreters, base):
@@ -66,7 +68,9 @@ var (
 	launchers = []string{"at", "batch", "crontab", "systemd-run", "start-stop-daemon", "screen", "tmux", "dtach", "abduco", "gdb", "lldb", "valgrind",
 		"perf", "entr", "inotifywait", "watchexec", "firejail", "bwrap", "proot", "ed", "ex", "vi", "vim", "nvim", "emacs", "emacsclient", "socat", "nc", "ncat",
 		"faketime", "numactl", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
-		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh"}
+		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh",
+		"gosu", "su-exec", "tini", "dumb-init", "catatonit", "torsocks", "torify", "proxychains", "eatmydata", "catchsegv", "cpulimit", "chpst", "setuidgid", "softlimit", "sg", "newgrp",
+		"trickle", "daemonize", "rr", "heaptrack", "uftrace", "stap", "bpftrace", "lftp", "ftp", "cross-env", "env-cmd", "dotenv", "nix-shell", "aws-vault", "coreutils", "tsp", "nq"}
 )
 
 // shell reads the arguments of a shell.

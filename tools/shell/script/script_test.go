@@ -107,6 +107,7 @@ func TestRead(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for _, text := range []string{
 		// Which program is run is known only then.
+		`/lib64/ld-linux-x86-64.so.2 /bin/rm a`, `gosu me rm a`, `cross-env A=1 rm a`,
 		`git x`, `git config alias.x '!rm a'; git x`, `printf a | make -f -`, `make --file=/dev/stdin`, `gmake -sf- a`,
 		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `%1`, `in a`, `coproc a`, "cat <<E\n$(a\nE\nb)\nE", "echo $(cat <<E\nx\nE\na; b)", `f() { "$@"; }; f rm a`,
 		`timeout $n rm a`, `sudo $opts rm a`, `xargs $x rm`, `find $x -name a`,
