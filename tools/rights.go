@@ -258,7 +258,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	case answer.Note != "":
 		said += " The user said: " + answer.Note
 	case answer.Unasked != "" && errors.As(err, &failed):
-		said += " Nobody could be asked. " + answer.Unasked
+		said += " " + answer.Unasked
 		failed.Lacked, failed.Allow = in.Failed, answer.Unasked
 	}
 	r.Text += "\n" + said

@@ -139,7 +139,7 @@ func TestAskedAgain(t *testing.T) {
 		{"refused", offline, engine.Answer{Note: "use the cache"}, "the network", nil,
 			"It failed, it seems, for want of the network, which it was not given. The user said: use the cache"},
 		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,
-			"It failed, it seems, for want of the network, which it was not given. Nobody could be asked. A rule would."},
+			"It failed, it seems, for want of the network, which it was not given. A rule would."},
 		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to $OUT",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}

@@ -25,8 +25,8 @@ for text in sys.argv[1:]:
         if r["type"] == "message" and r["role"] == "assistant":
             print(r["content"], end="", flush=True)
         elif r["type"] == "approval_request":
-            yes = ask(r["detail"] + "\n" + r["title"] + "?") in ("y", "yes")
-            send(type="approval", id=r["id"], decision="allow" if yes else "deny")
+            how = ask(r["detail"] + "\n" + r["title"] + (", w with the network?" if r.get("network_offered") else "?"))
+            send(type="approval", id=r["id"], decision="allow" if how in ("y", "yes", "w") else "deny", network=how == "w")
         elif r["type"] == "question":
             send(type="answer", id=r["id"], answers=[ask(q["question"]) for q in r["questions"]])
         elif r["type"] == "turn_result":

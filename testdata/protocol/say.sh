@@ -1,6 +1,7 @@
 #!/bin/sh
 # Says each argument to gemline and prints the answers. What needs approval is
 # decided by $DECISION: allow, always or deny, which is what is meant without it.
+# $SCOPE says how long always holds: session, project or user.
 #
 #   DECISION=allow sh say.sh "tidy up" "and now run the tests"
 #
@@ -18,7 +19,7 @@ for text; do
 		message) record -j 'select(.role == "assistant").content' ;;
 		approval_request)
 			record -r '"\(.title)? \($ENV.DECISION // "deny")"' >&2
-			record -c '{type: "approval", id, decision: ($ENV.DECISION // "deny")}' >&3 ;;
+			record -c '{type: "approval", id, decision: ($ENV.DECISION // "deny"), scope: ($ENV.SCOPE // "")}' >&3 ;;
 		question) record -c '{type: "answer", id, answers: []}' >&3 ;;
 		turn_result) echo; break ;;
 		esac

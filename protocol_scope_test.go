@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// The client sees which rule would be kept and for how long, and decides that.
+func TestTalkScope(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := et.NewServer(runs("1", "touch a"), et.Says("1."), runs("2", "touch b"), et.Says("2."), runs("3", "echo x >c"), et.Says("3."))
+	c := talk(t, dir, s)
+	c.say("go")
+	r := c.want("approval_request", "grants", "[this exact command what begins with touch]",
+		"rules/0/scopes", "[session project user]", "rules/1/rule", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\"]\ndecision = \"allow\"\npriority = 950\n")
+	for _, wrong := range []record{
+		{"decision": "always", "scope": "ever"},
+		{"decision": "allow", "scope": "user"},
+		{"decision": "always", "network": true},
+		{"decision": "allow", "network": true, "args": record{}},
+	} {
+		wrong["type"], wrong["id"] = "approval", r["id"]
+		c.send(wrong)
+		c.want("error", "severity", "error")
+	}
+	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "grant": 1, "scope": "project"})
+	c.want("tool_result", "status", "success")
+	c.want("turn_result")
+	c.say("more")
+	if next := c.next(); next["type"] == "approval_request" {
+		t.Error("asked again")
+	}
+	c.want("turn_result")
+	c.say("and more")
+	r = c.want("approval_request", "rules/0/scopes", "[session]")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "scope": "user"})
+	c.want("error", "message", "line 9: this can't be kept; without a word behind it, always holds until the session ends; the question is still open")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("turn_result")
+	c.finish(42, "input")
+	kept, err := filepath.Glob(filepath.Join(dir, "home", ".gemini", "policies", "projects", "*.toml"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if text, _ := os.ReadFile(kept[0]); !strings.Contains(string(text), `commandPrefix = ["touch"]`) {
+		t.Errorf("kept: %s", text)
+	}
+}
+
+// The script that the documentation points to keeps rules, too.
+func TestTalkScopeInAScript(t *testing.T) {
+	t.Parallel()
+	need(t, "jq")
+	path, err := filepath.Abs("testdata/protocol/say.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := et.NewServer(runs("1", "touch made"), et.Says("Done."))
+	t.Cleanup(s.Close)
+	c := headless(t, s, dir, nil, nil)
+	cmd := exec.Command("sh", path, "go")
+	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=always", "SCOPE=user")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	list := headless(t, s, dir, nil, nil, "policy", "list", "--json")
+	list.Stdout = nil
+	out, err := list.Output()
+	var doc struct {
+		Rules []struct{ File, About string }
+	}
+	if err != nil || json.Unmarshal(out, &doc) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if r := doc.Rules[0]; filepath.Base(r.File) != "auto-saved.toml" || !strings.Contains(r.About, "touch made") {
+		t.Errorf("%+v", r)
+	}
+}
