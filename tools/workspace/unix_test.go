@@ -83,12 +83,80 @@ func TestReadIsLimited(t *testing.T) {
 	if err := os.Truncate(path, MaxFile+1); err != nil {
 		t.Fatal(err)
 	}
-	w := open(t, Config{Roots: []string{dir, "/proc/self"}})
+	w := open(t, Config{Roots: []string{dir}})
 	_, err := w.ReadText(path)
 	if se := (*SizeError)(nil); !errors.As(err, &se) || se.Size != MaxFile+1 {
 		t.Errorf("got %v", err)
 	}
-	if f, err := w.ReadText("/proc/self/status"); err == nil && (f.Size == 0 || !strings.Contains(f.Text, "Pid:")) {
-		t.Errorf("a file that does not know its size: got %q", f.Text)
+	// Some files have more than they say.
+	if b, err := readAll(strings.NewReader("text"), 0, 4); err != nil || string(b) != "text" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	if b, err := readAll(strings.NewReader("text"), 0, 3); err == nil {
+		t.Errorf("got %q", b)
+	}
+}
+
+// A root is the directory that it was when it was added, wherever it goes.
+func TestRootMoves(t *testing.T) {
+	base := tree(t, map[string]string{"ws/sub/f": "inside", "out/sub/f": "canary"})
+	ws, moved := filepath.Join(base, "ws"), filepath.Join(base, "moved")
+	w := open(t, Config{Roots: []string{ws}})
+	link(t, "sub", filepath.Join(ws, "link"))
+	if err := errors.Join(os.Rename(ws, moved), os.Symlink("out", ws)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sub/f", "link/f"} {
+		if f, err := w.ReadText(filepath.Join(ws, name)); err != nil || f.Text != "inside" {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	if err := w.Write(filepath.Join(ws, "link", "made"), "made", Format{}); err != nil || content(t, filepath.Join(moved, "sub", "made")) != "made" {
+		t.Error(err)
+	}
+	if found, err := w.Search(t.Context(), ws, query("inside|canary")); err != nil || len(found) != 1 || found[0].Text != "inside" {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if err := os.RemoveAll(moved); err != nil {
+		t.Fatal(err)
+	}
+	gone := (*GoneError)(nil)
+	if _, err := w.ReadText(filepath.Join(ws, "sub", "f")); !errors.As(err, &gone) || gone.Root != ws {
+		t.Errorf("got %v", err)
+	}
+	if err := w.Write(filepath.Join(ws, "f"), "x", Format{}); !errors.As(err, &gone) {
+		t.Errorf("got %v", err)
+	}
+	if got := strings.Join(names(t, filepath.Join(base, "out", "sub")), " "); got != "f" {
+		t.Errorf("left outside: %s", got)
+	}
+}
+
+// The temporary directory may come and go, but not as a link to elsewhere.
+func TestTemp(t *testing.T) {
+	base := tree(t, map[string]string{"ws/": "", "out/f": "canary"})
+	temp := filepath.Join(base, "tmp", "deep")
+	w := open(t, Config{Roots: []string{filepath.Join(base, "ws")}, Temp: temp})
+	path := filepath.Join(temp, "f")
+	for range 2 {
+		if _, err := w.ReadText(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("got %v", err)
+		}
+		if err := w.Write(path, "text", Format{}); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := w.ReadText(path); err != nil || f.Text != "text" {
+			t.Errorf("%v, %v", f, err)
+		}
+		if err := os.RemoveAll(temp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(t, "../out", temp)
+	if f, err := w.ReadText(path); err == nil {
+		t.Errorf("read %q", f.Text)
+	}
+	if err := w.Write(path, "x", Format{}); err == nil || content(t, filepath.Join(base, "out", "f")) != "canary" {
+		t.Errorf("got %v", err)
 	}
 }
