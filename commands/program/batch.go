@@ -71,7 +71,7 @@ func (s *session) batch(ctx context.Context) (err error) {
 		StateFile: s.flags.BatchState, Fresh: s.flags.BatchFresh,
 		Key:  batch.Key(s.paths.Cwd, s.modelName(), s.settings.ApprovalMode, s.shape(), s.flags.BatchAPI),
 		Jobs: s.flags.Jobs, Unordered: s.flags.Unordered,
-		Ask: s.item, Demand: s.demanded, Spent: spent, Outcome: outcome,
+		Ask: s.item, Demand: s.demanded, Spent: spent, Outcome: s.outcome,
 		Out: out, Broken: s.broken, Notify: batch.Notes(s.os.Stderr, "", s.flags.Quiet), Quiet: s.flags.Quiet,
 	}
 	if s.project.Temp != "" {
@@ -109,9 +109,9 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 	own := *s.settings
 	own.Model, own.MaxTurns = cmp.Or(t.Model, own.Model), cmp.Or(t.MaxTurns, own.MaxTurns)
 	t.Tally.Cost = s.count.Cost
-	x := &session{os: s.os, flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
+	x := &session{os: s.os, secrets: s.secrets, flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
 		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, web: s.web, reach: s.reach, whole: s.budget, demand: t.Demand,
-		system: t.System, notify: func(text string) { t.Reporter.Event(engine.Notice{Text: text}) }}
+		system: t.System, notify: s.discreetly(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })}
 	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
 		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
 	x.generator, x.alone, x.trial = s.generator, t.Generator != nil, t.Trial

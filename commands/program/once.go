@@ -95,7 +95,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 	if err != nil {
 		return err
 	}
-	t := &repl.Talk{In: s.os.Stdin, Reporter: reporter, Tally: s.count, Now: time.Now, Outcome: outcome, Nobody: nobody,
+	t := &repl.Talk{In: s.os.Stdin, Reporter: reporter, Tally: s.count, Now: time.Now, Outcome: s.outcome, Nobody: nobody,
 		FailOnDeny: s.flags.FailOnDeny, Session: func() string { return s.journal.ID() }}
 	var approver engine.Approver = t
 	if s.flags.NoInput || s.flags.AskTTY {

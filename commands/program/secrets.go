@@ -23,6 +23,9 @@ func (s *session) keepSecret(dotenv map[string]string) {
 	}
 }
 
+// outcome classifies what went wrong, and tells no secret.
+func (s *session) outcome(err error) repl.Outcome { return s.discreetEnd(outcome(err)) }
+
 // discreetEnd returns o without secrets.
 func (s *session) discreetEnd(o repl.Outcome) repl.Outcome {
 	o.Hint = s.secrets.Text(o.Hint)
