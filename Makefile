@@ -45,6 +45,7 @@ fuzz: ## ten seconds for every fuzz target
 	  done; done
 
 soak: ## the random tests in full, from new seeds
+	SOAK=1 go test -count=1 -timeout 2h -v -run 'TestKilledA' .
 	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
 	SOAK=1 go test -count=1 -timeout 2h -v -run TestProperties ./engine/policy
 	SOAK=1 go test -count=1 -timeout 2h -v -run TestAgainstModel ./tools/workspace
