@@ -290,4 +290,3 @@ func TestUnreadableRules(t *testing.T) {
 		})
 	}
 }
-

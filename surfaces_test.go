@@ -53,7 +53,7 @@ func TestChildrenHaveNoKey(t *testing.T) {
 	}
 	doctor := exec.Command(c.Path, "doctor")
 	doctor.Dir, doctor.Env = c.Dir, c.Env
-	doctor.Run() // it finds fault with these programs
+	doctor.Run()                              // it finds fault with these programs
 	for path, token := range map[string]bool{ // and whether another's key is the program's to have
 		filepath.Join(c.Dir, "model.env"): false, filepath.Join(c.Dir, "background.env"): false, filepath.Join(c.Dir, "user.env"): false,
 		filepath.Join(seen, "code"): true, filepath.Join(seen, "xclip"): true, filepath.Join(seen, "git"): true, filepath.Join(seen, "rg"): true,
