@@ -74,14 +74,27 @@ done
 builtin printf 'end' >&9
 `
 
-// bash runs scripts and returns, for each, the commands that it ran. Where
-// status is 1 every command fails. path is where they find programs.
-func bash(t testing.TB, path string, scripts []string, status func(i int) int) [][][]string {
-	t.Helper()
-	shell, err := exec.LookPath("bash")
-	if err != nil {
+// bashes returns each bash that is there, of which one has to be.
+func bashes(t testing.TB) (all []string) {
+	for _, name := range []string{"bash", "bash-5.3", "bash5.3", "/usr/local/bin/bash", "/opt/bash/bin/bash"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if path, err = filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	if all == nil {
 		t.Skip("no bash")
 	}
+	return all
+}
+
+// bash runs scripts and returns, for each, the commands that it ran. Where
+// status is 1 every command fails. path is where they find programs.
+func bash(t testing.TB, shell, path string, scripts []string, status func(i int) int) [][][]string {
+	t.Helper()
 	dir := t.TempDir()
 	var in bytes.Buffer
 	for i, s := range scripts {
@@ -184,6 +197,12 @@ func babble(r *rand.Rand) string {
 
 // What bash runs of a plain script is what was read of it.
 func TestPlainAgainstBash(t *testing.T) {
+	for _, shell := range bashes(t) {
+		t.Run(shell, func(t *testing.T) { plainAgainst(t, shell) })
+	}
+}
+
+func plainAgainst(t *testing.T, shell string) {
 	r := random(t)
 	const batch = 5000
 	tried, taken := 0, 0
@@ -204,7 +223,7 @@ func TestPlainAgainstBash(t *testing.T) {
 			run = append(run, text)
 		}
 		status := func(i int) int { return i % 2 }
-		for i, got := range bash(t, "/nowhere", run, status) {
+		for i, got := range bash(t, shell, "/nowhere", run, status) {
 			file, _ := syntax.NewParser().Parse(strings.NewReader(texts[i]), "")
 			var want [][]string
 			for _, s := range file.Stmts {
@@ -219,7 +238,7 @@ func TestPlainAgainstBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d taken", taken, tried)
+	t.Logf("plain: %d random scripts, %d of them plain, none run otherwise than read", tried, taken)
 	if taken*5 < tried {
 		t.Errorf("only %d of %d were plain", taken, tried)
 	}
@@ -235,7 +254,7 @@ func FuzzPlain(f *testing.F) {
 			return
 		}
 		canonical, _ := s.Canonical()
-		ran := bash(t, "/nowhere", []string{text, canonical}, func(int) int { return 0 })
+		ran := bash(t, bashes(t)[0], "/nowhere", []string{text, canonical}, func(int) int { return 0 })
 		for _, one := range ran {
 			slices.SortFunc(one, slices.Compare)
 		}
@@ -247,11 +266,13 @@ func FuzzPlain(f *testing.F) {
 
 // Every program that bash runs of a script was told, or the script is opaque.
 func TestReadableAgainstBash(t *testing.T) {
-	path := t.TempDir()
-	shell, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash")
+	for _, shell := range bashes(t) {
+		t.Run(shell, func(t *testing.T) { readableAgainst(t, shell) })
 	}
+}
+
+func readableAgainst(t *testing.T, shell string) {
+	path := t.TempDir()
 	for _, name := range programs {
 		shim := "#!" + shell + "\nset -- " + name + " \"$@\"\nprintf '%s\\0' \"$I\" \"$#\" \"${@//$'\\n'/$'\\1'}\" >&9\nexit $S\n"
 		if err := os.WriteFile(filepath.Join(path, name), []byte(shim), 0o700); err != nil {
@@ -280,7 +301,7 @@ func TestReadableAgainstBash(t *testing.T) {
 				texts = append(texts, "true") // it counts as one
 			}
 		}
-		for i, commands := range bash(t, path, texts, func(i int) int { return i % 2 }) {
+		for i, commands := range bash(t, shell, path, texts, func(i int) int { return i % 2 }) {
 			s := Read(texts[i])
 			if s.Class == engine.Readable {
 				readable++
@@ -292,7 +313,7 @@ func TestReadableAgainstBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d readable scripts ran %d commands", readable, ran)
+	t.Logf("readable: %d random scripts, %d of them readable, ran %d commands", size(1000, 200_000), readable, ran)
 	if ran < readable/2 {
 		t.Error("they hardly ran anything")
 	}
@@ -332,7 +353,23 @@ func (g *grammar) command(depth int) string {
 		return g.simple(depth)
 	}
 	d := depth - 1
-	switch g.r.IntN(26) {
+	switch g.r.IntN(34) {
+	case 25:
+		return g.simple(d) + " |& " + g.simple(d)
+	case 26:
+		return "case " + g.word(d) + " in a) " + g.list(d) + g.pick(";;", ";&", ";;&") + " (*) " + g.simple(d) + "\nesac"
+	case 27:
+		return "select v in a " + g.word(d) + "; do " + g.list(d) + "; done"
+	case 28:
+		return g.pick("let ", "let 1+1 ") + g.pick("1", "'2*3'") + "; ((" + g.number(d) + ")); " + g.simple(d)
+	case 29:
+		return "[[ " + g.test(d) + " ]]"
+	case 30:
+		return g.pick("x[0]=", "x[$("+g.simple(0)+")]=", "x+=", "declare -a x=", "readonly r$RANDOM=", "local x=") + g.pick("1", "$("+g.simple(d)+")")
+	case 31:
+		return g.pick("x=", "x+=", "declare x=") + "([1]=$(" + g.simple(d) + ") b)"
+	case 32:
+		return g.simple(d) + g.pick(" 2>&1", " <&0", " >&2", " 3<&0", " &>>out", " 0<in", " {v}>out", " <<< "+g.word(d))
 	case 0:
 		return "(" + g.list(d) + ")"
 	case 1:
@@ -411,7 +448,19 @@ func (g *grammar) word(depth int) string {
 		return g.pick("a", "-x", "'b c'", `"d"`, `\;`, "$x", `"$x"`, "*", "{a,b}", "~", "$'e\\n'", "\"$@\"", "${x:-y}", "${#x}", "$((1 + 2))", "{}", "$?", `"a$x"`)
 	}
 	d := depth - 1
-	switch g.r.IntN(8) {
+	switch g.r.IntN(14) {
+	case 8:
+		return "${x" + g.pick("-", ":+", "+", ":?", "?", "=", "#", "##", "%", "%%", "^", "^^", ",", ",,") + "$(" + g.simple(d) + ")}"
+	case 9:
+		return "${x" + g.pick("/", "//", "/#", "/%") + "a/$(" + g.simple(d) + ")}"
+	case 10:
+		return g.pick("${x[0]}", "${#x[@]}", "${!x*}", "${!x[@]}", "${x@Q}", "${x:1:2}", "${x: -1}", "${x[*]}", `$"a"`, `$"$(`+g.simple(0)+`)"`, "$-", "$!", "${x@A}")
+	case 11:
+		return "$((" + g.number(d) + "))"
+	case 12:
+		return g.pick("@", "?", "*", "+", "!") + "(a|$(" + g.simple(d) + "))"
+	case 13:
+		return ">(" + g.list(d) + ")"
 	case 0:
 		return "$(" + g.list(d) + ")"
 	case 1:
@@ -428,6 +477,36 @@ func (g *grammar) word(depth int) string {
 		return "$((1 + $(" + g.list(d) + ") 2))"
 	}
 	return "${x/$(" + g.list(d) + ")/a}"
+}
+
+// number makes a calculation.
+func (g *grammar) number(depth int) string {
+	n := g.pick("1", "2", "$#", "$?", "${#x}", "0x1f", "(3)", "-1", "!0", "~2", "x", "x++", "--x", "x = 1", "+1")
+	if depth > 0 && g.r.IntN(4) == 0 {
+		n = "$(" + g.simple(0) + "; echo 1)"
+	}
+	for range g.r.IntN(2) {
+		n += g.pick(" + ", " - ", " * ", " / ", " % ", " ** ", " << ", " >> ", " & ", " | ", " ^ ", " && ", " || ", " < ", " > ", " <= ", " >= ", " == ", " != ", ", ", " ? 1 : ") + g.pick("1", "2", "$#", "x += 1")
+	}
+	return n
+}
+
+// test makes what stands between [[ and ]].
+func (g *grammar) test(depth int) string {
+	sub := "$(" + g.simple(0) + ")"
+	switch g.r.IntN(6) {
+	case 0:
+		return "-" + g.pick(strings.Split("abcdefghknoprstuwxzGLNOSv", "")...) + " " + g.pick("x", sub)
+	case 1:
+		return g.pick("a", sub) + " " + g.pick("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef") + " " + g.pick("a*", sub)
+	case 2:
+		return g.pick("1", "$#", sub) + " -" + g.pick("eq", "ne", "lt", "le", "gt", "ge") + " 2"
+	case 3:
+		return "! " + sub
+	case 4:
+		return "( " + sub + " )" + g.pick(" && ", " || ") + "-n " + sub
+	}
+	return "-R x || " + sub
 }
 
 // Words that are quoted are read as what they were, by any shell.
