@@ -21,6 +21,7 @@ import (
 type Options struct {
 	Without []string // layers not to use, as State names them
 	Reexec  bool     // the embedded helper is not used
+	Helper  []byte   // is used in place of the embedded one
 }
 
 // A Kernel confines commands by what Linux has for it.
@@ -167,8 +168,12 @@ var tooWide = []string{"/", "/dev", "/proc", "/sys", "/run", "/etc", "/usr", "/v
 // load makes the helper ready: the embedded one in a file that exists in
 // memory only and can't be changed, or else this program.
 func (k *Kernel) load() {
-	if len(embedded) > 0 && !k.options.Reexec {
-		if f, err := memory(stage.Name, embedded, true); err == nil {
+	program := embedded
+	if len(k.options.Helper) > 0 {
+		program = k.options.Helper
+	}
+	if len(program) > 0 && !k.options.Reexec {
+		if f, err := memory(stage.Name, program, true); err == nil {
 			k.program = f
 			return
 		}

@@ -11,6 +11,7 @@ import (
 type Options struct {
 	Without []string // layers not to use, as State names them
 	Reexec  bool     // the embedded helper is not used
+	Helper  []byte   // is used in place of the embedded one
 }
 
 // A Kernel confines commands by what Linux has for it. On other systems it

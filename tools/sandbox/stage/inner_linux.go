@@ -76,7 +76,7 @@ func (in *innerStage) run() error {
 // stage dies before the command is over.
 func (in *innerStage) watch() {
 	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.released.Load() {
-		os.Exit(Failed)
+		syscall.Exit(Failed)
 	}
 }
 
@@ -108,6 +108,11 @@ func (in *innerStage) become() error {
 	env := in.environment()
 	if err := in.give(); err != nil || in.spec.Path == "" {
 		return err
+	}
+	for fd := 3; fd < 3+in.spec.Extra; fd++ { // closed until now, in case of a start that fails
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			return err
+		}
 	}
 	err := syscall.Exec(in.spec.Path, in.args, env)
 	return &os.PathError{Op: "exec", Path: in.spec.Path, Err: err}

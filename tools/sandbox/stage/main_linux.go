@@ -19,8 +19,11 @@ import (
 // and did not run, or did what is undone.
 const Failed = 125
 
-// Main does what a stage does, and returns the code to exit with. It reports
-// false if args are not those of a stage. What goes wrong is said on stderr.
+// Main does what a stage does, and ends the process at once when that is done:
+// what a runtime may want to do at the end, such as one that looks for races,
+// it can't in a thread that has given up its rights. It reports false if args
+// are not those of a stage, and the code to exit with if they can't be used.
+// What goes wrong is said on stderr.
 func Main(args []string, stderr *os.File) (code int, ok bool) {
 	if len(args) < 3 || args[0] != Name {
 		return 0, false
@@ -43,9 +46,9 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 	}
 	switch args[1] {
 	case Outer:
-		return (&outerStage{spec: spec, fd: fd, stderr: stderr}).run(args[3:]), true
+		syscall.Exit((&outerStage{spec: spec, fd: fd, stderr: stderr}).run(args[3:]))
 	case inner:
-		return runInner(spec, fd, args[3:]), true
+		syscall.Exit(runInner(spec, fd, args[3:]))
 	}
 	return 0, false
 }

@@ -1,0 +1,383 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// helper is the program that make build embeds.
+var helper = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "helper-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "helper")
+	build := exec.Command("go", "build", "-o", file, "./helper")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(file)
+})
+
+// ways are the ways to start a command, and the steps.
+func ways(t *testing.T, f func(t *testing.T, k *Kernel)) {
+	t.Run("helper", func(t *testing.T) {
+		program, err := helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := kernel(t, Options{Helper: program})
+		for _, l := range k.State().Layers {
+			if l.Name == "embedded helper" && !l.On {
+				t.Skip("no program runs from memory here")
+			}
+		}
+		f(t, k)
+	})
+	t.Run("itself", func(t *testing.T) { f(t, kernel(t, Options{})) })
+	t.Run("Landlock", func(t *testing.T) { f(t, kernel(t, Options{Without: []string{"namespaces"}})) })
+}
+
+// TestEnds has commands end in all ways there are.
+func TestEnds(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		for _, c := range []struct {
+			script string
+			code   int
+			signal syscall.Signal
+		}{
+			{"true", 0, 0}, {"exit 1", 1, 0}, {"exit 125", 125, 0}, {"exit 255", 255, 0},
+			{"kill -TERM $$", 0, syscall.SIGTERM}, {"kill -KILL $$", 0, syscall.SIGKILL}, {"kill -SEGV $$", 0, syscall.SIGSEGV},
+			{"kill -INT $$", 0, syscall.SIGINT}, {"kill -PIPE $$", 0, syscall.SIGPIPE}, {"kill -USR1 $$", 0, syscall.SIGUSR1},
+		} {
+			out, err := bash(t, k, Profile{Root: t.TempDir()}, c.script)
+			var exit *exec.ExitError
+			errors.As(err, &exit)
+			var ws syscall.WaitStatus
+			if exit != nil {
+				ws = exit.Sys().(syscall.WaitStatus)
+			}
+			if c.signal != 0 && (!ws.Signaled() || ws.Signal() != c.signal) || c.signal == 0 && ws.ExitStatus() != c.code || out != "" {
+				t.Errorf("%s: %v: %s", c.script, err, out)
+			}
+		}
+	})
+}
+
+// start starts a script in a group of its own and returns what it writes.
+func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", "--", script)
+	cmd.Dir = t.TempDir()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	cmd.Stdout = theirs
+	release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	return cmd, bufio.NewReader(ours)
+}
+
+func readLine(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// TestLeft has a command leave a process behind: the command is over, the
+// process goes on, and dies when the group is killed, with all in it, in
+// whatever session.
+func TestLeft(t *testing.T) {
+	for _, o := range []Options{{}, {Without: []string{"namespaces"}}} {
+		t.Run(fmt.Sprint(o.Without), func(t *testing.T) {
+			cmd, out := start(t, kernel(t, o), `sleep 1000 & setsid sleep 1001 & echo started; exit 4`)
+			readLine(t, out)
+			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
+				t.Error(err)
+			}
+			if err := syscall.Kill(-cmd.Process.Pid, 0); err != nil {
+				t.Error("what it left is gone:", err)
+			}
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			if len(o.Without) > 0 {
+				return // what left the session is found by its other marks
+			}
+			if _, err := io.ReadAll(out); err != nil { // until nobody holds it any more
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSilent has a process that was left behind let go of the output: nothing
+// else holds it.
+func TestSilent(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		cmd, out := start(t, k, `sleep 1000 > /dev/null 2>&1 & exit 0`)
+		if _, err := io.ReadAll(out); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNothingLeft looks for processes when a command is over.
+func TestNothingLeft(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		for range 20 {
+			cmd, _ := start(t, k, `true | true`)
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+			if err := syscall.Kill(-cmd.Process.Pid, 0); err != syscall.ESRCH {
+				t.Error("there is something in the group:", err)
+			}
+		}
+	})
+}
+
+// TestStopped tells a command to end, which does as it likes, and kills it.
+func TestStopped(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		cmd, out := start(t, k, `trap 'echo told; exit 9' TERM; echo ready; while :; do sleep 0.01; done`)
+		readLine(t, out)
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		if got := readLine(t, out); got != "told" && !strings.Contains(got, "Terminated") {
+			t.Error(got)
+		}
+		cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 9 {
+			t.Error(cmd.ProcessState)
+		}
+		cmd, out = start(t, k, `trap '' TERM; echo ready; sleep 1000`)
+		readLine(t, out)
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+		if _, err := io.ReadAll(out); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestKilled kills one of the stages while a command runs: nothing outlives it.
+func TestKilled(t *testing.T) {
+	k := kernel(t, Options{})
+	for _, which := range []string{"first", "second"} {
+		cmd, out := start(t, k, `setsid sleep 1000 & echo ready; sleep 1000`)
+		readLine(t, out)
+		pid := cmd.Process.Pid
+		if which == "second" {
+			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+			if err != nil {
+				t.Skip("this kernel lists no children: ", err)
+			}
+			for _, f := range childrenOf(t, cmd.Process.Pid, children) {
+				pid = f
+			}
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
+		if _, err := io.ReadAll(out); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Error("it is as if it had gone well")
+		}
+	}
+}
+
+// childrenOf returns the children of a process, whichever of its threads
+// started them.
+func childrenOf(t *testing.T, pid int, first []byte) []int {
+	t.Helper()
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := string(first)
+	for _, task := range tasks {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		all += " " + string(b)
+	}
+	var pids []int
+	for _, f := range strings.Fields(all) {
+		n, _ := strconv.Atoi(f)
+		pids = append(pids, n)
+	}
+	if len(pids) == 0 {
+		t.Fatal("there is no second stage")
+	}
+	return pids
+}
+
+// TestTerminal gives a command a terminal to write to.
+func TestTerminal(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		ours, theirs, err := pty.Open()
+		if err != nil {
+			t.Skip(err)
+		}
+		defer ours.Close()
+		cmd := exec.Command("bash", "-c", `[ -t 1 ] && echo terminal; echo again > /dev/stdout; (: > /dev/tty) 2>/dev/null || echo "not mine"`)
+		cmd.Dir = t.TempDir()
+		cmd.Stdout, cmd.Stderr = theirs, theirs
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		if err := cmd.Run(); err != nil {
+			t.Error(err)
+		}
+		theirs.Close()
+		b, _ := io.ReadAll(ours) // ends with an error, as terminals do
+		if got := strings.ReplaceAll(string(b), "\r", ""); got != "terminal\nagain\nnot mine\n" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestFiles gives a command files beside its streams, and looks at which it
+// has.
+func TestFiles(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		w.WriteString("from file 3\n")
+		w.Close()
+		var out bytes.Buffer
+		cmd := exec.Command("bash", "-c", `cat <&3; exec 3<&-; ls /proc/$$/fd; :`)
+		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = t.TempDir(), &out, &out, []*os.File{r}
+		release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		err = cmd.Run()
+		got := strings.Fields(strings.TrimPrefix(out.String(), "from file 3\n"))
+		for _, fd := range got {
+			if n, _ := strconv.Atoi(fd); n > 2 && n != 255 { // which is bash's own
+				t.Error("there is file", fd)
+			}
+		}
+		if err != nil || !strings.HasPrefix(out.String(), "from file 3\n") || len(got) < 3 {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	})
+}
+
+// TestLoopback reaches a server from within its own command.
+func TestLoopback(t *testing.T) {
+	k := kernel(t, Options{})
+	const script = `exec 2>&1; coproc S { python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+c, _ = s.accept()
+c.send(b"hello\n")
+c.close()'; }
+read -r port <&"${S[0]}" && read -r line < /dev/tcp/127.0.0.1/$port && echo "$line"`
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	if out, err := bash(t, k, Profile{Root: t.TempDir()}, script); err != nil || out != "hello\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestSessionTemp keeps temporary files from one command to the next, and
+// removes them in the end.
+func TestSessionTemp(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		root := t.TempDir()
+		const where = `"${TMPDIR:-/tmp}"/note`
+		if out, err := bash(t, k, Profile{Root: root}, "echo kept > "+where); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		if out, err := bash(t, k, Profile{Root: root}, "cat "+where); err != nil || out != "kept\n" {
+			t.Errorf("%v: %s", err, out)
+		}
+		temp := k.temp
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(temp); !errors.Is(err, os.ErrNotExist) {
+			t.Error("it is still there:", err)
+		}
+	})
+}
+
+// TestConcealed confines commands of a process that others can't look into, as
+// gemline is.
+func TestConcealed(t *testing.T) {
+	if os.Getenv(probeVariable) != "" {
+		t.Skip("this is it")
+	}
+	kernel(t, Options{})
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), probeVariable+"=concealed")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "confined\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// concealed is the program of TestConcealed.
+func concealed() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return err
+	}
+	k := New(Options{})
+	defer k.Close()
+	if s := k.State(); !strings.HasPrefix(s.Step, "namespaces") {
+		return fmt.Errorf("%+v", s)
+	}
+	root, err := os.MkdirTemp("", "concealed-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	cmd := exec.Command("sh", "-c", "echo confined")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stdout, os.Stderr
+	release, err := k.Confine(cmd, Profile{Root: root})
+	if err != nil {
+		return err
+	}
+	defer release()
+	return cmd.Run()
+}
