@@ -38,18 +38,21 @@ demo: build ## a recorded conversation does real work, without any key
 cover: ## line coverage by package
 	go test -coverprofile=cover.out ./... && go tool cover -func=cover.out | tail -1
 
-fuzz: ## ten seconds for every fuzz target
+FUZZTIME ?= 10s
+fuzz: ## every fuzz target for FUZZTIME
 	@go list ./... | while read p; do \
 	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$p || exit 1; \
+	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; done
 
-soak: ## the random tests in full, from new seeds
-	SOAK=1 go test -count=1 -timeout 2h -v -run 'TestKilledA' .
-	SOAK=1 go test -count=1 -timeout 2h -v -run 'Against|TestQuote' ./tools/shell/script
-	SOAK=1 go test -count=1 -timeout 2h -v -run TestProperties ./engine/policy
-	SOAK=1 go test -count=1 -timeout 2h -v -run TestAgainstModel ./tools/workspace
-	SOAK=1 go test -count=1 -timeout 2h -v -run TestRaces ./tools
+SOAK := SOAK=1 go test -count=1 -timeout 3h -v
+soak: ## the random tests in full, from new seeds; each says in a line what it tried
+	$(SOAK) -run 'Hidden|Random' ./repl/output
+	$(SOAK) -run 'Against|TestQuote' ./tools/shell/script
+	$(SOAK) -run Properties ./engine/policy
+	$(SOAK) -run TestAgainstModel ./tools/workspace
+	$(SOAK) -run TestRaces ./tools
+	$(SOAK) -run TestKilledA .
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
 	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/script

@@ -545,6 +545,7 @@ func TestQuote(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("quoting: %d lists of words, all read back as they were", size(20_000, 1_000_000))
 }
 
 // scrawl returns a random word.
