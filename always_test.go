@@ -16,15 +16,15 @@ func TestAlwaysKept(t *testing.T) {
 	call := func(id, command string) et.Reply {
 		return et.Says("I look.", et.Call(id, "run_shell_command", "command", command))
 	}
-	server := et.NewServer(call("1", "wc -l notes.txt"), call("2", "wc -c greeting.txt"), et.Says("Done."), call("3", "wc notes.txt"), et.Says("Again."))
+	server := et.NewServer(call("1", "cp -v notes.txt one"), call("2", "cp -v greeting.txt two"), et.Says("Done."), call("3", "cp -v notes.txt three"), et.Says("Again."))
 	c := terminal(t, server)
 	s := teletype.Start(t, c)
 	s.Expect("> ")
 	s.Line("count")
-	s.Expect("a always this exact command, a2 always what begins with wc, e edit, ? explain: ")
+	s.Expect("a always this exact command, a2 always what begins with cp, e edit, ? explain: ")
 	s.Line("?")
 	s.Expect("a2 project and a2 user keep it as this rule:")
-	s.Expect(`commandPrefix = ["wc"]`)
+	s.Expect(`commandPrefix = ["cp"]`)
 	s.Expect(asking)
 	s.Line("a2 nobody")
 	s.Expect("is none of the choices")
@@ -46,7 +46,7 @@ func TestAlwaysKept(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatalf("kept in %q", files)
 	}
-	const want = "\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"wc\"]\ndecision = \"allow\"\npriority = 950\n"
+	const want = "\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"cp\"]\ndecision = \"allow\"\npriority = 950\n"
 	if b, _ := os.ReadFile(files[0]); !strings.HasPrefix(string(b), "# You said always to this in "+c.Dir) || !strings.HasSuffix(string(b), want) {
 		t.Errorf("%s", b)
 	}

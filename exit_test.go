@@ -19,7 +19,7 @@ import (
 // look and command are calls that need no leave, and that need some.
 var (
 	look    = et.Says("let me look", et.Call("1", "list_directory", "dir_path", ".")).With(1000, 10)
-	command = et.Says("", et.Call("1", "run_shell_command", "command", "true"))
+	command = et.Says("", et.Call("1", "run_shell_command", "command", "touch made"))
 )
 
 // wishes are endings that the user asked for, and others that are not the

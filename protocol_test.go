@@ -279,7 +279,7 @@ func TestTalkCancel(t *testing.T) {
 
 // An open question is withdrawn with its turn.
 func TestTalkCancelQuestion(t *testing.T) {
-	s := et.NewServer(runs("1", "echo one"), et.Says("Afterwards."))
+	s := et.NewServer(runs("1", "echo one >>log"), et.Says("Afterwards."))
 	c := talk(t, t.TempDir(), s)
 	c.say("go")
 	r := c.want("approval_request")
@@ -463,7 +463,7 @@ func TestTalkLimits(t *testing.T) {
 	}{
 		{[]string{"--timeout", "1s"}, []et.Reply{et.Silent(), et.Says("In time.")}, 63, 0},
 		{[]string{"--max-turns", "1"}, []et.Reply{runs("1", "ls"), et.Says("Never said.")}, 53, 53},
-		{[]string{"--fail-on-deny", "--approval-mode", "plan"}, []et.Reply{runs("1", "ls"), et.Says("Allowed.")}, 61, 0},
+		{[]string{"--fail-on-deny", "--approval-mode", "plan"}, []et.Reply{runs("1", "rm log"), et.Says("Allowed.")}, 61, 0},
 	} {
 		c := talk(t, t.TempDir(), et.NewServer(test.replies...), test.args...)
 		c.say("go")

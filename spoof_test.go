@@ -138,7 +138,7 @@ func hostilities() []hostility {
 	call := func(name string, kv ...any) et.Reply { return et.Says("", et.Call("", name, kv...)) }
 	yes, no, why := typed{"y", approve}, typed{"n", approve}, typed{"?", approve}
 	return []hostility{
-		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt")), []typed{yes}, []string{"answer", "Markdown", "output"}},
+		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt | tee")), []typed{yes}, []string{"answer", "Markdown", "output"}},
 		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{{"?", once}, {"n", once}}, []string{"command", "description"}},
 		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, no}, []string{"path"}},
 		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, no}, []string{"content"}},
