@@ -52,7 +52,7 @@ func TestImports(t *testing.T) {
 		"gemline/commands":                {"gemline/commands/cli", "gemline/engine", "gemline/engine/memory", "gemline/engine/model", "gemline/engine/policy", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/markdown", "gemline/tools/workspace"},
 		"gemline/commands/program":        {anything},
 		"gemline/commands/program/attack": {},
-		"gemline/commands/cli":            {"gemline/docs", "gemline/engine", "gemline/engine/auth", "gemline/engine/journal", "gemline/engine/limit", "gemline/engine/model", "gemline/engine/policy", "gemline/repl/output", "gemline/repl/schema", "gemline/settings"},
+		"gemline/commands/cli":            {"gemline/docs", "gemline/engine", "gemline/engine/auth", "gemline/engine/journal", "gemline/engine/limit", "gemline/engine/model", "gemline/engine/policy", "gemline/repl/output", "gemline/repl/schema", "gemline/settings", "gemline/tools/sandbox"},
 		"gemline/docs":                    {},
 		"gemline/repl":                    {"gemline/commands", "gemline/engine", "gemline/engine/redact", "gemline/engine/schema", "gemline/engine/tally", "gemline/repl/input", "gemline/repl/internal/line", "gemline/repl/markdown", "gemline/repl/output", "gemline/repl/protocol", "gemline/tools/atomic"},
 		"gemline/repl/batch":              {"gemline/engine", "gemline/engine/model", "gemline/engine/tally", "gemline/repl", "gemline/repl/input", "gemline/repl/output"},
@@ -68,6 +68,8 @@ func TestImports(t *testing.T) {
 		// The program that starts confined commands.
 		"gemline/tools/sandbox/helper": {"gemline/tools/sandbox/stage"},
 		"gemline/tools/sandbox/stage":  {},
+
+		"gemline/tools/sandbox/sandboxtest": {"gemline/tools/sandbox"},
 	}
 	// Of other packages, what the engine may never reach for: it runs in a
 	// test with no world around it.

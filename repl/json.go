@@ -20,9 +20,10 @@ type document struct {
 	response strings.Builder // of the last turn
 	invalid  bool
 	warnings []string
+	held     *Sandbox
 }
 
-func (d *document) begin(Init) {}
+func (d *document) begin(Init) { d.held = d.sandbox() }
 
 func (d *document) event(ev engine.Event) {
 	switch ev := ev.(type) {
@@ -86,6 +87,7 @@ func (d *document) end(o Outcome) {
 		Stats    *tally.Tally    `json:"stats"`
 		Error    *failure        `json:"error,omitempty"`
 		Warnings []string        `json:"warnings,omitempty"`
+		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
 		Version  int             `json:"schema_version"`
 		Status   string          `json:"status"`
 		ExitCode int             `json:"exit_code"`
@@ -96,7 +98,7 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings,
+	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings, d.held,
 		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.took()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {

@@ -83,11 +83,12 @@ func or(s, otherwise string) string {
 // Report says where a [Reporter] reports to, and how.
 type Report struct {
 	Out, Err io.Writer
-	Session  string        // for the record of a run that never began
-	Version  string        // of the program; may be empty
-	Dir      string        // the working directory; may be empty
-	Mode     func() string // what runs unasked when the run begins; may be nil
-	Tally    *tally.Tally  // the numbers of the run
+	Session  string          // for the record of a run that never began
+	Version  string          // of the program; may be empty
+	Dir      string          // the working directory; may be empty
+	Mode     func() string   // what runs unasked when the run begins; may be nil
+	Sandbox  func() *Sandbox // what confines commands, asked when the run begins; may be nil
+	Tally    *tally.Tally    // the numbers of the run
 	Now      func() time.Time
 	Quiet    bool // nothing but errors on Err
 	Raw      bool // escape sequences in the model's text stay
@@ -114,6 +115,26 @@ type Report struct {
 	// Unwritten, if not nil, returns how a run ends whose last words could
 	// not be written to Out.
 	Unwritten func(error) Outcome
+}
+
+// A Sandbox is what confines the commands of a run.
+type Sandbox struct {
+	Name    string `json:"name"` // "none" if nothing does
+	Step    string `json:"step"` // what of it is in force, or why nothing is
+	Files   bool   `json:"files"`
+	Network bool   `json:"network"`
+}
+
+// sandbox returns what a record says of the sandbox, nil if nothing.
+func (r Report) sandbox() *Sandbox {
+	if r.Sandbox == nil {
+		return nil
+	}
+	s := r.Sandbox()
+	if s != nil {
+		s = &Sandbox{valid(s.Name), valid(s.Step), s.Files, s.Network}
+	}
+	return s
 }
 
 // NewReporter returns the Reporter for an output format: text, json or

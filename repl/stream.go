@@ -35,13 +35,14 @@ type tail struct {
 type (
 	initRecord struct {
 		head
-		Session string `json:"session_id"`
-		Model   string `json:"model"`
-		Version int    `json:"schema_version"`
-		Program string `json:"version,omitempty"`
-		Dir     string `json:"cwd,omitempty"`
-		Mode    string `json:"approval_mode,omitempty"`
-		Talk    int    `json:"protocol_version,omitempty"` // of a conversation
+		Session string   `json:"session_id"`
+		Model   string   `json:"model"`
+		Version int      `json:"schema_version"`
+		Program string   `json:"version,omitempty"`
+		Dir     string   `json:"cwd,omitempty"`
+		Mode    string   `json:"approval_mode,omitempty"`
+		Talk    int      `json:"protocol_version,omitempty"` // of a conversation
+		Sandbox *Sandbox `json:"sandbox,omitempty"`
 		tail
 	}
 	messageRecord struct {
@@ -136,7 +137,7 @@ func (s *stream) begin(in Init) {
 		mode = s.Mode()
 	}
 	h, t := s.record("init", invalid || worse)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, t})
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, s.sandbox(), t})
 	s.begun, s.prompt = true, in.Prompt
 	s.late()
 }

@@ -56,7 +56,7 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 }
 
 // blank are the flags for which nothing means something.
-var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "extensions", "include-directories"}
+var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "sandbox", "extensions", "include-directories"}
 
 // senseless refuses a value that would make of a flag the opposite: nothing,
 // which is mostly a variable that is not set, would be no flag, and a limit of

@@ -145,6 +145,7 @@ func (c *checker) tighten(tree map[string]any) {
 	shell, _ := tools["shell"].(map[string]any)
 	c.never(shell, "tools", "shell", "pager")
 	c.never(tools, "tools", "allowed")
+	c.confined(tools)
 	c.never(tree, "policyPaths")
 	c.never(tree, "adminPolicyPaths")
 	c.never(ui, "ui", "labels")

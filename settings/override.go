@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -55,6 +56,10 @@ func overrides() []override {
 		{key: "ui.stream", flag: func(f *Flags) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" }},
 		{key: "ui.detail", flag: func(f *Flags) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" }},
 		{key: "ui.ascii", flag: func(f *Flags) (string, any, bool) { return "--ascii", true, f.ASCII }},
+		{key: "tools.sandbox", vars: []string{"GEMINI_SANDBOX"}, flag: func(f *Flags) (string, any, bool) {
+			return "--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set
+		}},
+		{key: "tools.sandbox.image", vars: []string{"GEMINI_SANDBOX_IMAGE"}},
 		{key: "context.includeDirectories", flag: func(f *Flags) (string, any, bool) {
 			items := make([]any, len(f.IncludeDirs))
 			for i, dir := range f.IncludeDirs {

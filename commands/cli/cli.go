@@ -35,6 +35,7 @@ import (
 // A World is what a sub-command may reach.
 type World struct {
 	Out    io.Writer
+	Err    io.Writer    // standard error
 	In     io.Reader    // standard input; nil inside a session
 	Notify func(string) // tells what is odd but no error
 
@@ -56,6 +57,9 @@ type World struct {
 
 	// Toolset returns the tools, and the policy that a run would have.
 	Toolset func() (engine.Tools, *policy.Policy, error)
+
+	// Confinement returns what confines commands.
+	Confinement func() (Confinement, error)
 
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
@@ -80,6 +84,7 @@ type grammar struct {
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
+	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
@@ -100,7 +105,7 @@ func table() *kong.Node {
 // Names returns the names of the sub-commands, in the order of the grammar,
 // which is not made for it: every run asks.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -45,9 +45,7 @@ func (c *doctorCommand) checks() []check {
 		{"disk", func(_ context.Context, w *World) finding { return w.checkDisk() }},
 		{"sessions", func(ctx context.Context, w *World) finding { return w.checkSize(ctx) }},
 		{"clock", func(_ context.Context, w *World) finding { return checkClock(w.Build, time.Now()) }},
-		{"sandbox", func(context.Context, *World) finding {
-			return worse(Warning, "use a container where that is too much", "not there yet: commands that are allowed run with all your rights")
-		}},
+		{"sandbox", func(_ context.Context, w *World) finding { return w.checkSandbox() }},
 	}
 	if c.Online {
 		list = append(list, check{"server", func(ctx context.Context, w *World) finding { return w.checkServer(ctx) }})

@@ -62,6 +62,7 @@ type session struct {
 	over      *workspace.Overlay // what is written to in place of files, if not nil
 	jobs      *shell.Jobs
 	shell     shell.Settings
+	pen       *pen // what holds commands
 	web       *web.Fetcher
 	env       tools.Env
 	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
@@ -130,6 +131,9 @@ func (s *session) govern() (err error) {
 		s.notify(w)
 	}
 	s.confine()
+	if err := s.enclose(); err != nil {
+		return err
+	}
 	s.policy, err = s.rules(!s.answered())
 	return err
 }
@@ -224,6 +228,9 @@ func (s *session) equip() {
 			return s.aside.Generate(ctx, req)
 		},
 		Helper: func() string { return s.reach.Resolve("flash") },
+	}
+	if s.pen.sandbox != nil {
+		s.env.Sandbox, s.env.Profile = s.pen.sandbox, s.profile
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}

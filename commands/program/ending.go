@@ -19,6 +19,7 @@ import (
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/settings"
+	"gemline/tools/sandbox"
 )
 
 // crash is a panic that was recovered.
@@ -56,7 +57,9 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 		}
 	}
 	o, left := outcome(err), 128+int(syscall.SIGPIPE)
-	if o.Silent = err == signalled(syscall.SIGPIPE); s.flags.PipeOK { // nobody reads
+	if o.Silent { // it is another program's
+		left = o.ExitCode
+	} else if o.Silent = err == signalled(syscall.SIGPIPE); s.flags.PipeOK { // nobody reads
 		left = 0
 		if o.Silent {
 			o = repl.Outcome{Reason: o.Reason, Silent: true}
@@ -101,6 +104,8 @@ func outcome(err error) repl.Outcome {
 		spent *limit.Error
 		table *limit.PricesError
 		rules *policy.FileError
+		loose *sandbox.Error
+		ended *cli.StatusError
 	)
 	switch {
 	case err == nil:
@@ -123,6 +128,12 @@ func outcome(err error) repl.Outcome {
 		}
 	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table), errors.As(err, &rules):
 		set(52, "config", "FatalConfigError")
+	case errors.As(err, &ended):
+		set(ended.Code, "status", "")
+		o.Silent = true
+	case errors.As(err, &loose):
+		set(44, "sandbox", "FatalSandboxError")
+		o.Hint = loose.Hint
 	case errors.As(err, &alien):
 		set(55, "untrusted", "FatalUntrustedWorkspaceError")
 		o.Hint = alien.Hint()

@@ -234,6 +234,12 @@ func (s *session) prompt() prompt.Config {
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
+	if s.pen.sandbox != nil {
+		cfg.Sandbox = "sandbox"
+		if runtime.GOOS == "darwin" {
+			cfg.Sandbox = s.pen.state().Name
+		}
+	}
 	for _, t := range s.tools.Tools() {
 		if s.rehearsal.Policy(s.policy).Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())

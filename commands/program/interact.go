@@ -63,6 +63,7 @@ func (s *session) about() []commands.Fact {
 		{Name: "session file", Value: s.journal.Path()},
 		{Name: "directory", Value: s.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "sandbox", Value: s.pen.state().Name + ": " + s.pen.state().Step},
 		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.shell), ", "), "none")},
 	}
 }

@@ -17,15 +17,17 @@ import (
 	"gemline/repl"
 	"gemline/settings"
 	"gemline/tools"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
 
 // manage carries out a sub-command of the command line.
 func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
+	defer s.close()
 	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	w := s.world(s.os.Stdout)
-	w.In, w.JSON = s.os.Stdin, s.flags.Format() == "json"
+	w.In, w.Err, w.JSON = s.os.Stdin, s.os.Stderr, s.flags.Format() == "json"
 	switch {
 	case !isTerminal(s.os.Stdin):
 	case s.flags.NoInput:
@@ -41,7 +43,7 @@ func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
-		Toolset: s.offered, API: func() (model.Options, error) {
+		Toolset: s.offered, Confinement: s.confinement, API: func() (model.Options, error) {
 			var setup model.Setup
 			err := s.pay(&setup)
 			return setup.API, err
@@ -62,6 +64,11 @@ func (s *session) offered() (engine.Tools, *policy.Policy, error) {
 	}
 	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
 		Web: s.fetcher(), Direct: s.settings.DirectWeb}
+	if held, err := s.enclosure(); err == nil && held.sandbox != nil {
+		s.leave(held)
+		s.pen = held
+		env.Sandbox, env.Profile = s.pen.sandbox, func() sandbox.Profile { return s.rights(s.paths.Folder(""), nil) }
+	}
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
 	}

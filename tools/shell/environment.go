@@ -59,6 +59,13 @@ func Environment(base []string, s Settings) []string {
 	return append(env, fixed...)
 }
 
+// Inherited returns base without the program's own credentials and what s
+// withholds: the environment of a command that the user runs.
+func Inherited(base []string, s Settings) []string {
+	kept, _ := s.withhold(base)
+	return kept
+}
+
 // Withheld returns the names of the variables in base that look like secrets
 // and are kept from commands, in order. The program's own credentials, which
 // no setting lets through, are not among them.

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"gemline/settings"
+	"gemline/tools/sandbox"
+)
+
+// sandboxCommand is gemline sandbox.
+type sandboxCommand struct {
+	Status sandboxStatus `cmd:"" default:"withargs" help:"Say what confines commands, and what they may do."`
+	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
+}
+
+// Confinement is what confines the commands of a run.
+type Confinement struct {
+	Sandbox sandbox.Sandbox // nil if nothing does
+	State   func() sandbox.State
+	Profile sandbox.Profile     // what a command of the model's may do
+	Environ []string            // the environment of commands
+	Place   func(string) string // makes a word of the user's a path
+}
+
+// A StatusError is the status of a command that gemline has run for the user,
+// who is told nothing more.
+type StatusError struct{ Code int }
+
+// Error says which status it is.
+func (e *StatusError) Error() string { return fmt.Sprintf("status %d", e.Code) }
+
+// A standing of the sandbox is what --json has.
+type shownState struct {
+	Name     string       `json:"name"`
+	Step     string       `json:"step"`
+	Confined bool         `json:"confined"`
+	Files    bool         `json:"files"`
+	Network  bool         `json:"network"`
+	Layers   []shownLayer `json:"layers"`
+}
+
+type shownLayer struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
+	Why  string `json:"why"`
+}
+
+type shownProfile struct {
+	Root     string   `json:"root"`
+	Write    []string `json:"write"`
+	ReadOnly []string `json:"read_only"`
+	Hidden   []string `json:"hidden"`
+	Network  bool     `json:"network"`
+}
+
+func shownSandbox(st sandbox.State) shownState {
+	out := shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files, Network: st.Network, Layers: []shownLayer{}}
+	for _, l := range st.Layers {
+		out.Layers = append(out.Layers, shownLayer(l))
+	}
+	return out
+}
+
+type sandboxStatus struct{}
+
+// Run prints what is in force.
+func (*sandboxStatus) Run(w *World) error {
+	c, err := w.Confinement()
+	if err != nil {
+		return err
+	}
+	st, p := c.State(), c.Profile
+	if w.JSON {
+		list := func(paths []string) []string { return append([]string{}, paths...) }
+		return w.document(map[string]any{"sandbox": shownSandbox(st),
+			"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}})
+	}
+	yes := map[bool]string{true: "yes", false: "no"}
+	lines := []string{
+		fmt.Sprintf("%s: %s", st.Name, cmp.Or(st.Step, "nothing is in force")),
+		"writes elsewhere are prevented: " + yes[st.Files],
+		"the network is out of reach: " + yes[st.Network && !p.Network],
+	}
+	for _, l := range st.Layers {
+		lines = append(lines, fmt.Sprintf("  %-3s  %s: %s", map[bool]string{true: "on", false: "off"}[l.On], l.Name, l.Why))
+	}
+	if c.Sandbox != nil {
+		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
+			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), absent), ", "), "nothing, of what they should not"))
+	}
+	return w.lines(lines)
+}
+
+// absent reports whether there is nothing at path.
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return err != nil
+}
+
+type sandboxRun struct {
+	Network bool     `help:"Let it reach the network."`
+	Write   []string `placeholder:"DIR" complete:"dirs" help:"Let it write there, too; repeat, or separate by commas."`
+	Command []string `arg:"" passthrough:"" help:"The command, behind --."`
+}
+
+// Run runs the command with the program's own streams. The error is a
+// [StatusError] if it ran and did not end with 0.
+func (c *sandboxRun) Run(ctx context.Context, w *World) error {
+	if len(c.Command) > 0 && c.Command[0] == "--" {
+		c.Command = c.Command[1:]
+	}
+	if len(c.Command) == 0 {
+		return &settings.UsageError{Message: "no command; gemline sandbox run -- CMD"}
+	}
+	in, err := w.Confinement()
+	if err != nil {
+		return err
+	}
+	if st := in.State(); in.Sandbox == nil || !st.Files && !st.Network {
+		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Hint: "gemline sandbox status says more"}
+	}
+	p := in.Profile
+	p.Network = p.Network || c.Network
+	for _, dir := range c.Write {
+		p.Write = append(p.Write, in.Place(dir))
+	}
+	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = w.In, w.Out, w.Err, in.Environ
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	err = start(cmd, in.Sandbox, p)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	code := 0
+	switch status := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &status):
+		code = exitCode(status.ProcessState)
+	case err != nil:
+		return fmt.Errorf("%s: %w", settings.EscapeLine(shorten(c.Command[0])), err)
+	}
+	if w.JSON {
+		said := *w
+		said.Out = w.Err
+		if err := said.document(map[string]any{"sandbox": shownSandbox(in.State()), "exit_code": code}); err != nil {
+			return err
+		}
+	}
+	if code != 0 {
+		return &StatusError{code}
+	}
+	return nil
+}
+
+func start(cmd *exec.Cmd, s sandbox.Sandbox, p sandbox.Profile) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	release, err := s.Confine(cmd, p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return cmd.Start()
+}
+
+// checkSandbox says what confines commands.
+func (w *World) checkSandbox() finding {
+	const status = "gemline sandbox status says more"
+	c, err := w.Confinement()
+	if err != nil {
+		next := ""
+		if se := (*sandbox.Error)(nil); errors.As(err, &se) {
+			next = se.Hint
+		}
+		return worse(Problem, next, "%s", err)
+	}
+	st := c.State()
+	switch {
+	case st.Confined():
+		return fine("%s: %s", st.Name, st.Step)
+	case st.Files:
+		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
+	}
+	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights", st.Name, cmp.Or(st.Step, "nothing is in force"))
+}

@@ -1,0 +1,246 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"gemline/commands/cli"
+	"gemline/repl"
+	"gemline/settings"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// A pen is what the commands of a run are held by.
+type pen struct {
+	sandbox sandbox.Sandbox // nil if nothing holds them
+	why     string          // then
+	quiet   bool            // whoever runs gemline knows
+	tell    func()          // says once, if they are not held in full
+}
+
+// kernel returns what this system's kernel does to confine commands, nil if
+// nothing.
+func kernel() sandbox.Sandbox {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return sandbox.New(sandbox.Options{})
+}
+
+// state says what is in force.
+func (p *pen) state() sandbox.State {
+	if p.sandbox == nil {
+		return sandbox.State{Name: "none", Step: p.why}
+	}
+	return p.sandbox.State()
+}
+
+// enclose finds out what confines commands. Where that was asked for and can't
+// be had there is an error; where it is the default, commands run with what
+// there is of it.
+func (s *session) enclose() error {
+	p, err := s.enclosure()
+	if err != nil {
+		return err
+	}
+	s.pen = p
+	p.tell = sync.OnceFunc(func() {
+		st := p.state()
+		switch {
+		case st.Confined() || p.quiet:
+		case p.sandbox == nil && !s.paths.Once("sandbox-told-"+runtime.GOOS):
+		case st.Files:
+			s.notify(fmt.Sprintf("commands are confined in part (%s: %s): they may reach the network; gemline sandbox status says why", st.Name, st.Step))
+		default:
+			s.notify(fmt.Sprintf("commands are not confined (%s): those that you allow run with all your rights; gemline sandbox status says why", cmp.Or(st.Step, "nothing is in force")))
+		}
+	})
+	s.leave(p)
+	return nil
+}
+
+// enclosure decides.
+func (s *session) enclosure() (*pen, error) {
+	c, err := s.settings.Confinement(s.own, s.flags, s.lookup)
+	if err != nil {
+		return nil, err
+	}
+	if inside := s.os.getenv("SANDBOX"); inside != "" {
+		return &pen{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
+	}
+	kernel := kernel()
+	switch {
+	case c.Word == settings.Off:
+		return &pen{why: "switched off by " + c.By, quiet: true}, nil
+	case c.Word == "" && kernel == nil:
+		return &pen{why: "nothing does it on " + runtime.GOOS + " unless it is asked for: gemline --sandbox"}, nil
+	case c.Word == "":
+		return &pen{sandbox: s.furnished(kernel, true)}, nil
+	}
+	choice, err := s.choice(c, kernel)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Choose(choice)
+	if err != nil {
+		return nil, err
+	}
+	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
+	if st := box.State(); !st.Confined() && !less {
+		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", c.By, st.Name, missing(st)),
+			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
+	}
+	return &pen{sandbox: s.furnished(box, false)}, nil
+}
+
+// leave has p let go of what it has left when the run is over.
+func (s *session) leave(p *pen) {
+	if closer, ok := p.sandbox.(interface{ Close() error }); ok {
+		s.closers = append(s.closers, func() { closer.Close() })
+	}
+}
+
+// choice is what Choose chooses from.
+func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbox.Choice, error) {
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	user := ""
+	if runtime.GOOS == "linux" {
+		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	choice := sandbox.Choice{Word: c.Word, By: c.By, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Image: c.Image}
+	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
+		choice.Seatbelt = append(choice.Seatbelt, s.paths.Workspace())
+	}
+	if s.paths.Home != "" {
+		choice.Seatbelt = append(choice.Seatbelt, s.paths.User())
+	}
+	var err error
+	choice.Extras, err = sandbox.ReadExtras(s.getenv, s.hidden(), user, exists)
+	return choice, err
+}
+
+// missing says what keeps a sandbox from what it should do.
+func missing(st sandbox.State) string {
+	var off []string
+	for _, l := range st.Layers {
+		if !l.On {
+			off = append(off, l.Name+": "+l.Why)
+		}
+	}
+	return cmp.Or(strings.Join(off, "; "), st.Step, "nothing is in force")
+}
+
+// profile says what the commands of this run may do.
+func (s *session) profile() sandbox.Profile {
+	if s.pen.tell != nil {
+		s.pen.tell()
+	}
+	roots := s.workspace.Roots()
+	return s.rights(roots[0], roots[1:])
+}
+
+// rights returns what commands may do that work in root and in more.
+func (s *session) rights(root string, more []string) sandbox.Profile {
+	p := sandbox.Profile{Root: root, Write: append([]string{}, more...)}
+	var granted []string
+	if c, err := s.settings.Confinement(s.own, s.flags, s.lookup); err == nil {
+		p.Network = c.Network
+		for _, path := range c.Paths {
+			granted = append(granted, s.place(path))
+		}
+	}
+	p.Write = append(p.Write, granted...)
+	if dir := s.caches(); dir != "" {
+		p.Write = append(p.Write, dir)
+	}
+	p.Hidden = sandbox.Except(s.hidden(), granted, append([]string{root}, more...))
+	return p
+}
+
+// hidden returns what commands can't read.
+func (s *session) hidden() []string {
+	list := sandbox.Secrets(s.paths.Home, s.paths.User())
+	for _, path := range []string{s.flags.KeyFile, s.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
+		if path != "" {
+			list = append(list, s.place(path))
+		}
+	}
+	return list
+}
+
+// caches returns the directory of the caches that confined commands of this
+// directory have, "" if there is no place for it. They are not those of the
+// user: what a command puts into a cache is run by whoever takes it out.
+func (s *session) caches() string {
+	base := s.os.getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) {
+		if s.paths.Home == "" {
+			return ""
+		}
+		base = filepath.Join(s.paths.Home, ".cache")
+	}
+	return filepath.Join(base, "gemline", settings.Hash(s.paths.Folder("")))
+}
+
+// furnished returns a sandbox whose commands have caches of their own. One
+// that is soft is the default: where nothing of it is in force, commands run
+// without.
+func (s *session) furnished(box sandbox.Sandbox, soft bool) sandbox.Sandbox {
+	return furnished{box, soft, s.caches()}
+}
+
+type furnished struct {
+	sandbox.Sandbox
+	soft   bool
+	caches string
+}
+
+// Confine implements [sandbox.Sandbox].
+func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	if st := f.State(); f.soft && !st.Files && !st.Network {
+		return func() {}, nil
+	}
+	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
+		cmd.Env = append(cmd.Environ(), "GOCACHE="+filepath.Join(f.caches, "go-build"),
+			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
+	}
+	return f.Sandbox.Confine(cmd, p)
+}
+
+// Close lets go of what the sandbox has left.
+func (f furnished) Close() error {
+	if c, ok := f.Sandbox.(interface{ Close() error }); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// held returns the state for a record.
+func (s *session) held() *repl.Sandbox {
+	if s.pen == nil {
+		return nil
+	}
+	st := s.pen.state()
+	return &repl.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
+}
+
+// confinement is what the sub-commands about it go by.
+func (s *session) confinement() (cli.Confinement, error) {
+	p := s.pen
+	if p == nil {
+		var err error
+		if p, err = s.enclosure(); err != nil {
+			return cli.Confinement{}, err
+		}
+		s.leave(p)
+	}
+	return cli.Confinement{Sandbox: p.sandbox, State: p.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
+		Environ: shell.Inherited(s.os.Environ(), shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars})}, nil
+}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// The names of what confines commands, as users give them.
+const (
+	ByKernel     = "kernel"
+	ByBubblewrap = "bwrap"
+	ByDocker     = "docker"
+	ByPodman     = "podman"
+	ByRunsc      = "runsc" // docker with that runtime
+	BySeatbelt   = "sandbox-exec"
+)
+
+// An Error says why commands can't be confined as somebody wants it.
+type Error struct {
+	Message string
+	Hint    string // what to do about it; may be empty
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// A Choice is what is wanted, and what there is to choose from.
+type Choice struct {
+	Word string // one of the names, or on for the best that there is
+	By   string // who says so, for messages
+
+	GOOS   string
+	Kernel Sandbox                // what the kernel does, nil where it does nothing
+	Getenv func(string) string    // the environment of the program
+	Exists func(path string) bool // of an absolute path
+
+	Image    string   // for a container
+	Seatbelt []string // the directories of the user's own Seatbelt profiles
+	Extras   Extras
+}
+
+// Extras are what the user's environment says about containers and profiles.
+type Extras struct {
+	Flags   []string // further arguments for docker run or podman run
+	Env     []string // NAME=value, for commands in a container
+	Mounts  []Mount
+	Ports   []string
+	User    string // UID:GID that commands in a container run as, "" for the image's
+	Profile string // of Seatbelt; "" is permissive, and the network as the Profile says
+}
+
+// A Mount is a directory or file that a container sees.
+type Mount struct {
+	From, To string
+	Writable bool
+}
+
+// Choose returns what confines commands. It runs nothing. The error is an
+// [*Error].
+func Choose(c Choice) (Sandbox, error) {
+	word := c.Word
+	if word == "on" {
+		found, err := c.best()
+		if err != nil {
+			return nil, err
+		}
+		word = found
+	}
+	switch word {
+	case ByKernel:
+		if c.Kernel == nil {
+			return nil, c.fault("the kernel of %s has no such means", "name another one: "+strings.Join(known, ", "), c.GOOS)
+		}
+		return c.Kernel, nil
+	case ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt:
+	case "lxc":
+		return nil, c.fault("containers of LXC are not supported", "gemline --sandbox=podman, or one of: "+strings.Join(known, ", "))
+	case "windows-native":
+		return nil, c.fault("Windows' own sandbox is not supported", "gemline --sandbox=docker confines commands there")
+	default:
+		return nil, c.fault("%.60q is not something that confines commands", "there are: on, off, "+strings.Join(known, ", "), word)
+	}
+	program := word
+	if word == ByRunsc {
+		program = ByDocker
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return nil, c.fault("%s is not installed", "install it, or gemline --sandbox=off runs commands without", program)
+	}
+	switch word {
+	case ByBubblewrap:
+		return &Bubblewrap{Path: path}, nil
+	case BySeatbelt:
+		return c.seatbelt(path)
+	}
+	return c.container(word, path)
+}
+
+var known = []string{ByKernel, ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt}
+
+// best returns the name of what is best here.
+func (c Choice) best() (string, error) {
+	if c.Kernel != nil {
+		return ByKernel, nil
+	}
+	names := []string{ByDocker, ByPodman}
+	if c.GOOS == "darwin" {
+		names = slices.Insert(names, 0, BySeatbelt)
+	}
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err == nil {
+			return name, nil
+		}
+	}
+	return "", c.fault("none of %s is installed", "install one, or gemline --sandbox=off runs commands without", strings.Join(names, ", "))
+}
+
+// fault returns an error that says who wants what can't be had.
+func (c Choice) fault(format, hint string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if c.By != "" {
+		text = c.By + ": " + text
+	}
+	return &Error{Message: text, Hint: hint}
+}

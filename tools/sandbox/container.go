@@ -1,0 +1,298 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Container confines commands by docker or podman: each runs in a container
+// of its own, which is gone when the command is over. Programs are those of
+// the image; the workspace stands at the path that it has outside.
+//
+// What is protected and not there is made, as an empty directory, which Close
+// removes.
+type Container struct {
+	Engine  string // docker or podman
+	Path    string // of the program
+	Runtime string // "" for the engine's own
+	Image   string
+	Extras  Extras
+
+	placeholders
+}
+
+// container returns the container that c asks for.
+func (c Choice) container(word, path string) (Sandbox, error) {
+	k := &Container{Engine: word, Path: path, Image: c.Image, Extras: c.Extras}
+	if word == ByRunsc {
+		k.Engine, k.Runtime = ByDocker, ByRunsc
+	}
+	if k.Image == "" {
+		return nil, c.fault("%s runs commands in an image, and none is named", "tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
+	}
+	if strings.HasPrefix(k.Image, "-") {
+		return nil, c.fault("%.60q is no name of an image", "", k.Image)
+	}
+	return k, nil
+}
+
+// State implements [Sandbox]. It runs nothing: whether the engine answers is
+// seen with the first command.
+func (k *Container) State() State {
+	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true,
+		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + k.Image}}}
+	if k.Runtime != "" {
+		s.Name = k.Runtime
+	}
+	if len(k.Extras.Flags) > 0 {
+		s.Files, s.Network = false, false
+		s.Layers = append(s.Layers, Layer{Name: "confinement", Why: "SANDBOX_FLAGS may lift it"})
+	}
+	return s
+}
+
+// Confine implements [Sandbox].
+func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
+	if len(cmd.ExtraFiles) > 0 {
+		return nil, &Error{Message: "the command is too long for a container", Hint: "put it into a file"}
+	}
+	m, err := k.survey(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range append(slices.Clone(m.write), m.readOnly...) {
+		if strings.ContainsAny(path, ",\"\n") {
+			return nil, &Error{Message: fmt.Sprintf("%.200q can't be given to a container by that name", path)}
+		}
+	}
+	env := cmd.Environ()
+	for _, kv := range k.Extras.Env { // where a list of processes does not show it
+		env = append(env, kv)
+	}
+	args := k.arguments(p, m, "gemline-"+strings.ToLower(rand.Text()[:12]), cmd.Dir, env)
+	cmd.Args = append(append([]string{k.Path}, args...), append([]string{filepath.Base(cmd.Path)}, cmd.Args[1:]...)...)
+	cmd.Path, cmd.Env = k.Path, env
+	return func() {}, nil
+}
+
+// arguments returns the arguments for the engine, without the command. A
+// variable is given by its name: the engine takes its value from env.
+func (k *Container) arguments(p Profile, m masks, name, dir string, env []string) []string {
+	args := []string{"run", "-i", "--rm", "--init", "--name", name, "--hostname", name, "--entrypoint", ""}
+	if dir != "" {
+		args = append(args, "--workdir", dir)
+	}
+	if k.Runtime != "" {
+		args = append(args, "--runtime="+k.Runtime)
+	}
+	args = append(args, "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=4096", "--tmpfs", "/tmp:exec")
+	if p.Network {
+		args = append(args, "--add-host", "host.docker.internal:host-gateway")
+		for _, port := range k.Extras.Ports {
+			args = append(args, "--publish", "127.0.0.1:"+port+":"+port)
+		}
+	} else {
+		args = append(args, "--network=none")
+	}
+	if k.Extras.User != "" {
+		args = append(args, "--user", k.Extras.User)
+		if k.Engine == ByPodman {
+			args = append(args, "--userns=keep-id")
+		}
+	}
+	args = append(args, k.mounts(m)...)
+	for _, name := range variables(env, k.Extras.Env, p.Network) {
+		args = append(args, "--env", name)
+	}
+	args = append(args, "--env", "HOME=/tmp", "--env", "SANDBOX="+name)
+	args = append(args, k.Extras.Flags...)
+	return append(args, k.Image)
+}
+
+// mounts returns what of the disk a container sees.
+func (k *Container) mounts(m masks) []string {
+	var args []string
+	bind := func(from, to string, writable bool) {
+		spec := "type=bind,source=" + from + ",target=" + to
+		if !writable {
+			spec += ",readonly"
+		}
+		args = append(args, "--mount", spec)
+	}
+	for _, path := range m.write {
+		bind(path, path, true)
+	}
+	for _, o := range k.Extras.Mounts {
+		bind(o.From, o.To, o.Writable)
+	}
+	for _, path := range m.readOnly {
+		bind(path, path, false)
+	}
+	for _, s := range m.hidden {
+		if !slices.ContainsFunc(m.write, func(w string) bool { return within(s.path, w) }) {
+			continue // it is not there anyway
+		}
+		if s.dir {
+			args = append(args, "--tmpfs", s.path+":ro,size=0")
+		} else {
+			bind("/dev/null", s.path, false)
+		}
+	}
+	return args
+}
+
+// passed are the variables that commands in a container get from outside.
+// Paths of this machine mean nothing there.
+var passed = []string{"GEMINI_CLI", "TERM", "NO_COLOR", "PAGER", "GIT_PAGER", "GIT_EDITOR", "GIT_TERMINAL_PROMPT",
+	"GH_PROMPT_DISABLED", "DEBIAN_FRONTEND", "CI", "TZ", "LANG", "LANGUAGE", "NODE_ENV"}
+
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+// variables returns the names of the variables in env that a container gets.
+func variables(env, more []string, network bool) []string {
+	var names []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		own := slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		if own || slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") || network && slices.Contains(proxies, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// ReadExtras reads what the environment says about containers and profiles:
+// SANDBOX_FLAGS, SANDBOX_ENV, SANDBOX_MOUNTS, SANDBOX_PORTS,
+// SANDBOX_SET_UID_GID, SEATBELT_PROFILE. What is hidden can't be mounted; user
+// is the UID:GID of the user, "" where there is none. The error is an [*Error].
+func ReadExtras(getenv func(string) string, hidden []string, user string, exists func(string) bool) (Extras, error) {
+	var o Extras
+	bad := func(name, format string, args ...any) (Extras, error) {
+		return Extras{}, &Error{Message: name + ": " + fmt.Sprintf(format, args...)}
+	}
+	for _, name := range []string{"GEMINI_SANDBOX_PROXY_COMMAND", "BUILD_SANDBOX"} {
+		if v := getenv(name); v != "" && v != "0" && v != "false" {
+			return bad(name, "it is not supported; unset it")
+		}
+	}
+	var err error
+	if o.Flags, err = words(getenv("SANDBOX_FLAGS")); err != nil {
+		return bad("SANDBOX_FLAGS", "%v", err)
+	}
+	for _, kv := range commas(getenv("SANDBOX_ENV")) {
+		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
+			return bad("SANDBOX_ENV", "%.60q is not NAME=value", kv)
+		}
+		o.Env = append(o.Env, kv)
+	}
+	for _, text := range commas(getenv("SANDBOX_MOUNTS")) {
+		m, err := mount(text, hidden, exists)
+		if err != nil {
+			return bad("SANDBOX_MOUNTS", "%v", err)
+		}
+		o.Mounts = append(o.Mounts, m)
+	}
+	for _, port := range commas(getenv("SANDBOX_PORTS")) {
+		if strings.Trim(port, "0123456789") != "" || len(port) > 5 {
+			return bad("SANDBOX_PORTS", "%.60q is no port", port)
+		}
+		o.Ports = append(o.Ports, port)
+	}
+	switch set := strings.ToLower(strings.TrimSpace(getenv("SANDBOX_SET_UID_GID"))); set {
+	case "", "1", "true":
+		o.User = user
+	case "0", "false":
+	default:
+		return bad("SANDBOX_SET_UID_GID", "it must be true or false, not %.60q", set)
+	}
+	o.Profile = strings.TrimSpace(getenv("SEATBELT_PROFILE"))
+	return o, nil
+}
+
+// mount reads FROM[:TO[:OPTIONS]].
+func mount(text string, hidden []string, exists func(string) bool) (Mount, error) {
+	parts := strings.Split(text, ":")
+	m := Mount{From: parts[0], To: parts[0]}
+	if len(parts) > 1 && parts[1] != "" {
+		m.To = parts[1]
+	}
+	for i, o := range parts[min(2, len(parts)):] {
+		if i > 0 || o != "ro" && o != "rw" && o != "" {
+			return m, fmt.Errorf("%.200q must be FROM, FROM:TO or FROM:TO:ro or rw", text)
+		}
+		m.Writable = o == "rw"
+	}
+	m.From, m.To = filepath.Clean(m.From), filepath.Clean(m.To)
+	switch {
+	case !filepath.IsAbs(m.From) || !filepath.IsAbs(m.To):
+		return m, fmt.Errorf("%.200q: both paths must be absolute", text)
+	case strings.ContainsAny(text, "\"\n"):
+		return m, fmt.Errorf("%.200q: no quotation marks, no line ends", text)
+	case !exists(m.From):
+		return m, fmt.Errorf("%.200q is not there", m.From)
+	}
+	for _, path := range hidden {
+		if within(m.From, path) || within(path, m.From) {
+			return m, fmt.Errorf("%.200q: %s is kept from commands", text, path)
+		}
+	}
+	return m, nil
+}
+
+func commas(text string) (out []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// words splits a text as a shell would, with quotes and backslashes and
+// nothing else.
+func words(text string) (out []string, err error) {
+	var word strings.Builder
+	begun, quote, escaped := false, rune(0), false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			begun, quote = true, r
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				out = append(out, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			begun = true
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, errors.New("a quotation mark or a backslash has no end")
+	}
+	if begun {
+		out = append(out, word.String())
+	}
+	return out, nil
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// masks are what a Profile comes to on the disk as it is, for programs that
+// put one place over another: the shorter paths come first, so that what is
+// within something is put over it.
+type masks struct {
+	write    []string
+	readOnly []string
+	hidden   []spot
+}
+
+// A spot is a file or a directory.
+type spot struct {
+	path string
+	dir  bool
+}
+
+// placeholders are the empty directories that had to be made so that something
+// can be put over them. It is safe for concurrent use.
+type placeholders struct {
+	mu   sync.Mutex
+	made []string
+}
+
+// Close removes those that are still empty.
+func (h *placeholders) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, path := range slices.Backward(h.made) {
+		os.Remove(path) // somebody may have put something there
+	}
+	h.made = nil
+	return nil
+}
+
+// survey looks at the disk. What is protected and not there is made, as an
+// empty directory, and is kept track of.
+func (h *placeholders) survey(p Profile) (masks, error) {
+	var m masks
+	if !filepath.IsAbs(p.Root) || filepath.Dir(p.Root) == p.Root {
+		return m, &Error{Message: fmt.Sprintf("the workspace is %.200q: too much would be written to", p.Root), Hint: "start in a directory below it"}
+	}
+	for _, path := range append([]string{p.Root}, p.Write...) {
+		if _, err := os.Stat(path); err == nil {
+			m.write = append(m.write, path)
+		}
+	}
+	m.readOnly = there(p.ReadOnly)
+	if !p.Unlimited {
+		readOnly, anchored := protected(p.Root)
+		m.write = append(m.write, anchored...)
+		for _, path := range readOnly {
+			if err := h.hold(path); err != nil {
+				return m, err
+			}
+			m.readOnly = append(m.readOnly, path)
+		}
+	}
+	for _, path := range p.Hidden {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // not there
+		}
+		if info, err := os.Stat(real); err == nil {
+			m.hidden = append(m.hidden, spot{real, info.IsDir()})
+		}
+	}
+	inOrder := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
+	for _, list := range []*[]string{&m.write, &m.readOnly} {
+		slices.SortFunc(*list, inOrder)
+		*list = slices.Compact(*list)
+	}
+	slices.SortFunc(m.hidden, func(a, b spot) int { return inOrder(a.path, b.path) })
+	m.hidden = slices.Compact(m.hidden)
+	return m, nil
+}
+
+// hold makes path, if there is nothing.
+func (h *placeholders) hold(path string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !os.IsExist(err) {
+		return err
+	}
+	h.made = append(h.made, path)
+	return nil
+}
+
+func there(paths []string) (out []string) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// protected returns what is not written to below root: what makes git run
+// something, and what gemline goes by. Of a repository, objects, references
+// and the index stay writable. What is anchored is written to, but can't be
+// put away with all that it holds, since it is put over itself.
+func protected(root string) (readOnly, anchored []string) {
+	readOnly = []string{filepath.Join(root, ".gemini")}
+	git := filepath.Join(root, ".git")
+	if info, err := os.Lstat(git); err != nil || !info.IsDir() {
+		return append(readOnly, git), nil // a file that says where the repository is, or none
+	}
+	for _, name := range []string{"config", "hooks", "info", "modules"} {
+		readOnly = append(readOnly, filepath.Join(git, name))
+	}
+	return readOnly, []string{git}
+}

@@ -1,0 +1,298 @@
+//go:build unix
+
+// Package sandboxtest holds every [sandbox.Sandbox] to what the interface says
+// of the commands that it changes: they run as they would have run, and what
+// their profile does not grant they can't do.
+package sandboxtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gemline/tools/sandbox"
+)
+
+// Features are what a Sandbox may lack of what the interface would have.
+type Features struct {
+	Signals bool // a command that a signal ends is seen to end by it; else its status is 128 and the signal's number
+}
+
+// Test holds s to the interface, with commands of sh. Of what s.State says it
+// believes nothing: it looks.
+func Test(t *testing.T, s sandbox.Sandbox, f Features) {
+	if st := s.State(); !st.Confined() {
+		t.Fatalf("not confined: %+v", st)
+	}
+	t.Run("runs the same", func(t *testing.T) { same(t, s) })
+	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
+	t.Run("files", func(t *testing.T) { files(t, s) })
+	t.Run("network", func(t *testing.T) { network(t, s) })
+	t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
+	t.Run("in vain", func(t *testing.T) { vain(t, s) })
+}
+
+// A bench is a workspace with something beside it.
+type bench struct {
+	t                     *testing.T
+	s                     sandbox.Sandbox
+	root, outside, secret string
+	profile               sandbox.Profile
+}
+
+func newBench(t *testing.T, s sandbox.Sandbox) *bench {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, s: s, root: filepath.Join(base, "work space"), outside: filepath.Join(base, "outside"), secret: filepath.Join(base, "outside", "secret")}
+	for _, dir := range []string{b.root, b.outside, b.secret, filepath.Join(b.root, ".git", "hooks"), filepath.Join(b.root, ".gemini")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.put(filepath.Join(b.secret, "key"), "CANARY")
+	b.put(filepath.Join(b.outside, "file"), "there")
+	b.put(filepath.Join(b.root, ".git", "config"), "[core]")
+	// What is below a temporary directory may not be seen by a command, unless
+	// it may write there.
+	b.profile = sandbox.Profile{Root: b.root, Write: []string{b.outside}, ReadOnly: []string{b.outside},
+		Hidden: []string{b.secret, filepath.Join(base, "none")}}
+	return b
+}
+
+func (b *bench) put(path, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func there(path string) bool { _, err := os.Lstat(path); return err == nil }
+
+// run runs a script, and returns what it writes, errors too.
+func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GIVEN=a b")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if change != nil {
+		change(cmd)
+	}
+	release, err := b.s.Confine(cmd, b.profile)
+	if err != nil {
+		return "", err
+	}
+	err = cmd.Start()
+	release()
+	if err == nil {
+		err = cmd.Wait()
+	}
+	return out.String(), err
+}
+
+// arguments returns what gives a script arguments.
+func arguments(args ...string) func(*exec.Cmd) {
+	return func(c *exec.Cmd) { c.Args = append(append(c.Args, "sh"), args...) }
+}
+
+func same(t *testing.T, s sandbox.Sandbox) {
+	b := newBench(t, s)
+	big := strings.Repeat("x", 100<<10)
+	for _, test := range []struct {
+		name, script, want string
+		change             func(*exec.Cmd)
+	}{
+		{"standard output", "echo hi", "hi\n", nil},
+		{"standard error", "echo hi >&2", "hi\n", nil},
+		{"standard input", "cat", "typed", func(c *exec.Cmd) { c.Stdin = strings.NewReader("typed") }},
+		{"no standard input", "cat", "", nil},
+		{"environment", `echo "$GIVEN"`, "a b\n", nil},
+		{"directory", "pwd", b.root + "\n", nil},
+		{"another directory", "pwd", b.outside + "\n", func(c *exec.Cmd) { c.Dir = b.outside }},
+		{"words", `for w; do echo "<$w>"; done`, "<a b>\n<>\n<-x>\n<é\n>\n", arguments("a b", "", "-x", "é\n")},
+		{"a long word", `echo ${#1}`, fmt.Sprintln(len(big)), arguments(big)},
+		{"much output", `head -c 300000 /dev/zero | tr '\000' x`, strings.Repeat("x", 300000), nil},
+		{"the null device", "echo hi >/dev/null; cat /dev/null; head -c 3 /dev/urandom | wc -c | tr -d ' '", "3\n", nil},
+		{"a temporary file", `f=$(mktemp) && echo hi >"$f" && cat "$f"`, "hi\n", nil},
+		{"a further file", "cat <&3", "handed over", func(c *exec.Cmd) { c.ExtraFiles = append(c.ExtraFiles, filled(t, "handed over")) }},
+		{"several processes", "(echo a; (echo b & wait)); echo c", "a\nb\nc\n", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got, err := b.run(test.script, test.change); err != nil || got != test.want {
+				t.Errorf("%.300q, %v; want %.300q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func filled(t *testing.T, text string) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if _, err = f.WriteString(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func ends(t *testing.T, s sandbox.Sandbox, f Features) {
+	b := newBench(t, s)
+	for _, code := range []int{1, 7, 126, 255} {
+		if out, err := b.run(fmt.Sprint("exit ", code), nil); status(err) != code {
+			t.Errorf("exit %d: %v, %s", code, err, out)
+		}
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		out, err := b.run(fmt.Sprintf("kill -%d $$; sleep 60", sig), nil)
+		if by := signal(err); by != sig && (f.Signals || status(err) != 128+int(sig)) {
+			t.Errorf("signal %d: %v, %s", sig, err, out)
+		}
+	}
+}
+
+func status(err error) int {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	return 0
+}
+
+// signal returns the signal that ended a command, 0 if none did.
+func signal(err error) syscall.Signal {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		if w, ok := e.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+			return w.Signal()
+		}
+	}
+	return 0
+}
+
+// files looks at what commands can write to and read.
+func files(t *testing.T, s sandbox.Sandbox) {
+	b := newBench(t, s)
+	more, kept := filepath.Join(b.outside, "more"), filepath.Join(b.root, "kept")
+	for _, dir := range []string{more, kept} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.profile.Write, b.profile.ReadOnly = []string{more}, []string{kept}
+	for _, test := range []struct {
+		path string
+		can  bool
+	}{
+		{filepath.Join(b.root, "new"), true},
+		{filepath.Join(b.root, ".git", "index"), true},
+		{filepath.Join(more, "new"), true},
+		{filepath.Join(b.outside, "new"), false},
+		{filepath.Join(b.outside, "file"), false},
+		{filepath.Join(kept, "new"), false},
+		{filepath.Join(b.root, ".git", "config"), false},
+		{filepath.Join(b.root, ".git", "hooks", "pre-commit"), false},
+		{filepath.Join(b.root, ".gemini", "settings.json"), false},
+	} {
+		before, _ := os.ReadFile(test.path)
+		out, err := b.run(`echo written >"$1"`, arguments(test.path))
+		after, _ := os.ReadFile(test.path)
+		if wrote := string(after) == "written\n"; wrote != test.can || !wrote && string(after) != string(before) {
+			t.Errorf("%s: %s, %v: %q", test.path, out, err, after)
+		}
+	}
+	out, err := b.run("rm -r .git/hooks || mv .git elsewhere || mv .gemini elsewhere", nil)
+	if err == nil || !there(filepath.Join(b.root, ".git", "hooks")) || !there(filepath.Join(b.root, ".gemini")) {
+		t.Errorf("what is protected can be put away: %s", out)
+	}
+	b.profile.Unlimited = true
+	if out, err := b.run("echo changed >.git/config", nil); err != nil {
+		t.Errorf("what the user was asked about is refused: %s", out)
+	}
+	reads(t, s)
+}
+
+func reads(t *testing.T, s sandbox.Sandbox) {
+	b := newBench(t, s)
+	if out, err := b.run("cat ../outside/file", nil); err != nil || out != "there" {
+		t.Errorf("reading outside: %q, %v", out, err)
+	}
+	if out, err := b.run("cat ../outside/secret/key; ls ../outside/secret; grep -r CANARY ../outside", nil); strings.Contains(out, "CANARY") {
+		t.Errorf("a secret is read: %q, %v", out, err)
+	}
+	b.profile.Hidden = []string{filepath.Join(b.outside, "file")}
+	if out, err := b.run("cat ../outside/secret/key; cat ../outside/file", nil); strings.Contains(out, "there") || !strings.Contains(out, "CANARY") {
+		t.Errorf("a secret file: %q, %v", out, err)
+	}
+}
+
+// network looks at what commands can reach.
+func network(t *testing.T, s sandbox.Sandbox) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash, which can connect")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b := newBench(t, s)
+	for _, granted := range []bool{false, true} {
+		b.profile.Network = granted
+		out, err := b.run("", func(c *exec.Cmd) {
+			c.Path, c.Args = bash, []string{"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", l.Addr().(*net.TCPAddr).Port)}
+		})
+		if (err == nil) != granted {
+			t.Errorf("granted %v: %v, %s", granted, err, out)
+		}
+	}
+}
+
+// concurrent runs several commands at once.
+func concurrent(t *testing.T, s sandbox.Sandbox) {
+	b := newBench(t, s)
+	const many = 4
+	wrong := make(chan error, many)
+	for i := range many {
+		go func() {
+			out, err := b.run(fmt.Sprintf("echo %d >f%d; cat f%d", i, i, i), nil)
+			if err == nil && out != fmt.Sprintln(i) {
+				err = fmt.Errorf("%q", out)
+			}
+			wrong <- err
+		}()
+	}
+	for range many {
+		if err := <-wrong; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// vain confines what is never started, and what can't be.
+func vain(t *testing.T, s sandbox.Sandbox) {
+	b := newBench(t, s)
+	release, err := s.Confine(exec.Command("/bin/sh", "-c", "true"), b.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	b.profile.Root = "/"
+	if _, err := s.Confine(exec.Command("/bin/sh", "-c", "true"), b.profile); err == nil {
+		t.Error("everything may be written to")
+	}
+}
