@@ -38,7 +38,7 @@ func TestFirstProcess(t *testing.T) {
 	s := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", orphan)), et.Says("Buried."))
 	t.Cleanup(s.Close)
 	var out, errs bytes.Buffer
-	run := first(t, headless(t, s, t.TempDir(), &out, &errs, "-y", "-p", "go", "-o", "stream-json"))
+	run := first(t, headless(t, s, t.TempDir(), &out, &errs, "--sandbox=off", "-y", "-p", "go", "-o", "stream-json"))
 	if err := run.Run(); err != nil || errs.Len() > 0 || !strings.Contains(out.String(), "Buried.") {
 		t.Fatalf("%v: %s\n%s", err, errs.Bytes(), out.Bytes())
 	}

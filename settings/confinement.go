@@ -35,10 +35,22 @@ func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (str
 	if s.ToolSandboxing && (c.Word == "" || c.Word == Off) {
 		c.Word, c.By = On, "security.toolSandboxing"
 	}
+	named := c.Word // to switch it on leaves a choice as it is
 	said, _ := lookup("GEMINI_SANDBOX")
-	c.say(said, "GEMINI_SANDBOX")
-	if f.Sandbox.Set {
-		c.say(cmp.Or(f.Sandbox.Value, On), "--sandbox")
+	for _, say := range []struct{ word, by string }{
+		{said, "GEMINI_SANDBOX"},
+		{cmp.Or(f.Sandbox.Value, On), "--sandbox"},
+	} {
+		word := switched(say.word)
+		if word == "" || say.by == "--sandbox" && !f.Sandbox.Set {
+			continue
+		}
+		if word == On && named != "" && named != Off {
+			word = named
+		}
+		if c.Word, c.By = word, say.by; word != Off {
+			named = word
+		}
 	}
 	if c.Word == Off && c.Firm {
 		return c, &ForbiddenError{c.By + " can't switch the sandbox off: security.toolSandboxing in the settings wants it"}
@@ -52,18 +64,6 @@ func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (str
 		}
 	}
 	return c, nil
-}
-
-// say takes a word of somebody who has more to say than whoever spoke before.
-// To switch it on leaves a choice as it is.
-func (c *Confinement) say(word, by string) {
-	switch word = switched(word); {
-	case word == "":
-	case word == On && c.Word != "" && c.Word != Off:
-		c.By = by
-	default:
-		c.Word, c.By = word, by
-	}
 }
 
 // switched returns a word as a Confinement has it.

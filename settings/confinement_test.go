@@ -33,6 +33,7 @@ func TestConfinement(t *testing.T) {
 		{name: "a flag beats the environment", env: []string{"GEMINI_SANDBOX=docker"}, args: []string{"--sandbox=off"}, want: Confinement{Word: Off, By: "--sandbox"}},
 		{name: "a flag alone keeps a choice", env: []string{"GEMINI_SANDBOX=docker"}, args: []string{"-s"}, want: Confinement{Word: "docker", By: "--sandbox"}},
 		{name: "a flag alone", user: `{"tools":{"sandbox":false}}`, args: []string{"-s", "word"}, want: Confinement{Word: On, By: "--sandbox"}},
+		{name: "a flag alone after off", user: `{"tools":{"sandbox":"docker"}}`, env: []string{"GEMINI_SANDBOX=0"}, args: []string{"-s"}, want: Confinement{Word: "docker", By: "--sandbox"}},
 		{name: "an opposite flag", args: []string{"--no-sandbox"}, want: Confinement{Word: Off, By: "--sandbox"}},
 		{name: "an image of the environment", user: `{"tools":{"sandbox":{"image":"i"}}}`, env: []string{"GEMINI_SANDBOX_IMAGE=j"}, want: Confinement{By: inFiles, Image: "j"}},
 		{name: "an image of the settings beats the default", user: `{"tools":{"sandbox":{"image":"i"}}}`, env: []string{"GEMINI_SANDBOX_IMAGE_DEFAULT=j"}, want: Confinement{By: inFiles, Image: "i"}},
