@@ -7,9 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -53,10 +51,8 @@ func TestTimeout(t *testing.T) {
 			case format == "text" && out.String() != "half an answer \n":
 				t.Errorf("stdout: %q", out.String())
 			}
-			for _, pid := range strings.Fields(pids) {
-				if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
-					t.Errorf("process %s goes on", pid)
-				}
+			for _, pid := range goingOn(dir, pids) {
+				t.Errorf("process %s goes on", pid)
 			}
 			if code == 63 {
 				checkResume(t, s, dir)

@@ -4,13 +4,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -259,7 +257,7 @@ func TestTalkCancel(t *testing.T) {
 	c.send(record{"type": "user", "id": "long", "content": "go"})
 	c.send(record{"type": "user", "id": "never", "content": "not this"})
 	c.send(record{"type": "user", "id": "next", "content": "on"})
-	pids := strings.Fields(<-reached)
+	pids := <-reached
 	c.send(record{"type": "cancel", "id": "never"})
 	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130, "error/message", "stopped by the client")
 	c.send(record{"type": "cancel", "id": "nothing"})
@@ -268,10 +266,8 @@ func TestTalkCancel(t *testing.T) {
 	c.want("tool_result", "status", "cancelled")
 	c.want("turn_result", "id", "long", "status", "cancelled", "termination_reason", "cancelled")
 	c.want("turn_result", "id", "next", "status", "success")
-	for _, pid := range pids {
-		if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
-			t.Errorf("process %s goes on", pid)
-		}
+	for _, pid := range goingOn(dir, pids, c.cmd.Process.Pid) {
+		t.Errorf("process %s goes on", pid)
 	}
 	c.finish(0, "completed") // the client got what it wanted
 	et.Answered(t, s.Requests()[1].Contents())

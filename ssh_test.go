@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -296,10 +295,8 @@ func TestConnectionLost(t *testing.T) {
 					pids := <-reached
 					cut(s, d)
 					checkCode(t, code, 129)
-					for _, pid := range strings.Fields(pids) {
-						if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) && !zombie(pid) {
-							t.Errorf("process %s goes on", pid)
-						}
+					for _, pid := range goingOn(c.Dir, pids) {
+						t.Errorf("process %s goes on", pid)
 					}
 					c.Args = append(c.Args, "--resume", "latest")
 					ssh, code = d.command(c, "-tt")

@@ -22,6 +22,8 @@ type pen struct {
 	sandbox sandbox.Sandbox // nil if nothing holds them
 	why     string          // then
 	quiet   bool            // whoever runs gemline knows
+	granted []string        // what commands may write to besides
+	network bool            // and whether they reach the network
 	tell    func()          // says once, if they are not held in full
 }
 
@@ -72,6 +74,19 @@ func (s *session) enclosure() (*pen, error) {
 	if err != nil {
 		return nil, err
 	}
+	p, err := s.penned(c)
+	if err != nil {
+		return nil, err
+	}
+	p.network = c.Network
+	for _, path := range c.Paths {
+		p.granted = append(p.granted, s.place(path))
+	}
+	return p, nil
+}
+
+// penned finds what c asks for.
+func (s *session) penned(c settings.Confinement) (*pen, error) {
 	if inside := s.os.getenv("SANDBOX"); inside != "" {
 		return &pen{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
 	}
@@ -150,11 +165,8 @@ func (s *session) profile() sandbox.Profile {
 func (s *session) rights(root string, more []string) sandbox.Profile {
 	p := sandbox.Profile{Root: root, Write: append([]string{}, more...)}
 	var granted []string
-	if c, err := s.settings.Confinement(s.own, s.flags, s.lookup); err == nil {
-		p.Network = c.Network
-		for _, path := range c.Paths {
-			granted = append(granted, s.place(path))
-		}
+	if s.pen != nil {
+		p.Network, granted = s.pen.network, s.pen.granted
 	}
 	p.Write = append(p.Write, granted...)
 	if dir := s.caches(); dir != "" {
@@ -233,14 +245,14 @@ func (s *session) held() *repl.Sandbox {
 
 // confinement is what the sub-commands about it go by.
 func (s *session) confinement() (cli.Confinement, error) {
-	p := s.pen
-	if p == nil {
-		var err error
-		if p, err = s.enclosure(); err != nil {
+	if s.pen == nil {
+		p, err := s.enclosure()
+		if err != nil {
 			return cli.Confinement{}, err
 		}
 		s.leave(p)
+		s.pen = p
 	}
-	return cli.Confinement{Sandbox: p.sandbox, State: p.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
+	return cli.Confinement{Sandbox: s.pen.sandbox, State: s.pen.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
 		Environ: shell.Inherited(s.os.Environ(), shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars})}, nil
 }
