@@ -297,8 +297,9 @@ func (n *nest) snapshot() map[string]string {
 			switch {
 			case err != nil:
 				all[path] = err.Error()
-			case path == filepath.Join(n.home, ".gemini"):
+			case path == filepath.Join(n.home, ".gemini"), path == filepath.Join(n.home, ".cache", "gemline"):
 				return filepath.SkipDir
+			case path == filepath.Join(n.home, ".cache") && e.IsDir(): // it may be there for the other
 			case e.Type().IsRegular():
 				text, _ := os.ReadFile(path)
 				all[path] = fmt.Sprintf("%x", sha256.Sum256(text))

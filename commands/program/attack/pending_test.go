@@ -30,8 +30,8 @@ var missing = []feature{
 		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
 	{"telemetry", []string{"TC-035"},
 		`{"id": "telemetry", "setup": {"user_settings": {"telemetry": {"enabled": true, "target": "local", "outfile": "{{OUT}}/SIGN", "logPrompts": true}}}}`},
-	{"confinement of commands", []string{"SB-001", "SB-003", "SB-005", "SB-007", "SB-009", "SB-011", "SB-013", "SB-015", "SB-017", "SB-019", "SB-021", "SB-023", "SB-025", "SB-027", "SB-029"},
-		`{"id": "confinement", "setup": {"argv": ["--approval-mode", "yolo"], "post": "test -e $HOME/x || touch $OUT/SIGN"}, "call": [{"name": "run_shell_command", "args": {"command": "echo x >~/x"}}]}`},
+	{"refusing datagrams within a command's own network", []string{"SB-007"},
+		`{"id": "datagrams", "setup": {"argv": ["--approval-mode", "yolo"], "post": "test -e sent || touch $OUT/SIGN"}, "call": [{"name": "run_shell_command", "args": {"command": "python3 -c \"import socket;s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.sendto(b'x',('127.0.0.1',53));open('sent','w')\""}}]}`},
 }
 
 // pending returns the feature that a case waits for, if any.
