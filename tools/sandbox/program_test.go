@@ -14,7 +14,9 @@ import (
 	"gemline/tools/sandbox/sandboxtest"
 )
 
-var update = flag.Bool("update", false, "write the files of testdata")
+// updating reports whether -update is given, which the package has for another
+// file, too.
+func updating() bool { f := flag.Lookup("update"); return f != nil && f.Value.String() == "true" }
 
 // TestBubblewrap runs bwrap for real.
 func TestBubblewrap(t *testing.T) {
@@ -129,7 +131,7 @@ func TestArguments(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := rewritten(t, test.s, test.profile, at("root/sub"), base, "BASE", bin, "PROGRAM")
 			file := filepath.Join("testdata", test.name+".golden")
-			if *update {
+			if updating() {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
