@@ -70,10 +70,7 @@ func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 			return nil, &Error{Message: fmt.Sprintf("%.200q can't be given to a container by that name", path)}
 		}
 	}
-	env := cmd.Environ()
-	for _, kv := range k.Extras.Env { // where a list of processes does not show it
-		env = append(env, kv)
-	}
+	env := append(cmd.Environ(), k.Extras.Env...) // where a list of processes does not show it
 	args := k.arguments(p, m, "gemline-"+strings.ToLower(rand.Text()[:12]), cmd.Dir, env)
 	cmd.Args = append(append([]string{k.Path}, args...), append([]string{filepath.Base(cmd.Path)}, cmd.Args[1:]...)...)
 	cmd.Path, cmd.Env = k.Path, env
