@@ -82,7 +82,8 @@ func there(path string) bool { _, err := os.Lstat(path); return err == nil }
 // run runs a script, and returns what it writes, errors too.
 func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GIVEN=a b")
+	cmd.Dir = b.root
+	cmd.Env = append(cmd.Environ(), "GIVEN=a b")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if change != nil {
