@@ -61,6 +61,9 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 	case !utf8.Valid(text):
 		return nil, nil, &FileError{Path: path, Message: "is not UTF-8"}
 	}
+	if line := deep(string(text)); line > 0 {
+		return nil, nil, &FileError{Path: path, Line: line, Column: 1, Message: "is nested deeper than any rule is"}
+	}
 	var tree map[string]any
 	if _, err := toml.Decode(string(text), &tree); err != nil {
 		return nil, nil, broken(path, err)
