@@ -144,7 +144,7 @@ func TestSecretsStay(t *testing.T) {
 	for _, format := range []string{"text", "json", "stream-json"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			k := newKeeper(t, append(spill(), et.Says("On we go."))...)
+			k := newKeeper(t, append(spill(), et.Says("", et.Call("9", "write_file", "file_path", "copy.txt", "content", "shape [redacted: API key]\n")), et.Says("On we go."))...)
 			if err := os.MkdirAll(filepath.Join(k.home, ".gemini"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestSecretsStay(t *testing.T) {
 			if code := k.run("piped "+envCanary, "-y", "-d", "-o", format, "-p", "what is "+envCanary+" in @notes.txt?"); code != 0 {
 				t.Errorf("exit code %d: %s", code, k.printed.String())
 			}
-			if code := k.run("", "-d", "-o", format, "--resume", "latest", "-p", "go on"); code != 0 {
+			if code := k.run("", "-y", "-d", "-o", format, "--resume", "latest", "-p", "go on"); code != 0 {
 				t.Errorf("exit code %d: %s", code, k.printed.String())
 			}
 			if _, err := os.Stat(filepath.Join(k.project, "copy.txt")); err == nil {
@@ -168,10 +168,13 @@ func TestSecretsStay(t *testing.T) {
 			k.search()
 			requests := k.server.Requests()
 			last := string(requests[len(requests)-1].Body)
-			for _, want := range []string{"key [redacted: GEMINI_API_KEY]", "token [redacted: DEPLOY_TOKEN]", "password [redacted: DB_PASSWORD]", "url [redacted: FEED]", "shape [redacted: API key]", "Nothing was changed", "All done."} {
+			for _, want := range []string{"key [redacted: GEMINI_API_KEY]", "token [redacted: DEPLOY_TOKEN]", "password [redacted: DB_PASSWORD]", "url [redacted: FEED]", "shape [redacted: API key]", "All done."} {
 				if !strings.Contains(last, want) {
 					t.Errorf("%q is not in the resumed conversation", want)
 				}
+			}
+			if n := strings.Count(last, "Nothing was changed"); n != 2 { // before and after it was resumed
+				t.Errorf("%d calls would have written a mark", n)
 			}
 			if before := string(requests[1].Body); !strings.Contains(before, shapeCanary) {
 				t.Error("the model does not see what the file says")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"gemline/engine"
@@ -24,12 +25,12 @@ func Discreet(ts engine.Tools, r *redact.Redactor) engine.Tools {
 func discreet(t engine.Tool, r *redact.Redactor) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
-		if b, err := json.Marshal(args); t.Kind == engine.Edit && err == nil && r.Marked(string(b)) {
+		call, err := prepare(ctx, args)
+		if b, jerr := json.Marshal(args); t.Kind == engine.Edit && jerr == nil && len(r.Marks(string(b))) > 0 && (err != nil || marks(call.Intent.Detail, r)) {
 			return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Display: "a mark would be written in the place of a secret",
 				Message: "The text holds a mark such as [redacted: NAME], which stands for a secret that you were not shown. Nothing was changed. " +
 					"Edit around it with replace, or ask the user to write this part."}
 		}
-		call, err := prepare(ctx, args)
 		if err != nil {
 			return call, engine.CleanError(err, r.Known)
 		}
@@ -44,6 +45,27 @@ func discreet(t engine.Tool, r *redact.Redactor) engine.Tool {
 		return call, nil
 	}
 	return t
+}
+
+// marks reports whether a diff adds a mark, or does not show what it does. A file
+// may talk of marks, and that is kept.
+func marks(diff string, r *redact.Redactor) bool {
+	var added, removed strings.Builder
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "+"):
+			added.WriteString(line)
+		case strings.HasPrefix(line, "-"):
+			removed.WriteString(line)
+		}
+	}
+	before := r.Marks(removed.String())
+	for m, n := range r.Marks(added.String()) {
+		if n > before[m] {
+			return true
+		}
+	}
+	return added.Len() == 0
 }
 
 // A discreetHost shows what a call puts out, wherever that is cut into pieces.

@@ -37,7 +37,8 @@ func TestDiscreet(t *testing.T) {
 				if args["fail"] == true {
 					return engine.Call{}, errors.New("no " + secret)
 				}
-				return engine.Call{Run: func(_ context.Context, host engine.Host) (engine.Result, error) {
+				detail, _ := args["detail"].(string)
+				return engine.Call{Intent: engine.Intent{Detail: detail}, Run: func(_ context.Context, host engine.Host) (engine.Result, error) {
 					for piece := range strings.SplitAfterSeq("a "+secret+" b cor", "r") {
 						host.Emit(engine.Output{Delta: piece})
 					}
@@ -70,7 +71,14 @@ func TestDiscreet(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// The model has read the mark, the file has the secret.
-	_, err = edit.Prepare(t.Context(), map[string]any{"content": "key = " + mark})
+	if _, err = edit.Prepare(t.Context(), map[string]any{"content": mark, "detail": "--- a\n+++ a\n-a " + mark + "\n+b " + mark + "\n"}); err != nil {
+		t.Errorf("a mark that the file has: %v", err)
+	}
+	_, err = edit.Prepare(t.Context(), map[string]any{"content": "key = " + mark, "detail": "--- a\n+++ a\n-key = x\n+key = " + mark + "\n"})
+	if engine.ErrorType(err) != engine.InvalidToolParams {
+		t.Errorf("got %v", err)
+	}
+	_, err = edit.Prepare(t.Context(), map[string]any{"content": "key = " + mark, "fail": true})
 	if engine.ErrorType(err) != engine.InvalidToolParams || !strings.Contains(err.Error(), "Nothing was changed") {
 		t.Errorf("got %v", err)
 	}

@@ -145,6 +145,9 @@ func (s *session) open() ([]*genai.Content, error) {
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
+	for _, c := range o.History {
+		engine.CleanContent(c, func(text string) string { s.secrets.Recall(text); return text })
+	}
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a fresh one")
 	}

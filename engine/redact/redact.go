@@ -41,6 +41,8 @@ type Redactor struct {
 	known []known // longer ones first
 	marks []string
 	used  atomic.Bool
+
+	recalled []string // marks of other runs
 }
 
 type known struct{ value, mark string }
@@ -163,15 +165,42 @@ func (r *Redactor) marked(s string) int {
 // shape of one.
 func (r *Redactor) Text(s string) string { return Shapes(r.Known(s), "") }
 
-// Marked reports whether s has a mark that stands for a secret which r has taken
-// out of something before.
-func (r *Redactor) Marked(s string) bool {
-	if r == nil || !r.used.Load() || !strings.Contains(s, begin) {
-		return false
+// Recall has r know the marks in s, which was cleaned before: see [Redactor.Marks].
+func (r *Redactor) Recall(s string) {
+	const longest, most = 80, 1000 // bytes of a mark, and marks
+	for at := find(s, begin, 0); at < len(s); at = find(s, begin, at+1) {
+		m := s[at:min(len(s), at+longest)]
+		end := strings.IndexByte(m, ']')
+		if end < 0 {
+			continue
+		}
+		r.mu.Lock()
+		if m = m[:end+1]; len(r.recalled) < most && !slices.Contains(r.recalled, m) {
+			r.recalled = append(r.recalled, strings.Clone(m))
+		}
+		r.mu.Unlock()
+	}
+}
+
+// Marks counts the marks in s that stand for something which r has taken out of
+// a text, or which was recalled.
+func (r *Redactor) Marks(s string) map[string]int {
+	if r == nil || !strings.Contains(s, begin) {
+		return nil
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.ContainsFunc(r.marks, func(m string) bool { return strings.Contains(s, m) })
+	marks := r.recalled
+	if r.used.Load() {
+		marks = slices.Concat(marks, r.marks)
+	}
+	found := map[string]int{}
+	for _, m := range marks {
+		if n := strings.Count(s, m); n > 0 {
+			found[m] = n
+		}
+	}
+	return found
 }
 
 // A Stream takes the secrets that a Redactor knows out of a text that comes

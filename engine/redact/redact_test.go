@@ -69,19 +69,25 @@ func TestKnow(t *testing.T) {
 	}
 	var none *Redactor
 	none.Know("x", "hunter22")
-	if got := none.Text("hunter22 " + github); got != "hunter22 [redacted: GitHub token]" || none.Marked(got) {
+	if got := none.Text("hunter22 " + github); got != "hunter22 [redacted: GitHub token]" {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestMarked(t *testing.T) {
+func TestMarks(t *testing.T) {
 	r := knowing()
-	if r.Marked("[redacted: API key]") {
-		t.Error("a mark of somebody else's")
+	if got := r.Marks("[redacted: API key]"); len(got) > 0 {
+		t.Errorf("marks of somebody else's: %v", got)
 	}
 	r.Known("correct-horse-battery")
-	if !r.Marked("x[redacted: API key]") || r.Marked("[redacted: nothing]") {
-		t.Error("an own mark")
+	r.Recall("x " + begin + " " + begin + "of old] [redacted: " + strings.Repeat("x", 100) + "]" + begin)
+	got := r.Marks("x[redacted: API key][redacted: nothing][redacted: of old][redacted: of old]")
+	if len(got) != 2 || got["[redacted: API key]"] != 1 || got["[redacted: of old]"] != 2 {
+		t.Errorf("got %v", got)
+	}
+	var none *Redactor
+	if none.Marks("[redacted: x]") != nil {
+		t.Error("nobody knows marks")
 	}
 }
 
