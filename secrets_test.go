@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
 )
 
 // Secrets that gemline is told of, each in its own way. They look like nothing
@@ -158,6 +159,9 @@ func TestSecretsStay(t *testing.T) {
 			if code := k.run("", "-y", "-d", "-o", format, "--resume", "latest", "-p", "go on"); code != 0 {
 				t.Errorf("exit code %d: %s", code, k.printed.String())
 			}
+			if n := strings.Count(k.printed.String(), "commands are not given variables that look like secrets: DEPLOY_TOKEN, FEED;"); n == 0 || n > 1 && format == "text" {
+				t.Errorf("told %d times what commands are not given", n)
+			}
 			if _, err := os.Stat(filepath.Join(k.project, "copy.txt")); err == nil {
 				t.Error("a mark took the place of a secret")
 			}
@@ -215,5 +219,34 @@ func TestSecretsInBatches(t *testing.T) {
 	if code := k.run("", "-y", "--batch", "prompts", "--jobs", "1", "--max-attempts", "1", "--batch-state", filepath.Join(k.home, "state")); code == 0 {
 		t.Errorf("exit code 0: %s", k.printed.String())
 	}
+	k.search()
+}
+
+// What is typed in a session is seen by whoever types it, and kept nowhere.
+func TestSecretsInSessions(t *testing.T) {
+	k := newKeeper(t, append(spill()[1:3], et.Says("Done."), et.Says("Good."))...)
+	c := teletype.Command{Env: k.env, Dir: k.project, Args: []string{"-y"}}
+	c.Path, _ = os.Executable()
+	s := teletype.Start(t, c)
+	for _, line := range []string{"the token is " + envCanary, "!echo " + keyCanary, "and " + shapeCanary} {
+		s.Expect("> ")
+		s.Line(line)
+	}
+	s.Expect("Good.")
+	s.Expect("> ")
+	s.Line("/quit")
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	k.search()
+}
+
+// A run that prints a patch keeps no more than others.
+func TestSecretsInPatches(t *testing.T) {
+	k := newKeeper(t, append(spill()[:1], et.Says("", et.Call("4", "replace", "file_path", "notes.txt", "instruction", "end", "old_string", "the end\n", "new_string", "the end\n\nMore.\n\n\n")), et.Says("Done."))...)
+	if code := k.run("", "--patch", "-p", "mend it"); code != 0 || !strings.Contains(k.printed.String(), "+More.") {
+		t.Errorf("exit code %d: %s", code, k.printed.String())
+	}
+	k.printed.Reset() // a patch has what is next to what it changes
 	k.search()
 }

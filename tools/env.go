@@ -37,6 +37,10 @@ type Env struct {
 	// asked before each. Without a Sandbox they have all rights of the user.
 	Sandbox sandbox.Sandbox
 	Profile func() sandbox.Profile
+	// Kept returns what the user is to know, once, of variables that commands
+	// are not given, else nothing. Nil is nothing.
+	Kept func() string
+
 	// Secrets are what is taken out of outputs before they are cut and kept.
 	Secrets *redact.Redactor
 

@@ -57,6 +57,11 @@ func runShellCommand(env Env) (tool engine.Tool) {
 				return engine.Call{}, err
 			}
 			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				if env.Kept != nil {
+					if text := env.Kept(); text != "" {
+						host.Emit(engine.Notice{Text: text})
+					}
+				}
 				return c.run(ctx, tool, host)
 			}}, nil
 		})

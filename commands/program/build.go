@@ -53,6 +53,7 @@ type session struct {
 	whole       *limit.Budget // of the batch that this is an item of, else nil
 	policy      *policy.Policy
 	notify      func(string)
+	kept        func() string     // tells once what commands are not given
 	secrets     *redact.Redactor  // what is kept out of all that is stored, told and sent
 	demand      *repl.Demand      // nil if any answer will do
 	broken      func(error)       // told that standard output is gone
@@ -189,6 +190,7 @@ func (s *session) work() (err error) {
 	s.web = s.fetcher()
 	s.jobs = shell.NewJobs(s.paths.User("tmp", "background-processes"))
 	s.jobs.Secrets = s.secrets
+	s.kept = once(s.withheld)
 	s.closers = append(s.closers, s.jobs.Close)
 	return nil
 }
@@ -220,6 +222,7 @@ func (s *session) equip() {
 		Jobs:      s.jobs,
 		Shell:     s.shell,
 		Secrets:   s.secrets,
+		Kept:      s.kept,
 		Outputs: func() string {
 			return filepath.Join(s.project.Temp, "tool-outputs", "session-"+s.journal.ID())
 		},

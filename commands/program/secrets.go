@@ -1,8 +1,11 @@
 package program
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
+	"sync"
 
 	"gemline/engine/redact"
 	"gemline/repl"
@@ -63,4 +66,28 @@ func (d discreet) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// withheld says which variables commands are not given.
+func (s *session) withheld() string {
+	const most = 8 // names
+	names := shell.Withheld(s.os.Environ(), s.shell)
+	if len(names) == 0 {
+		return ""
+	}
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if n := len(names) - most; n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	return "commands are not given variables that look like secrets: " + list + "; security.environmentVariableRedaction.allowed lets them through"
+}
+
+// once returns a function that returns what tell does the first time, and
+// nothing after it.
+func once(tell func() string) func() string {
+	var first sync.Once
+	return func() (text string) {
+		first.Do(func() { text = tell() })
+		return text
+	}
 }
