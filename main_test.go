@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -75,6 +76,12 @@ func TestScripts(t *testing.T) {
 			env.Values[proxying{}] = new(*relay)
 			return os.Mkdir(home, 0o700)
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "confined" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return confined(), nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"server":     serve,
 			"codeassist": codeAssist,
@@ -89,6 +96,13 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// confined reports whether the kernel lets commands be confined here.
+var confined = sync.OnceValue(func() bool {
+	k := sandbox.New(sandbox.Options{})
+	defer k.Close()
+	return k.State().Confined()
+})
 
 // serve starts a Gemini server and points gemline at it. Its arguments are
 // replies, in order: a file with chunks of JSON, one a line, or a fault.
