@@ -47,6 +47,7 @@ func main() {
 
 type bench struct {
 	dir, bin, peer, floor string
+	env                   []string // beside what every program gets
 	runs                  int
 	server                *server
 }
@@ -105,6 +106,7 @@ func (b *bench) runIn(dir string, args ...string) sample {
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb",
 		"GEMINI_API_KEY=bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
+	cmd.Env = append(cmd.Env, b.env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -219,7 +221,13 @@ func (b *bench) steps() {
 	row("one read_file step", "ms", step(read, us), "floor", floor)
 	fmt.Printf("%-46s %9d bytes\n", fmt.Sprintf("request at step %d", n), b.server.last.Load())
 	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
-	row("one run_shell_command step", "ms", step(shell, us), "bash -c true", bash)
+	confined := step(shell, us)
+	b.env = []string{"GEMINI_SANDBOX=false"}
+	free := step(shell, us)
+	b.env = nil
+	row("one run_shell_command step, confined", "ms", confined, "bash -c true", bash)
+	row("one run_shell_command step, not confined", "ms", free, "bash -c true", bash)
+	row("what confining adds", "ms", []float64{confined[len(confined)/2] - free[len(free)/2]}, "", nil)
 	var side []float64
 	for range min(b.runs, 5) {
 		b.server.calls(read, 1, 1)

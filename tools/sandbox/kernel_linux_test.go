@@ -22,8 +22,9 @@ func TestMain(m *testing.M) {
 		os.Stdin.Read(make([]byte, 1))
 		return
 	}
-	if os.Getenv(probeVariable) == "concealed" {
-		if err := concealed(); err != nil {
+	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc}
+	if program := programs[os.Getenv(probeVariable)]; program != nil {
+		if err := program(); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -43,8 +44,9 @@ func runInner(spec *Spec, fd int, args []string) int {
 }
 
 func (in *innerStage) run() error {
-	in.dir, _ = os.Getwd()
-	if in.dir == "" {
+	// As the kernel has it: what PWD says may lead through links.
+	var err error
+	if in.dir, err = unix.Getwd(); err != nil || !strings.HasPrefix(in.dir, "/") {
 		return errors.New("the directory to run in is gone")
 	}
 	if !in.spec.has(Namespaces) {
