@@ -86,6 +86,13 @@ var (
 	aPath        = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
 )
 
+// notThere is what programs say where something is hidden from them, as what
+// others keep in the temporary directories is.
+var notThere = regexp.MustCompile(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
+
+// undone is what the sandbox says when a command has made what is protected.
+var undone = regexp.MustCompile(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
+
 // Of an output, so much of its end is looked at for what a command lacked, and
 // so many paths are taken from it.
 const (
@@ -94,25 +101,48 @@ const (
 )
 
 // complaints returns what the output of a command says of what it lacked: a
-// network, and paths, as they stand there.
-func complaints(output string) (network bool, paths []string) {
+// network, and paths, as they stand there, that it could not write to or find.
+func complaints(output string) (network bool, paths, missing []string) {
 	if len(output) > lastWords {
 		output = output[len(output)-lastWords:]
 	}
 	for line := range strings.Lines(output) {
 		network = network || unreached.MatchString(line)
-		if !refusedWrite.MatchString(line) {
-			continue
+		if refusedWrite.MatchString(line) {
+			paths = append(paths, pathsIn(line)...)
+		} else if notThere.MatchString(line) {
+			missing = append(missing, pathsIn(line)...)
 		}
-		for _, m := range aPath.FindAllStringSubmatch(line, -1) {
-			for _, path := range m[1:] {
-				if path != "" && len(paths) < mostPaths && !slices.Contains(paths, path) {
-					paths = append(paths, path)
-				}
+	}
+	return network, few(paths), few(missing)
+}
+
+// saying is who says something, at the beginning of a line.
+var saying = regexp.MustCompile(`^\s*\S+: (line \d+: )?`)
+
+// pathsIn returns what may be paths in a line. Who says it is none of them, if
+// there are others.
+func pathsIn(line string) (paths []string) {
+	if who := saying.FindString(line); who != "" {
+		if paths = pathsIn(line[len(who):]); len(paths) > 0 {
+			return paths
+		}
+	}
+	for _, m := range aPath.FindAllStringSubmatch(line, -1) {
+		for _, path := range m[1:] {
+			if path != "" {
+				paths = append(paths, path)
 			}
 		}
 	}
-	return network, paths
+	return paths
+}
+
+// few returns the first of paths, each once.
+func few(paths []string) []string {
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	return paths[:min(len(paths), mostPaths)]
 }
 
 // lacks returns the rights that a command seems to have failed without. A right
@@ -123,9 +153,11 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
 		return r
 	}
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
-	network, paths := complaints(o.Output)
+	network, paths, missing := complaints(o.Output)
+	paths = append(paths, slices.DeleteFunc(missing, func(path string) bool { return !concealed(path) })...)
 	network = network || len(dialers(c.read.Commands)) > 0 && uneasy.MatchString(o.Output)
 	r.Network = network && state.Network && !p.Network
+	r.Protected = state.Files && !p.Unlimited && undone.MatchString(o.Output)
 	for _, path := range paths {
 		if !state.Files {
 			break
@@ -144,4 +176,17 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
 		}
 	}
 	return r
+}
+
+// concealed reports whether path, or the directory it would be in, is there and
+// in a temporary directory, of which commands have their own.
+func concealed(path string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	path = resolved(filepath.Clean(path))
+	at, _ := sandbox.Writable(path)
+	return (at == path || at == filepath.Dir(path)) && slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
+		return at != temp && among(at, []string{temp})
+	})
 }

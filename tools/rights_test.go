@@ -149,13 +149,25 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, "could not lock"},
+		{"made and undone", "echo 'gemline: sandbox: \".git\" was made or changed, which commands may not do; it is now called \"git.put-aside-1\"'; test -e ok || { touch ok; exit 125; }",
+			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+			}, "put-aside"},
 		{"no reason", "echo hm; exit 1", engine.Answer{Allow: true}, "", nil, "hm"},
+		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to $OUT",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+			}, "No such file"},
 		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
 		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
 		{"success", "echo 'Could not resolve host'", engine.Answer{Allow: true}, "", nil, "Could not"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHeld(t)
+			if strings.Contains(test.says, "No such file") && !among(h.outside, []string{"/tmp", "/var/tmp"}) {
+				t.Skip("the temporary directory is elsewhere")
+			}
 			h.answer = test.answer
 			h.env.Sandbox = h
 			tool := runShellCommand(h.env)
@@ -206,17 +218,24 @@ func TestComplaints(t *testing.T) {
 		"ping: socket: Operation not permitted":                           "net",
 		"psycopg2: Connection refused":                                    "net",
 		"bash: line 1: /etc/x: Read-only file system":                     "/etc/x",
+		"/usr/bin/bash: line 1: .git/x: Read-only file system":            ".git/x",
+		"/usr/bin/touch: cannot touch '/etc/x': Permission denied":        "/etc/x",
+		"/etc/x: Permission denied":                                       "/etc/x",
 		"bash: ../x: Permission denied":                                   "../x",
 		"mkdir: cannot create directory ‘/opt/a b’: Permission denied":    "/opt/a b",
 		"open /usr/x/y: read-only file system":                            "/usr/x/y",
 		"OSError: [Errno 30] Read-only file system: '/x y/z'":             "/x y/z",
 		"Error: EROFS: read-only file system, open '/x'":                  "/x",
 		"rm: cannot remove 'a': Operation not permitted":                  "a",
+		"cat: /tmp/other/x: No such file or directory":                    "missing /tmp/other/x",
 		"permission bits of /x are denied":                                "",
 		"all well":                                                        "",
 	} {
-		network, paths := complaints(output)
+		network, paths, missing := complaints(output)
 		got := strings.Join(paths, " ")
+		if len(missing) > 0 {
+			got = "missing " + strings.Join(missing, " ")
+		}
 		if network {
 			got = strings.TrimSpace("net " + strings.Join(paths, " "))
 		}
@@ -232,7 +251,7 @@ func TestComplaints(t *testing.T) {
 func FuzzComplaints(f *testing.F) {
 	f.Add("bash: /etc/x: Read-only file system\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, paths := complaints(s); len(paths) > mostPaths {
+		if _, paths, missing := complaints(s); max(len(paths), len(missing)) > mostPaths {
 			t.Errorf("%d paths", len(paths))
 		}
 	})

@@ -1,0 +1,178 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// confining skips a test where this kernel does not hold commands.
+func confining(t *testing.T, c teletype.Command) {
+	t.Helper()
+	cmd := exec.Command(c.Path, "sandbox", "status", "--json")
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	out, err := cmd.Output()
+	var doc struct {
+		Sandbox struct{ Files, Network bool }
+	}
+	if err != nil || json.Unmarshal(out, &doc) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !doc.Sandbox.Files || !doc.Sandbox.Network {
+		t.Skipf("nothing confines commands here: %s", out)
+	}
+}
+
+// listening accepts connections on this machine and says how many there were.
+func listening(t *testing.T) (port string, count func() int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := make(chan struct{}, 100)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			met <- struct{}{}
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port, func() int { return len(met) }
+}
+
+// A confined command that lacks a right is asked about once more with that
+// right named, and has it for that one time.
+func TestConfinedAndAskedAgain(t *testing.T) {
+	t.Parallel()
+	port, met := listening(t)
+	dial := "exec 3<>/dev/tcp/127.0.0.1/" + port + " && echo reached"
+	server := et.NewServer()
+	c := terminal(t, server)
+	confining(t, c)
+	outside := filepath.Join(filepath.Dir(c.Dir), "outside")
+	if err := os.Mkdir(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	call := func(command string) {
+		t.Helper()
+		server.Add(et.Says("", et.Call("", "run_shell_command", "command", command)), et.Says("."))
+		s.Line("go on")
+		s.Expect("info: it runs in " + c.Dir + ", confined: writes stay in the workspace, no network\r\n")
+		s.Expect("w yes with the network, ")
+		s.Expect(asking)
+	}
+	over := func(words string) {
+		t.Helper()
+		s.Expect(words)
+		s.Match(prompting)
+	}
+
+	call(dial)
+	s.Line("y")
+	s.Expect("info: it has run and failed, it seems for want of the network; this is to run it once more\r\n")
+	s.Expect("permission: run: " + dial + ", with the network\r\n")
+	s.Expect(asking)
+	s.Line("y")
+	over("result: ok")
+	if met() != 1 {
+		t.Errorf("%d connections", met())
+	}
+
+	call(dial)
+	s.Line("y") // once was once
+	s.Expect("for want of the network")
+	s.Expect(asking)
+	s.Line("n not today")
+	over("result: failed exit 1")
+	if got := answerOf(t, server, "run_shell_command"); !strings.Contains(got, "for want of the network, which it was not given. The user said: not today") {
+		t.Errorf("the model reads %s", got)
+	}
+
+	call(dial)
+	s.Line("w")
+	over("result: ok")
+	if met() != 2 {
+		t.Errorf("%d connections", met())
+	}
+
+	call("echo x >" + outside + "/made")
+	s.Line("y")
+	s.Expect(", with writing to " + outside + "\r\n")
+	s.Expect(asking)
+	s.Line("y")
+	over("result: ok")
+	if _, err := os.Stat(filepath.Join(outside, "made")); err != nil {
+		t.Error(err)
+	}
+
+	if err := os.MkdirAll(filepath.Join(c.Dir, ".git", "hooks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	call("echo x >.git/hooks/pre-commit")
+	s.Line("y")
+	s.Expect("with writing to all that is protected in the workspace (.git, .gemini)\r\n")
+	s.Expect(asking)
+	s.Line("")
+	over("result: failed exit 1")
+	if _, err := os.Stat(filepath.Join(c.Dir, ".git", "hooks", "pre-commit")); err == nil {
+		t.Error("there is a hook")
+	}
+	leave(t, s, teletype.Rules{Quiet: true})
+}
+
+// Without a user it fails, yolo or not, and what it lacked and what would give
+// it is in the final record.
+func TestConfinedWithoutAUser(t *testing.T) {
+	t.Parallel()
+	port, met := listening(t)
+	dial := "exec 3<>/dev/tcp/127.0.0.1/" + port
+	asks := et.Call("2", "run_shell_command", "command", dial, "additional_permissions", map[string]any{"network": true})
+	c := terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", dial)), et.Says("", asks), et.Says("No.")), "--approval-mode", "yolo")
+	confining(t, c)
+	denied := runOnce(t, c, 0)
+	if len(denied) != 2 || denied[0].Why != "it failed, it seems, for want of the network" || denied[1].Why != "nobody could be asked" || met() > 0 {
+		t.Fatalf("%+v, %d connections", denied, met())
+	}
+	for _, d := range denied {
+		if !strings.Contains(d.AllowedBy, "tools.sandboxNetworkAccess") {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// A rule that names the network has the command run again without a question.
+func TestConfinedWithARule(t *testing.T) {
+	t.Parallel()
+	port, met := listening(t)
+	c := terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "curl 127.0.0.1:"+port)), et.Says("Done.")))
+	confining(t, c)
+	need(t, "curl")
+	policies := filepath.Join(homeOf(c), ".gemini", "policies")
+	if err := os.MkdirAll(policies, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rule := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"curl\"\nnetwork = true\ndecision = \"allow\"\npriority = 1\n"
+	if err := os.WriteFile(filepath.Join(policies, "mine.toml"), []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if denied := runOnce(t, c, 0); len(denied) > 0 || met() != 1 {
+		t.Errorf("%+v, %d connections", denied, met())
+	}
+}
