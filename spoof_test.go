@@ -173,7 +173,7 @@ func TestSpoofing(t *testing.T) {
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer()
-			c := terminal(t, server)
+			c := terminal(t, server, "--sandbox=off") // all is asked about
 			c.Term = term
 			c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 			plant(t, c.Dir)
@@ -296,7 +296,7 @@ func TestSpoofingTheStart(t *testing.T) {
 				t.Run(strings.Join([]string{what, trusted, term}, " "), func(t *testing.T) {
 					t.Parallel()
 					server := et.NewServer(et.Says("Hello."))
-					c := terminal(t, server)
+					c := terminal(t, server, "--sandbox=off") // all is asked about
 					c.Term = term
 					c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0", "GEMINI_CLI_TRUST_WORKSPACE="+trusted)
 					c.Dir = filepath.Join(c.Dir, name)
@@ -351,7 +351,7 @@ func TestHiddenCommands(t *testing.T) {
 		for _, term := range terminals {
 			t.Run(name+" "+term, func(t *testing.T) {
 				server := et.NewServer(et.Says("", et.Call("", "run_shell_command", "command", test.command)), et.Says("I see."))
-				c := terminal(t, server)
+				c := terminal(t, server, "--sandbox=off") // all is asked about
 				c.Term = term
 				c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 				s := teletype.Start(t, c)
