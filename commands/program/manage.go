@@ -62,7 +62,7 @@ func (s *session) offered() (engine.Tools, *policy.Policy, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	env := tools.Env{Workspace: ws, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
+	env := tools.Env{Workspace: ws, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
 		Web: s.fetcher(), Direct: s.settings.DirectWeb}
 	if held, err := s.enclosure(); err == nil && held.sandbox != nil {
 		s.leave(held)

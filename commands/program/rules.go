@@ -41,8 +41,14 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 		all = slices.DeleteFunc(all, policy.Rule.Kept)
 	}
 	p := policy.New(policy.Mode(s.settings.ApprovalMode), all...)
-	p.Unattended, p.Shelf = unattended, s.shelf()
+	p.Unattended, p.Shelf, p.Confined = unattended, s.shelf(), s.contained
 	return p, nil
+}
+
+// contained reports whether commands are kept from writing elsewhere and from the
+// network.
+func (s *session) contained() bool {
+	return s.pen != nil && !s.pen.network && s.pen.state().Confined()
 }
 
 // shelf returns where "always" is kept: nowhere, if the user's own rules are
