@@ -82,6 +82,10 @@ func TestRace(t *testing.T) {
 	if err := unix.Renameat2(in, "a", in, "link", unix.RENAME_EXCHANGE); err != nil {
 		t.Skip("files can't be exchanged here:", err)
 	}
+	n := 3000
+	if os.Getenv("SOAK") != "" {
+		n = 500_000
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	var swapper sync.WaitGroup
 	swapper.Go(func() {
@@ -92,7 +96,7 @@ func TestRace(t *testing.T) {
 	})
 	for way, d := range ways(t, filepath.Join(dir, "in")) {
 		well := 0
-		for i := 0; i < 3000 || well == 0; i++ {
+		for i := 0; i < n || well == 0; i++ {
 			runtime.Gosched()
 			if f, _, err := d.File("a/b/file"); err == nil {
 				if b, _ := io.ReadAll(f); string(b) != "inside" {
