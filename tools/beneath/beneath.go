@@ -68,7 +68,15 @@ func (d *Dir) Gone() bool {
 	return err != nil || links(info) == 0
 }
 
-// Lstat describes the file called name, which may be a link.
+// Is reports whether the directory is the one that info, of package os,
+// describes.
+func (d *Dir) Is(info fs.FileInfo) bool {
+	is, err := d.root.Stat(".")
+	return err == nil && os.SameFile(info, is)
+}
+
+// Lstat describes the file called name, which may be a link. It is not for
+// [os.SameFile].
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	info, err := d.lstat(name)
 	return info, d.blame(err, "stat", name)

@@ -60,8 +60,6 @@ func (q *quick) openat(name string, flags uint64) (int, error) {
 	}
 }
 
-func (d *Dir) path2(name string) string { return filepath.Join(d.path, name) }
-
 func (d *Dir) lstat(name string) (fs.FileInfo, error) {
 	if d.quick.dir == nil {
 		return d.lstatSlow(name)
@@ -70,9 +68,16 @@ func (d *Dir) lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), d.path2(name))
-	defer f.Close()
-	return f.Stat()
+	s := &stat{name: filepath.Base(name)}
+	if name == "." {
+		s.name = filepath.Base(d.path)
+	}
+	err = syscall.Fstat(fd, &s.st)
+	syscall.Close(fd)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (d *Dir) file(name string) (*os.File, fs.FileInfo, error) {
@@ -93,7 +98,7 @@ func (d *Dir) file(name string) (*os.File, fs.FileInfo, error) {
 	if fd, err = d.quick.openat(name, syscall.O_RDONLY|careful); err != nil {
 		return nil, nil, err
 	}
-	f := os.NewFile(uintptr(fd), d.path2(name))
+	f := os.NewFile(uintptr(fd), filepath.Join(d.path, name))
 	if err = d.content(fd, nil); err == nil {
 		var info fs.FileInfo
 		if info, err = f.Stat(); err == nil {
@@ -123,7 +128,7 @@ func (d *Dir) content(fd int, size *int64) error {
 	if size != nil {
 		*size = st.Size
 	}
-	return d.quick.kernels(fd, st.Dev)
+	return d.quick.kernels(fd, uint64(st.Dev))
 }
 
 // kernels returns an error if the open file, on the device dev, is made up by
@@ -151,13 +156,13 @@ func (d *Dir) list(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), d.path2(name))
+	f := os.NewFile(uintptr(fd), filepath.Join(d.path, name))
 	defer f.Close()
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
 		return nil, err
 	}
-	if err := d.quick.kernels(fd, st.Dev); err != nil {
+	if err := d.quick.kernels(fd, uint64(st.Dev)); err != nil {
 		return nil, err
 	}
 	return f.ReadDir(-1)

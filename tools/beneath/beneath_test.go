@@ -95,6 +95,16 @@ func TestReach(t *testing.T) {
 				t.Errorf("%s: %s is %v, %v", way, name, info, err)
 			}
 		}
+		for _, name := range []string{".", "a", "leads", filepath.Join("a", "b", "file")} {
+			want, err := os.Lstat(filepath.Join(dir, "in", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := d.Lstat(name)
+			if err != nil || got.Mode() != want.Mode() || got.Size() != want.Size() || !got.ModTime().Equal(want.ModTime()) || got.IsDir() != want.IsDir() || name != "." && got.Name() != want.Name() {
+				t.Errorf("%s: %s is %v, %v; want %v", way, name, got, err, want)
+			}
+		}
 		if _, err := d.Lstat(filepath.Join("leads", "secret")); !errors.Is(err, ErrLink) {
 			t.Errorf("%s: looked behind a link: %v", way, err)
 		}

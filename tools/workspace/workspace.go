@@ -152,7 +152,7 @@ func (w *Workspace) tempDir() *beneath.Dir {
 		if err != nil {
 			return nil
 		}
-		if is, err := d.Lstat("."); err != nil || !os.SameFile(info, is) {
+		if !d.Is(info) {
 			d.Close()
 			return nil
 		}
