@@ -1,0 +1,74 @@
+package enginetest
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What reading a hostile text may cost.
+const (
+	costInput = 64 << 10               // bytes of the text
+	costBytes = 64 << 20               // bytes that are asked for, all in all
+	costTime  = 100 * time.Millisecond // only looked at in a soak: machines differ
+)
+
+// Costs holds read, which takes text from outside, to what 64 KiB of it may
+// cost: 64 MiB of memory asked for, and in a soak 100 ms. The texts are made of
+// the seeds: each of them over and over, each begun over and over, what opens
+// and what closes in them on different sides, and long words, lines and rows of
+// empty lines behind them. It must not be run beside other tests.
+func Costs(t *testing.T, read func(text string), seeds ...string) {
+	t.Helper()
+	fill := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return strings.Repeat(s, costInput/len(s))
+	}
+	nest := func(open, close string) string {
+		n := costInput / (len(open) + len(close))
+		return strings.Repeat(open, n) + strings.Repeat(close, n)
+	}
+	var texts []string
+	for _, s := range seeds {
+		texts = append(texts, fill(s), fill(s+"\n"))
+		for _, n := range []int{1, 2, len(s) / 2} {
+			if n > 0 && n <= len(s) {
+				texts = append(texts, fill(s[:n]), fill(s[len(s)-n:]), nest(s[:n], s[len(s)-n:]))
+			}
+		}
+		for _, long := range []string{"a", " ", "\n", "\\", "\"", "1", "\xff", "é"} {
+			texts = append(texts, (s + fill(long))[:costInput])
+		}
+	}
+	for _, s := range []string{"(", "[", "{", "<", "'", "`", "$(", "*", "_", "- ", "> ", "|", "#", ":", "=", "[{", "{\"a\":", "a=", "/", "../", ".", "%", "&", "\x00", "\r", "\t", "\x1b[", "0"} {
+		texts = append(texts, fill(s))
+	}
+	texts = append(texts, nest("(", ")"), nest("[", "]"), nest("{", "}"), nest("{\"a\":", "}"), nest("<a>", "</a>"))
+	for _, text := range texts {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		read(text)
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > costBytes {
+			t.Errorf("%.40q and so on, %d bytes: %d MiB are asked for", text, len(text), n>>20)
+		}
+		if os.Getenv("SOAK") == "" || took <= costTime {
+			continue
+		}
+		for range 3 { // the machine may have been busy
+			start = time.Now()
+			read(text)
+			took = min(took, time.Since(start))
+		}
+		if took > costTime {
+			t.Errorf("%.40q and so on, %d bytes: it takes %s", text, len(text), took)
+		}
+	}
+	t.Logf("costs: %d hostile texts of %d KiB", len(texts), costInput>>10)
+}

@@ -1,0 +1,21 @@
+package output
+
+import (
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// However hostile, what is read costs no more than it should.
+func TestCosts(t *testing.T) {
+	et.Costs(t, func(s string) {
+		w := New(discard{}, Options{ASCII: true})
+		for len(s) > 0 {
+			n := min(1000, len(s))
+			w.Text(s[:n])
+			s = s[n:]
+		}
+		w.Fresh()
+	}, "tool: x\n", "\u202e", "a\r\n", "⚠\ufe0f", "per")
+	et.Costs(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); ASCII(s) }, "\u202e\xff", "a")
+}

@@ -1,0 +1,16 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// However hostile, what is read costs no more than it should.
+func TestCosts(t *testing.T) {
+	et.Costs(t, func(s string) {
+		for range Lines(strings.NewReader(s)) {
+		}
+	}, `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"x"}]}}`+"\n", lines[0].line)
+}
