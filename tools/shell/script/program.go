@@ -197,6 +197,9 @@ func acts(w word) bool {
 func (v *visitor) fd(args []word) {
 	for i, a := range args {
 		if s := a.text; s == "-x" || s == "-X" || s == "--exec" || s == "--exec-batch" {
+			if slices.ContainsFunc(args[i+1:], func(w word) bool { return w.text == ";" }) {
+				v.opaque("fd runs more than one command: %s", join(args))
+			}
 			v.carried("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
 			return
 		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "xX") || a.split {

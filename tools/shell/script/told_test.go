@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/engine"
 )
 
 var update = flag.Bool("update", false, "write what is told of the scripts in testdata/told.txt")
@@ -90,5 +92,66 @@ func TestTold(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(text), got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// At a limit all is well, and one further it is opaque.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		at, over string
+	}{
+		{"bytes", strings.Repeat("a", MaxBytes), strings.Repeat("a", MaxBytes+1)},
+		{"commands", strings.Repeat("a;", MaxCommands), strings.Repeat("a;", MaxCommands+1)},
+		{"branches", "if a; then b; " + strings.Repeat("elif :; then :; ", 200) + "fi", "if a; then b; " + strings.Repeat("elif :; then :; ", MaxCommands+2) + "fi"},
+		{"depth", strings.Repeat("{ ", MaxDepth-1) + "a" + strings.Repeat("; }", MaxDepth-1), strings.Repeat("{ ", MaxDepth+2) + "a" + strings.Repeat("; }", MaxDepth+2)},
+		{"brackets that the parser goes down into", "a '" + strings.Repeat("(", maxNests) + "'", "a '" + strings.Repeat("(", maxNests+1) + "'"},
+		{"signs that the parser goes down into", "a '" + strings.Repeat("!", maxNests+1) + "'", "a '" + strings.Repeat("- ", maxNests+2) + "'"},
+		{"signs apart", "a '" + strings.Repeat("!x", maxNests+2) + "'", "a '" + strings.Repeat("+!", maxNests) + "'"},
+		{"signs and brackets", "a '" + strings.Repeat("-(", maxNests) + "'", "a '" + strings.Repeat("-(", maxNests+1) + "'"},
+	} {
+		if s := Read(c.at); s.Class == engine.Opaque {
+			t.Errorf("%s: %s", c.name, s.Why)
+		}
+		if s := Read(c.over); s.Class != engine.Opaque || len(s.Commands) > MaxCommands {
+			t.Errorf("%s, one more: %s, %d commands", c.name, s.Class, len(s.Commands))
+		}
+	}
+	if why := Read("a $x" + strings.Repeat("b", 100)).Why; !strings.HasSuffix(why, "bb") || strings.Contains(why, "\n") {
+		t.Error(why)
+	}
+	if why := Read("a $x" + strings.Repeat("b", 400)).Why; !strings.HasSuffix(why, "bb...") || len(why) != 163 {
+		t.Error(why)
+	}
+	// What is nested side by side is not deep.
+	if s := Read(strings.Repeat("(a);", 200) + strings.Repeat("${x:-b} ", 200) + strings.Repeat("$((1)) ", 200)); strings.Contains(s.Why, "deep") {
+		t.Error(s.Why)
+	}
+	if s := Read(strings.Repeat("sudo a;", 200) + "[[ " + strings.Repeat("a && ", 90) + "b ]]"); strings.Contains(s.Why, "deep") {
+		t.Error(s.Why)
+	}
+}
+
+// A word is cut where no shell could go on.
+func TestQuoteNUL(t *testing.T) {
+	if got := Quote("a\x00b"); got != "a" {
+		t.Error(got)
+	}
+}
+
+// The commands of a plain script take other words, and no others do.
+func TestReplaced(t *testing.T) {
+	s := Read("a b && c | d >/dev/null")
+	if got, ok := s.Replaced([][]string{{"x", "y z"}, {"c"}, {"$d"}}); got != "x 'y z' && c | '$d' >/dev/null" || !ok {
+		t.Error(got, ok)
+	}
+	if got, ok := s.Replaced([][]string{{"x"}}); ok {
+		t.Error(got)
+	}
+	if got, ok := s.Replaced([][]string{{"x"}, {}, {"y"}}); ok {
+		t.Error(got)
+	}
+	if got, ok := Read("a $b").Replaced([][]string{{"x"}}); ok {
+		t.Error(got)
 	}
 }
