@@ -306,7 +306,10 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 		s.Layers = append(s.Layers, Layer{Name: l, On: on(l), Why: why[l]})
 	}
 	for _, l := range []string{stage.Namespaces, stage.Landlock, stage.Seccomp} {
-		if on(l) {
+		switch {
+		case l == stage.Namespaces && on(l) && !on(stage.Proc):
+			step = append(step, "namespaces but for /proc")
+		case on(l):
 			step = append(step, l)
 		}
 	}

@@ -20,24 +20,27 @@ import (
 // handed to the probes as environment.
 type world struct {
 	root, out      string // the workspace, and a directory that is not part of it
+	fifo           string // elsewhere
 	tcp, udp, pipe string // addresses that are listened on
 	abstract       string
 	victim         int // a process of the same user, which keeps a secret
+	memory         int // a piece of shared memory
 }
 
 const probeVariable = "GEMLINE_TEST_PROBE"
 
 func (w world) environ() []string {
 	return []string{
-		probeVariable + "=run", "PROBE_ROOT=" + w.root, "PROBE_OUT=" + w.out, "PROBE_TCP=" + w.tcp, "PROBE_UDP=" + w.udp,
-		"PROBE_UNIX=" + w.pipe, "PROBE_ABSTRACT=" + w.abstract, "PROBE_VICTIM=" + strconv.Itoa(w.victim), "PATH=" + os.Getenv("PATH"),
+		probeVariable + "=run", "PROBE_ROOT=" + w.root, "PROBE_OUT=" + w.out, "PROBE_FIFO=" + w.fifo, "PROBE_TCP=" + w.tcp, "PROBE_UDP=" + w.udp,
+		"PROBE_UNIX=" + w.pipe, "PROBE_ABSTRACT=" + w.abstract, "PROBE_VICTIM=" + strconv.Itoa(w.victim), "PROBE_MEMORY=" + strconv.Itoa(w.memory), "PATH=" + os.Getenv("PATH"),
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "SECRET=canary",
 	}
 }
 
 func worldAround() world {
 	victim, _ := strconv.Atoi(os.Getenv("PROBE_VICTIM"))
-	return world{os.Getenv("PROBE_ROOT"), os.Getenv("PROBE_OUT"), os.Getenv("PROBE_TCP"), os.Getenv("PROBE_UDP"), os.Getenv("PROBE_UNIX"), os.Getenv("PROBE_ABSTRACT"), victim}
+	memory, _ := strconv.Atoi(os.Getenv("PROBE_MEMORY"))
+	return world{os.Getenv("PROBE_ROOT"), os.Getenv("PROBE_OUT"), os.Getenv("PROBE_FIFO"), os.Getenv("PROBE_TCP"), os.Getenv("PROBE_UDP"), os.Getenv("PROBE_UNIX"), os.Getenv("PROBE_ABSTRACT"), victim, memory}
 }
 
 // A probe is something that a command tries. It returns nil if that worked.
@@ -125,6 +128,13 @@ var attacks = []probe{
 		return write("/proc/self/root"+w.out+"/proc", os.O_CREATE|os.O_WRONLY)
 	}},
 	{"change the mode of a file elsewhere", func(w world) error { return os.Chmod(w.out+"/mode", 0o640) }},
+	{"write to a FIFO elsewhere", func(w world) error {
+		f, err := os.OpenFile(w.fifo, os.O_RDWR, 0)
+		if err == nil {
+			f.Close()
+		}
+		return err
+	}},
 	{"read a hidden file", func(w world) error { return secret(os.ReadFile(w.out + "/hidden/secret")) }},
 	{"read a hidden file by a link to it", func(w world) error {
 		os.Symlink(w.out+"/hidden/secret", w.root+"/link")
@@ -180,6 +190,34 @@ var attacks = []probe{
 			return err
 		}
 		return errors.New("it is deaf") // or this would not be said any more
+	}},
+	{"memory of what confines", func(world) error {
+		if os.Getenv("PROBE_CONFINED") == "" {
+			return nil
+		}
+		f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", unix.Getppid()), os.O_RDWR, 0)
+		if err == nil {
+			f.Close()
+		}
+		return err
+	}},
+	{"files of what confines", func(world) error {
+		if os.Getenv("PROBE_CONFINED") == "" {
+			return nil
+		}
+		_, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/3", unix.Getppid()))
+		return err
+	}},
+	{"shared memory of another process", func(w world) error {
+		b, err := unix.SysvShmAttach(w.memory, 0, unix.SHM_RDONLY)
+		if err == nil {
+			unix.SysvShmDetach(b)
+		}
+		return err
+	}},
+	{"limits of another process", func(w world) error {
+		var now unix.Rlimit
+		return other(w, unix.Prlimit(w.victim, unix.RLIMIT_CORE, nil, &now))
 	}},
 	{"trace another process", func(w world) error {
 		err := unix.PtraceSeize(w.victim)

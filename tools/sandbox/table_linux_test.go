@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 var update = flag.Bool("update", false, "write the table of probes into docs/sandbox.md")
@@ -198,6 +200,18 @@ func syscalls(t *testing.T, k *Kernel, dir string, cells map[string]string) {
 	if out, err := git("init", "-q", w.root).CombinedOutput(); err != nil {
 		t.Skipf("git: %v: %s", err, out)
 	}
+	w.fifo = w.out + "/fifo"
+	if strings.HasPrefix(w.out, "/tmp/") { // where commands see it only because this test says so
+		w.fifo = filepath.Join(t.TempDir(), "fifo")
+	}
+	if err := unix.Mkfifo(w.fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	memory, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, 0o600)
+	if err == nil {
+		defer unix.SysvShmCtl(memory, unix.IPC_RMID, nil)
+	}
+	w.memory = memory
 	listen(t, &w)
 	self, err := os.Executable()
 	if err != nil {

@@ -46,7 +46,7 @@ type placeholder struct {
 
 // marked is the mode of placeholders. Nobody else makes such directories, so
 // those that a killed process has left behind are known, too.
-const marked = unix.S_ISVTX | 0o755
+const marked = unix.S_ISVTX | 0o700
 
 // newWatch returns what watches over a command that runs without mounts, or
 // nil if the second stage does.
@@ -276,7 +276,7 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 // nobody holds it.
 func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 	for range 5 {
-		err := unix.Mkdirat(dir, name, 0o755)
+		err := unix.Mkdirat(dir, name, 0o700)
 		made := err == nil
 		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return -1, nil, err

@@ -53,6 +53,11 @@ func (in *innerStage) run() error {
 		return in.become()
 	}
 	deaf()
+	// The thread that the kernel takes for the process is the one that gives up
+	// its rights; what runs with none could look into it, and at the others.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return &layerError{Namespaces, err}
+	}
 	go in.watch()
 	if err := in.mount(); err != nil {
 		return err

@@ -105,6 +105,7 @@ func (o *outerStage) run(args []string) int {
 		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
 		return Failed
 	}
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
 	o.listen(status)
 	if o.left {
 		return o.end() // the second stage stays with them

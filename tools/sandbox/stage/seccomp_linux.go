@@ -25,6 +25,13 @@ var refused = []uint32{
 	unix.SYS_NFSSERVCTL,
 }
 
+// shared are calls for memory and queues that others have, too, unless there
+// is a namespace for them.
+var shared = []uint32{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
+	unix.SYS_SHMCTL, unix.SYS_MSGCTL, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+}
+
 // unknown are system calls that the kernel denies to have, so that programs
 // take the older way, whose arguments can be looked at.
 var unknown = []uint32{unix.SYS_CLONE3}
@@ -47,7 +54,7 @@ var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
 // filter has the kernel refuse system calls of this thread and what it starts.
 func filter(s *Spec) error {
-	program := assemble(families(s))
+	program := assemble(families(s), !s.has(Namespaces))
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
 }
@@ -63,7 +70,7 @@ func families(s *Spec) []uint32 {
 }
 
 // assemble returns the filter. What it does not know it allows.
-func assemble(families []uint32) []unix.SockFilter {
+func assemble(families []uint32, alone bool) []unix.SockFilter {
 	p := []unix.SockFilter{
 		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
 		load(atNumber),
@@ -71,6 +78,11 @@ func assemble(families []uint32) []unix.SockFilter {
 	p = append(p, otherNumbers...)
 	for _, n := range slices.Concat(refused, refusedHere) {
 		p = append(p, unless(n, 1), answer(refuse))
+	}
+	if alone {
+		for _, n := range shared {
+			p = append(p, unless(n, 1), answer(refuse))
+		}
 	}
 	for _, n := range unknown {
 		p = append(p, unless(n, 1), answer(unheard))
@@ -97,6 +109,7 @@ func assemble(families []uint32) []unix.SockFilter {
 	}
 	only(unix.SYS_SOCKET, atFirst, families)
 	only(unix.SYS_SOCKETPAIR, atFirst, []uint32{unix.AF_UNIX})
+	only(unix.SYS_PRLIMIT64, atFirst, []uint32{0}) // its own limits
 	only(unix.SYS_PERSONALITY, atFirst, personalities)
 	never(unix.SYS_IOCTL, atSecond, unix.TIOCSTI, unix.TIOCLINUX)
 	without(unix.SYS_CLONE, otherWorlds)
