@@ -175,3 +175,22 @@ func TestProgramsOfARepository(t *testing.T) {
 		}
 	}
 }
+
+// Whoever starts a program says which environment it gets: what is not said is
+// everything, the key included.
+func TestProgramsAreGivenAnEnvironment(t *testing.T) {
+	files := strings.Fields(string(grep(t, "-l", `exec\.Command`, "--", "*.go", ":!*_test.go", ":!testdata", ":!repl/teletype", ":!tools/sandbox/sandboxtest", ":!tools/web/weblab")))
+	if len(files) < 8 {
+		t.Errorf("only %q start programs", files)
+	}
+	for _, name := range files {
+		switch name {
+		case "tools/shell/first_linux.go", // which is gemline once more
+			"tools/shell/process_windows.go": // where process.go says it, and taskkill comes with the system
+			continue
+		}
+		if b, err := os.ReadFile(name); err != nil || !bytes.Contains(b, []byte("Env = ")) {
+			t.Errorf("%s starts programs with all there is in the environment (%v)", name, err)
+		}
+	}
+}

@@ -26,7 +26,9 @@ func (b *Bubblewrap) State() State {
 	b.once.Do(func() {
 		b.state = State{Name: ByBubblewrap, Step: "namespaces"}
 		args := append(bubblewrap(Profile{}, masks{}, ""), "true")
-		out, err := exec.Command(b.Path, args...).CombinedOutput()
+		try := exec.Command(b.Path, args...)
+		try.Env = []string{"PATH=/bin:/usr/bin"} // which is none of the user's
+		out, err := try.CombinedOutput()
 		if err != nil {
 			why, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 			if why == "" {

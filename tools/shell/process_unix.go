@@ -182,7 +182,9 @@ func (g *group) forget() {
 
 // psProcesses lists processes by the ps command.
 func psProcesses() map[int]proc {
-	out, err := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=").Output()
+	ps := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=")
+	ps.Env = []string{"PATH=/bin:/usr/bin"} // which is none of the user's
+	out, err := ps.Output()
 	if err != nil {
 		return nil
 	}
