@@ -43,6 +43,7 @@ func TestCompletionInShells(t *testing.T) {
 		{"gemline config get model.na", "gemline config get model.name "},
 		{"gemline completion pow", "gemline completion powershell "},
 		{"gemline help exit", "gemline help exit-codes "},
+		{"gemline --sandbox=pod", "gemline --sandbox=podman "},
 		{"gemline --fake-responses rep", `gemline --fake-responses replies\ one.jsonl `},
 		{"gemline --fake-responses=rep", `gemline --fake-responses=replies\ one.jsonl `},
 		{"gemline trust add sou", "gemline trust add sources/"},

@@ -32,7 +32,7 @@ type Flags struct {
 	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
 	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`
 	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
-	Sandbox           Attached `short:"s" placeholder:"HOW" group:"Run" help:"Confine commands by on, kernel, bwrap, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
+	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, bwrap, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
 	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`

@@ -13,6 +13,7 @@ import (
 	"gemline/engine/model"
 	"gemline/repl/schema"
 	"gemline/settings"
+	"gemline/tools/sandbox"
 )
 
 //go:embed shells
@@ -66,6 +67,10 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 	case "method":
 		for _, m := range auth.Methods() {
 			add(string(m), "")
+		}
+	case "sandbox":
+		for _, name := range append([]string{settings.On, settings.Off}, sandbox.Names()...) {
+			add(name, "")
 		}
 	case "model":
 		for _, c := range model.ByKey.Choices() {

@@ -53,6 +53,16 @@ func (s *session) enclose() error {
 		return err
 	}
 	s.pen = p
+	s.teller(p)
+	s.leave(p)
+	if p.sandbox == nil { // else that is asked when there is a command, which takes a moment
+		p.tell()
+	}
+	return nil
+}
+
+// teller has p say once, if commands are not held in full.
+func (s *session) teller(p *pen) {
 	p.tell = sync.OnceFunc(func() {
 		st := p.state()
 		switch {
@@ -64,8 +74,6 @@ func (s *session) enclose() error {
 			s.notify(fmt.Sprintf("commands are not confined (%s): those that you allow run with all your rights; gemline sandbox status says why", cmp.Or(st.Step, "nothing is in force")))
 		}
 	})
-	s.leave(p)
-	return nil
 }
 
 // enclosure decides.

@@ -71,16 +71,16 @@ func Choose(c Choice) (Sandbox, error) {
 	switch word {
 	case ByKernel:
 		if c.Kernel == nil {
-			return nil, c.fault("the kernel of %s has no such means", "name another one: "+strings.Join(known, ", "), c.GOOS)
+			return nil, c.fault("the kernel of %s has no such means", "name another one: "+strings.Join(Names(), ", "), c.GOOS)
 		}
 		return c.Kernel, nil
 	case ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt:
 	case "lxc":
-		return nil, c.fault("containers of LXC are not supported", "gemline --sandbox=podman, or one of: "+strings.Join(known, ", "))
+		return nil, c.fault("containers of LXC are not supported", "gemline --sandbox=podman, or one of: "+strings.Join(Names(), ", "))
 	case "windows-native":
 		return nil, c.fault("Windows' own sandbox is not supported", "gemline --sandbox=docker confines commands there")
 	default:
-		return nil, c.fault("%.60q is not something that confines commands", "there are: on, off, "+strings.Join(known, ", "), word)
+		return nil, c.fault("%.60q is not something that confines commands", "there are: on, off, "+strings.Join(Names(), ", "), word)
 	}
 	program := word
 	if word == ByRunsc {
@@ -99,7 +99,10 @@ func Choose(c Choice) (Sandbox, error) {
 	return c.container(word, path)
 }
 
-var known = []string{ByKernel, ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt}
+// Names returns the names of what confines commands.
+func Names() []string {
+	return []string{ByKernel, ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt}
+}
 
 // best returns the name of what is best here.
 func (c Choice) best() (string, error) {

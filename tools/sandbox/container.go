@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // A Container confines commands by docker or podman: each runs in a container
@@ -24,6 +27,23 @@ type Container struct {
 	Extras  Extras
 
 	placeholders
+	mu    sync.Mutex
+	names []string // of the containers that were started
+}
+
+// Close ends the containers that go on, and removes placeholders.
+func (k *Container) Close() error {
+	k.mu.Lock()
+	names := k.names
+	k.names = nil
+	k.mu.Unlock()
+	if len(names) > 0 {
+		const patience = 20 * time.Second
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		defer stop()
+		exec.CommandContext(ctx, k.Path, append([]string{"rm", "-f"}, names...)...).Run() // most are gone
+	}
+	return k.placeholders.Close()
 }
 
 // container returns the container that c asks for.
@@ -71,7 +91,11 @@ func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 		}
 	}
 	env := append(cmd.Environ(), k.Extras.Env...) // where a list of processes does not show it
-	args := k.arguments(p, m, "gemline-"+strings.ToLower(rand.Text()[:12]), cmd.Dir, env)
+	name := "gemline-" + strings.ToLower(rand.Text()[:12])
+	k.mu.Lock()
+	k.names = append(k.names, name)
+	k.mu.Unlock()
+	args := k.arguments(p, m, name, cmd.Dir, env)
 	cmd.Args = append(append([]string{k.Path}, args...), append([]string{filepath.Base(cmd.Path)}, cmd.Args[1:]...)...)
 	cmd.Path, cmd.Env = k.Path, env
 	return func() {}, nil

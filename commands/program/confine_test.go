@@ -1,0 +1,78 @@
+package program
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemline/settings"
+	"gemline/tools/sandbox"
+)
+
+// A stub is a sandbox in some state, which marks what it confines.
+type stub struct{ state sandbox.State }
+
+func (s stub) State() sandbox.State { return s.state }
+
+func (s stub) Confine(cmd *exec.Cmd, _ sandbox.Profile) (func(), error) {
+	cmd.Args = append([]string{"confined"}, cmd.Args...)
+	return func() {}, nil
+}
+
+// Where nothing is in force the default lets commands run as they are, and
+// what was asked for does not.
+func TestFurnished(t *testing.T) {
+	caches := filepath.Join(t.TempDir(), "caches")
+	for _, test := range []struct {
+		name  string
+		state sandbox.State
+		soft  bool
+		want  string
+	}{
+		{"all, by default", sandbox.State{Files: true, Network: true}, true, "confined true"},
+		{"a part, by default", sandbox.State{Network: true}, true, "confined true"},
+		{"nothing, by default", sandbox.State{}, true, "true"},
+		{"nothing, though asked for", sandbox.State{}, false, "confined true"},
+	} {
+		cmd := exec.Command("true")
+		release, err := furnished{stub{test.state}, test.soft, caches}.Confine(cmd, sandbox.Profile{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if got := strings.Join(cmd.Args, " "); got != test.want {
+			t.Errorf("%s: %s", test.name, got)
+		}
+		if at := "GOCACHE=" + filepath.Join(caches, "go-build"); slices.Contains(cmd.Env, at) != strings.HasPrefix(test.want, "confined") {
+			t.Errorf("%s: the environment is %q", test.name, cmd.Env)
+		}
+	}
+}
+
+// A session says once what does not hold its commands in full.
+func TestTell(t *testing.T) {
+	partly := sandbox.State{Name: "kernel", Step: "seccomp", Network: true}
+	for _, test := range []struct {
+		name string
+		pen  pen
+		want string
+	}{
+		{"in force", pen{sandbox: stub{sandbox.State{Files: true, Network: true}}}, ""},
+		{"no files", pen{sandbox: stub{partly}}, "commands are not confined (seccomp)"},
+		{"no network", pen{sandbox: stub{sandbox.State{Name: "kernel", Step: "Landlock", Files: true}}}, "commands are confined in part (kernel: Landlock)"},
+		{"nothing here", pen{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
+		{"as somebody wants it", pen{why: "switched off by --sandbox", quiet: true}, ""},
+	} {
+		var told []string
+		s := &session{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), notify: func(text string) { told = append(told, text) }}
+		p := test.pen
+		s.teller(&p)
+		p.tell()
+		p.tell()
+		if len(told) > 1 || (len(told) == 1) != (test.want != "") || !strings.HasPrefix(strings.Join(told, ""), test.want) {
+			t.Errorf("%s: %q", test.name, told)
+		}
+	}
+}
