@@ -54,7 +54,7 @@ var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
 // filter has the kernel refuse system calls of this thread and what it starts.
 func filter(s *Spec) error {
-	program := assemble(families(s), !s.has(Namespaces))
+	program := assemble(families(s), !s.has(Namespaces), !s.Network)
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
 }
@@ -69,8 +69,10 @@ func families(s *Spec) []uint32 {
 	return nil
 }
 
-// assemble returns the filter. What it does not know it allows.
-func assemble(families []uint32, alone bool) []unix.SockFilter {
+// assemble returns the filter. What it does not know it allows. With streams,
+// sockets can be nothing else: what a command has of a network is its own, for
+// servers that it starts itself, and no datagram leaves it for a name server.
+func assemble(families []uint32, alone, streams bool) []unix.SockFilter {
 	p := []unix.SockFilter{
 		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
 		load(atNumber),
@@ -106,6 +108,10 @@ func assemble(families []uint32, alone bool) []unix.SockFilter {
 	without := func(n uint32, bits uint32) {
 		body := []unix.SockFilter{load(atFirst), {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
 		p = append(append(p, unless(n, uint8(len(body)))), body...)
+	}
+	if streams {
+		body := []unix.SockFilter{load(atSecond), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}, unless(unix.SOCK_STREAM, 1), {Code: unix.BPF_JMP | unix.BPF_JA, K: 1}, answer(refuse), load(atNumber)}
+		p = append(append(p, unless(unix.SYS_SOCKET, uint8(len(body)))), body...)
 	}
 	only(unix.SYS_SOCKET, atFirst, families)
 	only(unix.SYS_SOCKETPAIR, atFirst, []uint32{unix.AF_UNIX})
