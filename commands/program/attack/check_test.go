@@ -19,6 +19,10 @@ import (
 // somebody who says no, where the case says what is to come of that.
 func try(t *testing.T, l line) *nest {
 	n := build(t, l)
+	n.needs()
+	if strings.HasPrefix(n.Setup.Need, "parallel ") {
+		n.race()
+	}
 	before := n.snapshot()
 	switch {
 	case n.Setup.Mode == "pty":
@@ -26,7 +30,11 @@ func try(t *testing.T, l line) *nest {
 		n.checkFiles()
 	default:
 		o := n.run()
+		if n.Setup.Sandbox && !o.confined() {
+			t.Skip("nothing confines commands here:", o.stdout)
+		}
 		n.check(o, before)
+		n.checkEffect(o)
 		n.decided("nobody to ask", o, n.Expect.Headless)
 		if n.Expect.Interactive != "" {
 			o := n.converse()

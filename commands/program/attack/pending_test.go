@@ -30,8 +30,6 @@ var missing = []feature{
 		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
 	{"telemetry", []string{"TC-035"},
 		`{"id": "telemetry", "setup": {"user_settings": {"telemetry": {"enabled": true, "target": "local", "outfile": "{{OUT}}/SIGN", "logPrompts": true}}}}`},
-	{"refusing datagrams within a command's own network", []string{"SB-007"},
-		`{"id": "datagrams", "setup": {"argv": ["--approval-mode", "yolo"], "post": "test -e sent || touch $OUT/SIGN"}, "call": [{"name": "run_shell_command", "args": {"command": "python3 -c \"import socket;s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.sendto(b'x',('127.0.0.1',53));open('sent','w')\""}}]}`},
 }
 
 // pending returns the feature that a case waits for, if any.
