@@ -1,5 +1,9 @@
 package markdown
 
+// maxMarkers is how many items a line may open and be looked at before it is
+// known whole. To tell a marker from a rule takes all of the line.
+const maxMarkers = 50
+
 // head returns how much of line is needed to know that its innermost part is
 // the text of a paragraph, whatever follows: the marks of the quotes and items
 // that it may open, and one character that begins nothing else. It returns 0
@@ -7,6 +11,7 @@ package markdown
 // line may be indented.
 func head(line []byte, inParagraph bool) int {
 	i, ok := indent(line, 0, inParagraph)
+	markers := 0
 	for ok && i < len(line) {
 		rest := line[i:]
 		switch c := rest[0]; {
@@ -19,6 +24,9 @@ func head(line []byte, inParagraph bool) int {
 			if len(rest) > 1 && !letter(rest[1]) && rest[1] != '/' && rest[1] != '!' && rest[1] != '?' {
 				return i + 2
 			}
+			return 0
+		}
+		if markers++; markers > maxMarkers {
 			return 0
 		}
 		n, marker := begins(rest)
