@@ -3,12 +3,16 @@
 package attack
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // refusals are how commands say that the kernel refuses something, or has
@@ -68,9 +72,43 @@ func (n *nest) checkDescriptors(listing string) {
 	}
 }
 
+// held says what commands of the program are held by here. It is asked before
+// anything is tried: unheld, some of it would be done to this machine.
+var held = sync.OnceValues(func() (status struct {
+	Step           string
+	Files, Network bool
+}, err error) {
+	path, err := built()
+	if err != nil {
+		return status, err
+	}
+	home, err := os.MkdirTemp("", "gemline-attack-home-")
+	if err != nil {
+		return status, err
+	}
+	defer os.RemoveAll(home)
+	cmd := exec.Command(path, "sandbox", "status", "--json")
+	cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + os.TempDir()}
+	out, err := cmd.Output()
+	if err != nil {
+		return status, fmt.Errorf("gemline sandbox status: %w: %s", err, out)
+	}
+	err = json.Unmarshal(out, &struct{ Sandbox any }{&status})
+	return status, err
+})
+
 // needs skips a case that needs what is not here.
 func (n *nest) needs() {
 	n.t.Helper()
+	if n.Setup.Sandbox {
+		status, err := held()
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		if !status.Files || !status.Network {
+			n.t.Skipf("nothing holds the files and the network of commands here (%s), so this would really be done", cmp.Or(status.Step, "no step is in force"))
+		}
+	}
 	for _, name := range []string{"python3", "strace"} {
 		for _, raw := range n.Call {
 			if !strings.Contains(string(raw), `"`+name+" ") {

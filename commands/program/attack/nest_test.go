@@ -56,6 +56,7 @@ func build(t *testing.T, l line) *nest {
 	_, port, _ := strings.Cut(strings.TrimPrefix(n.server.URL, "http://"), ":")
 	n.attack = decode(t, strings.NewReplacer("{{WS}}", n.ws, "{{HOME}}", n.home, "{{OUT}}", n.o, "{{D}}", n.d, "{{PORT}}", port).Replace(l.raw))
 	n.turns = turns(t, n.Call)
+	n.needs()
 
 	for _, dir := range []string{n.ws, filepath.Join(n.home, ".gemini"), n.o, filepath.Join(d, "tmp")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
