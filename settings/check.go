@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -149,6 +150,28 @@ func (c *checker) tighten(tree map[string]any) {
 	c.never(tree, "policyPaths")
 	c.never(tree, "adminPolicyPaths")
 	c.never(ui, "ui", "labels")
+}
+
+// strictness orders the approval modes, the strictest first.
+var strictness = []string{"plan", "default", "auto_edit"}
+
+// temper takes from a project's settings an approval mode that lets more run
+// unasked than what weaker says, the settings of the user and the machine.
+func (l *Layer) temper(weaker map[string]any) {
+	mode := func(tree map[string]any) string {
+		general, _ := tree["general"].(map[string]any)
+		word, _ := general["defaultApprovalMode"].(string)
+		return word
+	}
+	wanted, limit := mode(l.tree), cmp.Or(mode(weaker), Default().ApprovalMode)
+	if slices.Index(strictness, wanted) <= slices.Index(strictness, limit) {
+		return // also if there is none
+	}
+	delete(l.tree["general"].(map[string]any), "defaultApprovalMode")
+	path := []string{"general", "defaultApprovalMode"}
+	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
+	// The first of the problems, of which only some are told.
+	l.Problems = slices.Insert(l.Problems, 0, Problem{Key: JoinKey(path), Message: message, path: path})
 }
 
 // never drops what path ends in from object.

@@ -16,6 +16,9 @@ func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, b
 			t.Fatal(l.Err)
 		}
 		l.Source = Source{Scope: scope, Path: string(scope)}
+		if scope == Workspace {
+			l.temper(Merge(in.Layers))
+		}
 		in.Layers = append(in.Layers, l)
 	}
 	return in
@@ -61,6 +64,8 @@ func TestExplain(t *testing.T) {
 		{"over the default", map[Scope]string{User: `{"general":{"maxAttempts":"3"}}`}, nil, none, "general.maxAttempts", `general.maxAttempts 3 <user:1=3 >default=10`},
 		{"a mistake", map[Scope]string{SystemDefaults: `{"general":{"maxAttempts":2}}`, User: `{"general":{"maxAttempts":"x"}}`}, nil, none, "general.maxAttempts",
 			`general.maxAttempts 2 <system-defaults:1=2 >user:1="x" >default=10`},
+		{"a project that would loosen", map[Scope]string{Workspace: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, nil, none, "general.defaultApprovalMode", `general.defaultApprovalMode "default" <default="default" >workspace:1="auto_edit"`},
+		{"a project that tightens", map[Scope]string{User: `{"general":{"defaultApprovalMode":"auto_edit"}}`, Workspace: `{"general":{"defaultApprovalMode":"plan"}}`}, nil, none, "general.defaultApprovalMode", `general.defaultApprovalMode "plan" <workspace:1="plan" >user:1="auto_edit" >default="default"`},
 		{"a flag that says more", nil, nil, &Flags{Yolo: true}, "general.defaultApprovalMode", `general.defaultApprovalMode "yolo" <flag --yolo="yolo" >default="default"`},
 		{"joined", map[Scope]string{User: `{"context":{"includeDirectories":["a"]}}`, Workspace: `{"context":{"includeDirectories":["b"]}}`}, nil, &Flags{IncludeDirs: []string{"c"}}, "context.includeDirectories",
 			`context.includeDirectories ["a","b","c"] <user:1=["a"] <workspace:1=["b"] <flag --include-directories=["c"]`},

@@ -19,12 +19,16 @@ type Layer struct {
 	moves []move
 }
 
-// Read reads the files.
+// Read reads the files, the weakest first: what a project may say about some
+// keys depends on what those before it say.
 func Read(sources []Source, lookup func(string) (string, bool)) []Layer {
 	layers := make([]Layer, len(sources))
 	for i, src := range sources {
 		layers[i] = Layer{Source: src}
 		layers[i].read(lookup, maxWarnings)
+		if src.Scope == Workspace {
+			layers[i].temper(Merge(layers[:i]))
+		}
 	}
 	return layers
 }

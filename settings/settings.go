@@ -10,7 +10,7 @@ package settings
 type Settings struct {
 	Model        string `key:"model.name" help:"The model or alias. Before it come -m and GEMINI_MODEL."`
 	MaxTurns     int    `key:"model.maxSessionTurns" default:"-1" help:"How many requests a session may make; 0 or less is no limit. --max-turns beats it."`
-	ApprovalMode string `key:"general.defaultApprovalMode" default:"default" enum:"default,auto_edit,plan" help:"What runs unasked when a session begins. Running everything takes a flag."`
+	ApprovalMode string `key:"general.defaultApprovalMode" default:"default" enum:"default,auto_edit,plan" help:"What runs unasked when a session begins. Running everything takes a flag. A project can only tighten it."`
 	MaxAttempts  int    `key:"general.maxAttempts" default:"10" help:"How often a request is made that gets no answer, 10 at most. --max-attempts beats it."`
 	Format       string `key:"output.format" default:"text" enum:"text,json" help:"How one answer is printed. -o and --json beat it."`
 	ScreenReader bool   `key:"ui.accessibility.screenReader" help:"Plain mode. Flags and ACCESSIBLE beat it."`

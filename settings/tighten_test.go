@@ -45,3 +45,56 @@ func TestTighten(t *testing.T) {
 		t.Errorf("%v, %q, %+v", err, warnings, got)
 	}
 }
+
+// A project's approval mode is never looser than the user's and the machine's.
+func TestTemper(t *testing.T) {
+	const none = ""
+	for _, c := range []struct {
+		defaults, user, project, system string
+		want                            string
+		warned                          bool
+	}{
+		{none, none, "plan", none, "plan", false},
+		{none, none, "default", none, "default", false},
+		{none, none, "auto_edit", none, "default", true},
+		{none, "plan", "default", none, "plan", true},
+		{none, "plan", "auto_edit", none, "plan", true},
+		{none, "plan", "plan", none, "plan", false},
+		{none, "default", "auto_edit", none, "default", true},
+		{none, "default", "plan", none, "plan", false},
+		{none, "auto_edit", "auto_edit", none, "auto_edit", false},
+		{none, "auto_edit", "default", none, "default", false},
+		{none, "auto_edit", "plan", none, "plan", false},
+		{"plan", none, "default", none, "plan", true},
+		{"plan", "auto_edit", "auto_edit", none, "auto_edit", false},
+		{"auto_edit", none, "auto_edit", none, "auto_edit", false},
+		{none, none, "auto_edit", "plan", "plan", true},
+		{none, none, "plan", "auto_edit", "auto_edit", false}, // what the machine's administrator says is the last word
+		{none, none, "yolo", none, "default", true},           // which no file can say
+		{none, "auto_edit", "yolo", none, "auto_edit", true},
+	} {
+		dir := t.TempDir()
+		var sources []Source
+		for _, f := range []struct {
+			scope Scope
+			mode  string
+		}{{SystemDefaults, c.defaults}, {User, c.user}, {Workspace, c.project}, {System, c.system}} {
+			if f.mode == none {
+				continue
+			}
+			// As in a project's directory, so that none leads astray.
+			path := filepath.Join(dir, string(f.scope), ".gemini", "settings.json")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(`{"general": {"defaultApprovalMode": "`+f.mode+`", "vimMode": true}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sources = append(sources, Source{Path: path, Scope: f.scope})
+		}
+		got, warnings, err := Load(sources, os.LookupEnv)
+		if err != nil || got.ApprovalMode != c.want || len(warnings) > 0 != c.warned {
+			t.Errorf("%+v: %s, %q, %v", c, got.ApprovalMode, warnings, err)
+		}
+	}
+}
