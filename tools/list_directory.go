@@ -88,7 +88,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		dir       bool
 	}
 	var lines []line
-	hidden := 0
+	hidden, hides := 0, ws.Hides(dir, rules)
 	for _, e := range entries {
 		name := e.Name()
 		path := filepath.Join(dir, name)
@@ -97,7 +97,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		}
 		info, err := ws.Stat(path)
 		isDir := err == nil && info.IsDir()
-		if ws.IgnoredBy(path, isDir && e.IsDir(), rules) {
+		if hides(name, isDir && e.IsDir()) {
 			hidden++
 			continue
 		}

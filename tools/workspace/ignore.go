@@ -51,6 +51,17 @@ func (w *Workspace) IgnoredBy(path string, dir bool, rules Rules) bool {
 	}
 }
 
+// Hides returns what tells of the entries of dir, by name, whether rules pass
+// over them, as [Workspace.IgnoredBy] does. The ignore files are read once.
+func (w *Workspace) Hides(dir string, rules Rules) func(name string, dir bool) bool {
+	hidden := w.IgnoredBy(dir, true, rules)
+	s := w.scopeOf(dir, rules)
+	root, _ := w.rootOf(dir, nil)
+	return func(name string, isDir bool) bool {
+		return hidden || root != nil && s.ignores(filepath.Join(dir, name), isDir)
+	}
+}
+
 // Unignores reports whether an ignore file of ours takes back what another
 // kind of ignore file may say.
 func (w *Workspace) Unignores() bool {
@@ -66,7 +77,8 @@ func (w *Workspace) Unignores() bool {
 
 // Complaints returns what is wrong with the ignore files that hide nothing
 // although somebody wants them to: those of the settings that are in no root,
-// and those that can't be read.
+// and those that can't be read. It also names those that count in part, of
+// which it knows only those of the roots.
 func (w *Workspace) Complaints() (all []string) {
 	for _, name := range w.extra {
 		read, why := false, fs.ErrNotExist
@@ -85,6 +97,16 @@ func (w *Workspace) Complaints() (all []string) {
 		path := filepath.Join(root, geminiIgnore)
 		if err := w.readable(path); w.rules.Gemini && err != nil && !missing(err) {
 			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, cause(err)))
+		}
+		s := w.scopeAt(root, w.rules)
+		lists := s.own
+		for l := s.git; l != nil; l = l.up {
+			lists = append(lists, &l.list)
+		}
+		for _, l := range lists {
+			if l.rules.cut {
+				all = append(all, fmt.Sprintf("an ignore file of %s counts in part: its patterns with wildcards have more than %d bytes", l.base, maxWild))
+			}
 		}
 	}
 	return all

@@ -20,26 +20,36 @@ type rule struct {
 type ruleset struct {
 	all   []rule
 	named map[string][]int // which are about a certain base name
-	other []int            // which are not
+	exact map[string][]int // which are about a certain path
+	other []int            // which are about neither
+	cut   bool             // some of the last are left out, which would take too long
 }
+
+// maxWild is how many bytes the patterns with wildcards may have that count of
+// one file: each is tried with each name.
+const maxWild = 256 << 10
 
 // parseRules reads an ignore file the way git does, byte for byte.
 func parseRules(b []byte) ruleset {
 	b = bytes.TrimPrefix(b, []byte(bomUTF8))
-	var s ruleset
-	for len(b) > 0 {
+	s := ruleset{named: map[string][]int{}, exact: map[string][]int{}}
+	for tried := 0; len(b) > 0; {
 		var line []byte
 		line, b, _ = bytes.Cut(b, []byte("\n"))
 		r, ok := parseRule(string(bytes.TrimSuffix(line, []byte("\r"))))
 		if !ok {
 			continue
 		}
-		if r.literal && r.anyDir {
-			if s.named == nil {
-				s.named = map[string][]int{}
+		switch key := folded(r.pattern); {
+		case r.literal && r.anyDir:
+			s.named[key] = append(s.named[key], len(s.all))
+		case r.literal:
+			s.exact[key] = append(s.exact[key], len(s.all))
+		default:
+			if tried += len(key); tried > maxWild {
+				s.cut = true
+				return s // of what comes behind, some may take back what is left out
 			}
-			s.named[folded(r.pattern)] = append(s.named[folded(r.pattern)], len(s.all))
-		} else {
 			s.other = append(s.other, len(s.all))
 		}
 		s.all = append(s.all, r)
@@ -58,10 +68,12 @@ func folded(name string) string {
 func (s *ruleset) last(rel string, dir bool) *rule {
 	base := rel[strings.LastIndexByte(rel, '/')+1:]
 	found := -1
-	for _, i := range slices.Backward(s.named[folded(base)]) {
-		if !s.all[i].dir || dir {
-			found = i
-			break
+	for _, about := range [][]int{s.named[folded(base)], s.exact[folded(rel)]} {
+		for _, i := range slices.Backward(about) {
+			if !s.all[i].dir || dir {
+				found = max(found, i)
+				break
+			}
 		}
 	}
 	for _, i := range slices.Backward(s.other) {

@@ -6,57 +6,70 @@ import "strings"
 // characters; * and ? stop at a slash; ** as a whole element crosses it.
 func wild(pattern, name string) bool {
 	m := matcher{pattern: pattern, name: name}
-	return m.match(0, 0)
+	return m.match(0, 0) == fits
 }
 
+// A matcher takes no more steps than the pattern and the name have bytes,
+// multiplied: what a star could not do is not tried by one before it again.
 type matcher struct {
 	pattern, name string
-
-	// From where on a star, by its place, is known to fail: up to the end of
-	// an element of the name, by its place, or up to the end of all.
-	failed map[[2]int]int
-	stars  int // tried; few are not worth remembering
+	steps         int
 }
 
-// match reports whether the pattern from p on matches the name from n on.
-func (m *matcher) match(p, n int) bool {
+// A fit is how an attempt to match ended.
+type fit int
+
+const (
+	fits    fit = iota
+	differs     // from here; elsewhere it may be otherwise
+	stuck       // a star of this element failed: no star before it in the element does better
+	never       // a star of all elements failed, or the name is too short: so it is from anywhere further on
+)
+
+// match matches the pattern from p on with the name from n on.
+func (m *matcher) match(p, n int) fit {
 	for ; p < len(m.pattern); p++ {
+		m.steps++
 		c := m.pattern[p]
 		if c == '*' {
 			return m.star(p, n)
 		}
 		if n == len(m.name) {
-			return false
+			return never
 		}
 		switch c {
 		case '?':
 			if m.name[n] == '/' {
-				return false
+				return differs
 			}
 		case '[':
 			in, end := class(m.pattern, p, m.name[n])
 			if !in {
-				return false
+				m.steps += len(m.pattern) - p
+				return differs
 			}
+			m.steps += end - p
 			p = end
 		case '\\':
 			if p++; p == len(m.pattern) {
-				return false
+				return differs
 			}
 			fallthrough
 		default:
 			if m.pattern[p] != m.name[n] {
-				return false
+				return differs
 			}
 		}
 		n++
 	}
-	return n == len(m.name)
+	if n == len(m.name) {
+		return fits
+	}
+	return differs
 }
 
-// star is match where the pattern has a star at p. Where it failed, it fails
-// also further on, and is not tried again: or some patterns would take forever.
-func (m *matcher) star(p, n int) bool {
+// star is match where the pattern has a star at p.
+func (m *matcher) star(p, n int) fit {
 	start := p
 	for p < len(m.pattern) && m.pattern[p] == '*' {
 		p++
@@ -64,34 +77,34 @@ func (m *matcher) star(p, n int) bool {
 	rest := m.pattern[p:]
 	deep := p-start > 1 && (start == 0 || m.pattern[start-1] == '/') &&
 		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
-	end := len(m.name)
+	end, failed := len(m.name), never
 	if !deep {
+		failed = stuck
 		if slash := strings.IndexByte(m.name[n:], '/'); slash >= 0 {
 			end = n + slash
 		}
 	}
 	if rest == "" {
-		return end == len(m.name)
+		if end == len(m.name) {
+			return fits
+		}
+		return failed
 	}
-	key := [2]int{start, end}
-	if from, ok := m.failed[key]; ok && n >= from {
-		return false
-	}
-	if deep && rest[0] == '/' && m.match(p+1, n) {
-		return true // no directory at all
+	if deep && rest[0] == '/' { // no directory at all
+		if f := m.match(p+1, n); f == fits || f == never {
+			return f
+		}
 	}
 	for i := n; i <= end; i++ {
-		if m.match(p, i) {
-			return true
+		m.steps++
+		switch f := m.match(p, i); {
+		case f == fits || f == never:
+			return f
+		case f == stuck && !deep:
+			return f
 		}
 	}
-	if m.stars++; m.stars > 16 {
-		if m.failed == nil {
-			m.failed = map[[2]int]int{}
-		}
-		m.failed[key] = n
-	}
-	return false
+	return failed
 }
 
 // class reports whether c is in the bracket expression that begins at p, and
