@@ -32,11 +32,19 @@ type Confinement struct {
 }
 
 // A StatusError is the status of a command that gemline has run for the user,
-// who is told nothing more.
-type StatusError struct{ Code int }
+// who is told nothing more unless it could not be run.
+type StatusError struct {
+	Code int
+	Err  error // why it did not run, nil if it did
+}
 
-// Error says which status it is.
-func (e *StatusError) Error() string { return fmt.Sprintf("status %d", e.Code) }
+// Error says which status it is, or what kept the command from running.
+func (e *StatusError) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("status %d", e.Code)
+}
 
 // A standing of the sandbox is what --json has.
 type shownState struct {
@@ -115,8 +123,11 @@ type sandboxRun struct {
 // Run runs the command with the program's own streams. The error is a
 // [StatusError] if it ran and did not end with 0.
 func (c *sandboxRun) Run(ctx context.Context, w *World) error {
-	if len(c.Command) > 0 && c.Command[0] == "--" {
+	switch {
+	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
+	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
+		return &settings.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", settings.EscapeLine(shorten(c.Command[0])))}
 	}
 	if len(c.Command) == 0 {
 		return &settings.UsageError{Message: "no command; gemline sandbox run -- CMD"}
@@ -128,8 +139,12 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if st := in.State(); in.Sandbox == nil || !st.Files && !st.Network {
 		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Hint: "gemline sandbox status says more"}
 	}
+	if err := missing(c.Command[0]); err != nil {
+		return err
+	}
 	p := in.Profile
 	p.Network = p.Network || c.Network
+	p.Alone = true
 	for _, dir := range c.Write {
 		p.Write = append(p.Write, in.Place(dir))
 	}
@@ -158,9 +173,25 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		}
 	}
 	if code != 0 {
-		return &StatusError{code}
+		return &StatusError{Code: code}
 	}
 	return nil
+}
+
+// missing says with a shell's status that program can't be run, if so.
+func missing(program string) error {
+	_, err := exec.LookPath(program)
+	code := 126
+	switch {
+	case err == nil, errors.Is(err, exec.ErrDot): // which is told in other words
+		return nil
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		code = 127
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner // without the name
+	}
+	return &StatusError{code, fmt.Errorf("%s: %w", settings.EscapeLine(shorten(program)), err)}
 }
 
 func start(cmd *exec.Cmd, s sandbox.Sandbox, p sandbox.Profile) error {

@@ -130,7 +130,7 @@ func outcome(err error) repl.Outcome {
 		set(52, "config", "FatalConfigError")
 	case errors.As(err, &ended):
 		set(ended.Code, "status", "")
-		o.Silent = true
+		o.Silent = ended.Err == nil
 	case errors.As(err, &loose):
 		set(44, "sandbox", "FatalSandboxError")
 		o.Hint = loose.Hint

@@ -138,7 +138,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network, Unlimited: p.Unlimited}
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network, Unlimited: p.Unlimited, Alone: p.Alone}
 	for _, list := range []struct {
 		from []string
 		to   *[]string

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -138,6 +139,39 @@ func TestLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAlone has a command leave processes behind that nobody would look after:
+// they end with it, in whatever session, and before what it did is looked at.
+func TestAlone(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		dir := t.TempDir()
+		cmd := exec.Command("bash", "-c", "--", `sleep 60 & (setsid bash -c 'trap "" TERM; sleep 60 & sleep 60' &) ; echo started; exit 4`)
+		cmd.Dir = dir
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ours.Close()
+		cmd.Stdout = theirs
+		release, err := k.Confine(cmd, Profile{Root: dir, Alone: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Run()
+		release()
+		theirs.Close()
+		if cmd.ProcessState.ExitCode() != 4 {
+			t.Error(err)
+		}
+		ours.SetReadDeadline(time.Now().Add(30 * time.Second)) // who is left holds it for longer
+		if out, err := io.ReadAll(ours); err != nil || string(out) != "started\n" {
+			t.Errorf("%q, %v", out, err)
+		}
+		if names, _ := os.ReadDir(dir); len(names) > 0 {
+			t.Error("left in the directory:", names)
+		}
+	})
 }
 
 // TestSilent has a process that was left behind let go of the output: nothing

@@ -10,6 +10,7 @@ type Profile struct {
 	Hidden    []string // files and directories that can't be read
 	Network   bool     // the network of this machine can be reached
 	Unlimited bool     // nothing is protected below Root and Write: the user was asked
+	Alone     bool     // what the command leaves running ends with it: nobody is there who could end it later
 }
 
 // A Sandbox confines commands. It is safe for concurrent use.

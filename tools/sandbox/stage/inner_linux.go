@@ -170,6 +170,10 @@ func (in *innerStage) bury(pid int) {
 		}
 		over = true
 		alive := others()
+		if alive && in.spec.Alone {
+			end()
+			alive = false
+		}
 		for _, p := range in.look(!alive) {
 			in.say("problem", p)
 		}

@@ -96,6 +96,9 @@ func deaf() {
 func (o *outerStage) run(args []string) int {
 	deaf()
 	watch, err := newWatch(o.spec)
+	if err == nil && o.spec.Alone {
+		err = inherit()
+	}
 	if err != nil {
 		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
 		return Failed
@@ -112,6 +115,9 @@ func (o *outerStage) run(args []string) int {
 	}
 	ws := wait(pid)
 	alive.Close()
+	if o.spec.Alone {
+		endHeirs()
+	}
 	if !o.exited && len(o.problems) == 0 {
 		o.code, o.signal = ws.ExitStatus(), 0
 		if ws.Signaled() {

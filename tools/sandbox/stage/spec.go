@@ -31,6 +31,7 @@ type Spec struct {
 	Temp      string // a directory that the command sees as the temporary one
 	Network   bool
 	Unlimited bool
+	Alone     bool // nothing outlives the command
 
 	Layers []string // what to put on, of the names below
 }
@@ -66,6 +67,7 @@ func (s *Spec) Encode() []byte {
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
 	add("unlimited", strconv.FormatBool(s.Unlimited))
+	add("alone", strconv.FormatBool(s.Alone))
 	add("layer", s.Layers...)
 	add("end", "")
 	return []byte(b.String())
@@ -100,6 +102,8 @@ func Decode(b []byte) (*Spec, error) {
 			s.Network = v == "true"
 		case "unlimited":
 			s.Unlimited = v == "true"
+		case "alone":
+			s.Alone = v == "true"
 		case "layer":
 			s.Layers = append(s.Layers, v)
 		case "end":

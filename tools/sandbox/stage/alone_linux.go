@@ -1,0 +1,56 @@
+package stage
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// end ends all other processes of the namespace, and waits for that.
+func end() {
+	for {
+		unix.Kill(-1, unix.SIGKILL) // all but this one, which is the first
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
+// inherit has the processes that lose theirs become children of this one.
+func inherit() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// endHeirs ends what was inherited, and waits for that. Where processes can't
+// be seen it does nothing.
+func endHeirs() {
+	for {
+		pids := children()
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			unix.Kill(pid, unix.SIGKILL) // it is there until it is waited for
+		}
+		wait(pids[0])
+	}
+}
+
+// children returns the children of this process, the dead ones too.
+func children() (pids []int) {
+	names, _ := os.ReadDir("/proc")
+	for _, e := range names {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, _ := os.ReadFile("/proc/" + e.Name() + "/stat")
+		_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" ")) // the name before may hold anything
+		if f := bytes.Fields(rest); len(f) > 1 && string(f[1]) == strconv.Itoa(os.Getpid()) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
