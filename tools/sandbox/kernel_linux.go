@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +55,28 @@ func (k *Kernel) Close() error {
 	if temp == "" {
 		return nil
 	}
-	return os.RemoveAll(temp)
+	return remove(temp)
+}
+
+// remove removes dir. Commands may leave directories in it that can't be
+// written to or entered, as Go's modules are.
+func remove(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil || os.Chmod(dir, 0o700) != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			root.Chmod(path, 0o700) // what this does not do, the removal tells
+		}
+		return nil
+	})
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
 // temporary returns the directory that commands see as the temporary one.

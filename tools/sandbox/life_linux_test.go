@@ -174,6 +174,26 @@ func TestAlone(t *testing.T) {
 	})
 }
 
+// TestTidy has a command leave a temporary directory that is hard to remove,
+// for anybody but root.
+func TestTidy(t *testing.T) {
+	k := kernel(t, Options{})
+	if out, err := bash(t, k, Profile{Root: t.TempDir()},
+		`cd "${TMPDIR:-/tmp}" && mkdir -p a/b/c && touch a/b/file && ln -s / a/link && chmod 0 a/b && chmod 500 a .`); err != nil {
+		t.Fatal(err, out)
+	}
+	temp, err := k.temporary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(temp); err == nil {
+		t.Error("it is still there")
+	}
+}
+
 // TestSilent has a process that was left behind let go of the output: nothing
 // else holds it.
 func TestSilent(t *testing.T) {
