@@ -171,7 +171,8 @@ func goingOn(dir, pids string, but ...int) (left []string) {
 		for _, place := range places {
 			pid := strings.Split(place, "/")[2]
 			if at, err := os.Readlink(place); err == nil && at == real && !slices.ContainsFunc(but, func(n int) bool { return strconv.Itoa(n) == pid }) {
-				left = append(left, pid)
+				who, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+				left = append(left, pid+" ("+string(bytes.ReplaceAll(bytes.TrimRight(who, "\x00"), []byte{0}, []byte(" ")))+")")
 			}
 		}
 		return left

@@ -181,7 +181,8 @@ func (s *sshd) command(c teletype.Command, how ...string) (ssh teletype.Command,
 	for _, a := range c.Args {
 		there.WriteString(" " + quoted(a))
 	}
-	fmt.Fprintf(&there, "\ncode=$?\necho $code >%s\nexit $code)\nexit $?\n", quoted(code))
+	// The shell tells before it ends, and what still works in c.Dir by then goes on.
+	fmt.Fprintf(&there, "\ncode=$?\ncd /\necho $code >%s\nexit $code)\nexit $?\n", quoted(code))
 	write(s.t, s.dir, map[string]string{"there": there.String()})
 	ssh = c
 	ssh.Path = need(s.t, "ssh")
