@@ -220,6 +220,7 @@ var managing = map[string][][]string{
 	"models":     {{}, {"--online"}},
 	"policy":     {{}, {"test", "--", "ls"}, {"revoke"}, {"explain", "glob"}},
 	"tools":      {{}, {"show", "read_file"}},
+	"sandbox":    {{}, {"status"}, {"run"}, {"run", "--", "echo", "hello"}},
 	"doctor":     {{}, {"--online"}},
 	"help":       {{}, {"environment"}, {"me"}, {"config", "set"}},
 	"completion": {{"bash"}, {"tcsh"}},
