@@ -17,7 +17,7 @@ import (
 )
 
 // A session that only begins and ends looks at nothing it does not need: it
-// opens no directory of the project but .gemini, talks to nobody and starts no
+// opens no directory of the project but the topmost and .gemini, talks to nobody and starts no
 // program. What is there is many directories, context files and extensions.
 func TestStartLooksAtLittle(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,8 @@ func TestStartLooksAtLittle(t *testing.T) {
 				}
 				switch first, _, _ := strings.Cut(rel, "/"); first {
 				case ".gemini", ".env":
-				case ".", ".agents", ".mcp.json": // to say what the folder brings
+				case ".", ".geminiignore": // what is below is reached from the open directory; what it hides is known at once
+				case ".agents", ".mcp.json": // to say what the folder brings
 					if c.answer == "" {
 						t.Errorf("%s is opened", rel)
 					}

@@ -159,8 +159,8 @@ func TestSessionOnASmartTerminal(t *testing.T) {
 
 func TestSessionInTmux(t *testing.T) {
 	server := et.NewServer(work()...)
-	c := terminal(t, server)
-	c.Rows, c.Cols = 200, 100 // nothing scrolls away
+	c := terminal(t, server, "--sandbox=off") // the question is the same on every system
+	c.Rows, c.Cols = 200, 100                 // nothing scrolls away
 	m := teletype.StartTmux(t, c)
 	const choices = ", e edit, ? explain:"
 	question := map[string]string{ // by the answer
@@ -335,7 +335,7 @@ func TestCommandInAPrompt(t *testing.T) {
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(et.Says("Seen."))
-			c := terminal(t, server)
+			c := terminal(t, server, "--sandbox=off") // all is asked about
 			c.Term = term
 			s := teletype.Start(t, c)
 			s.Expect("> ")

@@ -93,7 +93,6 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.build(ctx, asker); err != nil {
 		return err
 	}
-	s.pen.tell()
 	s.furnish(screen)
 	app := s.commands(asker, out)
 	app.Permit, app.Screen = s.permit(console), screen.Commands()
