@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"slices"
 	"testing"
 
 	"gemline/tools/sandbox"
@@ -13,6 +14,9 @@ func TestKernelSuite(t *testing.T) {
 	defer k.Close()
 	if s := k.State(); !s.Confined() {
 		t.Skipf("this kernel or container does not let it: %+v", s.Layers)
+	}
+	if i := slices.IndexFunc(k.State().Layers, func(l sandbox.Layer) bool { return l.Name == "namespaces" }); i < 0 || !k.State().Layers[i].On {
+		t.Skip("without namespaces what is protected is put back, not held: ", k.State().Step)
 	}
 	sandboxtest.Test(t, k, sandboxtest.Features{Signals: true})
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -252,7 +253,11 @@ func syscalls(t *testing.T, k *Kernel, dir string, cells map[string]string) {
 		}
 		defer release()
 	}
-	if err := cmd.Run(); err != nil {
+	err = cmd.Run()
+	if cmd.SysProcAttr.Unshareflags != 0 && errors.Is(err, syscall.EPERM) {
+		t.Skip("this root may not even mount, so there is nothing to compare with")
+	}
+	if err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	for line := range strings.Lines(out.String()) {
