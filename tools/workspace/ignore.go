@@ -75,6 +75,15 @@ func (w *Workspace) Unignores() bool {
 	return false
 }
 
+// large reports whether an ignore file of root may be one that counts in part,
+// by its size: none is read before it is needed.
+func (w *Workspace) large(root string) bool {
+	return slices.ContainsFunc(append([]string{".gitignore", ".git/info/exclude", geminiIgnore}, w.extra...), func(name string) bool {
+		info, err := os.Stat(join(root, name))
+		return err == nil && info.Size() > maxWild
+	})
+}
+
 // Complaints returns what is wrong with the ignore files that hide nothing
 // although somebody wants them to: those of the settings that are in no root,
 // and those that can't be read. It also names those that count in part, of
@@ -97,6 +106,9 @@ func (w *Workspace) Complaints() (all []string) {
 		path := filepath.Join(root, geminiIgnore)
 		if err := w.readable(path); w.rules.Gemini && err != nil && !missing(err) {
 			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, cause(err)))
+		}
+		if !w.large(root) {
+			continue
 		}
 		s := w.scopeAt(root, w.rules)
 		lists := s.own
