@@ -22,6 +22,9 @@ const (
 // empty lines behind them. It must not be run beside other tests.
 func Costs(t *testing.T, read func(text string), seeds ...string) {
 	t.Helper()
+	if raced {
+		t.Skip("the race detector asks for memory of its own")
+	}
 	fill := func(s string) string {
 		if s == "" {
 			return ""
