@@ -100,12 +100,12 @@ func (o *outerStage) run(args []string) int {
 		err = inherit()
 	}
 	if err != nil {
-		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
+		o.say(err.Error())
 		return Failed
 	}
 	pid, status, alive, err := o.start(args)
 	if err != nil {
-		fmt.Fprintf(o.stderr, "gemline: sandbox: %v\n", err)
+		o.say(err.Error())
 		return Failed
 	}
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
@@ -263,10 +263,24 @@ func (o *outerStage) told(word, value string) {
 	}
 }
 
+// say tells the user. A file's name may be in it, and nothing else looks at
+// what is written here.
+func (o *outerStage) say(text string) {
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	fmt.Fprintf(o.stderr, "gemline: sandbox: %s\n", b.String())
+}
+
 // end ends this process as the command ended.
 func (o *outerStage) end() int {
 	for _, p := range o.problems {
-		fmt.Fprintf(o.stderr, "gemline: sandbox: %s\n", p)
+		o.say(p)
 	}
 	switch {
 	case len(o.problems) > 0 && o.code == 0 && o.signal == 0:
