@@ -43,7 +43,7 @@ func TestChildrenHaveNoKey(t *testing.T) {
 	}
 	s.Expect("Goodbye.")
 	s.Expect("> ")
-	s.Line("!env >user.env")
+	s.Line("!until test -s background.env; do :; done; env >user.env") // the end of the session would stop it
 	s.Expect("> ")
 	s.Line("/copy")
 	s.Expect("> ")
