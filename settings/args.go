@@ -12,7 +12,8 @@ import (
 
 // arrange puts the flags in front of the words, each with its value in the
 // same argument. So words and flags may be mixed, a value may begin with a
-// hyphen, and every mistake is told in our own words.
+// hyphen, and every mistake is told in our own words. A word that is a flag as
+// it stands is no value of the flag before it: that one has been left without.
 func arrange(k *kong.Kong, args []string) ([]string, error) {
 	names := namesOf(k)
 	var flags, words []string
@@ -32,7 +33,7 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 			continue
 		}
 		if args = rest; !given && !fl.IsBool() {
-			return nil, usage("--%s needs a value", fl.Name)
+			return nil, names.missing(fl, args)
 		}
 		if given {
 			if err := senseless(fl, value); err != nil {
@@ -115,10 +116,37 @@ func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool,
 		fl = n.short[name[1:]]
 	}
 	switch {
-	case fl == nil, given, fl.IsBool() && !optional(fl), len(rest) == 0, optional(fl) && strings.HasPrefix(rest[0], "-"):
+	case fl == nil, given, fl.IsBool() && !optional(fl), len(rest) == 0,
+		optional(fl) && strings.HasPrefix(rest[0], "-"), n.exactly(rest[0]):
 		return fl, value, given, rest
 	}
 	return fl, rest[0], true, rest[1:]
+}
+
+// exactly reports whether arg is one flag as it is listed, perhaps with a value
+// behind an equals sign, or the mark that ends the flags. Text that only begins
+// like flags, as switches run together do, is not.
+func (n flagNames) exactly(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	switch {
+	case arg == "--":
+		return true
+	case strings.HasPrefix(name, "--"):
+		off := n.long[strings.TrimPrefix(kebab(name[2:]), "no-")]
+		return n.long[kebab(name[2:])] != nil || off != nil && off.IsBool()
+	}
+	return isFlag(name) && n.short[name[1:]] != nil
+}
+
+// missing says that the flag fl has no value, where args follow it.
+func (n flagNames) missing(fl *kong.Flag, args []string) error {
+	if len(args) == 0 {
+		return usage("--%s needs a value", fl.Name)
+	}
+	if args[0] == "--" {
+		return usage("--%s needs a value, and -- ends the flags", fl.Name)
+	}
+	return usage("--%s needs a value, and %.100s is a flag; if it is the value, write --%[1]s=%.100[2]s", fl.Name, args[0])
 }
 
 // Subcommand finds the sub-command of a command line, which is its first word
