@@ -28,12 +28,16 @@ type pen struct {
 }
 
 // kernel returns what this system's kernel does to confine commands, nil if
-// nothing.
-func kernel() sandbox.Sandbox {
+// nothing. It needs a place for their temporary files.
+func (s *session) kernel() sandbox.Sandbox {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	return sandbox.New(sandbox.Options{})
+	var o sandbox.Options
+	if dir := s.cache(); dir != "" {
+		o.Cache = filepath.Join(dir, "tmp")
+	}
+	return sandbox.New(o)
 }
 
 // state says what is in force.
@@ -98,7 +102,7 @@ func (s *session) penned(c settings.Confinement) (*pen, error) {
 	if inside := s.os.getenv("SANDBOX"); inside != "" {
 		return &pen{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
 	}
-	kernel := kernel()
+	kernel := s.kernel()
 	switch {
 	case c.Word == settings.Off:
 		return &pen{why: "switched off by " + c.By, quiet: true}, nil
@@ -199,6 +203,16 @@ func (s *session) hidden() []string {
 // directory have, "" if there is no place for it. They are not those of the
 // user: what a command puts into a cache is run by whoever takes it out.
 func (s *session) caches() string {
+	dir := s.cache()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, settings.Hash(s.paths.Folder("")))
+}
+
+// cache returns gemline's directory among the user's caches, "" if there is no
+// place for it.
+func (s *session) cache() string {
 	base := s.os.getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) {
 		if s.paths.Home == "" {
@@ -206,7 +220,7 @@ func (s *session) caches() string {
 		}
 		base = filepath.Join(s.paths.Home, ".cache")
 	}
-	return filepath.Join(base, "gemline", settings.Hash(s.paths.Folder("")))
+	return filepath.Join(base, "gemline")
 }
 
 // furnished returns a sandbox whose commands have caches of their own. One

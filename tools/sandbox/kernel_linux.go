@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,11 +17,13 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// Options are what a Kernel may be told. The zero value is right but in tests.
+// Options are what a Kernel may be told. The zero value will do.
 type Options struct {
 	Without []string // layers not to use, as State names them
 	Reexec  bool     // the embedded helper is not used
 	Helper  []byte   // is used in place of the embedded one
+	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
+	Cache   string   // is used, and made, where none of Temp can be
 }
 
 // A Kernel confines commands by what Linux has for it.
@@ -38,8 +39,9 @@ type Kernel struct {
 	layers []string // in force
 	state  State
 
-	mu   sync.Mutex
-	temp string // what commands see as the temporary directory; made when needed
+	mu    sync.Mutex
+	temp  *temp          // holds what commands see as the temporary directory; made when needed
+	sweep sync.WaitGroup // removes those of others
 }
 
 // New returns the confinement by this system's kernel.
@@ -50,52 +52,13 @@ func New(o Options) *Kernel { return &Kernel{options: o} }
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	temp := k.temp
-	k.temp = ""
-	if temp == "" {
+	k.sweep.Wait()
+	t := k.temp
+	k.temp = nil
+	if t == nil {
 		return nil
 	}
-	return remove(temp)
-}
-
-// remove removes dir. Commands may leave directories in it that can't be
-// written to or entered, as Go's modules are.
-func remove(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || os.Chmod(dir, 0o700) != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			root.Chmod(path, 0o700) // what this does not do, the removal tells
-		}
-		return nil
-	})
-	return errors.Join(err, os.RemoveAll(dir))
-}
-
-// temporary returns the directory that commands see as the temporary one.
-func (k *Kernel) temporary() (string, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.temp != "" {
-		if _, err := os.Lstat(k.temp); err == nil {
-			return k.temp, nil
-		} // somebody has tidied up
-	}
-	dir, err := os.MkdirTemp("", "gemline-")
-	if err == nil {
-		k.temp, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return "", fmt.Errorf("a temporary directory for commands: %w", err)
-	}
-	return k.temp, nil
+	return t.remove()
 }
 
 // ErrUnavailable is why a command is not confined: nothing on this system can.

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Stdin.Read(make([]byte, 1))
 		return
 	}
-	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc}
+	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc, "temp": temporaryFiles}
 	if program := programs[os.Getenv(probeVariable)]; program != nil {
 		if err := program(); err != nil {
 			os.Stderr.WriteString(err.Error())

@@ -7,11 +7,13 @@ import (
 	"os/exec"
 )
 
-// Options are what a Kernel may be told. The zero value is right but in tests.
+// Options are what a Kernel may be told. The zero value will do.
 type Options struct {
 	Without []string // layers not to use, as State names them
 	Reexec  bool     // the embedded helper is not used
 	Helper  []byte   // is used in place of the embedded one
+	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
+	Cache   string   // is used, and made, where none of Temp can be
 }
 
 // A Kernel confines commands by what Linux has for it. On other systems it

@@ -392,7 +392,7 @@ func TestSessionTemp(t *testing.T) {
 		if out, err := bash(t, k, Profile{Root: root}, "cat "+where); err != nil || out != "kept\n" {
 			t.Errorf("%v: %s", err, out)
 		}
-		temp := k.temp
+		temp := filepath.Dir(k.temp.path)
 		if err := k.Close(); err != nil {
 			t.Error(err)
 		}
