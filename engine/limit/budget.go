@@ -18,16 +18,23 @@ import (
 const largest = 65536
 
 // A Budget is what is left of what may be spent. It is safe for concurrent
-// use; requests made side by side are each bounded by all that is left.
+// use: requests made side by side share what is left, and wait for each other
+// where it is not enough for all of them.
 type Budget struct {
-	cfg Config
+	cfg  Config
+	gate chan struct{} // held by the request that is the next to be made
 
-	mu     sync.Mutex
-	tokens int
-	cost   float64
-	calls  int
-	warned map[string]bool // models without a price
-	last   told
+	mu      sync.Mutex
+	tokens  int
+	cost    float64
+	calls   int
+	warned  map[string]bool // models without a price
+	last    told
+	longest int           // answer so far, in tokens
+	short   int           // the most by which a prompt had more tokens than was guessed
+	open    int           // requests under way
+	held    share         // what these may take
+	freed   chan struct{} // closed when one of them is over
 }
 
 // told is the last request that was answered, and what it is known to take.
@@ -38,7 +45,9 @@ type told struct {
 }
 
 // New returns a Budget of which nothing is spent.
-func New(cfg Config) *Budget { return &Budget{cfg: cfg, warned: map[string]bool{}} }
+func New(cfg Config) *Budget {
+	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), warned: map[string]bool{}, freed: make(chan struct{})}
+}
 
 // Generator returns a Generator that asks g as long as something is left. It
 // belongs below whatever makes requests again, so that it sees every attempt.
@@ -64,16 +73,16 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 			yield(nil, err)
 			return
 		}
-		bound, unpriced, err := m.budget.admit(req)
-		if unpriced && req.Notify != nil {
+		p, err := m.budget.admit(ctx, req)
+		if p.unpriced && req.Notify != nil {
 			req.Notify(engine.Notice{Text: "no price is known for " + req.Model + ": --max-cost does not hold for it; --max-tokens does"})
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		a := attempt{bound: bound}
-		defer func() { m.budget.spend(req, a.usage) }()
+		a := attempt{bound: p.bound}
+		defer func() { m.budget.spend(req, p.share, a.usage) }()
 		for chunk, err := range m.Generator.Generate(ctx, bounded(req, &a)) {
 			if err == nil {
 				a.hear(chunk)
@@ -85,9 +94,9 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 		switch {
 		case !a.cut:
 		case !a.said:
-			yield(nil, m.budget.cut(bound.kind, true))
+			yield(nil, m.budget.cut(p.bound.kind, true))
 		case req.Notify != nil:
-			req.Notify(cutNotice(bound.kind))
+			req.Notify(cutNotice(p.bound.kind))
 		}
 	}
 }
@@ -152,37 +161,36 @@ func (a *attempt) reached() bool {
 	return 2*int(a.usage.CandidatesTokenCount+a.usage.ThoughtsTokenCount) >= a.bound.tokens
 }
 
-// admit returns how long the answer to req may be, or why req is not made, and
-// whether the user is to be told that money does not count.
-func (b *Budget) admit(req *engine.Request) (most bound, unpriced bool, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// room returns how long the answer to req may be beside what is held for
+// others, or why req is not made. A pass learns whether the user is to be told
+// that money does not count.
+func (b *Budget) room(req *engine.Request, held share, p *pass) (most bound, err error) {
 	prompt := b.least(req)
 	most.tokens = math.MaxInt32
 	if b.cfg.Tokens > 0 {
-		if most, err = b.byTokens(prompt); err != nil {
-			return most, false, err
+		if most, err = b.byTokens(prompt, held.tokens); err != nil {
+			return most, err
 		}
 	}
 	if b.cfg.Cost > 0 {
 		price, known := b.price(req.Model)
 		if !known {
-			unpriced = !b.warned[req.Model]
+			p.unpriced = p.unpriced || !b.warned[req.Model]
 			b.warned[req.Model] = true
-			return most, unpriced, nil
+			return most, nil
 		}
-		dear, err := b.byCost(price, prompt)
+		dear, err := b.byCost(price, prompt, held.cost)
 		if err != nil || dear.tokens < most.tokens {
-			return dear, false, err
+			return dear, err
 		}
 	}
-	return most, false, nil
+	return most, nil
 }
 
 // byTokens returns how long an answer to a prompt of at least so many tokens
 // may be.
-func (b *Budget) byTokens(prompt int) (bound, error) {
-	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens
+func (b *Budget) byTokens(prompt, held int) (bound, error) {
+	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens-held
 	switch {
 	case left <= 0:
 		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s", grouped(b.tokens), limit)
@@ -193,8 +201,8 @@ func (b *Budget) byTokens(prompt int) (bound, error) {
 }
 
 // byCost is the same for money.
-func (b *Budget) byCost(price Price, prompt int) (bound, error) {
-	limit, left := quoted(Cost, strconv.FormatFloat(b.cfg.Cost, 'f', -1, 64)), b.cfg.Cost-b.cost
+func (b *Budget) byCost(price Price, prompt int, held float64) (bound, error) {
+	limit, left := quoted(Cost, strconv.FormatFloat(b.cfg.Cost, 'f', -1, 64)), b.cfg.Cost-b.cost-held
 	input := price.Of(engine.Usage{Prompt: prompt, Cached: prompt}) // at least
 	n := price.affords(left-input, prompt)
 	switch {
@@ -241,15 +249,16 @@ func (b *Budget) price(model string) (Price, bool) {
 	return b.cfg.Price(model)
 }
 
-// spend counts what req took.
-func (b *Budget) spend(req *engine.Request, m *genai.GenerateContentResponseUsageMetadata) {
+// spend counts what req took, for which s was held.
+func (b *Budget) spend(req *engine.Request, s share, m *genai.GenerateContentResponseUsageMetadata) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.release(s)
 	if m == nil {
 		return
 	}
 	u := engine.Usage{Prompt: int(m.PromptTokenCount), Output: int(m.CandidatesTokenCount), Cached: int(m.CachedContentTokenCount),
 		Thoughts: int(m.ThoughtsTokenCount), ToolUse: int(m.ToolUsePromptTokenCount), Total: int(m.TotalTokenCount)}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if u.Total <= 0 {
 		u.Total = u.Prompt + u.Output + u.Thoughts + u.ToolUse
 	}
@@ -257,5 +266,7 @@ func (b *Budget) spend(req *engine.Request, m *genai.GenerateContentResponseUsag
 	if p, ok := b.price(req.Model); ok {
 		b.cost += p.Of(u)
 	}
+	b.longest = max(b.longest, u.Output+u.Thoughts)
+	b.short = max(b.short, u.Prompt+u.ToolUse-s.guess)
 	b.last = told{first: first(req), contents: len(req.Contents), prompt: max(0, u.Prompt)}
 }

@@ -11,6 +11,12 @@
 // leaves when they are too many, so that the engine closes the history as it
 // does for every consumer that leaves.
 //
+// # Side by side
+//
+// Requests that are made at once share what is left: each keeps what it may
+// take, and one that finds too little waits for the others. So many together
+// spend what one after the other would.
+//
 // # A limit that stops something is an error
 //
 // An answer that is complete when a limit is crossed is a success; only what

@@ -1,0 +1,156 @@
+package limit
+
+import (
+	"context"
+	"encoding/json"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// leastAnswer is how long an answer is taken to be at least, in tokens, however
+// short those before it were.
+const leastAnswer = 1000
+
+// A share is what a request that is under way is taken to need, as long as
+// nobody knows what it takes.
+type share struct {
+	guess  int // tokens of the prompt, by its weight
+	tokens int
+	cost   float64
+}
+
+// A pass lets a request be made.
+type pass struct {
+	bound    bound
+	share    share
+	unpriced bool // the user is to be told that money does not count
+}
+
+// admit waits until a request may be made, and keeps its share until
+// [Budget.spend] is called with the pass. Requests are let through in the
+// order in which they came.
+//
+// One that is alone has all that is left. Another one waits until what is left
+// covers its share beside those under way: so the sum goes beyond a limit by
+// what one request may, and by more only where answers that come at once are
+// far longer than all before.
+func (b *Budget) admit(ctx context.Context, req *engine.Request) (p pass, err error) {
+	select {
+	case b.gate <- struct{}{}:
+		defer func() { <-b.gate }()
+	case <-ctx.Done():
+		return p, ctx.Err()
+	}
+	for {
+		freed, admitted, err := b.try(req, &p)
+		if admitted || err != nil {
+			return p, err
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return p, ctx.Err()
+		}
+	}
+}
+
+// try admits a request if there is enough for it now. Else freed tells when
+// there is more. The error says why it is not made at all.
+func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admitted bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.bound, err = b.room(req, share{}, p); err != nil {
+		return nil, false, err
+	}
+	p.share = b.share(req)
+	if b.open > 0 {
+		if !b.covers(p.share) {
+			return b.freed, false, nil
+		}
+		if p.bound, err = b.room(req, b.held, p); err != nil {
+			return b.freed, false, nil // those under way leave nothing
+		}
+	}
+	b.open++
+	b.held.tokens += p.share.tokens
+	b.held.cost += p.share.cost
+	return nil, true, nil
+}
+
+// share returns what req is taken to need: its prompt, with as much as one was
+// ever guessed too short, and an answer twice as long as the longest so far.
+// Before there is one, it may be as long as any.
+func (b *Budget) share(req *engine.Request) share {
+	answer := largest
+	if b.longest > 0 {
+		answer = max(leastAnswer, 2*b.longest)
+	}
+	if req.Config != nil && req.Config.MaxOutputTokens > 0 {
+		answer = min(answer, int(req.Config.MaxOutputTokens))
+	}
+	guess := weight(req)
+	prompt := max(b.least(req), guess+b.short)
+	s := share{guess: guess, tokens: prompt + answer}
+	if p, ok := b.price(req.Model); ok {
+		s.cost = p.Of(engine.Usage{Prompt: prompt, Output: answer})
+	}
+	return s
+}
+
+// covers reports whether what is left is enough for s, beside the shares of
+// the requests under way.
+func (b *Budget) covers(s share) bool {
+	return (b.cfg.Tokens <= 0 || b.tokens+b.held.tokens+s.tokens <= b.cfg.Tokens) &&
+		(b.cfg.Cost <= 0 || s.cost == 0 || b.cost+b.held.cost+s.cost <= b.cfg.Cost)
+}
+
+// release gives back the share of a request that is over.
+func (b *Budget) release(s share) {
+	b.open--
+	b.held.tokens -= s.tokens
+	b.held.cost -= s.cost
+	if b.open == 0 {
+		b.held = share{} // and nothing of what sums of fractions leave
+	}
+	close(b.freed)
+	b.freed = make(chan struct{})
+}
+
+// weight guesses how many tokens the prompt of req takes: one for four bytes
+// of text, as the API says of English.
+func weight(req *engine.Request) int {
+	n := 0
+	for _, c := range req.Contents {
+		n += heavy(c)
+	}
+	if req.Config != nil {
+		n += heavy(req.Config.SystemInstruction)
+		if b, err := json.Marshal(req.Config.Tools); err == nil {
+			n += len(b)
+		}
+	}
+	return n / 4
+}
+
+// heavy returns about how many bytes of text c is worth.
+func heavy(c *genai.Content) (n int) {
+	const blob = 12000 // of an image; what else there is takes more, or less
+	if c == nil {
+		return 0
+	}
+	for _, p := range c.Parts {
+		switch {
+		case p == nil:
+		case p.InlineData != nil, p.FileData != nil:
+			n += blob
+		case p.FunctionCall != nil || p.FunctionResponse != nil:
+			b, _ := json.Marshal(p) // what can't be encoded is refused later
+			n += len(b)
+		default:
+			n += len(p.Text)
+		}
+	}
+	return n
+}
