@@ -13,7 +13,8 @@ type Problem struct {
 	Key     string
 	Message string // one line, which names the key
 
-	path []string
+	path  []string
+	unfit bool // it is about the value, not the key
 }
 
 // A checker looks for keys that are none and values of the wrong type.
@@ -52,13 +53,11 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	case n.key != nil && !(holds && n.key.is(isObject)):
 		out, err := n.key.named(path).coerce(v)
 		if err != nil {
-			c.wrong(path, err.Error())
-			return nil, false
+			return nil, c.unfit(path, err)
 		}
 		return out, true
 	case !holds:
-		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
-		return nil, false
+		return nil, c.unfit(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v))
 	}
 	out := make(map[string]any, len(tree))
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
@@ -98,6 +97,13 @@ func (k Key) named(path []string) Key {
 
 func (c *checker) wrong(path []string, message string) {
 	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path})
+}
+
+// unfit says that a value is of the wrong type, and returns false.
+func (c *checker) unfit(path []string, err error) bool {
+	c.wrong(path, err.Error())
+	c.problems[len(c.problems)-1].unfit = true
+	return false
 }
 
 // unknown says that there is no such key, and which one comes nearest.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -9,12 +10,17 @@ import (
 type Confinement struct {
 	Word string // [On], [Off] or the name of what confines; "" if nothing is said
 	By   string // who says so, for a message
+	File string // the file of settings that says so, if it is one
 	Firm bool   // whoever runs gemline can't switch it off
 
 	Image   string   // for a container; "" if none is named
 	Paths   []string // that commands may write to, too, as they stand in the files
 	Network bool     // commands reach the network
 }
+
+// A ConfinementError is what a file says about how commands are confined and
+// nobody can make sense of. It is one line long.
+type ConfinementError struct{ FileError }
 
 // What a Confinement may say beside a name.
 const (
@@ -24,17 +30,20 @@ const (
 
 // Confinement returns what the command line, else the environment, else the
 // files say. Of these, own are those without the project's, which may switch
-// it on and not choose. The error is a [ForbiddenError].
+// it on and not choose. What can't be understood counts for nothing only if what
+// is stronger says more than on or off. The error is a [ForbiddenError] or a
+// [ConfinementError].
 func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (string, bool)) (Confinement, error) {
 	c := own.filed()
 	c.Firm = s.ToolSandboxing
 	p := s.filed()
 	if p.Word == On && (c.Word == "" || c.Word == Off) {
-		c.Word, c.By = On, "the project's tools.sandbox"
+		c.Word, c.By, c.File = On, "the project's tools.sandbox", p.File
 	}
 	if s.ToolSandboxing && (c.Word == "" || c.Word == Off) {
-		c.Word, c.By = On, "security.toolSandboxing"
+		c.Word, c.By, c.File = On, "security.toolSandboxing", ""
 	}
+	clear := false
 	named := c.Word // to switch it on leaves a choice as it is
 	said, _ := lookup("GEMINI_SANDBOX")
 	for _, say := range []struct{ word, by string }{
@@ -48,8 +57,14 @@ func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (str
 		if word == On && named != "" && named != Off {
 			word = named
 		}
-		if c.Word, c.By = word, say.by; word != Off {
+		clear = clear || switched(say.word) != On
+		if c.Word, c.By, c.File = word, say.by, ""; word != Off {
 			named = word
+		}
+	}
+	for _, m := range s.misread {
+		if !clear || c.Word == Off && m.firm {
+			return c, &m.err
 		}
 	}
 	if c.Word == Off && c.Firm {
@@ -66,6 +81,40 @@ func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (str
 	return c, nil
 }
 
+// A misreading is a value that can't be understood.
+type misreading struct {
+	err  ConfinementError
+	firm bool // it may have been to insist
+}
+
+// misread returns what layers say about how commands are confined and nobody
+// can make sense of.
+func misread(layers []Layer) (all []misreading) {
+	for _, l := range layers {
+		for _, p := range l.Problems {
+			firm := p.Key == "security.toolSandboxing"
+			if p.unfit && (firm || slices.Contains([]string{"tools.sandbox", "tools.sandbox.enabled", "tools.sandbox.command"}, p.Key)) {
+				all = append(all, misreading{ConfinementError{FileError{Path: l.Path, Message: p.Message}}, firm})
+			}
+		}
+	}
+	return all
+}
+
+// confiner returns the file that names what confines commands, or else
+// switches it on or off.
+func confiner(layers []Layer) (path string) {
+	names := false
+	for _, l := range layers {
+		v, ok := at(l.tree, []string{"tools", "sandbox"})
+		object, is := v.(map[string]any)
+		if _, named := object["command"]; ok && (named || !is || !names) {
+			path, names = l.Path, named || !is
+		}
+	}
+	return path
+}
+
 // switched returns a word as a Confinement has it.
 func switched(word string) string {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
@@ -79,7 +128,7 @@ func switched(word string) string {
 
 // filed returns what tools.sandbox says.
 func (s *Settings) filed() Confinement {
-	c := Confinement{By: "tools.sandbox in the settings"}
+	c := Confinement{By: "tools.sandbox in the settings", File: s.confiner}
 	tools, _ := s.Merged["tools"].(map[string]any)
 	switch v := tools["sandbox"].(type) {
 	case bool:
@@ -109,11 +158,15 @@ func (s *Settings) filed() Confinement {
 // confined takes from a project's settings what would loosen how commands are
 // confined: a project may switch it on, and the network off.
 func (c *checker) confined(tools map[string]any) {
-	if _, is := tools["sandbox"].(string); is {
-		if tools["sandbox"] = switched(tools["sandbox"].(string)); tools["sandbox"] == On {
+	if word, is := tools["sandbox"].(string); is {
+		switch switched(word) {
+		case On:
 			tools["sandbox"] = true
-		} else {
+		case Off, "":
 			tools["sandbox"] = false
+		default:
+			tools["sandbox"] = true
+			c.wrong([]string{"tools", "sandbox"}, "tools.sandbox: a project can only switch it on; what confines commands is chosen elsewhere")
 		}
 	}
 	c.only(tools, true, "tools", "sandbox")

@@ -47,6 +47,7 @@ func TestConfinement(t *testing.T) {
 		{name: "nor off by a name", user: `{"tools":{"sandbox":"docker"}}`, project: `{"tools":{"sandbox":"none","sandboxAllowedPaths":["/"]}}`, want: Confinement{Word: "docker", By: inFiles}},
 		{name: "nor have the network", project: `{"tools":{"sandboxNetworkAccess":true}}`, want: Confinement{}},
 		{name: "but take it", user: `{"tools":{"sandboxNetworkAccess":true}}`, project: `{"tools":{"sandboxNetworkAccess":false}}`, want: Confinement{}},
+		{name: "a project that chooses only switches it on", user: `{"tools":{"sandbox":false}}`, project: `{"tools":{"sandbox":"docker"}}`, want: Confinement{Word: On, By: inProject}},
 		{name: "a project insists", project: `{"security":{"toolSandboxing":true}}`, want: Confinement{Word: On, By: "security.toolSandboxing", Firm: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,9 +55,14 @@ func TestConfinement(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			file := map[string]string{inFiles: "user", inProject: "project"}[got.By]
 			if test.want.By == "" {
 				got.By = ""
 			}
+			if test.want.Word != "" && file != filepath.Base(filepath.Dir(filepath.Dir(got.File))) && got.File+file != "" {
+				t.Errorf("said in %q", got.File)
+			}
+			got.File = ""
 			if len(got.Paths) == 0 {
 				got.Paths = nil
 			}
@@ -73,6 +79,53 @@ func TestConfinement(t *testing.T) {
 	}
 }
 
+// What is not understood is no leave to do without: it is refused, unless what
+// is stronger makes up for it.
+func TestConfinementMisread(t *testing.T) {
+	const sandbox, insists = "tools.sandbox must be true or false or a string or an object, not ", `security.toolSandboxing must be true or false, not "on"`
+	for _, test := range []struct {
+		name, user, project string
+		args                []string
+		env                 string
+		want                string // begins the message behind the path; "" if it is taken
+		file                string
+	}{
+		{name: "a number", user: `{"tools":{"sandbox":5}}`, want: sandbox + "5", file: "user"},
+		{name: "a list", user: `{"tools":{"sandbox":["docker"]}}`, want: sandbox + "a list", file: "user"},
+		{name: "nothing", user: `{"tools":{"sandbox":null}}`, want: sandbox + "null", file: "user"},
+		{name: "an older name", user: `{"sandbox":5}`, want: sandbox + "5", file: "user"},
+		{name: "a switch", user: `{"tools":{"sandbox":{"enabled":"on"}}}`, want: `tools.sandbox.enabled must be true or false, not "on"`, file: "user"},
+		{name: "a command", user: `{"tools":{"sandbox":{"command":["docker"]}}}`, want: `tools.sandbox.command must be a string, not a list`, file: "user"},
+		{name: "a command beside a switch", user: `{"tools":{"sandbox":{"enabled":true,"command":1}}}`, want: `tools.sandbox.command must be a string, not 1`, file: "user"},
+		{name: "insistence", user: `{"security":{"toolSandboxing":"on"}}`, want: insists, file: "user"},
+		{name: "of a project", project: `{"security":{"toolSandboxing":"on"}}`, want: insists, file: "project"},
+		{name: "of a project's choice", user: `{"tools":{"sandbox":true}}`, project: `{"tools":{"sandbox":5}}`, want: sandbox + "5", file: "project"},
+		{name: "with -s, which leaves the choice to the files", user: `{"tools":{"sandbox":5}}`, args: []string{"-s"}, want: sandbox + "5", file: "user"},
+		{name: "insistence against a flag", user: `{"security":{"toolSandboxing":"on"}}`, args: []string{"--sandbox=off"}, want: insists, file: "user"},
+
+		{name: "a flag that names one", user: `{"tools":{"sandbox":5},"security":{"toolSandboxing":"on"}}`, args: []string{"--sandbox=docker"}},
+		{name: "a flag that does without", user: `{"tools":{"sandbox":5}}`, args: []string{"--sandbox=off"}},
+		{name: "a variable that names one", user: `{"tools":{"sandbox":5}}`, env: "GEMINI_SANDBOX=docker"},
+		{name: "a name that is none", user: `{"tools":{"sandbox":{"enbled":true}}}`},
+		{name: "words for a switch", user: `{"tools":{"sandbox":{"enabled":"true"}},"security":{"toolSandboxing":"true"}}`},
+		{name: "what is no choice", user: `{"tools":{"sandbox":{"image":5,"networkAccess":"perhaps"}}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := confinementOf(t, test.user, test.project, test.args, []string{test.env})
+			wrong := (*ConfinementError)(nil)
+			if !errors.As(err, &wrong) {
+				if test.want != "" || err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if wrong.Message != test.want || filepath.Base(filepath.Dir(filepath.Dir(wrong.Path))) != test.file {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func confinementOf(t *testing.T, user, project string, args, env []string) (Confinement, error) {
 	t.Helper()
 	lookup := func(name string) (string, bool) {
@@ -84,8 +137,9 @@ func confinementOf(t *testing.T, user, project string, args, env []string) (Conf
 	}
 	var sources []Source
 	for scope, text := range map[Scope]string{User: user, Workspace: project} {
-		path := filepath.Join(t.TempDir(), ".gemini", "settings.json")
-		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		name := map[Scope]string{User: "user", Workspace: "project"}[scope]
+		path := filepath.Join(t.TempDir(), name, ".gemini", "settings.json")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -79,6 +79,9 @@ type Settings struct {
 	// Merged is everything that the files say, for what needs whole objects,
 	// such as mcpServers and hooks. It is not to be changed.
 	Merged map[string]any
+
+	confiner string       // the file that says what confines commands
+	misread  []misreading // what files say about it that can't be understood
 }
 
 // Labels returns what ui.labels says: words by the labels that they stand for.

@@ -128,13 +128,15 @@ func (s *session) instruct() error {
 
 // govern says what is allowed.
 func (s *session) govern() (err error) {
+	p, err := s.enclosure() // before the warnings, since what is wrong may be refused
 	for _, w := range s.warnings {
 		s.notify(w)
 	}
 	s.confine()
-	if err := s.enclose(); err != nil {
+	if err != nil {
 		return err
 	}
+	s.enclose(p)
 	s.policy, err = s.rules(!s.answered())
 	return err
 }

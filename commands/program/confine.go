@@ -2,11 +2,13 @@ package program
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -48,21 +50,14 @@ func (p *pen) state() sandbox.State {
 	return p.sandbox.State()
 }
 
-// enclose finds out what confines commands. Where that was asked for and can't
-// be had there is an error; where it is the default, commands run with what
-// there is of it.
-func (s *session) enclose() error {
-	p, err := s.enclosure()
-	if err != nil {
-		return err
-	}
+// enclose has commands confined by p.
+func (s *session) enclose(p *pen) {
 	s.pen = p
 	s.teller(p)
 	s.leave(p)
 	if p.sandbox == nil { // else that is asked when there is a command, which takes a moment
 		p.tell()
 	}
-	return nil
 }
 
 // teller has p say once, if commands are not held in full.
@@ -80,9 +75,15 @@ func (s *session) teller(p *pen) {
 	})
 }
 
-// enclosure decides.
+// enclosure finds out what confines commands. Where that was asked for and
+// can't be had there is an error; where it is the default, commands run with
+// what there is of it.
 func (s *session) enclosure() (*pen, error) {
 	c, err := s.settings.Confinement(s.own, s.flags, s.lookup)
+	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
+		s.warnings = slices.DeleteFunc(s.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
+		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME goes by no setting"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,11 @@ func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbo
 	if runtime.GOOS == "linux" {
 		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	}
-	choice := sandbox.Choice{Word: c.Word, By: c.By, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Image: c.Image}
+	by := c.By
+	if c.File != "" {
+		by = "tools.sandbox in " + settings.EscapeLine(c.File)
+	}
+	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Image: c.Image}
 	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
 		choice.Seatbelt = append(choice.Seatbelt, s.paths.Workspace())
 	}
