@@ -107,6 +107,64 @@ func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
 	return cmd, bufio.NewReader(ours)
 }
 
+// TestDeaf sends the group of a command that ignores them all signals that end
+// or stop a program: it goes on, and its end is told.
+func TestDeaf(t *testing.T) {
+	signals := []syscall.Signal{34, 64} // the first and the last that have no name
+	for sig := syscall.Signal(1); sig < 32; sig++ {
+		switch sig {
+		case syscall.SIGKILL, syscall.SIGSTOP: // nobody can ignore them
+		case syscall.SIGILL, syscall.SIGTRAP, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV: // they tell of faults
+		default:
+			signals = append(signals, sig)
+		}
+	}
+	ways(t, func(t *testing.T, k *Kernel) {
+		cmd, out := start(t, k, `trap '' {1..3} 6 {12..17} {20..31} 10 34 64; echo ready; until test -e over; do :; done; exit 7`)
+		readLine(t, out)
+		for _, sig := range signals {
+			if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
+				t.Fatalf("at %v: %v", sig, err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(cmd.Dir, "over"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNobodyReads has a command end when there is something to say, and nobody
+// to read it: it ends as it would have.
+func TestNobodyReads(t *testing.T) {
+	ways(t, func(t *testing.T, k *Kernel) {
+		dir := t.TempDir()
+		cmd := exec.Command("bash", "-c", "--", "git init -q sub && echo 'exit 0' >sub/.git/hooks/pre-commit; exit 3")
+		cmd.Dir = dir
+		release, err := k.Confine(cmd, Profile{Root: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours.Close()
+		cmd.Stderr = theirs
+		err = cmd.Run()
+		theirs.Close()
+		if cmd.ProcessState.ExitCode() != 3 {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "sub", ".git")); err == nil {
+			t.Error("there was nothing to say")
+		}
+	})
+}
+
 func readLine(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	line, err := r.ReadString('\n')

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -80,17 +79,6 @@ type outerStage struct {
 	signal   syscall.Signal // what ended it, if not 0
 	left     bool           // it left processes
 	problems []string
-}
-
-// deaf makes the process go on whatever it is told: what ends its group is for
-// the command, and it ends as the command does.
-func deaf() {
-	c := make(chan os.Signal, 1)
-	signal.Notify(c)
-	go func() {
-		for range c {
-		}
-	}()
 }
 
 func (o *outerStage) run(args []string) int {
@@ -274,7 +262,30 @@ func (o *outerStage) say(text string) {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
 	}
-	fmt.Fprintf(o.stderr, "gemline: sandbox: %s\n", b.String())
+	put(o.stderr, "gemline: sandbox: "+b.String()+"\n")
+}
+
+// put writes text to f. Where nobody reads it that is no reason to die, as it
+// would be for the runtime if f is standard error.
+func put(f *os.File, text string) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	conn.Control(func(fd uintptr) {
+		for rest := []byte(text); len(rest) > 0; {
+			n, err := unix.Write(int(fd), rest)
+			switch {
+			case errors.Is(err, unix.EAGAIN): // it need not be a file that waits
+				unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
+			case errors.Is(err, unix.EINTR):
+			case err != nil:
+				return
+			default:
+				rest = rest[n:]
+			}
+		}
+	})
 }
 
 // end ends this process as the command ended.
@@ -289,7 +300,6 @@ func (o *outerStage) end() int {
 		return o.code
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // it is not this program that has a fault
-	signal.Reset(o.signal)
 	dieOf(o.signal)
 	return 128 + int(o.signal)
 }

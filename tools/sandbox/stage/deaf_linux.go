@@ -1,0 +1,60 @@
+package stage
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// nothing is the address of a handler of signals that does nothing.
+var nothing uintptr
+
+// A sigaction is what the kernel knows of a signal.
+type sigaction struct {
+	handler, flags, restorer uintptr
+	mask                     uint64
+}
+
+// Handlers that are none.
+const (
+	byDefault = 0 // SIG_DFL
+	ignored   = 1 // SIG_IGN
+)
+
+// deaf makes the process go on whatever it is told: what ends its group is for
+// the command, and it ends as the command does. The programs it starts hear
+// what it does not, since they do not inherit a handler. What was ignored stays
+// so, here and there.
+//
+// signal.Notify would do, but it takes each of the 64 signals from thread to
+// thread, most of a millisecond in all. The runtime keeps the signals by which
+// it works, and those that tell of faults of its own.
+func deaf() {
+	var ours sigaction // how the runtime takes signals, but with our handler
+	for sig := unix.Signal(1); sig <= 64; sig++ {
+		switch sig {
+		case unix.SIGILL, unix.SIGTRAP, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGPROF, unix.SIGURG:
+			continue
+		}
+		action := setAction(sig, nil)
+		if action.handler == byDefault || action.handler == ignored {
+			continue
+		}
+		action.handler = nothing
+		setAction(sig, &action)
+		ours = action
+	}
+	for _, sig := range []unix.Signal{unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 34} { // the runtime leaves them to the kernel
+		if ours.handler == nothing && setAction(sig, nil).handler == byDefault {
+			setAction(sig, &ours)
+		}
+	}
+}
+
+// setAction sets what happens at a signal, unless to is nil, and returns what
+// happened until now. There is nothing to do about an error: SIGKILL and
+// SIGSTOP can't be set.
+func setAction(sig unix.Signal, to *sigaction) (was sigaction) {
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(&was)), unsafe.Sizeof(was.mask), 0, 0)
+	return was
+}
