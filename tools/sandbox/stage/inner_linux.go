@@ -155,7 +155,7 @@ func (in *innerStage) spawn() (int, error) {
 // bury waits for all processes of the namespace. When the command is over it
 // says how.
 func (in *innerStage) bury(pid int) {
-	over := pid == 0
+	over, looked := pid == 0, false
 	for {
 		var ws syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &ws, 0, nil)
@@ -163,7 +163,9 @@ func (in *innerStage) bury(pid int) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil: // nobody is left
-			in.look(true)
+			if !looked {
+				in.look(true)
+			}
 			return
 		case got != pid || over:
 			continue
@@ -174,7 +176,8 @@ func (in *innerStage) bury(pid int) {
 			end()
 			alive = false
 		}
-		for _, p := range in.look(!alive) {
+		looked = !alive
+		for _, p := range in.look(looked) {
 			in.say("problem", p)
 		}
 		if ws.Signaled() {

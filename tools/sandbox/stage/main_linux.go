@@ -119,12 +119,12 @@ func (o *outerStage) run(args []string) int {
 // start starts the second stage. What it says comes from status; it takes the
 // end of alive for the death of this process.
 func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err error) {
-	status, theirs, err := os.Pipe()
+	status, theirs, err := pipe()
 	if err != nil {
 		return 0, nil, nil, err
 	}
 	defer theirs.Close()
-	life, alive, err := os.Pipe()
+	life, alive, err := pipe()
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -148,6 +148,16 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 		return 0, nil, nil, &layerError{layer, err}
 	}
 	return pid, status, alive, nil
+}
+
+// pipe returns the ends of a pipe that is waited for in the kernel: os.Pipe
+// would start to poll files, for one that is read.
+func pipe() (r, w *os.File, err error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, os.NewSyscallError("pipe2", err)
+	}
+	return os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe"), nil
 }
 
 // A layerError is why a layer can't be put on.

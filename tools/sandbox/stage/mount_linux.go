@@ -170,6 +170,7 @@ func temporary(s *Spec) []string {
 // home, and what the Spec says.
 func (in *innerStage) visible() []string {
 	s := in.spec
+	private := temporary(s)
 	wanted := append([]string{s.Path}, s.ReadOnly...)
 	for _, kv := range os.Environ() {
 		switch name, value, _ := strings.Cut(kv, "="); name {
@@ -183,7 +184,7 @@ func (in *innerStage) visible() []string {
 	for _, path := range wanted {
 		real, err := filepath.EvalSymlinks(path)
 		below := func(dir string) bool { return real != dir && within(real, dir) }
-		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(temporary(s), below) {
+		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue
 		}
 		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}), func(dir string) bool { return dir != "" && within(real, dir) }) {
@@ -436,8 +437,10 @@ func (in *innerStage) environment() []string {
 	env := os.Environ()
 	s := in.spec
 	temp := s.Temp
-	if s.has(Namespaces) && len(temporary(s)) > 0 {
-		temp = temporary(s)[0]
+	if s.has(Namespaces) {
+		if private := temporary(s); len(private) > 0 {
+			temp = private[0]
+		}
 	}
 	if temp == "" {
 		return env
