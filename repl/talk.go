@@ -95,8 +95,10 @@ func (t *Talk) Run(ctx context.Context, in Init) error {
 	}
 }
 
-// verdict returns the error of a conversation whose input has ended.
+// verdict returns the error of a conversation whose input has ended. If it
+// ended in a panic, that goes on here, behind the results of all messages.
 func (t *Talk) verdict() error {
+	t.inbox.raise()
 	switch {
 	case t.last != nil:
 		return t.last

@@ -3,7 +3,9 @@ package repl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"sync/atomic"
 
 	"gemline/repl/protocol"
@@ -23,6 +25,23 @@ var errFull = errors.New("too much is waiting; send less before you read the res
 // An inbox reads lines whether or not anybody has time for them.
 type inbox struct {
 	messages, bytes atomic.Int64 // of lines that are not done
+	fallen          atomic.Pointer[string]
+}
+
+// catch is deferred by the goroutines of the inbox. A panic is the end of the
+// lines, and is kept for [inbox.raise].
+func (b *inbox) catch() {
+	if v := recover(); v != nil {
+		text := fmt.Sprintf("%v\n%s", v, debug.Stack())
+		b.fallen.CompareAndSwap(nil, &text)
+	}
+}
+
+// raise goes on with a panic, if there was one, where the caller can recover.
+func (b *inbox) raise() {
+	if text := b.fallen.Load(); text != nil {
+		panic(*text)
+	}
 }
 
 // open returns the lines of r, in order. The channel is closed behind the last
@@ -32,6 +51,7 @@ func (b *inbox) open(ctx context.Context, r io.Reader) <-chan protocol.Line {
 	in, out := make(chan protocol.Line), make(chan protocol.Line)
 	go func() {
 		defer close(in)
+		defer b.catch()
 		for l := range protocol.Lines(r) {
 			select {
 			case in <- l:
@@ -42,6 +62,7 @@ func (b *inbox) open(ctx context.Context, r io.Reader) <-chan protocol.Line {
 	}()
 	go func() {
 		defer close(out)
+		defer b.catch()
 		var held []protocol.Line
 		for source := in; source != nil || len(held) > 0; {
 			var sink chan protocol.Line

@@ -262,3 +262,40 @@ func TestInboxBounds(t *testing.T) {
 		t.Errorf("%d bytes, %d messages are left", b.bytes.Load(), b.messages.Load())
 	}
 }
+
+// fallsBehind reads what it has, and then panics.
+type fallsBehind struct{ io.Reader }
+
+func (f fallsBehind) Read(b []byte) (int, error) {
+	n, err := f.Reader.Read(b)
+	if err == io.EOF {
+		panic("oh no")
+	}
+	return n, err
+}
+
+// A panic of whoever reads comes to whoever called Run, who can write the last
+// record, behind the results of all messages that were read.
+func TestReaderFalls(t *testing.T) {
+	for _, sent := range []int{0, 1, 3} {
+		out := &writes{}
+		b := newBench("stream-json", func(r *Report) { r.Out = out })
+		in := strings.Repeat(`{"type":"user","content":"hi"}`+"\n", sent)
+		talk := &Talk{In: fallsBehind{strings.NewReader(in)}, Reporter: b.Reporter, Tally: b.tally, Now: b.clock,
+			Session: func() string { return "s-1" }, Outcome: func(err error) Outcome { return Outcome{Err: err} }, Nobody: &Headless{},
+			Expand: func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }}
+		replies := slices.Repeat([]enginetest.Reply{enginetest.Says("Hello.")}, sent)
+		talk.Engine = engine.New(engine.Config{Model: "m", Generator: enginetest.NewScript(replies...), Tools: engine.Tools{}, Policy: policy.New(policy.Default), Approver: talk}).Run
+		fallen := func() (v any) {
+			defer func() { v = recover() }()
+			t.Errorf("it returns %v", talk.Run(t.Context(), Init{Model: "m"}))
+			return nil
+		}()
+		if text, _ := fallen.(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "fallsBehind") {
+			t.Errorf("the panic is %v", fallen)
+		}
+		if all := strings.Join(*out, ""); strings.Count(all, `"type":"turn_result"`) != sent || strings.Contains(all, `"type":"result"`) {
+			t.Errorf("of %d messages: %s", sent, all)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"google.golang.org/genai"
 
@@ -159,11 +158,7 @@ func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error)
 // be looked up.
 func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.URL, err error) {
 	errs := make([]error, len(urls))
-	var wg sync.WaitGroup
-	for i, u := range urls {
-		wg.Go(func() { errs[i] = f.env.Web.Check(ctx, u) })
-	}
-	wg.Wait()
+	each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.env.Web.Check(ctx, urls[i]) })
 	for i, u := range urls {
 		switch b := (*web.Blocked)(nil); {
 		case errors.As(errs[i], &b):

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
@@ -73,24 +72,17 @@ func (f *fetch) locally(ctx context.Context, urls []*url.URL) (engine.Result, er
 func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	const most = 4
 	all := make([]source, len(urls))
-	slots := make(chan struct{}, most)
-	var wg sync.WaitGroup
-	for i, u := range urls {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			all[i] = source{url: u}
-			page, err := f.env.Web.Fetch(ctx, web.Raw(u))
-			if err == nil && page.Status >= 400 {
-				err = fmt.Errorf("the server says %d %s", page.Status, http.StatusText(page.Status))
-			}
-			if err == nil {
-				all[i].text, err = page.Text()
-			}
-			all[i].err = err
-		})
-	}
-	wg.Wait()
+	each(len(urls), most, func(i int) {
+		all[i] = source{url: urls[i]}
+		page, err := f.env.Web.Fetch(ctx, web.Raw(urls[i]))
+		if err == nil && page.Status >= 400 {
+			err = fmt.Errorf("the server says %d %s", page.Status, http.StatusText(page.Status))
+		}
+		if err == nil {
+			all[i].text, err = page.Text()
+		}
+		all[i].err = err
+	})
 	return all
 }
 

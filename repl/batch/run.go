@@ -138,7 +138,19 @@ const progress = 10 * time.Second
 // Run carries out the batch. It returns [ErrFailed] if that came to its end
 // with failures, and the error of ctx if it was stopped before: then what had
 // ended is printed, and a later Run of the same state does the rest.
+//
+// A panic of whoever reads or carries out items stops the batch in the same
+// way, and goes on here, where the caller can recover.
 func (r *Runner) Run(ctx context.Context) error {
+	err := r.begin(ctx)
+	if f := (*fall)(nil); errors.As(err, &f) {
+		panic(f.value)
+	}
+	return err
+}
+
+// begin waits for the first item, and carries out the batch.
+func (r *Runner) begin(ctx context.Context) error {
 	r.reading, r.open, r.Jobs = r.read(ctx), true, max(1, r.Jobs)
 	r.sums.failed, r.ready = map[string]int{}, map[int]entry{}
 	slow := time.NewTimer(patience)
@@ -224,6 +236,7 @@ type ending struct {
 	Item
 	entry
 	cut   bool  // it was stopped, and has not ended at all
+	fall  error // it was cut by a panic
 	spent error // it was not begun, as nothing is left to spend
 }
 
@@ -253,7 +266,9 @@ func (r *Runner) work(ctx context.Context, first read) error {
 				r.start(ctx, got.Item, done)
 			}
 		case e := <-done:
-			r.running--
+			if r.running--; e.fall != nil {
+				r.open, r.failure = false, e.fall
+			}
 			r.keep(e)
 		case <-tick.C:
 			r.progress()
@@ -272,33 +287,6 @@ func stopped(ctx context.Context, open bool) <-chan struct{} {
 	return ctx.Done()
 }
 
-// A read is an item that was read, or why there is none.
-type read struct {
-	Item
-	err error
-}
-
-// read reads the items as they are taken. A read that is under way when ctx is
-// done can't be stopped; it goes on until the input ends or is closed.
-func (r *Runner) read(ctx context.Context) <-chan read {
-	c := make(chan read)
-	in := NewReader(r.Source, r.Format)
-	go func() {
-		for {
-			it, err := in.Next()
-			select {
-			case c <- read{it, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return c
-}
-
 // start begins an item, or has it printed if it is done.
 func (r *Runner) start(ctx context.Context, it Item, done chan<- ending) {
 	e, known := r.known(it)
@@ -313,7 +301,16 @@ func (r *Runner) start(ctx context.Context, it Item, done chan<- ending) {
 		return
 	}
 	r.running++
-	go func() { done <- r.answer(ctx, it, e, nil) }()
+	go func() {
+		end := ending{Item: it, cut: true}
+		defer func() {
+			if v := recover(); v != nil {
+				end.fall = fallen(v)
+			}
+			done <- end
+		}()
+		end = r.answer(ctx, it, e, nil)
+	}()
 }
 
 // known returns what is known about an item, and whether that is enough. Of

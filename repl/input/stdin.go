@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,13 +60,20 @@ const patience = 2 * time.Second
 // way can't be stopped then; it goes on until r ends or is closed.
 func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string)) ([]byte, error) {
 	type outcome struct {
-		b   []byte
-		err error
+		b      []byte
+		err    error
+		fallen any // a panic, which goes on where the caller can recover
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		b, err := io.ReadAll(io.LimitReader(r, limit+1))
-		done <- outcome{b, err}
+		var o outcome
+		defer func() {
+			if v := recover(); v != nil {
+				o.fallen = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+			done <- o
+		}()
+		o.b, o.err = io.ReadAll(io.LimitReader(r, limit+1))
 	}()
 	slow := time.NewTimer(patience)
 	defer slow.Stop()
@@ -76,6 +84,9 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 		case <-slow.C:
 			say(notify, "waiting for standard input; use </dev/null or -n if there is none")
 		case o := <-done:
+			if o.fallen != nil {
+				panic(o.fallen)
+			}
 			if o.err != nil {
 				return nil, &Error{Message: "standard input: " + reason(o.err), Err: o.err}
 			}

@@ -203,3 +203,18 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+type fallingReader struct{}
+
+func (fallingReader) Read([]byte) (int, error) { panic("oh no") }
+
+// A panic of the reader comes to whoever called, who can tell it.
+func TestReadAllFalls(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "fallingReader") {
+			t.Errorf("the panic is %q", text)
+		}
+	}()
+	_, err := ReadAll(t.Context(), fallingReader{}, MaxStdin, nil)
+	t.Error("it returns ", err)
+}

@@ -1,0 +1,67 @@
+package batch
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"gemline/repl"
+)
+
+// falls reads what it has, and then panics.
+type falls struct{ io.Reader }
+
+func (f falls) Read(b []byte) (int, error) {
+	n, err := f.Reader.Read(b)
+	if err == io.EOF {
+		panic("oh no")
+	}
+	return n, err
+}
+
+// A panic comes to whoever called, who can write the last record, when what
+// was at work is over and kept: the next run does the rest.
+func TestFalls(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		set            func(*Runner)
+		printed, asked int // of three items, and by the next run
+	}{
+		{"the reader", func(r *Runner) { r.Source.Reader = falls{r.Source.Reader} }, 2, 1},
+		{"the reader, at once", func(r *Runner) { r.Source.Reader = falls{strings.NewReader("")} }, 0, 3},
+		{"what an item demands", func(r *Runner) {
+			r.Demand = func(it Item) (*repl.Demand, error) {
+				if it.Index == 1 {
+					panic("oh no")
+				}
+				return nil, nil
+			}
+		}, 1, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			r, out, _ := newRunner(prompts("one", "two", "three"))
+			r.StateDir = dir
+			test.set(r)
+			fallen := func() (v any) {
+				defer func() { v = recover() }()
+				t.Errorf("it returns %v", r.Run(t.Context()))
+				return nil
+			}()
+			if text, _ := fallen.(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "run_test.go") {
+				t.Errorf("the panic is %v", fallen)
+			}
+			if all := show(t, out); len(all) != test.printed {
+				t.Errorf("printed are %+v", all)
+			}
+			asked := 0
+			r, out, _ = newRunner(prompts("one", "two", "three"))
+			r.StateDir = dir
+			r.Ask = func(ctx context.Context, turn Turn) error { asked++; return echo(ctx, turn) }
+			if err := r.Run(t.Context()); err != nil || asked != test.asked || len(show(t, out)) != 3 {
+				t.Errorf("%v, asked %d, %+v", err, asked, show(t, out))
+			}
+		})
+	}
+}
