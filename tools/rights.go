@@ -191,6 +191,7 @@ func (env Env) confined(r engine.Rights) shell.Settings {
 	}
 	p := env.profile(r)
 	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
+	s.Keeps = sandbox.Keeps
 	return s
 }
 

@@ -34,6 +34,10 @@ type Settings struct {
 	// from running.
 	Confine func(*exec.Cmd) (release func(), err error)
 
+	// Keeps, if not nil, reports whether a process is none of the command's
+	// but what confines it, and ends when nothing is left of it.
+	Keeps func(pid int) bool
+
 	Pager string // what PAGER says, "cat" if empty
 	NotCI bool   // CI is left alone
 

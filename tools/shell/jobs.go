@@ -111,8 +111,8 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 }
 
 // adopt takes over what p has left running, and returns the numbers of its
-// processes. It returns none if there is nothing, or if Jobs is closed; then
-// all have been ended. So far p's output went to out.
+// processes. It returns none if there is nothing but what is about to end, or if
+// Jobs is closed; then all have been ended. So far p's output went to out.
 func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -121,11 +121,17 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 		p.group.kill()
 		return nil
 	}
+	all := pids
+	if p.keeps != nil {
+		if pids = slices.DeleteFunc(slices.Clone(all), p.keeps); len(pids) == 0 {
+			return nil
+		}
+	}
 	rest := newCapture(maxEarly, false, nil)
 	rest.strip, rest.redraw = out.strip, out.redraw
 	out.redraw = nil
 	q := &process{cmd: p.cmd, group: p.group, output: p.output, exited: p.exited, drained: make(chan struct{})}
-	js.keep(&job{p: q, command: command, pids: append(pids, p.group.leader), adopted: true, out: rest},
+	js.keep(&job{p: q, command: command, pids: slices.Concat(pids, all, []int{p.group.leader}), adopted: true, out: rest},
 		[]byte(out.kept.text()))
 	if p.held {
 		p.output.SetReadDeadline(time.Time{})

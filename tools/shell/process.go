@@ -17,7 +17,8 @@ type process struct {
 	group  *group
 	output *os.File // what the command writes to, our end
 
-	terminal bool // it writes to a terminal
+	terminal bool           // it writes to a terminal
+	keeps    func(int) bool // tells what only confines the command; may be nil
 
 	take func([]byte) // is given the output, by the reading goroutine
 	done func()       // called when there is no more, may be nil
@@ -76,6 +77,7 @@ func spawn(c Command) (*process, error) {
 	return &process{
 		cmd:      cmd,
 		group:    &group{leader: cmd.Process.Pid, output: name},
+		keeps:    c.Settings.Keeps,
 		output:   ours,
 		terminal: tty,
 		exited:   make(chan struct{}),

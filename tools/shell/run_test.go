@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -331,6 +332,35 @@ func TestLeftBehindIsAdopted(t *testing.T) {
 				t.Errorf("listed after the end: %+v", list)
 			}
 		})
+	}
+}
+
+// What confines a command and waits for the last process is none of those that
+// it left, though it ends with them.
+func TestLeftBehindIsCounted(t *testing.T) {
+	js := NewJobs(filepath.Join(t.TempDir(), "logs"))
+	defer js.Close()
+	kept := 0
+	s := settings()
+	s.Keeps = func(pid int) bool {
+		if kept == 0 {
+			kept = pid
+		}
+		return pid == kept
+	}
+	o := Run(t.Context(), Command{Text: "sleep 50 & echo $!; sleep 50 & echo $!", Settings: s, Jobs: js})
+	pids := strings.Fields(o.Output)
+	if len(pids) != 2 || len(o.Background) != 1 || o.Background[0] == kept || !slices.Contains(pids, fmt.Sprint(o.Background[0])) {
+		t.Fatalf("kept %d: got %+v", kept, o)
+	}
+	if list := js.List(); len(list) != 1 || list[0].PID != o.Background[0] {
+		t.Errorf("listed: %+v", list)
+	}
+	if err := js.Stop(kept); err != nil { // it is known all the same
+		t.Error(err)
+	}
+	for _, pid := range pids {
+		dead(t, pid)
 	}
 }
 
