@@ -19,6 +19,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"gemline/tools/workspace"
 )
 
@@ -74,7 +75,7 @@ func grepSearch(env Env) engine.Tool {
 			if a.Total == 0 {
 				a.Total = maxMatches
 			}
-			g := &grep{args: a, ws: ws, ripgrep: env.Ripgrep}
+			g := &grep{args: a, ws: ws, secrets: env.Secrets, ripgrep: env.Ripgrep}
 			var err error
 			if g.query, err = a.query(); err != nil {
 				return engine.Call{}, err
@@ -170,6 +171,7 @@ func badPattern(pattern string, err error) error {
 type grep struct {
 	args    grepArgs
 	ws      *workspace.Workspace
+	secrets *redact.Redactor
 	query   workspace.Query
 	path    string
 	dir     bool
@@ -381,7 +383,7 @@ func (a grepArgs) around(n int) (before, after int) {
 // lines writes the matches in one file, with the lines around them.
 func (g *grep) lines(text *strings.Builder, matches []workspace.Match, before, after int) {
 	put := func(n int, mark, line string) {
-		line, cut := shorten(strings.ToValidUTF8(line, "\ufffd"), maxLineChars)
+		line, cut := shorten(g.secrets.Known(strings.ToValidUTF8(line, "\ufffd")), maxLineChars)
 		if cut {
 			line += cutMark
 		}

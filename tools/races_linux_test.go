@@ -123,7 +123,7 @@ func TestRaces(t *testing.T) {
 		}
 	}
 	jobs["@path"] = func(p place, _ int) (string, error) {
-		parts, _, err := ReadMany(t.Context(), p.env.Workspace, []string{p.dir, p.path("sub"), p.path("link"), p.path("file")}, nil)
+		parts, _, err := ReadMany(t.Context(), p.env.Workspace, nil, []string{p.dir, p.path("sub"), p.path("link"), p.path("file")}, nil)
 		var all strings.Builder
 		for _, part := range parts {
 			all.WriteString(part.Text)

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"gemline/tools/workspace"
 )
 
@@ -61,7 +62,7 @@ func readFile(env Env) engine.Tool {
 			return engine.Call{
 				Intent: engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(), Paths: []string{path}},
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
-					return read(ws, path, a.Start, a.End)
+					return env.read(path, a.Start, a.End)
 				},
 			}, nil
 		})
@@ -85,8 +86,9 @@ func (a readFileArgs) lines() string {
 
 // read reads the file at path: the lines from start to end of a text, where 0
 // means no limit but the usual one, or all of an image and the like.
-func read(ws *workspace.Workspace, path string, start, end int) (engine.Result, error) {
-	c, err := load(ws, path)
+func (env Env) read(path string, start, end int) (engine.Result, error) {
+	ws := env.Workspace
+	c, err := load(ws, env.Secrets, path)
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -115,15 +117,18 @@ func read(ws *workspace.Workspace, path string, start, end int) (engine.Result, 
 	return r, nil
 }
 
-// A content is what a file holds: a text, or media, or what is said instead.
+// A content is what a file holds: a text, with line feeds at the ends of lines,
+// or media, or what is said instead.
 type content struct {
 	text             string
 	media            *genai.Part
 	instead, display string
 }
 
-// load reads the file at path. Its error is a [*engine.CallError].
-func load(ws *workspace.Workspace, path string) (content, error) {
+// load reads the file at path, without the secrets that are known: they have to
+// be out before a line is cut, or some lines are left out. Its error is a
+// [*engine.CallError].
+func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (content, error) {
 	b, _, err := ws.ReadBytes(path, workspace.MaxFile)
 	if err != nil {
 		return content{}, unread(path, err)
@@ -149,7 +154,7 @@ func load(ws *workspace.Workspace, path string) (content, error) {
 	case err != nil:
 		return content{instead: "Cannot display content of binary file: " + rel, display: "Skipped binary file: " + rel}, nil
 	}
-	return content{text: text}, nil
+	return content{text: secrets.Known(strings.ReplaceAll(text, "\r\n", "\n"))}, nil
 }
 
 // audible reports whether the API takes sounds of this type.
@@ -204,7 +209,6 @@ type view struct {
 
 // look returns the lines of text from start to end; 0 means no wish.
 func look(text string, start, end int) view {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	v := view{first: max(start, 1), total: strings.Count(text, "\n") + 1}
 	v.last = min(end, v.total)
 	if end == 0 {

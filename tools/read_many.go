@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/redact"
 	"gemline/tools/workspace"
 )
 
@@ -22,16 +23,16 @@ type Skipped struct {
 }
 
 // ReadMany reads the files at paths, which are absolute, and those below the
-// directories among them. Of each it returns a label and the text; an image or
-// the like is returned without a label, and only if paths names it. What is
-// not read comes back with the reason. Nothing is said of what a directory
-// holds that is usually not written by hand. What find, which may be nil, says
-// about the directories that were read stands at the end; its warnings are
-// among the Skipped, without a path.
+// directories among them. Of each it returns a label and the text, without
+// secrets; an image or the like is returned without a label, and only if paths
+// names it. What is not read comes back with the reason. Nothing is said of
+// what a directory holds that is usually not written by hand. What find, which
+// may be nil, says about the directories that were read stands at the end; its
+// warnings are among the Skipped, without a path.
 //
 // The error is that of ctx.
-func ReadMany(ctx context.Context, ws *workspace.Workspace, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
-	m := &manyReader{ws: ws, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
+func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Redactor, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
+	m := &manyReader{ws: ws, secrets: secrets, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -60,6 +61,7 @@ func ReadMany(ctx context.Context, ws *workspace.Workspace, paths []string, find
 
 type manyReader struct {
 	ws      *workspace.Workspace
+	secrets *redact.Redactor
 	find    Discover
 	seen    map[string]bool
 	asked   map[string]bool // directories
@@ -129,7 +131,7 @@ func (m *manyReader) file(path string, named bool) {
 		return
 	}
 	m.seen[path] = true
-	c, err := load(m.ws, path)
+	c, err := load(m.ws, m.secrets, path)
 	if err != nil {
 		m.skip(path, reason(err))
 		return

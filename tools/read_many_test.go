@@ -16,7 +16,7 @@ func (p place) told(names ...string) string {
 	for _, name := range names {
 		paths = append(paths, p.path(name))
 	}
-	parts, skipped, err := ReadMany(context.Background(), p.env.Workspace, paths, nil)
+	parts, skipped, err := ReadMany(context.Background(), p.env.Workspace, nil, paths, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestReadManyEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, name := range []string{"src", "src/a"} {
-		if _, _, err := ReadMany(ctx, p.env.Workspace, []string{p.path(name)}, nil); !errors.Is(err, context.Canceled) {
+		if _, _, err := ReadMany(ctx, p.env.Workspace, nil, []string{p.path(name)}, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestReadManyEnds(t *testing.T) {
 func TestReadManyDiscovers(t *testing.T) {
 	p := newPlace(t, map[string]string{"src/a": "a", "src/b": "b", "src/sub/c": "c", "src/pic.png": png, "other/d": "d"})
 	f := &finder{said: map[string]bool{"other": true}}
-	parts, skipped, err := ReadMany(t.Context(), p.env.Workspace, []string{p.path("src"), p.path("src/a"), p.path("other/d"), p.path("none")}, f.find)
+	parts, skipped, err := ReadMany(t.Context(), p.env.Workspace, nil, []string{p.path("src"), p.path("src/a"), p.path("other/d"), p.path("none")}, f.find)
 	if err != nil {
 		t.Fatal(err)
 	}

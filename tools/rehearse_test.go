@@ -78,7 +78,7 @@ func TestRehearsalIsSeenByAllTools(t *testing.T) {
 			t.Errorf("%s %s: %s", c.name, c.args, got)
 		}
 	}
-	parts, skipped, err := ReadMany(t.Context(), p.env.Workspace, []string{p.path("app"), p.path("a.go"), p.path("sub/noise.log")}, nil)
+	parts, skipped, err := ReadMany(t.Context(), p.env.Workspace, nil, []string{p.path("app"), p.path("a.go"), p.path("sub/noise.log")}, nil)
 	text := ""
 	for _, part := range parts {
 		text += part.Text

@@ -20,7 +20,7 @@ import (
 func (s *session) files() input.Files {
 	return input.Files{Workspace: s.workspace, Notify: s.notify, Search: s.settings.FileSearch,
 		Read: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := tools.ReadMany(ctx, s.workspace, paths, s.memory.Discover)
+			parts, skipped, err := tools.ReadMany(ctx, s.workspace, s.secrets, paths, s.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
 					s.notify(sk.Reason)
