@@ -200,9 +200,17 @@ func (env Env) profile(r engine.Rights) sandbox.Profile {
 	p := env.Profile()
 	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
-	p.Hidden = slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(r.Read, resolved(path)) })
-	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return slices.Contains(r.Write, resolved(path)) })
+	p.Hidden = without(p.Hidden, r.Read)
+	p.ReadOnly = without(p.ReadOnly, r.Write)
 	return p
+}
+
+// without returns those of paths that do not lead to one of granted.
+func without(paths, granted []string) []string {
+	if len(granted) == 0 { // as nearly always; following links takes its time
+		return paths
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(granted, resolved(path)) })
 }
 
 // hold says in in how the command is held, and what may be offered beyond it.

@@ -124,6 +124,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 		return nil, err
 	}
 	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network, Unlimited: p.Unlimited, Alone: p.Alone}
+	follow := links{}
 	for _, list := range []struct {
 		from []string
 		to   *[]string
@@ -132,7 +133,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 			if !filepath.IsAbs(path) {
 				return nil, fmt.Errorf("%q is not an absolute path", path)
 			}
-			real, err := filepath.EvalSymlinks(path)
+			real, err := follow.resolve(path)
 			if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 				real = filepath.Clean(path)
 			} else if err != nil {
@@ -145,6 +146,34 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 		}
 	}
 	return s, nil
+}
+
+// links are directories and where they lead, each followed once: most of what
+// is hidden lies in few.
+type links map[string]lead
+
+type lead struct {
+	to  string
+	err error
+}
+
+// resolve does what filepath.EvalSymlinks does.
+func (l links) resolve(path string) (string, error) {
+	dir := filepath.Dir(path)
+	at, known := l[dir]
+	if !known {
+		at.to, at.err = filepath.EvalSymlinks(dir)
+		l[dir] = at
+	}
+	if at.err != nil {
+		return "", at.err
+	}
+	path = filepath.Join(at.to, filepath.Base(path))
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return path, err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // tooWide are directories that hold the system, or what confines.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,5 +94,39 @@ func TestWrites(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(other); len(entries) > 0 {
 		t.Error("outside:", entries)
+	}
+}
+
+// Following the links of many paths at once leads where following each does.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"real/in", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link": "real", "real/in/up": "../../other", "loop": "loop", "broken": "nowhere", "chain": "link/in"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "real", "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	follow := links{}
+	for range 2 { // the second time by what is known
+		for _, path := range []string{"real", "link", "link/in", "link/in/up", "link/file", "link/none", "real/file/below", "loop", "loop/in", "broken", "broken/in", "chain", "chain/up", "none/none", "../" + filepath.Base(dir) + "/link"} {
+			path = filepath.Join(dir, path)
+			want, wantErr := filepath.EvalSymlinks(path)
+			got, err := follow.resolve(path)
+			if (err == nil) != (wantErr == nil) || errors.Is(err, os.ErrNotExist) != errors.Is(wantErr, os.ErrNotExist) || err == nil && got != want {
+				t.Errorf("%s: %q, %v; not %q, %v", path, got, err, want, wantErr)
+			}
+		}
+	}
+	for _, path := range []string{"/", "/usr"} {
+		if got, err := follow.resolve(path); err != nil || got != path {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
 	}
 }
