@@ -28,9 +28,9 @@ type saying struct {
 func (s saying) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[[rule]]\ntoolName = %q\ndecision = %q\npriority = %d\n", s.tool, s.decide, s.priority)
-	for key, v := range map[string]string{"toolKind": s.kind, "subagent": s.agent, "mcpName": s.server, "commandPrefix": s.prefix, "commandRegex": s.regex, "argsPattern": s.args} {
-		if v != "" {
-			fmt.Fprintf(&b, "%s = %q\n", key, v)
+	for _, kv := range [][2]string{{"toolKind", s.kind}, {"subagent", s.agent}, {"mcpName", s.server}, {"commandPrefix", s.prefix}, {"commandRegex", s.regex}, {"argsPattern", s.args}} {
+		if kv[1] != "" {
+			fmt.Fprintf(&b, "%s = %q\n", kv[0], kv[1])
 		}
 	}
 	if s.mode != "" {

@@ -9,6 +9,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,13 +43,16 @@ const (
 var defaults string
 
 // Defaults returns the rules that come with the program.
-func Defaults() []Rule {
+func Defaults() []Rule { return slices.Clone(builtIn()) }
+
+// builtIn reads them, once.
+var builtIn = sync.OnceValue(func() []Rule {
 	rules, _, err := Parse("built-in rules", BuiltIn, []byte(defaults))
 	if err != nil {
 		panic(err) // it is ours
 	}
 	return rules
-}
+})
 
 // Parse reads the text of a file of rules. The error, a [FileError], is about
 // the first thing that is not understood; warnings are about rules that are
