@@ -20,7 +20,7 @@ type saying struct {
 	tool, kind, agent, server, hint   string
 	prefix, regex, args, mode, decide string
 	alone                             *bool
-	safe                              bool
+	safe, network                     bool
 	priority                          int
 }
 
@@ -42,6 +42,9 @@ func (s saying) text() string {
 	if s.safe {
 		b.WriteString("commandSafe = true\n")
 	}
+	if s.network {
+		b.WriteString("network = true\n")
+	}
 	if s.alone != nil {
 		fmt.Fprintf(&b, "interactive = %t\n", !*s.alone)
 	}
@@ -57,7 +60,7 @@ type world struct {
 
 // safe reports whether a command is, or every one of the call.
 func (w world) safe(c *engine.Command) bool {
-	ok := w.Tool.Name() == policy.Shell && w.Intent.Confined && w.Intent.Class == engine.Plain
+	ok := w.Tool.Name() == policy.Shell && w.Intent.Confined && w.Intent.Class == engine.Plain && w.Intent.Rights.None()
 	for _, other := range w.Intent.Commands {
 		ok = ok && (c != nil || other.Safe)
 	}
@@ -82,7 +85,10 @@ func (s saying) about(w world, c *engine.Command) bool {
 		s.alone != nil && *s.alone != w.alone, s.hint != "" && w.Tool.Annotations["readOnlyHint"] != (s.hint == "true"):
 		return false
 	}
-	exactly := s.decide == "allow"
+	exactly, asks := s.decide == "allow", w.Intent.Rights
+	if exactly && (asks.Network && !s.network || asks.Files()) || !exactly && s.network && !asks.Network {
+		return false
+	}
 	if s.safe && !w.safe(c) {
 		return false
 	}
@@ -290,6 +296,7 @@ func (m maker) saying(tier policy.Tier) saying {
 	if m.IntN(8) == 0 {
 		s.tool, s.safe = m.pick(policy.Shell, "ShellTool"), true
 	}
+	s.network = m.IntN(6) == 0
 	switch m.IntN(12) {
 	case 0, 1:
 		s.mode = m.pick("default", "yolo", "plan", "autoEdit")
@@ -318,6 +325,7 @@ func (m maker) world() world {
 		if m.IntN(5) == 0 {
 			w.Args["extra"] = m.pick("git", "rm")
 		}
+		w.Intent.Rights = m.rights()
 	}
 	w.Intent.Confined = m.IntN(3) > 0
 	for i := range w.Intent.Commands {
@@ -325,6 +333,11 @@ func (m maker) world() world {
 	}
 	w.Agent = m.pick("", "a", "b")
 	return w
+}
+
+// rights are what a call asks for beyond what all have, seldom anything.
+func (m maker) rights() engine.Rights {
+	return [...]engine.Rights{4: {Network: true}, 5: {Network: true}, 6: {Write: []string{"/x"}}, 7: {Read: []string{"/x"}, Network: true}, 8: {Protected: true}}[m.IntN(9)]
 }
 
 func (m maker) kind() engine.Kind {
@@ -371,7 +384,7 @@ func TestPropertiesOfTheModel(t *testing.T) {
 			for _, s := range all[len(standing):] {
 				fmt.Fprintf(&text, "# %s\n%s", s.tier, s.text())
 			}
-			t.Fatalf("SEED=%d: %s, not %s: %q (%s) by %q, mode %s, alone %t\n%+v\n%s", seed, policy.Word(got.Verdict), want, w.Args, w.Intent.Class, w.Agent, w.mode, w.alone, got.Finding, text.String())
+			t.Fatalf("SEED=%d: %s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", seed, policy.Word(got.Verdict), want, w.Args, w.Intent.Class, w.Intent.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
 		}
 		if (got.Verdict == engine.Deny) != (got.Reason != "") {
 			t.Fatalf("SEED=%d: %s: %q", seed, policy.Word(got.Verdict), got.Reason)

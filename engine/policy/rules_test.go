@@ -379,8 +379,8 @@ func TestLists(t *testing.T) {
 }
 
 // Whatever the rules are: one more that denies allows nothing more, neither do
-// those of projects, their order does not matter, and an argument that the
-// tool does not know lets nothing run.
+// those of projects, their order does not matter, and neither an argument that
+// the tool does not know nor a right that is asked for lets anything run.
 func TestProperties(t *testing.T) {
 	n, seed := 3000, uint64(1)
 	if testing.Short() {
@@ -401,6 +401,7 @@ func TestProperties(t *testing.T) {
 			"toolName = \"run_shell_command\"\ncommandPrefix = \""+pick("git", "git log", "rm", "rm -f")+"\"\n",
 			"toolName = \"run_shell_command\"\ncommandRegex = \""+pick("git", "g.*", "rm .*f")+"\"\n",
 			"toolName = \""+pick("*", "write_file", "run_shell_command")+"\"\nargsPattern = '"+pick(`"file_path"`, `git`, `"command":"rm`, `x"\x00,\x00"f`)+"'\n")
+		text += pick("", "", "", "network = true\n")
 		text += pick("", "", "modes = [\""+pick("default", "yolo", "plan", "autoEdit")+"\"]\n")
 		return text + pick("", "", "interactive = "+pick("true", "false")+"\n")
 	}
@@ -449,6 +450,11 @@ func TestProperties(t *testing.T) {
 		}
 		if judge(more, admin, user, project) == engine.Allow && got != engine.Allow {
 			t.Fatalf("an argument that is not known lets it run: %v", q)
+		}
+		wants := q
+		wants.Intent.Rights = engine.Rights{Network: r.IntN(4) > 0, Protected: r.IntN(4) == 0}
+		if judge(wants, admin, user, project) == engine.Allow && got != engine.Allow {
+			t.Fatalf("a right lets it run: %v", wants)
 		}
 	}
 	t.Logf("policy: %d sets of rules, no property failed", n)
