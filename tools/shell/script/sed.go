@@ -88,16 +88,13 @@ func field(s string, delimiter byte, pattern bool) (rest string, ok bool) {
 			}
 		case s[i] == '[' && pattern:
 			set := s[i+1:]
-			end := strings.IndexByte(set, ']')
-			if strings.HasPrefix(set, "[:") {
-				if end = strings.Index(set, ":]]"); end >= 0 {
-					end += 2
-				}
+			end, named := strings.IndexByte(set, ']'), strings.HasPrefix(set, "[:")
+			if named {
+				end = strings.Index(set, ":]]")
 			}
-			if end < 1 || strings.HasPrefix(set, "^]") || strings.IndexByte(set[:end], delimiter) >= 0 || !strings.HasPrefix(set, "[:") && strings.ContainsAny(set[:end], "[\\") {
+			if end < 1 || strings.HasPrefix(set, "^]") || strings.IndexByte(set[:end], delimiter) >= 0 || !named && strings.ContainsAny(set[:end], "[\\") {
 				return "", false
 			}
-			i += 1 + end
 		}
 	}
 	return "", false
