@@ -26,7 +26,7 @@ var (
 // run's own fault.
 var wishes = []ending{
 	{name: "a full disk", args: []string{"-y", "-p", "hi"}, inside: small, code: 54, reason: "tool",
-		replies: []et.Reply{et.Says("", et.Call("1", "write_file", "file_path", "big", "content", strings.Repeat("x", 1<<20))), et.Says("Well.")}},
+		replies: []et.Reply{et.Says("", et.Call("1", "write_file", "file_path", "big", "content", strings.Repeat("x", 128<<10))), et.Says("Well.")}},
 	{name: "a sandbox that can't be had", args: []string{"--sandbox=lxc", "-p", "hi"}, code: 44, reason: "sandbox"},
 	{name: "a rule", args: []string{"--fail-on-deny", "--approval-mode", "plan", "-p", "hi"}, replies: []et.Reply{command}, code: 61, reason: "denied"},
 	{name: "tokens used up", args: []string{"--max-tokens", "1000", "-p", "hi"}, replies: []et.Reply{look, look}, code: 62, reason: "max_tokens"},

@@ -129,7 +129,7 @@ func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
 		if !ok {
 			ts.Fatalf("unknown fault %s", fault)
 		}
-		all = append(all, reply)
+		all = append(all, reply())
 	}
 	return all
 }
@@ -162,24 +162,27 @@ func received(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var faults = map[string]enginetest.Reply{
-	"429":        enginetest.DailyQuota(),
-	"badkey":     enginetest.BadKey(),
-	"401":        enginetest.Unauthenticated(),
-	"403":        enginetest.Forbidden(),
-	"404":        enginetest.NotFound("gemini-x"),
-	"400":        enginetest.BadRequest("contents is not specified"),
-	"blocked":    enginetest.Blocked(),
-	"webpage":    enginetest.WebPage(400, "Proxy says no"),
-	"keepalive":  enginetest.KeepAlive(enginetest.Streams("still ", "here")),
-	"ratelimit":  enginetest.RateLimited(10 * time.Millisecond),
-	"huge":       enginetest.Huge(20 << 20),
-	"safety":     enginetest.Ends("", genai.FinishReasonSafety),
-	"unfinished": enginetest.Unfinished("half an answer"),
-	"503":        enginetest.Unavailable(),
-	"stalled":    enginetest.Stalled(enginetest.Streams("half ", "an answer")),
-	"silent":     enginetest.Silent(),
-	"verify":     enginetest.Unverified("https://accounts.example.com/verify"),
+// faults are made when they are wanted: this is the program, too, which has no
+// time for them.
+var faults = map[string]func() enginetest.Reply{
+	"429":        func() enginetest.Reply { return enginetest.DailyQuota() },
+	"badkey":     func() enginetest.Reply { return enginetest.BadKey() },
+	"401":        func() enginetest.Reply { return enginetest.Unauthenticated() },
+	"403":        func() enginetest.Reply { return enginetest.Forbidden() },
+	"404":        func() enginetest.Reply { return enginetest.NotFound("gemini-x") },
+	"400":        func() enginetest.Reply { return enginetest.BadRequest("contents is not specified") },
+	"blocked":    func() enginetest.Reply { return enginetest.Blocked() },
+	"webpage":    func() enginetest.Reply { return enginetest.WebPage(400, "Proxy says no") },
+	"keepalive":  func() enginetest.Reply { return enginetest.KeepAlive(enginetest.Streams("still ", "here")) },
+	"ratelimit":  func() enginetest.Reply { return enginetest.RateLimited(10 * time.Millisecond) },
+	"large":      func() enginetest.Reply { return enginetest.Huge(1 << 20) },
+	"huge":       func() enginetest.Reply { return enginetest.Huge(20 << 20) },
+	"safety":     func() enginetest.Reply { return enginetest.Ends("", genai.FinishReasonSafety) },
+	"unfinished": func() enginetest.Reply { return enginetest.Unfinished("half an answer") },
+	"503":        func() enginetest.Reply { return enginetest.Unavailable() },
+	"stalled":    func() enginetest.Reply { return enginetest.Stalled(enginetest.Streams("half ", "an answer")) },
+	"silent":     func() enginetest.Reply { return enginetest.Silent() },
+	"verify":     func() enginetest.Reply { return enginetest.Unverified("https://accounts.example.com/verify") },
 }
 
 func chunks(ts *testscript.TestScript, file string) []*genai.GenerateContentResponse {
