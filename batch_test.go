@@ -377,7 +377,7 @@ func TestBatchServiceKilled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\nquestion 2\n", "GEMINI.md": "be kind"})
 	s := et.NewServer()
-	s.Unheard, s.Looks = 1, 1
+	s.Unheard, s.Looks = 1, 1000 // there is no answer before it is killed
 	s.Respond = func(r et.Received) et.Reply { return et.Says("answer to " + asks(r)) }
 	s.Add() // from here on the fields are the server's
 	t.Cleanup(s.Close)
@@ -398,6 +398,9 @@ func TestBatchServiceKilled(t *testing.T) {
 		t.Errorf("stdout %q", out.Bytes())
 	}
 	errs.Reset()
+	s.Requests() // none is under way
+	s.Looks = 0
+	s.Add()
 	run := headless(t, s, dir, &out, &errs, args...)
 	if err := run.Run(); err != nil {
 		t.Error(err)
@@ -434,7 +437,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\n"})
 	s := et.NewServer()
-	s.Looks = 1
+	s.Looks = 1000 // there is no answer before the signal
 	s.Respond = func(r et.Received) et.Reply { return et.Says("yes") }
 	s.Add() // from here on the fields are the server's
 	t.Cleanup(s.Close)
@@ -452,8 +455,11 @@ func TestBatchServiceSignalled(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q", code, errs.Bytes())
 	}
 	out.Reset()
+	before := len(s.Requests()) // none is under way
+	s.Looks = 0
+	s.Add()
 	run = headless(t, s, dir, &out, &errs, "--batch", "prompts", "--batch-api")
-	if err := run.Run(); err != nil || len(batchItems(t, out.Bytes())) != 1 || len(s.Requests()) != 3 {
+	if err := run.Run(); err != nil || len(batchItems(t, out.Bytes())) != 1 || len(s.Requests()) != before+1 {
 		t.Errorf("%v, %d requests, stdout %q", err, len(s.Requests()), out.Bytes())
 	}
 }

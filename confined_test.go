@@ -4,11 +4,13 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	et "gemline/engine/enginetest"
@@ -39,20 +41,31 @@ func listening(t *testing.T) (port string, count func() int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	met := make(chan struct{}, 100)
+	var met atomic.Int64
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			met <- struct{}{}
+			met.Add(1)
 			c.Close()
 		}
 	}()
 	t.Cleanup(func() { l.Close() })
 	_, port, _ = net.SplitHostPort(l.Addr().String())
-	return port, func() int { return len(met) }
+	own := 0
+	return port, func() int {
+		t.Helper()
+		c, err := net.Dial("tcp", l.Addr().String()) // and when this one was accepted, those before it were
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.Copy(io.Discard, c)
+		own++
+		return int(met.Load()) - own
+	}
 }
 
 // A confined command that lacks a right is asked about once more with that

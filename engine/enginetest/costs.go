@@ -22,7 +22,7 @@ const (
 // empty lines behind them. It must not be run beside other tests.
 func Costs(t *testing.T, read func(text string), seeds ...string) {
 	t.Helper()
-	if raced {
+	if Raced {
 		t.Skip("the race detector asks for memory of its own")
 	}
 	fill := func(s string) string {

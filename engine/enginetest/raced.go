@@ -2,5 +2,5 @@
 
 package enginetest
 
-// raced says that this is built with the race detector.
-const raced = true
+// Raced says that this is built with the race detector.
+const Raced = true
