@@ -290,3 +290,29 @@ func TestUnreadableRules(t *testing.T) {
 		})
 	}
 }
+
+// A run that may open too few files to reach the server says so at once: to
+// wait and to try again changes nothing.
+func TestTooManyFiles(t *testing.T) {
+	t.Parallel()
+	unreached := 0
+	for n := 9; n < 24 && unreached < 2; n++ { // how many the run itself needs is not the same everywhere
+		s := et.NewServer(et.Says("Hi."))
+		var out, errs bytes.Buffer
+		run := headless(t, s, t.TempDir(), &out, &errs, "--timeout", "60s", "-p", "hi")
+		enter(t, run, []string{"bash", "-c", fmt.Sprintf(`ulimit -n %d; exec "$@"`, n), "sh"})
+		run.Run()
+		s.Close()
+		said := errs.String()
+		if !strings.Contains(said, "error: no connection to ") {
+			continue // it did not come so far, or it had what it needs
+		}
+		unreached++
+		if !strings.Contains(said, ": too many files are open\nhint: allow more with ulimit -n") || strings.Contains(said, "asking again") || run.ProcessState.ExitCode() != 68 {
+			t.Errorf("with %d files: %v: %s", n, run.ProcessState, said)
+		}
+	}
+	if unreached == 0 {
+		t.Error("every run that had files enough to start reached the server")
+	}
+}

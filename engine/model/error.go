@@ -88,6 +88,7 @@ const (
 	hintDaily    = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
 	hintWait     = "wait a little, or choose another model with -m or /model"
 	hintServer   = "the fault is the server's: try again later, or choose another model with -m or /model"
+	hintFiles    = "allow more with ulimit -n 1024; a batch needs fewer with less --jobs"
 	hintNetwork  = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // failure reads the body of an error, in which the server may say again what it
@@ -110,6 +111,9 @@ func (g *Genai) story(e *Error, x *exchange, host string, err error) string {
 	case errors.Is(err, errTooLarge):
 		e.Kind, e.Final, e.Hint = Invalid, true, ""
 		return err.Error()
+	case x.resp == nil && tooMany(err):
+		e.Final, e.Hint = true, hintFiles
+		return fmt.Sprintf("no connection to %s: too many files are open", host)
 	case errors.As(err, &ca):
 		e.Final, e.Hint = true, hintCA
 		return fmt.Sprintf("%s shows a certificate that nobody trusted has signed: %v%s", host, err, x.via.doubts())
@@ -140,6 +144,24 @@ func (g *Genai) story(e *Error, x *exchange, host string, err error) string {
 		return fmt.Sprintf("%s hung up without an answer", host)
 	}
 	return fmt.Sprintf("no answer from %s: %v", host, innermost(err))
+}
+
+// tooMany reports whether err comes of having no more files to open, which
+// waiting does not change. The resolver keeps to itself that it could not read
+// its files, and tells by words of what else went wrong.
+func tooMany(err error) bool {
+	var dns *net.DNSError
+	if !errors.As(err, &dns) {
+		return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+	}
+	if strings.Contains(dns.Err, syscall.EMFILE.Error()) {
+		return true
+	}
+	f, err := os.Open(os.DevNull)
+	if err == nil {
+		f.Close()
+	}
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // doubts says which certificates could not be read.
