@@ -3,8 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,11 +14,17 @@ import (
 const most = 20
 
 // explain returns what about v does not fit.
-func (s *Schema) explain(v any) []*Problem {
-	if s.whole.Validate(v) == nil {
+func (s *Schema) explain(v *node) []*Problem {
+	j := s.judge()
+	fits := j.fits(s.root, v)
+	switch {
+	case j.over():
+		return []*Problem{{Message: "takes too long to hold to this schema"}}
+	case fits:
 		return nil
 	}
-	e := &explainer{schema: s, probes: map[*lib.Schema]*lib.Resolved{}}
+	j.left = effort / 10
+	e := &explainer{judge: j}
 	e.visit(s.root, v, "")
 	if len(e.problems) == 0 {
 		e.tell("", "does not fit the schema")
@@ -27,54 +32,41 @@ func (s *Schema) explain(v any) []*Problem {
 	return e.problems[:min(len(e.problems), most)]
 }
 
-// An explainer finds the places where a value does not fit.
+// An explainer finds the places where a value does not fit. When its judge has
+// had enough it finds no more.
 type explainer struct {
-	schema   *Schema
-	probes   map[*lib.Schema]*lib.Resolved
+	judge    *judge
 	problems []*Problem
 	from     string // the place of the whole
 	alien    bool   // which is of another type
 }
 
 func (e *explainer) tell(at, format string, args ...any) {
+	e.judge.left -= 10
 	e.problems = append(e.problems, &Problem{At: at, Message: oneLine(fmt.Sprintf(format, args...))})
 }
 
-// fits asks the library whether v fits the schema sub.
-func (e *explainer) fits(sub *lib.Schema, v any) bool {
-	probe := e.probes[sub]
-	if probe == nil {
-		whole := url.URL{Scheme: "gemline", Host: "schema", Path: "/"}
-		part := whole
-		part.Fragment = e.schema.at[sub]
-		// The reference keeps those inside sub pointing to where they did.
-		var err error
-		probe, err = (&lib.Schema{Schema: e.schema.root.Schema, Ref: part.String()}).Resolve(&lib.ResolveOptions{
-			Loader: func(*url.URL) (*lib.Schema, error) { return e.schema.root.CloneSchemas(), nil },
-		})
-		if err != nil {
-			return true // no more is told about this place
-		}
-		e.probes[sub] = probe
-	}
-	return probe.Validate(v) == nil
+// fits reports whether v fits sub, as far as anybody still looks.
+func (e *explainer) fits(sub *lib.Schema, v *node) bool {
+	return e.judge.fits(sub, v) || e.judge.over()
 }
 
 // visit tells what about v, which is at the given place, does not fit sub.
-func (e *explainer) visit(sub *lib.Schema, v any, at string) {
+func (e *explainer) visit(sub *lib.Schema, v *node, at string) {
 	if len(e.problems) >= most || e.fits(sub, v) {
 		return
 	}
 	before := len(e.problems)
 	if sub.Ref != "" {
-		e.visit(e.schema.target(sub.Ref), v, at)
-		if e.schema.root.Schema == draft07 {
+		e.visit(e.judge.target(sub.Ref), v, at)
+		if e.judge.root.Schema == draft07 {
 			return
 		}
 	}
 	for _, k := range keywords {
-		if alone := k.alone(sub); alone != nil && !fits(alone, v) {
-			e.tell(at, "%s", k.say(sub, v))
+		if alone := k.alone(sub); alone != nil && !e.judge.alone(alone, v) {
+			e.judge.left -= len(sub.Enum)
+			e.tell(at, "%s", k.say(sub, v.v))
 			if k.name == "type" {
 				e.alien = e.alien || at == e.from
 				return // the others speak of another type
@@ -82,8 +74,8 @@ func (e *explainer) visit(sub *lib.Schema, v any, at string) {
 		}
 	}
 	for _, part := range sub.AllOf {
-		if _, given := e.schema.at[part]; !given { // lower made it
-			if !fits(part, v) {
+		if _, given := e.judge.at[part]; !given { // lower made it
+			if !e.fits(part, v) {
 				e.tell(at, "must be %s", shapes[part.Format].words)
 			}
 			continue
@@ -101,12 +93,8 @@ func (e *explainer) visit(sub *lib.Schema, v any, at string) {
 			e.visit(branch, v, at)
 		}
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		e.object(sub, v, at)
-	case []any:
-		e.list(sub, v, at)
-	}
+	e.object(sub, v, at)
+	e.list(sub, v.items, at)
 	if len(e.problems) == before {
 		e.tell(at, "does not fit %s of the schema", obscure(sub))
 	}
@@ -114,7 +102,7 @@ func (e *explainer) visit(sub *lib.Schema, v any, at string) {
 
 // choice tells what about v fits none of several schemas, by the one that comes
 // nearest.
-func (e *explainer) choice(keyword string, subs []*lib.Schema, v any, at string) {
+func (e *explainer) choice(keyword string, subs []*lib.Schema, v *node, at string) {
 	if len(subs) == 0 {
 		return
 	}
@@ -125,7 +113,7 @@ func (e *explainer) choice(keyword string, subs []*lib.Schema, v any, at string)
 			fitting++
 			continue
 		}
-		f := &explainer{schema: e.schema, probes: e.probes, from: at}
+		f := &explainer{judge: e.judge, from: at}
 		f.visit(sub, v, at)
 		if nearest == nil || nearest.alien && !f.alien || nearest.alien == f.alien && len(f.problems) < len(nearest.problems) {
 			nearest = f
@@ -140,22 +128,25 @@ func (e *explainer) choice(keyword string, subs []*lib.Schema, v any, at string)
 	}
 }
 
-func (e *explainer) object(sub *lib.Schema, v map[string]any, at string) {
+func (e *explainer) object(sub *lib.Schema, v *node, at string) {
+	if v.fields == nil {
+		return
+	}
 	for _, name := range sub.Required {
-		if _, ok := v[name]; !ok {
+		if v.fields[name] == nil {
 			e.tell(at, "lacks %s", quoted(name))
 		}
 	}
-	for _, name := range sorted(v) {
-		known := false
+	for _, name := range v.names {
+		field, known := v.fields[name], false
 		if p := sub.Properties[name]; p != nil {
 			known = true
-			e.visit(p, v[name], at+"/"+token(name))
+			e.visit(p, field, at+"/"+token(name))
 		}
 		for _, pattern := range sorted(sub.PatternProperties) {
-			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
+			if e.judge.matches(pattern, name) {
 				known = true
-				e.visit(sub.PatternProperties[pattern], v[name], at+"/"+token(name))
+				e.visit(sub.PatternProperties[pattern], field, at+"/"+token(name))
 			}
 		}
 		switch more := sub.AdditionalProperties; {
@@ -163,17 +154,17 @@ func (e *explainer) object(sub *lib.Schema, v map[string]any, at string) {
 		case forbids(more):
 			e.tell(at, "must not have %s", quoted(name))
 		default:
-			e.visit(more, v[name], at+"/"+token(name))
+			e.visit(more, field, at+"/"+token(name))
 		}
 	}
 }
 
-func (e *explainer) list(sub *lib.Schema, v []any, at string) {
+func (e *explainer) list(sub *lib.Schema, items []*node, at string) {
 	first, rest := sub.PrefixItems, sub.Items
 	if sub.ItemsArray != nil {
 		first, rest = sub.ItemsArray, sub.AdditionalItems
 	}
-	for i, item := range v {
+	for i, item := range items {
 		place := fmt.Sprintf("%s/%d", at, i)
 		switch {
 		case i < len(first):
@@ -189,14 +180,7 @@ func (e *explainer) list(sub *lib.Schema, v []any, at string) {
 
 // forbids reports whether s is the schema false.
 func forbids(s *lib.Schema) bool {
-	b, err := json.Marshal(s)
-	return err == nil && string(b) == "false"
-}
-
-// fits reports whether v fits a schema without references.
-func fits(alone *lib.Schema, v any) bool {
-	r, err := alone.Resolve(nil)
-	return err != nil || r.Validate(v) == nil
+	return s.Not != nil && reflect.DeepEqual(s, &lib.Schema{Not: &lib.Schema{}})
 }
 
 // obscure names the keywords of s that no other words are found for.

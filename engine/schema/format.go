@@ -13,8 +13,8 @@ const (
 	label  = `[0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?`
 )
 
-// shapes has the formats that are checked. The library takes format for a
-// remark, as draft 2020-12 does, which surprises whoever asks for a date.
+// shapes has the formats that are checked. Draft 2020-12 takes format for a
+// remark, which surprises whoever asks for a date.
 var shapes = map[string]shape{
 	"date":      {`^` + date + `$`, "a date such as 2026-11-21"},
 	"time":      {`^` + clock + `$`, "a time such as 16:30:00Z"},
@@ -27,10 +27,14 @@ var shapes = map[string]shape{
 	"uuid":      {`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`, "a UUID"},
 }
 
-// lower puts the format of s, if it is one that is checked, into a pattern,
-// which the library does check.
-func lower(s *lib.Schema) {
-	if sh, ok := shapes[s.Format]; ok && s.Pattern != sh.pattern {
-		s.AllOf = append(s.AllOf, &lib.Schema{Format: s.Format, Pattern: sh.pattern})
+// lower puts the format of sub, if it is one that is checked, into a pattern.
+func (s *Schema) lower(sub *lib.Schema) {
+	sh, ok := shapes[sub.Format]
+	if !ok || sub.Pattern == sh.pattern {
+		return
 	}
+	if err := s.compile(sh.pattern); err != nil {
+		panic(err) // a mistake in shapes
+	}
+	sub.AllOf = append(sub.AllOf, &lib.Schema{Format: sub.Format, Pattern: sh.pattern})
 }

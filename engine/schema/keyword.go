@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	lib "github.com/google/jsonschema-go/jsonschema"
@@ -100,7 +101,7 @@ func kind(v any) string {
 	case bool:
 		return "boolean"
 	case float64:
-		if v == float64(int64(v)) {
+		if v == math.Trunc(v) {
 			return "integer"
 		}
 		return "number"

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,12 +17,14 @@ import (
 
 // A Schema is one that was read and is sound. It may be used concurrently.
 type Schema struct {
-	text  json.RawMessage
-	root  *lib.Schema
-	whole *lib.Resolved
-	at    map[*lib.Schema]string // JSON pointers
-	by    map[string]*lib.Schema // by JSON pointer
-	names map[string]*lib.Schema // by anchor
+	text     json.RawMessage
+	root     *lib.Schema
+	at       map[*lib.Schema]string // JSON pointers
+	by       map[string]*lib.Schema // by JSON pointer
+	names    map[string]*lib.Schema // by anchor
+	patterns map[string]pattern
+	size     int  // of all patterns
+	asked    bool // there are keywords about what was not looked at
 }
 
 // The drafts that are understood, as $schema names them. Draft-06 differs from
@@ -46,8 +47,48 @@ const (
 //go:embed meta.json
 var meta []byte
 
-// maxFile is how long the file of a schema may be, in bytes.
-const maxFile = 1 << 20
+// How much a schema may be.
+const (
+	maxText    = 1 << 20 // bytes
+	maxDepth   = 100     // of objects and lists in each other
+	maxSchemas = 20_000  // objects, and the schemas true and false
+	maxPattern = 200_000 // steps of the programs of all its patterns
+)
+
+var (
+	errLarge = errors.New("is larger than 1 MiB")
+	errDeep  = fmt.Errorf("is nested deeper than %d", maxDepth)
+	errMany  = errors.New("has more than 20,000 schemas")
+)
+
+// bounds refuses a text of JSON that takes long to read for what it is.
+func bounds(text []byte) error {
+	depth, schemas := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if c := text[i]; c == '{' || c == 't' || c == 'f' { // of true and of false
+			schemas++
+		}
+		if depth > maxDepth {
+			return errDeep
+		}
+		if schemas > maxSchemas {
+			return errMany
+		}
+	}
+	return nil
+}
 
 // Load reads the schema that an argument is, or the file that it names, as
 // [Parse] does: what begins with a brace is a schema.
@@ -60,12 +101,9 @@ func Load(arg string) (*Schema, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err != nil {
 		return nil, err
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: larger than 1 MiB", arg)
 	}
 	s, err := Parse(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
@@ -77,11 +115,17 @@ func Load(arg string) (*Schema, error) {
 // Parse reads a schema: an object of draft 2020-12 or, if its $schema says so,
 // of draft-07. The error says in one line what is wrong and where.
 func Parse(text []byte) (*Schema, error) {
+	if len(text) > maxText {
+		return nil, errLarge
+	}
 	if p := sound(text); p != nil {
 		return nil, p
 	}
 	if b := bytes.TrimSpace(text); b[0] != '{' {
 		return nil, errors.New("a schema is an object")
+	}
+	if err := bounds(text); err != nil {
+		return nil, err
 	}
 	m, err := parse(meta)
 	if err != nil {
@@ -95,7 +139,7 @@ func Parse(text []byte) (*Schema, error) {
 
 // parse reads a schema whose keywords have values of the right kind.
 func parse(text []byte) (*Schema, error) {
-	s := &Schema{root: &lib.Schema{}, at: map[*lib.Schema]string{}, by: map[string]*lib.Schema{}, names: map[string]*lib.Schema{}}
+	s := &Schema{root: &lib.Schema{}, at: map[*lib.Schema]string{}, by: map[string]*lib.Schema{}, names: map[string]*lib.Schema{}, patterns: map[string]pattern{}}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {
 		return nil, err
@@ -117,12 +161,7 @@ func parse(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	for sub := range s.at {
-		lower(sub)
-	}
-	var err error
-	s.whole, err = s.root.CloneSchemas().Resolve(nil)
-	if err != nil {
-		return nil, errors.New(oneLine(err.Error()))
+		s.lower(sub)
 	}
 	return s, nil
 }
@@ -150,14 +189,15 @@ func (s *Schema) index(sub *lib.Schema, at string) error {
 	case sub.ID != "" && sub != s.root && !(strings.HasPrefix(sub.ID, "#") && s.root.Schema == draft07):
 		return wrong("$id", "is understood only at the top")
 	}
-	if _, err := regexp.Compile(sub.Pattern); err != nil {
+	if err := s.compile(sub.Pattern); err != nil {
 		return wrong("pattern", "%v", err)
 	}
 	for _, pattern := range sorted(sub.PatternProperties) {
-		if _, err := regexp.Compile(pattern); err != nil {
+		if err := s.compile(pattern); err != nil {
 			return wrong("patternProperties", "%v", err)
 		}
 	}
+	s.asked = s.asked || sub.UnevaluatedItems != nil || sub.UnevaluatedProperties != nil
 	if anchor := sub.Anchor; anchor != "" {
 		s.names[anchor] = sub
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	judge "github.com/santhosh-tekuri/jsonschema/v6"
+	rival "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // What a schema means is the library's to say. Each of these is also put to
@@ -85,12 +85,12 @@ func TestMeaning(t *testing.T) {
 }
 
 // second returns a schema as another library reads it.
-func second(t *testing.T, text string) *judge.Schema {
-	doc, err := judge.UnmarshalJSON(strings.NewReader(text))
+func second(t *testing.T, text string) *rival.Schema {
+	doc, err := rival.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := judge.NewCompiler()
+	c := rival.NewCompiler()
 	c.AssertFormat()
 	c.UseLoader(nothing{})
 	if err := c.AddResource("test:schema", doc); err != nil {
@@ -241,8 +241,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-func accepts(t *testing.T, s *judge.Schema, value string) bool {
-	v, err := judge.UnmarshalJSON(strings.NewReader(value))
+func accepts(t *testing.T, s *rival.Schema, value string) bool {
+	v, err := rival.UnmarshalJSON(strings.NewReader(value))
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", value, err))
 	}

@@ -35,7 +35,7 @@ func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		return nil, []*Problem{{Message: "holds a number that is too large"}}
 	}
-	if problems := s.explain(v); len(problems) > 0 {
+	if problems := s.explain(grow(v)); len(problems) > 0 {
 		return nil, problems
 	}
 	var compact bytes.Buffer
