@@ -21,30 +21,31 @@ const (
 	ignored   = 1 // SIG_IGN
 )
 
+// What the runtime does at a signal is in the documentation of os/signal: at
+// these it ends, or leaves them to the kernel. At others it does nothing, but
+// for those that tell of faults of its own.
+var (
+	fatal  = []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGTERM, unix.SIGSTKFLT, unix.SIGSYS}
+	kernel = []unix.Signal{unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 34}
+)
+
 // deaf makes the process go on whatever it is told: what ends its group is for
 // the command, and it ends as the command does. The programs it starts hear
 // what it does not, since they do not inherit a handler. What was ignored stays
 // so, here and there.
 //
-// signal.Notify would do, but it takes each of the 64 signals from thread to
-// thread, most of a millisecond in all. The runtime keeps the signals by which
-// it works, and those that tell of faults of its own.
+// signal.Notify would do, but it takes each signal from thread to thread, most
+// of a millisecond in all.
 func deaf() {
 	var ours sigaction // how the runtime takes signals, but with our handler
-	for sig := unix.Signal(1); sig <= 64; sig++ {
-		switch sig {
-		case unix.SIGILL, unix.SIGTRAP, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGPROF, unix.SIGURG:
-			continue
+	for _, sig := range fatal {
+		if action := setAction(sig, nil); action.handler != byDefault && action.handler != ignored {
+			action.handler = nothing
+			setAction(sig, &action)
+			ours = action
 		}
-		action := setAction(sig, nil)
-		if action.handler == byDefault || action.handler == ignored {
-			continue
-		}
-		action.handler = nothing
-		setAction(sig, &action)
-		ours = action
 	}
-	for _, sig := range []unix.Signal{unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 34} { // the runtime leaves them to the kernel
+	for _, sig := range kernel {
 		if ours.handler == nothing && setAction(sig, nil).handler == byDefault {
 			setAction(sig, &ours)
 		}

@@ -64,6 +64,16 @@ func find(path string) (int, error) {
 	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS})
 }
 
+// follow returns what path leads to. For one without links, as most are, the
+// kernel says so at once.
+func follow(path string) (string, error) {
+	if fd, err := find(path); err == nil {
+		unix.Close(fd)
+		return filepath.Clean(path), nil
+	}
+	return filepath.EvalSymlinks(path)
+}
+
 // mount makes the file system what the command sees.
 func (in *innerStage) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -182,7 +192,7 @@ func (in *innerStage) visible() []string {
 	}
 	var all []string
 	for _, path := range wanted {
-		real, err := filepath.EvalSymlinks(path)
+		real, err := follow(path)
 		below := func(dir string) bool { return real != dir && within(real, dir) }
 		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue

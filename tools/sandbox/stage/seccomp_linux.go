@@ -3,6 +3,7 @@
 package stage
 
 import (
+	"cmp"
 	"slices"
 	"unsafe"
 
@@ -54,7 +55,7 @@ var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
 // filter has the kernel refuse system calls of this thread and what it starts.
 func filter(s *Spec) error {
-	program := assemble(families(s), !s.has(Namespaces), !s.Network)
+	program := assemble(rules(families(s), !s.has(Namespaces), !s.Network))
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
 }
@@ -69,57 +70,77 @@ func families(s *Spec) []uint32 {
 	return nil
 }
 
-// assemble returns the filter. What it does not know it allows. With streams,
-// sockets can be nothing else: what a command has of a network is its own, for
-// servers that it starts itself, and no datagram leaves it for a name server.
-func assemble(families []uint32, alone, streams bool) []unix.SockFilter {
+// A rule says what becomes of one call. Its body always ends with an answer.
+type rule struct {
+	number uint32
+	body   []unix.SockFilter
+}
+
+// rules returns what is not simply allowed. With streams, sockets can be
+// nothing else: what a command has of a network is its own, for servers that it
+// starts itself, and no datagram leaves it for a name server.
+func rules(families []uint32, alone, streams bool) (all []rule) {
+	always := func(answer unix.SockFilter, numbers ...uint32) {
+		for _, n := range numbers {
+			all = append(all, rule{n, []unix.SockFilter{answer}})
+		}
+	}
+	always(answer(refuse), slices.Concat(refused, refusedHere)...)
+	if alone {
+		always(answer(refuse), shared...)
+	}
+	always(answer(unheard), unknown...)
+	var socket []unix.SockFilter
+	if streams {
+		socket = []unix.SockFilter{load(atSecond), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf},
+			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.SOCK_STREAM}, answer(refuse)}
+	}
+	bits := func(bits uint32) []unix.SockFilter { // refused with any of them
+		return []unix.SockFilter{load(atFirst), {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
+	}
+	return append(all,
+		rule{unix.SYS_SOCKET, append(socket, among(atFirst, families, allow, refuse)...)},
+		rule{unix.SYS_SOCKETPAIR, among(atFirst, []uint32{unix.AF_UNIX}, allow, refuse)},
+		rule{unix.SYS_PRLIMIT64, among(atFirst, []uint32{0}, allow, refuse)}, // its own limits
+		rule{unix.SYS_PERSONALITY, among(atFirst, personalities, allow, refuse)},
+		rule{unix.SYS_IOCTL, among(atSecond, []uint32{unix.TIOCSTI, unix.TIOCLINUX}, refuse, allow)},
+		rule{unix.SYS_CLONE, bits(otherWorlds)},
+		rule{unix.SYS_UNSHARE, bits(otherWorlds | newTime)})
+}
+
+// among answers one thing if what is at a place is one of values, and another
+// if not.
+func among(at uint32, values []uint32, yes, no uint32) []unix.SockFilter {
+	body := []unix.SockFilter{load(at)}
+	for _, v := range values {
+		body = append(body, unless(v, 1), answer(yes))
+	}
+	return append(body, answer(no))
+}
+
+// atOnce is how many rules are passed over at once by calls that are not among
+// them. The kernel tries a filter with the number of every call there is when
+// it is put on, so that the way through it is as short as that is fast.
+const atOnce = 8
+
+// assemble returns the filter that has these rules. What they do not name it
+// allows.
+func assemble(rules []rule) []unix.SockFilter {
+	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.number, b.number) })
 	p := []unix.SockFilter{
 		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
 		load(atNumber),
 	}
 	p = append(p, otherNumbers...)
-	for _, n := range slices.Concat(refused, refusedHere) {
-		p = append(p, unless(n, 1), answer(refuse))
-	}
-	if alone {
-		for _, n := range shared {
-			p = append(p, unless(n, 1), answer(refuse))
+	for some := range slices.Chunk(rules, atOnce) {
+		var body []unix.SockFilter
+		for _, r := range some {
+			body = append(append(body, unless(r.number, uint8(len(r.body)))), r.body...)
 		}
+		body = append(body, answer(allow)) // those that come later have higher numbers
+		last := some[len(some)-1].number
+		p = append(append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, Jt: uint8(len(body)), K: last}), body...)
 	}
-	for _, n := range unknown {
-		p = append(p, unless(n, 1), answer(unheard))
-	}
-	only := func(n, at uint32, values []uint32) { // n is allowed with these only
-		body := []unix.SockFilter{load(at)}
-		for _, v := range values {
-			body = append(body, unless(v, 1), answer(allow))
-		}
-		body = append(body, answer(refuse))
-		p = append(append(p, unless(n, uint8(len(body)))), body...)
-	}
-	never := func(n, at uint32, values ...uint32) { // n is allowed but with these
-		body := []unix.SockFilter{load(at)}
-		for _, v := range values {
-			body = append(body, unless(v, 1), answer(refuse))
-		}
-		body = append(body, answer(allow))
-		p = append(append(p, unless(n, uint8(len(body)))), body...)
-	}
-	without := func(n uint32, bits uint32) {
-		body := []unix.SockFilter{load(atFirst), {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
-		p = append(append(p, unless(n, uint8(len(body)))), body...)
-	}
-	if streams {
-		body := []unix.SockFilter{load(atSecond), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}, unless(unix.SOCK_STREAM, 1), {Code: unix.BPF_JMP | unix.BPF_JA, K: 1}, answer(refuse), load(atNumber)}
-		p = append(append(p, unless(unix.SYS_SOCKET, uint8(len(body)))), body...)
-	}
-	only(unix.SYS_SOCKET, atFirst, families)
-	only(unix.SYS_SOCKETPAIR, atFirst, []uint32{unix.AF_UNIX})
-	only(unix.SYS_PRLIMIT64, atFirst, []uint32{0}) // its own limits
-	only(unix.SYS_PERSONALITY, atFirst, personalities)
-	never(unix.SYS_IOCTL, atSecond, unix.TIOCSTI, unix.TIOCLINUX)
-	without(unix.SYS_CLONE, otherWorlds)
-	without(unix.SYS_UNSHARE, otherWorlds|newTime)
 	return append(p, answer(allow))
 }
 
