@@ -184,7 +184,7 @@ func (g *cage) home(name string) string {
 // asked the run ends, and where somebody says no it goes on without. With
 // trust it has one, so that this test would notice.
 func TestCanaries(t *testing.T) {
-	for _, k := range canaries {
+	for i, k := range canaries {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			g := k.cage(t)
@@ -194,7 +194,10 @@ func TestCanaries(t *testing.T) {
 			if _, err := os.Stat(g.home("trustedFolders.json")); err == nil {
 				t.Error("something was decided")
 			}
-			for _, term := range []string{"dumb", "xterm"} {
+			for j, term := range []string{"dumb", "xterm"} {
+				if et.Raced && (i+j)%2 == 1 {
+					continue // the detector makes programs slow to start
+				}
 				g := k.cage(t)
 				if n := g.refuse(term); k.sign(n) {
 					t.Errorf("after a no at %s: %v: %s", term, n.out, n.screen)

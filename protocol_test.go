@@ -381,10 +381,11 @@ func TestTalkTooMuch(t *testing.T) {
 		return et.Says("x")
 	}
 	c := talk(t, t.TempDir(), s)
+	c.say("hi")
 	go func() {
 		defer c.in.Close()
-		for range most + 100 {
-			io.WriteString(c.in, `{"type":"user","content":"hi"}`+"\n")
+		for range most + 99 { // which ask no model: a conversation of a thousand turns is another test
+			io.WriteString(c.in, `{"type":"user","content":"/todos"}`+"\n")
 		}
 	}()
 	refused := c.want("error", "severity", "error")

@@ -112,8 +112,11 @@ func stopped(sig syscall.Signal) func(*process) {
 // a few lines.
 func TestEveryEndHasItsRecord(t *testing.T) {
 	reader := schematest.NewReader(t)
-	for _, e := range slices.Concat(endings, wishes) {
-		for _, format := range []string{"json", "stream-json"} {
+	for i, e := range slices.Concat(endings, wishes) {
+		for j, format := range []string{"json", "stream-json"} {
+			if et.Raced && (i+j)%2 == 1 {
+				continue // the detector makes programs slow to start
+			}
 			t.Run(e.name+"/"+format, func(t *testing.T) {
 				t.Parallel()
 				out, errs, code := e.run(t, append([]string{"-o", format}, e.args...))
