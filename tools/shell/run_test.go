@@ -251,12 +251,26 @@ func TestTerminal(t *testing.T) {
 	if o.Output != "x 1\nx 3" || live.String() != o.Output {
 		t.Errorf("got %q, shown %q", o.Output, live.String())
 	}
-	s.Inactivity = 500 * time.Millisecond
-	o = Run(t.Context(), Command{Text: "echo $$; sleep 50", Settings: s})
-	if o.Limit != s.Inactivity {
-		t.Errorf("got %+v", o)
+	limited(t, 1, func(limit time.Duration) Command {
+		s.Inactivity = limit
+		return Command{Text: "echo $$; sleep 50", Settings: s}
+	})
+}
+
+// limited runs a command with a limit of time that is just long enough for it
+// to tell so many process numbers, and checks that these are no more then.
+func limited(t *testing.T, told int, command func(limit time.Duration) Command) (Outcome, time.Duration) {
+	t.Helper()
+	for limit := 500 * time.Millisecond; ; limit *= 3 {
+		o := Run(t.Context(), command(limit))
+		if o.Limit != limit {
+			t.Errorf("got %+v", o)
+		}
+		if strings.Count(o.Output+"\n", "\n") >= told && o.Output != "" || limit > 30*time.Second { // a slow machine
+			dead(t, o.Output)
+			return o, limit
+		}
 	}
-	dead(t, o.Output)
 }
 
 // dead checks that the processes in a list of numbers are no more.
@@ -284,7 +298,7 @@ var leaving = map[string]string{
 	"below a subshell":        "(sleep 50 & echo $!)",
 	"with job control":        "set -m 2>/dev/null; sleep 50 & echo $!",
 	"deaf to hang-up":         "nohup sleep 50 2>/dev/null & echo $!",
-	"deaf to the first order": "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & sleep 0.5",
+	"deaf to the first order": "d=$(mktemp -d); sh -c 'trap \"\" TERM; echo $$; : >$0/up; while :; do sleep 1; done' $d & until [ -e $d/up ]; do sleep 0.01; done; rm -r $d",
 }
 
 func TestLeftBehindIsEnded(t *testing.T) {
@@ -293,7 +307,7 @@ func TestLeftBehindIsEnded(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
 			o := run(t, command)
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > 45*time.Second { // what it left sleeps for longer
 				t.Errorf("took %v", took)
 			}
 			if o.Background != nil || !o.OK() {
@@ -371,14 +385,15 @@ func TestOutOfSession(t *testing.T) {
 	}
 	need(t, "setsid")
 	t.Run("by its output", func(t *testing.T) {
-		o := run(t, "setsid sh -c 'echo $$; exec sleep 50' & sleep 0.5")
+		o := run(t, "setsid sh -c 'echo $$; : >up; exec sleep 50' & until [ -e up ]; do sleep 0.01; done")
 		dead(t, o.Output)
 	})
 	t.Run("by its parents", func(t *testing.T) {
-		s := settings()
-		s.Timeout = 500 * time.Millisecond
-		o := Run(t.Context(), Command{Text: "setsid -w sh -c 'echo $$; exec sleep 50 >/dev/null 2>&1'", Settings: s})
-		dead(t, o.Output)
+		limited(t, 1, func(limit time.Duration) Command {
+			s := settings()
+			s.Timeout = limit
+			return Command{Text: "setsid -w sh -c 'echo $$; exec sleep 50 >/dev/null 2>&1'", Settings: s}
+		})
 	})
 }
 
@@ -387,29 +402,39 @@ const deaf = `trap '' TERM; echo $$; sh -c 'trap "" TERM; echo $$; while :; do s
 
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
-		name           string
-		command        string
-		timeout, quiet time.Duration
-		text           string
+		name    string
+		command string
+		told    int // process numbers
+		quiet   bool
+		text    string
 	}{
-		{"total", "while :; do echo $$; sleep 0.01; done", 500 * time.Millisecond, 0, "exceeded the timeout of 0.5 seconds. Below"},
-		{"quiet", "echo $$; sleep 50", 0, 500 * time.Millisecond, "exceeded the timeout of 0.5 seconds without output. Below"},
-		{"silent from the start", "sleep 50", 0, 60 * time.Millisecond, "without output. There was no output before it was cancelled."},
-		{"deaf", deaf, 500 * time.Millisecond, 0, "exceeded the timeout"},
+		{"total", "while :; do echo $$; sleep 0.01; done", 1, false, "exceeded the timeout of %v seconds. Below"},
+		{"quiet", "echo $$; sleep 50", 1, true, "exceeded the timeout of %v seconds without output. Below"},
+		{"deaf", deaf, 2, false, "exceeded the timeout"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := settings()
-			s.Timeout, s.Inactivity = test.timeout, test.quiet
-			o := Run(t.Context(), Command{Text: test.command, Settings: s})
-			if !strings.Contains(o.Text(), test.text) {
-				t.Errorf("got %q; want %q", o.Text(), test.text)
-			}
-			if test.name != "silent from the start" {
-				dead(t, o.Output)
+			o, limit := limited(t, test.told, func(limit time.Duration) Command {
+				s := settings()
+				if s.Timeout = limit; test.quiet {
+					s.Timeout, s.Inactivity = 0, limit
+				}
+				return Command{Text: test.command, Settings: s}
+			})
+			if want := strings.ReplaceAll(test.text, "%v", fmt.Sprint(limit.Seconds())); !strings.Contains(o.Text(), want) {
+				t.Errorf("got %q; want %q", o.Text(), want)
 			}
 		})
 	}
+	t.Run("silent from the start", func(t *testing.T) {
+		t.Parallel()
+		s := settings()
+		s.Inactivity = 60 * time.Millisecond
+		o := Run(t.Context(), Command{Text: "sleep 50", Settings: s})
+		if want := "without output. There was no output before it was cancelled."; !strings.Contains(o.Text(), want) {
+			t.Errorf("got %q; want %q", o.Text(), want)
+		}
+	})
 }
 
 // TestNoiseCounts lets a command that writes now and then, and one whose
