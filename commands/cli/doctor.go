@@ -49,7 +49,7 @@ type check struct {
 
 // How long a check may take, and one that asks the server.
 const (
-	lookFor = 5 * time.Second
+	lookFor = 15 * time.Second
 	askFor  = 30 * time.Second
 )
 

@@ -272,7 +272,7 @@ func (w *World) program(ctx context.Context, name, missing string, args ...strin
 	if err != nil {
 		return worse(Warning, "", "%s is not there: %s", name, missing)
 	}
-	const patience = 3 * time.Second
+	const patience = 10 * time.Second
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, path, args...)
