@@ -23,7 +23,7 @@ type document struct {
 	held     *Sandbox
 }
 
-func (d *document) begin(Init) { d.held = d.sandbox() }
+func (d *document) begin(in Init) { d.held = in.sandbox }
 
 func (d *document) event(ev engine.Event) {
 	switch ev := ev.(type) {

@@ -225,6 +225,27 @@ func TestHeldUp(t *testing.T) {
 	})
 }
 
+// A run whose sandbox is still being tried can be finished, with its record.
+func TestFinishedBeforeItBegan(t *testing.T) {
+	for _, format := range []string{"json", "stream-json"} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			tried := make(chan struct{})
+			r := NewReporter(format, Report{Out: &out, Err: io.Discard, Now: time.Now, Sandbox: func() *Sandbox { <-tried; return nil }})
+			go r.Begin(Init{Session: "s", Model: "m"})
+			synctest.Wait()
+			if err := r.Finish(Outcome{Err: errors.New("late"), ExitCode: 63, Reason: "timeout", Hurry: true}); err != nil {
+				t.Error(err)
+			}
+			close(tried)
+			synctest.Wait()
+			if n := strings.Count(out.String(), `"exit_code"`); n != 1 || strings.Contains(out.String(), `"init"`) {
+				t.Errorf("%s: %s", format, out.String())
+			}
+		})
+	}
+}
+
 func TestOnce(t *testing.T) {
 	media := genai.NewPartFromBytes([]byte{1}, "image/png")
 	// A chain that shows what it is given.

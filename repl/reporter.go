@@ -35,6 +35,8 @@ type Init struct {
 	Prompt  string // as the user gave it
 
 	Protocol int // the version of the protocol of a conversation, 0 if there is none
+
+	sandbox *Sandbox // for the forms that tell of it
 }
 
 // An Outcome is how a run ended. The zero Outcome is success.
@@ -188,8 +190,13 @@ func (r *reporter) lock() (unlock func()) {
 	return func() { <-r.turn }
 }
 
-// Begin implements [Reporter].
+// Begin implements [Reporter]. What confines commands may have to be tried
+// first; the run can be finished meanwhile.
 func (r *reporter) Begin(in Init) {
+	switch r.form.(type) {
+	case *document, *stream:
+		in.sandbox = r.sandbox()
+	}
 	defer r.lock()()
 	if r.over {
 		return

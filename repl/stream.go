@@ -137,7 +137,7 @@ func (s *stream) begin(in Init) {
 		mode = s.Mode()
 	}
 	h, t := s.record("init", invalid || worse)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, s.sandbox(), t})
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, in.sandbox, t})
 	s.begun, s.prompt = true, in.Prompt
 	s.late()
 }
