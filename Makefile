@@ -13,8 +13,8 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
-test: ## everything that needs only Go and git
-	$(GO) test -shuffle=on ./...
+test: ## everything that needs only Go and git; most tests wait for programs
+	$(GO) test -shuffle=on -parallel 6 ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }

@@ -13,6 +13,7 @@ import (
 // An answer that is kept is shown as the rule that it becomes, holds from then
 // on and in the next session, and can be taken back.
 func TestAlwaysKept(t *testing.T) {
+	t.Parallel()
 	call := func(id, command string) et.Reply {
 		return et.Says("I look.", et.Call(id, "run_shell_command", "command", command))
 	}

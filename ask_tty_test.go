@@ -17,6 +17,7 @@ import (
 // In a pipeline, questions go to the terminal with --ask-tty, and the answer
 // alone to standard output.
 func TestAskTTY(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(
 		et.Says("First.", et.Call("1", "run_shell_command", "command", "rm notes.txt")),
 		et.Says("Then.", et.Call("2", "run_shell_command", "command", "rm greeting.txt")),
@@ -60,6 +61,7 @@ func TestAskTTY(t *testing.T) {
 
 // Ctrl-C at the question ends the run with its record.
 func TestAskTTYInterrupted(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Says("First.", et.Call("1", "run_shell_command", "command", "rm notes.txt")))
 	c := terminal(t, s, "--ask-tty", "-p", "tidy", "-o", "json")
 	c.Path, c.Args = "/bin/sh", append([]string{"-c", `trap : INT; "$@" >out 2>errors; echo code $?; read -r x`, "sh", c.Path}, c.Args...)
@@ -74,6 +76,7 @@ func TestAskTTYInterrupted(t *testing.T) {
 
 // Where there is no terminal, that is said before anything is sent.
 func TestAskTTYWithoutTerminal(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer()
 	t.Cleanup(s.Close)
 	var out, errs strings.Builder
@@ -90,6 +93,7 @@ func TestAskTTYWithoutTerminal(t *testing.T) {
 
 // With --no-input a terminal is no reason to ask.
 func TestNoInput(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		replies []et.Reply
 		args    []string

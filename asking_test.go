@@ -62,6 +62,7 @@ func answerOf(t *testing.T, s *et.Server, tool string) string {
 }
 
 func TestAskUser(t *testing.T) {
+	t.Parallel()
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(questions(), et.Says("I begin."))
@@ -187,6 +188,7 @@ func TestUnansweredQuestions(t *testing.T) {
 
 // What was typed before a question was there does not answer it.
 func TestTypedBeforeAQuestion(t *testing.T) {
+	t.Parallel()
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			typed := make(chan struct{})
@@ -219,6 +221,7 @@ func TestTypedBeforeAQuestion(t *testing.T) {
 
 // A pasted answer is one answer, however many lines it has.
 func TestPastedAnswer(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("", et.Call("1", "ask_user", "questions", []any{
 		map[string]any{"question": "What does it say?", "header": "Error", "type": "text"},
 		map[string]any{"question": "Shall I begin?", "header": "Start", "type": "yesno"}})), et.Says("I see."))
@@ -244,6 +247,7 @@ func TestPastedAnswer(t *testing.T) {
 
 // Every question ends so that a script can wait for it.
 func TestQuestionsByExpect(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("expect")
 	if err != nil {
 		if os.Getenv("GEMLINE_TEST_ALL") != "" {
@@ -305,6 +309,7 @@ func todos(id string, done, n int) et.Reply {
 // The list is shown when it changes, can be asked for, belongs to the session
 // and goes when that is begun anew.
 func TestTodos(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(todos("1", 0, 2), todos("2", 1, 3), et.Says("On my way."), et.Says("Going on."))
 	c := terminal(t, server)
 	s := teletype.Start(t, c)

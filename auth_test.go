@@ -122,6 +122,7 @@ func TestAccounts(t *testing.T) {
 // TestUnasked sees that nothing is asked for a token before there is a
 // request.
 func TestUnasked(t *testing.T) {
+	t.Parallel()
 	tokens := et.NewTokens()
 	defer tokens.Close()
 	cmd := exec.Command(os.Args[0], "-p", "/help")

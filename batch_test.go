@@ -219,6 +219,7 @@ func stateOf(t *testing.T, dir string) (lines []struct{ Index int }) {
 // Items that run side by side write, read and run commands in one directory,
 // and do not meet.
 func TestBatchTools(t *testing.T) {
+	t.Parallel()
 	const items = 24
 	dir := t.TempDir()
 	var prompts strings.Builder
@@ -270,6 +271,7 @@ func TestBatchTools(t *testing.T) {
 // A signal ends a batch cleanly: what is done is told and kept, what is going
 // on is given up and done by the next run.
 func TestBatchSignalled(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signalName(sig), func(t *testing.T) {
 			t.Parallel()
@@ -321,6 +323,7 @@ func TestBatchSignalled(t *testing.T) {
 // Nobody reads the records any more: the batch ends quietly and can be gone on
 // with.
 func TestBatchUnread(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": strings.Repeat("question 1\n", 50)})
 	s := et.NewServer()
@@ -347,6 +350,7 @@ func TestBatchUnread(t *testing.T) {
 
 // Two runs of the same batch at once would do everything twice.
 func TestBatchTwice(t *testing.T) {
+	t.Parallel()
 	dir, reached := t.TempDir(), make(chan string, 10)
 	write(t, dir, map[string]string{"prompts": "question 1\n"})
 	s := et.NewServer(telling(reached, et.Silent()))
@@ -374,6 +378,7 @@ func TestBatchTwice(t *testing.T) {
 // program is killed: here while it waits to hear that the job was taken, and
 // while it waits for the answers.
 func TestBatchServiceKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\nquestion 2\n", "GEMINI.md": "be kind"})
 	s := et.NewServer()
@@ -434,6 +439,7 @@ func TestBatchServiceKilled(t *testing.T) {
 
 // A signal leaves the job to the server and says so.
 func TestBatchServiceSignalled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\n"})
 	s := et.NewServer()

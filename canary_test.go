@@ -184,6 +184,7 @@ func (g *cage) home(name string) string {
 // asked the run ends, and where somebody says no it goes on without. With
 // trust it has one, so that this test would notice.
 func TestCanaries(t *testing.T) {
+	t.Parallel()
 	for i, k := range canaries {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
@@ -244,6 +245,7 @@ func (g *cage) refuse(term string) nest {
 
 // One folder has many names, and is trusted or not under all of them.
 func TestNamesOfAFolder(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("paths of Unix")
 	}

@@ -53,6 +53,7 @@ func words(p *genai.Part) string {
 // In a session, /memory refresh brings what the files say by now into the next
 // request, and a directory's file comes again after it, as after /clear.
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	look := et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt"))
 	server := et.NewServer(look, et.Says("One."), look, et.Says("Two."), look, et.Says("Three."), look, et.Says("Four."))
 	c := terminal(t, server)
@@ -102,6 +103,7 @@ func TestRefresh(t *testing.T) {
 // A directory that is added in a session brings its context files, which the
 // next request has beside its name and what is in it.
 func TestAddedDirectory(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("One."), et.Says("Two."))
 	c := terminal(t, server)
 	home, more := filepath.Join(filepath.Dir(c.Dir), "home"), filepath.Join(filepath.Dir(c.Dir), "home", "my more")
@@ -145,6 +147,7 @@ func TestAddedDirectory(t *testing.T) {
 // extensions among them, also for what a call touches, and for a directory
 // that is added.
 func TestUntrustedContext(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt")), et.Says("One."))
 	c := terminal(t, server)
 	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")

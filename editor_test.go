@@ -11,6 +11,7 @@ import (
 
 // The editor that the settings name beats the one of the environment.
 func TestPreferredEditor(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()[0], et.Says("Fine."))
 	c := terminal(t, server)
 	bin, home := t.TempDir(), t.TempDir()

@@ -30,6 +30,7 @@ func inEmacs(t *testing.T, c teletype.Command, steps ...string) string {
 // A whole session in Emacs: its prompt is one that comint knows, what is sent
 // stands in the buffer once, and all else is text.
 func TestSessionInEmacs(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()...)
 	c := terminal(t, server)
 	var steps []string
@@ -65,6 +66,7 @@ func TestSessionInEmacs(t *testing.T) {
 // Emacs knows a question for a key as one for a password, and hides what is
 // typed.
 func TestKeyInEmacs(t *testing.T) {
+	t.Parallel()
 	c := terminal(t, et.NewServer())
 	c.Args = []string{"auth", "signin"}
 	buffer := inEmacs(t, c, ": ")

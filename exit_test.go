@@ -53,6 +53,7 @@ func enter(t *testing.T, run *exec.Cmd, by []string) {
 
 // 141 has no record, as nobody reads.
 func TestExitCodeOfClosedPipe(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Says("Hi."))
 	defer s.Close()
 	r, w, err := os.Pipe()

@@ -14,6 +14,7 @@ import (
 // A whole session driven by expect(1), which waits for prompts and questions
 // at the end of what it has seen, as scripts do.
 func TestSessionByExpect(t *testing.T) {
+	t.Parallel()
 	path := need(t, "expect")
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {

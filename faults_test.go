@@ -123,6 +123,7 @@ func (v *victim) check(when string) {
 // Killed anywhere, a run leaves whole files, no more rights than before, and
 // sessions that can be gone on with.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	points := 12
 	if os.Getenv("SOAK") != "" {
 		points = 200
@@ -169,6 +170,7 @@ func TestKilledAnywhere(t *testing.T) {
 // The same, killed as it is about to ask the kernel for something, each time for
 // something else.
 func TestKilledAtSystemCalls(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("SOAK") == "" {
 		t.Skip("SOAK is not set")
 	}
@@ -205,6 +207,7 @@ func TestKilledAtSystemCalls(t *testing.T) {
 // In worlds where writing fails, decisions are the same, and what there was is
 // there still.
 func TestFaultyWorlds(t *testing.T) {
+	t.Parallel()
 	mounted := func(script string) []string {
 		return []string{"unshare", "-rm", "sh", "-c", script + ` && exec "$@"`, "sh"}
 	}
@@ -259,6 +262,7 @@ func TestFaultyWorlds(t *testing.T) {
 
 // Rules and decisions that can't be read are not taken for none.
 func TestUnreadableRules(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(v *victim) error{
 		"rules":          func(v *victim) error { return os.Chmod(filepath.Join(v.home, ".gemini/policies/never.toml"), 0) },
 		"half the rules": func(v *victim) error { return os.Truncate(filepath.Join(v.home, ".gemini/policies/never.toml"), 40) },

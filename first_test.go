@@ -32,6 +32,7 @@ func first(t *testing.T, run *exec.Cmd) *exec.Cmd {
 // As the first process of a container, gemline buries the dead and answers as
 // ever.
 func TestFirstProcess(t *testing.T) {
+	t.Parallel()
 	// An orphan whose parent is gone ends, and then nothing may be left of it.
 	const orphan = `(sh -c 'echo $$ >orphan; exec true' &); until [ -s orphan ]; do sleep 0.1; done
 		while [ -e /proc/$(cat orphan) ]; do sleep 0.1; done; echo the parent is $PPID.`
@@ -49,6 +50,7 @@ func TestFirstProcess(t *testing.T) {
 
 // It passes signals on, and its exit code is that of the run.
 func TestFirstProcessSignals(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		reached := make(chan string, 10)
 		s := et.NewServer(telling(reached, et.Silent()))
@@ -77,6 +79,7 @@ func TestFirstProcessSignals(t *testing.T) {
 // At a terminal, as in docker run -it, a session works: what is typed and
 // Ctrl-C reach it, once.
 func TestFirstProcessAtATerminal(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Says("Hello."), et.Stalled(et.Streams("For ever. ")), et.Says("Still here."))
 	c := terminal(t, s)
 	run := first(t, exec.Command(c.Path, c.Args...))

@@ -14,6 +14,7 @@ import (
 // TestImports holds the packages to who may import whom. docs/design.md says
 // why.
 func TestImports(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func TestImports(t *testing.T) {
 // main.go, so that everything else can be tested in one process. What stands
 // between it and a command is a process of its own.
 func TestOneWorld(t *testing.T) {
+	t.Parallel()
 	const world = `(^|[^.A-Za-z])(os\.(Exit|Getenv|LookupEnv|Environ|Args|Stdin|Stdout|Stderr)\b|fmt\.Print(ln|f)?\(|log\.(Print|Fatal|Panic))`
 	out := grep(t, "-nE", world, "--", "*.go", ":!main.go", ":!*_test.go", ":!testdata", ":!engine/enginetest", ":!repl/teletype", ":!tools/web/weblab", ":!tools/sandbox/helper", ":!tools/sandbox/stage")
 	if len(out) > 0 {

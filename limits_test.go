@@ -20,6 +20,7 @@ import (
 // When its time is up, a run ends with its record, whatever is going on;
 // nothing that was started goes on, and the session can be gone on with.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	for phase, prepare := range phases {
 		format, code, reason := "stream-json", 63, "timeout"
 		switch phase {
@@ -128,6 +129,7 @@ func TestLimitsInASession(t *testing.T) {
 // What a session has cost is told where the price is known. A file of prices
 // is not looked at before, and one that is broken costs nothing but a warning.
 func TestCostOfASession(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, prices, want string }{
 		{"known", "", `Cost: \$0\.000325 by the prices of 20[0-9-]+\.`},
 		{"broken", "date = 3", `warning: .*prices\.toml:1: a value of the wrong kind`},

@@ -20,6 +20,7 @@ import (
 // in plan mode, too; others do not, and none where a rule or a repository is
 // against it.
 func TestLookingUnasked(t *testing.T) {
+	t.Parallel()
 	if st := sandbox.New(sandbox.Options{}).State(); !st.Confined() {
 		t.Skipf("the kernel does not confine commands here: %s", st.Step)
 	}

@@ -54,6 +54,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -94,6 +95,7 @@ func TestScripts(t *testing.T) {
 			"jsonget":    jsonGet,
 			"proxy":      proxy,
 			"proxied":    proxied,
+			"timed":      timed,
 		},
 	})
 }
@@ -207,6 +209,25 @@ func chunks(ts *testscript.TestScript, file string) []*genai.GenerateContentResp
 		out = append(out, &c)
 	}
 	return out
+}
+
+// timed runs gemline with a limit of time, which fails, and with more of it until
+// standard output has a text: a busy machine needs longer to come that far.
+//
+//	timed TEXT ARG ...
+func timed(ts *testscript.TestScript, neg bool, args []string) {
+	for limit := 2; ; limit *= 3 {
+		err := ts.Exec("gemline", append(args[1:len(args):len(args)], "--timeout", fmt.Sprint(limit))...)
+		if err == nil {
+			ts.Fatalf("it does not fail")
+		}
+		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+		if limit > 30 {
+			ts.Fatalf("no %q in %ds", args[0], limit)
+		}
+	}
 }
 
 // lines checks how many lines a file or stdout or stderr has.

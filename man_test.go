@@ -14,6 +14,7 @@ import (
 // The manual page holds every flag and command, and formatters have nothing to
 // say about it.
 func TestManualPage(t *testing.T) {
+	t.Parallel()
 	var page strings.Builder
 	w := &cli.World{Out: &page, Build: cli.Build{Version: "1.2", Date: "2026-01-02T03:04:05Z"}}
 	if err := cli.Run(t.Context(), w, []string{"man"}); err != nil {

@@ -49,6 +49,7 @@ func leave(t *testing.T, s *teletype.Session, rules teletype.Rules) string {
 // What was asked for is said first, with its cause; what the terminal asks for
 // is not.
 func TestFirstLine(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, term, env, settings string
 		args                      []string
@@ -82,6 +83,7 @@ func TestFirstLine(t *testing.T) {
 // Whoever asks for screen reader mode by the flag is asked once whether that
 // is for good.
 func TestOffer(t *testing.T) {
+	t.Parallel()
 	const question = "y yes, n no: "
 	c := terminal(t, et.NewServer(), "--screen-reader")
 	c.Term = "xterm"
@@ -114,6 +116,7 @@ func TestOffer(t *testing.T) {
 
 // The mode changes in the middle of a session, and what follows keeps to it.
 func TestAccessible(t *testing.T) {
+	t.Parallel()
 	c := terminal(t, et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three.")))
 	c.Term = "xterm"
 	s := teletype.Start(t, c)
@@ -153,6 +156,7 @@ func TestAccessible(t *testing.T) {
 // A prompt is marked where it begins and where it ends, what answers it from
 // the Enter on, and how that went.
 func TestMarksOnATerminal(t *testing.T) {
+	t.Parallel()
 	c := terminal(t, et.NewServer(et.Says("Yes."), et.BadRequest("no")))
 	c.Term = "xterm"
 	s := teletype.Start(t, c)
@@ -171,6 +175,7 @@ func TestMarksOnATerminal(t *testing.T) {
 
 // Terminals that would show them get no marks.
 func TestNoMarks(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "vt100", "linux"} {
 		c := terminal(t, et.NewServer())
 		c.Term = term
@@ -184,6 +189,7 @@ func TestNoMarks(t *testing.T) {
 
 // Far from the desktop, /copy goes through the terminal, and says how much.
 func TestCopyByTheTerminal(t *testing.T) {
+	t.Parallel()
 	c := terminal(t, et.NewServer(et.Says("Copy me.")))
 	c.Term, c.Env = "xterm", append(c.Env, "SSH_CONNECTION=::1 1 ::1 22")
 	s := teletype.Start(t, c)
@@ -251,6 +257,7 @@ func TestPaceAndDetail(t *testing.T) {
 
 // Labels go by the user's words, in what the program guards, too.
 func TestLabels(t *testing.T) {
+	t.Parallel()
 	c := configured(t, terminal(t, et.NewServer(et.Says("Hi.\nanswer: fake\nend: fake")), "--ascii"),
 		`{"ui": {"labels": {"gemini": "answer", "done": "end"}}}`)
 	s := teletype.Start(t, c)
@@ -268,6 +275,7 @@ func TestLabels(t *testing.T) {
 // A program can wait for the same words at the end of every question, and
 // reads nothing but what gemline writes.
 func TestStable(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(work()[1], et.Says("\u201cFine\u201d \u2014 caf\u00e9."))
@@ -321,6 +329,7 @@ func TestNotifications(t *testing.T) {
 
 // A command of the user's takes the place of that; a project can't name one.
 func TestNotificationCommand(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "alert")
 	c := configured(t, terminal(t, et.NewServer(work()[1], et.Says("Fine."))),
 		fmt.Sprintf(`{"general": {"notificationCommand": "cat >%s.part && mv %s.part %s"}}`, file, file, file))
@@ -352,6 +361,7 @@ func TestNotificationCommand(t *testing.T) {
 // What a library writes to the program's streams reaches the debug log and
 // nothing else, whenever it took hold of them.
 func TestStrayWrites(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	c := terminal(t, et.NewServer(et.Says("Fine.")), "-d")
 	c.Env = append(c.Env, "GEMLINE_TEST_STRAY=1", "GEMINI_DEBUG_LOG_FILE="+log)
@@ -391,6 +401,7 @@ func (b babbler) Read(p []byte) (int, error) {
 // What a session's line editor is given: an editor, what was typed in sessions
 // before, and names to complete.
 func TestEditorHistoryAndCompletion(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
 	c := terminal(t, server)
 	script := filepath.Join(t.TempDir(), "ed")

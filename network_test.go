@@ -20,6 +20,7 @@ import (
 
 // The variables that programs have always had say how the network is reached.
 func TestNetworkOfEnvironment(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, et.Event(`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`))
 	}))

@@ -29,6 +29,7 @@ func lastAsked(s *et.Server) string {
 }
 
 func TestTalk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := et.NewServer(et.Says("Hello."), et.Says("Still here."), et.Says("Again."))
 	c := talk(t, dir, s)
@@ -58,6 +59,7 @@ func TestTalk(t *testing.T) {
 }
 
 func TestTalkCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := et.NewServer(et.Says("Hello."), et.Says("A picture."))
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("remember the milk\n"), 0o600); err != nil {
@@ -95,6 +97,7 @@ func TestTalkCommands(t *testing.T) {
 
 // A call is asked about; what the client says becomes of it, becomes of it.
 func TestTalkApproval(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := et.NewServer(
 		runs("1", "echo one >>log"), et.Says("1."),
@@ -157,6 +160,7 @@ func TestTalkApproval(t *testing.T) {
 
 // The model's questions go to the client, and its replies to the model.
 func TestTalkQuestion(t *testing.T) {
+	t.Parallel()
 	ask := et.Says("", et.Call("1", "ask_user", "questions", []any{
 		record{"question": "Which?", "header": "Colour", "type": "choice", "multiSelect": true,
 			"options": []any{record{"label": "Red", "description": "warm"}, record{"label": "Blue", "description": "cold"}}},
@@ -185,6 +189,7 @@ func TestTalkQuestion(t *testing.T) {
 // What is decided about is shown for what it is, and the id that is shown is
 // the one that counts.
 func TestTalkHostileCall(t *testing.T) {
+	t.Parallel()
 	const command = "echo \x1b[2Khi \u202eih \u200b \x07>log"
 	s := et.NewServer(runs("1\x1b[31m\u009b", command), et.Says("Done."))
 	dir := t.TempDir()
@@ -205,6 +210,7 @@ func TestTalkHostileCall(t *testing.T) {
 // When the client has gone, nobody is there: what is asked is denied, and what
 // was said before is answered.
 func TestTalkGone(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		args   []string
 		code   int
@@ -236,6 +242,7 @@ func TestTalkGone(t *testing.T) {
 
 // Nothing is asked of a client that wants no questions.
 func TestTalkNoInput(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(runs("1", "echo one >>log"), et.Says("Well."))
 	c := talk(t, t.TempDir(), s, "--no-input")
 	c.say("do it")
@@ -251,6 +258,7 @@ func TestTalkNoInput(t *testing.T) {
 
 // Cancelling ends the turn and what it started, and not the conversation.
 func TestTalkCancel(t *testing.T) {
+	t.Parallel()
 	dir, reached := t.TempDir(), make(chan string, 10)
 	s := et.NewServer(phases["in a command"](reached, dir), et.Says("Afterwards."))
 	c := talk(t, dir, s, "-y")
@@ -275,6 +283,7 @@ func TestTalkCancel(t *testing.T) {
 
 // An open question is withdrawn with its turn.
 func TestTalkCancelQuestion(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(runs("1", "echo one >>log"), et.Says("Afterwards."))
 	c := talk(t, t.TempDir(), s)
 	c.say("go")
@@ -290,6 +299,7 @@ func TestTalkCancelQuestion(t *testing.T) {
 
 // A signal ends the conversation in every state, and each message has a result.
 func TestTalkSignals(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		reason := strings.ToLower(signalName(sig))
 		t.Run("idle/"+reason, func(t *testing.T) {
@@ -320,6 +330,7 @@ func TestTalkSignals(t *testing.T) {
 // Whatever a line holds, the next one is heeded; and the exit code says that
 // something was lost.
 func TestTalkBrokenLines(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Says("Hello."))
 	c := talk(t, t.TempDir(), s)
 	for i, line := range []string{"junk", `{"type":"shout"}`, "{\"type\":\"user\",\"content\":\"\xff\"}", strings.Repeat("x", 17<<20), `{"type":"approval","id":"x","decision":"allow"}`} {
@@ -334,6 +345,7 @@ func TestTalkBrokenLines(t *testing.T) {
 // The end of a turn that failed is not the end of the conversation, but of an
 // exit code of 0 if nothing follows.
 func TestTalkFailure(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.BadRequest("no"), et.Says("Hello."), et.BadKey())
 	c := talk(t, t.TempDir(), s)
 	c.say("one")
@@ -414,6 +426,7 @@ func TestTalkTooMuch(t *testing.T) {
 
 // A client that goes away without a word ends the work, quietly.
 func TestTalkBrokenPipe(t *testing.T) {
+	t.Parallel()
 	c := dial(t, t.TempDir(), et.NewServer(et.Huge(1<<20)))
 	c.say("hi")
 	line, err := c.out.ReadString('\n')

@@ -111,6 +111,7 @@ func stopped(sig syscall.Signal) func(*process) {
 // on standard output; the exit code is the one in it, and a person is told in
 // a few lines.
 func TestEveryEndHasItsRecord(t *testing.T) {
+	t.Parallel()
 	reader := schematest.NewReader(t)
 	for i, e := range slices.Concat(endings, wishes) {
 		for j, format := range []string{"json", "stream-json"} {
@@ -219,6 +220,7 @@ func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
 // A panic, be it on the goroutine of a tool, loses nothing that was said: the
 // session can be gone on with.
 func TestPanicLosesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := et.NewServer(et.Says("Let me count.", et.Call("1", "run_shell_command", "command", "seq 100000")), et.Says("on we go"))
 	t.Cleanup(s.Close)

@@ -18,6 +18,7 @@ import (
 // A whole session inside GNU screen, and what it has scrolled away is there in
 // its history as it was written.
 func TestSessionInScreen(t *testing.T) {
+	t.Parallel()
 	path := need(t, "screen")
 	for _, plain := range []bool{false, true} {
 		t.Run(map[bool]string{false: "smart", true: "plain"}[plain], func(t *testing.T) {
@@ -53,6 +54,7 @@ func TestSessionInScreen(t *testing.T) {
 // What plain mode has written is what stands on the screen, line by line:
 // nothing was taken back.
 func TestScreenEqualsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	need(t, "script")
 	server := et.NewServer(work()[0], et.Says("All *done*.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n"))
 	c := terminal(t, server)

@@ -142,6 +142,7 @@ const shortOutputs = `{"tools":{"truncateToolOutputThreshold":4000}}`
 // Whatever the model gets hold of, nothing that gemline knows to be secret is
 // printed, sent or kept, and what only looks like it is not kept.
 func TestSecretsStay(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "json", "stream-json"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
@@ -189,6 +190,7 @@ func TestSecretsStay(t *testing.T) {
 
 // A server that says what it was sent does not bring the key anywhere.
 func TestSecretsInErrors(t *testing.T) {
+	t.Parallel()
 	said := "the key " + keyCanary + " and " + strings.Repeat("x", 560) + envCanary + " are not what they were"
 	for name, reply := range map[string]et.Reply{
 		"401":       et.Status(401, "UNAUTHENTICATED", said),
@@ -214,6 +216,7 @@ func TestSecretsInErrors(t *testing.T) {
 
 // Batches keep records of their own.
 func TestSecretsInBatches(t *testing.T) {
+	t.Parallel()
 	k := newKeeper(t, append(spill(), et.Status(500, "INTERNAL", "no "+keyCanary))...)
 	k.write("prompts", "what is in @notes.txt?\nanother\n")
 	if code := k.run("", "-y", "--batch", "prompts", "--jobs", "1", "--max-attempts", "1", "--batch-state", filepath.Join(k.home, "state")); code == 0 {
@@ -224,6 +227,7 @@ func TestSecretsInBatches(t *testing.T) {
 
 // What is typed in a session is seen by whoever types it, and kept nowhere.
 func TestSecretsInSessions(t *testing.T) {
+	t.Parallel()
 	k := newKeeper(t, append(spill()[1:3], et.Says("Done."), et.Says("Good."))...)
 	c := teletype.Command{Env: k.env, Dir: k.project, Args: []string{"-y"}}
 	c.Path, _ = os.Executable()
@@ -243,6 +247,7 @@ func TestSecretsInSessions(t *testing.T) {
 
 // A run that prints a patch keeps no more than others.
 func TestSecretsInPatches(t *testing.T) {
+	t.Parallel()
 	k := newKeeper(t, append(spill()[:1], et.Says("", et.Call("4", "replace", "file_path", "notes.txt", "instruction", "end", "old_string", "the end\n", "new_string", "the end\n\nMore.\n\n\n")), et.Says("Done."))...)
 	if code := k.run("", "--patch", "-p", "mend it"); code != 0 || !strings.Contains(k.printed.String(), "+More.") {
 		t.Errorf("exit code %d: %s", code, k.printed.String())

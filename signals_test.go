@@ -59,6 +59,7 @@ func telling(reached chan<- string, r et.Reply) et.Reply {
 // A signal ends a run with its record, whatever is going on; nothing that was
 // started goes on, and the session can be gone on with.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	for phase, prepare := range phases {
 		for i, format := range []string{"text", "json", "stream-json"} {
 			sig := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i]
@@ -161,11 +162,22 @@ func zombie(pid string) bool {
 	return err == nil && bytes.Contains(stat, []byte(") Z "))
 }
 
-// goingOn returns those of the processes that a command has told of that are
-// not over. A confined command knows itself by a number of its own: where the
-// system tells, what counts is that nothing works in dir any more but those
-// numbers.
+// goingOn returns those of the processes that a command has told of that do not
+// end. They have been killed, and a busy machine may need a moment for the rest.
 func goingOn(dir, pids string, but ...int) (left []string) {
+	for range 600 {
+		if left = workingIn(dir, pids, but...); len(left) == 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return left
+}
+
+// workingIn returns those of some processes that are not over. A confined
+// command knows itself by a number of its own: where the system tells, what
+// counts is that nothing works in dir any more but those numbers.
+func workingIn(dir, pids string, but ...int) (left []string) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil && runtime.GOOS == "linux" {
 		places, _ := filepath.Glob("/proc/[0-9]*/cwd")
 		for _, place := range places {
@@ -189,6 +201,7 @@ func goingOn(dir, pids string, but ...int) (left []string) {
 // commands take a moment before they show themselves: that they were started
 // has to be known by then.
 func TestKilledInCommand(t *testing.T) {
+	t.Parallel()
 	for name, command := range map[string]string{
 		"in a command":               "sleep 1; exec >pipe 2>&1; sleep 1000 & sleep 1001",
 		"one that heeds no signal":   "sleep 1; exec >pipe 2>&1; trap '' TERM; while :; do sleep 1; done",
@@ -221,6 +234,7 @@ func TestKilledInCommand(t *testing.T) {
 
 // What is ignored from the start, as under nohup, ends nothing.
 func TestIgnoredSignal(t *testing.T) {
+	t.Parallel()
 	process := make(chan *os.Process, 1)
 	done := et.Says("Done.")
 	done.Inspect = func(context.Context, *engine.Request) { (<-process).Signal(syscall.SIGHUP) }

@@ -208,6 +208,7 @@ func TestSpoofing(t *testing.T) {
 
 // Neither can what a server says instead of an answer.
 func TestSpoofingErrors(t *testing.T) {
+	t.Parallel()
 	text := hostile("server")
 	blocked := et.Blocked()
 	blocked.Chunks[0].PromptFeedback.BlockReasonMessage = text
@@ -256,6 +257,7 @@ func shortly(t *testing.T, term, dir string, server *et.Server, args ...string) 
 // One answer, at a terminal or not, is text as well. It may look like anything,
 // as nothing else is written there.
 func TestSpoofingAnAnswer(t *testing.T) {
+	t.Parallel()
 	for name, reply := range map[string]et.Reply{
 		"whole": et.Says(hostile("model")), "in pieces": cut(hostile("model")), "Markdown": et.Says(marked("model")),
 		"ESC at the end": et.Streams("hello ", "\x1b"), "CR at the end": et.Streams("hello\r", "world\r"),
@@ -279,6 +281,7 @@ func TestSpoofingAnAnswer(t *testing.T) {
 
 // What the program tells when it begins may come from files, too.
 func TestSpoofingTheStart(t *testing.T) {
+	t.Parallel()
 	key, _ := json.Marshal(map[string]any{short("key"): map[string]any{"x": 1}, "model": map[string]any{"name": 7, short("inner"): true}})
 	mode, _ := json.Marshal(short("mode"))
 	name := strings.NewReplacer("/", "", "\x00", "").Replace(short("name"))
@@ -326,6 +329,7 @@ func TestSpoofingTheStart(t *testing.T) {
 
 // A list of sessions shows how they began.
 func TestSpoofingTheListOfSessions(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("Hello."))
 	c := terminal(t, server, "-p", short("prompt"))
 	c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")

@@ -238,6 +238,7 @@ func TestSessionOverSSH(t *testing.T) {
 
 // Without a terminal, what comes in is a prompt and what goes out an answer.
 func TestAnswerOverSSH(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "rm notes.txt")), et.Says("Done **that**."))
 	c := terminal(t, server)
 	ssh, code := sshServer(t).command(c, "-T")
@@ -275,6 +276,7 @@ var cuts = map[string]func(s *teletype.Session, d *sshd){
 // a hang-up does: what was said is kept, what was started ends, and the next
 // connection goes on.
 func TestConnectionLost(t *testing.T) {
+	t.Parallel()
 	for phase, prepare := range phases {
 		for how, cut := range cuts {
 			for _, term := range terminals {

@@ -59,6 +59,7 @@ func writesOf(t *testing.T, trace string, fd int) (sizes []int) {
 
 // Each record is one write, however large it is and however late it is read.
 func TestEachRecordIsOneWrite(t *testing.T) {
+	t.Parallel()
 	tracing(t)
 	long := strings.Repeat("0123456789abcdef", 20000) // 320 kB, five times what a pipe holds
 	for _, test := range []struct {
@@ -117,6 +118,7 @@ func TestEachRecordIsOneWrite(t *testing.T) {
 
 // A record can be read as soon as it was written, while the run goes on.
 func TestRecordsAppearAtOnce(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Stalled(et.Says("half an answer ")))
 	t.Cleanup(s.Close)
 	run := headless(t, s, t.TempDir(), nil, nil, "-o", "stream-json", "-p", "go")
@@ -145,6 +147,7 @@ var varies = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}
 
 // What is written is the same at a terminal, through a pipe and in a file.
 func TestOutputDependsOnNobody(t *testing.T) {
+	t.Parallel()
 	const answer = "# A title\n\n**bold** and `code`\twith é\u00a0\u202e and a line that is far longer than the eighty columns that a terminal has at least\n\n| a | b |\n|---|---|\n\x1b[31mred\x1b[m\n\n"
 	for _, format := range []string{"text", "json", "stream-json"} {
 		t.Run(format, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 // No program that gemline starts gets its key: those of the model's and of the
 // user's, and those it starts for itself.
 func TestChildrenHaveNoKey(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()[0], et.Says("Fine.", et.Call("2", "run_shell_command", "command", "env >model.env; test -r /dev/fd/3; echo fd3=$? >>model.env")),
 		et.Says("", et.Call("3", "run_shell_command", "command", "env >background.env", "is_background", true)), et.Says("Goodbye."))
 	c := terminal(t, server)
@@ -74,6 +75,7 @@ func TestChildrenHaveNoKey(t *testing.T) {
 // What a shell takes from the environment before it reads a command does not
 // make the command another one.
 func TestShellsBeginEmpty(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	evil := filepath.Join(dir, "evil.sh")
@@ -143,6 +145,7 @@ func hostileRepository(t *testing.T, dir, ran string) {
 // A repository has no program run by being worked in. gemline runs no git of
 // its own there, and the model's git is asked about.
 func TestProgramsOfARepository(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	work := filepath.Join(dir, "work")
 	ran := filepath.Join(dir, "ran")
@@ -179,6 +182,7 @@ func TestProgramsOfARepository(t *testing.T) {
 // Whoever starts a program says which environment it gets: what is not said is
 // everything, the key included.
 func TestProgramsAreGivenAnEnvironment(t *testing.T) {
+	t.Parallel()
 	files := strings.Fields(string(grep(t, "-l", `exec\.Command`, "--", "*.go", ":!*_test.go", ":!testdata", ":!repl/teletype", ":!tools/sandbox/sandboxtest", ":!tools/web/weblab")))
 	if len(files) < 8 {
 		t.Errorf("only %q start programs", files)

@@ -61,6 +61,7 @@ func TestOddTerminals(t *testing.T) {
 
 // Output that the user holds up with Ctrl-S goes on where it was with Ctrl-Q.
 func TestHeldOutput(t *testing.T) {
+	t.Parallel()
 	for _, term := range terminals {
 		t.Run(term, func(t *testing.T) {
 			asked, held := make(chan struct{}), make(chan struct{})
@@ -108,6 +109,7 @@ func TestHeldOutput(t *testing.T) {
 // A terminal that goes away ends the session as a hang-up, whatever goes on:
 // nothing that was asked about is done, nothing goes on, nothing is lost.
 func TestTerminalVanishes(t *testing.T) {
+	t.Parallel()
 	question := et.Says("", et.Call("1", "run_shell_command", "command", "rm notes.txt"))
 	for phase, test := range map[string]struct {
 		reply *et.Reply
@@ -185,6 +187,7 @@ func TestTerminalVanishes(t *testing.T) {
 // A terminal that goes away ends the session also when a shell keeps the news
 // to itself.
 func TestTerminalVanishesUnheard(t *testing.T) {
+	t.Parallel()
 	for phase, test := range map[string]struct{ line, until string }{
 		"the model thinks": {line: "go on"},
 		"a command runs":   {line: "!echo on 'its' way; exec sleep 1000", until: "on its way"},

@@ -117,6 +117,7 @@ func checkWork(t *testing.T, c teletype.Command, s *et.Server) {
 // A whole session on a terminal that can only append: what it shows is text and
 // line ends.
 func TestSessionOnADumbTerminal(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "unknown", "-"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(work()...)
@@ -143,6 +144,7 @@ func TestSessionOnADumbTerminal(t *testing.T) {
 }
 
 func TestSessionOnASmartTerminal(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()...)
 	c := terminal(t, server)
 	c.Term = "xterm-256color"
@@ -158,6 +160,7 @@ func TestSessionOnASmartTerminal(t *testing.T) {
 }
 
 func TestSessionInTmux(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()...)
 	c := terminal(t, server, "--sandbox=off") // the question is the same on every system
 	c.Rows, c.Cols = 200, 100                 // nothing scrolls away
@@ -192,6 +195,7 @@ func TestSessionInTmux(t *testing.T) {
 
 // script(1) is how people record a session.
 func TestSessionUnderScript(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("script")
 	if err != nil {
 		if os.Getenv("GEMLINE_TEST_ALL") != "" {
@@ -220,6 +224,7 @@ func TestSessionUnderScript(t *testing.T) {
 // What the user makes of a proposal in an editor is shown and asked about
 // again, and it is what runs and what the model reads.
 func TestEditedProposal(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()[0], et.Says("Fine."))
 	c := terminal(t, server)
 	c.Env = append(c.Env, "EDITOR=sed -i s/world/reader/")
@@ -294,6 +299,7 @@ func TestLeaving(t *testing.T) {
 
 // A prompt of the command line is the first of the session.
 func TestFirstPrompt(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"-i", "hello there"}, {"hello", "there"}} {
 		server := et.NewServer(et.Says("Hello."), et.Says("Bye."))
 		s := teletype.Start(t, terminal(t, server, args...))
@@ -315,6 +321,7 @@ func TestFirstPrompt(t *testing.T) {
 // What a command line asks for in a pipe never waits for a user: with -p at a
 // terminal nothing is asked either.
 func TestOneAnswerAtATerminal(t *testing.T) {
+	t.Parallel()
 	server := et.NewServer(work()[0], et.Says("I could not."))
 	c := terminal(t, server, "-p", "mend it")
 	s := teletype.Start(t, c)
@@ -332,6 +339,7 @@ func TestOneAnswerAtATerminal(t *testing.T) {
 
 // A command inside a prompt is asked about; without it the prompt is not sent.
 func TestCommandInAPrompt(t *testing.T) {
+	t.Parallel()
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(et.Says("Seen."))

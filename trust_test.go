@@ -93,6 +93,7 @@ func TestUnknownFolder(t *testing.T) {
 
 // Whoever leaves the question has decided nothing, and nothing was begun.
 func TestLeavingTheQuestion(t *testing.T) {
+	t.Parallel()
 	for name, keys := range map[string]string{"Ctrl-C": "\x03", "Ctrl-D": "\x04"} {
 		for _, term := range []string{"dumb", "xterm"} {
 			t.Run(name+" "+term, func(t *testing.T) {
@@ -120,6 +121,7 @@ func TestLeavingTheQuestion(t *testing.T) {
 // Settings that are broken are told of before trust, and end the session after
 // it.
 func TestBrokenFolder(t *testing.T) {
+	t.Parallel()
 	s := et.NewServer(et.Says("Hello."))
 	files := map[string]string{".gemini/settings.json": "{\n  broken", ".env": strings.Repeat("A=1\n", 2<<20)}
 	for answer, want := range map[string]int{"": 0, "1": 52} {

@@ -21,6 +21,7 @@ import (
 // web server do what hostile ones would: nothing comes back from a private
 // address, and no such address is so much as asked.
 func TestWebLab(t *testing.T) {
+	t.Parallel()
 	if _, inside := weblab.Enter(t); !inside {
 		return
 	}

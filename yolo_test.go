@@ -17,6 +17,7 @@ import (
 // In yolo mode a rule that denies rm is obeyed in every spelling, and what is
 // something else runs.
 func TestYoloObeys(t *testing.T) {
+	t.Parallel()
 	spellings := []string{
 		`rm victim`,
 		`\rm victim`,
