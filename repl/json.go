@@ -77,6 +77,9 @@ func status(o Outcome) string {
 func (d *document) end(o Outcome) {
 	d.response.WriteString(d.text.flush())
 	at, elapsed := d.moment()
+	if d.held != nil { // by now more may be known
+		d.held = d.sandbox()
+	}
 	patch, planned := d.collected(o)
 	value, code := d.demanded(o)
 	b := marshal(struct {

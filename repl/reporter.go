@@ -89,7 +89,7 @@ type Report struct {
 	Version  string          // of the program; may be empty
 	Dir      string          // the working directory; may be empty
 	Mode     func() string   // what runs unasked when the run begins; may be nil
-	Sandbox  func() *Sandbox // what confines commands, asked when the run begins; may be nil
+	Sandbox  func() *Sandbox // what confines commands, asked when the run begins and ends; may be nil
 	Tally    *tally.Tally    // the numbers of the run
 	Now      func() time.Time
 	Quiet    bool // nothing but errors on Err

@@ -101,6 +101,7 @@ type (
 		Planned  *[]Planned      `json:"planned,omitempty"`
 		Value    json.RawMessage `json:"structured_output,omitempty"`
 		Code     *string         `json:"extracted,omitempty"`
+		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
 		tail
 	}
 )
@@ -262,5 +263,9 @@ func (s *stream) end(o Outcome) {
 	value, code := s.demanded(o)
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	s.put(resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, value, code, t})
+	r := resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, value, code, nil, t}
+	if s.begun {
+		r.Sandbox = s.sandbox()
+	}
+	s.put(r)
 }

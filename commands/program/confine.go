@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"gemline/commands/cli"
 	"gemline/repl"
@@ -27,6 +28,10 @@ type pen struct {
 	granted []string        // what commands may write to besides
 	network bool            // and whether they reach the network
 	tell    func()          // says once, if they are not held in full
+
+	// promised is set when a record has said that commands are confined,
+	// before any was. Then none runs that is not.
+	promised *atomic.Bool
 }
 
 // kernel returns what this system's kernel does to confine commands, nil if
@@ -110,7 +115,7 @@ func (s *session) penned(c settings.Confinement) (*pen, error) {
 	case c.Word == "" && kernel == nil:
 		return &pen{why: "nothing does it on " + runtime.GOOS + " unless it is asked for: gemline --sandbox"}, nil
 	case c.Word == "":
-		return &pen{sandbox: s.furnished(kernel, true)}, nil
+		return s.furnished(kernel, true), nil
 	}
 	choice, err := s.choice(c, kernel)
 	if err != nil {
@@ -125,7 +130,7 @@ func (s *session) penned(c settings.Confinement) (*pen, error) {
 		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", c.By, st.Name, missing(st)),
 			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
-	return &pen{sandbox: s.furnished(box, false)}, nil
+	return s.furnished(box, false), nil
 }
 
 // leave has p let go of what it has left when the run is over.
@@ -228,22 +233,34 @@ func (s *session) cache() string {
 	return filepath.Join(base, "gemline")
 }
 
-// furnished returns a sandbox whose commands have caches of their own. One
-// that is soft is the default: where nothing of it is in force, commands run
-// without.
-func (s *session) furnished(box sandbox.Sandbox, soft bool) sandbox.Sandbox {
-	return furnished{box, soft, s.caches()}
+// furnished returns a pen whose commands have caches of their own. One that is
+// soft is the default: where nothing of it is in force, commands run without.
+func (s *session) furnished(box sandbox.Sandbox, soft bool) *pen {
+	promised := &atomic.Bool{}
+	return &pen{sandbox: furnished{box, soft, promised, s.caches()}, promised: promised}
 }
 
 type furnished struct {
 	sandbox.Sandbox
-	soft   bool
-	caches string
+	soft     bool
+	promised *atomic.Bool
+	caches   string
+}
+
+// least says what is in force at the least, which takes less time to find out.
+func (f furnished) least() sandbox.State {
+	if k, ok := f.Sandbox.(*sandbox.Kernel); ok {
+		return k.Least()
+	}
+	return f.State()
 }
 
 // Confine implements [sandbox.Sandbox].
 func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
-	if st := f.State(); f.soft && !st.Files && !st.Network {
+	switch st := f.State(); {
+	case f.promised.Load() && !st.Confined():
+		return nil, fmt.Errorf("the record of this run says that it is, and %s; gemline sandbox status says more", missing(st))
+	case f.soft && !st.Files && !st.Network:
 		return func() {}, nil
 	}
 	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
@@ -261,12 +278,24 @@ func (f furnished) Close() error {
 	return nil
 }
 
-// held returns the state for a record.
+// held returns the state for a record: what is certain before commands have
+// run, and afterwards what was in force.
 func (s *session) held() *repl.Sandbox {
 	if s.pen == nil {
 		return nil
 	}
-	st := s.pen.state()
+	st := s.pen.state
+	if f, ok := s.pen.sandbox.(furnished); ok {
+		st = f.least
+	}
+	return s.pen.told(st())
+}
+
+// told returns st as a record has it, which is as good as a promise.
+func (p *pen) told(st sandbox.State) *repl.Sandbox {
+	if p.promised != nil && st.Confined() {
+		p.promised.Store(true)
+	}
 	return &repl.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 }
 

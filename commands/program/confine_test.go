@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gemline/settings"
@@ -37,7 +38,7 @@ func TestFurnished(t *testing.T) {
 		{"nothing, though asked for", sandbox.State{}, false, "confined true"},
 	} {
 		cmd := exec.Command("true")
-		release, err := furnished{stub{test.state}, test.soft, caches}.Confine(cmd, sandbox.Profile{})
+		release, err := furnished{stub{test.state}, test.soft, &atomic.Bool{}, caches}.Confine(cmd, sandbox.Profile{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,6 +48,33 @@ func TestFurnished(t *testing.T) {
 		}
 		if at := "GOCACHE=" + filepath.Join(caches, "go-build"); slices.Contains(cmd.Env, at) != strings.HasPrefix(test.want, "confined") {
 			t.Errorf("%s: the environment is %q", test.name, cmd.Env)
+		}
+	}
+}
+
+// What a record has said of commands holds: without it none runs, though by
+// default they would.
+func TestPromised(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		said, is sandbox.State
+		runs     bool
+	}{
+		{"as it was said", sandbox.State{Files: true, Network: true}, sandbox.State{Files: true, Network: true}, true},
+		{"nothing was said", sandbox.State{}, sandbox.State{}, true},
+		{"nothing of it", sandbox.State{Files: true, Network: true}, sandbox.State{}, false},
+		{"a part of it", sandbox.State{Files: true, Network: true}, sandbox.State{Network: true}, false},
+	} {
+		s := &session{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
+		p := s.furnished(stub{test.is}, true)
+		if got := p.told(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
+			t.Errorf("%s: told %+v", test.name, got)
+		}
+		cmd := exec.Command("true")
+		if release, err := p.sandbox.Confine(cmd, sandbox.Profile{}); (err == nil) != test.runs {
+			t.Errorf("%s: %v", test.name, err)
+		} else if err == nil {
+			release()
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -38,6 +39,7 @@ type Kernel struct {
 	probe  sync.Once
 	layers []string // in force
 	state  State
+	found  atomic.Bool
 
 	mu    sync.Mutex
 	temp  *temp          // holds what commands see as the temporary directory; made when needed
@@ -256,6 +258,7 @@ func (k *Kernel) find() {
 		layers = possible(slices.DeleteFunc(layers, func(l string) bool { return l == failed }), why)
 	}
 	k.layers, k.state = layers, k.describe(layers, why)
+	k.found.Store(true)
 }
 
 var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities, stage.Landlock, stage.Seccomp}
