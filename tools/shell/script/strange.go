@@ -21,9 +21,7 @@ func strange(text string) string {
 		case r >= ' ' && r < 0x7f:
 		case unicode.IsControl(r):
 			return fmt.Sprintf("it holds the control character %U", r)
-		case r > unicode.MaxASCII && (unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Z)):
-			return fmt.Sprintf("it holds the invisible character %U", r)
-		case unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		case unicode.In(r, unicode.Cf, unicode.Z, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 			return fmt.Sprintf("it holds the invisible character %U", r)
 		}
 	}

@@ -62,7 +62,7 @@ func literal(w *syntax.Word) word {
 	if expands(bare.String()) {
 		known, split = false, true
 	}
-	return word{text: text.String(), known: known, split: split && !known}
+	return word{text: text.String(), known: known, split: split}
 }
 
 // manifold reports whether p may become several words in spite of its quotes.
@@ -147,8 +147,8 @@ func ansi(s string) (string, bool) {
 		for n < len(digits) && digitOf(digits[n], base) {
 			n++
 		}
-		c, err := strconv.ParseUint(digits[:n], base, 16)
-		if err != nil || c == 0 || c > 0x7f {
+		c, _ := strconv.ParseUint(digits[:n], base, 16) // 0 if there is no digit
+		if c == 0 || c > 0x7f {
 			return "", false
 		}
 		b.WriteByte(byte(c))
