@@ -3,7 +3,6 @@ package script
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"gemline/engine"
 )
@@ -27,7 +26,7 @@ func (v *visitor) command(words []word, env []string, in *string) {
 		v.opaque("which program it runs is known only when it runs: %s", words[0].text)
 		return
 	}
-	if strings.ContainsFunc(words[0].text, func(r rune) bool { return r <= ' ' || r > unicode.MaxASCII }) {
+	if strings.ContainsFunc(words[0].text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		v.lower(engine.Readable, "the name of a program is not in plain letters: %s", words[0].text)
 	}
 	name = plainName(name)
@@ -83,7 +82,7 @@ func (v *visitor) builtin(name string, args []word) bool {
 		v.lower(engine.Readable, "it changes the shell: %s", name)
 		if name == "set" || name == "shopt" {
 			for _, a := range args {
-				if a.known && (a.text == "posix" || a.text == "expand_aliases" || a.text == "extglob") || !a.known {
+				if !a.known || a.text == "posix" || a.text == "expand_aliases" || a.text == "extglob" {
 					v.opaque("it changes how the rest is read: %s %s", name, join(args))
 				}
 			}
@@ -118,6 +117,9 @@ func (v *visitor) changes(name string, args []word) {
 		} else if a.known && !option {
 			v.set(a.text, word{})
 		}
+		for j := 2; option && j < len(a.text); j++ {
+			v.set(a.text[j:], word{}) // it may be the value of a letter, as in -vPATH
+		}
 	}
 }
 
@@ -127,7 +129,7 @@ func (v *visitor) condition(args []word) {
 		switch {
 		case a.split, !a.known && i == 0 && len(args) < 4:
 			v.opaque("what it tests is known only when it runs: %s", a.text)
-		case a.known && (a.text == "-v" || a.text == "-R") && i+1 < len(args) && !name(args[i+1]) && args[i+1].text != "]":
+		case (a.text == "-v" || a.text == "-R") && i+1 < len(args) && !name(args[i+1]) && args[i+1].text != "]":
 			v.opaque("it calculates with a variable: %s", args[i+1].text)
 		}
 	}
@@ -164,7 +166,7 @@ func join(words []word) string {
 
 // skip returns words without the first if that is s.
 func skip(words []word, s string) []word {
-	if len(words) > 0 && words[0].known && words[0].text == s {
+	if len(words) > 0 && words[0].text == s {
 		return words[1:]
 	}
 	return words

@@ -105,6 +105,7 @@ func TestLimits(t *testing.T) {
 		{"commands", strings.Repeat("a;", MaxCommands), strings.Repeat("a;", MaxCommands+1)},
 		{"branches", "if a; then b; " + strings.Repeat("elif :; then :; ", 200) + "fi", "if a; then b; " + strings.Repeat("elif :; then :; ", MaxCommands+2) + "fi"},
 		{"depth", strings.Repeat("{ ", MaxDepth-1) + "a" + strings.Repeat("; }", MaxDepth-1), strings.Repeat("{ ", MaxDepth+2) + "a" + strings.Repeat("; }", MaxDepth+2)},
+		{"commands that run others", strings.Repeat("sudo ", MaxDepth) + "a", strings.Repeat("sudo ", MaxDepth+1) + "a"},
 		{"brackets that the parser goes down into", "a '" + strings.Repeat("(", maxNests) + "'", "a '" + strings.Repeat("(", maxNests+1) + "'"},
 		{"signs that the parser goes down into", "a '" + strings.Repeat("!", maxNests+1) + "'", "a '" + strings.Repeat("- ", maxNests+2) + "'"},
 		{"signs apart", "a '" + strings.Repeat("!x", maxNests+2) + "'", "a '" + strings.Repeat("+!", maxNests) + "'"},

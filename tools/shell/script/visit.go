@@ -72,11 +72,7 @@ func (v *visitor) compound(c syntax.Command) {
 	case *syntax.Block:
 		v.nested(c.Stmts)
 	case *syntax.IfClause:
-		for i := 0; c != nil; c, i = c.Else, i+1 {
-			if i > MaxCommands {
-				v.opaque("it holds more than %d commands", MaxCommands)
-				return
-			}
+		for ; c != nil; c = c.Else {
 			v.nested(c.Cond)
 			v.nested(c.Then)
 		}
@@ -143,7 +139,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 		return nil
 	}
 	v.lower(engine.Readable, "it redirects, other than to /dev/null")
-	if r.N != nil && strings.HasPrefix(r.N.Value, "{") && strings.Contains(r.N.Value, "[") {
+	if r.N != nil && strings.Contains(r.N.Value, "[") {
 		v.opaque("it calculates with a variable")
 	}
 	w := v.word(r.Word)
@@ -216,7 +212,7 @@ func (v *visitor) body(r *syntax.Redirect) *string {
 		}
 		text += l.Value
 	}
-	if quoted := len(r.Word.Parts) != 1 || r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`); !quoted && strings.Contains(text, `\`) {
+	if quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`); !quoted && strings.Contains(text, `\`) {
 		return nil // the shell takes backslashes away
 	}
 	if r.Op == syntax.DashHdoc {
@@ -311,7 +307,7 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0 || p.Width {
 		v.opaque("a variable names another: %s", v.written(p))
 	}
-	if p.Index != nil && !everything(p.Index) {
+	if !everything(p.Index) {
 		v.arithm(p.Index)
 	}
 	if p.Slice != nil {
@@ -356,9 +352,6 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 	case *syntax.ParenArithm:
 		v.arithm(x.X)
 	case *syntax.Word:
-		if x == nil {
-			return
-		}
 		if w := v.word(x); !w.known || strings.Trim(w.text, "0123456789") != "" {
 			if !counts(x) {
 				v.opaque("it calculates with a variable: %s", w.text)
