@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -110,6 +111,7 @@ func bash(t testing.TB, shell, path string, scripts []string, status func(i int)
 		t.Fatal(err)
 	}
 	cmd := exec.Command(shell, "--norc", "--noprofile", "-c", strings.Replace(driver, "PROGRAMS", strings.Join(programs, " "), 1))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // nothing is asked at a terminal
 	cmd.Dir, cmd.Env, cmd.Stdin = cwd, []string{"PATH=" + path, "HOME=" + cwd}, &in
 	// 9 is a descriptor that the scripts have no way to name.
 	cmd.ExtraFiles = []*os.File{log, log, log, log, log, log, log}
@@ -271,22 +273,34 @@ func TestReadableAgainstBash(t *testing.T) {
 	}
 }
 
-func readableAgainst(t *testing.T, shell string) {
-	path := t.TempDir()
+// noting returns a directory with programs that note that they were run, and
+// those that are there of others.
+func noting(t *testing.T, shell string, others ...string) (path string, found []string) {
+	path = t.TempDir()
 	for _, name := range programs {
 		shim := "#!" + shell + "\nset -- " + name + " \"$@\"\nprintf '%s\\0' \"$I\" \"$#\" \"${@//$'\\n'/$'\\1'}\" >&9\nexit $S\n"
 		if err := os.WriteFile(filepath.Join(path, name), []byte(shim), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"env", "timeout", "nice", "nohup", "setsid", "xargs", "find", "stdbuf", "bash", "sh", "cat", "true"} {
+	for _, name := range others {
 		real, err := exec.LookPath(name)
 		if err != nil {
-			t.Skip("no " + name)
+			continue
 		}
 		if err := os.Symlink(real, filepath.Join(path, name)); err != nil {
 			t.Fatal(err)
 		}
+		found = append(found, name)
+	}
+	return path, found
+}
+
+func readableAgainst(t *testing.T, shell string) {
+	needed := []string{"env", "timeout", "nice", "nohup", "setsid", "xargs", "find", "stdbuf", "bash", "sh", "cat", "true"}
+	path, found := noting(t, shell, needed...)
+	if len(found) < len(needed) {
+		t.Skipf("of %q only %q are there", needed, found)
 	}
 	r := random(t)
 	const batch = 500

@@ -9,13 +9,14 @@ import (
 type carrier struct {
 	flags    string   // letters of options without a value
 	valued   string   // letters of options with one
-	long     []string // long options without a value
+	long     []string // long options without a value, or with one behind a = only
 	longer   []string // long options with one, behind a = or in the next word
 	operands int      // how many words stand before the command
 	sets     bool     // NAME=value may stand before the command
 	joins    bool     // the command is a script for a shell
 	appends  bool     // what else the command is given is not known
 	digits   bool     // -5 is an option
+	number   bool     // the operand is a number, and may be left out
 	shell    string   // letters of the options whose value is a script
 	away     bool     // it runs in another directory, or under another root
 }
@@ -31,7 +32,7 @@ var carriers = map[string]carrier{
 	"timeout": {flags: "vfp", valued: "ks", operands: 1, long: []string{"preserve-status", "foreground", "verbose"}, longer: []string{"kill-after", "signal"}},
 	"nice":    {valued: "n", digits: true, longer: []string{"adjustment"}},
 	"ionice":  {flags: "t", valued: "cn", long: []string{"ignore"}, longer: []string{"class", "classdata"}},
-	"chrt":    {flags: "abdfiorRv", valued: "TPD", operands: 1},
+	"chrt":    {flags: "abdfiorRv", valued: "TPD", operands: 1, number: true},
 	"taskset": {flags: "ac", operands: 1, long: []string{"cpu-list"}},
 	"nohup":   {},
 	"setsid":  {flags: "cfw", long: []string{"ctty", "fork", "wait"}},
@@ -44,12 +45,12 @@ var carriers = map[string]carrier{
 	"unshare": {flags: "muinpUCTfrc", valued: "SGRw", away: true, long: []string{"mount", "uts", "ipc", "net", "pid", "user", "cgroup", "time", "fork", "map-root-user", "map-current-user", "mount-proc", "kill-child"}},
 	"nsenter": {flags: "amuinpUCTFr", valued: "tSGW", away: true, long: []string{"all", "mount", "net", "pid", "user"}, longer: []string{"target"}},
 	"watch":   {flags: "bcCdegptwxr", valued: "nq", joins: true, long: []string{"beep", "color", "no-title", "errexit", "chgexit", "precise", "exec"}, longer: []string{"interval"}},
-	"xargs": {flags: "0prtxo", valued: "InPLdsE", appends: true, long: []string{"null", "no-run-if-empty", "verbose", "exit", "open-tty", "interactive"},
-		longer: []string{"replace", "max-args", "max-procs", "max-lines", "delimiter", "max-chars"}},
+	"xargs": {flags: "0prtxo", valued: "InPLdsE", appends: true, long: []string{"null", "no-run-if-empty", "verbose", "exit", "open-tty", "interactive", "max-lines"},
+		longer: []string{"replace", "max-args", "max-procs", "delimiter", "max-chars"}},
 	"setpriv": {long: []string{"no-new-privs", "clear-groups", "keep-groups", "init-groups", "reset-env"}, longer: []string{"reuid", "regid", "ruid", "euid", "groups", "bounding-set", "inh-caps", "ambient-caps"}},
-	"prlimit": {longer: []string{"nofile", "nproc", "as", "cpu", "fsize", "core", "stack"}},
+	"prlimit": {long: []string{"nofile", "nproc", "as", "cpu", "fsize", "core", "stack"}},
 	"busybox": {}, "toybox": {}, "chronic": {flags: "ve"}, "fakeroot": {}, "unbuffer": {flags: "p"}, "caffeinate": {flags: "disu", valued: "t"},
-	"command": {flags: "p"}, "builtin": {}, "exec": {flags: "cl", valued: "a"}, "dbus-run-session": {}, "setarch": {flags: "R", operands: 1}, "linux64": {}, "linux32": {},
+	"command": {flags: "p"}, "builtin": {}, "exec": {flags: "cl", valued: "a"}, "dbus-run-session": {}, "linux64": {}, "linux32": {},
 }
 
 // prefix reads a carrier's arguments.
@@ -58,7 +59,7 @@ func (v *visitor) prefix(name string, args []word) {
 	if c.away {
 		v.lost()
 	}
-	if (name == "command") && len(args) > 0 && args[0].known && (args[0].text == "-v" || args[0].text == "-V") {
+	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
 		return // it only says what a name means
 	}
 	rest, env, ok := v.options(name, c, args)
@@ -162,7 +163,7 @@ func (c carrier) letters(s string, next []word) (n int, value string, ok bool) {
 // command, and adds to env what they set for it.
 func (v *visitor) operands(c carrier, args []word, env []string, replace string) ([]word, []string, bool) {
 	for range c.operands {
-		if len(args) == 0 || args[0].split {
+		if len(args) == 0 || args[0].split || c.number && strings.Trim(args[0].text, "0123456789") != "" {
 			return nil, nil, false
 		}
 		args = args[1:]

@@ -67,7 +67,7 @@ var (
 	// launchers run others, in ways that are not read here.
 	launchers = []string{"at", "batch", "crontab", "systemd-run", "start-stop-daemon", "screen", "tmux", "dtach", "abduco", "gdb", "lldb", "valgrind",
 		"perf", "entr", "inotifywait", "watchexec", "firejail", "bwrap", "proot", "ed", "ex", "vi", "vim", "nvim", "emacs", "emacsclient", "socat", "nc", "ncat",
-		"faketime", "numactl", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
+		"faketime", "numactl", "setarch", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
 		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh",
 		"gosu", "su-exec", "tini", "dumb-init", "catatonit", "torsocks", "torify", "proxychains", "eatmydata", "catchsegv", "cpulimit", "chpst", "setuidgid", "softlimit", "sg", "newgrp",
 		"trickle", "daemonize", "rr", "heaptrack", "uftrace", "stap", "bpftrace", "lftp", "ftp", "cross-env", "env-cmd", "dotenv", "nix-shell", "aws-vault", "coreutils", "tsp", "nq"}
@@ -135,7 +135,7 @@ func (v *visitor) interpreter(name string, args []word) {
 		case !a.known:
 			v.opaque("what %s runs is known only when it runs: %s", name, s)
 			return
-		case strings.HasPrefix(name, "python") && (s == "-m" || strings.HasPrefix(s, "-m") && !strings.HasPrefix(s, "--")):
+		case strings.HasPrefix(name, "python") && strings.HasPrefix(s, "-m"):
 			return
 		case i == len(args)-1 && (s == "--version" || s == "--help" || s == "-V" || s == "-h"):
 			return // some go on to the other arguments
@@ -226,7 +226,7 @@ func (v *visitor) su(name string, args []word) {
 	for i, a := range args {
 		if (a.text == "-c" || a.text == "--command" || name == "script" && a.text == "-qc") && i+1 < len(args) && args[i+1].known {
 			if name == "script" {
-				v.write(word{text: "typescript", known: len(args) <= i+2})
+				v.typescript(slices.Concat(args[:i], args[i+2:]))
 			} else {
 				v.lost()
 			}
@@ -240,12 +240,23 @@ func (v *visitor) su(name string, args []word) {
 	v.opaque("what %s runs can't be told: %s", name, join(args))
 }
 
+// typescript tells what script writes, which has the other arguments.
+func (v *visitor) typescript(others []word) {
+	others = slices.DeleteFunc(others, func(w word) bool { return w.known && strings.HasPrefix(w.text, "-") })
+	if len(others) == 0 {
+		others = []word{{text: "typescript", known: true}}
+	}
+	for _, w := range others {
+		v.write(w)
+	}
+}
+
 // container reads the arguments of programs that run others in containers.
 func (v *visitor) container(name string, args []word) {
 	if name != "kubectl" {
 		args = skip(args, "container") // docker container run is docker run
 	}
-	for name == "kubectl" && len(args) > 1 && args[0].known && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
+	for name == "kubectl" && len(args) > 1 && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
 		args = args[2:]
 	}
 	if len(args) == 0 {
@@ -255,7 +266,7 @@ func (v *visitor) container(name string, args []word) {
 	case !args[0].known, strings.HasPrefix(sub, "-"):
 		v.opaque("what %s does can't be told: %s", name, join(args))
 	case name == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
-		i := slices.IndexFunc(args, func(w word) bool { return w.known && w.text == "--" })
+		i := slices.IndexFunc(args, func(w word) bool { return w.text == "--" })
 		if i < 0 {
 			v.opaque("what %s runs can't be told: %s", name, join(args))
 			return
