@@ -69,7 +69,7 @@ func input(a word) bool {
 // ends reports whether args[i] ends the options. Behind another option it may
 // be the value of that.
 func ends(args []word, i int) bool {
-	return args[i].known && args[i].text == "--" && (i == 0 || args[i-1].known && !strings.HasPrefix(args[i-1].text, "-"))
+	return args[i].text == "--" && (i == 0 || args[i-1].known && !strings.HasPrefix(args[i-1].text, "-"))
 }
 
 // has reports whether arg may be option, which stands whole or shortened, and
@@ -77,9 +77,9 @@ func ends(args []word, i int) bool {
 func has(arg, option string) bool {
 	if strings.HasPrefix(option, "--") {
 		key, _, _ := strings.Cut(arg, "=")
-		return len(key) > 2 && strings.HasPrefix(key, "--") && strings.HasPrefix(option, key)
+		return len(key) > 2 && strings.HasPrefix(option, key)
 	}
-	if len(option) == 2 && option[0] == '-' && option[1] != '-' {
+	if len(option) == 2 {
 		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.IndexByte(arg[1:], option[1]) >= 0
 	}
 	return strings.HasPrefix(arg, option)
@@ -123,13 +123,20 @@ func (v *visitor) git(args []word) {
 		v.opaque("what git does is known only when it runs: %s", sub.text)
 		return
 	}
+	switch {
+	case slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text):
+		v.opaque("git %s runs programs of its own", sub.text)
+	case !slices.Contains(gitCommands, sub.text):
+		v.opaque("git %s may be an alias, or a program of that name", sub.text)
+	case sub.text == "config" && len(args) > 2:
+		v.lower(engine.Readable, "git config may set what git runs")
+	}
 	for i, a := range args[1:] {
 		s := a.text
 		switch next := args[1:][i+1:]; {
 		case ends(args[1:], i):
 			return
-		case a.split:
-			v.lower(engine.Readable, "a word is known only when it runs: %s", s)
+		case a.split: // which the word itself has told
 		case sub.text == "rebase" && (s == "-x" || s == "--exec") && len(next) > 0 && next[0].known:
 			v.text(next[0].text, "git rebase")
 		case sub.text == "bisect" && i == 0 && s == "run":
@@ -140,9 +147,9 @@ func (v *visitor) git(args []word) {
 			return
 		case strings.HasPrefix(s, "ext::"), strings.Contains(s, "=ext::"), has(s, "--upload-pack"), has(s, "--receive-pack"), has(s, "--exec"), has(s, "--config"), has(s, "--template"),
 			has(s, "--open-files-in-pager"), sub.text == "grep" && has(s, "-O"), has(s, "--ext-diff"), has(s, "--textconv"), has(s, "--extcmd"), has(s, "--tool"),
-			sub.text == "clone" && (has(s, "-u") || has(s, "-c")), sub.text == "rebase" && (has(s, "-x") || has(s, "-s")), sub.text == "difftool" && has(s, "-x"), sub.text == "archive" && has(s, "--remote"):
+			sub.text == "clone" && (has(s, "-u") || has(s, "-c")), sub.text == "rebase" && (has(s, "-x") || has(s, "-s")), sub.text == "archive" && has(s, "--remote"):
 			v.opaque("git may run what an option says: %s", s)
-		case len(s) > 3 && has(s, "--output"), sub.text == "bundle" && !strings.HasPrefix(s, "-") && (i == 1 || i > 1 && strings.HasPrefix(args[i].text, "-")), (sub.text == "archive" || sub.text == "format-patch") && strings.HasPrefix(s, "-o"):
+		case has(s, "--output"), sub.text == "bundle" && !strings.HasPrefix(s, "-") && (i == 1 || strings.HasPrefix(args[i].text, "-")), (sub.text == "archive" || sub.text == "format-patch") && strings.HasPrefix(s, "-o"):
 			if _, value, given := strings.Cut(s, "="); given {
 				v.write(word{text: value, known: a.known})
 			} else if strings.HasPrefix(s, "-o") && s != "-o" {
@@ -153,14 +160,6 @@ func (v *visitor) git(args []word) {
 				v.write(next[0])
 			}
 		}
-	}
-	if slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text) {
-		v.opaque("git %s runs programs of its own", sub.text)
-	} else if !slices.Contains(gitCommands, sub.text) {
-		v.opaque("git %s may be an alias, or a program of that name", sub.text)
-	}
-	if sub.text == "config" && len(args) > 2 {
-		v.lower(engine.Readable, "git config may set what git runs")
 	}
 }
 
@@ -189,7 +188,7 @@ func (v *visitor) awk(name string, args []word) {
 // sed reads the arguments of sed: its scripts may run programs and write
 // files.
 func (v *visitor) sed(args []word) {
-	scripts, bare := false, []word(nil)
+	scripts, inPlace, bare := false, false, []word(nil)
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch s := a.text; {
@@ -204,8 +203,9 @@ func (v *visitor) sed(args []word) {
 		case s == "-f", strings.HasPrefix(s, "--f"), strings.HasPrefix(s, "--e"):
 			v.opaque("sed runs a script that is not shown: %s", s)
 			return
-		case strings.HasPrefix(s, "-i"), strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
+		case strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
 			v.lower(engine.Readable, "sed writes the files it reads")
+			inPlace = true
 		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "nErsuz") != "" && !slices.Contains(bareSed, s):
 			v.opaque("what sed does can't be told: %s", s)
 		case len(s) > 1 && s[0] == '-':
@@ -217,12 +217,9 @@ func (v *visitor) sed(args []word) {
 		v.edits(bare[0])
 		bare = bare[1:]
 	}
-	for _, a := range args {
-		if s := a.text; strings.HasPrefix(s, "-i") || strings.HasPrefix(s, "--i") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i') {
-			for _, f := range bare {
-				v.write(f)
-			}
-			return
+	for _, f := range bare {
+		if inPlace {
+			v.write(f)
 		}
 	}
 }
