@@ -51,14 +51,12 @@ func Read(text string) Script {
 	if file := v.parse(text); file != nil {
 		v.stmts(file.Stmts)
 		canonical, ok := canonical(file, nil)
-		switch {
-		case ok && len(s.Commands) > 0:
-			s.canonical, s.file = canonical, file
-		case !ok:
+		if !ok {
 			v.lower(engine.Readable, "it is more than simple commands in a row")
 		}
+		s.canonical, s.file = canonical, file
 	}
-	if s.Class == engine.Plain && len(s.Commands) == 0 {
+	if len(s.Commands) == 0 {
 		v.lower(engine.Readable, "it holds no command")
 	}
 	return s

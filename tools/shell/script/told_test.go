@@ -104,8 +104,9 @@ func TestLimits(t *testing.T) {
 		{"bytes", strings.Repeat("a", MaxBytes), strings.Repeat("a", MaxBytes+1)},
 		{"commands", strings.Repeat("a;", MaxCommands), strings.Repeat("a;", MaxCommands+1)},
 		{"branches", "if a; then b; " + strings.Repeat("elif :; then :; ", 200) + "fi", "if a; then b; " + strings.Repeat("elif :; then :; ", MaxCommands+2) + "fi"},
-		{"depth", strings.Repeat("{ ", MaxDepth-1) + "a" + strings.Repeat("; }", MaxDepth-1), strings.Repeat("{ ", MaxDepth+2) + "a" + strings.Repeat("; }", MaxDepth+2)},
+		{"depth", strings.Repeat("{ ", MaxDepth) + "a" + strings.Repeat("; }", MaxDepth), strings.Repeat("{ ", MaxDepth+1) + "a" + strings.Repeat("; }", MaxDepth+1)},
 		{"commands that run others", strings.Repeat("sudo ", MaxDepth) + "a", strings.Repeat("sudo ", MaxDepth+1) + "a"},
+		{"scripts in scripts", strings.Repeat("eval ", MaxDepth/2) + "a", strings.Repeat("eval ", MaxDepth/2+1) + "a"},
 		{"brackets that the parser goes down into", "a '" + strings.Repeat("(", maxNests) + "'", "a '" + strings.Repeat("(", maxNests+1) + "'"},
 		{"signs that the parser goes down into", "a '" + strings.Repeat("!", maxNests+1) + "'", "a '" + strings.Repeat("- ", maxNests+2) + "'"},
 		{"signs apart", "a '" + strings.Repeat("!x", maxNests+2) + "'", "a '" + strings.Repeat("+!", maxNests) + "'"},
@@ -119,6 +120,9 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if why := Read("a $x" + strings.Repeat("b", 100)).Why; !strings.HasSuffix(why, "bb") || strings.Contains(why, "\n") {
+		t.Error(why)
+	}
+	if why := Read("a $x" + strings.Repeat("b", 123)).Why; !strings.HasSuffix(why, "bb") || len(why) != 160 {
 		t.Error(why)
 	}
 	if why := Read("a $x" + strings.Repeat("b", 400)).Why; !strings.HasSuffix(why, "bb...") || len(why) != 163 {
