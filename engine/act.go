@@ -140,8 +140,8 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		p := Proposal{ID: id, Tool: j.tool, Args: args, Intent: call.Intent}
 		verdict, reason := e.cfg.Policy.Judge(p)
 		if verdict == Deny {
-			j.err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason,
-				Display: "denied: " + reason}
+			j.err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
+				Display: "denied: " + reason.Text, Rule: reason.Rule}
 			return nil
 		}
 		if verdict == Ask && !agreed {

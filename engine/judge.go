@@ -31,11 +31,25 @@ type Policy interface {
 	// that is not offered is judged all the same.
 	Offers(t Tool) bool
 
-	// Judge returns a verdict and, for Deny, the reason the model is given.
-	Judge(p Proposal) (v Verdict, reason string)
+	// Judge returns a verdict and, for Deny, the reason.
+	Judge(p Proposal) (Verdict, Reason)
 
 	// Learn remembers that the user allows whatever g covers.
 	Learn(g Grant, s Scope) error
+}
+
+// A Reason is why a call is denied.
+type Reason struct {
+	Text string // for the model
+	Rule *Rule  // what says so; nil if it is no rule
+}
+
+// A Rule is what denied a call, as a Policy names its rules.
+type Rule struct {
+	File  string // where it stands, as people name it
+	Line  int    // 0 if that is no file of rules
+	Tier  string // whose it is, such as "user"
+	About string // what it is about, in a line
 }
 
 // A Grant is something that "always" may mean. It is learned and compared as
@@ -78,6 +92,7 @@ type Answer struct {
 	Note    string         // what the user said when refusing, for the model
 	Args    map[string]any // replaces the arguments; the call is judged again, and asked about unless Allow is set
 	Unasked string         // if nobody could be asked: what would allow the call
+	Rule    *Rule          // if nobody was asked because of a rule: this one
 
 	// Replies are what the user said to each of the Intent's Questions,
 	// empty where that was nothing. They are nil if the user said nothing

@@ -190,6 +190,8 @@ type CallError struct {
 	// Lacked is what a call failed for want of and nobody could be asked
 	// for, and Allow what would have given it; both are empty else.
 	Lacked, Allow string
+
+	Rule *Rule // of a call that a rule denies
 }
 
 // Error returns the message for the model.

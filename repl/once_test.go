@@ -184,9 +184,11 @@ func (approver) Approve(context.Context, engine.Proposal) (engine.Answer, error)
 
 type asks struct{}
 
-func (asks) Offers(engine.Tool) bool                        { return true }
-func (asks) Judge(engine.Proposal) (engine.Verdict, string) { return engine.Allow, "" }
-func (asks) Learn(engine.Grant, engine.Scope) error         { return nil }
+func (asks) Offers(engine.Tool) bool { return true }
+func (asks) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+	return engine.Allow, engine.Reason{}
+}
+func (asks) Learn(engine.Grant, engine.Scope) error { return nil }
 
 func failing(err error) engine.Tool {
 	return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write"}, Prepare: func(context.Context, map[string]any) (engine.Call, error) {

@@ -272,6 +272,15 @@ type denial struct {
 	Title string `json:"title,omitempty"`
 	Why   string `json:"why"`
 	Allow string `json:"allowed_by,omitempty"`
+	Rule  *rule  `json:"rule,omitempty"`
+}
+
+// A rule is what forbids a call, as a record names it.
+type rule struct {
+	File  string `json:"file"`
+	Line  int    `json:"line,omitempty"`
+	Tier  string `json:"tier"`
+	About string `json:"about"`
 }
 
 // write writes b to Out, unless that has failed before.
@@ -364,6 +373,9 @@ func (c *core) deny(ev engine.Finished) {
 		d.Why, d.Allow = "it failed, it seems, for want of "+valid(ce.Lacked), valid(ce.Allow)
 	default:
 		return
+	}
+	if ce != nil && ce.Rule != nil {
+		d.Rule = &rule{valid(ce.Rule.File), ce.Rule.Line, valid(ce.Rule.Tier), valid(ce.Rule.About)}
 	}
 	c.denied = append(c.denied, d)
 }

@@ -109,13 +109,13 @@ func remover() engine.Tool {
 type alwaysAsk struct{ granted map[engine.Grant]bool }
 
 func (alwaysAsk) Offers(engine.Tool) bool { return true }
-func (a alwaysAsk) Judge(p engine.Proposal) (engine.Verdict, string) {
+func (a alwaysAsk) Judge(p engine.Proposal) (engine.Verdict, engine.Reason) {
 	for _, g := range p.Intent.Grants {
 		if a.granted[g] {
-			return engine.Allow, ""
+			return engine.Allow, engine.Reason{}
 		}
 	}
-	return engine.Ask, ""
+	return engine.Ask, engine.Reason{}
 }
 func (a alwaysAsk) Learn(g engine.Grant, _ engine.Scope) error { a.granted[g] = true; return nil }
 

@@ -115,8 +115,8 @@ func TestPlanChangesNothing(t *testing.T) {
 			switch {
 			case v == engine.Ask:
 				t.Errorf("%s asks", command)
-			case v == engine.Deny && !strings.Contains(reason, "Plan mode is read-only"):
-				t.Errorf("%s: %s", command, reason)
+			case v == engine.Deny && !strings.Contains(reason.Text, "Plan mode is read-only"):
+				t.Errorf("%s: %s", command, reason.Text)
 			case v == engine.Allow:
 				call.Run(t.Context(), b) // it may fail
 				ran++

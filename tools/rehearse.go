@@ -223,10 +223,10 @@ func (p rehearsed) Offers(t engine.Tool) bool {
 }
 
 // Judge implements [engine.Policy].
-func (p rehearsed) Judge(q engine.Proposal) (engine.Verdict, string) {
+func (p rehearsed) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
 	verdict, reason := p.Policy.Judge(q)
 	if verdict == engine.Ask && partOf(q.Tool) != asEver {
-		return engine.Allow, ""
+		return engine.Allow, engine.Reason{}
 	}
 	return verdict, reason
 }

@@ -157,9 +157,11 @@ func TestRehearsalCarriesNothingElseOut(t *testing.T) {
 // A judge judges every call alike.
 type judge engine.Verdict
 
-func (j judge) Offers(engine.Tool) bool                        { return j != judge(engine.Deny) }
-func (j judge) Judge(engine.Proposal) (engine.Verdict, string) { return engine.Verdict(j), "why" }
-func (j judge) Learn(engine.Grant, engine.Scope) error         { return nil }
+func (j judge) Offers(engine.Tool) bool { return j != judge(engine.Deny) }
+func (j judge) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+	return engine.Verdict(j), engine.Reason{Text: "why"}
+}
+func (j judge) Learn(engine.Grant, engine.Scope) error { return nil }
 func named(name string, k engine.Kind) engine.Tool {
 	return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Kind: k}
 }

@@ -268,7 +268,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		said += " The user said: " + answer.Note
 	case answer.Unasked != "" && errors.As(err, &failed):
 		said += " " + answer.Unasked
-		failed.Lacked, failed.Allow = in.Failed, answer.Unasked
+		failed.Lacked, failed.Allow, failed.Rule = in.Failed, answer.Unasked, answer.Rule
 	}
 	r.Text += "\n" + said
 	if failed := (*engine.CallError)(nil); errors.As(err, &failed) {

@@ -39,10 +39,10 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 	for _, t := range set.Tools() {
 		verdict, reason := p.Judge(engine.Proposal{Tool: t})
 		if verdict == engine.Ask && p.Unattended {
-			reason = "Without a terminal nobody is asked, and the call is denied."
+			reason.Text = "Without a terminal nobody is asked, and the call is denied."
 		}
 		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(), Description: t.Declaration.Description,
-			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: reason,
+			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: reason.Text,
 			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[verdict]})
 	}
 	return list, p.Mode(), nil

@@ -71,9 +71,11 @@ func TestConversation(t *testing.T) {
 
 type nobody struct{}
 
-func (nobody) Offers(engine.Tool) bool                        { return true }
-func (nobody) Judge(engine.Proposal) (engine.Verdict, string) { return engine.Ask, "" }
-func (nobody) Learn(engine.Grant, engine.Scope) error         { return nil }
+func (nobody) Offers(engine.Tool) bool { return true }
+func (nobody) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+	return engine.Ask, engine.Reason{}
+}
+func (nobody) Learn(engine.Grant, engine.Scope) error { return nil }
 
 func TestServer(t *testing.T) {
 	const stream = "/v1beta/models/m:streamGenerateContent?alt=sse"

@@ -179,9 +179,11 @@ func (s *talker) Count(context.Context, *engine.Request) (int, error) { return 0
 
 type allow struct{}
 
-func (allow) Offers(engine.Tool) bool                        { return true }
-func (allow) Judge(engine.Proposal) (engine.Verdict, string) { return engine.Allow, "" }
-func (allow) Learn(engine.Grant, engine.Scope) error         { return nil }
+func (allow) Offers(engine.Tool) bool { return true }
+func (allow) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+	return engine.Allow, engine.Reason{}
+}
+func (allow) Learn(engine.Grant, engine.Scope) error { return nil }
 func (allow) Tools() (ts []engine.Tool) {
 	return []engine.Tool{tool("look", nil), tool("fail", errors.New("no"))}
 }

@@ -73,7 +73,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	case engine.Allow:
 		return engine.Answer{Allow: true}, nil
 	case engine.Deny:
-		return engine.Answer{Unasked: reason}, nil
+		return engine.Answer{Unasked: reason.Text, Rule: reason.Rule}, nil
 	}
 	answer, err := a.Approver.Approve(ctx, q)
 	if err == nil && answer.Allow && answer.Scope != engine.Once {
@@ -83,22 +83,22 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 }
 
 // Judge implements [engine.Policy].
-func (g guard) Judge(q engine.Proposal) (engine.Verdict, string) {
+func (g guard) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
 	verdict, reason := g.Policy.Judge(q)
 	if verdict != engine.Allow {
 		return verdict, reason
 	}
 	if g.Mode() != Yolo {
 		if g.edits(q, g.files.holds) {
-			return engine.Ask, ""
+			return engine.Ask, engine.Reason{}
 		}
 		return verdict, reason
 	}
 	switch own := g.edits(q, g.files.own); {
 	case own && g.Unattended:
-		return engine.Deny, "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
+		return engine.Deny, engine.Reason{Text: "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."}
 	case own:
-		return engine.Ask, ""
+		return engine.Ask, engine.Reason{}
 	}
 	return verdict, reason
 }

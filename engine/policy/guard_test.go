@@ -116,7 +116,7 @@ func TestGuardUnattended(t *testing.T) {
 	p.Unattended = true
 	g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{"/home/.gemini"}})
 	v, reason := g.Judge(engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/home/.gemini/settings.json"}}})
-	if v != engine.Deny || reason == "" {
+	if v != engine.Deny || reason.Text == "" {
 		t.Error(v, reason)
 	}
 }

@@ -26,9 +26,13 @@ type Explanation struct {
 }
 
 // Judge implements [engine.Policy].
-func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, string) {
+func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
 	e := p.Explain(q)
-	return e.Verdict, e.Reason
+	reason := engine.Reason{Text: e.Reason}
+	if r := e.Rule; r != nil && e.Verdict == engine.Deny {
+		reason.Rule = &engine.Rule{File: r.File, Line: r.Line, Tier: r.Tier.String(), About: r.About()}
+	}
+	return e.Verdict, reason
 }
 
 // Explain judges a call and says why.

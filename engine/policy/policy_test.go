@@ -40,7 +40,7 @@ func TestModes(t *testing.T) {
 			if got != want {
 				t.Errorf("kind %d in mode %q: got %d; want %d", test.kind, mode, got, want)
 			}
-			if got == deny && reason == "" {
+			if got == deny && reason.Text == "" {
 				t.Errorf("kind %d in mode %q: denied without a reason", test.kind, mode)
 			}
 		}
@@ -63,8 +63,8 @@ func TestUnattended(t *testing.T) {
 		if p.Offers(asks) {
 			t.Errorf("offered in mode %s", mode)
 		}
-		if v, reason := p.Judge(engine.Proposal{Tool: asks}); v != engine.Deny || !strings.Contains(reason, "session") {
-			t.Errorf("in mode %s: %d, %q", mode, v, reason)
+		if v, reason := p.Judge(engine.Proposal{Tool: asks}); v != engine.Deny || !strings.Contains(reason.Text, "session") {
+			t.Errorf("in mode %s: %d, %q", mode, v, reason.Text)
 		}
 		if v, _ := p.Judge(engine.Proposal{Tool: tool(engine.Read)}); v != engine.Allow {
 			t.Errorf("in mode %s a read is judged %d", mode, v)

@@ -160,7 +160,7 @@ func TestEqualRules(t *testing.T) {
 	allow := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git\"\ndecision = \"allow\"\npriority = 6\n"
 	for _, rules := range []string{asks + about + allow, about + asks + allow, allow + about + asks} {
 		if got, why := policy.New(policy.Default, parse(t, policy.User, rules)...).Judge(shell(engine.Plain, "git log")); got != engine.Ask {
-			t.Errorf("%s %s by\n%s", policy.Word(got), why, rules)
+			t.Errorf("%s %s by\n%s", policy.Word(got), why.Text, rules)
 		}
 	}
 }
@@ -362,7 +362,7 @@ func TestLists(t *testing.T) {
 		p := policy.New(policy.Default, rules...)
 		for i, q := range []engine.Proposal{shell(engine.Plain, "git log"), ls, write} {
 			if got, why := p.Judge(q); got != []engine.Verdict{c.git, c.ls, c.w}[i] {
-				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.Word(got), why)
+				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.Word(got), why.Text)
 			}
 		}
 	}

@@ -227,8 +227,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%.80s: %v", text, err)
 			continue
 		}
-		if v, why := policy.New(policy.Default, rules...).Judge(shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why, "no The rule at p.toml:1")) {
-			t.Errorf("%s: %q", text, why)
+		if v, why := policy.New(policy.Default, rules...).Judge(shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why.Text, "no The rule at p.toml:1") || why.Rule.Line != 1 || why.Rule.File != "p.toml" || why.Rule.Tier != "user") {
+			t.Errorf("%s: %+v", text, why)
 		}
 	}
 	for text, want := range map[string]string{
