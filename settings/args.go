@@ -202,10 +202,12 @@ func kebab(s string) string {
 
 // unknown refuses a flag and names the one that comes nearest.
 func unknown(name string, long map[string]*kong.Flag) error {
-	bare := strings.TrimLeft(name, "-")
-	best, least := "", 1+max(2, len(bare)/3)
+	if err := lacks(name); err != nil {
+		return err
+	}
+	best, least := "", 1+max(2, len(bare(name))/3)
 	for n, fl := range long {
-		if d := levenshtein.ComputeDistance(bare, n); !fl.Hidden && (d < least || d == least && best != "" && n < best) {
+		if d := levenshtein.ComputeDistance(bare(name), n); !fl.Hidden && (d < least || d == least && best != "" && n < best) {
 			best, least = n, d
 		}
 	}
@@ -214,6 +216,9 @@ func unknown(name string, long map[string]*kong.Flag) error {
 	}
 	return usage("unknown flag %.100s; did you mean --%s?", name, best)
 }
+
+// bare returns a flag without its hyphens.
+func bare(name string) string { return strings.TrimLeft(name, "-") }
 
 // Wanted returns what a command line that can't be parsed says about the
 // format of the output and where it goes, as far as that makes sense: whoever

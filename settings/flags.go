@@ -24,8 +24,10 @@ type Flags struct {
 	Yolo              bool     `short:"y" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
+	AllowedTools      []string `name:"allowed-tools" placeholder:"TOOL" group:"Run" help:"Run these tools unasked, as tools.allowed in the settings says, instead of those; older than --policy. Repeat, or separate by commas."`
 	IncludeDirs       []string `name:"include-directories" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
 	Extensions        []string `short:"e" placeholder:"NAME" group:"Run" help:"Use no extension but these; none is none at all. Repeat, or separate by commas."`
+	ListExtensions    bool     `short:"l" name:"list-extensions" group:"Run" help:"List the installed extensions and exit."`
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`
 	FailOnDeny        bool     `group:"Run" help:"Stop with exit code 61 when a rule denies a call."`
 	NoInput           bool     `name:"no-input" group:"Run" help:"Ask nothing, as if nobody were there."`
@@ -79,6 +81,7 @@ type Flags struct {
 	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
 	Session       string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
 	SessionID     string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
+	SessionFile   string   `name:"session-file" type:"path" placeholder:"FILE" group:"Sessions" help:"Begin a session with what was said in a session file, which stays as it is."`
 	ListSessions  bool     `group:"Sessions" help:"List this project's sessions and exit."`
 	DeleteSession string   `name:"delete-session" placeholder:"ID" complete:"session" group:"Sessions" help:"Delete one of this project's sessions and exit."`
 
@@ -371,6 +374,10 @@ func (f *Flags) exclusive() []pair {
 		{batch, "--batch", f.Resume.Set, "--resume"},
 		{batch, "--batch", f.Session != "", "--session"},
 		{batch, "--batch", f.SessionID != "", "--session-id"},
+		{batch, "--batch", f.SessionFile != "", "--session-file"},
+		{f.SessionFile != "", "--session-file", f.Resume.Set, "--resume"},
+		{f.SessionFile != "", "--session-file", f.Session != "", "--session"},
+		{f.SessionFile != "", "--session-file", f.SessionID != "", "--session-id"},
 		{batch, "--batch", f.Patch, "--patch"},
 		{batch, "--batch", f.DryRun, "--dry-run"},
 		{batch, "--batch", f.JSONFd != nil, "--json-fd"},

@@ -28,7 +28,6 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/settings"
-	"gemline/settings/extension"
 	"gemline/tools"
 	"gemline/tools/shell"
 	"gemline/tools/web"
@@ -144,7 +143,7 @@ func (s *session) govern() (err error) {
 // open finds the session that is gone on with, or begins another.
 func (s *session) open() ([]*genai.Content, error) {
 	o, err := journal.Open(s.sessions(), journal.Choice{Resume: s.flags.Resume.Set, Which: s.flags.Resume.Value,
-		Session: s.flags.Session, ID: s.flags.SessionID})
+		Session: s.flags.Session, ID: s.flags.SessionID, Import: s.flags.SessionFile})
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
@@ -275,8 +274,7 @@ func (s *session) remember() *memory.Memory {
 	}
 	if s.settings.Extensions {
 		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
-			list, warnings := extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
-				Only: s.flags.Extensions, Disabled: s.settings.DisabledExtensions})
+			list, warnings := s.installed()
 			for _, x := range list {
 				for _, path := range x.ContextFiles {
 					if x.Active {

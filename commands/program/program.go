@@ -110,7 +110,7 @@ func Run(p Process) (code int) {
 	}
 	switch {
 	case err != nil:
-	case s.flags.Version || s.flags.Help || s.flags.ListSessions:
+	case s.flags.Version || s.flags.Help || s.flags.ListSessions || s.flags.ListExtensions:
 		if err = s.inform(); err == nil {
 			return 0
 		}
@@ -138,6 +138,9 @@ func begin(p Process) (s *session, command []string, err error) {
 	flags, err := settings.ParseFlags(args)
 	if err == nil && flags.DeleteSession != "" && !managed { // as the Gemini CLI spells it
 		command = []string{"sessions", "delete", "--", flags.DeleteSession}
+	}
+	if missing := cli.Missing(args); err == nil && !managed && missing != nil {
+		err = missing
 	}
 	if err != nil {
 		flags = settings.Wanted(args)
@@ -205,7 +208,7 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 // something about itself.
 func (s *session) runs(managed bool) bool {
 	f := s.flags
-	return !managed && !f.Version && !f.Help && !f.ListSessions && f.Batch == ""
+	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
 // demand returns what must come of the answer, nil if any will do.
@@ -231,8 +234,11 @@ func (s *session) inform() error {
 	case s.flags.Help:
 		return settings.Help(s.os.Stdout, cli.Commands())
 	}
-	project, _ := s.paths.Project(context.Background())
 	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"
+	if s.flags.ListExtensions {
+		return s.listExtensions(asJSON)
+	}
+	project, _ := s.paths.Project(context.Background())
 	return journal.Print(s.os.Stdout, project.Chats(), asJSON, time.Now())
 }
 

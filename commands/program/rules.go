@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,15 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 	}
 	own, merged := lists(s.own), lists(s.settings)
 	own.Allowed = s.own.AllowedTools
+	if given := s.flags.AllowedTools; len(given) > 0 {
+		own.Allowed = nil
+		more, err := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
+		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
+			return nil, &settings.UsageError{Message: wrong.Message}
+		}
+		s.notify("--allowed-tools is deprecated; rules in a file say more, see gemline help policy")
+		all = append(all, more...)
+	}
 	for _, l := range []struct {
 		policy.Lists
 		tier policy.Tier

@@ -21,7 +21,7 @@ func (s *session) settle(managed bool) error {
 	}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, s.os.getenv("GEMINI_CLI_HOME"), here)
-	if err := s.load(false); err != nil && !managed || s.flags.ListSessions {
+	if err := s.load(false); err != nil && !managed || s.flags.ListSessions || s.flags.ListExtensions {
 		return err
 	}
 	s.trust, err = s.paths.Trust(s.settings, s.flags, s.lookup)

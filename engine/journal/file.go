@@ -41,6 +41,7 @@ type File struct {
 	exists  bool // the file is there already
 	opening bool // an opening message may be recorded
 	head    []byte
+	copied  bool     // the head has messages
 	dirs    []string // recorded as worked in
 
 	lock *flock.Flock // keeps other processes from the session; nil before it is needed
@@ -93,7 +94,7 @@ func (c *Conversation) Resume(now func() time.Time) (*File, error) {
 		return nil, err
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": c.kept}})
-	f.head = append(meta, set...)
+	f.head, f.copied = append(meta, set...), true
 	return f, err
 }
 
@@ -160,7 +161,7 @@ func (f *File) open(c *genai.Content) error {
 	}
 	at := f.now()
 	line := messageLine{ID: openingID, Timestamp: stamp(at), Type: "user", Content: prefixed(c.Parts)}
-	if f.exists || f.out != nil {
+	if f.exists || f.out != nil || f.copied {
 		b, err := encode(line)
 		if err != nil {
 			return err

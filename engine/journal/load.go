@@ -31,24 +31,30 @@ const maxFile = 1 << 30
 // Load reads the session file path. It fails if that can't be read or holds no
 // session; lines that make no sense are passed over.
 func Load(path string) (*Conversation, error) {
+	c, _, err := loadRecord(path)
+	return c, err
+}
+
+// loadRecord is Load, and returns the record, too.
+func loadRecord(path string) (*Conversation, *record, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
+		return nil, nil, fmt.Errorf("%s is not a file", path)
 	}
 	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is too large to load", path)
+		return nil, nil, fmt.Errorf("%s is too large to load", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	whole := strings.HasSuffix(path, ".json")
 	r := fold(b, whole)
 	if !ValidID(r.session.ID) {
-		return nil, fmt.Errorf("%s holds no session", path)
+		return nil, nil, fmt.Errorf("%s holds no session", path)
 	}
 	c := &Conversation{Session: r.summary(), History: history(r.messages)}
 	c.Path = path
@@ -64,7 +70,7 @@ func Load(path string) (*Conversation, error) {
 			c.kept = append(c.kept, bytes.Clone(m.raw))
 		}
 	}
-	return c, nil
+	return c, r, nil
 }
 
 // fold reads the content of a session file: lines, or one object.

@@ -21,6 +21,7 @@ type Choice struct {
 	Which   string // see [Find]
 	Session string // the one of this id, or one that begins with it
 	ID      string // of a session that begins; a made-up one if empty
+	Import  string // a session file, whose copy the session begins with
 }
 
 // Opened is a session to work with.
@@ -55,6 +56,9 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 			return Opened{}, err
 		}
 		cfg.ID = id.String()
+		if choice.Import != "" {
+			return imported(cfg, choice.Import)
+		}
 		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
 	}
 	if !ValidID(cfg.ID) {

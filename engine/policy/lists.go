@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 type Lists struct {
 	Core    []string // the only tools there are, if not nil; they run unasked
 	Allowed []string // tools that run unasked
+	As      string   // what Allowed is called where it comes from; tools.allowed if empty
 	Exclude []string // tools that do not run
 	Confirm []string // tools that are asked about
 
@@ -31,7 +33,7 @@ func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
 	b.each("tools.exclude", l.Exclude, engine.Deny, 400)
 	b.each("tools.confirmationRequired", l.Confirm, engine.Ask, 350)
 	if !tier.narrows() {
-		b.allowed(l.Allowed)
+		b.allowed(cmp.Or(l.As, "tools.allowed"), l.Allowed)
 		for _, s := range l.Servers {
 			b.add(Rule{Tools: []string{"*"}, Server: s, Modes: acting, Verdict: engine.Allow, Priority: 200, text: "mcp"})
 		}
@@ -71,10 +73,10 @@ func (b *builder) each(key string, entries []string, v engine.Verdict, priority 
 	}
 }
 
-// allowed adds the rules of tools.allowed. Where it names commands of the
-// shell, others do not run.
-func (b *builder) allowed(entries []string) {
-	list := b.list("tools.allowed", entries, engine.Allow, 300)
+// allowed adds the rules of tools.allowed, or what is like it. Where it names
+// commands of the shell, others do not run.
+func (b *builder) allowed(key string, entries []string) {
+	list := b.list(key, entries, engine.Allow, 300)
 	var commands []Rule
 	named := false
 	for _, r := range list {
@@ -84,8 +86,8 @@ func (b *builder) allowed(entries []string) {
 		}
 	}
 	if named {
-		b.add(Rule{Tools: []string{Shell}, Verdict: engine.Deny, Priority: 290, except: commands, text: "tools.allowed",
-			Message: "Only the commands that tools.allowed names may run."})
+		b.add(Rule{Tools: []string{Shell}, Verdict: engine.Deny, Priority: 290, except: commands, text: key,
+			Message: "Only the commands that " + key + " names may run."})
 	}
 }
 

@@ -1,0 +1,56 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gemline/repl/output"
+	"gemline/settings/extension"
+)
+
+// installed returns the extensions, and what is wrong with those that can't be
+// used.
+func (s *session) installed() ([]extension.Extension, []string) {
+	if !s.settings.Extensions {
+		return nil, nil
+	}
+	return extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
+		Only: s.flags.Extensions, Disabled: s.settings.DisabledExtensions})
+}
+
+// listExtensions prints which extensions there are.
+func (s *session) listExtensions(asJSON bool) error {
+	list, warnings := s.installed()
+	for _, w := range warnings {
+		if !s.flags.Quiet {
+			fmt.Fprintln(s.os.Stderr, "warning: "+output.EscapeLine(w))
+		}
+	}
+	if asJSON {
+		type shown struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Path    string `json:"path"`
+			Active  bool   `json:"active"`
+		}
+		all := make([]shown, len(list))
+		for i, x := range list {
+			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
+		}
+		enc := json.NewEncoder(s.os.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			SchemaVersion int     `json:"schema_version"`
+			Extensions    []shown `json:"extensions"`
+		}{1, all})
+	}
+	text := "No extensions installed.\n"
+	if len(list) > 0 {
+		text = "Installed extensions:\n"
+	}
+	for _, x := range list {
+		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] + "\n" // a name has letters, digits and hyphens
+	}
+	_, err := fmt.Fprint(s.os.Stdout, text)
+	return err
+}

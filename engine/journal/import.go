@@ -1,0 +1,33 @@
+package journal
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
+// imported returns a session that begins with what was said in the session
+// file path, by the user and the model. That file stays as it is. It may be
+// anybody's: nothing of it counts but what was said, so no directory that it
+// names is worked in.
+func imported(cfg Config, path string) (Opened, error) {
+	c, r, err := loadRecord(path)
+	if err != nil {
+		return Opened{}, err
+	}
+	f := New(cfg)
+	f.opening = false // it would stand in the place of the messages
+	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": stamp(f.now()), "type": "info", "content": "Imported from " + path})
+	if err != nil {
+		return Opened{}, err
+	}
+	messages := []json.RawMessage{note}
+	for _, m := range r.messages {
+		if m.id != openingID && (m.kind == "user" || m.kind == "gemini") && json.Valid(m.raw) {
+			messages = append(messages, m.raw)
+		}
+	}
+	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
+	f.head = append(f.head, set...)
+	return Opened{File: f, History: c.History}, err
+}
