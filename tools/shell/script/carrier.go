@@ -38,7 +38,7 @@ var carriers = map[string]carrier{
 	"setsid":  {flags: "cfw", long: []string{"ctty", "fork", "wait"}},
 	"stdbuf":  {valued: "ioe", longer: []string{"input", "output", "error"}},
 	"time":    {flags: "apvq", valued: "f", long: []string{"append", "portability", "verbose", "quiet"}, longer: []string{"format"}},
-	"strace":  {flags: "cCdfFhiknqrtTvwxyzZDY", valued: "abeIOpsSuUXPE", long: []string{"follow-forks", "summary-only"}, longer: []string{"trace"}},
+	"strace":  {flags: "cCdfFhiknqrtTvwxyzZDY", valued: "abeIOpsSuUXP", long: []string{"follow-forks", "summary-only"}, longer: []string{"trace"}},
 	"ltrace":  {flags: "bcCfhiLrStT", valued: "aAeFlnsuwx"},
 	"flock":   {flags: "exsnuoFv", valued: "wE", operands: 1, shell: "c", long: []string{"nonblock", "nb", "exclusive", "shared", "close", "no-fork", "verbose", "unlock"}, longer: []string{"timeout", "wait", "conflict-exit-code"}},
 	"chroot":  {operands: 1, away: true, long: []string{"skip-chdir"}, longer: []string{"userspec", "groups"}},
