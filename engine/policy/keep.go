@@ -153,10 +153,22 @@ func written(tools []string, condition string) string {
 
 // literal writes text as a string of TOML.
 func literal(text string) string {
-	if strings.ContainsAny(text, "'\n\r\x00") || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + `"`
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if !strings.Contains(text, "'") && !strings.ContainsFunc(text, control) {
+		return "'" + text + "'"
 	}
-	return "'" + text + "'"
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\\' || r == '"':
+			b.WriteString(`\` + string(r))
+		case control(r):
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 // Learn implements [engine.Policy]. A grant that names no tool covers nothing.

@@ -361,3 +361,20 @@ func TestFiles(t *testing.T) {
 		}
 	}
 }
+
+// What is kept of a command covers it whatever its words hold, and no other.
+func TestProposalsOfOddWords(t *testing.T) {
+	for _, word := range []string{"a'b", `a\b`, `a"b`, "a\tb", "a\nb", "a\rb", "a\ab", "a\x1fb", "a\x7fb", "a'\x01\\\"\x7f", "é\u200b", "a b"} {
+		q := asked(engine.Plain, "echo x")
+		q.Intent.Commands[0].Argv[1].Text = word
+		grants := offered(t, q, false)
+		p := policy.New(policy.Default, parse(t, policy.User, grants[0].Rule)...)
+		if v, _ := p.Judge(q); v != engine.Allow {
+			t.Errorf("%q is asked about again; kept was\n%s", word, grants[0].Rule)
+		}
+		q.Intent.Commands[0].Argv[1].Text = word + "x"
+		if v, _ := p.Judge(q); v != engine.Ask {
+			t.Errorf("%q also covers another word", word)
+		}
+	}
+}

@@ -121,6 +121,12 @@ func TestAskedAgain(t *testing.T) {
 	}
 	p := policy.New(policy.Default)
 	rule := offered(t, q, false)[1]
+	for _, answer := range []engine.Answer{{Scope: engine.Session, Grant: rule}, {Allow: true, Grant: rule}} {
+		approve(p, q, answer)
+		if v, _ := p.Judge(q); v != ask {
+			t.Errorf("learned from %+v", answer)
+		}
+	}
 	if answer, _ := approve(p, q, engine.Answer{Allow: true, Scope: engine.Session, Grant: rule}); !answer.Allow {
 		t.Errorf("%+v", answer)
 	}
