@@ -86,7 +86,7 @@ func TestCoreHides(t *testing.T) {
 		}
 		p := policy.New(policy.Default, rules...)
 		if v, why := p.Judge(shell(engine.Opaque, "git x")); v != want {
-			t.Errorf("%s: %s (%s), want %s", core, policy.Word(v), why, policy.Word(want))
+			t.Errorf("%s: %s (%+v), want %s", core, policy.Word(v), why, policy.Word(want))
 		}
 	}
 }
