@@ -155,7 +155,7 @@ func (in *innerStage) spawn() (int, error) {
 // bury waits for all processes of the namespace. When the command is over it
 // says how.
 func (in *innerStage) bury(pid int) {
-	over, looked := pid == 0, false
+	over := pid == 0
 	for {
 		var ws syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &ws, 0, nil)
@@ -163,9 +163,7 @@ func (in *innerStage) bury(pid int) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil: // nobody is left
-			if !looked {
-				in.look(true)
-			}
+			in.look(true)
 			return
 		case got != pid || over:
 			continue
@@ -176,8 +174,7 @@ func (in *innerStage) bury(pid int) {
 			end()
 			alive = false
 		}
-		looked = !alive
-		for _, p := range in.look(looked) {
+		for _, p := range in.look(!alive) {
 			in.say("problem", p)
 		}
 		if ws.Signaled() {
@@ -185,11 +182,13 @@ func (in *innerStage) bury(pid int) {
 		} else {
 			in.say("code", strconv.Itoa(ws.ExitStatus()))
 		}
-		if alive {
-			in.released.Store(true)
-			in.say("left", "")
-			go in.guard.stay()
+		if !alive {
+			in.say("nobody", "")
+			return
 		}
+		in.released.Store(true)
+		in.say("left", "")
+		go in.guard.stay()
 	}
 }
 

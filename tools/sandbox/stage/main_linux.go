@@ -78,6 +78,7 @@ type outerStage struct {
 	code     int
 	signal   syscall.Signal // what ended it, if not 0
 	left     bool           // it left processes
+	all      bool           // the second stage has said all
 	problems []string
 }
 
@@ -229,7 +230,7 @@ func ids(file string) ([]syscall.SysProcIDMap, error) {
 func (o *outerStage) listen(status *os.File) {
 	defer status.Close()
 	buf, all := make([]byte, 4096), []byte(nil)
-	for !o.left {
+	for !o.all {
 		n, err := status.Read(buf)
 		all = append(all, buf[:n]...)
 		for {
@@ -257,7 +258,9 @@ func (o *outerStage) told(word, value string) {
 	case "signal":
 		o.exited, o.signal = true, syscall.Signal(n)
 	case "left":
-		o.left = true
+		o.left, o.all = true, true
+	case "nobody": // is left
+		o.all = true
 	}
 }
 
