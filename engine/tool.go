@@ -72,8 +72,9 @@ type Intent struct {
 
 	// Of a call that runs programs, Commands are those it may run, in order;
 	// Class says how much that tells, Why what keeps the class from being
-	// better, and Writes are the paths that its redirections write to, as
-	// they stand there, relative to the directory it runs in.
+	// better, and Writes are the paths that its redirections write to, and
+	// programs such as cp, as they stand there, relative to the directory it
+	// runs in.
 	Commands []Command
 	Class    Class
 	Why      string

@@ -20,6 +20,7 @@ var dangers = map[string][]string{
 	"tcpdump": {"!-z", "!-w"}, "split": {"!--filter"}, "dpkg": {"!--pre-invoke", "!--post-invoke"}, "apt": {"!-o", "!--option"}, "apt-get": {"!-o", "!--option"},
 	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
 	"tree": {">-o"}, "date": {"!-s", "!--set"}, "yq": {">-i"}, "diff": {">--output"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
+	"install":  {"!--strip-program"},
 	"exiftool": {"!-if", "!-config"}, "ag": {"!--pager"}, "ack": {"!--pager"}, "iconv": {">-o", ">--output"},
 }
 

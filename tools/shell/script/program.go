@@ -54,6 +54,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 		v.uniq(args)
 	default:
 		v.refused(name, args)
+		v.writes(name, args)
 	}
 }
 

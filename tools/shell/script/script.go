@@ -176,6 +176,11 @@ func (v *visitor) record(c engine.Command) {
 // write adds a path that is written to.
 func (v *visitor) write(w word) {
 	v.lower(engine.Readable, "it writes to %s", w.text)
+	v.note(w)
+}
+
+// note adds a path that is written to by a program which is there for that.
+func (v *visitor) note(w word) {
 	dirs := v.dirs
 	if !w.known || strings.HasPrefix(w.text, "/") {
 		dirs = []string{""}
