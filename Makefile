@@ -50,7 +50,7 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run 'Hidden|Random|Costs' ./repl/output
 	$(SOAK) -run 'Against|TestQuote' ./tools/shell/script
 	$(SOAK) -run Properties ./engine/policy
-	$(SOAK) -run TestAgainstModel ./tools/workspace
+	$(SOAK) -run 'TestAgainstModel|TestIgnoreAsGit' ./tools/workspace
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./tools/beneath
 	$(SOAK) -run TestNothingChanges ./tools/shell/safe

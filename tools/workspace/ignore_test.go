@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,9 +32,9 @@ func git(t testing.TB, dir, in string, args ...string) string {
 // ignore files. The seed is in the failure.
 func TestIgnoreAsGit(t *testing.T) {
 	seed := uint64(1)
-	rounds := 5
-	if os.Getenv("GEMLINE_TEST_ALL") != "" {
-		seed, rounds = uint64(time.Now().UnixNano()), 300
+	rounds := 20
+	if os.Getenv("SOAK") != "" {
+		seed, rounds = rand.Uint64(), 300
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }

@@ -1,7 +1,6 @@
 package safe_test
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -281,13 +280,13 @@ func TestNothingChanges(t *testing.T) {
 	run("git init -q -b main && git config user.name n && git config user.email a@b && git add a.txt b.txt sub/c.go && git commit -qm one && echo more >>a.txt")
 	before := listing(t, filepath.Dir(p.Dir))
 	all := safe.Usages()
-	step := 17
+	step := 17 // of which the same ones are tried in every run
 	if os.Getenv("SOAK") != "" {
 		step = 1
 	}
 	ran := 0
 	defer func() { t.Logf("%d of %d usages ran", ran, len(all)) }()
-	for i := rand.IntN(step); i < len(all); i += step {
+	for i := 0; i < len(all); i += step {
 		text := all[i]
 		why, run1 := judge(t, text, p)
 		if why != "" {

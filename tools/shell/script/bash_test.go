@@ -19,6 +19,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"gemline/engine"
+	"gemline/engine/enginetest"
 )
 
 // soak reports whether the full sizes are wanted.
@@ -31,6 +32,8 @@ func size(small, full int) int {
 		return full
 	case testing.Short():
 		return small / 20
+	case enginetest.Raced:
+		return small / 5 // readers are alone with their text
 	}
 	return small
 }
