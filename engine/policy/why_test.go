@@ -20,12 +20,17 @@ func TestWhy(t *testing.T) {
 		all     = "every command is on the list of those that are safe, and confined"
 		allowed = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 1\n"
 		asked   = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"ask_user\"\npriority = 1\n"
+		reads   = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cat\"\ndecision = \"allow\"\npriority = 1\n"
 		denied  = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
 	)
 	silent := looking(true, engine.Plain, "make")
 	silent.Intent.Commands[0].Risk = ""
 	odd := looking(true, engine.Plain, "make")
 	odd.Intent.Commands[0].Risk = "a\x1b[8mb"
+	two := looking(true, engine.Plain, "make|cc")
+	two.Intent.Commands[1].Risk = "another"
+	online := looking(true, engine.Plain, "ls", "ls")
+	online.Intent.Rights.Network = true
 	none := looking(true, engine.Plain, "")
 	none.Intent.Commands = nil
 	for _, c := range []struct {
@@ -50,6 +55,9 @@ func TestWhy(t *testing.T) {
 		{"the user allows the other", looking(true, engine.Plain, "ls|make", "ls"), "", allowed, allow, "", []string{is, ""}},
 		{"the user allows the first", looking(true, engine.Plain, "make|ls", "ls"), "", allowed, allow, "", []string{"", is}},
 		{"the user allows the other, and nothing confines the first", looking(false, engine.Plain, "ls|make", "ls"), "", allowed, ask, loose, []string{loose, ""}},
+		{"the user allows one that is safe as it is", looking(true, engine.Plain, "ls|cat x", "ls", "cat x"), "", reads, allow, "", []string{is, ""}},
+		{"neither is, and the first is told", two, "", "", ask, isnt, []string{isnt, "it is not known to be safe: another"}},
+		{"safe, and wants the network", online, "", "", ask, "", []string{""}},
 		{"the user asks", looking(true, engine.Plain, "ls", "ls"), "", asked, ask, "", []string{""}},
 		{"the user denies the first", looking(true, engine.Plain, "rm|ls", "ls"), "", denied, deny, "", []string{"", is}},
 		{"no commands", none, "", "", ask, "", nil},
@@ -117,6 +125,12 @@ func TestOffersInPlanMode(t *testing.T) {
 	p.Confined = func() bool { return confined }
 	if p.Offers(named("write_file", engine.Edit)) || !p.Offers(named(policy.Shell, engine.Execute)) {
 		t.Error("what is offered while commands are confined")
+	}
+	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n"
+	q := policy.New(policy.Plan, parse(t, policy.User, denies)...)
+	q.Confined = p.Confined
+	if q.Offers(named(policy.Shell, engine.Execute)) {
+		t.Error("the shell is offered, though a rule denies it")
 	}
 	confined = false
 	if p.Offers(named(policy.Shell, engine.Execute)) {
