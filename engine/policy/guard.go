@@ -136,16 +136,34 @@ func unsettled(path string) bool {
 	return strings.ContainsAny(start, "~$`") && strings.HasPrefix(rest, ".gemini/") && !strings.HasPrefix(rest, ".gemini/tmp/")
 }
 
-// resolved follows the links in path as far as it exists.
+// resolved follows the links in path, also those that lead to what is not
+// there yet. Of a path that leads in a circle the rest is left as it is.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(resolved(dir), filepath.Base(path))
+	if !filepath.IsAbs(path) {
+		return path
 	}
-	return path
+	top := func(path string) string { return filepath.VolumeName(path) + string(filepath.Separator) }
+	at, rest := top(path), elements(path[len(filepath.VolumeName(path)):])
+	for links := 0; len(rest) > 0; {
+		at, rest = filepath.Join(at, rest[0]), rest[1:] // .. leads up from where a link has led
+		to, err := os.Readlink(at)
+		if err != nil || links == mostLinks {
+			continue
+		}
+		links++
+		if at = filepath.Dir(at); filepath.IsAbs(to) {
+			at, to = top(to), to[len(filepath.VolumeName(to)):]
+		}
+		rest = slices.Concat(elements(to), rest)
+	}
+	return at
 }
+
+// mostLinks is how many links of a path are followed, as by Linux.
+const mostLinks = 40
 
 // holds reports whether the file at path is guarded.
 func (g Guarded) holds(path string) bool {

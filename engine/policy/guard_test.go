@@ -24,6 +24,15 @@ func TestGuard(t *testing.T) {
 	if err := os.Symlink(".git", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	// Those lead to what is not there yet, in a circle, or have a guarded name.
+	for name, to := range map[string]string{"new.md": "sub/GEMINI.md", "newer.md": "new.md", "hook": ".git/hooks/../hooks/x", "rules": "home/policies/x.toml", "below": "home", "loop": "loop", ".envrc": "main.go", "plain": "sub/x"} {
+		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "newer.md"), filepath.Join(dir, "absolute")); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Link(filepath.Join(dir, "GEMINI.md"), filepath.Join(dir, "hard-link")); err != nil {
 		t.Skip("no hard links here:", err)
 	}
@@ -76,6 +85,17 @@ func TestGuard(t *testing.T) {
 		{policy.Yolo, engine.Edit, ".gemini/settings.json", engine.Ask},
 		{policy.Yolo, engine.Edit, ".git/config", engine.Allow},
 		{policy.Yolo, engine.Execute, "home/x", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "new.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "newer.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "absolute", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "hook", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".envrc", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "loop", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "loop/GEMINI.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "plain", engine.Allow},
+		{policy.Yolo, engine.Edit, "rules", engine.Ask},
+		{policy.Yolo, engine.Edit, "below/policies/x.toml", engine.Ask},
+		{policy.Yolo, engine.Edit, "below/tmp/x", engine.Allow},
 		{policy.Plan, engine.Edit, "GEMINI.md", engine.Deny},
 		{policy.Default, engine.Read, "GEMINI.md", engine.Allow},
 		{policy.Default, engine.Edit, "GEMINI.md", engine.Ask}, // although it was granted

@@ -159,4 +159,7 @@ func TestReplaced(t *testing.T) {
 	if got, ok := Read("a $b").Replaced([][]string{{"x"}}); ok {
 		t.Error(got)
 	}
+	if got, ok := Read("tee b").Replaced([][]string{{"x"}}); ok { // every word is known, and yet it is not plain
+		t.Error(got)
+	}
 }
