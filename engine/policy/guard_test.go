@@ -73,6 +73,7 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, ".vscode/tasks.json", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/workflows/ci.yml", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/CODEOWNERS", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "src/workflows/ci.yml", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".env.local", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".bashrc", engine.Ask},
 		{policy.AutoEdit, engine.Edit, "link/config", engine.Ask},
