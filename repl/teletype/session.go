@@ -226,7 +226,7 @@ func (s *Session) Exit() int {
 	}
 	select { // what it wrote last may still be on its way
 	case <-s.drained:
-	case <-time.After(time.Second): // something else holds the terminal open
+	case <-time.After(10 * time.Second): // something else holds the terminal open
 	}
 	return s.code
 }
