@@ -23,7 +23,7 @@ func (s *Schema) explain(v *node) []*Problem {
 	case fits:
 		return nil
 	}
-	j.left = effort / 10
+	j.left = s.effort / 10
 	e := &explainer{judge: j}
 	e.visit(s.root, v, "")
 	if len(e.problems) == 0 {

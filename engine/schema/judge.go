@@ -67,7 +67,7 @@ type judge struct {
 // judge gives up.
 const deepest = 50_000
 
-func (s *Schema) judge() *judge { return &judge{Schema: s, known: map[pair]verdict{}, left: effort} }
+func (s *Schema) judge() *judge { return &judge{Schema: s, known: map[pair]verdict{}, left: s.effort} }
 
 // over reports whether j has given up.
 func (j *judge) over() bool { return j.left < 0 }
@@ -306,7 +306,7 @@ func (j *judge) matches(pattern, text string) bool {
 // alone decides by the keywords of s that speak of a value without other
 // schemas.
 func (j *judge) alone(s *lib.Schema, n *node) bool {
-	j.left -= len(s.Enum) / 10
+	j.left -= len(s.Enum) / 4
 	if s.Type != "" && !isOf(n.v, s.Type) ||
 		s.Types != nil && !slices.ContainsFunc(s.Types, func(t string) bool { return isOf(n.v, t) }) ||
 		s.Const != nil && !j.equal(*s.Const, n) ||

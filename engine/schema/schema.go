@@ -24,6 +24,7 @@ type Schema struct {
 	names    map[string]*lib.Schema // by anchor
 	patterns map[string]pattern
 	size     int  // of all patterns
+	effort   int  // of a judge
 	asked    bool // there are keywords about what was not looked at
 }
 
@@ -139,7 +140,7 @@ func Parse(text []byte) (*Schema, error) {
 
 // parse reads a schema whose keywords have values of the right kind.
 func parse(text []byte) (*Schema, error) {
-	s := &Schema{root: &lib.Schema{}, at: map[*lib.Schema]string{}, by: map[string]*lib.Schema{}, names: map[string]*lib.Schema{}, patterns: map[string]pattern{}}
+	s := &Schema{root: &lib.Schema{}, at: map[*lib.Schema]string{}, by: map[string]*lib.Schema{}, names: map[string]*lib.Schema{}, patterns: map[string]pattern{}, effort: effort}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {
 		return nil, err
