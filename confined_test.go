@@ -127,11 +127,25 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call("echo x >" + outside + "/made")
 	s.Line("y")
-	s.Expect(", with writing to " + outside + "\r\n")
+	s.Expect(", with writing to " + outside + "/made\r\n") // and to nothing beside it
 	s.Expect(asking)
 	s.Line("y")
 	over("result: ok")
-	if _, err := os.Stat(filepath.Join(outside, "made")); err != nil {
+	if b, err := os.ReadFile(filepath.Join(outside, "made")); string(b) != "x\n" {
+		t.Error(err)
+	}
+
+	beside := filepath.Join(filepath.Dir(c.Dir), "beside")
+	if err := os.Mkdir(beside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	call("mkdir " + beside + "/dir")
+	s.Line("y")
+	s.Expect(", with writing to " + beside + "\r\n") // where nothing less would do
+	s.Expect(asking)
+	s.Line("y")
+	over("result: ok")
+	if _, err := os.Stat(filepath.Join(beside, "dir")); err != nil {
 		t.Error(err)
 	}
 

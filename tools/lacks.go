@@ -165,16 +165,28 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(c.dir, path)
 		}
-		path, ok := sandbox.Writable(resolved(filepath.Clean(path)))
+		named := resolved(filepath.Clean(path))
+		path, ok := sandbox.Writable(named)
 		const most = 5
+		outside := func(path string) bool { return !among(path, append([]string{p.Root}, p.Write...)) }
 		switch {
+		case ok && outside(named) && c.makes(named, path):
+			for _, file := range c.files() { // the others would fail next
+				if at, ok := sandbox.Writable(file); ok && outside(file) && c.makes(file, at) && len(r.Write) < most && !slices.Contains(r.Write, file) {
+					r.Write = append(r.Write, file)
+				}
+			}
 		case !ok || path == filepath.Dir(path) || writable(path, p):
-		case among(path, append([]string{p.Root}, p.Write...)) && !among(path, p.ReadOnly):
+		case !outside(path) && !among(path, p.ReadOnly):
 			r.Protected = true
 		case len(r.Write) < most && !slices.Contains(r.Write, path):
 			r.Write = append(r.Write, path)
 		}
 	}
+	all := slices.Clone(r.Write)
+	r.Write = slices.DeleteFunc(r.Write, func(path string) bool {
+		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && among(path, []string{dir}) })
+	})
 	return r
 }
 

@@ -259,7 +259,10 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return engine.Result{}, err
 	case answer.Allow:
 		cmd.Settings = c.env.confined(next.rights)
-		return c.env.outcome(shell.Run(ctx, cmd))
+		made := next.make()
+		o := shell.Run(ctx, cmd)
+		made.settle(o)
+		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
 	said := "It failed, it seems, for want of " + in.Failed + ", which it was not given."

@@ -144,11 +144,28 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
+		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT/a",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
+			}, ""},
+		{"all files that it makes", "test -e ok && { echo x > $OUT/a; touch $OUT/b; exit; }; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT/a, writing to $OUT/b",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a", h.outside + "/b"}}
+			}, ""},
+		{"a file and more beside it", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; echo \"bash: $OUT/b: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+			}, ""},
 		{"protected", "echo 'error: could not lock config file .git/config: Read-only file system'; mkdir -p .git; touch .git/config; test -e ok || { touch ok; exit 1; }",
 			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, "could not lock"},
+		{"protected, and made", "mkdir -p .git; test -e ok || { touch ok; echo 'bash: .git/x: Read-only file system'; exit 1; }; echo x > .git/x",
+			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+			}, ""},
 		{"made and undone", "echo 'gemline: sandbox: \".git\" was made or changed, which commands may not do; it is now called \"git.put-aside-1\"'; test -e ok || { touch ok; exit 125; }",
 			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {

@@ -105,11 +105,13 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		return engine.Result{}, err
 	}
 	cmd := shell.Command{Text: c.text, Dir: c.dir, Settings: c.env.confined(c.rights), Jobs: c.env.Jobs}
+	made := c.make()
 	if c.Background && c.env.Jobs != nil {
 		return c.start(ctx, c.env, cmd)
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := shell.Run(ctx, cmd)
+	made.settle(o)
 	if lacks := c.lacks(o); !lacks.None() {
 		return c.again(ctx, tool, host, cmd, o, lacks)
 	}

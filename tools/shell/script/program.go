@@ -47,7 +47,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 	case "tee":
 		for _, a := range args {
 			if !a.known || !strings.HasPrefix(a.text, "-") && a.text != "/dev/null" {
-				v.write(a)
+				v.open(a)
 			}
 		}
 	case "uniq":

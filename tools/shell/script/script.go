@@ -23,6 +23,10 @@ type Script struct {
 	Commands []engine.Command // in the order they stand in
 	Writes   []string         // paths that are written to, as [engine.Intent] has them
 
+	// Opens are those of Writes that are certain to be opened as they are,
+	// and made if they are not there: files, and not what a file is moved to.
+	Opens []string
+
 	canonical string
 	file      *syntax.File // of a plain script
 }
@@ -177,6 +181,18 @@ func (v *visitor) record(c engine.Command) {
 func (v *visitor) write(w word) {
 	v.lower(engine.Readable, "it writes to %s", w.text)
 	v.note(w)
+}
+
+// open is write of a file that is opened as it is.
+func (v *visitor) open(w word) {
+	v.write(w)
+	v.opened(w)
+}
+
+func (v *visitor) opened(w word) {
+	if w.known && v.inside == "" && (len(v.dirs) == 1 || strings.HasPrefix(w.text, "/")) {
+		v.s.Opens = append(v.s.Opens, w.text)
+	}
 }
 
 // note adds a path that is written to by a program which is there for that.

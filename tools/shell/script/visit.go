@@ -149,7 +149,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
 		if w.text != "/dev/null" && !v.process(r.Word) {
-			v.write(w)
+			v.open(w)
 		}
 	case syntax.DplOut:
 		if strings.Trim(w.text, "0123456789-") != "" || !w.known {

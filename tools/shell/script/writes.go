@@ -60,6 +60,9 @@ func (v *visitor) writes(name string, args []word) {
 		for _, a := range is.operands {
 			if !a.split || begun(a.text) {
 				v.note(a)
+				if name == "touch" {
+					v.opened(a)
+				}
 			}
 		}
 	case is.into != nil:
