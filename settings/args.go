@@ -151,8 +151,11 @@ func (n flagNames) missing(fl *kong.Flag, args []string) error {
 
 // Subcommand finds the sub-command of a command line, which is its first word
 // if that is one of names and no flag before it has a prompt. It returns what
-// stands before and what follows from there.
+// stands before and what follows from there, or nothing if there is none.
 func Subcommand(args, names []string) (before, from []string, ok bool) {
+	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(names, arg) }) {
+		return nil, nil, false // as nearly always; what flags there are takes a millisecond to find out
+	}
 	k, err := parser(&Flags{})
 	if err != nil {
 		return nil, nil, false
@@ -175,7 +178,10 @@ func Subcommand(args, names []string) (before, from []string, ok bool) {
 		case slices.Contains([]string{"-p", "--prompt", "-i", "--prompt-interactive"}, kebab(name)):
 			return nil, nil, false // there is a prompt, so the words are none
 		case !strings.HasPrefix(arg, "-"):
-			return args[:i:i], args[i:], slices.Contains(names, arg)
+			if !slices.Contains(names, arg) {
+				return nil, nil, false
+			}
+			return args[:i:i], args[i:], true
 		case wants[arg], wants[kebab(arg)]:
 			i++
 		}
