@@ -3,6 +3,7 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"gemline/repl/output"
 	"gemline/settings/extension"
@@ -19,7 +20,7 @@ func (s *session) installed() ([]extension.Extension, []string) {
 }
 
 // listExtensions prints which extensions there are.
-func (s *session) listExtensions(asJSON bool) error {
+func (s *session) listExtensions(w io.Writer, asJSON bool) error {
 	list, warnings := s.installed()
 	for _, w := range warnings {
 		if !s.flags.Quiet {
@@ -37,7 +38,7 @@ func (s *session) listExtensions(asJSON bool) error {
 		for i, x := range list {
 			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
 		}
-		enc := json.NewEncoder(s.os.Stdout)
+		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
 			SchemaVersion int     `json:"schema_version"`
@@ -51,6 +52,6 @@ func (s *session) listExtensions(asJSON bool) error {
 	for _, x := range list {
 		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] + "\n" // a name has letters, digits and hyphens
 	}
-	_, err := fmt.Fprint(s.os.Stdout, text)
+	_, err := io.WriteString(w, text)
 	return err
 }

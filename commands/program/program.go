@@ -22,6 +22,7 @@
 package program
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -235,11 +236,19 @@ func (s *session) inform() error {
 		return settings.Help(s.os.Stdout, cli.Commands())
 	}
 	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"
+	var list bytes.Buffer
+	var err error
 	if s.flags.ListExtensions {
-		return s.listExtensions(asJSON)
+		err = s.listExtensions(&list, asJSON)
+	} else {
+		project, _ := s.paths.Project(context.Background())
+		err = journal.Print(&list, project.Chats(), asJSON, time.Now())
 	}
-	project, _ := s.paths.Project(context.Background())
-	return journal.Print(s.os.Stdout, project.Chats(), asJSON, time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = s.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	return err
 }
 
 // run builds what the user wants and lets it run.
