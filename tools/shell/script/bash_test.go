@@ -462,7 +462,7 @@ func (g *grammar) simple(depth int) string {
 
 func (g *grammar) word(depth int) string {
 	if depth == 0 || g.r.IntN(2) == 0 {
-		return g.pick("a", "-x", "'b c'", `"d"`, `\;`, "$x", `"$x"`, "*", "{a,b}", "~", "$'e\\n'", "\"$@\"", "${x:-y}", "${#x}", "$((1 + 2))", "{}", "$?", `"a$x"`)
+		return g.pick("a", "-x", "'b c'", `"d"`, `\;`, "$x", `"$x"`, "*", "{a,b}", "~", "$'e\\n'", "$'; rm f;'", `'$(rm g)'`, "\"$@\"", "${x:-y}", "${#x}", "$((1 + 2))", "{}", "$?", `"a$x"`)
 	}
 	d := depth - 1
 	switch g.r.IntN(14) {

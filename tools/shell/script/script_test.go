@@ -106,6 +106,7 @@ func TestRead(t *testing.T) {
 
 func TestOpaque(t *testing.T) {
 	for _, text := range []string{
+		`: "$(: <((a $'b; rm c') ))"`, `: >((a) | b)`, // the shell loses the quotes of the first
 		// Which program is run is known only then.
 		`/lib64/ld-linux-x86-64.so.2 /bin/rm a`, `gosu me rm a`, `cross-env A=1 rm a`,
 		`git x`, `git config alias.x '!rm a'; git x`, `printf a | make -f -`, `make --file=/dev/stdin`, `gmake -sf- a`,

@@ -284,15 +284,22 @@ func (v *visitor) parts(all []syntax.WordPart) {
 }
 
 // substitute reads the commands of a substitution. The shell writes them anew
-// before it runs them, and loses what stands behind a here-document.
+// before it runs them, and loses what stands behind a here-document; and the
+// quotes of $'…', if it took the commands for a calculation at first.
 func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
 	v.lower(engine.Readable, "what a command prints becomes part of another")
 	simple := false
 	if len(all) == 1 {
 		_, simple = all[0].Cmd.(*syntax.CallExpr)
 	}
-	if from, to := n.Pos().Offset(), n.End().Offset(); !simple && from < to && to <= uint(len(v.src)) && strings.Contains(v.src[from:to], "<<") {
-		v.opaque("a here-document stands among the commands of a substitution")
+	if from, to := n.Pos().Offset(), n.End().Offset(); from < to && to <= uint(len(v.src)) {
+		text := v.src[from:to]
+		if !simple && strings.Contains(text, "<<") {
+			v.opaque("a here-document stands among the commands of a substitution")
+		}
+		if strings.HasPrefix(text[1:], "((") {
+			v.opaque("what stands between two brackets may be taken for a calculation: %s", text)
+		}
 	}
 	v.nested(all)
 }
