@@ -127,6 +127,10 @@ func (s *session) guarded() policy.Guarded {
 	g := policy.Guarded{Names: s.memory.Names(), Roots: s.workspace.Roots, Own: []string{s.paths.Workspace()}}
 	if s.paths.Home != "" {
 		g.Own, g.Free = append(g.Own, s.paths.User()), []string{s.paths.User("tmp")}
+		g.Kept = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+	}
+	if s.project.Temp != "" {
+		g.Notes = []string{filepath.Join(s.project.Temp, "memory")}
 	}
 	return g
 }

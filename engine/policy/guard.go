@@ -23,8 +23,13 @@ type Guarded struct {
 	Roots func() []string
 
 	// Own are the directories of gemline's own configuration, but for the
-	// directories in Free.
-	Own, Free []string
+	// directories in Free. These hold a directory for each project, of which
+	// what is called by a name in Kept is gemline's own all the same: it goes
+	// by it later.
+	Own, Free, Kept []string
+
+	// Notes are directories of which every file is like a context file.
+	Notes []string
 }
 
 // protected are names of files, and of directories with all they hold, that a
@@ -116,24 +121,16 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	if q.Tool.Kind == engine.Edit {
 		paths = append(slices.Clone(paths), q.Intent.Paths...)
 	}
+	if g.files.obscure(q.Intent) {
+		return true
+	}
 	for _, path := range q.Intent.Writes {
-		if unsettled(path) {
-			return true
-		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(q.Intent.Dir, path)
 		}
 		paths = append(slices.Clip(paths), path)
 	}
 	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(resolved(path)) })
-}
-
-// unsettled reports whether path, as it stands in a command, may lead to
-// gemline's own configuration by way of something that a shell fills in.
-func unsettled(path string) bool {
-	start, rest, _ := strings.Cut(filepath.ToSlash(path), "/")
-	rest = strings.ToLower(rest)
-	return strings.ContainsAny(start, "~$`") && strings.HasPrefix(rest, ".gemini/") && !strings.HasPrefix(rest, ".gemini/tmp/")
 }
 
 // resolved follows the links in path, also those that lead to what is not
@@ -167,7 +164,7 @@ const mostLinks = 40
 
 // holds reports whether the file at path is guarded.
 func (g Guarded) holds(path string) bool {
-	if g.own(path) || g.named(filepath.Base(path)) {
+	if g.own(path) || g.named(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return among(dir, path) }) {
 		return true
 	}
 	for _, root := range g.Roots() {
@@ -182,32 +179,6 @@ func (g Guarded) holds(path string) bool {
 			if g.is(root, path) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// own reports whether path is in the directories of gemline's configuration.
-func (g Guarded) own(path string) bool {
-	if slices.ContainsFunc(g.Free, func(dir string) bool { return exactly(dir, path) || exactly(resolved(dir), path) }) {
-		return false
-	}
-	if slices.ContainsFunc(g.Own, func(dir string) bool {
-		_, ok := within(dir, path)
-		_, real := within(resolved(dir), path)
-		return ok || real
-	}) {
-		return true
-	}
-	// There may be another name for them, by a mount.
-	own, free := files(g.Own), files(g.Free)
-	for _, info := range files(upward(path)) {
-		same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
-		if slices.ContainsFunc(free, same) {
-			return false
-		}
-		if slices.ContainsFunc(own, same) {
-			return true
 		}
 	}
 	return false
@@ -285,10 +256,10 @@ func within(dir, path string) (below string, ok bool) {
 	return rel, true
 }
 
-// exactly reports whether path is dir or below it, letter for letter.
-func exactly(dir, path string) bool {
+// exactly is within for names that are the same letter for letter.
+func exactly(dir, path string) (below string, ok bool) {
 	rel, err := filepath.Rel(dir, path)
-	return dir != "" && err == nil && filepath.IsLocal(rel)
+	return rel, dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
 // folded returns a clean path with every element folded.

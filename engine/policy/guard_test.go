@@ -8,6 +8,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
+	"gemline/tools/shell/script"
 )
 
 func TestGuard(t *testing.T) {
@@ -83,6 +84,16 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, "home/tmp/x", engine.Allow},
 		{policy.Yolo, engine.Edit, "home/policies/new.toml", engine.Ask},
 		{policy.Yolo, engine.Edit, "home/tmp/x", engine.Allow},
+		{policy.Yolo, engine.Edit, "home/tmp/project/x", engine.Allow},
+		{policy.Yolo, engine.Edit, "home/tmp/project/chats/session.jsonl", engine.Ask},
+		{policy.Yolo, engine.Edit, "home/tmp/project/CHATS./session.jsonl", engine.Ask},
+		{policy.Yolo, engine.Edit, "home/tmp/project/sub/chats/x", engine.Allow},
+		{policy.Yolo, engine.Edit, "home/tmp/chats", engine.Ask},
+		{policy.Yolo, engine.Edit, "below/tmp/project/chats/session.jsonl", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "home/tmp/project/chats/session.jsonl", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "home/tmp/project/memory/MEMORY.md", engine.Ask},
+		{policy.Yolo, engine.Edit, "home/tmp/project/memory/MEMORY.md", engine.Allow},
+		{policy.AutoEdit, engine.Edit, "home/tmp/other/memory/x", engine.Allow},
 		{policy.Yolo, engine.Edit, ".gemini/settings.json", engine.Ask},
 		{policy.Yolo, engine.Edit, ".git/config", engine.Allow},
 		{policy.Yolo, engine.Execute, "home/x", engine.Allow},
@@ -103,7 +114,8 @@ func TestGuard(t *testing.T) {
 		{policy.Default, engine.Edit, "main.go", engine.Allow},
 	} {
 		p, _ := policy.Guard(policy.New(c.mode), nil, policy.Guarded{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
-			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Free: []string{filepath.Join(dir, "home", "tmp")}})
+			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Free: []string{filepath.Join(dir, "home", "tmp")},
+			Kept: []string{"chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
 		grant := engine.Grant{Tool: "tool", Target: c.name}
 		if err := p.Learn(grant, engine.Session); err != nil {
 			t.Fatal(err)
@@ -147,13 +159,43 @@ func TestGuardUnattended(t *testing.T) {
 func TestGuardedRedirections(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}, Kept: []string{"chats"}})
 	for path, want := range map[string]engine.Verdict{
 		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
-		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow,
+		"~/.gemini/tmp/../policies/a.toml": engine.Ask, "~/./.gemini/x": engine.Ask, "~//.gemini/x": engine.Ask, "${HOME%/}/.gemini/x": engine.Ask, "$HOME/x/../.gemini/x": engine.Ask,
+		`~/".gemini"/x`: engine.Ask, `~/.gemini\/x`: engine.Ask, "$HOME/'.gemini/x'": engine.Ask, "~/.gem*/x": engine.Ask, "$(echo ~/.gemini)/x": engine.Ask, "~root/../home/.gemini/x": engine.Ask,
+		"~/.gemini/tmp/project/chats/x": engine.Ask, own + "/tmp/project/chats/x": engine.Ask, "~/.gemini/tmp/$x/y": engine.Ask, "$HOME/.gemini": engine.Ask,
+		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow, "*.txt": engine.Allow, "~/.geminiignore": engine.Allow,
+		"~/x/*": engine.Allow, "~/.*": engine.Ask, "~/.config/*": engine.Allow,
 	} {
 		if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Dir: dir, Writes: []string{path}}}); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A command changes gemline's own configuration also by what it is told, where
+// nothing confines it.
+func TestGuardedCommands(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, ".gemini")
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}, Kept: []string{"chats"}})
+	for text, want := range map[string]engine.Verdict{
+		`cp a "$HOME"/.gemini/`: engine.Ask, "cp -t ~/.gemini a": engine.Ask, "cd ~/.gemini && echo x > y": engine.Ask, "mkdir -p ~/.gemini/policies": engine.Ask, "ln -s ~/.gemini l; echo x > l/y": engine.Ask,
+		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask,
+		"rsync a ~/.gemini/b": engine.Ask, "sudo rm .gemini/x": engine.Ask, "rm ~/.gemini/tmp/project/chats/x": engine.Ask,
+		"cat ~/.gemini/settings.json": engine.Allow, "ls -a ~/.gemini > out.txt": engine.Ask, "cat .gemini/settings.json": engine.Allow, "sed -n p .gemini/settings.json": engine.Allow, "rm x": engine.Allow,
+		"cp .gemini/settings.json x": engine.Allow, "rm .gemini/tmp/x": engine.Allow, "rm -r $out": engine.Allow, "cp src/* x": engine.Allow,
+	} {
+		s := script.Read(text)
+		in := engine.Intent{Dir: dir, Commands: s.Commands, Class: s.Class, Writes: s.Writes}
+		if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if in.Confined = true; len(in.Writes) == 0 {
+			if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != engine.Allow {
+				t.Errorf("confined, %s: %v, want %v", text, got, engine.Allow)
+			}
 		}
 	}
 }
