@@ -53,7 +53,8 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run 'TestAgainstModel|TestIgnoreAsGit' ./tools/workspace
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./tools/beneath
-	$(SOAK) -run TestNothingChanges ./tools/shell/safe
+	$(SOAK) -run 'TestNothingChanges|TestSettled' ./tools/shell/safe
+	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
 	$(SOAK) -run TestKilledA .
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten

@@ -94,7 +94,9 @@ func plainConfig(text string) bool {
 		if !plainKeys[section+"."+key] {
 			return false
 		}
-		if key == "url" && (strings.Contains(value, "::") || strings.HasPrefix(value, "-")) {
+		// Quotation marks go wherever they stand: what is between them and
+		// around them is one value.
+		if value = strings.ReplaceAll(value, `"`, ""); key == "url" && (strings.Contains(value, "::") || strings.HasPrefix(value, "-")) {
 			return false
 		}
 	}
