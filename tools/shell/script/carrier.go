@@ -7,50 +7,47 @@ import (
 
 // A carrier is a program that runs the command that its arguments end in.
 type carrier struct {
-	flags    string   // letters of options without a value
-	valued   string   // letters of options with one
-	long     []string // long options without a value, or with one behind a = only
-	longer   []string // long options with one, behind a = or in the next word
-	operands int      // how many words stand before the command
-	sets     bool     // NAME=value may stand before the command
-	joins    bool     // the command is a script for a shell
-	appends  bool     // what else the command is given is not known
-	digits   bool     // -5 is an option
-	number   bool     // the operand is a number, and may be left out
-	shell    string   // letters of the options whose value is a script
-	away     bool     // it runs in another directory, or under another root
+	options
+	operands int  // how many words stand before the command
+	sets     bool // NAME=value may stand before the command
+	joins    bool // the command is a script for a shell
+	appends  bool // what else the command is given is not known
+	digits   bool // -5 is an option
+	number   bool // the operand is a number, and may be left out
+	script   bool // -c and a script may stand in place of the command
+	away     bool // it runs in another directory, or under another root
 }
 
 // carriers are the carriers that are known. An option that is not among theirs
 // makes the script opaque: where the command begins is not known then.
 var carriers = map[string]carrier{
-	"sudo": {flags: "AbEHknPSB", valued: "ugpCThrtRDU", sets: true,
-		long: []string{"preserve-env", "non-interactive", "background", "set-home", "stdin", "askpass", "reset-timestamp", "preserve-groups", "bell"}, longer: []string{"user", "group", "prompt", "host", "chdir", "chroot", "close-from", "role", "type", "command-timeout", "other-user"}},
-	"doas":    {flags: "nL", valued: "uC"},
-	"pkexec":  {long: []string{"disable-internal-agent", "keep-cwd"}, longer: []string{"user"}},
-	"env":     {flags: "i0v", valued: "uC", sets: true, long: []string{"ignore-environment", "debug", "null", "block-signal", "default-signal", "ignore-signal"}, longer: []string{"unset", "chdir"}},
-	"timeout": {flags: "vfp", valued: "ks", operands: 1, long: []string{"preserve-status", "foreground", "verbose"}, longer: []string{"kill-after", "signal"}},
-	"nice":    {valued: "n", digits: true, longer: []string{"adjustment"}},
-	"ionice":  {flags: "t", valued: "cn", long: []string{"ignore"}, longer: []string{"class", "classdata"}},
-	"chrt":    {flags: "abdfiorRv", valued: "TPD", operands: 1, number: true},
-	"taskset": {flags: "ac", operands: 1, long: []string{"cpu-list"}},
+	"sudo": {options: options{flags: "AbEHknPSB", valued: "ugpCThrtRDU",
+		long: []string{"preserve-env", "non-interactive", "background", "set-home", "stdin", "askpass", "reset-timestamp", "preserve-groups", "bell"}, longer: []string{"user", "group", "prompt", "host", "chdir", "chroot", "close-from", "role", "type", "command-timeout", "other-user"}}, sets: true},
+	"doas":    {options: options{flags: "nL", valued: "uC"}},
+	"pkexec":  {options: options{long: []string{"disable-internal-agent", "keep-cwd"}, longer: []string{"user"}}},
+	"env":     {options: options{flags: "i0v", valued: "uC", long: []string{"ignore-environment", "debug", "null", "block-signal", "default-signal", "ignore-signal"}, longer: []string{"unset", "chdir"}}, sets: true},
+	"timeout": {options: options{flags: "vfp", valued: "ks", long: []string{"preserve-status", "foreground", "verbose"}, longer: []string{"kill-after", "signal"}}, operands: 1},
+	"nice":    {options: options{valued: "n", longer: []string{"adjustment"}}, digits: true},
+	"ionice":  {options: options{flags: "t", valued: "cn", long: []string{"ignore"}, longer: []string{"class", "classdata"}}},
+	"chrt":    {options: options{flags: "abdfiorRv", valued: "TPD"}, operands: 1, number: true},
+	"taskset": {options: options{flags: "ac", long: []string{"cpu-list"}}, operands: 1},
 	"nohup":   {},
-	"setsid":  {flags: "cfw", long: []string{"ctty", "fork", "wait"}},
-	"stdbuf":  {valued: "ioe", longer: []string{"input", "output", "error"}},
-	"time":    {flags: "apvq", valued: "f", long: []string{"append", "portability", "verbose", "quiet"}, longer: []string{"format"}},
-	"strace":  {flags: "cCdfFhiknqrtTvwxyzZDY", valued: "abeIOpsSuUXP", long: []string{"follow-forks", "summary-only"}, longer: []string{"trace"}},
-	"ltrace":  {flags: "bcCfhiLrStT", valued: "aAeFlnsuwx"},
-	"flock":   {flags: "exsnuoFv", valued: "wE", operands: 1, shell: "c", long: []string{"nonblock", "nb", "exclusive", "shared", "close", "no-fork", "verbose", "unlock"}, longer: []string{"timeout", "wait", "conflict-exit-code"}},
-	"chroot":  {operands: 1, away: true, long: []string{"skip-chdir"}, longer: []string{"userspec", "groups"}},
-	"unshare": {flags: "muinpUCTfrc", valued: "SGRw", away: true, long: []string{"mount", "uts", "ipc", "net", "pid", "user", "cgroup", "time", "fork", "map-root-user", "map-current-user", "mount-proc", "kill-child"}},
-	"nsenter": {flags: "amuinpUCTFr", valued: "tSGW", away: true, long: []string{"all", "mount", "net", "pid", "user"}, longer: []string{"target"}},
-	"watch":   {flags: "bcCdegptwxr", valued: "nq", joins: true, long: []string{"beep", "color", "no-title", "errexit", "chgexit", "precise", "exec"}, longer: []string{"interval"}},
-	"xargs": {flags: "0prtxo", valued: "InPLdsE", appends: true, long: []string{"null", "no-run-if-empty", "verbose", "exit", "open-tty", "interactive", "max-lines"},
-		longer: []string{"replace", "max-args", "max-procs", "delimiter", "max-chars"}},
-	"setpriv": {long: []string{"no-new-privs", "clear-groups", "keep-groups", "init-groups", "reset-env"}, longer: []string{"reuid", "regid", "ruid", "euid", "groups", "bounding-set", "inh-caps", "ambient-caps"}},
-	"prlimit": {long: []string{"nofile", "nproc", "as", "cpu", "fsize", "core", "stack"}},
-	"busybox": {}, "toybox": {}, "chronic": {flags: "ve"}, "fakeroot": {}, "unbuffer": {flags: "p"}, "caffeinate": {flags: "disu", valued: "t"},
-	"command": {flags: "p"}, "builtin": {}, "exec": {flags: "cl", valued: "a"}, "dbus-run-session": {}, "linux64": {}, "linux32": {},
+	"setsid":  {options: options{flags: "cfw", long: []string{"ctty", "fork", "wait"}}},
+	"stdbuf":  {options: options{valued: "ioe", longer: []string{"input", "output", "error"}}},
+	"time":    {options: options{flags: "apvq", valued: "f", long: []string{"append", "portability", "verbose", "quiet"}, longer: []string{"format"}}},
+	"strace":  {options: options{flags: "cCdfFhiknqrtTvwxyzZDY", valued: "abeIOpsSuUXP", long: []string{"follow-forks", "summary-only"}, longer: []string{"trace"}}},
+	"ltrace":  {options: options{flags: "bcCfhiLrStT", valued: "aAeFlnsuwx"}},
+	"flock":   {options: options{flags: "exsnuoFv", valued: "wE", long: []string{"nonblock", "nb", "exclusive", "shared", "close", "no-fork", "verbose", "unlock"}, longer: []string{"timeout", "wait", "conflict-exit-code"}}, operands: 1, script: true},
+	"chroot":  {options: options{long: []string{"skip-chdir"}, longer: []string{"userspec", "groups"}}, operands: 1, away: true},
+	"unshare": {options: options{flags: "muinpUCTfrc", valued: "SGRw", long: []string{"mount", "uts", "ipc", "net", "pid", "user", "cgroup", "time", "fork", "map-root-user", "map-current-user", "mount-proc", "kill-child"}}, away: true},
+	"nsenter": {options: options{flags: "amuinpUCTFr", valued: "tSGW", long: []string{"all", "mount", "net", "pid", "user"}, longer: []string{"target"}}, away: true},
+	"watch":   {options: options{flags: "bcCdegptwxr", valued: "nq", long: []string{"beep", "color", "no-title", "errexit", "chgexit", "precise", "exec"}, longer: []string{"interval"}}, joins: true},
+	"xargs": {options: options{flags: "0prtxo", valued: "InPLdsE", long: []string{"null", "no-run-if-empty", "verbose", "exit", "open-tty", "interactive", "max-lines"},
+		longer: []string{"replace", "max-args", "max-procs", "delimiter", "max-chars"}}, appends: true},
+	"setpriv": {options: options{long: []string{"no-new-privs", "clear-groups", "keep-groups", "init-groups", "reset-env"}, longer: []string{"reuid", "regid", "ruid", "euid", "groups", "bounding-set", "inh-caps", "ambient-caps"}}},
+	"prlimit": {options: options{long: []string{"nofile", "nproc", "as", "cpu", "fsize", "core", "stack"}}},
+	"busybox": {}, "toybox": {}, "chronic": {options: options{flags: "ve"}}, "fakeroot": {}, "unbuffer": {options: options{flags: "p"}}, "caffeinate": {options: options{flags: "disu", valued: "t"}},
+	"command": {options: options{flags: "p"}}, "builtin": {}, "exec": {options: options{flags: "cl", valued: "a"}}, "dbus-run-session": {}, "linux64": {}, "linux32": {},
 }
 
 // prefix reads a carrier's arguments.
@@ -89,74 +86,35 @@ func (v *visitor) options(name string, c carrier, args []word) (rest []word, env
 		}
 		switch s := a.text; {
 		case s == "--":
+			return v.operands(c, args[1:], env, replace)
+		case s == "-" && name == "env", c.digits && len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "0123456789") == "":
 			args = args[1:]
-			return v.operands(c, args, env, replace)
-		case s == "-" && name == "env":
-			args = args[1:]
-		case c.digits && len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "0123456789") == "":
-			args = args[1:]
-		case strings.HasPrefix(s, "--"):
-			key, _, given := strings.Cut(s[2:], "=")
-			switch {
-			case slices.Contains(c.longer, key) && !given:
-				if len(args) < 2 || !args[1].known {
-					return nil, nil, false
-				}
-				args = args[1:]
-			case slices.Contains(c.longer, key), slices.Contains(c.long, key):
-			default:
-				return nil, nil, false
-			}
-			if key == "chdir" || key == "chroot" {
-				v.lost()
-			}
-			if key == "replace" {
-				return nil, nil, false
-			}
-			args = args[1:]
-		case len(s) > 1 && s[0] == '-':
-			n, value, ok := c.letters(s[1:], args[1:])
-			if !ok {
-				return nil, nil, false
-			}
-			if name == "xargs" && strings.HasPrefix(s, "-I") {
-				replace = value
-			}
-			if strings.ContainsAny(s, "CDR") && (name == "env" || name == "sudo") {
-				v.lost()
-			}
-			args = args[1+n:]
-		case c.sets && strings.Contains(s, "="):
+		case c.sets && !strings.HasPrefix(s, "-") && strings.Contains(s, "="):
 			key, value, _ := strings.Cut(s, "=")
 			v.set(key, word{text: value, known: true})
 			env = append(env, s)
 			args = args[1:]
-		default:
+		case len(s) < 2 || s[0] != '-':
 			return v.operands(c, args, env, replace)
+		default:
+			found, values, ok := c.take(args)
+			if !ok {
+				return nil, nil, false
+			}
+			for _, o := range found {
+				switch {
+				case !o.value.known, o.name == "replace":
+					return nil, nil, false
+				case o.name == "I" && name == "xargs":
+					replace = o.value.text
+				case slices.Contains([]string{"C", "D", "R"}, o.name) && (name == "env" || name == "sudo"), o.name == "chdir", o.name == "chroot":
+					v.lost()
+				}
+			}
+			args = args[1+values:]
 		}
 	}
 	return nil, env, true
-}
-
-// letters reads a word of short options. It returns how many words behind it
-// belong to it, and the value of the last.
-func (c carrier) letters(s string, next []word) (n int, value string, ok bool) {
-	for i := range len(s) {
-		switch {
-		case strings.IndexByte(c.flags, s[i]) >= 0:
-		case strings.IndexByte(c.valued, s[i]) >= 0:
-			if i+1 < len(s) {
-				return 0, s[i+1:], true
-			}
-			if len(next) == 0 || !next[0].known {
-				return 0, "", false
-			}
-			return 1, next[0].text, true
-		default:
-			return 0, "", false
-		}
-	}
-	return 0, "", true
 }
 
 // operands returns what of args is behind the words that stand before the
@@ -176,7 +134,7 @@ func (v *visitor) operands(c carrier, args []word, env []string, replace string)
 			args = args[1:]
 		}
 	}
-	if c.shell != "" && len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
+	if c.script && len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
 		if args[0].text == "-c" && len(args) == 2 && args[1].known {
 			v.text(args[1].text, "flock")
 			return nil, env, true

@@ -212,7 +212,7 @@ func (v *visitor) fd(args []word) {
 // ssh reads the arguments of ssh: the words behind the host are a script.
 func (v *visitor) ssh(args []word) {
 	v.lower(engine.Readable, "ssh runs a command on another machine")
-	c := carrier{flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "bceilmp", operands: 1}
+	c := carrier{options: options{flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "bceilmp"}, operands: 1}
 	rest, _, ok := v.options("ssh", c, args)
 	if !ok || len(rest) > 0 && rest[0].known && strings.HasPrefix(rest[0].text, "-") {
 		v.opaque("what ssh runs can't be told: %s", join(args))
@@ -274,8 +274,8 @@ func (v *visitor) container(name string, args []word) {
 		}
 		v.carried(name, args[i+1:], nil)
 	case name != "kubectl" && (sub == "run" || sub == "exec" || sub == "create"):
-		c := carrier{flags: "itdPq", valued: "vewuplmh", operands: 1, long: []string{"rm", "interactive", "tty", "detach", "init", "read-only", "privileged", "quiet", "publish-all"},
-			longer: []string{"name", "volume", "env", "workdir", "user", "publish", "network", "mount", "memory", "cpus", "platform", "label", "hostname", "add-host", "tmpfs", "pull", "cap-drop", "cap-add", "shm-size", "env-file", "device", "gpus", "restart", "security-opt"}}
+		c := carrier{operands: 1, options: options{flags: "itdPq", valued: "vewuplmh", long: []string{"rm", "interactive", "tty", "detach", "init", "read-only", "privileged", "quiet", "publish-all"},
+			longer: []string{"name", "volume", "env", "workdir", "user", "publish", "network", "mount", "memory", "cpus", "platform", "label", "hostname", "add-host", "tmpfs", "pull", "cap-drop", "cap-add", "shm-size", "env-file", "device", "gpus", "restart", "security-opt"}}}
 		rest, _, ok := v.options(name, c, args[1:])
 		if !ok {
 			v.opaque("what %s runs can't be told: %s", name, join(args))

@@ -7,12 +7,10 @@ import (
 
 // A maker is a program that writes to files which its arguments name.
 type maker struct {
-	flags  string   // letters of options without a value
-	valued string   // letters of options with one
-	long   []string // long options without a value, or with one behind a = only
-	longer []string // long options with one, behind a = or in the next word
-	each   bool     // it writes to every operand; else to the last one, or into it
-	alone  bool     // of a single operand it writes to the name in the working directory
+	options
+	each  bool // it writes to every operand; else to the last one, or into it
+	alone bool // of a single operand it writes to the name in the working directory
+	makes bool // with -d it makes directories of its operands
 }
 
 // into are the options of those that do not write to each operand which name a
@@ -23,16 +21,16 @@ const into = "target-directory"
 // its arguments are understood, and not guessed. A backup that it makes beside
 // is not.
 var makers = map[string]maker{
-	"cp": {flags: "abdfiHlLnPpRrsuvxTZ", valued: "tS", longer: []string{into, "suffix", "sparse", "no-preserve"},
+	"cp": {options: options{flags: "abdfiHlLnPpRrsuvxTZ", valued: "tS", longer: []string{into, "suffix", "sparse", "no-preserve"},
 		long: []string{"archive", "attributes-only", "backup", "copy-contents", "force", "interactive", "link", "dereference", "no-clobber", "no-dereference", "preserve",
-			"parents", "recursive", "reflink", "remove-destination", "strip-trailing-slashes", "symbolic-link", "no-target-directory", "update", "verbose", "one-file-system", "debug"}},
-	"mv": {flags: "bfinuvTZ", valued: "tS", longer: []string{into, "suffix"},
-		long: []string{"backup", "force", "interactive", "no-clobber", "strip-trailing-slashes", "no-target-directory", "update", "verbose", "debug", "no-copy"}},
-	"ln": {flags: "bdFfiLnPrsvT", valued: "tS", alone: true, longer: []string{into, "suffix"},
-		long: []string{"backup", "directory", "force", "interactive", "logical", "no-dereference", "physical", "relative", "symbolic", "no-target-directory", "verbose"}},
-	"install": {flags: "bcCdDpsvT", valued: "gmotS", longer: []string{into, "suffix", "group", "mode", "owner"},
-		long: []string{"backup", "compare", "directory", "preserve-timestamps", "strip", "no-target-directory", "verbose"}},
-	"touch": {flags: "acfhm", valued: "drt", each: true, longer: []string{"date", "reference", "time"}, long: []string{"no-create", "no-dereference"}},
+			"parents", "recursive", "reflink", "remove-destination", "strip-trailing-slashes", "symbolic-link", "no-target-directory", "update", "verbose", "one-file-system", "debug"}}},
+	"mv": {options: options{flags: "bfinuvTZ", valued: "tS", longer: []string{into, "suffix"},
+		long: []string{"backup", "force", "interactive", "no-clobber", "strip-trailing-slashes", "no-target-directory", "update", "verbose", "debug", "no-copy"}}},
+	"ln": {options: options{flags: "bdFfiLnPrsvT", valued: "tS", longer: []string{into, "suffix"},
+		long: []string{"backup", "directory", "force", "interactive", "logical", "no-dereference", "physical", "relative", "symbolic", "no-target-directory", "verbose"}}, alone: true},
+	"install": {options: options{flags: "bcCdDpsvT", valued: "gmotS", longer: []string{into, "suffix", "group", "mode", "owner"},
+		long: []string{"backup", "compare", "directory", "preserve-timestamps", "strip", "no-target-directory", "verbose"}}, makes: true},
+	"touch": {options: options{flags: "acfhm", valued: "drt", longer: []string{"date", "reference", "time"}, long: []string{"no-create", "no-dereference"}}, each: true},
 }
 
 // A writing is what the arguments of a maker say.
@@ -46,11 +44,11 @@ type writing struct {
 
 // writes tells which files a program writes to.
 func (v *visitor) writes(name string, args []word) {
-	w, ok := makers[name]
+	m, ok := makers[name]
 	if !ok {
 		return
 	}
-	is, ok := w.read(args)
+	is, ok := m.read(args)
 	if !ok {
 		return
 	}
@@ -67,7 +65,7 @@ func (v *visitor) writes(name string, args []word) {
 		}
 	case is.into != nil:
 		v.below(*is.into, is.operands, is.parents)
-	case n == 1 && w.alone:
+	case n == 1 && m.alone:
 		v.below(word{text: ".", known: true}, is.operands, false)
 	case n < 2, is.operands[n-1].split && !begun(is.operands[n-1].text):
 	default:
@@ -99,26 +97,28 @@ func (v *visitor) below(to word, from []word, parents bool) {
 }
 
 // read takes args apart. It reports false if that can't be done for certain.
-func (w maker) read(args []word) (is writing, ok bool) {
-	is.each = w.each
+func (m maker) read(args []word) (is writing, ok bool) {
+	is.each = m.each
 	ended := false
 	for len(args) > 0 {
-		a := args[0]
-		args = args[1:]
-		switch s := a.text; {
-		case !a.known && !ended && !begun(s):
+		values := 0
+		switch a := args[0]; {
+		case !a.known && !ended && !begun(a.text):
 			return is, false
-		case ended, !a.known, s == "-", !strings.HasPrefix(s, "-"):
+		case ended, !a.known, a.text == "-", !strings.HasPrefix(a.text, "-"):
 			is.operands = append(is.operands, a)
-		case s == "--":
+		case a.text == "--":
 			ended = true
 		default:
-			var values int
-			if values, ok = is.option(w, s, args); !ok {
+			var found []option
+			if found, values, ok = m.take(args); !ok {
 				return is, false
 			}
-			args = args[values:]
+			for _, o := range found {
+				is.option(m, o)
+			}
 		}
+		args = args[1+values:]
 	}
 	return is, true
 }
@@ -129,42 +129,18 @@ func begun(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "$`<>(") && !strings.ContainsAny(text[:1], "-*?[{'\"\\+!@")
 }
 
-// option reads one option, and returns how many words behind it are its value.
-func (is *writing) option(w maker, s string, behind []word) (values int, ok bool) {
-	key, value, given := "", word{known: true}, false
-	if strings.HasPrefix(s, "--") {
-		key, value.text, given = strings.Cut(s[2:], "=")
-		if !slices.Contains(w.longer, key) {
-			is.exact = is.exact || key == "no-target-directory"
-			is.each = is.each || key == "directory" && slices.Contains(w.longer, "mode")
-			is.parents = is.parents || key == "parents"
-			return 0, slices.Contains(w.long, key)
-		}
-	} else {
-		i := strings.IndexAny(s[1:], w.valued)
-		letters := s[1:]
-		if i >= 0 {
-			letters = s[1 : i+1]
-			key, value.text = s[i+1:i+2], s[i+2:]
-			given = value.text != ""
-		}
-		if strings.Trim(letters, w.flags) != "" {
-			return 0, false
-		}
-		is.exact = is.exact || strings.Contains(letters, "T")
-		is.each = is.each || strings.Contains(letters, "d") && slices.Contains(w.longer, "mode")
-		if i < 0 {
-			return 0, true
+// option notes what an option says.
+func (is *writing) option(m maker, o option) {
+	switch o.name {
+	case "T", "no-target-directory":
+		is.exact = true
+	case "d", "directory":
+		is.each = is.each || m.makes
+	case "parents":
+		is.parents = true
+	case "t", into:
+		if !m.each {
+			is.into = &o.value
 		}
 	}
-	if !given {
-		if len(behind) == 0 || behind[0].split {
-			return 0, false
-		}
-		value, values = behind[0], 1
-	}
-	if (key == into || key == "t") && !w.each {
-		is.into = &value
-	}
-	return values, true
 }
