@@ -58,6 +58,10 @@ type World struct {
 	// Toolset returns the tools, and the policy that a run would have.
 	Toolset func() (engine.Tools, *policy.Policy, error)
 
+	// Guarded returns the files that a run asks about in any case. It is
+	// called after Toolset.
+	Guarded func() policy.Guarded
+
 	// Confinement returns what confines commands.
 	Confinement func() (Confinement, error)
 

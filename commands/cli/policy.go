@@ -142,7 +142,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		}
 		q.Intent = call.Intent
 	}
-	e := p.Explain(q)
+	e := w.Guarded().Explain(p, q)
 	var about []policy.Rule
 	if all {
 		about = p.Concerning(q.Tool)

@@ -163,11 +163,8 @@ func (s *session) sessions() journal.Config {
 	return journal.Config{Dir: s.project.Chats(), ProjectHash: s.project.Hash}
 }
 
-// work makes the workspace and what commands run in.
-func (s *session) work() (err error) {
-	if s.flags.Patch || s.flags.DryRun {
-		s.over = &workspace.Overlay{}
-	}
+// settleIn makes the workspace.
+func (s *session) settleIn() (err error) {
 	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over,
 		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
 	if err != nil {
@@ -180,6 +177,17 @@ func (s *session) work() (err error) {
 	}
 	for _, w := range s.workspace.Complaints() {
 		s.notify(w)
+	}
+	return nil
+}
+
+// work makes the workspace and what commands run in.
+func (s *session) work() (err error) {
+	if s.flags.Patch || s.flags.DryRun {
+		s.over = &workspace.Overlay{}
+	}
+	if err = s.settleIn(); err != nil {
+		return err
 	}
 	s.shell = shell.Settings{
 		Environ:    s.os.Environ(),

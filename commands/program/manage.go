@@ -19,7 +19,6 @@ import (
 	"gemline/tools"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
-	"gemline/tools/workspace"
 )
 
 // manage carries out a sub-command of the command line.
@@ -43,7 +42,7 @@ func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
-		Toolset: s.offered, Confinement: s.confinement, API: func() (model.Options, error) {
+		Toolset: s.offered, Guarded: s.guarded, Confinement: s.confinement, API: func() (model.Options, error) {
 			var setup model.Setup
 			err := s.pay(&setup)
 			return setup.API, err
@@ -58,16 +57,22 @@ func (s *session) offered() (engine.Tools, *policy.Policy, error) {
 	if s.trust.State < settings.Unneeded {
 		s.settings.Confine()
 	}
-	ws, err := workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}})
-	if err != nil {
+	if known, ok := s.paths.Known(); ok {
+		s.project = known
+	}
+	if err := s.settleIn(); err != nil {
 		return nil, nil, err
 	}
-	env := tools.Env{Workspace: ws, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
+	s.memory = s.remember()
+	env := tools.Env{Workspace: s.workspace, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
 		Web: s.fetcher(), Direct: s.settings.DirectWeb}
 	if held, err := s.enclosure(); err == nil && held.sandbox != nil {
 		s.leave(held)
 		s.pen = held
-		env.Sandbox, env.Profile = s.pen.sandbox, func() sandbox.Profile { return s.rights(s.paths.Folder(""), nil) }
+		env.Sandbox, env.Profile = s.pen.sandbox, func() sandbox.Profile {
+			roots := s.workspace.Roots()
+			return s.rights(roots[0], roots[1:])
+		}
 	}
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}

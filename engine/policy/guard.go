@@ -46,11 +46,16 @@ var protected = []string{
 // "always" is offered for them. Gemline's own configuration is asked about in
 // Yolo as well, and left alone where nobody can be asked.
 func Guard(p *Policy, a engine.Approver, g Guarded) (engine.Policy, engine.Approver) {
-	if g.Roots == nil {
-		g.Roots = func() []string { return nil }
-	}
 	w := guard{p, g}
 	return w, guardedApprover{a, w}
+}
+
+// roots returns the directories that are worked in.
+func (g Guarded) roots() []string {
+	if g.Roots == nil {
+		return nil
+	}
+	return g.Roots()
 }
 
 type guard struct {
@@ -89,23 +94,25 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 
 // Judge implements [engine.Policy].
 func (g guard) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
-	verdict, reason := g.Policy.Judge(q)
-	if verdict != engine.Allow {
-		return verdict, reason
+	return g.files.Explain(g.Policy, q).verdict()
+}
+
+// Explain is [Policy.Explain] for a p that [Guard] guards.
+func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
+	e := p.Explain(q)
+	w := guard{p, g}
+	switch yolo := p.Mode() == Yolo; {
+	case e.Verdict != engine.Allow:
+	case !yolo && w.edits(q, g.holds):
+		e.Finding = Finding{Why: "it may write to a file that is asked about in any case"}
+	case !yolo || !w.edits(q, g.own):
+	case p.Unattended:
+		e.Finding = Finding{Verdict: engine.Deny, Why: "it may write to gemline's own configuration, and nobody is there to ask"}
+		e.Reason = "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
+	default:
+		e.Finding = Finding{Why: "it may write to gemline's own configuration"}
 	}
-	if g.Mode() != Yolo {
-		if g.edits(q, g.files.holds) {
-			return engine.Ask, engine.Reason{}
-		}
-		return verdict, reason
-	}
-	switch own := g.edits(q, g.files.own); {
-	case own && g.Unattended:
-		return engine.Deny, engine.Reason{Text: "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."}
-	case own:
-		return engine.Ask, engine.Reason{}
-	}
-	return verdict, reason
+	return e
 }
 
 // edits reports whether q edits a file of which is says so, by its path or by
@@ -167,7 +174,7 @@ func (g Guarded) holds(path string) bool {
 	if g.own(path) || g.named(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return among(dir, path) }) {
 		return true
 	}
-	for _, root := range g.Roots() {
+	for _, root := range g.roots() {
 		for _, root := range []string{root, resolved(root)} {
 			below, ok := within(root, path)
 			if !ok {

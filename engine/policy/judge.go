@@ -27,7 +27,11 @@ type Explanation struct {
 
 // Judge implements [engine.Policy].
 func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
-	e := p.Explain(q)
+	return p.Explain(q).verdict()
+}
+
+// verdict returns e as an engine is told.
+func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 	reason := engine.Reason{Text: e.Reason}
 	if r := e.Rule; r != nil && e.Verdict == engine.Deny {
 		reason.Rule = &engine.Rule{File: r.File, Line: r.Line, Tier: r.Tier.String(), About: r.About()}
