@@ -161,10 +161,11 @@ func sparing(_ *judge, u *usage) string {
 func apart(j *judge, u *usage) string {
 	for _, name := range u.operands {
 		for _, dir := range j.dirs {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(dir, name)
+			at := name
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(dir, at)
 			}
-			if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			if info, err := os.Stat(at); err == nil && !info.IsDir() {
 				continue
 			}
 			u.add("--no-dereference")
@@ -184,7 +185,7 @@ func ripgrep(_ *judge, u *usage) string {
 	}
 	u.add("--no-config")
 	for _, s := range secrets {
-		u.add("--glob=!" + s)
+		u.add("--iglob=!" + s) // these count behind all of --glob, wherever they stand
 	}
 	return ""
 }
@@ -261,11 +262,35 @@ func packages(_ *judge, u *usage) string {
 	return ""
 }
 
+// toolchains returns a directory of the project's from which go may run another
+// version of itself, which a go.mod can name: one with programs that are called
+// like one, or where those are kept that go has fetched.
+func (j *judge) toolchains() string {
+	for _, dir := range j.programs() {
+		if filepath.IsAbs(dir) && !j.inside(j.resolve(dir)) {
+			continue
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil && !os.IsNotExist(err) || slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasPrefix(strings.ToLower(f.Name()), "go") }) {
+			return dir
+		}
+	}
+	for _, dir := range append(filepath.SplitList(j.variable("GOPATH")), j.variable("GOMODCACHE"), j.variable("GOENV"), j.variable("HOME")) {
+		if dir != "" && j.inside(j.resolve(dir)) {
+			return dir
+		}
+	}
+	return ""
+}
+
 // golang keeps go to what it is. All else looks at packages, for which it may
 // ask the repository's git.
-func golang(_ *judge, u *usage) string {
+func golang(j *judge, u *usage) string {
 	if len(u.operands) == 0 {
 		return "it does more than to tell its version"
+	}
+	if dir := j.toolchains(); dir != "" {
+		return "the project may have a go of its own, in " + brief(dir)
 	}
 	rest := u.operands[1:]
 	switch u.operands[0] {

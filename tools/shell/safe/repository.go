@@ -12,7 +12,7 @@ import (
 // wherever the command runs.
 func (j *judge) repositories() string {
 	if j.git == nil {
-		j.git = map[string]string{"": j.variable()}
+		j.git = map[string]string{"": j.foreign()}
 	}
 	if why := j.git[""]; why != "" {
 		return why
@@ -30,8 +30,8 @@ func (j *judge) repositories() string {
 	return ""
 }
 
-// variable says which variable decides what git does.
-func (j *judge) variable() string {
+// foreign says which variable decides what git does.
+func (j *judge) foreign() string {
 	for _, kv := range j.Environ {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") && !slices.ContainsFunc(gitVariables, func(v string) bool { return like(v, name) }) {
 			return name + " decides what git does"
@@ -67,14 +67,14 @@ func repository(dir string) string {
 	}
 }
 
-// bare reports whether git may take dir itself for a repository.
+// bare reports whether git may take dir itself for a repository. The rest of it
+// may be where a file says that it is.
 func bare(dir string) bool {
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
+	has := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
 	}
-	return true
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // configuration says what is wrong with the configuration of the repository

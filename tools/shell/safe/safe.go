@@ -33,10 +33,48 @@ func Judge(commands []engine.Command, p Place) []Finding {
 	}
 	j.dirs = []string{j.resolve(p.Dir)}
 	findings := make([]Finding, len(commands))
+	shell := j.shell()
 	for i, c := range commands {
-		findings[i] = j.command(c)
+		if findings[i] = j.command(c); findings[i].Why == "" && shell != "" {
+			findings[i] = Finding{Why: shell}
+		}
 	}
 	return findings
+}
+
+// shell says why what runs the commands would be something of the project's.
+func (j *judge) shell() string {
+	for _, name := range []string{"bash", "sh"} {
+		for _, dir := range j.programs() {
+			file := filepath.Join(dir, name)
+			if info, err := os.Stat(file); !filepath.IsAbs(dir) || err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+				continue
+			}
+			if j.inside(j.resolve(file)) || j.inside(j.resolve(dir)) {
+				return "the shell would be one of the project's: " + brief(file)
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// programs returns the directories in which programs are looked for.
+func (j *judge) programs() []string {
+	if slices.ContainsFunc(j.Environ, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }) {
+		return filepath.SplitList(j.variable("PATH"))
+	}
+	return []string{"/usr/local/bin", "/usr/bin", "/bin"}
+}
+
+// variable returns what the environment sets a variable to.
+func (j *judge) variable(name string) (value string) {
+	for _, kv := range j.Environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // A judge goes through the commands of a script.
@@ -138,14 +176,8 @@ func (j *judge) look(name string) (path, why string) {
 }
 
 func (j *judge) search(name string) (path, why string) {
-	list := "/usr/local/bin:/usr/bin:/bin"
-	for _, kv := range j.Environ {
-		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
-			list = value
-		}
-	}
 	sure := true
-	for _, dir := range filepath.SplitList(list) {
+	for _, dir := range j.programs() {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Sprintf("which %s it is depends on the directory", name)
 		}

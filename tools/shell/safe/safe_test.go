@@ -134,6 +134,12 @@ func TestUnsafe(t *testing.T) {
 // have it do, and from secrets in directories it goes through.
 func TestArgv(t *testing.T) {
 	p := place(t)
+	if err := os.WriteFile(filepath.Join(p.Dir, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(p.Dir, "sub", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for text, want := range map[string]string{
 		"ls -l":               "ls -l",
 		"git log -1 -- x":     "-c core.fsmonitor=false",
@@ -144,6 +150,7 @@ func TestArgv(t *testing.T) {
 		"grep -r x .":         "grep -r x . --exclude=.git --exclude-dir=.git '--exclude=.env*'",
 		"grep -r -- x .":      "--exclude-dir=id_rsa",
 		"diff . sub":          "--no-dereference --exclude=.git",
+		"cd sub; diff x c.go": "--no-dereference --exclude=.git", // x is a file here, and a directory there
 	} {
 		why, run := judge(t, text, p)
 		if why != "" || !strings.Contains(run, strings.TrimSuffix(want, "x")) {
@@ -152,6 +159,10 @@ func TestArgv(t *testing.T) {
 	}
 	if _, run := judge(t, "grep -r -- -x .", p); !strings.HasSuffix(run, " -- -x .") {
 		t.Errorf("the options come too late: %s", run)
+	}
+	// What stands in --iglob counts behind what stands in --glob.
+	if why, run := judge(t, "rg --iglob .env -g .env KEY", p); why != "" && !strings.Contains(why, "not installed") || why == "" && !strings.Contains(run, "--iglob=!.env*") {
+		t.Errorf("rg: %s %s", why, run)
 	}
 	if _, run := judge(t, "diff a.txt b.txt", p); run != "diff a.txt b.txt" {
 		t.Errorf("%s", run)
@@ -183,6 +194,34 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("PATH=%s: %s: %s%s; want %s", test.path, test.text, why, run, test.want)
 		}
 	}
+	tool := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(want, text string, environ ...string) {
+		t.Helper()
+		p.Environ = environ
+		if why, _ := judge(t, text, p); !strings.Contains(why, want) || want == "" && why != "" {
+			t.Errorf("%s: %s: %q; want %q", environ, text, why, want)
+		}
+	}
+	tool("bash")
+	refused("the shell would be one of the project's", "echo a", "PATH="+bin+":/usr/bin:/bin")
+	refused("", "echo a", "PATH=/usr/bin:/bin:"+bin)
+	refused("", "echo a", "PATH=.:/usr/bin:/bin")
+	const own = "a go of its own"
+	for _, text := range []string{"go version", "go env GOPATH", "go help"} {
+		refused(own, text, "PATH=/usr/bin:/bin", "GOPATH="+p.Dir)
+		refused(own, text, "PATH=/usr/bin:/bin", "GOMODCACHE="+filepath.Join(p.Dir, "cache"))
+		refused(own, text, "PATH=/usr/bin:/bin", "HOME="+p.Dir)
+	}
+	if why, _ := judge(t, "go version", safe.Place{Dir: p.Dir, Roots: p.Roots, Environ: []string{"PATH=/usr/bin:/bin:" + bin}}); strings.Contains(why, own) {
+		t.Errorf("a directory without a go: %s", why)
+	}
+	tool("go1.99.0")
+	refused(own, "go version", "PATH=/usr/bin:/bin:"+bin)
 	p.Environ = []string{"PATH=/usr/bin:/bin", "CDPATH=/"}
 	if why, _ := judge(t, "cd sub && ls", p); !strings.Contains(why, "CDPATH") {
 		t.Error(why)
@@ -255,6 +294,10 @@ func TestRepository(t *testing.T) {
 	if why, _ := judge(t, "cd sub/bare && git status", p); why == "" {
 		t.Error("a bare repository behind cd is taken for safe")
 	}
+	write("sub/split/HEAD", "ref: refs/heads/main\n")
+	write("sub/split/commondir", "../bare\n")
+	q.Dir = filepath.Join(p.Dir, "sub/split")
+	refused("a repository in two parts", q)
 	write("sub/module/.git", "gitdir: ../../x\n")
 	q.Dir = filepath.Join(p.Dir, "sub/module")
 	refused("a repository kept elsewhere", q)
