@@ -89,6 +89,10 @@ func TestScreenEqualsWhatWasWritten(t *testing.T) {
 	if got, want := flat(screen), flat(string(written)); got != want {
 		t.Errorf("on the screen, and not written, or the other way round:\n%s", cmp.Diff(want, got))
 	}
+	m.Key("C-u") // script outlives a screen that goes away
+	m.Send("/quit")
+	m.Key("Enter")
+	m.End()
 }
 
 // flat returns lines without what a screen can't hold: how far a tab went, and
