@@ -127,7 +127,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call("echo x >" + outside + "/made")
 	s.Line("y")
-	s.Expect(", with writing to " + outside + "/made\r\n") // and to nothing beside it
+	s.Expect(", with writing to the file " + outside + "/made\r\n") // and to nothing beside it
 	s.Expect(asking)
 	s.Line("y")
 	over("result: ok")
@@ -141,7 +141,8 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 	}
 	call("mkdir " + beside + "/dir")
 	s.Line("y")
-	s.Expect(", with writing to " + beside + "\r\n") // where nothing less would do
+	s.Expect("info: it says that it could not write: " + beside + "/dir\r\n")
+	s.Expect(", with writing to the directory " + beside + " and everything below it\r\n") // where nothing less would do
 	s.Expect(asking)
 	s.Line("y")
 	over("result: ok")

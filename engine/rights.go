@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rights are what confinement keeps from what a call runs, unless it is given
 // by the user or a rule. The zero Rights are none.
@@ -8,28 +11,48 @@ type Rights struct {
 	Network     bool
 	Read, Write []string // absolute paths, of directories with all they hold
 	Protected   bool     // what is protected in the workspace can be written to
+
+	// Files are those of Read and Write that are single files, or will be,
+	// and Missing those of which it is not known what they are: nothing is
+	// there. The others are directories.
+	Files, Missing []string
 }
 
 // None reports whether r holds nothing.
-func (r Rights) None() bool { return !r.Network && !r.Files() }
+func (r Rights) None() bool { return !r.Network && !r.Paths() }
 
-// Files reports whether r holds anything about files.
-func (r Rights) Files() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
+// Paths reports whether r holds anything about files or directories.
+func (r Rights) Paths() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
 
-// String returns the rights in words, such as "the network, writing to /opt/x".
+// String returns the rights in words, such as "the network, writing to the file
+// /opt/x".
 func (r Rights) String() string {
 	var parts []string
 	if r.Network {
 		parts = append(parts, "the network")
 	}
 	for _, p := range r.Read {
-		parts = append(parts, "reading "+p)
+		parts = append(parts, "reading "+r.place(p))
 	}
 	for _, p := range r.Write {
-		parts = append(parts, "writing to "+p)
+		parts = append(parts, "writing to "+r.place(p))
 	}
 	if r.Protected {
 		parts = append(parts, "writing to all that is protected in the workspace (.git, .gemini)")
 	}
+	if n := len(parts); n > 1 {
+		parts = append(parts[:n-2], parts[n-2]+" and "+parts[n-1])
+	}
 	return strings.Join(parts, ", ")
+}
+
+// place says what is opened with a path of r.
+func (r Rights) place(path string) string {
+	switch {
+	case slices.Contains(r.Files, path):
+		return "the file " + path
+	case slices.Contains(r.Missing, path):
+		return path + ", which is not there"
+	}
+	return "the directory " + path + " and everything below it"
 }

@@ -91,14 +91,17 @@ type Intent struct {
 	Held string
 
 	// Rights are those that a held call asks for beyond what all have. If
-	// it is proposed again, Failed says for want of what it failed without.
+	// it is proposed again, Failed says for want of what it failed, and
+	// Refused are the paths that it says it could not write to, where the
+	// right is for more than these.
 	//
 	// Online are the arguments of the same call with the network, nil if
 	// that is nothing to offer, and Dials the programs that will want it.
-	Rights Rights
-	Failed string
-	Online map[string]any
-	Dials  []string
+	Rights  Rights
+	Failed  string
+	Refused []string
+	Online  map[string]any
+	Dials   []string
 
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.

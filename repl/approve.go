@@ -160,6 +160,7 @@ func (a *Asker) limits(p engine.Proposal) {
 	}
 	if in.Failed != "" {
 		a.Out.Line(output.Info, "%s", a.entitled("it has run and failed, it seems for want of "+in.Failed+"; this is to run it once more"))
+		a.list("it says that it could not write", in.Refused)
 	}
 }
 

@@ -237,7 +237,9 @@ func TestConfinement(t *testing.T) {
 	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "writes stay in the workspace, no network", Online: online, Dials: []string{"npm i"},
 		Grants: []engine.Grant{{Label: "this exact command"}}}
 	asks := engine.Intent{Title: "run: make", Detail: "make", Dir: "/w\npermission: x", Held: "the network is open", Failed: "the network",
-		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}}}
+		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}
+	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Dir: "/w", Held: "writes stay in the workspace", Failed: "writing to the directory /opt and everything below it",
+		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}
 	tests := []struct {
 		name   string
 		in     engine.Intent
@@ -254,9 +256,15 @@ y yes, n no, w yes with the network, a always this exact command, ? explain: w
 		{"without", in, "y", engine.Answer{Allow: true}, ""},
 		{"not offered", asks, "w", engine.Answer{}, `info: it runs in /w\x0apermission\x3a x, confined: the network is open
 info: it has run and failed, it seems for want of the network; this is to run it once more
-permission: run: make, with the network, reading /a, writing to /b\x1b
+permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
 y yes, n no, ? explain: w
 info: "w" is none of the choices
+`},
+		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: it runs in /w, confined: writes stay in the workspace
+info: it has run and failed, it seems for want of writing to the directory /opt and everything below it; this is to run it once more
+info: it says that it could not write: /opt/x, /opt/\x0a
+permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
+y yes, n no, ? explain: y
 `},
 	}
 	for _, tt := range tests {

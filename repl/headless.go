@@ -57,7 +57,7 @@ func (h Headless) advice(p engine.Proposal) string {
 	switch r := p.Intent.Rights; {
 	case r.Protected:
 		ways = append(ways, "run with --sandbox=off")
-	case r.Files():
+	case r.Paths():
 		ways = append(ways, "open these paths to all commands with tools.sandboxAllowedPaths, or run with --sandbox=off")
 	case r.Network:
 		ways = append(ways, "give all commands the network with tools.sandboxNetworkAccess, or run with --sandbox=off")

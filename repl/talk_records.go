@@ -39,6 +39,7 @@ type (
 		Limits   string   `json:"limits,omitempty"`
 		Rights   *rights  `json:"rights,omitempty"`
 		Failed   string   `json:"failed_without,omitempty"`
+		Refused  []string `json:"failed_to_write,omitempty"`
 		Network  bool     `json:"network_offered,omitempty"`
 		Dials    []string `json:"network_wanted_by,omitempty"`
 	}
@@ -46,6 +47,7 @@ type (
 		Network bool     `json:"network,omitempty"`
 		Read    []string `json:"read,omitempty"`
 		Write   []string `json:"write,omitempty"`
+		Files   []string `json:"files,omitempty"`
 		All     bool     `json:"protected,omitempty"`
 	}
 	// kept is how a grant can be kept, and as what.
@@ -154,10 +156,10 @@ func judgement(p engine.Proposal) judged {
 	}
 	held := in.Held != ""
 	j := judged{Class: in.Class.String(), Why: output.EscapeLine(in.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Writes),
-		Cwd: output.EscapeLine(in.Dir), Confined: &held, Limits: output.EscapeLine(in.Held), Failed: output.EscapeLine(in.Failed),
+		Cwd: output.EscapeLine(in.Dir), Confined: &held, Limits: output.EscapeLine(in.Held), Failed: output.EscapeLine(in.Failed), Refused: escapedLines(in.Refused),
 		Network: in.Online != nil, Dials: escapedLines(in.Dials)}
 	if r := in.Rights; !r.None() {
-		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), r.Protected}
+		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}
 	}
 	return j
 }

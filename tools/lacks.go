@@ -90,6 +90,9 @@ var (
 // others keep in the temporary directories is.
 var notThere = regexp.MustCompile(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
 
+// unwritten is what a program says that does not name what it could not write.
+var unwritten = regexp.MustCompile(`(?m)^curl: \(23\) `)
+
 // undone is what the sandbox says when a command has made what is protected.
 var undone = regexp.MustCompile(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
 
@@ -100,21 +103,38 @@ const (
 	mostPaths = 50
 )
 
-// complaints returns what the output of a command says of what it lacked: a
-// network, and paths, as they stand there, that it could not write to or find.
-func complaints(output string) (network bool, paths, missing []string) {
+// A refusal is a path, as it stands there, that a program says it could not
+// write to, or find, or take away from its directory.
+type refusal struct {
+	path           string
+	missing, taken bool
+}
+
+// taking is what programs say that take a name away, or put another file in its
+// place: for that the file itself being open to them is not enough.
+var taking = regexp.MustCompile(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
+
+// complaints returns what the output of a command says of what it lacked.
+func complaints(output string) (network bool, refused []refusal) {
 	if len(output) > lastWords {
 		output = output[len(output)-lastWords:]
 	}
 	for line := range strings.Lines(output) {
 		network = network || unreached.MatchString(line)
-		if refusedWrite.MatchString(line) {
-			paths = append(paths, pathsIn(line)...)
-		} else if notThere.MatchString(line) {
-			missing = append(missing, pathsIn(line)...)
+		r := refusal{}
+		if !refusedWrite.MatchString(line) {
+			if r.missing = notThere.MatchString(line); !r.missing {
+				continue
+			}
+		}
+		r.taken = taking.MatchString(line)
+		for _, r.path = range pathsIn(line) {
+			if len(refused) < mostPaths && !slices.Contains(refused, r) {
+				refused = append(refused, r)
+			}
 		}
 	}
-	return network, few(paths), few(missing)
+	return network, refused
 }
 
 // saying is who says something, at the beginning of a line.
@@ -138,65 +158,111 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// few returns the first of paths, each once.
-func few(paths []string) []string {
-	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	return paths[:min(len(paths), mostPaths)]
-}
-
-// lacks returns the rights that a command seems to have failed without. A right
-// that would not have helped is none of them: what this process itself may not
-// write, no answer of the user's lets a command write.
-func (c shellCall) lacks(o shell.Outcome) (r engine.Rights) {
+// lacks returns the rights that a command seems to have failed without, and
+// the paths that it could not write to, where a right is for more than these. A
+// right that would not have helped is none of them: what this process itself may
+// not write, no answer of the user's lets a command write.
+func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 	if c.env.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
-		return r
+		return r, nil
 	}
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
-	network, paths, missing := complaints(o.Output)
-	paths = append(paths, slices.DeleteFunc(missing, func(path string) bool { return !concealed(path) })...)
+	network, complaints := complaints(o.Output)
 	network = network || len(dialers(c.read.Commands)) > 0 && uneasy.MatchString(o.Output)
 	r.Network = network && state.Network && !p.Network
 	r.Protected = state.Files && !p.Unlimited && undone.MatchString(o.Output)
-	for _, path := range paths {
-		if !state.Files {
-			break
+	if !state.Files {
+		return r, nil
+	}
+	next := r.Network || unwritten.MatchString(o.Output) // the files that it makes would fail next
+	for _, said := range complaints {
+		said.path = c.absolute(said.path)
+		if said.missing && !concealed(said.path) {
+			continue
 		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.dir, path)
-		}
-		named := resolved(filepath.Clean(path))
-		path, ok := sandbox.Writable(named)
-		const most = 5
-		outside := func(path string) bool { return !among(path, append([]string{p.Root}, p.Write...)) }
+		named, at, ok := c.place(said)
+		outside := !among(at, append([]string{p.Root}, p.Write...))
 		switch {
-		case ok && outside(named) && c.makes(named, path):
-			for _, file := range c.files() { // the others would fail next
-				if at, ok := sandbox.Writable(file); ok && outside(file) && c.makes(file, at) && len(r.Write) < most && !slices.Contains(r.Write, file) {
-					r.Write = append(r.Write, file)
-				}
-			}
-		case !ok || path == filepath.Dir(path) || writable(path, p):
-		case !outside(path) && !among(path, p.ReadOnly):
+		case c.makes(named) && outside:
+			next = true
+		case !ok || at == filepath.Dir(at) || writable(at, p):
+		case !outside && !among(at, p.ReadOnly):
 			r.Protected = true
-		case len(r.Write) < most && !slices.Contains(r.Write, path):
-			r.Write = append(r.Write, path)
+		default:
+			r.Write = adding(r.Write, at)
+			if named != at {
+				refused = adding(refused, named)
+			}
+		}
+	}
+	if next {
+		for file := range c.files() {
+			if at, ok := sandbox.Writable(file); ok && (at == file || c.makes(file)) && !among(at, append([]string{p.Root}, p.Write...)) {
+				r.Write = adding(r.Write, file)
+			}
 		}
 	}
 	all := slices.Clone(r.Write)
 	r.Write = slices.DeleteFunc(r.Write, func(path string) bool {
 		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && among(path, []string{dir}) })
 	})
-	return r
+	return c.described(r), refused
+}
+
+// adding returns list with path, if it is not there and the list is not long.
+func adding(list []string, path string) []string {
+	const most = 5
+	if len(list) < most && !slices.Contains(list, path) {
+		list = append(list, path)
+	}
+	return list
+}
+
+// place returns the path, without links, that a refusal is about, and the one
+// that has to be opened for it: itself if it is there, and else the nearest
+// directory above it. Of what is taken away it is the directory that it is in.
+func (c shellCall) place(said refusal) (named, at string, ok bool) {
+	named, taken := said.path, said.taken
+	for _, gone := range c.gone() {
+		if among(named, []string{gone}) {
+			named, taken = gone, true
+		}
+	}
+	if !taken {
+		named = resolved(named)
+		at, ok = sandbox.Writable(named)
+		return named, at, ok
+	}
+	named = filepath.Join(resolved(filepath.Dir(named)), filepath.Base(named))
+	at, ok = sandbox.Writable(filepath.Dir(named))
+	return named, at, ok
+}
+
+// gone returns the paths that programs of the command take away from where they
+// are.
+func (c shellCall) gone() (paths []string) {
+	for _, command := range c.read.Commands {
+		name, _ := command.Program()
+		if !slices.Contains([]string{"rm", "rmdir", "unlink", "mv"}, name) {
+			continue
+		}
+		words := command.Argv[1:]
+		if name == "mv" && len(words) > 0 {
+			words = words[:len(words)-1] // that is where to
+		}
+		for _, w := range words {
+			if w.Known && !strings.HasPrefix(w.Text, "-") {
+				paths = append(paths, c.absolute(w.Text))
+			}
+		}
+	}
+	return paths
 }
 
 // concealed reports whether path, or the directory it would be in, is there and
 // in a temporary directory, of which commands have their own.
 func concealed(path string) bool {
-	if !filepath.IsAbs(path) {
-		return false
-	}
-	path = resolved(filepath.Clean(path))
+	path = resolved(path)
 	at, _ := sandbox.Writable(path)
 	return (at == path || at == filepath.Dir(path)) && slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
 		return at != temp && among(at, []string{temp})

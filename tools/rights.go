@@ -244,15 +244,16 @@ func (c shellCall) hold(in *engine.Intent) {
 
 // again asks for the rights that a command has failed without, and runs it
 // with them if it is given them.
-func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd shell.Command, o shell.Outcome, lacks engine.Rights) (engine.Result, error) {
+func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd shell.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
 	next.More = c.More.with(lacks)
 	var err error
 	if next.rights, err = c.env.rights(next.More, c.dir); err != nil {
 		return c.env.outcome(o)
 	}
+	next.rights = next.described(next.rights)
 	in := next.intent()
-	in.Failed, in.Draft, in.Online = lacks.String(), nil, nil
+	in.Failed, in.Refused, in.Draft, in.Online = lacks.String(), refused, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
 	switch {
 	case err != nil:

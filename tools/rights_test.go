@@ -42,7 +42,7 @@ func (h held) Approve(_ context.Context, p engine.Proposal) (engine.Answer, erro
 func newHeld(t *testing.T) held {
 	h := held{shellBench: newShellBench(t), profiles: new([]sandbox.Profile), asked: new([]engine.Proposal)}
 	h.outside, h.secret = resolved(t.TempDir()), resolved(t.TempDir())
-	if err := os.Symlink(h.secret, filepath.Join(h.dir, "link")); err != nil {
+	if err := errors.Join(os.Symlink(h.secret, filepath.Join(h.dir, "link")), os.WriteFile(filepath.Join(h.dir, "sub", "tool"), []byte("tool"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	h.env.Sandbox = h
@@ -66,8 +66,8 @@ func TestRights(t *testing.T) {
 		{"network", map[string]any{"network": true}, engine.Rights{Network: true}},
 		{"inside", files("write", "sub", h.dir), engine.Rights{}},
 		{"outside", files("write", h.outside, h.outside+"/."), engine.Rights{Write: []string{h.outside}}},
-		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret}, Write: []string{h.secret + "/x"}}},
-		{"by dots", files("write", "../up"), engine.Rights{Write: []string{filepath.Dir(h.dir) + "/up"}}},
+		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret}, Write: []string{h.secret + "/x"}, Missing: []string{h.secret + "/x"}}},
+		{"by dots", files("write", "../up"), engine.Rights{Write: []string{filepath.Dir(h.dir) + "/up"}, Missing: []string{filepath.Dir(h.dir) + "/up"}}},
 		{"protected", files("write", ".git/hooks/x"), engine.Rights{Protected: true}},
 		{"all that is protected", map[string]any{"fileSystem": map[string]any{"protected": true}}, engine.Rights{Protected: true}},
 		{"readable", files("read", "/usr"), engine.Rights{}},
@@ -140,19 +140,19 @@ func TestAskedAgain(t *testing.T) {
 			"It failed, it seems, for want of the network, which it was not given. The user said: use the cache"},
 		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,
 			"It failed, it seems, for want of the network, which it was not given. A rule would."},
-		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to $OUT",
+		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
-		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT/a",
+		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
 			}, ""},
-		{"all files that it makes", "test -e ok && { echo x > $OUT/a; touch $OUT/b; exit; }; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT/a, writing to $OUT/b",
+		{"all files that it makes", "test -e ok && { echo x > $OUT/a; touch $OUT/b; exit; }; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a and writing to the file $OUT/b",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a", h.outside + "/b"}}
 			}, ""},
-		{"a file and more beside it", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; echo \"bash: $OUT/b: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to $OUT",
+		{"a file and more beside it", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; echo \"bash: $OUT/b: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, ""},
@@ -171,8 +171,20 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, "put-aside"},
+		{"taken away", "test -e ok && exec rm -f $OUT/a; touch ok; echo \"rm: cannot remove '$OUT/a': Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+			}, ""},
+		{"the network, and then a file", "test -e ok && { curl -so $OUT/a x:; exit 0; }; touch ok; echo 'curl: (6) Could not resolve host: example.org'; exit 6", engine.Answer{Allow: true}, "the network and writing to the file $OUT/a",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true, Write: []string{h.outside + "/a"}}
+			}, ""},
+		{"a copy", "test -e ok && { cp sub/tool $OUT/a; test -x $OUT/a; exit; }; touch ok; echo \"cp: cannot create regular file '$OUT/a': Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
+			}, ""},
 		{"no reason", "echo hm; exit 1", engine.Answer{Allow: true}, "", nil, "hm"},
-		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to $OUT",
+		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "No such file"},
@@ -243,19 +255,27 @@ func TestComplaints(t *testing.T) {
 		"open /usr/x/y: read-only file system":                            "/usr/x/y",
 		"OSError: [Errno 30] Read-only file system: '/x y/z'":             "/x y/z",
 		"Error: EROFS: read-only file system, open '/x'":                  "/x",
-		"rm: cannot remove 'a': Operation not permitted":                  "a",
+		"rm: cannot remove 'a': Operation not permitted":                  "taken a",
+		"rm: cannot remove '/tmp/other/x': No such file or directory":     "missing taken /tmp/other/x",
 		"cat: /tmp/other/x: No such file or directory":                    "missing /tmp/other/x",
 		"permission bits of /x are denied":                                "",
 		"all well":                                                        "",
 	} {
-		network, paths, missing := complaints(output)
-		got := strings.Join(paths, " ")
-		if len(missing) > 0 {
-			got = "missing " + strings.Join(missing, " ")
-		}
+		network, refused := complaints(output)
+		var words []string
 		if network {
-			got = strings.TrimSpace("net " + strings.Join(paths, " "))
+			words = append(words, "net")
 		}
+		for i, r := range refused {
+			if i == 0 && r.missing {
+				words = append(words, "missing")
+			}
+			if i == 0 && r.taken {
+				words = append(words, "taken")
+			}
+			words = append(words, r.path)
+		}
+		got := strings.Join(words, " ")
 		if strings.Contains(output, "https:") { // which is no path
 			got, want = strings.Fields(got)[0], "net"
 		}
@@ -268,8 +288,8 @@ func TestComplaints(t *testing.T) {
 func FuzzComplaints(f *testing.F) {
 	f.Add("bash: /etc/x: Read-only file system\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, paths, missing := complaints(s); max(len(paths), len(missing)) > mostPaths {
-			t.Errorf("%d paths", len(paths))
+		if _, refused := complaints(s); len(refused) > mostPaths {
+			t.Errorf("%d paths", len(refused))
 		}
 	})
 }

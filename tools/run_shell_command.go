@@ -96,6 +96,7 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	c.read, c.text = a.read()
 	c.lookOver()
 	c.rights, err = env.rights(a.More, c.dir)
+	c.rights = c.described(c.rights)
 	return c, err
 }
 
@@ -112,8 +113,8 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := shell.Run(ctx, cmd)
 	made.settle(o)
-	if lacks := c.lacks(o); !lacks.None() {
-		return c.again(ctx, tool, host, cmd, o, lacks)
+	if lacks, refused := c.lacks(o); !lacks.None() {
+		return c.again(ctx, tool, host, cmd, o, lacks, refused)
 	}
 	return c.env.outcome(o)
 }

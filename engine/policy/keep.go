@@ -74,7 +74,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 		return grants
 	}
 	rights := q.Intent.Rights
-	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 || rights.Files() {
+	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 || rights.Paths() {
 		return grants
 	}
 	label, network := "", ""

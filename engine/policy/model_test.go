@@ -86,7 +86,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 		return false
 	}
 	exactly, asks := s.decide == "allow", w.Intent.Rights
-	if exactly && (asks.Network && !s.network || asks.Files()) || !exactly && s.network && !asks.Network {
+	if exactly && (asks.Network && !s.network || asks.Paths()) || !exactly && s.network && !asks.Network {
 		return false
 	}
 	if s.safe && !w.safe(c) {

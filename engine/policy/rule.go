@@ -100,7 +100,7 @@ func (r *Rule) apt(x engine.Rights) bool {
 	if r.Verdict != engine.Allow {
 		return !r.Network || x.Network
 	}
-	return x.None() || r.Network && !x.Files()
+	return x.None() || r.Network && !x.Paths()
 }
 
 // rank orders rules, the strongest last.

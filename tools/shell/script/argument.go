@@ -49,14 +49,23 @@ func (v *visitor) refused(name string, args []word) {
 				v.opaque("%s may run what an option says: %s", name, a.text)
 				continue
 			}
+			write := func(w word) {
+				switch {
+				case w.known && w.text == "/dev/null":
+				case name == "curl", name == "wget":
+					v.open(w)
+				default:
+					v.write(w)
+				}
+			}
 			_, value, given := strings.Cut(a.text, "=")
 			switch {
 			case given:
-				v.write(word{text: value, known: a.known})
+				write(word{text: value, known: a.known})
 			case !strings.HasPrefix(option, "--") && len(a.text) > 2 && strings.HasPrefix(a.text, option):
-				v.write(word{text: a.text[2:], known: a.known})
+				write(word{text: a.text[2:], known: a.known})
 			case i+1 < len(args):
-				v.write(args[i+1])
+				write(args[i+1])
 			}
 		}
 	}

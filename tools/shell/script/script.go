@@ -25,11 +25,16 @@ type Script struct {
 
 	// Opens are those of Writes that are certain to be opened as they are,
 	// and made if they are not there: files, and not what a file is moved to.
-	Opens []string
+	Opens []Opening
 
 	canonical string
 	file      *syntax.File // of a plain script
 }
+
+// An Opening is a file that is opened to write to it. From, if not empty, is
+// what is copied there: its mode goes with it, if it is a file, and if Path is a
+// directory, it is copied into that.
+type Opening struct{ Path, From string }
 
 // Canonical returns a script that runs the commands of a plain script with
 // exactly their words, each quoted so that no shell can read it otherwise. Of
@@ -186,12 +191,17 @@ func (v *visitor) write(w word) {
 // open is write of a file that is opened as it is.
 func (v *visitor) open(w word) {
 	v.write(w)
-	v.opened(w)
+	v.opened(w, word{known: true})
 }
 
-func (v *visitor) opened(w word) {
-	if w.known && v.inside == "" && (len(v.dirs) == 1 || strings.HasPrefix(w.text, "/")) {
-		v.s.Opens = append(v.s.Opens, w.text)
+// opened notes a file that is opened as it is, to copy from there if that is
+// not empty.
+func (v *visitor) opened(w, from word) {
+	here := func(w word) bool {
+		return w.known && (len(v.dirs) == 1 || w.text == "" || strings.HasPrefix(w.text, "/"))
+	}
+	if v.inside == "" && here(w) && here(from) {
+		v.s.Opens = append(v.s.Opens, Opening{w.text, from.text})
 	}
 }
 

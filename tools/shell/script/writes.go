@@ -59,7 +59,7 @@ func (v *visitor) writes(name string, args []word) {
 			if !a.split || begun(a.text) {
 				v.note(a)
 				if name == "touch" {
-					v.opened(a)
+					v.opened(a, word{known: true})
 				}
 			}
 		}
@@ -76,7 +76,17 @@ func (v *visitor) writes(name string, args []word) {
 		} else {
 			v.note(to)
 		}
+		if name == "cp" && n == 2 && !from[0].split && !slices.ContainsFunc(args, unusual) {
+			v.opened(to, from[0])
+		}
 	}
+}
+
+// unusual reports whether a, an argument of cp, is an option with which it may
+// do something else than to open the file it copies to.
+func unusual(a word) bool {
+	usual := []string{"--", "--archive", "--dereference", "--force", "--no-target-directory", "--preserve", "--recursive", "--verbose"}
+	return strings.HasPrefix(a.text, "-") && strings.Trim(a.text[1:], "afHLpRrTvx") != "" && !slices.Contains(usual, a.text)
 }
 
 // below tells what is written for each of from in the directory to.
