@@ -233,10 +233,18 @@ func (e Explanation) reason(tool string) string {
 	if e.Why != "" {
 		parts = append(parts, sentence(e.Why))
 	} else if said != "" {
-		parts = append(parts, said)
+		parts = append(parts, ended(said))
 	}
 	parts = append(parts, fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what)))
 	return strings.Join(parts, " ")
+}
+
+// ended returns words of the user's so that more can follow.
+func ended(s string) string {
+	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:;") {
+		s += "."
+	}
+	return s
 }
 
 // sentence returns s as one.

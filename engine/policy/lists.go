@@ -18,24 +18,35 @@ type Lists struct {
 	Exclude []string // tools that do not run
 	Confirm []string // tools that are asked about
 
-	Servers  []string // of MCP, whose tools run unasked, but for plan mode
-	Excluded []string // of MCP, whose tools do not run
+	// Servers of MCP. Their tools run unasked, but for plan mode, or not at all.
+	Trusted  []string // by mcpServers.NAME.trust
+	Servers  []string // by mcp.allowed
+	Unasked  []string // by mcp.autoAllowInHeadless
+	Excluded []string // by mcp.excluded
+
+	Line, Column int // at which they stand in their file, 0 if that is not known
 }
 
 // Rules returns the rules that the lists stand for. Of a tier that can only
 // narrow they are those that do. The error, a [FileError], names from, which
 // says where the lists come from.
 func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
-	b := builder{tier: tier, from: from}
+	b := builder{tier: tier, from: from, line: l.Line, column: l.Column}
 	for _, s := range l.Excluded {
-		b.add(Rule{Tools: []string{"*"}, Server: s, Verdict: engine.Deny, Priority: 900, text: "mcp.excluded"})
+		b.server(s, Rule{Verdict: engine.Deny, Priority: 900, text: "mcp.excluded " + quoted(s)})
 	}
 	b.each("tools.exclude", l.Exclude, engine.Deny, 400)
 	b.each("tools.confirmationRequired", l.Confirm, engine.Ask, 350)
 	if !tier.narrows() {
 		b.allowed(cmp.Or(l.As, "tools.allowed"), l.Allowed)
+		for _, s := range l.Trusted {
+			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 200, text: "mcpServers." + oneLine(s) + ".trust"})
+		}
 		for _, s := range l.Servers {
-			b.add(Rule{Tools: []string{"*"}, Server: s, Modes: acting, Verdict: engine.Allow, Priority: 200, text: "mcp"})
+			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 100, text: "mcp.allowed " + quoted(s)})
+		}
+		for _, s := range l.Unasked {
+			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 100, text: "mcp.autoAllowInHeadless"})
 		}
 	}
 	if l.Core != nil {
@@ -56,15 +67,25 @@ var acting = []Mode{Default, AutoEdit, Yolo}
 
 // A builder collects rules, and keeps the first mistake.
 type builder struct {
-	tier  Tier
-	from  string
-	rules []Rule
-	err   error
+	tier         Tier
+	from         string
+	line, column int
+	rules        []Rule
+	err          error
 }
 
 func (b *builder) add(r Rule) {
-	r.Tier, r.File = b.tier, b.from
+	r.Tier, r.File, r.Line = b.tier, b.from, b.line
 	b.rules = append(b.rules, r)
+}
+
+// server adds a rule about all tools of a server. One without a name, which
+// would be about tools of no server as well, is none.
+func (b *builder) server(name string, r Rule) {
+	if name != "" {
+		r.Tools, r.Server = []string{"*"}, name
+		b.add(r)
+	}
 }
 
 func (b *builder) each(key string, entries []string, v engine.Verdict, priority int) {
@@ -114,7 +135,7 @@ func (b *builder) list(key string, entries []string, v engine.Verdict, priority 
 		}
 		if problem != "" {
 			if b.err == nil {
-				b.err = &FileError{Path: b.from, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
+				b.err = &FileError{Path: b.from, Line: b.line, Column: b.column, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
 			}
 			continue
 		}

@@ -166,7 +166,10 @@ func (r *Rule) concerns(u *question) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(r.Tools, func(name string) bool { return r.names(name, t) })
+	agent, _ := u.Args["agent_name"].(string) // the tool that calls agents goes by their names, too
+	return slices.ContainsFunc(r.Tools, func(name string) bool {
+		return r.names(name, t) || name == agent && t.Server == "" && t.Name() == "invoke_agent"
+	})
 }
 
 // names reports whether a name or pattern of the rule's is the tool's.

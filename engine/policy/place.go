@@ -25,8 +25,11 @@ func locate(text string) places {
 			list := strings.HasPrefix(s.text[s.at:], "[[")
 			header := s.rest()
 			name := strings.Trim(strings.TrimSpace(header), "[]\"' \t")
-			if _, ok := p.tops[name]; !ok {
-				p.tops[name] = at
+			first, _, _ := strings.Cut(name, ".")
+			for _, name := range []string{name, first} {
+				if _, ok := p.tops[name]; !ok {
+					p.tops[name] = at
+				}
 			}
 			if sub, ok := strings.CutPrefix(name, "rule."); ok && !list && table != (place{}) {
 				p.keys[table][sub] = at

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -73,6 +74,12 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 		return nil, nil, broken(path, err)
 	}
 	places := locate(string(text))
+	if about, at := others(path, tree); about != "" {
+		if at != "" {
+			return nil, nil, places.refuse(path, at, 0, "readonly", about)
+		}
+		return nil, []string{oneLine(path) + about}, nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		switch name {
 		case "rule":
@@ -104,6 +111,27 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 		return nil, nil, places.refuse(path, "rule", 0, "", "rule must be a table: [[rule]]")
 	}
 	return rules, warnings, nil
+}
+
+// others tells a file that stands among those of rules and has none: what the
+// sandbox of the Gemini CLI lets commands do. It is passed over, unless it
+// means to hold commands more than gemline would; that is at the table named.
+func others(path string, tree map[string]any) (about, at string) {
+	if filepath.Base(path) != "sandbox.toml" || len(tree) == 0 {
+		return "", ""
+	}
+	for name := range tree {
+		if name != "modes" && name != "commands" {
+			return "", ""
+		}
+	}
+	modes, _ := tree["modes"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(modes)) {
+		if mode, _ := modes[name].(map[string]any); name != "plan" && mode["readonly"] == true {
+			return "commands that only read are those of plan mode; gemline has no other mode for them", "modes." + name
+		}
+	}
+	return " is about the sandbox of the Gemini CLI, and passed over; gemline sandbox status says what commands may do here", ""
 }
 
 // forbidden says why a rule can't hold in a tier.

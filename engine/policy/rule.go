@@ -48,7 +48,7 @@ const saved = 950
 type Rule struct {
 	Tier Tier
 	File string // where it stands, as people name it
-	Line int    // 0 if that is no file of rules
+	Line int    // 0 if that is no file
 
 	Tools       []string      // names and patterns
 	Kinds       []engine.Kind // nil for all
@@ -77,13 +77,14 @@ type Rule struct {
 
 // Where names the rule by its place.
 func (r *Rule) Where() string {
-	switch {
-	case r.Line > 0:
-		return fmt.Sprintf("%s:%d", r.File, r.Line)
-	case r.text != "":
-		return r.File + ", " + r.text
+	at := r.File
+	if r.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, r.Line)
 	}
-	return r.File
+	if r.text != "" {
+		at += ", " + r.text
+	}
+	return at
 }
 
 // Kept reports whether the rule is one that "always" has made.
@@ -171,18 +172,21 @@ var older = map[string][]string{
 	"write_todos":       {"WriteTodosTool"},
 }
 
-// others are the names of the other tools that there are, here or elsewhere.
-var others = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
+// further are the names of the other tools that there are, here or elsewhere.
+var further = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
 	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources"}
 
 // mistyped returns the tool that a name comes near to and is not, "" if there
 // is none. A name that is like no other may be that of a tool to come.
 func mistyped(name string) (near string) {
-	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(others, name) {
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
+		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
+	}
+	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(further, name) {
 		return ""
 	}
-	for _, known := range append(slices.Sorted(maps.Keys(older)), others...) {
+	for _, known := range append(slices.Sorted(maps.Keys(older)), further...) {
 		if same(name, known) {
 			return ""
 		}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/genai"
-
 	"gemline/engine"
 	"gemline/engine/policy"
 )
@@ -58,8 +56,10 @@ func TestAbout(t *testing.T) {
 			t.Errorf("%s, want %s", tier, want)
 		}
 	}
-	if r := (policy.Rule{File: "settings"}); r.Where() != "settings" {
-		t.Error(r.Where())
+	for want, l := range map[string]policy.Lists{"s.json:3, tools.exclude \"glob\"": {Line: 3, Exclude: []string{"glob"}}, "s.json, mcp.excluded \"hub\"": {Excluded: []string{"hub"}}} {
+		if rules, err := l.Rules(policy.User, "s.json"); err != nil || rules[0].Where() != want {
+			t.Errorf("%v %v, want %s", rules, err, want)
+		}
 	}
 }
 
@@ -126,11 +126,13 @@ func TestListsOutdo(t *testing.T) {
 		}
 		return got
 	}
-	got := list(policy.Lists{Core: []string{"glob"}, Allowed: []string{"ls", "run_shell_command(git)"}, Exclude: []string{"replace"}, Confirm: []string{"write_file"}, Servers: []string{"hub"}, Excluded: []string{"evil"}})
+	got := list(policy.Lists{Core: []string{"glob"}, Allowed: []string{"ls", "run_shell_command(git)"}, Exclude: []string{"replace"}, Confirm: []string{"write_file"},
+		Trusted: []string{"hub", ""}, Servers: []string{"lab"}, Unasked: []string{"mill"}, Excluded: []string{"evil", ""}})
 	want := map[string]int{
 		"deny *; of server evil": 900, "deny replace": 400, "ask_user write_file": 350, "allow ls": 300, "allow run_shell_command; commands git": 300,
 		"deny run_shell_command; but not run_shell_command; commands git": 290, "allow glob; in mode default, auto_edit, yolo": 250, "deny *; but not glob": 240,
-		"allow *; of server hub; in mode default, auto_edit, yolo": 200,
+		"allow *; of server hub; in mode default, auto_edit, yolo": 200, "allow *; of server lab; in mode default, auto_edit, yolo": 100,
+		"allow *; of server mill; in mode default, auto_edit, yolo": 100,
 	}
 	for about, priority := range want {
 		if got[about] != priority {
@@ -227,7 +229,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%.80s: %v", text, err)
 			continue
 		}
-		if v, why := policy.New(policy.Default, rules...).Judge(shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why.Text, "no The rule at p.toml:1") || why.Rule.Line != 1 || why.Rule.File != "p.toml" || why.Rule.Tier != "user") {
+		if v, why := policy.New(policy.Default, rules...).Judge(shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why.Text, "no. The rule at p.toml:1") || why.Rule.Line != 1 || why.Rule.File != "p.toml" || why.Rule.Tier != "user") {
 			t.Errorf("%s: %+v", text, why)
 		}
 	}
@@ -310,27 +312,6 @@ func TestKeys(t *testing.T) {
 	inline := "rule = [{toolName = \"glob\", decision = \"deny\", priority = 1}, {toolName = \"ls\", decision = \"deny\", priority = 1}]"
 	if rules, _, err := policy.Parse("p.toml", policy.User, []byte(inline)); err != nil || len(rules) != 2 || rules[1].Line != 1 {
 		t.Error(rules, err)
-	}
-}
-
-// Names that come near to a tool's, and those that are none of ours.
-func TestNear(t *testing.T) {
-	for name, want := range map[string]string{"globe": "glob", "glo": "", "gl": "", "invoke_agen": "invoke_agent", "invoke_agent": "", "web_fetsh": "web_fetch", "xxb_fetch": "web_fetch", "xxxxfetch": "", "shel": "",
-		"run_shell_command_*": "!", "LSToo": ""} {
-		rules, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
-		if want == "!" {
-			if err == nil {
-				t.Errorf("%s: %v", name, rules)
-			}
-			continue
-		}
-		if got := strings.Join(warnings, ""); err != nil || (got != "") != (want != "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-	}
-	_, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"write_flie\"\nmcpName = \"hub\"\ndecision = \"deny\"\npriority = 1\n"))
-	if warnings != nil || err != nil {
-		t.Error("a server's tools have names of their own:", warnings, err)
 	}
 }
 
@@ -456,73 +437,5 @@ func TestNoCommands(t *testing.T) {
 	}
 	if e := policy.New(policy.Default).Explain(shell(engine.Readable, "ls")); e.Verdict != engine.Ask || e.Why != "" {
 		t.Errorf("%+v", e)
-	}
-}
-
-// Tools that a command discovered have a pattern of their own.
-func TestDiscovered(t *testing.T) {
-	p := policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 1\n")...)
-	for name, want := range map[string]engine.Verdict{"discovered_tool_x": engine.Deny, "discovered": engine.Allow, "glob": engine.Allow} {
-		if got, _ := p.Judge(engine.Proposal{Tool: named(name, engine.Other)}); got != want {
-			t.Errorf("%s: %s", name, policy.Word(got))
-		}
-	}
-}
-
-// Arguments that a tool declares, in either form of a declaration.
-func TestDeclared(t *testing.T) {
-	allow := parse(t, policy.User, "[[rule]]\ntoolName = \"x\"\nargsPattern = '^\\{\\x00\"a\":\"<&>\"\\x00(,\\x00\"b\":1\\x00)?\\}$'\ndecision = \"allow\"\npriority = 1\n")
-	for name, c := range map[string]struct {
-		declaration *genai.FunctionDeclaration
-		args        map[string]any
-		want        engine.Verdict
-	}{
-		"as a schema": {&genai.FunctionDeclaration{Name: "x", Parameters: &genai.Schema{Properties: map[string]*genai.Schema{"a": {}}}}, map[string]any{"a": "<&>"}, engine.Allow},
-		"as JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true, "b": true}}}, map[string]any{"a": "<&>", "b": 1}, engine.Allow},
-		"one is not":  {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": "<&>", "b": 1}, engine.Ask},
-		"no schema":   {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: func() {}}, map[string]any{"a": "<&>"}, engine.Ask},
-		"no object":   {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: []any{1}}, map[string]any{"a": "<&>"}, engine.Ask},
-		"no JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": func() {}}, engine.Ask},
-	} {
-		if got, _ := policy.New(policy.Default, allow...).Judge(engine.Proposal{Tool: engine.Tool{Declaration: c.declaration}, Args: c.args}); got != c.want {
-			t.Errorf("%s: %s", name, policy.Word(got))
-		}
-	}
-}
-
-// Whether a tool is offered: if some call of it may run.
-func TestOffers(t *testing.T) {
-	rule := func(decision, rest string) string {
-		return "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"" + decision + "\"\npriority = 1\n" + rest
-	}
-	for _, c := range []struct {
-		tier  policy.Tier
-		rules string
-		mode  policy.Mode
-		want  bool
-	}{
-		{policy.User, "", policy.Default, true},
-		{policy.User, "", policy.Plan, false},
-		{policy.User, rule("allow", ""), policy.Plan, false},
-		{policy.User, rule("deny", ""), policy.Yolo, false},
-		{policy.User, rule("deny", "commandPrefix = \"rm\"\n"), policy.Yolo, true},
-		{policy.User, rule("deny", "commandRegex = \"rm\"\n"), policy.Yolo, true},
-		{policy.User, rule("deny", "argsPattern = \"rm\"\n"), policy.Yolo, true},
-		{policy.User, rule("deny", "modes = \"yolo\"\n"), policy.Default, true},
-		{policy.Project, rule("deny", ""), policy.Default, false},
-		{policy.Project, rule("ask_user", ""), policy.Default, true},
-		{policy.Project, rule("ask_user", "") + rule("deny", ""), policy.Default, false},
-		{policy.Project, rule("deny", "commandPrefix = \"rm\"\n"), policy.Default, true},
-	} {
-		if got := policy.New(c.mode, parse(t, c.tier, c.rules)...).Offers(named(policy.Shell, engine.Execute)); got != c.want {
-			t.Errorf("%s, %s: offered: %t; rules:\n%s", c.tier, c.mode, got, c.rules)
-		}
-	}
-	core, err := policy.Lists{Core: []string{"run_shell_command(git)"}}.Rules(policy.User, "s")
-	if err != nil || !policy.New(policy.Default, core...).Offers(named(policy.Shell, engine.Execute)) {
-		t.Error("tools.core", err)
-	}
-	if !policy.New(policy.Plan).Offers(named("glob", engine.Search)) {
-		t.Error("what looks is not offered in plan mode")
 	}
 }

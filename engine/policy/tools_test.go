@@ -1,0 +1,154 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/policy"
+)
+
+// Names that come near to a tool's, and those that are none of ours.
+func TestNear(t *testing.T) {
+	for name, want := range map[string]string{"globe": "glob", "glo": "", "gl": "", "invoke_agen": "invoke_agent", "invoke_agent": "", "web_fetsh": "web_fetch", "xxb_fetch": "web_fetch", "xxxxfetch": "", "shel": "",
+		"run_shell_command_*": "!", "LSToo": "", "hub__search": "mcp_hub_search", "mcp__hub__search_it": "mcp_hub_search_it", "mcp_hub_search": "", "__a": "", "a__": ""} {
+		rules, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
+		if want == "!" {
+			if err == nil {
+				t.Errorf("%s: %v", name, rules)
+			}
+			continue
+		}
+		if got := strings.Join(warnings, ""); err != nil || (got != "") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	_, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"write_flie\"\nmcpName = \"hub\"\ndecision = \"deny\"\npriority = 1\n"))
+	if warnings != nil || err != nil {
+		t.Error("a server's tools have names of their own:", warnings, err)
+	}
+}
+
+// Tools that a command discovered have a pattern of their own.
+func TestDiscovered(t *testing.T) {
+	p := policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 1\n")...)
+	for name, want := range map[string]engine.Verdict{"discovered_tool_x": engine.Deny, "discovered": engine.Allow, "glob": engine.Allow} {
+		if got, _ := p.Judge(engine.Proposal{Tool: named(name, engine.Other)}); got != want {
+			t.Errorf("%s: %s", name, policy.Word(got))
+		}
+	}
+}
+
+// Arguments that a tool declares, in either form of a declaration.
+func TestDeclared(t *testing.T) {
+	allow := parse(t, policy.User, "[[rule]]\ntoolName = \"x\"\nargsPattern = '^\\{\\x00\"a\":\"<&>\"\\x00(,\\x00\"b\":1\\x00)?\\}$'\ndecision = \"allow\"\npriority = 1\n")
+	for name, c := range map[string]struct {
+		declaration *genai.FunctionDeclaration
+		args        map[string]any
+		want        engine.Verdict
+	}{
+		"as a schema": {&genai.FunctionDeclaration{Name: "x", Parameters: &genai.Schema{Properties: map[string]*genai.Schema{"a": {}}}}, map[string]any{"a": "<&>"}, engine.Allow},
+		"as JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true, "b": true}}}, map[string]any{"a": "<&>", "b": 1}, engine.Allow},
+		"one is not":  {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": "<&>", "b": 1}, engine.Ask},
+		"no schema":   {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: func() {}}, map[string]any{"a": "<&>"}, engine.Ask},
+		"no object":   {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: []any{1}}, map[string]any{"a": "<&>"}, engine.Ask},
+		"no JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": func() {}}, engine.Ask},
+	} {
+		if got, _ := policy.New(policy.Default, allow...).Judge(engine.Proposal{Tool: engine.Tool{Declaration: c.declaration}, Args: c.args}); got != c.want {
+			t.Errorf("%s: %s", name, policy.Word(got))
+		}
+	}
+}
+
+// Whether a tool is offered: if some call of it may run.
+func TestOffers(t *testing.T) {
+	rule := func(decision, rest string) string {
+		return "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"" + decision + "\"\npriority = 1\n" + rest
+	}
+	for _, c := range []struct {
+		tier  policy.Tier
+		rules string
+		mode  policy.Mode
+		want  bool
+	}{
+		{policy.User, "", policy.Default, true},
+		{policy.User, "", policy.Plan, false},
+		{policy.User, rule("allow", ""), policy.Plan, false},
+		{policy.User, rule("deny", ""), policy.Yolo, false},
+		{policy.User, rule("deny", "commandPrefix = \"rm\"\n"), policy.Yolo, true},
+		{policy.User, rule("deny", "commandRegex = \"rm\"\n"), policy.Yolo, true},
+		{policy.User, rule("deny", "argsPattern = \"rm\"\n"), policy.Yolo, true},
+		{policy.User, rule("deny", "modes = \"yolo\"\n"), policy.Default, true},
+		{policy.Project, rule("deny", ""), policy.Default, false},
+		{policy.Project, rule("ask_user", ""), policy.Default, true},
+		{policy.Project, rule("ask_user", "") + rule("deny", ""), policy.Default, false},
+		{policy.Project, rule("deny", "commandPrefix = \"rm\"\n"), policy.Default, true},
+	} {
+		if got := policy.New(c.mode, parse(t, c.tier, c.rules)...).Offers(named(policy.Shell, engine.Execute)); got != c.want {
+			t.Errorf("%s, %s: offered: %t; rules:\n%s", c.tier, c.mode, got, c.rules)
+		}
+	}
+	core, err := policy.Lists{Core: []string{"run_shell_command(git)"}}.Rules(policy.User, "s")
+	if err != nil || !policy.New(policy.Default, core...).Offers(named(policy.Shell, engine.Execute)) {
+		t.Error("tools.core", err)
+	}
+	if !policy.New(policy.Plan).Offers(named("glob", engine.Search)) {
+		t.Error("what looks is not offered in plan mode")
+	}
+}
+
+// A rule about an agent is also about the tool that calls it, and about no
+// other call of that tool.
+func TestAgents(t *testing.T) {
+	rules := parse(t, policy.User, "[[rule]]\ntoolName = \"scout\"\ndecision = \"deny\"\npriority = 1\n")
+	p := policy.New(policy.Yolo, rules...)
+	call := named("invoke_agent", engine.Other)
+	hub := named("mcp_hub_invoke_agent", engine.Other)
+	hub.Server = "hub"
+	for _, c := range []struct {
+		tool  engine.Tool
+		agent any
+		want  engine.Verdict
+	}{
+		{call, "scout", engine.Deny},
+		{call, "other", engine.Allow},
+		{call, nil, engine.Allow},
+		{call, 5, engine.Allow},
+		{named("glob", engine.Search), "scout", engine.Allow},
+		{hub, "scout", engine.Allow},
+	} {
+		if got, _ := p.Judge(engine.Proposal{Tool: c.tool, Args: map[string]any{"agent_name": c.agent}}); got != c.want {
+			t.Errorf("%s %v: %s", c.tool.Name(), c.agent, policy.Word(got))
+		}
+	}
+	if !p.Offers(call) {
+		t.Error("no agent can be called")
+	}
+}
+
+// What the Gemini CLI's sandbox may do stands among the files of rules, and is
+// none. It is passed over, unless it holds commands more than gemline would.
+func TestSandboxFile(t *testing.T) {
+	const modes = "[modes.plan]\nreadonly = true\n[modes.default]\nnetwork = false\nreadonly = false\n[commands.npm]\nallow_network = true\n"
+	const told = "is about the sandbox of the Gemini CLI, and passed over"
+	for _, c := range []struct{ name, file, text, warning, err string }{
+		{"as it is written", "sandbox.toml", modes, told, ""},
+		{"of commands alone", "dir/sandbox.toml", "[commands.npm]\nallowed_paths = [\"/x\"]\n", told, ""},
+		{"one that reads only", "sandbox.toml", modes + "[modes.accepting_edits]\nreadonly = true\n", "", "sandbox.toml:9:1: commands that only read"},
+		{"under another name", "box.toml", modes, "", "box.toml:6:1: \"commands\" is not understood"},
+		{"with something else", "sandbox.toml", modes + "[other]\n", "", "sandbox.toml:6:1: \"commands\" is not understood"},
+		{"with rules", "sandbox.toml", modes + "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n", "", "sandbox.toml:6:1: \"commands\" is not understood"},
+		{"rules", "sandbox.toml", "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n", "", ""},
+		{"nothing", "sandbox.toml", "", "", ""},
+	} {
+		rules, warnings, err := policy.Parse(c.file, policy.User, []byte(c.text))
+		if got := strings.Join(warnings, ""); (got != "") != (c.warning != "") || !strings.Contains(got, c.warning) || len(rules) > 0 && c.name != "rules" {
+			t.Errorf("%s: %q %v", c.name, got, rules)
+		}
+		if (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.err)
+		}
+	}
+}
