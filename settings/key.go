@@ -240,16 +240,21 @@ func (k Key) set(s *Settings, v any) {
 func (k Key) get(s *Settings) any {
 	switch x := reflect.ValueOf(s).Elem().Field(k.index).Interface().(type) {
 	case []string:
-		items := make([]any, len(x))
-		for i, word := range x {
-			items[i] = word
-		}
-		return items
+		return items(x)
 	case int:
 		return json.Number(strconv.Itoa(x))
 	default:
 		return x
 	}
+}
+
+// items returns words as a list of JSON.
+func items(words []string) []any {
+	list := make([]any, len(words))
+	for i, word := range words {
+		list[i] = word
+	}
+	return list
 }
 
 // combine returns the value of a key that a weaker and a stronger place give.

@@ -117,7 +117,7 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 	}
 	s = Default()
 	s.take(Merge(layers))
-	s.confiner, s.misread = confiner(layers), misread(layers)
+	s.layers, s.confiner, s.misread = layers, confiner(layers), misread(layers)
 	return s, warnings, err
 }
 

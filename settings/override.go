@@ -125,6 +125,9 @@ func (s *Settings) Override(f *Flags, lookup func(string) (string, bool)) error 
 // Confine takes back what a folder that is not trusted may not have, and
 // reports whether there was such a thing.
 func (s *Settings) Confine() bool {
+	if s.ApprovalMode == "plan" { // which lets less run
+		return false
+	}
 	was := s.ApprovalMode
 	s.ApprovalMode = "default"
 	return was == "yolo" || was == "auto_edit"

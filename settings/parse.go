@@ -176,6 +176,14 @@ func (d *document) place(path []string) (line int, written any) {
 	return line + 1, (&document{}).value(nil, at.value)
 }
 
+// position returns the line and the column of a key, 0 if it is not there.
+func (d *document) position(path []string) (line, column int) {
+	if line, _ = d.place(path); line == 0 {
+		return 0, 0
+	}
+	return position(d.text, d.index[JoinKey(path)].offset)
+}
+
 // mark enters what is below v in the index.
 func (d *document) mark(path []string, v hujson.Value) {
 	o, ok := v.Value.(*hujson.Object)

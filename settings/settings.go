@@ -80,6 +80,7 @@ type Settings struct {
 	// such as mcpServers and hooks. It is not to be changed.
 	Merged map[string]any
 
+	layers   []Layer      // the files, the weakest first
 	confiner string       // the file that says what confines commands
 	misread  []misreading // what files say about it that can't be understood
 }

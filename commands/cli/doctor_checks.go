@@ -17,6 +17,7 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/engine/model"
+	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings"
 )
@@ -31,6 +32,7 @@ func (c *doctorCommand) checks() []check {
 		{"home", func(_ context.Context, w *World) finding { return w.checkHome() }},
 		{"settings", func(_ context.Context, w *World) finding { return w.checkSettings() }},
 		{"trust", func(_ context.Context, w *World) finding { return w.checkTrust() }},
+		{"rules", func(_ context.Context, w *World) finding { return w.checkRules() }},
 		{"credentials", func(ctx context.Context, w *World) finding { return w.checkCredentials(ctx, c.Deep) }},
 		{"network", func(_ context.Context, w *World) finding { return w.checkNetwork() }},
 		{"git", func(ctx context.Context, w *World) finding {
@@ -158,6 +160,9 @@ func (w *World) checkSettings() finding {
 			odd++
 		}
 	}
+	if s, err := w.settings(); err == nil && s.Unclear() != nil {
+		return worse(Problem, "gemline config set mends it", "%s", s.Unclear())
+	}
 	files := fmt.Sprintf("%d files", used)
 	if used == 1 {
 		files = "1 file"
@@ -170,6 +175,27 @@ func (w *World) checkSettings() finding {
 
 // unread is the finding where the settings have to be mended first.
 func unread() finding { return worse(Warning, "", "not known while the settings can't be used") }
+
+// checkRules says whether the rules for what may run are understood.
+func (w *World) checkRules() finding {
+	_, p, err := w.Toolset()
+	if file := (*settings.FileError)(nil); errors.As(err, &file) {
+		return unread()
+	}
+	if err != nil {
+		return worse(Problem, "mend or remove it; gemline help policy says what rules are", "%s", err)
+	}
+	own := 0
+	for _, r := range p.Rules() {
+		if r.Tier != policy.BuiltIn {
+			own++
+		}
+	}
+	if own == 0 {
+		return fine("those that are built in, and no others")
+	}
+	return fine("those that are built in, and %d more; gemline policy lists them", own)
+}
 
 func (w *World) checkTrust() finding {
 	if _, err := w.settings(); err != nil {

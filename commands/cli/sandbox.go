@@ -210,6 +210,9 @@ func start(cmd *exec.Cmd, s sandbox.Sandbox, p sandbox.Profile) error {
 func (w *World) checkSandbox() finding {
 	const status = "gemline sandbox status says more"
 	c, err := w.Confinement()
+	if file := (*settings.FileError)(nil); errors.As(err, &file) {
+		return unread()
+	}
 	if err != nil {
 		next := ""
 		if se := (*sandbox.Error)(nil); errors.As(err, &se) {

@@ -41,6 +41,7 @@ type session struct {
 	settings    *settings.Settings
 	own         *settings.Settings // what they are without the project's
 	warnings    []string           // about the settings, told once
+	unread      error              // why the settings are not what the files mean; a run has ended with it
 	trust       settings.Trust
 	dotenv      map[string]string
 	paths       settings.Paths

@@ -84,6 +84,9 @@ func (s *session) teller(p *pen) {
 // can't be had there is an error; where it is the default, commands run with
 // what there is of it.
 func (s *session) enclosure() (*pen, error) {
+	if s.unread != nil {
+		return nil, s.unread
+	}
 	c, err := s.settings.Confinement(s.own, s.flags, s.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
 		s.warnings = slices.DeleteFunc(s.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same

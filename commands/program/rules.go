@@ -1,7 +1,9 @@
 package program
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,9 @@ import (
 // of files, and what the settings say. A file that is not understood is an
 // error, since nobody knows what it would deny.
 func (s *session) rules(unattended bool) (*policy.Policy, error) {
+	if s.unread != nil {
+		return nil, s.unread
+	}
 	all, warnings, err := policy.Load(s.ruleFiles())
 	for _, w := range warnings {
 		s.notify(w)
@@ -22,30 +27,18 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, merged := lists(s.own), lists(s.settings)
-	own.Allowed = s.own.AllowedTools
+	listed, err := s.listed(unattended)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, listed...)
 	if given := s.flags.AllowedTools; len(given) > 0 {
-		own.Allowed = nil
 		more, err := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
 		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
 			return nil, &settings.UsageError{Message: wrong.Message}
 		}
 		s.notify("--allowed-tools is deprecated; rules in a file say more, see gemline help policy")
 		all = append(all, more...)
-	}
-	for _, l := range []struct {
-		policy.Lists
-		tier policy.Tier
-		from string
-	}{{own, policy.User, "settings"}, {merged, policy.Project, "the project's settings"}} {
-		more, err := l.Rules(l.tier, l.from)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
-		if s.trust.State != settings.Trusted {
-			break
-		}
 	}
 	if s.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Kept)
@@ -72,13 +65,59 @@ func (s *session) shelf() policy.Shelf {
 		About: "You said always to this in " + here + ".", Told: func(text string) { s.notify(text) }}
 }
 
-// lists returns what the settings say that a project may say, too.
-func lists(s *settings.Settings) policy.Lists {
-	l := policy.Lists{Exclude: s.ExcludedTools, Confirm: s.ConfirmedTools}
-	if s.Says("tools.core") {
-		l.Core = append([]string{}, s.CoreTools...)
+// listKeys are the settings that stand for rules.
+var listKeys = map[string]func(l *policy.Lists, values []string){
+	"tools.core":                 func(l *policy.Lists, values []string) { l.Core = values },
+	"tools.allowed":              func(l *policy.Lists, values []string) { l.Allowed = values },
+	"tools.exclude":              func(l *policy.Lists, values []string) { l.Exclude = values },
+	"tools.confirmationRequired": func(l *policy.Lists, values []string) { l.Confirm = values },
+	"mcp.excluded":               func(l *policy.Lists, values []string) { l.Excluded = values },
+}
+
+// listed returns the rules that settings stand for, each with its place.
+func (s *session) listed(unattended bool) (all []policy.Rule, err error) {
+	add := func(tier policy.Tier, from string, l policy.Lists) {
+		more, wrong := l.Rules(tier, from)
+		all, err = append(all, more...), cmp.Or(err, wrong)
 	}
-	return l
+	say := func(tier policy.Tier, key string, said []settings.Said) {
+		for _, one := range said {
+			l := policy.Lists{Line: one.Line, Column: one.Column}
+			listKeys[key](&l, one.Values)
+			add(tier, one.File, l)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
+		if key != "tools.allowed" || len(s.flags.AllowedTools) == 0 {
+			say(policy.User, key, s.own.Said(key))
+		}
+		say(policy.Project, key, slices.DeleteFunc(s.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
+	}
+	s.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
+	return all, err
+}
+
+// served adds rules that let tools of MCP servers run unasked, as the user's
+// settings have it. A name of which a project says what it stands for is not
+// what the user has meant.
+func (s *session) served(unattended bool, add func(from string, l policy.Lists)) {
+	foreign := map[string]bool{}
+	for _, server := range s.settings.Servers() {
+		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
+			continue
+		}
+		l := policy.Lists{Line: server.Line}
+		if server.Trusted {
+			l.Trusted = []string{server.Name}
+		}
+		if unattended && s.own.On("mcp.autoAllowInHeadless") {
+			l.Unasked = []string{server.Name}
+		}
+		add(server.File, l)
+	}
+	for _, one := range s.own.Said("mcp.allowed") {
+		add(one.File, policy.Lists{Line: one.Line, Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
+	}
 }
 
 // ruleFiles returns where rules are looked for.

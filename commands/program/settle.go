@@ -21,14 +21,15 @@ func (s *session) settle(managed bool) error {
 	}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	s.paths = settings.NewPaths(home, s.os.getenv("GEMINI_CLI_HOME"), here)
-	if err := s.load(false); err != nil && !managed || s.flags.ListSessions || s.flags.ListExtensions {
+	if err = s.load(false); err != nil && !managed || s.flags.ListSessions || s.flags.ListExtensions {
 		return err
 	}
+	s.unread = err
 	s.trust, err = s.paths.Trust(s.settings, s.flags, s.lookup)
 	switch {
 	case managed:
 		if err == nil && s.trust.State == settings.Trusted {
-			s.load(true) // what is wrong with a file is for the sub-command to say
+			s.unread = s.load(true) // what is wrong with a file is for the sub-command to say
 		}
 		return nil
 	case err != nil:
@@ -56,7 +57,7 @@ func (s *session) load(project bool) (err error) {
 	if !project {
 		s.own = s.settings
 	}
-	return cmp.Or(err, s.settings.Override(s.flags, s.lookup))
+	return cmp.Or(err, s.settings.Override(s.flags, s.lookup), s.settings.Unclear())
 }
 
 // lookup returns a variable of the environment or else of the .env file.

@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// binding are the keys that keep something from running unasked, or at all.
+var binding = []string{"tools.core", "tools.allowed", "tools.exclude", "tools.confirmationRequired", "mcp.allowed", "mcp.excluded",
+	"policyPaths", "adminPolicyPaths", "security.disableYoloMode", "security.disableAlwaysAllow"}
+
+// loosening are those of them that a project can't set, however it says it.
+var loosening = []string{"tools.allowed", "policyPaths", "adminPolicyPaths"}
+
+// Unclear returns an error about the first value that may have been meant to
+// keep something from running and can't be understood, so that nobody knows
+// what; nil if there is none. It is a [FileError].
+func (s *Settings) Unclear() error {
+	for i := range s.layers {
+		l := &s.layers[i]
+		counts := func(key string) bool { return l.Scope != Workspace || !slices.Contains(loosening, key) }
+		for _, p := range l.Problems {
+			is := func(key string) bool { return key == p.Key || strings.HasPrefix(key, p.Key+".") }
+			if p.unfit && slices.ContainsFunc(binding, func(key string) bool { return is(key) && counts(key) }) {
+				e := &FileError{Path: l.Path, Message: p.Message + "; what it keeps from running would run"}
+				e.Line, e.Column = l.doc.position(l.written(p.path))
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// A Said is what one file says about a key that holds a list of strings.
+type Said struct {
+	Scope        Scope
+	File         string
+	Line, Column int // of the key
+	Values       []string
+}
+
+// Said returns what the files say about such a key, the weakest first, as far
+// as it counts: each that says something if their lists are joined, else one.
+func (s *Settings) Said(key string) (all []Said) {
+	k, _ := FindKey(key)
+	path := strings.Split(key, ".")
+	for i := range s.layers {
+		l := &s.layers[i]
+		v, ok := at(l.tree, path)
+		if !ok {
+			continue
+		}
+		said := Said{Scope: l.Scope, File: l.Path}
+		said.Line, said.Column = l.doc.position(l.written(path))
+		switch k.Merge {
+		case "":
+			all = nil
+		case "intersect":
+			if len(all) > 0 {
+				v, all = k.combine(items(all[0].Values), v), nil
+			}
+		}
+		list, _ := v.([]any)
+		said.Values = make([]string, len(list))
+		for i, item := range list {
+			said.Values[i], _ = item.(string)
+		}
+		all = append(all, said)
+	}
+	return all
+}
+
+// On reports whether the files switch a key on.
+func (s *Settings) On(key string) bool {
+	v, _ := at(s.Merged, strings.Split(key, "."))
+	return v == true
+}
+
+// A Server is an MCP server of the file that says what it is.
+type Server struct {
+	Name    string
+	Trusted bool // its tools run unasked
+	Scope   Scope
+	File    string
+	Line    int
+}
+
+// Servers returns the MCP servers of the files, by name.
+func (s *Settings) Servers() []Server {
+	found := map[string]Server{}
+	for i := range s.layers {
+		l := &s.layers[i]
+		servers, _ := l.tree["mcpServers"].(map[string]any)
+		for name, v := range servers {
+			server, _ := v.(map[string]any)
+			trusted, _ := server["trust"].(bool)
+			line, _ := l.doc.place(l.written([]string{"mcpServers", name}))
+			found[name] = Server{name, trusted, l.Scope, l.Path, line}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+}

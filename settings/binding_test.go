@@ -1,0 +1,108 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scoped returns the settings of a file for each scope; of no text there is none.
+func scoped(t *testing.T, defaults, user, project string) *Settings {
+	t.Helper()
+	var src []Source
+	for i, scope := range []Scope{SystemDefaults, User, Workspace} {
+		path := filepath.Join(t.TempDir(), ".gemini", "settings.json")
+		src = append(src, Source{Path: path, Scope: scope})
+		if text := []string{defaults, user, project}[i]; text != "" {
+			if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, _, err := Load(src, env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What keeps something from running and can't be understood is no leave to run
+// it: nobody knows what it was about.
+func TestUnclear(t *testing.T) {
+	for _, c := range []struct{ name, user, project, want string }{
+		{"nothing", ``, ``, ""},
+		{"a list", `{"tools":{"exclude":["glob"]}}`, ``, ""},
+		{"a name for a list", "{\"tools\":{\n  \"exclude\":\"glob\"}}", ``, `:2:3: tools.exclude must be a list of strings, not "glob"; what it keeps from running would run`},
+		{"a list with something else", `{"tools":{"core":["glob",5]}}`, ``, `:1:11: tools.core must be a list of strings, not a list; `},
+		{"what is asked about", `{"tools":{"confirmationRequired":true}}`, ``, `:1:11: tools.confirmationRequired must be `},
+		{"what is allowed, which denies the rest", `{"tools":{"allowed":"run_shell_command(ls)"}}`, ``, `:1:11: tools.allowed must be `},
+		{"files of rules", `{"policyPaths":"rules.toml"}`, ``, `:1:2: policyPaths must be `},
+		{"the administrator's", `{"adminPolicyPaths":"rules.toml"}`, ``, `:1:2: adminPolicyPaths must be `},
+		{"servers", `{"mcp":{"excluded":"hub"}}`, ``, `:1:9: mcp.excluded must be `},
+		{"a switch", `{"security":{"disableYoloMode":"on"}}`, ``, `:1:14: security.disableYoloMode must be true or false, not "on"; `},
+		{"what holds them all", `{"tools":["exclude"]}`, ``, `:1:2: tools must be an object, not a list; `},
+		{"an older name", `{"excludeTools":"glob"}`, ``, `:1:2: tools.exclude must be `},
+		{"nothing to keep", `{"tools":{"useRipgrep":"perhaps"},"security":{"auth":5}}`, ``, ""},
+		{"a name that is none", `{"tools":{"excluded":"glob"}}`, ``, ""},
+		{"of a project", ``, `{"tools":{"exclude":"glob"}}`, `:1:11: tools.exclude must be `},
+		{"of a project, which can't say it", ``, `{"tools":{"allowed":"glob"},"policyPaths":5}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := scoped(t, ``, c.user, c.project).Unclear()
+			if wrong := (*FileError)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
+				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), EscapeLine(wrong.Path)), c.want)) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// What files say about a list, and where.
+func TestSaid(t *testing.T) {
+	for _, c := range []struct{ key, defaults, user, project, want string }{
+		{"tools.exclude", ``, ``, ``, ``},
+		{"tools.exclude", `{"tools":{"exclude":["a"]}}`, "{\"tools\":\n{\"exclude\":[\"b\",\"c\"]}}", ``, `system-defaults:1:11 [a]; user:2:2 [b c]`},
+		{"tools.exclude", ``, `{"tools":{"exclude":["a"]}}`, `{"tools":{"exclude":["a"]}}`, `user:1:11 [a]; workspace:1:11 [a]`},
+		{"tools.core", `{"tools":{"core":["a"]}}`, `{"tools":{"core":[]}}`, ``, `user:1:11 []`},
+		{"tools.allowed", ``, `{"tools":{"allowed":["a"]}}`, `{"tools":{"allowed":["b"]}}`, `user:1:11 [a]`},
+		{"mcp.allowed", `{"mcp":{"allowed":["a","b"]}}`, `{"mcp":{"allowed":["b","c"]}}`, ``, `user:1:9 [b]`},
+		{"tools.exclude", ``, `{"excludeTools":["a"]}`, ``, `user:1:2 [a]`},
+	} {
+		var got []string
+		for _, s := range scoped(t, c.defaults, c.user, c.project).Said(c.key) {
+			got = append(got, fmt.Sprintf("%s:%d:%d %v", s.Scope, s.Line, s.Column, s.Values))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %q, want %q", c.key, got, c.want)
+		}
+	}
+}
+
+// Which servers there are, and whose word they are.
+func TestServers(t *testing.T) {
+	s := scoped(t, `{"mcpServers":{"a":{"command":"x","trust":true}}}`, "{\"mcpServers\":\n{\"b\":{\"trust\":\"perhaps\"},\n\"c\":{\"trust\":true}}}", `{"mcpServers":{"c":{"command":"y"}},"mcp":{"autoAllowInHeadless":true}}`)
+	var got []string
+	for _, server := range s.Servers() {
+		got = append(got, fmt.Sprintf("%s %v %s:%d", server.Name, server.Trusted, server.Scope, server.Line))
+	}
+	if want := "a true system-defaults:1; c false workspace:1"; strings.Join(got, "; ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !s.On("mcp.autoAllowInHeadless") || s.On("security.disableYoloMode") {
+		t.Error("switches")
+	}
+}
+
+// A folder that is not trusted has no mode that lets more run than default, and
+// keeps one that lets less.
+func TestConfine(t *testing.T) {
+	for mode, want := range map[string]string{"default": "default false", "plan": "plan false", "auto_edit": "default true", "yolo": "default true"} {
+		s := &Settings{ApprovalMode: mode}
+		if taken := s.Confine(); fmt.Sprint(s.ApprovalMode, " ", taken) != want {
+			t.Errorf("%s: %s %v, want %s", mode, s.ApprovalMode, taken, want)
+		}
+	}
+}
