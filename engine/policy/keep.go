@@ -82,11 +82,13 @@ func proposals(q engine.Proposal) []engine.Grant {
 		label, network = ", with the network", "\nnetwork = true"
 	}
 	var exact, prefixes []string
-	wide := true
+	wide, near := true, false
 	for _, c := range q.Intent.Commands {
 		if len(c.Argv) == 0 || len(c.Env) > 0 {
 			return grants
 		}
+		name := c.Argv[0].Text
+		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // it is another program elsewhere
 		exact = append(exact, regexp.QuoteMeta(spell(c.Argv)))
 		words := opening(c)
 		if wide = wide && words != nil; wide {
@@ -95,13 +97,14 @@ func proposals(q engine.Proposal) []engine.Grant {
 	}
 	tidy := func(list []string) []string { slices.Sort(list); return slices.Compact(list) }
 	exact, prefixes = tidy(exact), tidy(prefixes)
+	grants[0].Near = near
 	grants[0].Rule = written([]string{Shell}, "commandRegex = "+literal("(?:"+strings.Join(exact, "|")+")$")+network)
 	if wide {
 		var list []string
 		for _, p := range prefixes {
 			list = append(list, strconv.Quote(p))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Label: "what begins with " + strings.Join(prefixes, " or ") + label,
+		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "what begins with " + strings.Join(prefixes, " or ") + label,
 			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants
@@ -111,11 +114,15 @@ func proposals(q engine.Proposal) []engine.Grant {
 // or what they take away, is in the words that follow.
 var sweeping = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "env", "sudo", "doas", "su", "xargs", "find", "ssh", "eval", "exec", "command", "builtin",
 	"nohup", "nice", "timeout", "time", "watch", "setsid", "stdbuf", "parallel", "docker", "podman", "kubectl", "chroot", "unshare", "strace", "flock", "script",
-	"python", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk", "sed", "vi", "vim", "emacs", "make", "npx", "uvx", "source", ".", "trap",
-	"rm", "dd", "mkfs", "chmod", "chown", "curl", "wget", "nc", "socat", "git"}
+	"python", "pypy", "ipython", "perl", "ruby", "irb", "node", "nodejs", "tsx", "ts-node", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript", "rscript", "julia",
+	"java", "jshell", "awk", "gawk", "mawk", "nawk", "sed", "vi", "vim", "nvim", "view", "emacs", "make", "gmake", "npx", "uvx", "pnpx", "bunx", "source", ".", "trap",
+	"psql", "mysql", "sqlite", "rm", "dd", "mkfs", "chmod", "chown", "curl", "wget", "nc", "socat", "git"}
 
 // subcommand is what a sub-command of a program looks like.
 var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
+// carrying are sub-commands with which a program runs another one, or anything.
+var carrying = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init", "create", "env", "script", "explore", "start", "develop", "which"}
 
 // opening returns the words that a rule for commands like c begins with: the
 // program and, where it has them, its sub-command. It returns nil if such a
@@ -123,16 +130,18 @@ var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 func opening(c engine.Command) []string {
 	words := c.Words()
 	name, _ := c.Program()
-	second := len(words) > 1 && subcommand.MatchString(words[1])
+	name = fold(name)
+	base := strings.TrimRight(name, "0123456789.-") // without a version
+	second := len(words) > 1 && subcommand.MatchString(words[1]) && !slices.Contains(carrying, words[1])
 	switch {
 	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil
-	case slices.Contains([]string{"git", "go", "npm", "cargo"}, name):
-		if !second || words[1] == "exec" || words[1] == "config" || words[1] == "x" {
+	case slices.Contains([]string{"git", "go", "npm", "cargo"}, name), slices.Contains(runners, name) && words[min(1, len(words)-1)] != "run":
+		if !second {
 			return nil
 		}
 		return words[:2]
-	case slices.Contains(sweeping, fold(name)):
+	case slices.Contains(sweeping, name), slices.Contains(sweeping, base), slices.Contains(runners, name):
 		return nil
 	}
 	return words[:1]

@@ -46,6 +46,18 @@ func TestProposals(t *testing.T) {
 		{engine.Plain, "git -C x log", "", nil, nil, []string{"git -C x push"}},
 		{engine.Plain, "git config x y", "", nil, nil, []string{"git config core.pager x"}},
 		{engine.Plain, "sudo ls | sudo: ls", "", []string{"ls"}, nil, []string{"sudo rm | sudo: rm"}},
+		{engine.Plain, "npm run build", "what begins with npm run", nil, []string{"npm run x"}, []string{"npm test"}},
+		{engine.Plain, "npm exec x", "", nil, nil, []string{"npm exec y"}},
+		{engine.Plain, "yarn test", "what begins with yarn test", nil, []string{"yarn test x"}, []string{"yarn dlx x"}},
+		{engine.Plain, "uv run x", "", nil, nil, []string{"uv run y"}},
+		{engine.Plain, "uv", "", nil, nil, []string{"uv run y"}},
+		{engine.Plain, "bundle exec x", "", nil, nil, []string{"bundle exec y"}},
+		{engine.Plain, "bundle install", "what begins with bundle install", nil, []string{"bundle install x"}, []string{"bundle exec y"}},
+		{engine.Plain, "python3.11 x.py", "", nil, nil, []string{"python3.11 y.py"}},
+		{engine.Plain, "Python x.py", "", nil, nil, []string{"Python y.py"}},
+		{engine.Plain, "nodejs x.js", "", nil, nil, []string{"nodejs y.js"}},
+		{engine.Plain, "psql -l", "", nil, nil, []string{"psql x"}},
+		{engine.Plain, "./build.sh x", "what begins with ./build.sh", nil, []string{"./build.sh y"}, []string{"build.sh", "../build.sh"}},
 		{engine.Readable, "ls $x", "", nil, nil, []string{"ls"}},
 		{engine.Opaque, "ls", "", nil, nil, nil},
 	} {
@@ -363,6 +375,18 @@ func TestFiles(t *testing.T) {
 }
 
 // What is kept of a command covers it whatever its words hold, and no other.
+// A program that is named from where one is, is another one elsewhere: what is
+// said of it holds in the project at most.
+func TestProposalsOfNearPrograms(t *testing.T) {
+	for script, near := range map[string]bool{"./build.sh x": true, "../x": true, "bin/x": true, "ls | ./x": true, "/usr/bin/x": false, "x ./y": false} {
+		for _, g := range offered(t, asked(engine.Plain, script), false) {
+			if g.Near != near {
+				t.Errorf("%s: %s: near is %v", script, g.Label, g.Near)
+			}
+		}
+	}
+}
+
 func TestProposalsOfOddWords(t *testing.T) {
 	for _, word := range []string{"a'b", `a\b`, `a"b`, "a\tb", "a\nb", "a\rb", "a\ab", "a\x1fb", "a\x7fb", "a'\x01\\\"\x7f", "é\u200b", "a b"} {
 		q := asked(engine.Plain, "echo x")
