@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,6 +174,17 @@ func FuzzFind(f *testing.F) {
 		c, rest := commands.Builtin().Find(line)
 		if c == nil && strings.Join(strings.Fields(line), " ") != rest {
 			t.Errorf("%q: lost %q", line, rest)
+		}
+		if c == nil {
+			return
+		}
+		words := strings.Fields(line)
+		at := len(words) - len(strings.Fields(rest))
+		if at < 1 || strings.Join(words[at:], " ") != rest || words[at-1] != c.Name && !slices.Contains(c.Aliases, words[at-1]) {
+			t.Errorf("%q is %s with %q", line, c.Name, rest)
+		}
+		if further, _ := c.Sub.Find(rest); further != nil {
+			t.Errorf("%q is %s, and not %s", line, c.Name, further.Name)
 		}
 	})
 }

@@ -421,6 +421,10 @@ func FuzzUntrusted(f *testing.F) {
 		if n := strings.Count(strings.ToLower(got), "</untrusted_context"); n != 1 {
 			t.Errorf("%d ends in %q", n, got)
 		}
+		plain := strings.NewReplacer("&lt;", "<").Replace
+		if want := "<untrusted_context>\n" + strings.ToValidUTF8(text, "\uFFFD") + "\n</untrusted_context>"; plain(got) != plain(want) {
+			t.Errorf("%q became %q", text, got)
+		}
 	})
 }
 

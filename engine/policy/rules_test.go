@@ -475,6 +475,7 @@ func BenchmarkScript(b *testing.B) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(allowGit + denyRm))
 	f.Add([]byte("rule = [{toolName = \"*\", decision = \"deny\", priority = 1}]"))
+	nothing := parse(f, policy.Admin, "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")[0]
 	f.Add([]byte("[[rule]]\n[rule.toolAnnotations]\na = \"\"\"\n[[x]]\"\"\"\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		rules, _, err := policy.Parse("p.toml", policy.User, text)
@@ -484,8 +485,32 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		p := policy.New(policy.Default, rules...)
-		p.Judge(shell(engine.Plain, "git log | rm x"))
-		p.Offers(named("write_file", engine.Edit))
+		of := func(tier policy.Tier) []policy.Rule {
+			rules, _, err := policy.Parse("p.toml", tier, text)
+			if err != nil {
+				t.Errorf("as rules of the %v: %v", tier, err)
+			}
+			return rules
+		}
+		edit := engine.Proposal{Tool: named("write_file", engine.Edit), Args: map[string]any{"file_path": "x"}}
+		look := engine.Proposal{Tool: named("read_file", engine.Read), Args: map[string]any{"file_path": "x"}}
+		for _, q := range []engine.Proposal{edit, look, shell(engine.Plain, "git log | rm x"), shell(engine.Opaque, "$x")} {
+			with := func(mode policy.Mode, rules ...policy.Rule) engine.Verdict {
+				v, _ := policy.New(mode, rules...).Judge(q)
+				return v
+			}
+			for _, tier := range []policy.Tier{policy.Project, policy.Extension} {
+				if with(policy.Default, of(tier)...) == engine.Allow && with(policy.Default) != engine.Allow {
+					t.Errorf("a %v allows %v", tier, q)
+				}
+			}
+			if with(policy.Default, append(rules, nothing)...) != engine.Deny {
+				t.Errorf("what the administrator denies is allowed: %v", q)
+			}
+			if with(policy.Plan, rules...) == engine.Allow && q.Tool.Kind != engine.Read {
+				t.Errorf("allowed in plan mode: %v", q)
+			}
+			policy.New(policy.Default, rules...).Offers(q.Tool)
+		}
 	})
 }

@@ -158,8 +158,27 @@ func FuzzLines(f *testing.F) {
 		f.Add([]byte(test.line + "\n" + test.line))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		number := 0
+		number, ended := 0, false
+		said := map[int]string{} // what is not blank
+		for i, text := range strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
+			if strings.TrimSpace(text) != "" {
+				said[i+1] = text
+			}
+		}
+		defer func() {
+			if len(said) > 0 && !ended {
+				t.Errorf("not answered: %v", said)
+			}
+		}()
 		for l := range Lines(bytes.NewReader(b)) {
+			if want, err := Decode([]byte(said[l.Number])); said[l.Number] == "" || !reflect.DeepEqual(l.Message, want) || fmt.Sprint(l.Err) != fmt.Sprint(err) {
+				t.Fatalf("line %d of %q is %v, %v", l.Number, b, l.Message, l.Err)
+			}
+			if l.Err == nil && !json.Valid([]byte(said[l.Number])) {
+				t.Fatalf("%q is %v", said[l.Number], l.Message)
+			}
+			delete(said, l.Number)
+			_, ended = l.Message.(End)
 			if l.Number <= number {
 				t.Fatalf("line %d follows %d", l.Number, number)
 			}

@@ -36,11 +36,14 @@ func (s *stripper) append(dst, src []byte) []byte {
 				dst = s.text(dst, src[n])
 			}
 		case stripC1:
-			if b < 0x80 || b > 0x9f {
+			switch {
+			case b == 0x1b || b == 0xc2: // what follows is taken out, and what is behind must not complete it
+				dst = s.text(append(dst, "\uFFFD"...), b)
+			case b < 0x80 || b > 0x9f:
 				dst = s.text(append(dst, 0xc2), b)
-				continue
+			default:
+				s.state = c1(b)
 			}
-			s.state = c1(b)
 		case stripEscape:
 			dst = s.escape(dst, b)
 		case stripCharset:

@@ -35,6 +35,7 @@ func TestStrip(t *testing.T) {
 		{"double escape", "a\x1b\x1b[31mb", "ab"},
 		{"escape at the end", "a\x1b", "a"},
 		{"escape before a letter beyond ASCII", "\x1b\u65e5", "\u65e5"},
+		{"half a control around a sequence", "a\xc2\x1b[m\x9b31mb\xc2\u0085\x9b", "a\uFFFD\x9b31mb\uFFFD\x9b"},
 		{"half a letter at the end", "a\xc2", "a\xc2"},
 		{"letters", "\u00a9 caf\u00e9 \u65e5\u672c \xff", "\u00a9 caf\u00e9 \u65e5\u672c \xff"},
 		{"broken sequence keeps the letter", "\x1b[3\u00e9", "\u00e9"},
@@ -51,6 +52,7 @@ func TestStrip(t *testing.T) {
 // sequence is left.
 func FuzzStrip(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\u009b0m\x1b]0;t\x07c\xc2"), uint8(3), uint8(7))
+	f.Add([]byte("a\xc2\x1b[m\x9b31mb"), uint8(2), uint8(1))
 	f.Add([]byte("\x1b]8;;u\x1b\\x\x1bPq\u009c\n\xc2\xc2\x9b1m"), uint8(1), uint8(2))
 	f.Fuzz(func(t *testing.T, in []byte, i, j uint8) {
 		whole := strip(string(in))
@@ -65,6 +67,9 @@ func FuzzStrip(f *testing.F) {
 		}
 		if strings.ContainsRune(whole, 0x1b) {
 			t.Errorf("escape left in %q", whole)
+		}
+		if strings.ContainsFunc(whole, func(r rune) bool { return r >= 0x80 && r <= 0x9f }) {
+			t.Errorf("a C1 control of %q is left in %q", in, whole)
 		}
 		if n, m := bytes.Count(in, []byte("\n")), strings.Count(whole, "\n"); n != m {
 			t.Errorf("%d line ends of %d left", m, n)

@@ -31,7 +31,7 @@ var reopened = map[atom.Atom]bool{
 func tamed(page string) (markup string, cut, tangled bool) {
 	var b strings.Builder
 	tags, open := 0, 0
-	skip := atom.Atom(0) // the element that is passed over
+	skip, inside := atom.Atom(0), 0 // the element that is passed over, and how many of its kind are open
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -51,12 +51,17 @@ func tamed(page string) (markup string, cut, tangled bool) {
 		}
 		switch {
 		case skip != 0:
-			if kind == html.EndTagToken && tag == skip {
+			if tag == skip && opens(kind, tag) {
+				inside++
+			} else if tag == skip && kind == html.EndTagToken {
+				inside--
+			}
+			if inside == 0 {
 				skip = 0
 			}
 			continue
-		case kind == html.StartTagToken && (tag == atom.Script || tag == atom.Style || tag == atom.Template || tag == atom.Svg):
-			skip = tag
+		case opens(kind, tag) && (tag == atom.Script || tag == atom.Style || tag == atom.Template || tag == atom.Svg):
+			skip, inside = tag, 1
 			continue
 		case tag == atom.Img:
 			continue
@@ -75,4 +80,10 @@ func tamed(page string) (markup string, cut, tangled bool) {
 		}
 		b.WriteString(raw)
 	}
+}
+
+// opens reports whether a tag begins an element that has an end. A slash at the
+// end of a tag says that it has none, which holds for what is no HTML only.
+func opens(kind html.TokenType, tag atom.Atom) bool {
+	return kind == html.StartTagToken || kind == html.SelfClosingTagToken && tag != atom.Svg
 }

@@ -48,16 +48,31 @@ func TestText(t *testing.T) {
 
 // Whatever a page is, its text is UTF-8, and what scripts say is not in it.
 func FuzzText(f *testing.F) {
-	f.Add("text/html", "<p>a<table><td>b<p hidden>c")
-	f.Add("text/html; charset=utf-16", "\xff\xfe<\x00b\x00>\x00")
-	f.Add("application/json", "{}")
-	f.Add("", "<a href='javascript:x'>y</a>")
-	f.Fuzz(func(t *testing.T, kind, body string) {
+	f.Add("text/html", "<p>a<table><td>b<p hidden>c", "")
+	f.Add("text/html; charset=utf-16", "\xff\xfe<\x00b\x00>\x00", "type=text/x-y")
+	f.Add("application/json", "{}", "/")
+	f.Add("", "<a href='javascript:x'>y</a>", " defer /")
+	f.Add("", strings.Repeat("<b>", mostOpen+1)+"tangled", "/")
+	f.Fuzz(func(t *testing.T, kind, body, attributes string) {
 		if len(body) > 64<<10 {
 			t.Skip()
 		}
 		if text, err := page(kind, body).Text(); err == nil && !utf8.ValidString(text) {
 			t.Errorf("%q", text)
+		}
+		if strings.ContainsAny(attributes, "<>\"'\x00") || strings.Contains(attributes+body, "CANARY") {
+			return
+		}
+		unread := strings.ReplaceAll("<script @>x<CANARY</script ><style @>CANARY</style><!-- CANARY --><template @><p>CANARY<template @>x</template>CANARY</template>", "@", attributes)
+		unseen := ""
+		if len(body) < 1000 { // else nothing may be known but the words
+			unseen = "<div hidden " + attributes + "><p>CANARY</p></div>"
+		}
+		if _, _, tangled := tamed(body); tangled {
+			unseen = ""
+		}
+		if text, err := page("text/html; charset=utf-8", unread+unseen+body).Text(); err != nil || strings.Contains(text, "CANARY") {
+			t.Errorf("%q with %q: %q, %v", body, attributes, text, err)
 		}
 	})
 }
