@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -306,6 +307,13 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("{\"model\": {\"name\": \"${A:-b}\"}, \"x\": [1, /* c */ 2,],}"))
 	f.Add([]byte("\ufeff{\"a\":{\"b\":\"\\ud800\"}}"))
 	f.Add([]byte("{\"general\":{\"maxAttempts\":1e999}}"))
+	for _, loose := range []string{`"general":{"defaultApprovalMode":"auto_edit","notificationCommand":"x"}`, `"security":{"disableYoloMode":false,"disableAlwaysAllow":false,"toolSandboxing":false}`,
+		`"security":{"environmentVariableRedaction":{"enabled":false,"allowed":["X"],"blocked":[]},"folderTrust":{"enabled":false}}`, `"tools":{"allowed":["x"],"exclude":[],"shell":{"pager":"x"}}`,
+		`"tools":{"sandboxAllowedPaths":["/"],"sandboxNetworkAccess":true,"sandbox":{"enabled":false,"allowedPaths":["/"],"networkAccess":true,"command":"x"}}`,
+		`"policyPaths":["x"],"adminPolicyPaths":["x"],"ui":{"labels":{"gemini":"x"}}`, `"allowedTools":["x"],"excludeTools":[],"tools.approvalMode":"auto_edit"`} {
+		f.Add([]byte("{" + loose + "}"))
+	}
+	strict := layer(`{"security":{"disableYoloMode":true,"disableAlwaysAllow":true,"toolSandboxing":true,"environmentVariableRedaction":{"blocked":["B"]}},"tools":{"exclude":["E"]}}`, env())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tree, err := parseObject("f", b)
 		if err != nil {
@@ -321,6 +329,20 @@ func FuzzSettings(f *testing.F) {
 		s.take(Merge([]Layer{l}))
 		if d := cmp.Diff(Default().ApprovalMode, s.ApprovalMode); d != "" && s.ApprovalMode != "auto_edit" && s.ApprovalMode != "plan" {
 			t.Error(d)
+		}
+		// A project's file takes back nothing.
+		l = Layer{Source: Source{Scope: Workspace, Path: "f"}}
+		if l.doc, l.Err = parseDocument("f", b); l.doc == nil {
+			t.Fatal(l.Err)
+		}
+		l.digest(env("A", "1"), maxWarnings)
+		l.temper(Merge([]Layer{strict}))
+		s = Default()
+		s.take(Merge([]Layer{strict, l}))
+		if s.ApprovalMode != "default" && s.ApprovalMode != "plan" || !s.NoYolo || !s.NoAlways || !s.ToolSandboxing || !s.Redact || !s.FolderTrust || s.SandboxNetwork ||
+			len(s.AllowedVars)+len(s.AllowedTools)+len(s.PolicyPaths)+len(s.AdminPolicyPaths)+len(s.SandboxPaths)+len(s.Labels()) > 0 ||
+			!slices.Contains(s.BlockedVars, "B") || !slices.Contains(s.ExcludedTools, "E") || s.Pager != "cat" || s.NotifyCommand != "" {
+			t.Errorf("a project that says %s makes of it %+v", b, s)
 		}
 	})
 }
