@@ -190,7 +190,7 @@ func (env Env) confined(r engine.Rights) shell.Settings {
 		return s
 	}
 	p := env.profile(r)
-	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
+	s.Start = func(cmd *exec.Cmd) error { return sandbox.Start(env.Sandbox, cmd, p) }
 	s.Keeps = sandbox.Keeps
 	return s
 }

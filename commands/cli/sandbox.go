@@ -152,7 +152,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = w.In, w.Out, w.Err, in.Environ
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	err = start(cmd, in.Sandbox, p)
+	err = sandbox.Start(in.Sandbox, cmd, p)
 	if err == nil {
 		err = cmd.Wait()
 	}
@@ -192,18 +192,6 @@ func missing(program string) error {
 		err = inner // without the name
 	}
 	return &StatusError{code, fmt.Errorf("%s: %w", settings.EscapeLine(shorten(program)), err)}
-}
-
-func start(cmd *exec.Cmd, s sandbox.Sandbox, p sandbox.Profile) error {
-	if cmd.Err != nil {
-		return cmd.Err
-	}
-	release, err := s.Confine(cmd, p)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return cmd.Start()
 }
 
 // checkSandbox says what confines commands.

@@ -260,17 +260,37 @@ func (f furnished) least() sandbox.State {
 
 // Confine implements [sandbox.Sandbox].
 func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	if free, err := f.furnish(cmd); free || err != nil {
+		return func() {}, err
+	}
+	return f.Sandbox.Confine(cmd, p)
+}
+
+// Start implements [sandbox.Starter].
+func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) error {
+	free, err := f.furnish(cmd)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the command can't be confined: %w", err)
+	case free:
+		return cmd.Start()
+	}
+	return sandbox.Start(f.Sandbox, cmd, p)
+}
+
+// furnish gives cmd the caches. It reports whether cmd runs as it is.
+func (f furnished) furnish(cmd *exec.Cmd) (free bool, err error) {
 	switch st := f.State(); {
 	case f.promised.Load() && !st.Confined():
-		return nil, fmt.Errorf("the record of this run says that it is, and %s; gemline sandbox status says more", missing(st))
+		return false, fmt.Errorf("the record of this run says that it is, and %s; gemline sandbox status says more", missing(st))
 	case f.soft && !st.Files && !st.Network:
-		return func() {}, nil
+		return true, nil
 	}
 	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
 		cmd.Env = append(cmd.Environ(), "GOCACHE="+filepath.Join(f.caches, "go-build"),
 			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
 	}
-	return f.Sandbox.Confine(cmd, p)
+	return false, nil
 }
 
 // Close lets go of what the sandbox has left.

@@ -257,7 +257,8 @@ func nested() error {
 	}
 	run := func(layers []string) ([]byte, error) {
 		cmd := exec.Command("sh", "-c", "echo x > ran; cat /etc/passwd > /dev/null && echo ran")
-		release, err := k.confine(cmd, Profile{Root: root}, layers)
+		k.layers = layers
+		release, err := k.Confine(cmd, Profile{Root: root})
 		if err != nil {
 			return nil, err
 		}

@@ -44,14 +44,18 @@ type Kernel struct {
 	mu    sync.Mutex
 	temp  *temp          // holds what commands see as the temporary directory; made when needed
 	sweep sync.WaitGroup // removes those of others
+
+	spares spares
 }
 
 // New returns the confinement by this system's kernel.
 func New(o Options) *Kernel { return &Kernel{options: o} }
 
-// Close removes what commands have left in their temporary directory, which
-// all commands of a Kernel share.
+// Close ends what is ready for commands that do not come, and removes what
+// commands have left in their temporary directory, which all commands of a
+// Kernel share.
 func (k *Kernel) Close() error {
+	k.spares.close()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sweep.Wait()
@@ -68,14 +72,19 @@ var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // Confine has cmd run confined by p.
 func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
+	spec, err := k.command(cmd, p)
+	if err != nil {
+		return nil, err
+	}
+	return k.start(cmd, stage.Outer, spec)
+}
+
+// command returns what a stage needs to know to run cmd confined by p.
+func (k *Kernel) command(cmd *exec.Cmd, p Profile) (*stage.Spec, error) {
 	k.State()
 	if len(k.layers) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrUnavailable, k.state.Step)
 	}
-	return k.confine(cmd, p, k.layers)
-}
-
-func (k *Kernel) confine(cmd *exec.Cmd, p Profile, layers []string) (func(), error) {
 	spec, err := k.spec(p)
 	if err != nil {
 		return nil, err
@@ -83,12 +92,13 @@ func (k *Kernel) confine(cmd *exec.Cmd, p Profile, layers []string) (func(), err
 	if cmd.Err != nil {
 		return nil, cmd.Err
 	}
-	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), layers
-	return k.start(cmd, spec)
+	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), k.layers
+	return spec, nil
 }
 
-// start has cmd begin with the first stage.
-func (k *Kernel) start(cmd *exec.Cmd, spec *stage.Spec) (func(), error) {
+// start has cmd begin with a stage, which gets the further files given after
+// that of spec.
+func (k *Kernel) start(cmd *exec.Cmd, name string, spec *stage.Spec, more ...*os.File) (func(), error) {
 	k.helper.Do(k.load)
 	if k.helperErr != nil {
 		return nil, k.helperErr
@@ -98,12 +108,12 @@ func (k *Kernel) start(cmd *exec.Cmd, spec *stage.Spec) (func(), error) {
 		return nil, fmt.Errorf("tell the helper what to do: %w", err)
 	}
 	number := 3 + len(cmd.ExtraFiles)
-	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), file)
-	cmd.Args = append([]string{stage.Name, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
+	cmd.ExtraFiles = slices.Concat(cmd.ExtraFiles, []*os.File{file}, more)
+	cmd.Args = append([]string{stage.Name, name, strconv.Itoa(number)}, cmd.Args...)
 	cmd.Path = k.path
 	if k.program != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, k.program)
-		cmd.Path = fmt.Sprintf("/proc/self/fd/%d", number+1)
+		cmd.Path = fmt.Sprintf("/proc/self/fd/%d", 2+len(cmd.ExtraFiles))
 	}
 	var once sync.Once
 	return func() { once.Do(func() { file.Close() }) }, nil
@@ -293,7 +303,7 @@ func (k *Kernel) try(layers []string) (failed, reason string) {
 	cmd := &exec.Cmd{Dir: dir}
 	var out bytes.Buffer
 	cmd.Stderr = &out
-	release, err := k.start(cmd, &stage.Spec{Root: dir, Layers: layers})
+	release, err := k.start(cmd, stage.Outer, &stage.Spec{Root: dir, Layers: layers})
 	if err != nil {
 		return "helper", err.Error()
 	}

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Stdin.Read(make([]byte, 1))
 		return
 	}
-	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc, "temp": temporaryFiles}
+	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc, "temp": temporaryFiles, "spare": waits, "mounted": mounted}
 	if program := programs[os.Getenv(probeVariable)]; program != nil {
 		if err := program(); err != nil {
 			os.Stderr.WriteString(err.Error())
@@ -73,16 +73,30 @@ func bash(t *testing.T, k *Kernel, p Profile, script string) (out string, err er
 	t.Helper()
 	cmd := exec.Command("bash", "-c", "--", script)
 	cmd.Dir = p.Root
-	var b bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &b, &b
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	release, err := k.Confine(cmd, p)
+	return output(t, k, cmd, p)
+}
+
+// output runs cmd confined and returns what it writes until nobody holds that
+// any more.
+func output(t *testing.T, k *Kernel, cmd *exec.Cmd, p Profile) (string, error) {
+	t.Helper()
+	ours, theirs, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
-	err = cmd.Run()
-	return b.String(), err
+	defer ours.Close()
+	cmd.Stdout, cmd.Stderr = theirs, theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = k.Start(cmd, p)
+	theirs.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(ours)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b), cmd.Wait()
 }
 
 func TestWrites(t *testing.T) {

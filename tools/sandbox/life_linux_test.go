@@ -37,7 +37,8 @@ var helper = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// ways are the ways to start a command, and the steps.
+// ways are the ways to start a command, and the steps. In the one called ready
+// commands are handed to stages that have been started before.
 func ways(t *testing.T, f func(t *testing.T, k *Kernel)) {
 	t.Run("helper", func(t *testing.T) {
 		program, err := helper()
@@ -50,9 +51,19 @@ func ways(t *testing.T, f func(t *testing.T, k *Kernel)) {
 				t.Skip("no program runs from memory here")
 			}
 		}
+		k.spares.close()
 		f(t, k)
 	})
-	t.Run("itself", func(t *testing.T) { f(t, kernel(t, Options{})) })
+	t.Run("ready", func(t *testing.T) {
+		k := spaces(t)
+		k.renew()
+		f(t, k)
+	})
+	t.Run("itself", func(t *testing.T) {
+		k := kernel(t, Options{})
+		k.spares.close()
+		f(t, k)
+	})
 	t.Run("Landlock", func(t *testing.T) { f(t, kernel(t, Options{Without: []string{"namespaces"}})) })
 }
 
@@ -93,16 +104,12 @@ func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ours.Close() })
-	cmd.Stdout = theirs
-	release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
+	cmd.Stdout, cmd.Stderr = theirs, os.Stderr
+	err = k.Start(cmd, Profile{Root: cmd.Dir})
+	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	theirs.Close()
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	return cmd, bufio.NewReader(ours)
 }
@@ -143,20 +150,18 @@ func TestNobodyReads(t *testing.T) {
 		dir := t.TempDir()
 		cmd := exec.Command("bash", "-c", "--", "git init -q sub && echo 'exit 0' >sub/.git/hooks/pre-commit; exit 3")
 		cmd.Dir = dir
-		release, err := k.Confine(cmd, Profile{Root: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer release()
 		ours, theirs, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		ours.Close()
-		cmd.Stderr = theirs
-		err = cmd.Run()
+		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, detached
+		err = k.Start(cmd, Profile{Root: dir})
 		theirs.Close()
-		if cmd.ProcessState.ExitCode() != 3 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 3 {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "sub", ".git")); err == nil {
@@ -216,15 +221,13 @@ func TestAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ours.Close()
-		cmd.Stdout = theirs
-		release, err := k.Confine(cmd, Profile{Root: dir, Alone: true})
+		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, os.Stderr, detached
+		err = k.Start(cmd, Profile{Root: dir, Alone: true})
+		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = cmd.Run()
-		release()
-		theirs.Close()
-		if cmd.ProcessState.ExitCode() != 4 {
+		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
 			t.Error(err)
 		}
 		ours.SetReadDeadline(time.Now().Add(30 * time.Second)) // who is left holds it for longer
@@ -372,15 +375,13 @@ func TestTerminal(t *testing.T) {
 		cmd.Dir = t.TempDir()
 		cmd.Stdout, cmd.Stderr = theirs, theirs
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
-		if err != nil {
+		if err := k.Start(cmd, Profile{Root: cmd.Dir}); err != nil {
 			t.Fatal(err)
 		}
-		defer release()
-		if err := cmd.Run(); err != nil {
+		theirs.Close()
+		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-		theirs.Close()
 		b, _ := io.ReadAll(ours) // ends with an error, as terminals do
 		if got := strings.ReplaceAll(string(b), "\r", ""); got != "terminal\nagain\nnot mine\n" {
 			t.Errorf("%q", got)

@@ -1,6 +1,9 @@
 package sandbox
 
-import "os/exec"
+import (
+	"fmt"
+	"os/exec"
+)
 
 // A Profile says what a confined command may do. All paths are absolute.
 type Profile struct {
@@ -25,6 +28,29 @@ type Sandbox interface {
 	// State says what is in force. It is found out at the first call, in
 	// milliseconds.
 	State() State
+}
+
+// A Starter is a Sandbox that may have what starts a command ready before there
+// is one. Start does what Confine and cmd.Start do. What cmd writes to must not
+// be pipes of package exec, which would not be closed here.
+type Starter interface {
+	Start(cmd *exec.Cmd, p Profile) error
+}
+
+// Start starts cmd confined by p.
+func Start(s Sandbox, cmd *exec.Cmd, p Profile) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	if s, ok := s.(Starter); ok {
+		return s.Start(cmd, p)
+	}
+	release, err := s.Confine(cmd, p)
+	if err != nil {
+		return fmt.Errorf("the command can't be confined: %w", err)
+	}
+	defer release()
+	return cmd.Start()
 }
 
 // A State is what a Sandbox does on this system.

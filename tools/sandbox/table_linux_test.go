@@ -172,6 +172,16 @@ func measure(t *testing.T, base string) result {
 		dir := filepath.Join(base, fmt.Sprint(i))
 		r[c.name] = map[string]string{}
 		syscalls(t, k, dir, r[c.name])
+		if k != nil && has(k, "namespaces") { // the same holds for stages that were there before the command
+			ready := map[string]string{}
+			k.renew()
+			syscalls(t, k, dir+"-ready", ready)
+			for name, cell := range ready {
+				if r[c.name][name] != cell {
+					r[c.name][name] += ", ready: " + cell
+				}
+			}
+		}
 		for n, e := range effects {
 			r[c.name][e.name] = effect(t, k, fmt.Sprintf("%s-%d", dir, n), e.script, e.there)
 		}
@@ -182,7 +192,7 @@ func measure(t *testing.T, base string) result {
 	return r
 }
 
-// syscalls runs the probe program once.
+// syscalls runs the probe program once, by a spare if there is one.
 func syscalls(t *testing.T, k *Kernel, dir string, cells map[string]string) {
 	w := world{root: filepath.Join(dir, "root"), out: filepath.Join(dir, "out")}
 	for _, d := range []string{w.root, w.out + "/hidden"} {
@@ -236,31 +246,7 @@ func syscalls(t *testing.T, k *Kernel, dir string, cells map[string]string) {
 	defer victim.Wait()
 	defer victim.Process.Kill()
 	w.victim = victim.Process.Pid
-	cmd := exec.Command(self)
-	cmd.Dir, cmd.Env = w.root, w.environ()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if k == nil {
-		if os.Geteuid() == 0 { // what it mounts is not for everybody
-			cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
-		}
-	} else {
-		cmd.Env = append(cmd.Env, "PROBE_CONFINED=1")
-		release, err := k.Confine(cmd, Profile{Root: w.root, ReadOnly: []string{w.out}, Hidden: []string{w.out + "/hidden"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer release()
-	}
-	err = cmd.Run()
-	if cmd.SysProcAttr.Unshareflags != 0 && errors.Is(err, syscall.EPERM) {
-		t.Skip("this root may not even mount, so there is nothing to compare with")
-	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, out.String())
-	}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(attack(t, k, w)) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
 		good := len(f) > 1 && f[1] == "+"
 		cells[f[0]] = map[bool]string{true: "open", false: "blocked"}[good]
@@ -322,6 +308,37 @@ func listen(t *testing.T, w *world) {
 		}
 	}()
 	w.udp = p.LocalAddr().String()
+}
+
+// attack runs the probe program in w and returns what it says.
+func attack(t *testing.T, k *Kernel, w world) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Dir, cmd.Env = w.root, w.environ()
+	var out string
+	if k != nil {
+		cmd.Env = append(cmd.Env, "PROBE_CONFINED=1")
+		out, err = output(t, k, cmd, Profile{Root: w.root, ReadOnly: []string{w.out}, Hidden: []string{w.out + "/hidden"}})
+	} else {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if os.Geteuid() == 0 { // what it mounts is not for everybody
+			cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+		}
+		var b []byte
+		b, err = cmd.CombinedOutput()
+		out = string(b)
+		if cmd.SysProcAttr.Unshareflags != 0 && errors.Is(err, syscall.EPERM) {
+			t.Skip("this root may not even mount, so there is nothing to compare with")
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return out
 }
 
 // effect runs a script and says what became of what it did.

@@ -28,11 +28,9 @@ type Settings struct {
 	PTY           bool
 	Columns, Rows int
 
-	// Confine, if not nil, changes a command that is ready to start into one
-	// that runs the same with fewer rights. Release is called once, after
-	// the command was started or could not be. An error keeps the command
-	// from running.
-	Confine func(*exec.Cmd) (release func(), err error)
+	// Start, if not nil, starts a command in place of its own Start: the
+	// same, with fewer rights. An error keeps the command from running.
+	Start func(*exec.Cmd) error
 
 	// Keeps, if not nil, reports whether a process is none of the command's
 	// but what confines it, and ends when nothing is left of it.

@@ -87,15 +87,10 @@ func spawn(c Command) (*process, error) {
 
 // start starts cmd, confined if that is wanted.
 func (c Command) start(cmd *exec.Cmd) error {
-	if c.Settings.Confine == nil {
+	if c.Settings.Start == nil {
 		return cmd.Start()
 	}
-	release, err := c.Settings.Confine(cmd)
-	if err != nil {
-		return fmt.Errorf("the command can't be confined: %w", err)
-	}
-	defer release()
-	return cmd.Start()
+	return c.Settings.Start(cmd)
 }
 
 // outputs returns the two ends of what a command writes to, and whether that

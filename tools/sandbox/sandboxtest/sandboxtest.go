@@ -32,12 +32,24 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	if st := s.State(); !st.Confined() {
 		t.Fatalf("not confined: %+v", st)
 	}
+	t.Run("in vain", func(t *testing.T) { vain(t, s) })
+	commands(t, s, f)
+	if _, ok := s.(sandbox.Starter); ok {
+		t.Run("started", func(t *testing.T) { commands(t, started{s}, f) })
+	}
+}
+
+// started is a Sandbox that starts its commands itself. That they write to
+// files is what it asks for.
+type started struct{ sandbox.Sandbox }
+
+// commands looks at what commands do.
+func commands(t *testing.T, s sandbox.Sandbox, f Features) {
 	t.Run("runs the same", func(t *testing.T) { same(t, s) })
 	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
 	t.Run("files", func(t *testing.T) { files(t, s) })
 	t.Run("network", func(t *testing.T) { network(t, s) })
 	t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
-	t.Run("in vain", func(t *testing.T) { vain(t, s) })
 }
 
 // A bench is a workspace with something beside it.
@@ -84,11 +96,14 @@ func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Dir = b.root
 	cmd.Env = append(cmd.Environ(), "GIVEN=a b")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
 	if change != nil {
 		change(cmd)
 	}
+	if s, ok := b.s.(started); ok {
+		return b.start(s.Sandbox, cmd)
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	release, err := b.s.Confine(cmd, b.profile)
 	if err != nil {
 		return "", err
@@ -99,6 +114,23 @@ func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 		err = cmd.Wait()
 	}
 	return out.String(), err
+}
+
+// start has s start cmd, and returns what it writes until nobody holds that.
+func (b *bench) start(s sandbox.Sandbox, cmd *exec.Cmd) (string, error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer ours.Close()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, &syscall.SysProcAttr{Setsid: true}
+	err = sandbox.Start(s, cmd, b.profile)
+	theirs.Close()
+	if err != nil {
+		return "", err
+	}
+	out, err := io.ReadAll(ours)
+	return string(out), errors.Join(err, cmd.Wait())
 }
 
 // arguments returns what gives a script arguments.

@@ -19,7 +19,9 @@ type innerStage struct {
 	status *os.File // to the first stage
 	life   *os.File // ends with the first stage
 	args   []string
+	env    []string // what this stage was given, for the command
 	dir    string
+	orders int // the socket that says what to run, or noOrders
 	guard  *guard
 
 	released atomic.Bool // the command is over, and what it left goes on
@@ -31,10 +33,10 @@ func (in *innerStage) say(word, value string) {
 }
 
 // runInner is the second stage. fd is the spec's file; two more follow it.
-func runInner(spec *Spec, fd int, args []string) int {
+func runInner(spec *Spec, fd int, args, env []string, orders int) int {
 	// What is put on is put on this thread.
 	runtime.LockOSThread()
-	in := &innerStage{spec: spec, args: args,
+	in := &innerStage{spec: spec, args: args, env: env, orders: orders,
 		status: os.NewFile(uintptr(fd+1), "status"), life: os.NewFile(uintptr(fd+2), "life")}
 	if err := in.run(); err != nil {
 		in.say("problem", err.Error())
@@ -44,12 +46,10 @@ func runInner(spec *Spec, fd int, args []string) int {
 }
 
 func (in *innerStage) run() error {
-	// As the kernel has it: what PWD says may lead through links.
-	var err error
-	if in.dir, err = unix.Getwd(); err != nil || !strings.HasPrefix(in.dir, "/") {
-		return errors.New("the directory to run in is gone")
-	}
 	if !in.spec.has(Namespaces) {
+		if err := in.locate(); err != nil {
+			return err
+		}
 		return in.become()
 	}
 	deaf()
@@ -59,13 +59,21 @@ func (in *innerStage) run() error {
 		return &layerError{Namespaces, err}
 	}
 	go in.watch()
-	if err := in.mount(); err != nil {
-		return err
-	}
 	if in.spec.has(NetNamespace) && !in.spec.Network {
 		if err := loopback(); err != nil {
 			return &layerError{NetNamespace, err}
 		}
+	}
+	if in.orders != noOrders {
+		if err := in.await(); err != nil {
+			return err
+		}
+	}
+	if err := in.locate(); err != nil {
+		return err
+	}
+	if err := in.mount(); err != nil {
+		return err
 	}
 	if err := os.Chdir("/"); err != nil { // whatever it was is not to be reached through this process
 		return err
@@ -76,6 +84,15 @@ func (in *innerStage) run() error {
 		return err
 	}
 	in.bury(pid)
+	return nil
+}
+
+// locate finds out where the command is to run, as the kernel has it: what PWD
+// says may lead through links.
+func (in *innerStage) locate() (err error) {
+	if in.dir, err = unix.Getwd(); err != nil || !strings.HasPrefix(in.dir, "/") {
+		return errors.New("the directory to run in is gone")
+	}
 	return nil
 }
 

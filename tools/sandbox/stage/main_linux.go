@@ -40,20 +40,38 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
 		return Failed, true
 	}
-	if common := linked(spec.Root); common != "" {
-		spec.Write = append(spec.Write, common)
-	}
+	o := &outerStage{spec: spec, fd: fd, stderr: stderr}
 	switch args[1] {
 	case Outer:
-		syscall.Exit((&outerStage{spec: spec, fd: fd, stderr: stderr}).run(args[3:]))
+		syscall.Exit(o.run(args[3:]))
+	case Spare:
+		syscall.Exit(o.stay(fd + 1))
 	case inner:
-		syscall.Exit(runInner(spec, fd, args[3:]))
+		syscall.Exit(runInner(spec, fd, args[3:], os.Environ(), noOrders))
+	case innerSpare:
+		syscall.Exit(runInner(spec, fd, nil, nil, fd+3))
 	}
 	return 0, false
 }
 
-// read returns the Spec in file fd, wherever its offset is.
+// read returns the Spec in file fd, wherever its offset is, and what the
+// repository in its Root says is part of that.
 func read(fd int) (*Spec, error) {
+	b, err := contentsOf(fd)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := Decode(b)
+	if err != nil {
+		return nil, err
+	}
+	if common := linked(spec.Root); common != "" {
+		spec.Write = append(spec.Write, common)
+	}
+	return spec, nil
+}
+
+func contentsOf(fd int) ([]byte, error) {
 	var all []byte
 	buf := make([]byte, 64<<10)
 	for {
@@ -62,7 +80,7 @@ func read(fd int) (*Spec, error) {
 			return nil, err
 		}
 		if n == 0 {
-			return Decode(all)
+			return all, nil
 		}
 		all = append(all, buf[:n]...)
 	}
@@ -92,18 +110,23 @@ func (o *outerStage) run(args []string) int {
 		o.say(err.Error())
 		return Failed
 	}
-	pid, status, alive, err := o.start(args)
+	second, err := o.start(inner, args, noOrders)
 	if err != nil {
 		o.say(err.Error())
 		return Failed
 	}
-	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
-	o.listen(status)
+	return o.oversee(second, watch)
+}
+
+// oversee goes by what the second stage says until that, and the command, are
+// over.
+func (o *outerStage) oversee(second *secondStage, watch *guard) int {
+	o.listen(second.status)
 	if o.left {
 		return o.end() // the second stage stays with them
 	}
-	ws := wait(pid)
-	alive.Close()
+	ws := wait(second.pid)
+	second.alive.Close()
 	if o.spec.Alone {
 		endHeirs()
 	}
@@ -117,17 +140,24 @@ func (o *outerStage) run(args []string) int {
 	return o.end()
 }
 
-// start starts the second stage. What it says comes from status; it takes the
-// end of alive for the death of this process.
-func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err error) {
+// A secondStage is what the first one has of the second.
+type secondStage struct {
+	pid    int
+	status *os.File // what it says
+	alive  *os.File // it takes the end of this for the death of this process
+}
+
+// start starts the second stage by a name. Unless it is noOrders, a socket of
+// that number is handed to it.
+func (o *outerStage) start(name string, args []string, orders int) (*secondStage, error) {
 	status, theirs, err := pipe()
 	if err != nil {
-		return 0, nil, nil, err
+		return nil, err
 	}
 	defer theirs.Close()
 	life, alive, err := pipe()
 	if err != nil {
-		return 0, nil, nil, err
+		return nil, err
 	}
 	defer life.Close()
 	how := &syscall.ProcAttr{Env: os.Environ(), Sys: &syscall.SysProcAttr{}}
@@ -136,19 +166,23 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 	}
 	number := len(how.Files)
 	how.Files = append(how.Files, uintptr(o.fd), theirs.Fd(), life.Fd())
-	if err := o.spec.namespaces(how.Sys); err != nil {
-		return 0, nil, nil, err
+	if orders != noOrders {
+		how.Files = append(how.Files, uintptr(orders))
 	}
-	argv := append([]string{Name, inner, strconv.Itoa(number)}, args...)
-	pid, err = syscall.ForkExec("/proc/self/exe", argv, how)
+	if err := o.spec.namespaces(how.Sys); err != nil {
+		return nil, err
+	}
+	argv := append([]string{Name, name, strconv.Itoa(number)}, args...)
+	pid, err := syscall.ForkExec("/proc/self/exe", argv, how)
 	if err != nil {
 		layer := Namespaces
 		if o.spec.has(UserNamespace) {
 			layer = UserNamespace
 		}
-		return 0, nil, nil, &layerError{layer, err}
+		return nil, &layerError{layer, err}
 	}
-	return pid, status, alive, nil
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
+	return &secondStage{pid, status, alive}, nil
 }
 
 // pipe returns the ends of a pipe that is waited for in the kernel: os.Pipe

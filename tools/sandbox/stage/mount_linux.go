@@ -182,7 +182,7 @@ func (in *innerStage) visible() []string {
 	s := in.spec
 	private := temporary(s)
 	wanted := append([]string{s.Path}, s.ReadOnly...)
-	for _, kv := range os.Environ() {
+	for _, kv := range in.env {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":
 			wanted = append(wanted, value)
@@ -444,7 +444,7 @@ func hide(path string) error {
 // environment returns the command's environment. A temporary directory that
 // it can't write to is another one for it.
 func (in *innerStage) environment() []string {
-	env := os.Environ()
+	env := slices.Clone(in.env)
 	s := in.spec
 	temp := s.Temp
 	if s.has(Namespaces) {
