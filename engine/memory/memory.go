@@ -65,6 +65,11 @@ type Config struct {
 	// and may be nil.
 	Roots func() []string
 
+	// Undecided reports that nobody was asked about the Roots, since they hold
+	// no context file themselves. Then those further down are not used
+	// either. It may be nil.
+	Undecided func() bool
+
 	// Markers are the names whose presence ends the way up from a root to
 	// its parents. Nil means .git; an empty list means that parents are not
 	// looked at.
@@ -255,6 +260,12 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 	l.left = l.limit
 	l.touched = real // its text is known to whoever touched it
 	l.project(upward(dir, ceiling(root, l.markers)), Late)
+	if m.cfg.Undecided != nil && m.cfg.Undecided() {
+		for _, f := range l.files {
+			l.warn("%s is not used: nobody has decided about this folder; gemline trust add trusts it", f.Path)
+		}
+		return "", append(warnings, m.tell(l.told())...)
+	}
 	m.files = append(m.files, l.files...)
 	m.seen = l.seen
 	return framed(l.files, Late), append(warnings, m.tell(l.told())...)

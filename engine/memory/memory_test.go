@@ -379,6 +379,15 @@ func TestDiscover(t *testing.T) {
 	if got, _ := New(in(top)).Discover(at("repo/app/ui/x/b.go")); got != "" {
 		t.Errorf("untrusted: %q", got)
 	}
+	cfg := in(top, "repo/app")
+	cfg.Undecided = func() bool { return true }
+	m = New(cfg)
+	for _, want := range []string{"ui/GEMINI.md is not used: nobody has decided", ""} { // told once
+		got, warnings := m.Discover(at("repo/app/ui/notes.md"))
+		if all := strings.Join(warnings, "\n"); got != "" || (want == "") != (all == "") || !strings.Contains(all, want) {
+			t.Errorf("undecided: %q, warnings %q; want %q", got, all, want)
+		}
+	}
 }
 
 func TestShow(t *testing.T) {
