@@ -7,32 +7,51 @@ import (
 	"gemline/engine"
 )
 
-// dangers are, for programs that otherwise run nothing, the beginnings of the
-// options that name a program to run (!) or a file to write (>).
+// dangers are, for programs that otherwise run nothing, and for commands of
+// theirs, the beginnings of the options that name a program to run (!), a file
+// to write (>), or a way to merge, which may be a program (?), and of those that
+// have other files written (*). Behind - stand letters that have a value: the
+// rest of a word is not read as letters.
 var dangers = map[string][]string{
-	"tar":  {"!--checkpoint-action", "!--to-command", "!--use-compress-program", "!--rsh-command", "!--new-volume-script", "!--info-script", "!-I", "!-F"},
+	"tar":  {"!--checkpoint-action", "!--to-command", "!--use-compress-program", "!--rsh-command", "!--rmt-command", "!--new-volume-script", "!--info-script", "!-I", "!-F"},
 	"rg":   {"!--pre", "!--hostname-bin"},
-	"sort": {">-o", ">--output", "!--compress-program"},
-	"go":   {"!-exec", "!--exec", "!-toolexec", "!--toolexec", "!-vettool", "!--vettool"},
+	"sort": {"-kStT", ">-o", ">--output", "!--compress-program"},
+	"go":   {"!-exec", "!--exec", "!-toolexec", "!--toolexec", "!-vettool", "!--vettool"}, "go env": {"!-w", "!--w", "!-u", "!--u"}, "gofmt": {"*-w", "*--w", ">-cpuprofile", ">--cpuprofile"},
 	"make": {"!--eval", "!-E", "!SHELL="}, "gmake": {"!--eval", "!-E", "!SHELL="},
-	"curl": {">-o", ">--output", "!-K", "!--config"}, "wget": {">-O", ">--output-document", "!--use-askpass", "!-e", "!--execute"},
-	"man": {"!-P", "!--pager", "!-H", "!--html"}, "less": {"!+"}, "more": {"!+"}, "zip": {"!-T", "!-TT", "!--unzip-command"},
+	"curl": {"-AbcCdDeEFHKmoPQrtTuUwxXyYz", ">-o", ">--output", "*-O", "*--remote-name-all", "*--output-dir", ">-D", ">--dump-header", ">-c", ">--cookie-jar", ">--trace-ascii", ">--stderr", ">--libcurl", ">--etag-save", ">--hsts", ">--alt-svc", "!-K", "!--config"},
+	"wget": {"-AaBDeGIilOoPQRTtUwX", ">-O", ">--output-document", ">-o", ">--output-file", ">-a", ">--append-output", "!--use-askpass", "!-e", "!--execute", "!--config"},
+	"man":  {"!-P", "!--pager", "!-H", "!--html", "!-C", "!--config-file", "!-X", "!--gxditview"}, "more": {"!+"},
+	"less": {"-bDhjkOopPtTxyz", "!+", "!-k", "!--lesskey-file", "!--lesskey-src", "!--lesskey-content", ">-o", ">-O", ">--log-file", ">--LOG-FILE"},
+	"zip":  {"!-T", "!-TT", "!--unzip-command"}, "file": {"-eFfmP", "*-C", "*--compile"}, "base64": {">-o", ">--output"},
 	"tcpdump": {"!-z", "!-w"}, "split": {"!--filter"}, "dpkg": {"!--pre-invoke", "!--post-invoke"}, "apt": {"!-o", "!--option"}, "apt-get": {"!-o", "!--option"},
 	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
-	"tree": {">-o"}, "date": {"!-s", "!--set"}, "yq": {">-i"}, "diff": {">--output"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
+	"tree": {">-o", "*-R"}, "date": {"-dfIr", "!-s", "!--set"}, "yq": {"*-i", "*--inplace", "*-s", "*--split-exp"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
+	"sdiff": {">-o", ">--output", "!--diff-program"}, "diff3": {"!--diff-program"}, "nm": {"!--plugin"}, "ar": {"!--plugin"},
 	"install":  {"!--strip-program"},
-	"exiftool": {"!-if", "!-config"}, "ag": {"!--pager"}, "ack": {"!--pager"}, "iconv": {">-o", ">--output"},
+	"exiftool": {"!-if", "!-config"}, "ag": {"!--pager"}, "ack": {"!--pager"}, "iconv": {"-ft", ">-o", ">--output"},
+
+	"git": {"!--upload-pack", "!--receive-pack", "!--exec", "!--config", "!--template", "!--open-files-in-pager", "!--ext-diff", "!--textconv", "!--extcmd", "!--tool",
+		">--output", ">--separate-git-dir", ">--export-marks", ">--export-pack-edges", ">--index-output", ">--expire-to", ">--filter-to", ">--object-dir"},
+	"git clone": {"!-u", "!-c"}, "git grep": {"!-O"}, "git cat-file": {"!--filters"}, "git fast-import": {"!--allow-unsafe-features"},
+	"git merge": {"-mFXS", "?-s", "?--strategy"}, "git pull": {"-XSjor", "?-s", "?--strategy"}, "git rebase": {"-XCSr", "!-x", "?-s", "?--strategy"}, "git cherry-pick": {"?--strategy"}, "git revert": {"?--strategy"},
+	"git archive": {">-o", "!--remote"}, "git format-patch": {">-o", ">--output-directory"}, "git bugreport": {">-o", ">--output-directory", ">-s", ">--suffix"}, "git diagnose": {">-o", ">--output-directory", ">-s", ">--suffix"},
+	"git index-pack": {">-o"}, "git mailsplit": {">-o"}, "git checkout-index": {">--prefix"}, "git apply": {"*--unsafe-paths", ">--build-fake-ancestor"}, "git config": {"*-e", "*--edit"},
 }
 
-// refused looks for the dangers among a program's options. Options may be
-// shortened, and letters put together.
-func (v *visitor) refused(name string, args []word) {
-	list, ok := dangers[name]
-	if !ok {
+// refused looks for the dangers of a list among a program's options. Options may
+// be shortened, and letters put together.
+func (v *visitor) refused(name string, list []string, args []word) {
+	if len(list) == 0 {
 		return
 	}
 	if strings.HasSuffix(name, "make") && slices.ContainsFunc(args, input) {
 		v.opaque("%s reads what it runs from its input", name)
+	}
+	valued := ""
+	for _, d := range list {
+		if d[0] == '-' {
+			valued = d[1:]
+		}
 	}
 	ended := false
 	for i, a := range args {
@@ -42,33 +61,38 @@ func (v *visitor) refused(name string, args []word) {
 		}
 		for _, d := range list {
 			kind, option := d[0], d[1:]
-			if !has(a.text, option) || ended && option[0] == '-' {
+			if kind == '-' || !has(a.text, option, valued) || ended && option[0] == '-' {
 				continue
 			}
-			if kind == '!' {
-				v.opaque("%s may run what an option says: %s", name, a.text)
-				continue
-			}
-			write := func(w word) {
-				switch {
-				case w.known && w.text == "/dev/null":
-				case name == "curl", name == "wget":
-					v.open(w)
-				default:
-					v.write(w)
-				}
-			}
-			_, value, given := strings.Cut(a.text, "=")
+			value, given := value(a, args[i+1:], option)
 			switch {
-			case given:
-				write(word{text: value, known: a.known})
-			case !strings.HasPrefix(option, "--") && len(a.text) > 2 && strings.HasPrefix(a.text, option):
-				write(word{text: a.text[2:], known: a.known})
-			case i+1 < len(args):
-				write(args[i+1])
+			case kind == '!', kind == '?' && !(value.known && slices.Contains(strategies, value.text)):
+				v.opaque("%s may run what an option says: %s", name, a.text)
+			case kind == '*':
+				v.lower(engine.Readable, "%s may write what an option says: %s", name, a.text)
+			case !given, kind != '>', value.known && value.text == "/dev/null":
+			case name == "curl", name == "wget":
+				v.open(value)
+			default:
+				v.write(value)
 			}
 		}
 	}
+}
+
+// value returns the value of an option that stands in a, or in front of next.
+func value(a word, next []word, option string) (w word, given bool) {
+	at := strings.IndexByte(a.text, '=') + 1
+	if len(option) == 2 {
+		at = strings.IndexByte(a.text[1:], option[1]) + 2
+	}
+	switch {
+	case at > 0 && at < len(a.text), at > 0 && len(option) > 2:
+		return word{text: a.text[at:], known: a.known}, true
+	case len(next) > 0:
+		return next[0], true
+	}
+	return word{}, false
 }
 
 // input reports whether make is told by a to read a makefile that is no file.
@@ -83,94 +107,20 @@ func ends(args []word, i int) bool {
 }
 
 // has reports whether arg may be option, which stands whole or shortened, and
-// if it is a letter, among others.
-func has(arg, option string) bool {
+// if it is a letter, among others up to one that has a value.
+func has(arg, option, valued string) bool {
 	if strings.HasPrefix(option, "--") {
 		key, _, _ := strings.Cut(arg, "=")
 		return len(key) > 2 && strings.HasPrefix(option, key)
 	}
 	if len(option) == 2 {
-		return len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && strings.IndexByte(arg[1:], option[1]) >= 0
+		letters, short := strings.CutPrefix(arg, "-")
+		if i := strings.IndexAny(letters, valued); i >= 0 {
+			letters = letters[:i+1]
+		}
+		return short && !strings.HasPrefix(letters, "-") && strings.IndexByte(letters, option[1]) >= 0
 	}
 	return strings.HasPrefix(arg, option)
-}
-
-// gitCommands are git's own, but for those that run others. Every other word is
-// looked up in its configuration, or among all programs.
-var gitCommands = strings.Fields(`
-	add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format
-	checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe diagnose
-	diff diff-files diff-index diff-tree fast-export fast-import fetch fetch-pack fmt-merge-msg for-each-ref format-patch fsck gc
-	get-tar-commit-id grep hash-object index-pack init init-db interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit
-	merge merge-base merge-file merge-tree mktag mktree multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id
-	prune prune-packed pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list
-	rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule
-	switch symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info verify-commit verify-pack verify-tag
-	version whatchanged worktree write-tree`)
-
-// git reads the arguments of git. A repository may have it run programs, too,
-// which no argument shows: whether it may run unasked is the policy's matter.
-func (v *visitor) git(args []word) {
-	for len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
-		s := args[0].text
-		switch {
-		case s == "-C" && len(args) > 1:
-			v.lower(engine.Readable, "git works in another directory")
-			args = args[1:]
-		case s == "-c" && len(args) > 1 && args[1].known && (strings.HasPrefix(args[1].text, "user.") || strings.HasPrefix(args[1].text, "color.") || strings.HasPrefix(args[1].text, "advice.")):
-			args = args[1:]
-		case s == "--no-pager", s == "-P", s == "--version", s == "--help", s == "--no-optional-locks", s == "--literal-pathspecs":
-		default:
-			v.opaque("git may run what an option says: %s", s)
-		}
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		return
-	}
-	sub := args[0]
-	if !sub.known {
-		v.opaque("what git does is known only when it runs: %s", sub.text)
-		return
-	}
-	switch {
-	case slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text):
-		v.opaque("git %s runs programs of its own", sub.text)
-	case !slices.Contains(gitCommands, sub.text):
-		v.opaque("git %s may be an alias, or a program of that name", sub.text)
-	case sub.text == "config" && len(args) > 2:
-		v.lower(engine.Readable, "git config may set what git runs")
-	}
-	for i, a := range args[1:] {
-		s := a.text
-		switch next := args[1:][i+1:]; {
-		case ends(args[1:], i):
-			return
-		case a.split: // which the word itself has told
-		case sub.text == "rebase" && (s == "-x" || s == "--exec") && len(next) > 0 && next[0].known:
-			v.text(next[0].text, "git rebase")
-		case sub.text == "bisect" && i == 0 && s == "run":
-			v.carried("git bisect", next, nil)
-			return
-		case sub.text == "submodule" && i == 0 && s == "foreach":
-			v.joined("git submodule", skip(next, "--recursive"))
-			return
-		case strings.HasPrefix(s, "ext::"), strings.Contains(s, "=ext::"), has(s, "--upload-pack"), has(s, "--receive-pack"), has(s, "--exec"), has(s, "--config"), has(s, "--template"),
-			has(s, "--open-files-in-pager"), sub.text == "grep" && has(s, "-O"), has(s, "--ext-diff"), has(s, "--textconv"), has(s, "--extcmd"), has(s, "--tool"),
-			sub.text == "clone" && (has(s, "-u") || has(s, "-c")), sub.text == "rebase" && (has(s, "-x") || has(s, "-s")), sub.text == "archive" && has(s, "--remote"):
-			v.opaque("git may run what an option says: %s", s)
-		case has(s, "--output"), sub.text == "bundle" && !strings.HasPrefix(s, "-") && (i == 1 || strings.HasPrefix(args[i].text, "-")), (sub.text == "archive" || sub.text == "format-patch") && strings.HasPrefix(s, "-o"):
-			if _, value, given := strings.Cut(s, "="); given {
-				v.write(word{text: value, known: a.known})
-			} else if strings.HasPrefix(s, "-o") && s != "-o" {
-				v.write(word{text: s[2:], known: a.known})
-			} else if sub.text == "bundle" {
-				v.write(a)
-			} else if len(next) > 0 {
-				v.write(next[0])
-			}
-		}
-	}
 }
 
 // awk reads the arguments of awk: its program may run others and write files.
@@ -246,14 +196,24 @@ func (v *visitor) edits(w word) {
 	}
 }
 
-// uniq reads the arguments of uniq, which writes to a second file.
-func (v *visitor) uniq(args []word) {
+// seconds are, for programs that write to a second file, the options whose
+// value is the next word.
+var seconds = map[string][]string{
+	"uniq": {"-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"},
+	"xxd":  {"-c", "-cols", "-g", "-groupsize", "-l", "-len", "-n", "-name", "-o", "-offset", "-s", "-seek", "-R"},
+}
+
+// second reads the arguments of a program that writes to a second file.
+func (v *visitor) second(name string, args []word) {
 	files := 0
-	for _, a := range args {
-		switch {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
 		case a.split:
-			v.opaque("what uniq writes is known only when it runs: %s", a.text)
+			v.opaque("what %s writes is known only when it runs: %s", name, a.text)
 		case a.known && len(a.text) > 1 && strings.ContainsRune("-+", rune(a.text[0])) && files == 0:
+			if slices.Contains(seconds[name], a.text) {
+				i++
+			}
 		default:
 			if files++; files > 1 {
 				v.write(a)

@@ -50,10 +50,15 @@ func (v *visitor) program(name string, args []word, in *string) {
 				v.open(a)
 			}
 		}
-	case "uniq":
-		v.uniq(args)
+	case "uniq", "xxd":
+		v.second(name, args)
+	case "go":
+		v.refused(name, dangers[name], args)
+		if slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
+			v.refused(name, dangers["go env"], args)
+		}
 	default:
-		v.refused(name, args)
+		v.refused(name, dangers[name], args)
 		v.writes(name, args)
 	}
 }
