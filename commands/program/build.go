@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -157,6 +158,9 @@ func (s *session) open() ([]*genai.Content, error) {
 	s.journal = o.File
 	s.closers = append(s.closers, func() { s.journal.Close() })
 	s.settings.IncludeDirs = append(s.settings.IncludeDirs, o.Directories...)
+	if s.own != s.settings {
+		s.own.IncludeDirs = append(s.own.IncludeDirs, o.Directories...)
+	}
 	return o.History, nil
 }
 
@@ -172,7 +176,11 @@ func (s *session) settleIn() (err error) {
 		return err
 	}
 	for _, dir := range s.settings.IncludeDirs {
-		if err := s.workspace.Add(s.paths.Folder(dir)); err != nil {
+		err := s.imposed(dir)
+		if err == nil {
+			err = s.workspace.Add(s.paths.Folder(dir))
+		}
+		if err != nil {
 			s.notify(fmt.Sprintf("a directory to work in: %v", err))
 		}
 	}
@@ -180,6 +188,30 @@ func (s *session) settleIn() (err error) {
 		s.notify(w)
 	}
 	return nil
+}
+
+// imposed returns an error if only the project's settings name a directory to
+// work in, and the user's secrets are there: whoever trusts a directory that
+// others are in as well has not seen what each of them says.
+func (s *session) imposed(dir string) error {
+	if slices.Contains(s.own.IncludeDirs, dir) {
+		return nil
+	}
+	path := s.paths.Folder(dir)
+	secret := append(s.hidden(), s.paths.Home, s.paths.User())
+	i := slices.IndexFunc(secret, func(at string) bool {
+		return at != "" && (holds(path, s.paths.Folder(at)) || at != s.paths.Home && holds(s.paths.Folder(at), path))
+	})
+	if i < 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: a project can't have it worked in, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i]))
+}
+
+// holds reports whether path is dir or below it.
+func holds(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // work makes the workspace and what commands run in.
