@@ -45,13 +45,36 @@ func (c Command) Words() []string {
 	return words
 }
 
-// String returns c on a line, each word as it is or as it is written.
+// String returns c on a line: what is set for it, and its words as by [Spell].
 func (c Command) String() string {
-	words := append([]string{}, c.Env...)
-	for _, w := range c.Argv {
-		words = append(words, w.Text)
+	var all []string
+	for _, set := range c.Env {
+		if name, value, ok := strings.Cut(set, "="); ok && strings.ContainsAny(value, " \t\n") && !strings.ContainsAny(value, `'"`) {
+			set = name + "='" + value + "'"
+		}
+		all = append(all, set)
 	}
-	return strings.Join(words, " ")
+	if len(c.Argv) > 0 {
+		all = append(all, Spell(c.Argv))
+	}
+	return strings.Join(all, " ")
+}
+
+// Spell writes words on a line, in quotation marks where one could be taken
+// for several or for something else; one that is not known is as it is written.
+func Spell(words []Word) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w.Known && (w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[]#~!")) {
+			b.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'")
+		} else {
+			b.WriteString(w.Text)
+		}
+	}
+	return b.String()
 }
 
 // A Class says how well it is known what a call will run. The zero Class is

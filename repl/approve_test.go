@@ -203,7 +203,7 @@ info: the model asks for the tool run_shell_command with these arguments:
 info: it runs: PATH=. /usr/bin/sudo rm a
 info: sudo runs: rm a
 info: it runs: rm
-info: it runs: export -p X=\x0a1
+info: it runs: export -p 'X=\x0a1'
 info: yes allows it this once; no refuses it, as Enter alone and Ctrl-D do, and words behind no are told to the model
 y yes, n no, ? explain: n
 `

@@ -169,7 +169,7 @@ func Run(ctx context.Context, w *World, args []string) error {
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &settings.UsageError{Message: settings.Reword(pe.Error()) + aside(args)}
+		return &settings.UsageError{Message: lacking(settings.Reword(pe.Error()), args) + aside(args)}
 	} else if err != nil {
 		return err
 	}
@@ -177,6 +177,20 @@ func Run(ctx context.Context, w *World, args []string) error {
 	in.JSON = in.JSON || g.JSON
 	kctx.BindTo(ctx, (*context.Context)(nil))
 	return kctx.Run(&in)
+}
+
+// lacking turns a parser's word about what it expected into what to do.
+func lacking(message string, args []string) string {
+	what, ok := strings.CutPrefix(message, "expected ")
+	if !ok {
+		return message
+	}
+	end := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if end < 0 {
+		end = len(args)
+	}
+	name := "gemline " + settings.EscapeLine(shorten(strings.Join(args[:end], " ")))
+	return fmt.Sprintf("%s lacks %s; %s --help says more", name, what, name)
 }
 
 // aside says how words that are taken for a sub-command reach the model.

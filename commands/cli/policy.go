@@ -75,12 +75,20 @@ func (*policyList) Run(w *World) error {
 
 type policyTest struct {
 	Headless bool     `help:"Judge as in a run without a user."`
-	Command  []string `arg:"" help:"The command, behind --; several words are joined by spaces."`
+	Command  []string `arg:"" help:"The command line, behind --; several words are those of one command."`
 }
 
 // Run judges the command and prints why.
 func (c *policyTest) Run(ctx context.Context, w *World) error {
-	return w.judge(ctx, policy.Shell, map[string]any{"command": strings.Join(c.Command, " ")}, c.Headless, false)
+	line := c.Command[0]
+	if len(c.Command) > 1 {
+		words := make([]engine.Word, len(c.Command))
+		for i, w := range c.Command {
+			words[i] = engine.Word{Text: w, Known: true}
+		}
+		line = engine.Spell(words)
+	}
+	return w.judge(ctx, policy.Shell, map[string]any{"command": line}, c.Headless, false)
 }
 
 type policyExplain struct {

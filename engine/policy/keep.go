@@ -89,7 +89,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		name := c.Argv[0].Text
 		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // it is another program elsewhere
-		exact = append(exact, regexp.QuoteMeta(spell(c.Argv)))
+		exact = append(exact, regexp.QuoteMeta(engine.Spell(c.Argv)))
 		words := opening(c)
 		if wide = wide && words != nil; wide {
 			prefixes = append(prefixes, quotedWords(words))

@@ -62,7 +62,7 @@ func (u *question) encode() {
 		if args = maps.Clone(args); args == nil {
 			args = map[string]any{}
 		}
-		args["command"] = spell(u.command.Argv)
+		args["command"] = engine.Spell(u.command.Argv)
 	}
 	declared := declaredBy(u.Tool)
 	known := map[string]any{}
@@ -195,7 +195,7 @@ func (r *Rule) covers(c engine.Command) bool {
 		}
 	}
 	if r.Command != nil {
-		return r.exact.MatchString(spell(c.Argv))
+		return r.exact.MatchString(engine.Spell(c.Argv))
 	}
 	words := c.Words()
 	return slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
@@ -238,7 +238,7 @@ func (r *Rule) meets(c engine.Command) bool {
 	name = fold(name)
 	if r.Command != nil {
 		words := append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)
-		return r.Command.MatchString(spell(c.Argv)) || r.Command.MatchString(spell(words)) || r.Command.MatchString(c.String())
+		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(engine.Spell(words)) || r.Command.MatchString(bare(c))
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
 		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]
@@ -278,19 +278,12 @@ func follow(prefix []string, words []engine.Word) bool {
 // fold returns the name of a program as names are compared.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }
 
-// spell writes words on a line, in quotation marks where one could be taken
-// for several.
-func spell(words []engine.Word) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if w.Known && (w.Text == "" || strings.ContainsAny(w.Text, " \t\n'\"\\$`;&|<>(){}*?[]#~!")) {
-			b.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'")
-		} else {
-			b.WriteString(w.Text)
-		}
+// bare returns c on a line without any quotation marks, as a pattern may have
+// been meant that denies.
+func bare(c engine.Command) string {
+	words := slices.Clone(c.Env)
+	for _, w := range c.Argv {
+		words = append(words, w.Text)
 	}
-	return b.String()
+	return strings.Join(words, " ")
 }

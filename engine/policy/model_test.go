@@ -101,7 +101,11 @@ func (s saying) about(w world, c *engine.Command) bool {
 	if c == nil || len(c.Argv) == 0 {
 		return false
 	}
-	line := c.String()
+	words := slices.Clone(c.Env)
+	for _, w := range c.Argv {
+		words = append(words, w.Text)
+	}
+	line := strings.Join(words, " ")
 	if exactly {
 		if len(c.Env) > 0 || len(c.Words()) < len(c.Argv) {
 			return false
@@ -110,7 +114,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 	}
 	program, known := c.Program()
 	program = strings.TrimSuffix(strings.ToLower(program), ".exe")
-	var words []string
+	words = nil
 	for _, w := range c.Argv[1:] {
 		words = append(words, w.Text)
 	}

@@ -256,5 +256,5 @@ func quotedWords(words []string) string {
 	for _, w := range words {
 		list = append(list, engine.Word{Text: w, Known: true})
 	}
-	return spell(list)
+	return engine.Spell(list)
 }
