@@ -25,6 +25,7 @@ type sandboxCommand struct {
 // Confinement is what confines the commands of a run.
 type Confinement struct {
 	Sandbox sandbox.Sandbox // nil if nothing does
+	Chosen  bool            // by the user, who knows what else it lets through
 	State   func() sandbox.State
 	Profile sandbox.Profile     // what a command of the model's may do
 	Environ []string            // the environment of commands
@@ -136,7 +137,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	if st := in.State(); in.Sandbox == nil || !st.Files && !st.Network {
+	if st := in.State(); in.Sandbox == nil || !in.Chosen && !st.Files && !st.Network {
 		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Hint: "gemline sandbox status says more"}
 	}
 	if err := missing(c.Command[0]); err != nil {

@@ -332,6 +332,7 @@ func (s *session) confinement() (cli.Confinement, error) {
 		s.leave(p)
 		s.pen = p
 	}
-	return cli.Confinement{Sandbox: s.pen.sandbox, State: s.pen.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
+	box, _ := s.pen.sandbox.(furnished)
+	return cli.Confinement{Sandbox: s.pen.sandbox, Chosen: !box.soft, State: s.pen.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
 		Environ: shell.Inherited(s.os.Environ(), shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars})}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -127,7 +128,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 		}
 	}
 	args = append(args, k.mounts(m)...)
-	for _, name := range variables(env, k.Extras.Env, p.Network) {
+	for _, name := range variables(env, k.Extras.Env, m.write, p.Network) {
 		args = append(args, "--env", name)
 	}
 	args = append(args, "--env", "HOME=/tmp", "--env", "SANDBOX="+name)
@@ -174,11 +175,18 @@ var passed = []string{"GEMINI_CLI", "TERM", "NO_COLOR", "PAGER", "GIT_PAGER", "G
 
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
+// caches are those that name a directory, which a container sees if it is
+// written to.
+var caches = []string{"GOCACHE", "npm_config_cache", "PIP_CACHE_DIR"}
+
 // variables returns the names of the variables in env that a container gets.
-func variables(env, more []string, network bool) []string {
+func variables(env, more, write []string, network bool) []string {
 	var names []string
 	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
+		name, value, _ := strings.Cut(kv, "=")
+		if slices.Contains(caches, name) && slices.ContainsFunc(write, func(w string) bool { return within(value, w) }) {
+			names = append(names, name)
+		}
 		own := slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 		if own || slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") || network && slices.Contains(proxies, name) {
 			names = append(names, name)
@@ -225,8 +233,8 @@ func ReadExtras(getenv func(string) string, hidden []string, user string, exists
 		o.Mounts = append(o.Mounts, m)
 	}
 	for _, port := range commas(getenv("SANDBOX_PORTS")) {
-		if strings.Trim(port, "0123456789") != "" || len(port) > 5 {
-			return bad("SANDBOX_PORTS", "%.60q is no port", port)
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return bad("SANDBOX_PORTS", "%.60q is no port; one is a number from 1 to 65535", port)
 		}
 		o.Ports = append(o.Ports, port)
 	}

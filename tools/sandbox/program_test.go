@@ -58,7 +58,8 @@ func rewritten(t *testing.T, s sandbox.Sandbox, p sandbox.Profile, dir string, n
 	t.Helper()
 	cmd := exec.Command("bash", "-c", "--", "go test ./... && echo 'done'")
 	cmd.Path, cmd.Err, cmd.Dir = "/usr/bin/bash", nil, dir
-	cmd.Env = []string{"PATH=/usr/bin", "HOME=/home/user", "TERM=dumb", "LC_ALL=C.UTF-8", "GEMINI_CLI=1", "https_proxy=http://proxy:3128", "A_TOKEN=secret"}
+	cmd.Env = []string{"PATH=/usr/bin", "HOME=/home/user", "TERM=dumb", "LC_ALL=C.UTF-8", "GEMINI_CLI=1", "https_proxy=http://proxy:3128", "A_TOKEN=secret",
+		"GOCACHE=" + filepath.Join(p.Write[0], "go-build"), "PIP_CACHE_DIR=/home/user/.cache/pip"}
 	release, err := s.Confine(cmd, p)
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +245,9 @@ func TestExtras(t *testing.T) {
 		{"SANDBOX_MOUNTS", "/home", "error: SANDBOX_MOUNTS: "},
 		{"SANDBOX_PORTS", "8080,3000", "8080|3000"},
 		{"SANDBOX_PORTS", "80:80", "error: SANDBOX_PORTS: "},
+		{"SANDBOX_PORTS", "65536", `error: SANDBOX_PORTS: "65536" is no port; one is a number from 1 to 65535`},
+		{"SANDBOX_PORTS", "0", "error: SANDBOX_PORTS: "},
+		{"SANDBOX_PORTS", "+80", "error: SANDBOX_PORTS: "},
 		{"SANDBOX_SET_UID_GID", "true", "user 1:2"},
 		{"SANDBOX_SET_UID_GID", "0", ""},
 		{"SANDBOX_SET_UID_GID", "maybe", "error: SANDBOX_SET_UID_GID: "},

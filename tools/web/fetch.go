@@ -24,8 +24,8 @@ const (
 	mostTime      = 30 * time.Second // for all of it
 	firstByte     = 10 * time.Second // to connect; to secure; to begin to answer
 
-	// How many requests a host is sent in a while.
-	mostRequests = 10
+	// How many pages of a host are fetched in a while.
+	mostPages = 10
 	while        = time.Minute
 	mostHosts    = 1000 // that are kept in mind
 )
@@ -180,8 +180,8 @@ func (f *Fetcher) public(u *url.URL, addrs []netip.Addr) error {
 	return nil
 }
 
-// Admit counts a request to a host, and reports whether there may be one: a
-// host is sent 10 in a minute, at most.
+// Admit counts a page, and reports whether it may be fetched: of one host 10
+// are in a minute, at most. Redirects of a page are not counted.
 func (f *Fetcher) Admit(u *url.URL) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +199,7 @@ func (f *Fetcher) Admit(u *url.URL) bool {
 			recent = append(recent, t)
 		}
 	}
-	if len(recent) >= mostRequests || len(recent) == 0 && len(f.sent) >= mostHosts {
+	if len(recent) >= mostPages || len(recent) == 0 && len(f.sent) >= mostHosts {
 		f.sent[host] = recent
 		if len(recent) == 0 {
 			delete(f.sent, host)
