@@ -26,8 +26,8 @@ const (
 
 	// How many pages of a host are fetched in a while.
 	mostPages = 10
-	while        = time.Minute
-	mostHosts    = 1000 // that are kept in mind
+	while     = time.Minute
+	mostHosts = 1000 // that are kept in mind
 )
 
 // Config says how pages are fetched. The zero Config does it directly.

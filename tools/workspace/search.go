@@ -98,15 +98,37 @@ func (p Place) reached(path string) Place {
 // may wait for their turn to be collected.
 const block, window = 16, 512
 
+// found is what was found in a block of files.
+type found struct {
+	block int
+	lines []Match
+}
+
+// blocks looks through one block of files after the other, as they are next,
+// until none is left or g is done.
+func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct{}, results chan<- found) {
+	for {
+		select {
+		case ahead <- struct{}{}:
+		case <-g.done:
+			return
+		}
+		r := found{block: int(next.Add(1)) - 1}
+		if r.block*block >= len(files) {
+			return
+		}
+		for _, f := range files[r.block*block : min((r.block+1)*block, len(files))] {
+			r.lines = append(r.lines, g.file(f)...)
+		}
+		results <- r
+	}
+}
+
 // search looks through files, which lie where from is, and returns what it found in their order.
 func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match, error) {
-	type result struct {
-		block int
-		lines []Match
-	}
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
-	results := make(chan result, 64)
+	results := make(chan found, 64)
 	ahead := make(chan struct{}, window)
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -115,21 +137,7 @@ func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match
 		wg.Go(func() {
 			defer fell.catch(enough)
 			g := &grepper{q: q, from: from, done: inner.Done()}
-			for {
-				select {
-				case ahead <- struct{}{}:
-				case <-inner.Done():
-					return
-				}
-				r := result{block: int(next.Add(1)) - 1}
-				if r.block*block >= len(files) {
-					return
-				}
-				for _, f := range files[r.block*block : min((r.block+1)*block, len(files))] {
-					r.lines = append(r.lines, g.file(f)...)
-				}
-				results <- r
-			}
+			g.blocks(files, &next, ahead, results)
 		})
 	}
 	go func() {
