@@ -45,8 +45,18 @@ func (c Command) Words() []string {
 	return words
 }
 
-// String returns c on a line: what is set for it, and its words as by [Spell].
+// String returns c on a line, each word as it is or as it is written.
 func (c Command) String() string {
+	words := append([]string{}, c.Env...)
+	for _, w := range c.Argv {
+		words = append(words, w.Text)
+	}
+	return strings.Join(words, " ")
+}
+
+// Line returns c as it can be told, so that it can't be taken for another one:
+// what is set for it, and its words as by [Spell].
+func (c Command) Line() string {
 	var all []string
 	for _, set := range c.Env {
 		if name, value, ok := strings.Cut(set, "="); ok && strings.ContainsAny(value, " \t\n") && !strings.ContainsAny(value, `'"`) {

@@ -23,7 +23,7 @@ func TestCommandOnALine(t *testing.T) {
 		`A="$x y" B=`:         {Env: []string{`A="$x y"`, "B="}},
 		"":                    {},
 	} {
-		if got := c.String(); got != want {
+		if got := c.Line(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -335,7 +335,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		if c.Inside != "" {
 			by = c.Inside
 		}
-		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.String()))
+		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.Line()))
 	}
 	if paths := p.Intent.Paths; len(paths) > 0 {
 		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))

@@ -129,7 +129,7 @@ func (p *Policy) script(u question) Explanation {
 		c := &u.Intent.Commands[i]
 		v := u.about(c)
 		f := decide(rules, &v)
-		f.Command, f.Inside = c.String(), c.Inside
+		f.Command, f.Inside = c.Line(), c.Inside
 		f.Why = v.settled(f)
 		e.Commands = append(e.Commands, f)
 		if _, known := c.Program(); !known {

@@ -238,7 +238,7 @@ func (r *Rule) meets(c engine.Command) bool {
 	name = fold(name)
 	if r.Command != nil {
 		words := append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)
-		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(engine.Spell(words)) || r.Command.MatchString(bare(c))
+		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(engine.Spell(words)) || r.Command.MatchString(c.String())
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
 		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]
@@ -277,13 +277,3 @@ func follow(prefix []string, words []engine.Word) bool {
 
 // fold returns the name of a program as names are compared.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }
-
-// bare returns c on a line without any quotation marks, as a pattern may have
-// been meant that denies.
-func bare(c engine.Command) string {
-	words := slices.Clone(c.Env)
-	for _, w := range c.Argv {
-		words = append(words, w.Text)
-	}
-	return strings.Join(words, " ")
-}

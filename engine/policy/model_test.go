@@ -101,11 +101,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 	if c == nil || len(c.Argv) == 0 {
 		return false
 	}
-	words := slices.Clone(c.Env)
-	for _, w := range c.Argv {
-		words = append(words, w.Text)
-	}
-	line := strings.Join(words, " ")
+	line := c.String()
 	if exactly {
 		if len(c.Env) > 0 || len(c.Words()) < len(c.Argv) {
 			return false
@@ -114,7 +110,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 	}
 	program, known := c.Program()
 	program = strings.TrimSuffix(strings.ToLower(program), ".exe")
-	words = nil
+	var words []string
 	for _, w := range c.Argv[1:] {
 		words = append(words, w.Text)
 	}
