@@ -257,7 +257,7 @@ func TestAdmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New(Config{})
 		a, b := &url.URL{Host: "a.test"}, &url.URL{Host: "b.test:8080"}
-		for range mostRequests {
+		for range mostPages {
 			if !f.Admit(a) {
 				t.Fatal("refused too soon")
 			}
