@@ -61,6 +61,7 @@ func TestProtected(t *testing.T) {
 			{"a new repository with a hook", "mkdir -p v/.git/hooks && echo x > v/.git/hooks/post-checkout", "v/.git/hooks/post-checkout", false},
 			{"a new repository that runs something", "git init -q v && printf '[core]\\n\\tfsmonitor = id\\n' >> v/.git/config", "v/.git/config", false},
 			{"a file that says where the repository is", "mkdir v && echo 'gitdir: ../evil' > v/.git", "v/.git", false},
+			{"a file that leads to a pipe", "mkdir -p v own/worktrees/x && mkfifo own/worktrees/x/commondir && echo \"gitdir: $PWD/own/worktrees/x\" > v/.git", "v/.git", false},
 			{"a link to a repository", "mkdir v && ln -s ../evil v/.git", "v/.git", false},
 			{"gemline's configuration", "mkdir -p .gemini && echo {} > .gemini/settings.json", ".gemini/settings.json", false},
 			{"gemline's configuration below", "mkdir -p deep/.gemini && echo {} > deep/.gemini/settings.json", "deep/.gemini/settings.json", false},

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -110,7 +111,7 @@ func plainConfig(text string) bool {
 func linked(root string) string {
 	file := path.Join(root, ".git")
 	var st unix.Stat_t
-	if unix.Lstat(file, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > 4096 {
+	if unix.Lstat(file, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ""
 	}
 	own, ok := strings.CutPrefix(line(file), "gitdir: ")
@@ -154,12 +155,24 @@ func (g *guard) tree(dir string) bool {
 	return unix.Lstat(path.Dir(path.Dir(own)), &st) == nil && g.known[idOf(&st)]
 }
 
-// line returns the one line of a file, or nothing.
+// line returns the one line of a file, or nothing. A command may have made it,
+// or where it leads: pipes are not waited for, and devices not read.
 func line(file string) string {
-	b, err := os.ReadFile(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxLine+1))
 	text := strings.TrimSuffix(string(b), "\n")
-	if err != nil || strings.ContainsAny(text, "\n\x00") {
+	if err != nil || len(b) > maxLine || strings.ContainsAny(text, "\n\x00") {
 		return ""
 	}
 	return text
 }
+
+const maxLine = 4096 // bytes

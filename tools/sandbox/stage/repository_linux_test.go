@@ -4,9 +4,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // sets returns what git reads in a configuration, by keys of two parts. Git
@@ -30,6 +33,31 @@ func sets(t *testing.T, text string) map[string]string {
 		}
 	}
 	return all
+}
+
+// What a command may have made in the place of a file with one line is not
+// read: a pipe would never end, and a device may do something.
+func TestLine(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"one": "../..\n", "bare": "../..", "two": "a\nb\n", "nul": "a\x00", "long": strings.Repeat("x", maxLine+1), "empty": ""} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"link": "one", "device": "/dev/zero", "terminal": "/dev/tty", "self": "self"} {
+		if err := os.Symlink(to, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mkfifo(at("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"one": "../..", "bare": "../..", "link": "../..", "two": "", "nul": "", "long": "", "empty": "", "device": "", "terminal": "", "self": "", "pipe": "", ".": "", "none": ""} {
+		if got := line(at(name)); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
 }
 
 // Of a configuration that is taken for plain git reads nothing that makes
