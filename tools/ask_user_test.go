@@ -152,6 +152,8 @@ func message(err error) string {
 // Whatever the model sends, what is asked can be shown and answered.
 func FuzzQuestions(f *testing.F) {
 	f.Add(threeQuestions)
+	f.Add(`{"questions":[{"question":"q","header":"a\nb\r","type":"text","placeholder":"\r\n"}]}`)
+	f.Add(`{"questions":[{"question":"q","header":"h","type":"choice","options":[{"label":"a","description":"b"}]}]}`)
 	f.Add(`{"questions":[{"question":"\\n","header":"h","type":"choice","options":[{"label":"\u0000","description":""},{"label":"b","description":"\r"}]}]}`)
 	f.Fuzz(func(t *testing.T, args string) {
 		var m map[string]any

@@ -195,6 +195,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(head+"\n"+`{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"ls__1","name":"ls","args":{"p":"a"},"result":[{"functionResponse":{"id":"ls__1","response":{}}}]}]}`), false)
 	f.Add([]byte(head+"\n"+`{"id":"a","type":"user","content":[{"functionResponse":{"id":"ls__2","name":"ls","parts":[null]}},{"functionCall":null}]}`), false)
 	f.Add([]byte(`{"$set":{"messages":[{"id":"q","type":"user","content":"hi"}]}}`+"\n"+`{"$rewindTo":"q"}`), false)
+	f.Add([]byte(head+"\n"+`{"id":"g","type":"gemini","content":[{"functionResponse":{"name":"ls"}},{"text":"a","thought":true},{"functionCall":{"name":"ls"}},{"text":"b"}]}`), false)
+	f.Add([]byte(head+"\n"+`{"id":"u","type":"user","content":"q"}`+"\n"+`{"id":"g","type":"gemini","content":"","parts":[{"functionResponse":{"name":"ls"}},{"text":"a","thought":true},{"functionCall":{"name":"ls"}},{"text":"b"}]}`), false)
 	f.Add([]byte(oldForm), true)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		r := fold(b, whole)

@@ -9,7 +9,10 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	lib "github.com/google/jsonschema-go/jsonschema"
@@ -190,6 +193,11 @@ func (s *Schema) index(sub *lib.Schema, at string) error {
 	case sub.ID != "" && sub != s.root && !(strings.HasPrefix(sub.ID, "#") && s.root.Schema == draft07):
 		return wrong("$id", "is understood only at the top")
 	}
+	for _, name := range sorted(sub.Extra) { // what the library took for a keyword is among these, too
+		if k := slices.IndexFunc(names(), func(k string) bool { return strings.EqualFold(k, name) }); k >= 0 {
+			return wrong(token(name), "is no keyword; %s is", names()[k])
+		}
+	}
 	if err := s.compile(sub.Pattern); err != nil {
 		return wrong("pattern", "%v", err)
 	}
@@ -215,6 +223,18 @@ func (s *Schema) index(sub *lib.Schema, at string) error {
 	}
 	return nil
 }
+
+// names returns the keywords that the library reads, in any mix of large and
+// small letters.
+var names = sync.OnceValue(func() []string {
+	all := []string{"type", "items", "dependencies"}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[lib.Schema]()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			all = append(all, name)
+		}
+	}
+	return all
+})
 
 // target returns the schema that a reference means, nil if there is none here.
 func (s *Schema) target(ref string) *lib.Schema {

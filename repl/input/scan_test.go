@@ -87,14 +87,14 @@ func TestBracesScan(t *testing.T) {
 // References lie in the text, in order and apart, each begins with its @, and
 // none in a command.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{"@a !{b} @c", `\@a @"b c" @d\ e`, "!{{}", "@\"", "@\\", "\xff@\xff", "@a!{@b}"} {
+	for _, s := range []string{"@a !{b} @c", `\@a @"b c" @d\ e`, "!{{}", "@\"", "@\\", "\xff@\xff", "@a!{@b}", `\!{a} !{b}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		spans, err := braces(s)
 		at := 0
 		for _, sp := range spans {
-			if sp.start < at || sp.end > len(s) || !strings.HasPrefix(s[sp.start:], "!{") || s[sp.end-1] != '}' || sp.command == "" {
+			if sp.start < at || sp.end > len(s) || sp.start > 0 && s[sp.start-1] == '\\' || !strings.HasPrefix(s[sp.start:], "!{") || s[sp.end-1] != '}' || sp.command == "" {
 				t.Fatalf("%q: span %+v", s, sp)
 			}
 			if strings.Count(s[sp.start:sp.end], "{") != strings.Count(s[sp.start:sp.end], "}") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -167,7 +168,7 @@ func TestRaw(t *testing.T) {
 // no user name, its host is a name or a public address, and reading it again
 // changes nothing.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"https://example.com/a?b#c", "http://[::ffff:127.0.0.1]:8077/", "http://0x7f.1", "http://good.com@evil.com", "http://①②⑦.0.0.1/", "http://xn--bcher-kva.example:8080"} {
+	for _, s := range []string{"https://example.com/a?b#c", "http://[::ffff:127.0.0.1]:8077/", "http://0x7f.1", "http://good.com@evil.com", "http://①②⑦.0.0.1/", "http://xn--bcher-kva.example:8080", "https://a.Internal.", "http://example.com:22", "http://example.com:080"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -182,6 +183,14 @@ func FuzzParse(f *testing.F) {
 		}
 		if a, err := netip.ParseAddr(host); err == nil && Private(a) != "" {
 			t.Fatalf("%q is taken as %s", s, u)
+		}
+		for _, zone := range []string{".localhost", ".localdomain", ".local", ".internal", ".home.arpa"} {
+			if strings.HasSuffix("."+host, zone) {
+				t.Fatalf("%q is taken as %s", s, u)
+			}
+		}
+		if n, _ := strconv.Atoi(u.Port()); u.Port() != "" && n < 1024 {
+			t.Fatalf("%q has the port %d", s, n)
 		}
 		for _, r := range host {
 			if r <= ' ' || r > '~' || strings.ContainsRune(`@\/?#%`, r) {
