@@ -26,7 +26,7 @@ var dangers = map[string][]string{
 	"tcpdump": {"!-z", "!-w"}, "split": {"!--filter"}, "dpkg": {"!--pre-invoke", "!--post-invoke"}, "apt": {"!-o", "!--option"}, "apt-get": {"!-o", "!--option"},
 	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
 	"tree": {">-o", "*-R"}, "date": {"-dfIr", "!-s", "!--set"}, "yq": {"*-i", "*--inplace", "*-s", "*--split-exp"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
-	"sdiff": {">-o", ">--output", "!--diff-program"}, "diff3": {"!--diff-program"}, "nm": {"!--plugin"}, "ar": {"!--plugin"},
+	"sdiff": {">-o", ">--output", "!--diff-program"}, "diff3": {"!--diff-program"}, "nm": {"!--plugin"}, "ar": {"!--plugin"}, "ptx": {"*-G", "*--traditional"},
 	"install":  {"!--strip-program"},
 	"exiftool": {"!-if", "!-config"}, "ag": {"!--pager"}, "ack": {"!--pager"}, "iconv": {"-ft", ">-o", ">--output"},
 

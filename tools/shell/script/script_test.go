@@ -121,7 +121,7 @@ func TestOpaque(t *testing.T) {
 		`tar cf a --checkpoint-action=exec=id b`, `tar cfI a id b`, `tar --to-comm=id -xf a`, `rg --pre id a`, `git -c core.pager=id log`, `git --exec-path=. a`, `git grep -Oid a`, `git clone ext::id a`, `git fetch --upload-pack=id a`,
 		`git difftool -x id`, `git clone -u id a b`, `go test -exec id ./...`, `go vet -vettool=id`, `make --eval=x`, `sort --compress-prog=id a`, `docker run --entrypoint id a`, `ssh -o ProxyCommand=id a`, `ssh a "$x"`, `man -P id a`, `ip netns exec a id`,
 		// Variables that decide what programs run.
-		`PATH=. ls`, `PATH=.:$PATH; ls`, `export LD_PRELOAD=./a.so`, `BASH_ENV=a bash -c b`, `env GIT_SSH_COMMAND=id git fetch`, `GIT_PAGER=id git log`, `PYTHONPATH=. python3 a.py`, `read PATH`, `for PATH in a; do ls; done`, `printf -v PATH a`, `: ${PATH:=a}`, `IFS=x`, `PROMPT_COMMAND=id`, `declare PATH=a`, `sudo PATH=. ls`,
+		`RIPGREP_CONFIG_PATH=a rg b`, `MAKEFILES=a make`, `CURL_HOME=. curl a`, `PATH=. ls`, `PATH=.:$PATH; ls`, `export LD_PRELOAD=./a.so`, `BASH_ENV=a bash -c b`, `env GIT_SSH_COMMAND=id git fetch`, `GIT_PAGER=id git log`, `PYTHONPATH=. python3 a.py`, `read PATH`, `for PATH in a; do ls; done`, `printf -v PATH a`, `: ${PATH:=a}`, `IFS=x`, `PROMPT_COMMAND=id`, `declare PATH=a`, `sudo PATH=. ls`,
 		// Values that are read as scripts.
 		`echo ${x@P}`, `echo ${!x}`, `echo $((x))`, `echo $((a[0]))`, `((x++))`, `let x`, `[[ $x -eq 1 ]]`, `[[ -v $x ]]`, `test -v 'a[$(id)]'`, `[ $x ]`, `unset 'a[$(id)]'`, `read 'a[$(id)]'`, `printf -v 'a[$(id)]' b`, `declare -n a=b`, `declare -i a=b`, `export "$x"`, `echo ${a[x]}`, `echo ${a:x}`, `mapfile -C id a`,
 		// Names that change their meaning.
