@@ -9,12 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/enginetest"
 )
 
 // gitWays are ways to have git run a program called pwn, or write a file called
@@ -41,15 +41,21 @@ func TestGitAgainstReal(t *testing.T) {
 		t.Skip("no git")
 	}
 	g := newGit(t)
-	ways := gitWays
+	var ways []string
+	for i, way := range gitWays {
+		if !enginetest.Raced || i%4 == 0 { // what waits for programs races with nothing
+			ways = append(ways, way)
+		}
+	}
+	known := len(ways)
 	if soak() {
 		ways = append(ways, g.everything()...)
 	}
 	did, wrote := 0, 0
-	for _, way := range ways {
+	for i, way := range ways {
 		ran, written := g.try(way)
 		if !ran && !written {
-			if slices.Contains(gitWays, way) {
+			if i < known {
 				t.Logf("this git does nothing of the kind: git %s", way)
 			}
 			continue
@@ -63,7 +69,7 @@ func TestGitAgainstReal(t *testing.T) {
 		}
 	}
 	t.Logf("git: of %d ways to call it %d ran a program and %d wrote a file: none is plain", len(ways), did-wrote, wrote)
-	if did < len(gitWays)*2/3 {
+	if did < known*2/3 {
 		t.Errorf("only %d of %d ways do anything", did, len(ways))
 	}
 }
