@@ -5,6 +5,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,12 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 	if err := os.WriteFile(above, []byte("GEMINI_MODEL=theirs\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	notes := filepath.Join(dir, "GEMINI.md")
+	for path, text := range map[string]string{notes: "theirs", filepath.Join(dir, ".git"): ""} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	const other, another = 65534, 65533
 	p := Paths{Home: filepath.Join(dir, "home"), Cwd: project}
 	for _, c := range []struct {
@@ -38,6 +45,9 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 			if err := os.Chown(above, c.file, -1); err != nil {
 				t.Fatal(err)
 			}
+			if err := os.Chown(notes, c.file, -1); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.Chown(project, c.owner, -1); err != nil {
 				t.Fatal(err)
 			}
@@ -45,6 +55,10 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 			told := strings.Contains(strings.Join(warnings, "\n"), "belongs to another user")
 			if used := vars["GEMINI_MODEL"] != ""; used != c.used || told == c.used {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
+			}
+			listed := slices.ContainsFunc(p.Survey(Default()), func(i Item) bool { return i.Kind == "context file" })
+			if listed != c.used || (Foreign(notes, project) == "") != c.used {
+				t.Errorf("the context file is listed: %v, %q", listed, Foreign(notes, project))
 			}
 		})
 	}

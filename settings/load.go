@@ -87,6 +87,11 @@ func SystemPolicies(lookup func(string) (string, bool)) string {
 // is at path, "" if nobody else can.
 func Exposed(path string) string { return exposed(path) }
 
+// Foreign says why what the file at path says is none of the business of a user
+// who works in dir: it belongs to somebody else, who is neither the
+// administrator nor the owner of dir. It is "" where that can't be told.
+func Foreign(path, dir string) string { return foreign(path, dir) }
+
 func systemSettings(lookup func(string) (string, bool)) string {
 	switch runtime.GOOS {
 	case "darwin":

@@ -400,7 +400,7 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 		for _, name := range names {
 			file := filepath.Join(dir, name)
 			rel, err := filepath.Rel(root.Name(), file)
-			if real := realPath(file); err != nil || seen[real] || p.own(file) {
+			if real := realPath(file); err != nil || seen[real] || p.own(file) || p.above(dir) && foreign(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true
@@ -417,6 +417,12 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 		}
 	}
 	v.items = append(v.items, w.items...)
+}
+
+// above reports whether a directory is above the one that is worked in.
+func (p Paths) above(dir string) bool {
+	rel, err := filepath.Rel(dir, p.Cwd)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
 // own reports whether a file is the user's, and not the project's: one in the

@@ -308,6 +308,7 @@ func (s *session) collected() repl.Collected {
 // remember makes the memory that holds the context files.
 func (s *session) remember() *memory.Memory {
 	cfg := memory.Config{User: s.paths.User(), Roots: s.trusted, Names: s.settings.FileNames,
+		Foreign:   func(path string) string { return settings.Foreign(path, s.paths.Cwd) },
 		Undecided: func() bool { return s.trust.State == settings.Unneeded },
 		Markers:   append([]string{}, s.settings.Markers...), // none is not the default
 		Flat:      s.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}

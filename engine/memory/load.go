@@ -147,6 +147,12 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 			l.warn("%s is not read: it leads out of the project", path)
 			return false
 		}
+		if l.cfg.Foreign != nil && innermost(l.cfg.roots(), real) == "" {
+			if why := l.cfg.Foreign(real); why != "" {
+				l.warn("%s is not read: %s", path, why)
+				return false
+			}
+		}
 	}
 	if tier != Global && tier != Private && !within(b.real, real) {
 		l.warn("%s is not read: it leads out of %s", path, b.named)

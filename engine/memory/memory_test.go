@@ -379,7 +379,14 @@ func TestDiscover(t *testing.T) {
 	if got, _ := New(in(top)).Discover(at("repo/app/ui/x/b.go")); got != "" {
 		t.Errorf("untrusted: %q", got)
 	}
-	cfg := in(top, "repo/app")
+	cfg := in(top, "repo/app/ui")
+	cfg.Foreign = func(path string) string { return "it is another's: " + filepath.Base(filepath.Dir(path)) }
+	var told []string
+	cfg.Warn = func(text string) { told = append(told, text) }
+	if got := New(cfg).Contents(); got.Project != ui || len(told) != 1 || !strings.Contains(told[0], "GEMINI.md is not read: it is another's: repo") {
+		t.Errorf("of another user: %s, warnings %q", got.Project, told)
+	}
+	cfg = in(top, "repo/app")
 	cfg.Undecided = func() bool { return true }
 	m = New(cfg)
 	for _, want := range []string{"ui/GEMINI.md is not used: nobody has decided", ""} { // told once
