@@ -122,12 +122,12 @@ func (s *session) served(unattended bool, add func(from string, l policy.Lists))
 
 // ruleFiles returns where rules are looked for.
 func (s *session) ruleFiles() []policy.Source {
-	system := settings.SystemPolicies(s.os.Lookup)
-	list := []policy.Source{{Path: system, Tier: policy.Admin, Exposed: settings.Exposed}}
+	system := policy.Source{Path: settings.SystemPolicies(s.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
+	list := []policy.Source{system}
 	admin := append(append([]string{}, s.flags.AdminPolicy...), s.own.AdminPolicyPaths...)
-	if there, _ := filepath.Glob(filepath.Join(system, "*.toml")); len(there) > 0 && settings.Exposed(system) == "" {
+	if system.Holds() {
 		if len(admin) > 0 {
-			s.notify("the machine has rules of its administrator in " + system + ", so --admin-policy and adminPolicyPaths are passed over")
+			s.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are passed over")
 		}
 		admin = nil
 	}

@@ -292,7 +292,7 @@ func TestScopes(t *testing.T) {
 }
 
 // Rules are taken out of a file and put into it, and all else in it stays.
-func TestFiles(t *testing.T) {
+func TestAppendAndRevoke(t *testing.T) {
 	rule := func(name string) string {
 		return "[[rule]]\ntoolName = \"" + name + "\"\ndecision = \"deny\"\npriority = 1\n"
 	}

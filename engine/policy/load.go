@@ -54,6 +54,12 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 	return rules, warnings, nil
 }
 
+// Holds reports whether src has a file of rules that is not passed over.
+func (src Source) Holds() bool {
+	files, err := src.files()
+	return err == nil && slices.ContainsFunc(files, func(path string) bool { return src.Exposed == nil || src.Exposed(path) == "" })
+}
+
 // files returns the files that are to be read. One that is passed over is
 // among them.
 func (src Source) files() ([]string, error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -281,52 +280,6 @@ func TestProjectsOnlyNarrow(t *testing.T) {
 	rules, warnings, err := policy.Parse("p.toml", policy.Project, []byte(allowGit+denyRm))
 	if err != nil || len(rules) != 1 || len(warnings) != 1 || !strings.Contains(warnings[0], "p.toml:2: the rule is left out") {
 		t.Error(rules, warnings, err)
-	}
-}
-
-// A name that is nearly one is told.
-func TestMistyped(t *testing.T) {
-	for name, want := range map[string]string{"write_flie": "write_file", "run_shel_command": "run_shell_command", "write_file": "", "ShellTool": "",
-		"ask_user": "", "mcp_x_write_file": "", "deploy_everything": "", "*": ""} {
-		_, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
-		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0], "did you mean "+want+"?") {
-			t.Errorf("%s: %q, %v", name, warnings, err)
-		}
-	}
-}
-
-func TestLoad(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	write("d/b.toml", denyRm)
-	write("d/a.toml", allowGit)
-	write("d/.hidden.toml", "x")
-	write("d/readme.md", "x")
-	write("d/sub/c.toml", "x")
-	bad := write("bad.toml", "x")
-	text := write("rules.txt", "")
-	d := filepath.Join(dir, "d")
-	rules, warnings, err := policy.Load([]policy.Source{{Path: d, Tier: policy.User}, {Path: filepath.Join(dir, "none"), Tier: policy.Admin}})
-	if err != nil || len(warnings) > 0 || len(rules) != 2 || rules[0].Where() != filepath.Join(d, "a.toml")+":2" || rules[0].Tier != policy.User {
-		t.Error(rules, warnings, err)
-	}
-	exposed := func(path string) string { return "somebody wrote it" }
-	if rules, warnings, err = policy.Load([]policy.Source{{Path: d, Exposed: exposed}}); err != nil || len(rules) > 0 || len(warnings) != 1 {
-		t.Error(rules, warnings, err)
-	}
-	for _, path := range []string{bad, text, filepath.Join(dir, "none")} {
-		if _, _, err := policy.Load([]policy.Source{{Path: path, Must: true}}); err == nil || !strings.HasPrefix(err.Error(), path+":") {
-			t.Errorf("%s: %v", path, err)
-		}
 	}
 }
 

@@ -76,19 +76,3 @@ func TestSafe(t *testing.T) {
 		}
 	}
 }
-
-// In plan mode the shell is offered if some commands could run.
-func TestOffersShell(t *testing.T) {
-	p := policy.New(policy.Plan)
-	run := named(policy.Shell, engine.Execute)
-	if p.Offers(run) {
-		t.Error("offered, though nothing confines commands")
-	}
-	p.Confined = func() bool { return true }
-	if !p.Offers(run) || p.Offers(named("write_file", engine.Edit)) {
-		t.Error("what is offered in plan mode")
-	}
-	if q := policy.New(policy.Plan, parse(t, policy.User, "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n")...); q.Offers(run) {
-		t.Error("offered, though a rule denies it")
-	}
-}

@@ -13,7 +13,8 @@ import (
 // Names that come near to a tool's, and those that are none of ours.
 func TestNear(t *testing.T) {
 	for name, want := range map[string]string{"globe": "glob", "glo": "", "gl": "", "invoke_agen": "invoke_agent", "invoke_agent": "", "web_fetsh": "web_fetch", "xxb_fetch": "web_fetch", "xxxxfetch": "", "shel": "",
-		"run_shell_command_*": "!", "LSToo": "", "hub__search": "mcp_hub_search", "mcp__hub__search_it": "mcp_hub_search_it", "mcp_hub_search": "", "__a": "", "a__": ""} {
+		"run_shell_command_*": "!", "LSToo": "", "write_flie": "write_file", "run_shel_command": "run_shell_command", "write_file": "", "ShellTool": "",
+		"ask_user": "", "mcp_x_write_file": "", "deploy_everything": "", "*": "", "hub__search": "mcp_hub_search", "mcp__hub__search_it": "mcp_hub_search_it", "mcp_hub_search": "", "__a": "", "a__": ""} {
 		rules, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
 		if want == "!" {
 			if err == nil {
@@ -21,7 +22,7 @@ func TestNear(t *testing.T) {
 			}
 			continue
 		}
-		if got := strings.Join(warnings, ""); err != nil || (got != "") != (want != "") || !strings.Contains(got, want) {
+		if got := strings.Join(warnings, ""); err != nil || (got != "") != (want != "") || want != "" && !strings.Contains(got, "did you mean "+want+"?") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -96,6 +97,28 @@ func TestOffers(t *testing.T) {
 	}
 	if !policy.New(policy.Plan).Offers(named("glob", engine.Search)) {
 		t.Error("what looks is not offered in plan mode")
+	}
+}
+
+// In plan mode a tool that changes something is not offered, whatever is
+// allowed and confined; and the shell only while something confines commands.
+func TestOffersInPlanMode(t *testing.T) {
+	const write = "[[rule]]\ntoolName = \"write_file\"\ndecision = \"allow\"\npriority = 1\n"
+	p := policy.New(policy.Plan, parse(t, policy.User, write)...)
+	confined := true
+	p.Confined = func() bool { return confined }
+	if p.Offers(named("write_file", engine.Edit)) || !p.Offers(named(policy.Shell, engine.Execute)) {
+		t.Error("what is offered while commands are confined")
+	}
+	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n"
+	q := policy.New(policy.Plan, parse(t, policy.User, denies)...)
+	q.Confined = p.Confined
+	if q.Offers(named(policy.Shell, engine.Execute)) {
+		t.Error("the shell is offered, though a rule denies it")
+	}
+	confined = false
+	if p.Offers(named(policy.Shell, engine.Execute)) {
+		t.Error("the shell is offered while nothing confines commands")
 	}
 }
 

@@ -115,25 +115,3 @@ func TestRunners(t *testing.T) {
 		t.Error("without arguments:", policy.Word(v))
 	}
 }
-
-// In plan mode a tool that changes something is not offered, whatever is
-// allowed and confined; and the shell only while something confines commands.
-func TestOffersInPlanMode(t *testing.T) {
-	const write = "[[rule]]\ntoolName = \"write_file\"\ndecision = \"allow\"\npriority = 1\n"
-	p := policy.New(policy.Plan, parse(t, policy.User, write)...)
-	confined := true
-	p.Confined = func() bool { return confined }
-	if p.Offers(named("write_file", engine.Edit)) || !p.Offers(named(policy.Shell, engine.Execute)) {
-		t.Error("what is offered while commands are confined")
-	}
-	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n"
-	q := policy.New(policy.Plan, parse(t, policy.User, denies)...)
-	q.Confined = p.Confined
-	if q.Offers(named(policy.Shell, engine.Execute)) {
-		t.Error("the shell is offered, though a rule denies it")
-	}
-	confined = false
-	if p.Offers(named(policy.Shell, engine.Execute)) {
-		t.Error("the shell is offered while nothing confines commands")
-	}
-}

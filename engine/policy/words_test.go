@@ -3,8 +3,6 @@ package policy_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -312,52 +310,6 @@ func TestKeys(t *testing.T) {
 	inline := "rule = [{toolName = \"glob\", decision = \"deny\", priority = 1}, {toolName = \"ls\", decision = \"deny\", priority = 1}]"
 	if rules, _, err := policy.Parse("p.toml", policy.User, []byte(inline)); err != nil || len(rules) != 2 || rules[1].Line != 1 {
 		t.Error(rules, err)
-	}
-}
-
-// Files that can't be read, or are none.
-func TestUnread(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "a.toml")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{filepath.Join(dir, "no.toml"): "can't be read, and the rules in it would not hold: no such file", filepath.Join(file, "x"): "can't be read, and the rules in it would not hold: not a dir"} {
-		_, _, err := policy.Load([]policy.Source{{Path: path, Must: true}})
-		if err == nil || err.Error()[:len(path)+2] != path+": " || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-		if rules, warnings, err := policy.Load([]policy.Source{{Path: path}}); rules != nil || warnings != nil || err != nil {
-			t.Error(rules, warnings, err)
-		}
-	}
-	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "b.toml")); err != nil {
-		t.Skip(err)
-	}
-	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err == nil || !strings.Contains(err.Error(), "b.toml: can't be read") {
-		t.Error("a link that leads nowhere is passed over:", err)
-	}
-	if err := os.Remove(filepath.Join(dir, "b.toml")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(os.DevNull, filepath.Join(dir, "c.toml")); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err == nil || !strings.Contains(err.Error(), "c.toml: is not a regular file") {
-		t.Error("a device is read:", err)
-	}
-	if err := os.Remove(filepath.Join(dir, "c.toml")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "d.toml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err != nil {
-		t.Error("a directory is taken for a file:", err)
-	}
-	exposed := func(path string) string { return map[bool]string{true: "anybody writes there"}[path != dir] }
-	if _, warnings, err := policy.Load([]policy.Source{{Path: dir, Exposed: exposed}}); err != nil || len(warnings) != 1 {
-		t.Error(warnings, err)
 	}
 }
 
