@@ -31,7 +31,7 @@ func TestAlwaysKept(t *testing.T) {
 	s.Expect("is none of the choices")
 	s.Expect(asking)
 	s.Line("a2 project")
-	s.Expect("kept in ")
+	s.Expect("info: kept in ")
 	s.Expect("Done.")
 	s.Expect("> ")
 	s.Line("/quit")

@@ -214,6 +214,11 @@ func (w *World) usage(args []string) error {
 	if err != nil {
 		return err
 	}
+	for _, n := range k.Model.Children {
+		if len(n.Children) > 1 {
+			n.DefaultCmd = nil // else nothing would be said of the others
+		}
+	}
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 	for ; ; words = words[:len(words)-1] {
 		kctx, err := kong.Trace(k, words)

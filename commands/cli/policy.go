@@ -156,21 +156,26 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		about = p.Concerning(q.Tool)
 	}
 	if w.JSON {
-		return w.judged(p, e, about, all)
+		return w.judged(p, e, q.Intent.Why, about, all)
 	}
-	return w.told(e, about)
+	if args == nil && len(e.Commands) == 0 {
+		e.Class = "" // there is no command
+	}
+	return w.told(e, q.Intent.Why, about)
 }
 
-// judged prints an explanation as a document.
-func (w *World) judged(p *policy.Policy, e policy.Explanation, about []policy.Rule, all bool) error {
+// judged prints an explanation as a document. Why is what keeps the class of a
+// command from being better.
+func (w *World) judged(p *policy.Policy, e policy.Explanation, why string, about []policy.Rule, all bool) error {
 	doc := struct {
 		ruling
 		Mode     policy.Mode `json:"approval_mode"`
 		Class    string      `json:"class,omitempty"`
+		ClassWhy string      `json:"class_why,omitempty"`
 		Reason   string      `json:"reason,omitempty"`
 		Commands []ruling    `json:"commands,omitempty"`
 		Rules    []*rule     `json:"rules,omitempty"`
-	}{ruling: shownRuling(e.Finding), Mode: p.Mode(), Class: e.Class, Reason: e.Reason}
+	}{ruling: shownRuling(e.Finding), Mode: p.Mode(), Class: e.Class, ClassWhy: why, Reason: e.Reason}
 	for _, f := range e.Commands {
 		doc.Commands = append(doc.Commands, shownRuling(f))
 	}
@@ -181,7 +186,7 @@ func (w *World) judged(p *policy.Policy, e policy.Explanation, about []policy.Ru
 }
 
 // told prints an explanation in lines.
-func (w *World) told(e policy.Explanation, about []policy.Rule) error {
+func (w *World) told(e policy.Explanation, why string, about []policy.Rule) error {
 	var lines []string
 	for _, f := range e.Commands {
 		inside := ""
@@ -195,6 +200,9 @@ func (w *World) told(e policy.Explanation, about []policy.Rule) error {
 		lines = append(lines, fmt.Sprintf("together (%s): %s", e.Class, last))
 	default:
 		lines = append(lines, last)
+	}
+	if e.Class != "" && why != "" {
+		lines = append(lines, "it is "+e.Class+", not plain: "+why)
 	}
 	if e.Reason != "" {
 		lines = append(lines, "the model would be told: "+e.Reason)

@@ -54,6 +54,7 @@ type session struct {
 	whole       *limit.Budget // of the batch that this is an item of, else nil
 	policy      *policy.Policy
 	notify      func(string)
+	confirm     func(string)      // of what is no warning; nil is notify
 	kept        func() string     // tells once what commands are not given
 	secrets     *redact.Redactor  // what is kept out of all that is stored, told and sent
 	demand      *repl.Demand      // nil if any answer will do

@@ -83,6 +83,7 @@ func (s *session) interact(ctx context.Context) error {
 	console.Interrupts = interrupts
 	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
 	s.notify = s.discreetly(func(text string) { out.Line(output.Warning, "%s", text) })
+	s.confirm = s.discreetly(func(text string) { out.Line(output.Info, "%s", text) })
 	if line := screen.Mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
 	}

@@ -62,7 +62,13 @@ func (s *session) shelf() policy.Shelf {
 	}
 	here := s.paths.Folder("")
 	return policy.Shelf{User: s.paths.User("policies", "auto-saved.toml"), Project: s.paths.User("policies", "projects", settings.Hash(here)+".toml"),
-		About: "You said always to this in " + here + ".", Told: func(text string) { s.notify(text) }}
+		About: "You said always to this in " + here + ".", Told: func(text string) { s.notify(text) }, Kept: func(text string) {
+			if s.confirm != nil {
+				s.confirm(text)
+			} else {
+				s.notify(text)
+			}
+		}}
 }
 
 // listKeys are the settings that stand for rules.

@@ -26,7 +26,8 @@ type Shelf struct {
 	Project string            // the file of what holds in this project
 	User    string            // the file of what holds everywhere
 	About   string            // what a comment above each rule says
-	Told    func(text string) // is told what was written, and where
+	Told    func(text string) // is told what could not be written
+	Kept    func(text string) // is told what was written, and where
 }
 
 // keeps returns the file for a scope.
@@ -193,10 +194,10 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	}
 	if file != "" && g.Rule != "" {
 		if err := Append(file, p.Shelf.About, g.Rule); err != nil {
-			p.tell(fmt.Sprintf("the rule is not kept, and holds for this session: %v", err))
+			tell(p.Shelf.Told, fmt.Sprintf("the rule is not kept, and holds for this session: %v", err))
 		} else {
 			where = file
-			p.tell("kept in " + file + "; gemline policy revoke takes it back:\n" + strings.TrimSuffix(g.Rule, "\n"))
+			tell(p.Shelf.Kept, "kept in "+file+"; gemline policy revoke takes it back:\n"+strings.TrimSuffix(g.Rule, "\n"))
 		}
 	}
 	var rules []Rule
@@ -215,9 +216,9 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	return nil
 }
 
-func (p *Policy) tell(text string) {
-	if p.Shelf.Told != nil {
-		p.Shelf.Told(text)
+func tell(told func(string), text string) {
+	if told != nil {
+		told(text)
 	}
 }
 

@@ -115,6 +115,7 @@ func TestKeep(t *testing.T) {
 	shelf := policy.Shelf{User: filepath.Join(dir, "user.toml"), Project: filepath.Join(dir, "projects", "p.toml"), About: "said"}
 	var told []string
 	shelf.Told = func(s string) { told = append(told, s) }
+	shelf.Kept = shelf.Told
 	const before = "# My own.\n[[rule]]\ntoolName = \"glob\" # why not\ndecision = \"ask_user\"\npriority = 1"
 	if err := os.WriteFile(shelf.User, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
