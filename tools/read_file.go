@@ -171,7 +171,7 @@ func unread(path string, err error) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
 	switch {
 	case errors.As(err, &outside):
-		return &engine.CallError{Type: "path_not_in_workspace", Message: err.Error(), Display: "Path not in workspace."}
+		return &engine.CallError{Type: "path_not_in_workspace", Message: err.Error(), Display: outside.Brief()}
 	case errors.As(err, &size):
 		return &engine.CallError{Type: "file_too_large",
 			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB). Search it with grep_search, or run a command that prints a part of it.",

@@ -136,6 +136,10 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
 			}, "Could not resolve"},
+		{"network, by one that is silent", "curl -s x:; test -e ok || { touch ok; exit 6; }", engine.Answer{Allow: true}, "the network",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
+			}, ""},
 		{"refused", offline, engine.Answer{Note: "use the cache"}, "the network", nil,
 			"It failed, it seems, for want of the network, which it was not given. The user said: use the cache"},
 		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,

@@ -134,7 +134,7 @@ func (r *revision) unreadable(err error) error {
 	outside, size := (*workspace.OutsideError)(nil), (*workspace.SizeError)(nil)
 	switch {
 	case errors.As(err, &outside):
-		return &engine.CallError{Type: "path_not_in_workspace", Message: outside.Error(), Display: "Path not in workspace."}
+		return &engine.CallError{Type: "path_not_in_workspace", Message: outside.Error(), Display: outside.Brief()}
 	case errors.As(err, &size):
 		return &engine.CallError{Type: "file_too_large",
 			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, r.path, float64(size.Size)/(1<<20))}

@@ -166,9 +166,12 @@ func (t *Tally) finished(ev engine.Finished) {
 		}
 	}
 	t.span.Calls++
+	var ce *engine.CallError
 	switch {
 	case errors.Is(ev.Err, engine.ErrRefused):
 		t.span.Refused++
+	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
+		t.span.Denied++
 	case engine.Outcome(ev.Err) == engine.Cancelled:
 		t.span.Cancelled++
 	case ev.Err != nil:

@@ -16,7 +16,7 @@ type Span struct {
 	Files  int // that were changed
 	Tokens int
 
-	Failed, Refused, Cancelled int // of Calls
+	Failed, Denied, Refused, Cancelled int // of Calls
 }
 
 // Span returns what was done since [Tally.Start], as of now.
@@ -38,7 +38,7 @@ func (s Span) String() string {
 		for _, o := range []struct {
 			n    int
 			what string
-		}{{s.Failed, "failed"}, {s.Refused, "refused"}, {s.Cancelled, "cancelled"}} {
+		}{{s.Failed, "failed"}, {s.Denied, "denied"}, {s.Refused, "refused"}, {s.Cancelled, "cancelled"}} {
 			if o.n > 0 {
 				odd = append(odd, fmt.Sprintf("%d %s", o.n, o.what))
 			}

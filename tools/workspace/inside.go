@@ -34,6 +34,16 @@ func (e *OutsideError) Error() string {
 	return s
 }
 
+// Brief says for the user what was attempted.
+func (e *OutsideError) Brief() string {
+	for _, root := range e.Roots {
+		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {
+			return "It is kept from the tools, as .git, .env and node_modules are."
+		}
+	}
+	return "Path not in workspace."
+}
+
 // Resolve returns the absolute path that name stands for. A relative name is
 // taken from the working directory. NUL bytes are dropped, and so is a leading
 // @ unless there is such a file. The file need not exist. The error is an
