@@ -132,14 +132,15 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		return err
 	}
 	p = p.As(headless)
-	q := engine.Proposal{Args: args}
+	var q engine.Proposal
 	var names []string
 	for _, t := range set.Tools() {
 		names = append(names, t.Name())
 		if t.Name() == name {
-			q.Tool = t
+			q = unspecified(t)
 		}
 	}
+	q.Args = args
 	if q.Tool.Prepare == nil {
 		return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), meant(name, names), strings.Join(names, ", "))}
 	}

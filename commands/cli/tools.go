@@ -37,7 +37,7 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 	}
 	var list []tool
 	for _, t := range set.Tools() {
-		verdict, reason := p.Judge(engine.Proposal{Tool: t})
+		verdict, reason := p.Judge(unspecified(t))
 		if verdict == engine.Ask && p.Unattended {
 			reason.Text = "Without a terminal nobody is asked, and the call is denied."
 		}
@@ -46,6 +46,12 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[verdict]})
 	}
 	return list, p.Mode(), nil
+}
+
+// unspecified is a call of t of which nothing is known. Of a command that would
+// be that it may be any; here it is none.
+func unspecified(t engine.Tool) engine.Proposal {
+	return engine.Proposal{Tool: t, Intent: engine.Intent{Class: engine.Plain}}
 }
 
 type toolsList struct{}
