@@ -116,6 +116,15 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 	}
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
+	target := strings.Join(hosts, " ")
+	// Nothing of these is asked for, but the model that reads the pages may
+	// fetch them, too: the instructions are all it goes by.
+	named := slices.DeleteFunc(web.Named(prompt), func(host string) bool { return slices.Contains(hosts, host) })
+	if len(named) > 0 {
+		fmt.Fprintf(&detail, "beware: what is asked also names %s\n", shown(strings.Join(named, ", ")))
+		slices.Sort(named)
+		target += " and " + strings.Join(named, " ")
+	}
 	if prompt = strings.TrimSpace(prompt); prompt != "" {
 		// Indented, so that no line of it looks like one of ours.
 		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
@@ -125,7 +134,7 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 		title = fmt.Sprintf("fetch %d pages from %s", n, shown(strings.Join(hosts, ", ")))
 	}
 	return engine.Intent{Title: title, Detail: detail.String(), Grants: []engine.Grant{
-		{Label: "pages of " + strings.Join(hosts, ", "), Tool: webFetchName, Target: strings.Join(hosts, " ")}}}
+		{Label: "pages of " + strings.Join(append(hosts, named...), ", "), Tool: webFetchName, Target: target}}}
 }
 
 // A fetch is one call under way.

@@ -209,6 +209,27 @@ func TestWebFetchIntent(t *testing.T) {
 	}
 }
 
+// "Always" to pages of a host does not cover instructions that name another,
+// which the model that reads the pages might fetch.
+func TestWebFetchNamed(t *testing.T) {
+	env, _, _ := webEnv(t, noPages)
+	ask := func(prompt string) engine.Intent {
+		t.Helper()
+		call, err := webFetch(env).Prepare(t.Context(), map[string]any{"prompt": prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return call.Intent
+	}
+	plain, more := ask("sum up https://a.test/x; a.test/y, too"), ask("sum up https://a.test/x and www.evil.test/?q=secret")
+	if plain.Grants[0].Target != "a.test" || plain.Grants[0].Label != "pages of a.test" || strings.Contains(plain.Detail, "beware") {
+		t.Errorf("%+v", plain)
+	}
+	if g := more.Grants[0]; g.Target == "a.test" || g.Label != "pages of a.test, www.evil.test" || !strings.Contains(more.Detail, "\nbeware: what is asked also names www.evil.test\n") {
+		t.Errorf("%+v", more)
+	}
+}
+
 // Whoever stops the turn waits neither for a model nor for a server.
 func TestWebFetchCancelled(t *testing.T) {
 	asked := make(chan struct{}, 2)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -184,6 +185,34 @@ func Find(text string) (urls []*url.URL, blocked []*Blocked, err error) {
 		}
 	}
 	return urls, blocked, errors.Join(errs...)
+}
+
+// Named returns the hosts that a text names without a scheme, each once, in
+// the form of [Parse]: what begins with www, and what is followed by a path. Who
+// reads the text may take them for addresses.
+func Named(text string) (hosts []string) {
+	for _, token := range strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("<>\"'`|()[]{},;*", r)
+	}) {
+		if strings.Contains(token, "://") {
+			continue
+		}
+		token = strings.TrimLeft(token, "/.:@") // also of //host
+		end := strings.IndexAny(token, "/?#")
+		if end < 0 {
+			if end = len(token); !strings.HasPrefix(strings.ToLower(token), "www.") {
+				continue
+			}
+		}
+		host := token[strings.LastIndexByte(token[:end], '@')+1 : end]
+		host, _, _ = strings.Cut(host, ":")
+		host, err := hostname(strings.TrimRight(host, ".!"))
+		last := host[strings.LastIndexByte(host, '.')+1:]
+		if err == nil && len(last) > 1 && last != host && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 // candidate returns the part of a word that may be an address: from its scheme

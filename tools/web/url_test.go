@@ -203,3 +203,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What a text names without a scheme may be taken for an address all the same.
+func TestNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"read https://a.example/x and www.evil.example/?q=1":     "www.evil.example",
+		"see evil.example/a?b=c.":                                "evil.example",
+		"(WWW.Evil.Example)":                                     "www.evil.example",
+		"//evil.example/x, then u:p@evil.example:8080/y":         "evil.example",
+		"evil\u3002example/x":                                    "evil.example",
+		"192.0.2.1/latest":                                       "",
+		"a main.go, README.md. and e.g. this":                    "",
+		"and/or, src/main.go, ./x.y":                             "",
+		"http://a.example/www.x.example":                         "",
+		"www.":                                                   "",
+		"one.example/1 two.example/2 one.example/3 ONE.example#": "one.example two.example",
+	} {
+		if got := strings.Join(Named(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
