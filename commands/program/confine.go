@@ -157,6 +157,7 @@ func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbo
 	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Image: c.Image}
 	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
 		choice.Seatbelt = append(choice.Seatbelt, s.paths.Workspace())
+		choice.Project = s.paths.Folder("")
 	}
 	if s.paths.Home != "" {
 		choice.Seatbelt = append(choice.Seatbelt, s.paths.User())

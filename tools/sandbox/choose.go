@@ -37,6 +37,7 @@ type Choice struct {
 	Exists func(path string) bool // of an absolute path
 
 	Image    string   // for a container
+	Project  string   // the project's directory, of which an image may be built; "" if it is not trusted
 	Seatbelt []string // the directories of the user's own Seatbelt profiles
 	Extras   Extras
 }
@@ -47,6 +48,7 @@ type Extras struct {
 	Env     []string // NAME=value, for commands in a container
 	Mounts  []Mount
 	Ports   []string
+	Build   bool   // the image is built of the project's [Dockerfile]
 	User    string // UID:GID that commands in a container run as, "" for the image's
 	Profile string // of Seatbelt; "" is permissive, and the network as the Profile says
 }

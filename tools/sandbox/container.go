@@ -25,9 +25,11 @@ type Container struct {
 	Path    string // of the program
 	Runtime string // "" for the engine's own
 	Image   string
+	Of      string // the directory of the project that the image is built of, "" if it is not
 	Extras  Extras
 
 	placeholders
+	built built
 	mu    sync.Mutex
 	names []string // of the containers that were started
 }
@@ -53,6 +55,9 @@ func (c Choice) container(word, path string) (Sandbox, error) {
 	if word == ByRunsc {
 		k.Engine, k.Runtime = ByDocker, ByRunsc
 	}
+	if c.Extras.Build {
+		return k, c.build(k)
+	}
 	if k.Image == "" {
 		return nil, c.fault("%s runs commands in an image, and none is named", "tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
 	}
@@ -65,8 +70,12 @@ func (c Choice) container(word, path string) (Sandbox, error) {
 // State implements [Sandbox]. It runs nothing: whether the engine answers is
 // seen with the first command.
 func (k *Container) State() State {
+	image := k.Image
+	if k.Of != "" {
+		image += ", which is built of " + filepath.Join(k.Of, Dockerfile) + " for the first command"
+	}
 	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true,
-		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + k.Image}}}
+		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + image}}}
 	if k.Runtime != "" {
 		s.Name = k.Runtime
 	}
@@ -81,6 +90,9 @@ func (k *Container) State() State {
 func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 	if len(cmd.ExtraFiles) > 0 {
 		return nil, &Error{Message: "the command is too long for a container", Hint: "put it into a file"}
+	}
+	if err := k.build(); err != nil {
+		return nil, err
 	}
 	m, err := k.survey(p)
 	if err != nil {
@@ -203,18 +215,18 @@ func within(path, dir string) bool {
 
 // ReadExtras reads what the environment says about containers and profiles:
 // SANDBOX_FLAGS, SANDBOX_ENV, SANDBOX_MOUNTS, SANDBOX_PORTS,
-// SANDBOX_SET_UID_GID, SEATBELT_PROFILE. What is hidden can't be mounted; user
+// SANDBOX_SET_UID_GID, BUILD_SANDBOX, SEATBELT_PROFILE. What is hidden can't be mounted; user
 // is the UID:GID of the user, "" where there is none. The error is an [*Error].
 func ReadExtras(getenv func(string) string, hidden []string, user string, exists func(string) bool) (Extras, error) {
 	var o Extras
 	bad := func(name, format string, args ...any) (Extras, error) {
 		return Extras{}, &Error{Message: name + ": " + fmt.Sprintf(format, args...)}
 	}
-	for _, name := range []string{"GEMINI_SANDBOX_PROXY_COMMAND", "BUILD_SANDBOX"} {
-		if v := getenv(name); v != "" && v != "0" && v != "false" {
-			return bad(name, "it is not supported; unset it")
-		}
+	on := func(name string) bool { v := getenv(name); return v != "" && v != "0" && v != "false" }
+	if on("GEMINI_SANDBOX_PROXY_COMMAND") {
+		return bad("GEMINI_SANDBOX_PROXY_COMMAND", "it is not supported; unset it")
 	}
+	o.Build = on("BUILD_SANDBOX")
 	var err error
 	if o.Flags, err = words(getenv("SANDBOX_FLAGS")); err != nil {
 		return bad("SANDBOX_FLAGS", "%v", err)

@@ -252,7 +252,7 @@ func TestExtras(t *testing.T) {
 		{"SANDBOX_SET_UID_GID", "0", ""},
 		{"SANDBOX_SET_UID_GID", "maybe", "error: SANDBOX_SET_UID_GID: "},
 		{"GEMINI_SANDBOX_PROXY_COMMAND", "proxy", "error: GEMINI_SANDBOX_PROXY_COMMAND: it is not supported; unset it"},
-		{"BUILD_SANDBOX", "1", "error: BUILD_SANDBOX: it is not supported; unset it"},
+		{"BUILD_SANDBOX", "1", "user 1:2, build"},
 		{"BUILD_SANDBOX", "0", "user 1:2"},
 	} {
 		getenv := func(name string) string {
@@ -269,6 +269,9 @@ func TestExtras(t *testing.T) {
 		}
 		if got == "" && o.User != "" {
 			got = "user " + o.User
+		}
+		if o.Build {
+			got += ", build"
 		}
 		if err != nil {
 			got = "error: " + err.Error()
