@@ -41,6 +41,7 @@ type session struct {
 	flags       *settings.Flags
 	settings    *settings.Settings
 	own         *settings.Settings // what they are without the project's
+	resumed     []string           // directories that the session which is gone on with worked in
 	warnings    []string           // about the settings, told once
 	unread      error              // why the settings are not what the files mean; a run has ended with it
 	trust       settings.Trust
@@ -158,10 +159,8 @@ func (s *session) open() ([]*genai.Content, error) {
 	}
 	s.journal = o.File
 	s.closers = append(s.closers, func() { s.journal.Close() })
+	s.resumed = o.Directories
 	s.settings.IncludeDirs = append(s.settings.IncludeDirs, o.Directories...)
-	if s.own != s.settings {
-		s.own.IncludeDirs = append(s.own.IncludeDirs, o.Directories...)
-	}
 	return o.History, nil
 }
 
@@ -195,7 +194,7 @@ func (s *session) settleIn() (err error) {
 // work in, and the user's secrets are there: whoever trusts a directory that
 // others are in as well has not seen what each of them says.
 func (s *session) imposed(dir string) error {
-	if slices.Contains(s.own.IncludeDirs, dir) {
+	if slices.Contains(s.own.IncludeDirs, dir) || slices.Contains(s.resumed, dir) {
 		return nil
 	}
 	path := s.paths.Folder(dir)
