@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -307,6 +309,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("{\"model\": {\"name\": \"${A:-b}\"}, \"x\": [1, /* c */ 2,],}"))
 	f.Add([]byte("\ufeff{\"a\":{\"b\":\"\\ud800\"}}"))
 	f.Add([]byte("{\"general\":{\"maxAttempts\":1e999}}"))
+	f.Add([]byte("{\"a\":{\"b\":0,\"b\":[-1.50e2,\"\\u00e9\\/\"]},\"a\":{}}"))
 	for _, loose := range []string{`"general":{"defaultApprovalMode":"auto_edit","notificationCommand":"x"}`, `"security":{"disableYoloMode":false,"disableAlwaysAllow":false,"toolSandboxing":false}`,
 		`"security":{"environmentVariableRedaction":{"enabled":false,"allowed":["X"],"blocked":[]},"folderTrust":{"enabled":false}}`, `"tools":{"allowed":["x"],"exclude":[],"shell":{"pager":"x"}}`,
 		`"tools":{"sandboxAllowedPaths":["/"],"sandboxNetworkAccess":true,"sandbox":{"enabled":false,"allowedPaths":["/"],"networkAccess":true,"command":"x"}}`,
@@ -323,7 +326,12 @@ func FuzzSettings(f *testing.F) {
 			}
 			return
 		}
-		_ = tree
+		var plain map[string]any
+		d := json.NewDecoder(bytes.NewReader(b))
+		d.UseNumber()
+		if json.Valid(b) && d.Decode(&plain) == nil && plain != nil && !cmp.Equal(tree, plain) {
+			t.Errorf("%q is read as %v", b, cmp.Diff(plain, tree))
+		}
 		s := Default()
 		l := layer(string(b), env("A", "1"))
 		s.take(Merge([]Layer{l}))
