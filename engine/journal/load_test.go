@@ -197,6 +197,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(`{"$set":{"messages":[{"id":"q","type":"user","content":"hi"}]}}`+"\n"+`{"$rewindTo":"q"}`), false)
 	f.Add([]byte(head+"\n"+`{"id":"g","type":"gemini","content":[{"functionResponse":{"name":"ls"}},{"text":"a","thought":true},{"functionCall":{"name":"ls"}},{"text":"b"}]}`), false)
 	f.Add([]byte(head+"\n"+`{"id":"u","type":"user","content":"q"}`+"\n"+`{"id":"g","type":"gemini","content":"","parts":[{"functionResponse":{"name":"ls"}},{"text":"a","thought":true},{"functionCall":{"name":"ls"}},{"text":"b"}]}`), false)
+	f.Add([]byte(`{"": `), true)
+	f.Add([]byte(`{"sessionId":0,"projectHash":0,"startTime":0,"":[]}`), true)
 	f.Add([]byte(oldForm), true)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		r := fold(b, whole)

@@ -48,6 +48,7 @@ var lines = []struct {
 	{`{"type":"user","content":"hi"} {}`, nil, "it is no JSON"},
 	{`["user"]`, nil, "it is no object, but an array"},
 	{`7`, nil, "it is no object, but this number"},
+	{`""`, nil, "it is no object, but a string"},
 	{`null`, nil, "it has no type"},
 	{`{}`, nil, "it has no type"},
 	{`{"type":7}`, nil, "type must not be this number"},

@@ -185,6 +185,7 @@ func TestCanonical(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add("git status && rm -rf x")
+	f.Add("\\")
 	f.Add("bash -c 'eval \"$(cat <<E\nx\nE\n)\"'")
 	f.Fuzz(func(t *testing.T, text string) {
 		s := Read(text)
