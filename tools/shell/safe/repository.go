@@ -101,6 +101,9 @@ func configuration(dir string) string {
 // that run nothing and hold no secret. What git would read in another way than
 // by single lines is none of them.
 func settled(text string) string {
+	if strings.ContainsRune(text, 0) { // where git ends a name: x.uploadpack\x00.url is x.uploadpack
+		return "the repository's configuration is no text"
+	}
 	section := ""
 	for line := range strings.Lines(text) {
 		line = strings.Trim(line, " \t\r\n")
@@ -118,7 +121,7 @@ func settled(text string) string {
 		key, value, _ := strings.Cut(line, "=")
 		key = strings.ToLower(strings.TrimSpace(key))
 		value = strings.TrimSpace(value)
-		if !slices.Contains(strings.Fields(settings[section]), key) || strings.ContainsAny(value, "\\\"#;\x00") || strings.HasSuffix(line, `\`) {
+		if !slices.Contains(strings.Fields(settings[section]), key) || strings.ContainsAny(value, "\\\"#;") || strings.HasSuffix(line, `\`) {
 			return fmt.Sprintf("the repository's configuration sets %s", brief(section+"."+key))
 		}
 		if _, rest, ok := strings.Cut(value, "://"); ok {

@@ -254,6 +254,7 @@ func TestRepository(t *testing.T) {
 		{ordinary + "[remote \"o\"]\n\turl = https://u:p@example.com/\n", "password"},
 		{ordinary + "[remote \"o\"]\n\turl = https://token@example.com/\n", "password"},
 		{"[core \"a\\\"b\"]\n", "configuration says"},
+		{ordinary + "[remote \"origin.uploadpack\x00\"]\n\turl = touch x\n", "no text"},
 		{"stray\n", "sets"},
 	} {
 		if err := os.WriteFile(filepath.Join(git, "config"), []byte(test.config), 0o600); err != nil {
