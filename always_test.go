@@ -66,3 +66,31 @@ func TestAlwaysKept(t *testing.T) {
 		t.Errorf("left: %s", b)
 	}
 }
+
+// Where other rules than the user's own hold, nothing can be kept, and that is
+// what is said.
+func TestAlwaysNotKept(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("I look.", et.Call("1", "run_shell_command", "command", "cp -v notes.txt one")), et.Says("Done."))
+	c := terminal(t, server)
+	rules := filepath.Join(t.TempDir(), "rules.toml")
+	if err := os.WriteFile(rules, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Args = append(c.Args, "--policy", rules)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("count")
+	s.Expect(asking)
+	s.Line("a project")
+	s.Expect("info: this can't be kept; without a word behind it, always holds until the session ends\r\n")
+	s.Expect(asking)
+	s.Line("a")
+	s.Expect("Done.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	if _, err := os.Stat(filepath.Join(homeOf(c), ".gemini", "policies")); err == nil {
+		t.Error("something is kept")
+	}
+}

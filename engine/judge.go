@@ -61,9 +61,9 @@ type Grant struct {
 
 	// Rule is what it is kept as beyond the session, as it would be written;
 	// empty if it can't be kept. One that is Near says nothing outside of the
-	// project.
-	Rule string
-	Near bool
+	// project, and one that is Brief is kept nowhere in this run.
+	Rule        string
+	Near, Brief bool
 }
 
 // Scope is how long an answer holds. The zero Scope is the shortest.

@@ -250,7 +250,7 @@ var scopes = map[string]engine.Scope{"session": engine.Session, "project": engin
 // scopesOf returns how long an "always" to g may hold.
 func scopesOf(g engine.Grant) []engine.Scope {
 	switch {
-	case g.Rule == "":
+	case g.Rule == "" || g.Brief:
 		return []engine.Scope{engine.Session}
 	case g.Near:
 		return []engine.Scope{engine.Session, engine.InProject}
@@ -260,7 +260,7 @@ func scopesOf(g engine.Grant) []engine.Scope {
 
 // unkept says why g can't hold for as long as was said.
 func unkept(g engine.Grant) string {
-	if g.Rule == "" {
+	if g.Rule == "" || g.Brief {
 		return "this can't be kept; without a word behind it, always holds until the session ends"
 	}
 	return "this says nothing outside of the project; a project keeps it"
@@ -355,7 +355,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 
 // keeping says how the i-th grant can be kept, and as which rule.
 func (a *Asker) keeping(i int, g engine.Grant) {
-	if g.Rule == "" {
+	if g.Rule == "" || g.Brief {
 		return
 	}
 	key := "a"

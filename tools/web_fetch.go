@@ -79,7 +79,8 @@ func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error
 	switch {
 	case err != nil:
 		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
-			Message: "Error(s) in prompt URLs:\n- " + strings.ReplaceAll(err.Error(), "\n", "\n- ")}
+			Message: "Error(s) in prompt URLs:\n- " + strings.ReplaceAll(err.Error(), "\n", "\n- "),
+			Display: "nothing was fetched: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 	case len(urls)+len(blocked) == 0:
 		return nil, nil, &engine.CallError{Type: noURL, Message: "The 'prompt' must contain at least one valid URL (starting with http:// or https://)."}
 	case len(urls) > mostPages:

@@ -168,6 +168,9 @@ func TestWebFetchRefusals(t *testing.T) {
 		if e := (*engine.CallError)(nil); !errors.As(err, &e) || e.Type != test.class || !strings.Contains(e.Message, test.message) {
 			t.Errorf("%q: %#v", test.prompt, err)
 		}
+		if shown := engine.DisplayError(err); strings.HasSuffix(strings.SplitN(shown, "\n", 2)[0], ":") {
+			t.Errorf("%q: the first line says nothing: %s", test.prompt, shown)
+		}
 	}
 	if n := len(script.Requests()); n > 0 {
 		t.Errorf("%d requests were made", n)

@@ -147,7 +147,11 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	p.Network = p.Network || c.Network
 	p.Alone = true
 	for _, dir := range c.Write {
-		p.Write = append(p.Write, in.Place(dir))
+		place := in.Place(dir)
+		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
+			return &settings.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
+		}
+		p.Write = append(p.Write, place)
 	}
 	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = w.In, w.Out, w.Err, in.Environ

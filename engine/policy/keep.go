@@ -44,12 +44,13 @@ func (s Shelf) keeps(scope engine.Scope) string {
 // Propose returns a such that it also offers rules that cover more calls than
 // the one at hand, and that can be kept. It offers nothing if never is true.
 func (p *Policy) Propose(a engine.Approver, never bool) engine.Approver {
-	return proposer{a, never}
+	return proposer{a, p, never}
 }
 
 type proposer struct {
 	engine.Approver
-	never bool
+	policy *Policy
+	never  bool
 }
 
 // Approve implements [engine.Approver].
@@ -58,6 +59,9 @@ func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer
 		q.Intent.Grants = nil
 	} else if len(q.Intent.Grants) > 0 {
 		q.Intent.Grants = proposals(q)
+		for i := range q.Intent.Grants {
+			q.Intent.Grants[i].Brief = a.policy.Shelf.Project == "" && a.policy.Shelf.User == ""
+		}
 	}
 	return a.Approver.Approve(ctx, q)
 }
