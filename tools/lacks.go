@@ -82,7 +82,7 @@ var (
 // refusedWrite is what programs say who may not write, and aPath what they name
 // then: something in quotation marks, or with a slash in it.
 var (
-	refusedWrite = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b`)
+	refusedWrite = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b|device or resource busy|\bEBUSY\b`)
 	aPath        = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
 )
 
