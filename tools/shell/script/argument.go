@@ -35,7 +35,7 @@ var dangers = map[string][]string{
 	"git clone": {"!-u", "!-c"}, "git grep": {"!-O"}, "git cat-file": {"!--filters"}, "git fast-import": {"!--allow-unsafe-features"},
 	"git merge": {"-mFXS", "?-s", "?--strategy"}, "git pull": {"-XSjor", "?-s", "?--strategy"}, "git rebase": {"-XCSr", "!-x", "?-s", "?--strategy"}, "git cherry-pick": {"?--strategy"}, "git revert": {"?--strategy"},
 	"git archive": {">-o", "!--remote"}, "git format-patch": {">-o", ">--output-directory"}, "git bugreport": {">-o", ">--output-directory", ">-s", ">--suffix"}, "git diagnose": {">-o", ">--output-directory", ">-s", ">--suffix"},
-	"git index-pack": {">-o"}, "git mailsplit": {">-o"}, "git checkout-index": {">--prefix"}, "git apply": {"*--unsafe-paths", ">--build-fake-ancestor"}, "git config": {"*-e", "*--edit"},
+	"git index-pack": {">-o"}, "git mailsplit": {">-o"}, "git checkout-index": {">--prefix"}, "git apply": {"*--unsafe-paths", ">--build-fake-ancestor"}, "git config": {"*-e", "*--edit"}, "git interpret-trailers": {"*--in-place"},
 }
 
 // refused looks for the dangers of a list among a program's options. Options may
@@ -61,7 +61,7 @@ func (v *visitor) refused(name string, list []string, args []word) {
 		}
 		for _, d := range list {
 			kind, option := d[0], d[1:]
-			if kind == '-' || !has(a.text, option, valued) || ended && option[0] == '-' {
+			if !has(a.text, option, valued) || ended && option[0] == '-' {
 				continue
 			}
 			value, given := value(a, args[i+1:], option)
@@ -82,13 +82,14 @@ func (v *visitor) refused(name string, list []string, args []word) {
 
 // value returns the value of an option that stands in a, or in front of next.
 func value(a word, next []word, option string) (w word, given bool) {
-	at := strings.IndexByte(a.text, '=') + 1
+	_, text, joined := strings.Cut(a.text, "=")
 	if len(option) == 2 {
-		at = strings.IndexByte(a.text[1:], option[1]) + 2
+		text = a.text[strings.IndexByte(a.text, option[1])+1:]
+		joined = text != ""
 	}
 	switch {
-	case at > 0 && at < len(a.text), at > 0 && len(option) > 2:
-		return word{text: a.text[at:], known: a.known}, true
+	case joined:
+		return word{text: text, known: a.known}, true
 	case len(next) > 0:
 		return next[0], true
 	}
