@@ -150,7 +150,7 @@ func (g *gitLab) everything() (all []string) {
 		listed := g.output(name, "--git-completion-helper-all")
 		var options []string
 		for option := range strings.FieldsSeq(listed) {
-			if strings.HasPrefix(option, "--") && strings.HasSuffix(option, "=") {
+			if strings.HasPrefix(option, "--") && strings.HasSuffix(option, "=") && option != "--directory=" { // which is below the work tree
 				options = append(options, option+"pwn", strings.TrimSuffix(option, "=")+" pwn")
 			}
 		}
