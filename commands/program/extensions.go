@@ -4,19 +4,37 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 
+	"gemline/engine/policy"
 	"gemline/repl/output"
+	"gemline/settings"
 	"gemline/settings/extension"
 )
 
 // installed returns the extensions, and what is wrong with those that can't be
 // used.
-func (s *session) installed() ([]extension.Extension, []string) {
-	if !s.settings.Extensions {
+func (s *session) installed() ([]extension.Extension, []string) { return s.installedBy(s.settings) }
+
+// installedBy is installed by some of the settings.
+func (s *session) installedBy(by *settings.Settings) ([]extension.Extension, []string) {
+	if !by.Extensions {
 		return nil, nil
 	}
 	return extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
-		Only: s.flags.Extensions, Disabled: s.settings.DisabledExtensions})
+		Only: s.flags.Extensions, Disabled: by.DisabledExtensions})
+}
+
+// extensionRules returns where the rules of extensions are. They can only
+// narrow, so a project that switches an extension off keeps its rules.
+func (s *session) extensionRules() (list []policy.Source) {
+	all, _ := s.installedBy(s.own) // what is wrong with one is told where it is used
+	for _, x := range all {
+		if x.Active {
+			list = append(list, policy.Source{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension})
+		}
+	}
+	return list
 }
 
 // listExtensions prints which extensions there are.

@@ -153,7 +153,7 @@ func (s *session) ruleFiles() []policy.Source {
 	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
 		list = append(list, policy.Source{Path: s.paths.Workspace("policies"), Tier: policy.Project})
 	}
-	return list
+	return append(list, s.extensionRules()...)
 }
 
 // place returns the path that a word of the user's means.

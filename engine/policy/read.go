@@ -139,7 +139,7 @@ func forbidden(tier Tier, r Rule) string {
 	switch {
 	case !tier.narrows():
 	case r.Verdict == engine.Allow:
-		return fmt.Sprintf("the rules of a %s can ask and deny, and not allow", tier)
+		return "the rules of " + map[Tier]string{Extension: "an extension", Project: "a project"}[tier] + " can ask and deny, and not allow"
 	}
 	return ""
 }

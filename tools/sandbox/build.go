@@ -30,7 +30,7 @@ type built struct {
 // the user asks for it, and in no folder that is not trusted.
 func (c Choice) build(k *Container) error {
 	if c.Project == "" {
-		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Hint: "unset BUILD_SANDBOX, or trust the folder: gemline trust"}
+		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Hint: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
 	}
 	if file := filepath.Join(c.Project, Dockerfile); !c.Exists(file) {
 		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file), Hint: "unset BUILD_SANDBOX, or write that file"}
