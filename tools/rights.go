@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"gemline/engine"
 	"gemline/tools/sandbox"
@@ -190,7 +191,7 @@ func (env Env) confined(r engine.Rights) shell.Settings {
 		return s
 	}
 	p := env.profile(r)
-	s.Start = func(cmd *exec.Cmd) error { return sandbox.Start(env.Sandbox, cmd, p) }
+	s.Start = func(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) { return sandbox.Start(env.Sandbox, cmd, p) }
 	s.Keeps = sandbox.Keeps
 	return s
 }

@@ -157,9 +157,10 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = w.In, w.Out, w.Err, in.Environ
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	err = sandbox.Start(in.Sandbox, cmd, p)
+	release, err := in.Sandbox.Confine(cmd, p)
 	if err == nil {
-		err = cmd.Wait()
+		defer release()
+		err = cmd.Run()
 	}
 	code := 0
 	switch status := (*exec.ExitError)(nil); {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"gemline/commands/cli"
 	"gemline/repl"
@@ -268,13 +269,13 @@ func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 }
 
 // Start implements [sandbox.Starter].
-func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) error {
+func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
 	free, err := f.furnish(cmd)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the command can't be confined: %w", err)
+		return nil, fmt.Errorf("the command can't be confined: %w", err)
 	case free:
-		return cmd.Start()
+		return nil, cmd.Start()
 	}
 	return sandbox.Start(f.Sandbox, cmd, p)
 }

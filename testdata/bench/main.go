@@ -198,10 +198,14 @@ func (b *bench) start() {
 	}
 }
 
+// thought is how long a model takes to answer, at the least, in what is measured
+// as it is for people. Real ones take several times that.
+const thought = 100 * time.Millisecond
+
 // steps measures what one more tool call costs: the difference between long
 // and short runs.
 func (b *bench) steps() {
-	const n = 100
+	n := 100
 	step := func(call string, f func() sample) []float64 {
 		var xs []float64
 		for range min(b.runs, 5) {
@@ -209,7 +213,7 @@ func (b *bench) steps() {
 			short := f()
 			b.server.calls(call, n+1, 1)
 			long := f()
-			xs = append(xs, ms(long.wall-short.wall)/n)
+			xs = append(xs, ms(long.wall-short.wall)/float64(n))
 		}
 		sort.Float64s(xs)
 		return xs
@@ -221,13 +225,21 @@ func (b *bench) steps() {
 	row("one read_file step", "ms", step(read, us), "floor", floor)
 	fmt.Printf("%-46s %9d bytes\n", fmt.Sprintf("request at step %d", n), b.server.last.Load())
 	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
-	confined := step(shell, us)
-	b.env = []string{"GEMINI_SANDBOX=false"}
-	free := step(shell, us)
-	b.env = nil
-	row("one run_shell_command step, confined", "ms", confined, "bash -c true", bash)
-	row("one run_shell_command step, not confined", "ms", free, "bash -c true", bash)
-	row("what confining adds", "ms", []float64{confined[len(confined)/2] - free[len(free)/2]}, "", nil)
+	confine := func(how string) {
+		confined := step(shell, us)
+		b.env = []string{"GEMINI_SANDBOX=false"}
+		free := step(shell, us)
+		b.env = nil
+		row("one run_shell_command step, confined"+how, "ms", confined, "bash -c true", bash)
+		row("one run_shell_command step, not confined"+how, "ms", free, "bash -c true", bash)
+		fmt.Printf("%-46s %9.2f ms\n", "what confining adds"+how, median(confined)-median(free))
+	}
+	confine("")
+	n = 20
+	b.server.thinks.Store(int64(thought))
+	confine(", *")
+	b.server.thinks.Store(0)
+	fmt.Printf("* with a model that takes %v, which is in the times\n", thought)
 	var side []float64
 	for range min(b.runs, 5) {
 		b.server.calls(read, 1, 1)
@@ -307,10 +319,11 @@ func plant(dir string, files int) error {
 
 // A server answers like the Gemini API, at once.
 type server struct {
-	url   string
-	small string
-	reply atomic.Value // func(turn int, w io.Writer)
-	last  atomic.Int64 // size of the last request
+	url    string
+	small  string
+	reply  atomic.Value // func(turn int, w io.Writer)
+	last   atomic.Int64 // size of the last request
+	thinks atomic.Int64 // how long it takes before it answers, in nanoseconds
 }
 
 func serve(small string) (*server, error) {
@@ -326,6 +339,7 @@ func serve(small string) (*server, error) {
 func (s *server) handle(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.last.Store(int64(len(body)))
+	time.Sleep(time.Duration(s.thinks.Load()))
 	turn := bytes.Count(body, []byte(`"role":"model"`))
 	w.Header().Set("Content-Type", "text/event-stream")
 	s.reply.Load().(func(int, http.ResponseWriter))(turn, w)

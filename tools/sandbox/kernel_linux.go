@@ -45,7 +45,8 @@ type Kernel struct {
 	temp  *temp          // holds what commands see as the temporary directory; made when needed
 	sweep sync.WaitGroup // removes those of others
 
-	spares spares
+	spares  spares
+	reaping sync.RWMutex // is held for reading while the process of a command that is over is waited for
 }
 
 // New returns the confinement by this system's kernel.
@@ -56,6 +57,8 @@ func New(o Options) *Kernel { return &Kernel{options: o} }
 // Kernel share.
 func (k *Kernel) Close() error {
 	k.spares.close()
+	k.reaping.Lock() // to wait for it
+	defer k.reaping.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sweep.Wait()

@@ -87,7 +87,7 @@ func output(t *testing.T, k *Kernel, cmd *exec.Cmd, p Profile) (string, error) {
 	defer ours.Close()
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = k.Start(cmd, p)
+	ended, err := k.Start(cmd, p)
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,28 @@ func output(t *testing.T, k *Kernel, cmd *exec.Cmd, p Profile) (string, error) {
 	if err != nil {
 		t.Error(err)
 	}
-	return string(b), cmd.Wait()
+	return string(b), finish(t, k, cmd, ended)
+}
+
+// finish waits for the end of a command that was started, and of its process.
+func finish(t *testing.T, k *Kernel, cmd *exec.Cmd, ended <-chan syscall.WaitStatus) error {
+	t.Helper()
+	if ended == nil {
+		return cmd.Wait()
+	}
+	status, ok := <-ended
+	if !ok {
+		return cmd.Wait()
+	}
+	k.reaping.Lock()
+	defer k.reaping.Unlock()
+	if is := cmd.ProcessState.Sys().(syscall.WaitStatus); is != status {
+		t.Errorf("its end was said to be %#x, and is %#x", status, is)
+	}
+	if status != 0 {
+		return &exec.ExitError{ProcessState: cmd.ProcessState}
+	}
+	return nil
 }
 
 func TestWrites(t *testing.T) {

@@ -93,8 +93,17 @@ func TestEnds(t *testing.T) {
 	})
 }
 
+// A running is a command that was started.
+type running struct {
+	*exec.Cmd
+	finish func() error
+}
+
+// Wait waits for its end.
+func (r running) Wait() error { return r.finish() }
+
 // start starts a script in a group of its own and returns what it writes.
-func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
+func start(t *testing.T, k *Kernel, script string) (running, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", "--", script)
 	cmd.Dir = t.TempDir()
@@ -105,13 +114,13 @@ func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
 	}
 	t.Cleanup(func() { ours.Close() })
 	cmd.Stdout, cmd.Stderr = theirs, os.Stderr
-	err = k.Start(cmd, Profile{Root: cmd.Dir})
+	ended, err := k.Start(cmd, Profile{Root: cmd.Dir})
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	return cmd, bufio.NewReader(ours)
+	return running{cmd, func() error { return finish(t, k, cmd, ended) }}, bufio.NewReader(ours)
 }
 
 // TestDeaf sends the group of a command that ignores them all signals that end
@@ -156,12 +165,12 @@ func TestNobodyReads(t *testing.T) {
 		}
 		ours.Close()
 		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, detached
-		err = k.Start(cmd, Profile{Root: dir})
+		ended, err := k.Start(cmd, Profile{Root: dir})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 3 {
+		if err = finish(t, k, cmd, ended); cmd.ProcessState.ExitCode() != 3 {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "sub", ".git")); err == nil {
@@ -222,12 +231,12 @@ func TestAlone(t *testing.T) {
 		}
 		defer ours.Close()
 		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, os.Stderr, detached
-		err = k.Start(cmd, Profile{Root: dir, Alone: true})
+		ended, err := k.Start(cmd, Profile{Root: dir, Alone: true})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
+		if err = finish(t, k, cmd, ended); cmd.ProcessState.ExitCode() != 4 {
 			t.Error(err)
 		}
 		ours.SetReadDeadline(time.Now().Add(30 * time.Second)) // who is left holds it for longer
@@ -375,11 +384,12 @@ func TestTerminal(t *testing.T) {
 		cmd.Dir = t.TempDir()
 		cmd.Stdout, cmd.Stderr = theirs, theirs
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := k.Start(cmd, Profile{Root: cmd.Dir}); err != nil {
+		ended, err := k.Start(cmd, Profile{Root: cmd.Dir})
+		theirs.Close()
+		if err != nil {
 			t.Fatal(err)
 		}
-		theirs.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := finish(t, k, cmd, ended); err != nil {
 			t.Error(err)
 		}
 		b, _ := io.ReadAll(ours) // ends with an error, as terminals do

@@ -32,45 +32,75 @@ type spare struct {
 }
 
 // Start implements [Starter].
-func (k *Kernel) Start(cmd *exec.Cmd, p Profile) error {
+func (k *Kernel) Start(cmd *exec.Cmd, p Profile) (<-chan syscall.WaitStatus, error) {
 	spec, err := k.command(cmd, p)
 	if err != nil {
-		return fmt.Errorf("the command can't be confined: %w", err)
+		return nil, fmt.Errorf("the command can't be confined: %w", err)
 	}
 	if fits(cmd, spec) {
 		defer k.renew()
-		if k.hand(cmd, spec) {
-			return nil
+		if s := k.hand(cmd, spec); s != nil {
+			return k.follow(s, cmd), nil
 		}
 	}
 	release, err := k.start(cmd, stage.Outer, spec)
 	if err != nil {
-		return fmt.Errorf("the command can't be confined: %w", err)
+		return nil, fmt.Errorf("the command can't be confined: %w", err)
 	}
 	defer release()
-	return cmd.Start()
+	return nil, cmd.Start()
 }
 
 // fits reports whether cmd can be handed to a spare.
 func fits(cmd *exec.Cmd, spec *stage.Spec) bool {
 	_, out := cmd.Stdout.(*os.File)
 	_, errs := cmd.Stderr.(*os.File)
-	return out && errs && cmd.Stdin == nil && cmd.Cancel == nil && spec.Extra == 0 && !spec.Network && reflect.DeepEqual(cmd.SysProcAttr, detached)
+	return out && errs && cmd.Stdin == nil && cmd.Cancel == nil && reflect.DeepEqual(cmd.SysProcAttr, detached) &&
+		spec.Extra == 0 && !spec.Network && slices.Contains(spec.Layers, stage.Namespaces)
 }
 
-// hand hands cmd to a spare, and reports whether there was one for it.
-func (k *Kernel) hand(cmd *exec.Cmd, spec *stage.Spec) bool {
-	s := k.spares.take()
-	if s == nil {
-		return false
-	}
+// hand hands cmd to a spare, one that is made for it if none is ready. It
+// returns nil if that can't be: starting it otherwise tells why.
+func (k *Kernel) hand(cmd *exec.Cmd, spec *stage.Spec) *spare {
 	spec.Dir, spec.Args, spec.Env = cmd.Dir, cmd.Args, cmd.Environ()
-	if !s.order(spec, cmd.Stdout.(*os.File), cmd.Stderr.(*os.File)) {
+	for s := k.spares.take(); ; {
+		fresh := s == nil
+		if fresh {
+			if s, _ = k.spare(); s == nil {
+				return nil
+			}
+		}
+		if s.order(spec, cmd.Stdout.(*os.File), cmd.Stderr.(*os.File)) {
+			cmd.Process = s.cmd.Process
+			return s
+		}
 		s.end()
-		return false
+		if fresh {
+			return nil
+		}
+		s = nil
 	}
-	cmd.Process = s.cmd.Process
-	return true
+}
+
+// follow says how cmd ended, which s runs, and waits for its process then.
+func (k *Kernel) follow(s *spare, cmd *exec.Cmd) <-chan syscall.WaitStatus {
+	ended := make(chan syscall.WaitStatus, 1)
+	unix.Close(s.mounts)
+	unix.SetNonblock(s.orders, true) // the runtime waits for it, no thread
+	socket := os.NewFile(uintptr(s.orders), "orders")
+	go func() {
+		defer close(ended)
+		status, ok := stage.Ended(socket)
+		socket.Close()
+		if !ok {
+			return
+		}
+		k.reaping.RLock()
+		defer k.reaping.RUnlock()
+		ended <- status
+		cmd.Wait()
+	}()
+	return ended
 }
 
 // detached are the attributes of a spare, and of commands that can be handed to
@@ -84,11 +114,7 @@ func (s *spare) order(spec *stage.Spec, out, errs *os.File) bool {
 		return false
 	}
 	defer file.Close()
-	if s.outdated() || stage.Order(s.orders, file, out, errs) != nil {
-		return false
-	}
-	s.release()
-	return true
+	return !s.outdated() && stage.Order(s.orders, file, out, errs) == nil
 }
 
 // outdated reports whether something was mounted, or taken away, since s was
@@ -99,7 +125,7 @@ func (s *spare) outdated() bool {
 	return n > 0 || err != nil
 }
 
-// release lets go of what is needed until s is ordered.
+// release lets go of what s is known by.
 func (s *spare) release() {
 	unix.Close(s.orders)
 	unix.Close(s.mounts)

@@ -164,12 +164,13 @@ func TestNoSpare(t *testing.T) {
 			cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = root, w, w, &syscall.SysProcAttr{Setsid: true}
 			p := Profile{Root: root}
 			c.change(t, cmd, &p)
-			if err := k.Start(cmd, p); err != nil {
+			ended, err := k.Start(cmd, p)
+			w.Close()
+			if err != nil {
 				t.Fatal(err)
 			}
-			w.Close()
 			out, _ := io.ReadAll(r)
-			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 4 || string(out) != "ran\n" {
+			if err := finish(t, k, cmd, ended); cmd.ProcessState.ExitCode() != 4 || string(out) != "ran\n" {
 				t.Errorf("%v: %s", err, out)
 			}
 			if cmd.Process.Pid == s.cmd.Process.Pid {
@@ -303,10 +304,14 @@ func mounted() error {
 	}
 	cmd := exec.Command("cat", "disk/file")
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = root, os.Stdout, os.Stderr, detached
-	if err := k.Start(cmd, Profile{Root: root}); err != nil {
+	ended, err := k.Start(cmd, Profile{Root: root})
+	if err != nil {
 		return err
 	}
-	return cmd.Wait()
+	if status, ok := <-ended; !ok || status != 0 {
+		return fmt.Errorf("status %#x", status)
+	}
+	return nil
 }
 
 // TestOrder sends a spare what is no order: it says so, and runs nothing.

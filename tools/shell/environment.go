@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"gemline/engine/redact"
@@ -29,8 +30,11 @@ type Settings struct {
 	Columns, Rows int
 
 	// Start, if not nil, starts a command in place of its own Start: the
-	// same, with fewer rights. An error keeps the command from running.
-	Start func(*exec.Cmd) error
+	// same, with fewer rights. An error keeps the command from running. A
+	// channel, if one is returned, says how the command ended, when nothing
+	// of it is left; somebody else waits for its process then. It is closed
+	// if only the process tells.
+	Start func(*exec.Cmd) (ended <-chan syscall.WaitStatus, err error)
 
 	// Keeps, if not nil, reports whether a process is none of the command's
 	// but what confines it, and ends when nothing is left of it.

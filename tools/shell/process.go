@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -16,6 +17,10 @@ type process struct {
 	cmd    *exec.Cmd
 	group  *group
 	output *os.File // what the command writes to, our end
+
+	ended  <-chan syscall.WaitStatus // see [Settings].Start
+	alone  bool                      // nothing was left of it when it ended, as status says
+	status syscall.WaitStatus
 
 	terminal bool           // it writes to a terminal
 	keeps    func(int) bool // tells what only confines the command; may be nil
@@ -68,7 +73,7 @@ func spawn(c Command) (*process, error) {
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	detach(cmd)
 	name := linkName(theirs)
-	err = c.start(cmd)
+	ended, err := c.start(cmd)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -76,6 +81,7 @@ func spawn(c Command) (*process, error) {
 	}
 	return &process{
 		cmd:      cmd,
+		ended:    ended,
 		group:    &group{leader: cmd.Process.Pid, output: name},
 		keeps:    c.Settings.Keeps,
 		output:   ours,
@@ -86,9 +92,9 @@ func spawn(c Command) (*process, error) {
 }
 
 // start starts cmd, confined if that is wanted.
-func (c Command) start(cmd *exec.Cmd) error {
+func (c Command) start(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) {
 	if c.Settings.Start == nil {
-		return cmd.Start()
+		return nil, cmd.Start()
 	}
 	return c.Settings.Start(cmd)
 }
@@ -113,7 +119,12 @@ func (p *process) begin() {
 
 func (p *process) wait() {
 	defer close(p.exited)
-	p.cmd.Wait() // what it says is in ProcessState
+	if p.ended != nil {
+		p.status, p.alone = <-p.ended
+	}
+	if !p.alone {
+		p.cmd.Wait() // what it says is in ProcessState
+	}
 	p.group.reaped.Store(true)
 	p.over.Store(true)
 	if p.patience > 0 && p.output.SetReadDeadline(time.Now()) != nil {
@@ -182,12 +193,15 @@ func (p *process) silence() time.Duration {
 
 // result says how the command ended, once it has.
 func (p *process) result() (code, signal int, name string) {
-	state := p.cmd.ProcessState
-	if state == nil {
-		return 0, 0, ""
+	status := p.status
+	if state := p.cmd.ProcessState; !p.alone {
+		if state == nil {
+			return 0, 0, ""
+		}
+		status = state.Sys().(syscall.WaitStatus)
 	}
-	if signal, name = signalled(state); signal != 0 {
+	if signal, name = signalled(status); signal != 0 {
 		return 0, signal, name
 	}
-	return state.ExitCode(), 0, ""
+	return status.ExitStatus(), 0, ""
 }

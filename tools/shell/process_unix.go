@@ -59,9 +59,8 @@ func scriptFile(text string) (*os.File, error) {
 // detach gives cmd a session of its own, without a terminal.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-func signalled(state *os.ProcessState) (int, string) {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
+func signalled(status syscall.WaitStatus) (int, string) {
+	if !status.Signaled() {
 		return 0, ""
 	}
 	return int(status.Signal()), unix.SignalName(status.Signal())

@@ -23,7 +23,7 @@ func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-func signalled(*os.ProcessState) (int, string) { return 0, "" }
+func signalled(syscall.WaitStatus) (int, string) { return 0, "" }
 
 // A group is what a command started.
 type group struct {

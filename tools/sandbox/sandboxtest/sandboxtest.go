@@ -124,13 +124,46 @@ func (b *bench) start(s sandbox.Sandbox, cmd *exec.Cmd) (string, error) {
 	}
 	defer ours.Close()
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, &syscall.SysProcAttr{Setsid: true}
-	err = sandbox.Start(s, cmd, b.profile)
+	ended, err := sandbox.Start(s, cmd, b.profile)
 	theirs.Close()
 	if err != nil {
 		return "", err
 	}
 	out, err := io.ReadAll(ours)
-	return string(out), errors.Join(err, cmd.Wait())
+	if err != nil {
+		return "", err
+	}
+	if ended != nil {
+		if status, ok := <-ended; ok {
+			return string(out), failure(status)
+		}
+	}
+	return string(out), cmd.Wait()
+}
+
+// A statusError is the end of a command other than with 0.
+type statusError struct{ syscall.WaitStatus }
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %#x", int(e.WaitStatus)) }
+
+func failure(status syscall.WaitStatus) error {
+	if status == 0 {
+		return nil
+	}
+	return &statusError{status}
+}
+
+// statusOf returns how a command ended that err is about.
+func statusOf(err error) syscall.WaitStatus {
+	if e := (*statusError)(nil); errors.As(err, &e) {
+		return e.WaitStatus
+	}
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		if w, ok := e.Sys().(syscall.WaitStatus); ok {
+			return w
+		}
+	}
+	return 0
 }
 
 // arguments returns what gives a script arguments.
@@ -199,19 +232,12 @@ func ends(t *testing.T, s sandbox.Sandbox, f Features) {
 	}
 }
 
-func status(err error) int {
-	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-		return e.ExitCode()
-	}
-	return 0
-}
+func status(err error) int { return statusOf(err).ExitStatus() }
 
 // signal returns the signal that ended a command, 0 if none did.
 func signal(err error) syscall.Signal {
-	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-		if w, ok := e.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-			return w.Signal()
-		}
+	if status := statusOf(err); status.Signaled() {
+		return status.Signal()
 	}
 	return 0
 }

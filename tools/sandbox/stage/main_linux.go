@@ -40,7 +40,7 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
 		return Failed, true
 	}
-	o := &outerStage{spec: spec, fd: fd, stderr: stderr}
+	o := &outerStage{spec: spec, fd: fd, stderr: stderr, orders: noOrders}
 	switch args[1] {
 	case Outer:
 		syscall.Exit(o.run(args[3:]))
@@ -91,6 +91,7 @@ type outerStage struct {
 	spec   *Spec
 	fd     int // of the spec
 	stderr *os.File
+	orders int // the socket that the order came from, or noOrders
 
 	exited   bool // the command is over
 	code     int
@@ -124,6 +125,9 @@ func (o *outerStage) oversee(second *secondStage, watch *guard) int {
 	o.listen(second.status)
 	if o.left {
 		return o.end() // the second stage stays with them
+	}
+	if o.orders != noOrders && o.all {
+		o.report()
 	}
 	ws := wait(second.pid)
 	second.alive.Close()
@@ -335,16 +339,27 @@ func put(f *os.File, text string) {
 	})
 }
 
-// end ends this process as the command ended.
-func (o *outerStage) end() int {
+// status says what went wrong and returns how this process is to end: as the
+// command did, unless that has done what is undone.
+func (o *outerStage) status() syscall.WaitStatus {
 	for _, p := range o.problems {
 		o.say(p)
 	}
-	switch {
-	case len(o.problems) > 0 && o.code == 0 && o.signal == 0:
-		return Failed
-	case o.signal == 0:
-		return o.code
+	if len(o.problems) > 0 && o.code == 0 && o.signal == 0 {
+		o.code = Failed
+	}
+	o.problems = nil
+	if o.signal != 0 {
+		return syscall.WaitStatus(o.signal)
+	}
+	return syscall.WaitStatus(o.code << 8)
+}
+
+// end ends this process as the command ended.
+func (o *outerStage) end() int {
+	status := o.status()
+	if status.Exited() {
+		return status.ExitStatus()
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // it is not this program that has a fault
 	dieOf(o.signal)

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +61,6 @@ func ordered(socket int) (fd int, spec *Spec, err error) {
 		}
 		unix.Close(fd)
 	}
-	unix.Close(socket)
 	spec, err = read(fds[0])
 	return fds[0], spec, err
 }
@@ -85,9 +85,6 @@ func (o *outerStage) stay(socket int) int {
 	if o.fd, o.spec, err = ordered(socket); errors.Is(err, errUnordered) {
 		return Failed
 	}
-	if err == nil {
-		err = order(ours, o.fd, 1, 2)
-	}
 	if err == nil && o.spec.Alone {
 		err = inherit()
 	}
@@ -95,17 +92,45 @@ func (o *outerStage) stay(socket int) int {
 		o.say(fmt.Sprintf("take an order: %v", err))
 		return Failed
 	}
+	order(ours, o.fd, 1, 2) // if that is gone, it has said why
+	unix.Close(ours)
+	o.orders = socket
 	return o.oversee(second, nil)
 }
 
-// holds waits until the socket has something to say, and reports whether the
-// second stage has lived until then.
+// report tells whoever gave the order how the command ended. What is left to do
+// then is to take the namespaces down, which the command has no part in, and
+// which takes longer than some commands.
+func (o *outerStage) report() {
+	status := o.status()
+	for fd := 1; fd <= 2; fd++ { // nobody is to wait for the end of what is written
+		if null, err := unix.Open("/dev/null", unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+			unix.Dup3(null, fd, 0)
+			unix.Close(null)
+		}
+	}
+	unix.Sendmsg(o.orders, binary.NativeEndian.AppendUint32(nil, uint32(status)), nil, nil, unix.MSG_NOSIGNAL)
+}
+
+// Ended waits until the first stage at the other end of a socket says how its
+// command ended, with nothing left of it. It reports false if only the end of
+// that stage tells.
+func Ended(socket *os.File) (status syscall.WaitStatus, ok bool) {
+	var b [4]byte
+	if n, err := socket.Read(b[:]); n != len(b) || err != nil {
+		return 0, false
+	}
+	return syscall.WaitStatus(binary.NativeEndian.Uint32(b[:])), true
+}
+
+// holds waits until the socket has something to say, and reports false if the
+// second stage has ended before.
 func (s *secondStage) holds(socket int) bool {
 	both := []unix.PollFd{{Fd: int32(socket), Events: unix.POLLIN}, {Fd: int32(s.status.Fd()), Events: unix.POLLIN}}
 	for {
 		_, err := unix.Poll(both, -1)
 		if !errors.Is(err, unix.EINTR) {
-			return err == nil && both[1].Revents == 0
+			return err == nil && both[0].Revents != 0
 		}
 	}
 }
@@ -113,6 +138,7 @@ func (s *secondStage) holds(socket int) bool {
 // await waits for an order and becomes what would have been started for it.
 func (in *innerStage) await() error {
 	_, spec, err := ordered(in.orders)
+	unix.Close(in.orders)
 	if errors.Is(err, errUnordered) {
 		syscall.Exit(Failed)
 	}
