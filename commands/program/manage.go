@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -39,10 +40,21 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 
 // world returns what sub-commands may reach, wherever they are called.
 func (s *session) world(out io.Writer) *cli.World {
+	var turn sync.Mutex // the doctor looks at several things at once
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
-		Toolset: s.offered, Guarded: s.guarded, Confinement: s.confinement, API: func() (model.Options, error) {
+		Toolset: func() (engine.Tools, *policy.Policy, error) {
+			turn.Lock()
+			defer turn.Unlock()
+			return s.offered()
+		},
+		Confinement: func() (cli.Confinement, error) {
+			turn.Lock()
+			defer turn.Unlock()
+			return s.confinement()
+		},
+		Guarded: s.guarded, API: func() (model.Options, error) {
 			var setup model.Setup
 			err := s.pay(&setup)
 			return setup.API, err
