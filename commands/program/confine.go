@@ -155,7 +155,7 @@ func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbo
 	if c.File != "" {
 		by = "tools.sandbox in " + settings.EscapeLine(c.File)
 	}
-	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Image: c.Image}
+	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Environ: shell.Own(s.os.Environ()), Image: c.Image}
 	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
 		choice.Seatbelt = append(choice.Seatbelt, s.paths.Workspace())
 		choice.Project = s.paths.Folder("")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"gemline/engine/policy"
 	"gemline/repl/output"
@@ -14,25 +13,26 @@ import (
 
 // installed returns the extensions, and what is wrong with those that can't be
 // used.
-func (s *session) installed() ([]extension.Extension, []string) { return s.installedBy(s.settings) }
-
-// installedBy is installed by some of the settings.
-func (s *session) installedBy(by *settings.Settings) ([]extension.Extension, []string) {
-	if !by.Extensions {
+func (s *session) installed() ([]extension.Extension, []string) {
+	if !s.settings.Extensions {
 		return nil, nil
 	}
-	return extension.Installed(extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd,
-		Only: s.flags.Extensions, Disabled: by.DisabledExtensions})
+	return extension.Installed(s.extensions(s.settings))
+}
+
+// extensions says which extensions are wanted by some of the settings.
+func (s *session) extensions(by *settings.Settings) extension.Config {
+	return extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd, Only: s.flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
 // extensionRules returns where the rules of extensions are. They can only
 // narrow, so a project that switches an extension off keeps its rules.
 func (s *session) extensionRules() (list []policy.Source) {
-	all, _ := s.installedBy(s.own) // what is wrong with one is told where it is used
-	for _, x := range all {
-		if x.Active {
-			list = append(list, policy.Source{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension})
-		}
+	if !s.own.Extensions {
+		return nil
+	}
+	for _, dir := range extension.Policies(s.extensions(s.own)) {
+		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list
 }

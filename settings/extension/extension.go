@@ -65,6 +65,7 @@ const (
 	installName    = ".gemini-extension-install.json"
 	enablementName = "extension-enablement.json"
 	contextName    = "GEMINI.md"
+	policiesName   = "policies"
 
 	maxExtensions = 1000 // directories that are looked at
 )
@@ -104,6 +105,26 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 	}
 	slices.SortFunc(list, func(a, b Extension) int { return cmp.Compare(a.Name, b.Name) })
 	return list, warnings
+}
+
+// Policies returns where the rules of the extensions that are switched on are,
+// of which some may have none. Where no extension can have any, none is opened:
+// this is asked at every start.
+func Policies(cfg Config) (dirs []string) {
+	all, _ := directories(cfg.Dir) // what is wrong with one is told where it is used
+	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
+	if !slices.ContainsFunc(all, func(dir string) bool {
+		return there(filepath.Join(dir, policiesName)) || there(filepath.Join(dir, installName)) // which may say that it is elsewhere
+	}) {
+		return nil
+	}
+	list, _ := Installed(cfg)
+	for _, x := range list {
+		if x.Active {
+			dirs = append(dirs, filepath.Join(x.Dir, policiesName))
+		}
+	}
+	return dirs
 }
 
 // directories returns the directories in dir, in order.

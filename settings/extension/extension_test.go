@@ -164,6 +164,41 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
+// The rules of those that are switched on are found, wherever they lie; what
+// lies in none is not opened.
+func TestPolicies(t *testing.T) {
+	const manifest = `{"name":"NAME","version":"1"}`
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"none installed", nil, nil},
+		{"no rules", map[string]string{"ext/a/gemini-extension.json": manifest}, nil},
+		{"rules of one of two", map[string]string{"ext/a/gemini-extension.json": manifest, "ext/b/gemini-extension.json": manifest, "ext/b/policies/x.toml": ""},
+			[]string{"TOP/ext/a/policies", "TOP/ext/b/policies"}},
+		{"elsewhere", map[string]string{"ext/a/.gemini-extension-install.json": `{"source":"TOP/src","type":"link"}`, "src/gemini-extension.json": manifest, "src/policies/x.toml": ""},
+			[]string{"TOP/src/policies"}},
+		{"switched off", map[string]string{"ext/a/gemini-extension.json": manifest, "ext/a/policies/x.toml": "", "ext/extension-enablement.json": `{"a":{"overrides":["!/*"]}}`}, nil},
+		{"no extension at all", map[string]string{"ext/a/policies/x.toml": ""}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{}
+			for name, text := range c.files {
+				files[name] = strings.ReplaceAll(text, "NAME", filepath.Base(filepath.Dir(name)))
+			}
+			top := plant(t, files)
+			var got []string
+			for _, dir := range Policies(Config{Dir: filepath.Join(top, "ext"), Cwd: top}) {
+				got = append(got, filepath.ToSlash(strings.ReplaceAll(dir, top, "TOP")))
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		rules, at string // rules divided by spaces

@@ -50,6 +50,7 @@ func (k *Container) build() error {
 		ctx, stop := context.WithTimeout(context.Background(), mostBuild)
 		defer stop()
 		cmd := exec.CommandContext(ctx, k.Path, "build", "--quiet", "--tag", k.Image, "--file", filepath.Join(k.Of, Dockerfile), k.Of)
+		cmd.Env = k.Environ
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			lines := strings.Split(string(bytes.TrimSpace(out)), "\n")

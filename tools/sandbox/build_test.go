@@ -23,7 +23,7 @@ func TestBuild(t *testing.T) {
 		chosen, confined         string // the error, "" if there is none
 		log                      string
 	}{
-		{name: "built", dockerfile: "FROM x", script: "echo id", log: "build --quiet --tag IMAGE --file ROOT/.gemini/sandbox.Dockerfile ROOT\n"},
+		{name: "built", dockerfile: "FROM x", script: `echo id; [ "$OWN" = said ] || echo "another environment" >>"${0%docker}log"`, log: "build --quiet --tag IMAGE --file ROOT/.gemini/sandbox.Dockerfile ROOT\n"},
 		{name: "not built", dockerfile: "FROM x", script: "echo step 1; echo no such image; exit 3", log: "build --quiet --tag IMAGE --file ROOT/.gemini/sandbox.Dockerfile ROOT\n",
 			confined: "BUILD_SANDBOX: docker can't build the image: exit status 3: no such image"},
 		{name: "nothing to build", chosen: `BUILD_SANDBOX: "ROOT/.gemini/sandbox.Dockerfile" is not there`},
@@ -41,7 +41,7 @@ func TestBuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := sandbox.Choice{Word: "docker", Image: "other", Project: root, Extras: sandbox.Extras{Build: true},
+			c := sandbox.Choice{Word: "docker", Image: "other", Project: root, Environ: append(os.Environ(), "OWN=said"), Extras: sandbox.Extras{Build: true},
 				Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
 			if test.untrusted {
 				c.Project = ""

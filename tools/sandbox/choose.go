@@ -36,6 +36,8 @@ type Choice struct {
 	Getenv func(string) string    // the environment of the program
 	Exists func(path string) bool // of an absolute path
 
+	Environ []string // of a container engine that starts no command; nil is that of the program
+
 	Image    string   // for a container
 	Project  string   // the project's directory, of which an image may be built; "" if it is not trusted
 	Seatbelt []string // the directories of the user's own Seatbelt profiles

@@ -27,6 +27,7 @@ type Container struct {
 	Image   string
 	Of      string // the directory of the project that the image is built of, "" if it is not
 	Extras  Extras
+	Environ []string // of the engine where it starts no command
 
 	placeholders
 	built built
@@ -44,14 +45,16 @@ func (k *Container) Close() error {
 		const patience = 20 * time.Second
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		defer stop()
-		exec.CommandContext(ctx, k.Path, append([]string{"rm", "-f"}, names...)...).Run() // most are gone
+		cmd := exec.CommandContext(ctx, k.Path, append([]string{"rm", "-f"}, names...)...)
+		cmd.Env = k.Environ
+		cmd.Run() // most are gone
 	}
 	return k.placeholders.Close()
 }
 
 // container returns the container that c asks for.
 func (c Choice) container(word, path string) (Sandbox, error) {
-	k := &Container{Engine: word, Path: path, Image: c.Image, Extras: c.Extras}
+	k := &Container{Engine: word, Path: path, Image: c.Image, Extras: c.Extras, Environ: c.Environ}
 	if word == ByRunsc {
 		k.Engine, k.Runtime = ByDocker, ByRunsc
 	}
