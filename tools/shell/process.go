@@ -194,7 +194,8 @@ func (p *process) silence() time.Duration {
 // result says how the command ended, once it has.
 func (p *process) result() (code, signal int, name string) {
 	status := p.status
-	if state := p.cmd.ProcessState; !p.alone {
+	if !p.alone {
+		state := p.cmd.ProcessState
 		if state == nil {
 			return 0, 0, ""
 		}
