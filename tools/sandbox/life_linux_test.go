@@ -93,36 +93,6 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// A running is a command that was started.
-type running struct {
-	*exec.Cmd
-	finish func() error
-}
-
-// Wait waits for its end.
-func (r running) Wait() error { return r.finish() }
-
-// start starts a script in a group of its own and returns what it writes.
-func start(t *testing.T, k *Kernel, script string) (running, *bufio.Reader) {
-	t.Helper()
-	cmd := exec.Command("bash", "-c", "--", script)
-	cmd.Dir = t.TempDir()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	ours, theirs, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ours.Close() })
-	cmd.Stdout, cmd.Stderr = theirs, os.Stderr
-	ended, err := k.Start(cmd, Profile{Root: cmd.Dir})
-	theirs.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	return running{cmd, func() error { return finish(t, k, cmd, ended) }}, bufio.NewReader(ours)
-}
-
 // TestDeaf sends the group of a command that ignores them all signals that end
 // or stop a program: it goes on, and its end is told.
 func TestDeaf(t *testing.T) {

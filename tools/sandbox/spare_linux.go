@@ -60,26 +60,21 @@ func fits(cmd *exec.Cmd, spec *stage.Spec) bool {
 }
 
 // hand hands cmd to a spare, one that is made for it if none is ready. It
-// returns nil if that can't be: starting it otherwise tells why.
+// returns nil if that can't be.
 func (k *Kernel) hand(cmd *exec.Cmd, spec *stage.Spec) *spare {
 	spec.Dir, spec.Args, spec.Env = cmd.Dir, cmd.Args, cmd.Environ()
-	for s := k.spares.take(); ; {
-		fresh := s == nil
-		if fresh {
-			if s, _ = k.spare(); s == nil {
-				return nil
-			}
+	for _, next := range []func() *spare{k.spares.take, k.spare} {
+		s := next()
+		if s == nil {
+			continue
 		}
 		if s.order(spec, cmd.Stdout.(*os.File), cmd.Stderr.(*os.File)) {
 			cmd.Process = s.cmd.Process
 			return s
 		}
 		s.end()
-		if fresh {
-			return nil
-		}
-		s = nil
 	}
+	return nil
 }
 
 // follow says how cmd ended, which s runs, and waits for its process then.
@@ -163,7 +158,7 @@ func (k *Kernel) renew() {
 	making := make(chan struct{})
 	s.making = making
 	go func() {
-		made, _ := k.spare() // a command that needs it says what is wrong
+		made := k.spare()
 		s.mu.Lock()
 		s.making, s.ready = nil, made
 		s.mu.Unlock()
@@ -181,16 +176,17 @@ func (s *spares) close() {
 	}
 }
 
-// spare starts a spare.
-func (k *Kernel) spare() (*spare, error) {
+// spare starts a spare. It returns nil if that can't be: a command that is
+// started otherwise tells why.
+func (k *Kernel) spare() *spare {
 	mounts, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	ours, theirs, err := stage.Socket()
 	if err != nil {
 		unix.Close(mounts)
-		return nil, err
+		return nil
 	}
 	s := &spare{cmd: &exec.Cmd{Dir: "/", Env: []string{}, SysProcAttr: detached}, orders: ours, mounts: mounts}
 	socket := os.NewFile(uintptr(theirs), "orders")
@@ -202,7 +198,7 @@ func (k *Kernel) spare() (*spare, error) {
 	}
 	if err != nil {
 		s.release()
-		return nil, err
+		return nil
 	}
-	return s, nil
+	return s
 }
