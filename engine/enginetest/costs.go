@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -64,7 +63,7 @@ func Costs(t *testing.T, read func(text string), seeds ...string) {
 		if n > costBytes {
 			t.Errorf("%.40q and so on, %d bytes: %d MiB are asked for", text, len(text), n>>20)
 		}
-		if os.Getenv("SOAK") == "" || took <= costTime {
+		if !Soak() || took <= costTime {
 			continue
 		}
 		for range 3 { // the machine may have been busy

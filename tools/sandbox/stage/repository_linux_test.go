@@ -5,11 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"gemline/engine/enginetest"
 )
 
 // sets returns what git reads in a configuration, by keys of two parts. Git
@@ -66,14 +67,11 @@ func TestPlainConfigAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	n, seed := 500, uint64(1)
-	if os.Getenv("SOAK") != "" {
-		n, seed = 100_000, rand.Uint64()
+	n := 500
+	if enginetest.Soak() {
+		n = 100_000
 	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	r := rand.New(rand.NewPCG(seed, 6))
+	r := enginetest.Random(t, 6)
 	plain, read := 0, 0
 	for range n {
 		text := config(r)
@@ -85,14 +83,14 @@ func TestPlainConfigAgainstGit(t *testing.T) {
 		read += min(1, len(all))
 		for key, value := range all {
 			if !plainKeys[key] || strings.HasSuffix(key, ".url") && (strings.Contains(value, "::") || strings.HasPrefix(value, "-")) {
-				t.Fatalf("SEED=%d: %q sets %s to %q, says git", seed, text, key, value)
+				t.Fatalf("%q sets %s to %q, says git", text, key, value)
 			}
 		}
 	}
 	if read < n/10 {
 		t.Errorf("of %d are %d plain, in %d of which git reads something: that shows little", n, plain, read)
 	}
-	t.Logf("%d configurations, SEED=%d, of which %d are plain; in %d of them git reads something, and nothing that runs", n, seed, plain, read)
+	t.Logf("%d configurations, of which %d are plain; in %d of them git reads something, and nothing that runs", n, plain, read)
 }
 
 // config returns a file that is nearly one that git reads.

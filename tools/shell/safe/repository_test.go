@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"gemline/engine/enginetest"
 	"gemline/tools/shell/safe"
 )
 
@@ -81,14 +81,11 @@ func TestSettledAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	n, seed := 500, uint64(1)
-	if os.Getenv("SOAK") != "" {
-		n, seed = 100_000, rand.Uint64()
+	n := 500
+	if enginetest.Soak() {
+		n = 100_000
 	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	r := rand.New(rand.NewPCG(seed, 5))
+	r := enginetest.Random(t, 5)
 	fine, read := 0, 0
 	for range n {
 		text := configuration(r)
@@ -97,13 +94,13 @@ func TestSettledAgainstGit(t *testing.T) {
 			read += min(1, keys)
 		}
 		if t.Failed() {
-			t.Fatalf("SEED=%d", seed)
+			t.FailNow()
 		}
 	}
 	if read < n/10 {
 		t.Errorf("of %d are %d settled, in %d of which git reads something: that shows little", n, fine, read)
 	}
-	t.Logf("%d configurations, SEED=%d, of which %d are settled; in %d of them git reads something, and nothing else", n, seed, fine, read)
+	t.Logf("%d configurations, of which %d are settled; in %d of them git reads something, and nothing else", n, fine, read)
 }
 
 // configuration returns a file that is nearly one that git reads.

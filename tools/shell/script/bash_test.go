@@ -22,13 +22,10 @@ import (
 	"gemline/engine/enginetest"
 )
 
-// soak reports whether the full sizes are wanted.
-func soak() bool { return os.Getenv("SOAK") != "" }
-
 // size returns how many inputs a test takes.
 func size(small, full int) int {
 	switch {
-	case soak():
+	case enginetest.Soak():
 		return full
 	case testing.Short():
 		return small / 20
@@ -36,20 +33,6 @@ func size(small, full int) int {
 		return small / 5 // readers are alone with their text
 	}
 	return small
-}
-
-// random returns a source of randomness, another one in every soak, which is
-// named in the test's log.
-func random(t *testing.T) *rand.Rand {
-	seed := uint64(1)
-	if soak() {
-		seed = rand.Uint64()
-	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // programs are those that scripts may run: all they do is to note that they
@@ -208,7 +191,7 @@ func TestPlainAgainstBash(t *testing.T) {
 }
 
 func plainAgainst(t *testing.T, shell string) {
-	r := random(t)
+	r := enginetest.Random(t, 0)
 	const batch = 5000
 	tried, taken := 0, 0
 	for total := size(50_000, 1_000_000); tried < total; {
@@ -305,7 +288,7 @@ func readableAgainst(t *testing.T, shell string) {
 	if len(found) < len(needed) {
 		t.Skipf("of %q only %q are there", needed, found)
 	}
-	r := random(t)
+	r := enginetest.Random(t, 0)
 	const batch = 500
 	readable, ran := 0, 0
 	g := grammar{r: r} // one, so that no function has the name of another script's
@@ -528,7 +511,7 @@ func (g *grammar) test(depth int) string {
 
 // Words that are quoted are read as what they were, by any shell.
 func TestQuote(t *testing.T) {
-	r := random(t)
+	r := enginetest.Random(t, 0)
 	const batch = 2000
 	for done, total := 0, size(20_000, 1_000_000); done < total; done += batch {
 		var want []string

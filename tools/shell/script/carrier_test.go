@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+	"gemline/engine/enginetest"
 )
 
 // The programs that run others take the words behind each of their options for
@@ -16,7 +17,7 @@ func TestCarriersAgainstBash(t *testing.T) {
 	// Those that ask for a password, mount things, or go on for ever.
 	left := []string{"sudo", "doas", "pkexec", "unshare", "nsenter", "chroot", "watch", "dbus-run-session", "command", "builtin", "exec", "time"}
 	behind := []string{"alpha beta gamma", "1 alpha beta"}
-	if soak() {
+	if enginetest.Soak() {
 		behind = append(behind, "1 1 alpha beta", "-- alpha beta", "-- 1 alpha beta")
 	} else {
 		left = append(left, "strace", "ltrace", "fakeroot", "unbuffer") // which take long

@@ -17,6 +17,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"gemline/engine"
+	"gemline/engine/enginetest"
 )
 
 // What is written anew of a plain script is run by dash, or whatever sh is, as
@@ -35,7 +36,7 @@ func TestPlainAgainstDash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := random(t)
+	r := enginetest.Random(t, 0)
 	const batch = 100
 	ran, total := 0, size(300, 20_000)
 	for done := 0; done < total; done += batch {

@@ -48,7 +48,7 @@ func TestGitAgainstReal(t *testing.T) {
 		}
 	}
 	known := len(ways)
-	if soak() {
+	if enginetest.Soak() {
 		ways = append(ways, g.everything()...)
 	}
 	did, wrote := 0, 0

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gemline/engine/enginetest"
 )
 
 // What a script for sed has to be to do no more than print, and what comes so
@@ -92,7 +94,7 @@ func hasSandbox(t testing.TB) {
 // has a command in it that sed would not run in its sandbox.
 func TestPrintsAgainstSed(t *testing.T) {
 	hasSandbox(t)
-	r := random(t)
+	r := enginetest.Random(t, 0)
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	field := func() (text string) {
 		for range r.IntN(4) {
