@@ -23,9 +23,12 @@ type job struct {
 	intent  Intent
 	asked   bool
 	unasked string
+	aside   bool // it is no part of the conversation
 	result  Result
 	err     error
 	at      time.Time // when it was over, zero until then
+
+	answer, injected []*genai.Part // what the model is told, once it is over
 }
 
 // act carries out the calls of one message and puts their answers into the
@@ -44,7 +47,7 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	for _, j := range jobs {
 		if j.at.IsZero() { // never reached
 			j.err = cancelled(err, "Operation cancelled by user")
-			if ferr := j.finish(emit, 0); err == nil {
+			if ferr := e.finish(j, emit, 0); err == nil {
 				err = ferr
 			}
 		}
@@ -62,7 +65,7 @@ func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit 
 	tool, _ := find(tools, name)
 	fc := &genai.FunctionCall{Name: name, Args: args}
 	e.identify(fc)
-	j := &job{fc: fc, tool: tool}
+	j := &job{fc: fc, tool: tool, aside: true}
 	if err := e.work(ctx, tools, []*job{j}, emit); err != nil {
 		return j.result, err
 	}
@@ -199,6 +202,7 @@ func (e *Engine) run(ctx context.Context, jobs []*job, emit emitFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := &desk{notes: make(chan func()), approver: e.cfg.Approver, emit: emit, cancel: cancel}
+	d.finish = func(j *job, took time.Duration) error { return e.finish(j, emit, took) }
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, MaxParallel)
 	wg.Go(func() {
@@ -238,15 +242,18 @@ func (j *job) run(ctx context.Context, d *desk) {
 	} else if j.call != nil {
 		j.err = cancelled(ctx.Err(), "Operation cancelled by user")
 	}
-	took := time.Since(start)
-	d.do(func() error { return j.finish(d.emit, took) })
+	d.over(j, time.Since(start))
 }
 
-// finish reports that j is over.
-func (j *job) finish(emit emitFunc, took time.Duration) error {
+// finish records how j ended, and then reports it.
+func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 	j.at = time.Now()
 	if j.call == nil {
 		took = 0
+	}
+	j.answer, j.injected = response(j.fc, j.result, j.err, e.cfg.Model)
+	if err := e.recordResult(j, emit); err != nil {
+		return err
 	}
 	id := CallID(j.fc)
 	if err := emit(State{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
@@ -262,6 +269,7 @@ type desk struct {
 	notes    chan func()
 	approver Approver
 	emit     emitFunc
+	finish   func(j *job, took time.Duration) error
 	cancel   context.CancelFunc
 
 	// Touched by the reader of notes only.
@@ -276,6 +284,16 @@ func (d *desk) do(f func() error) {
 			return
 		}
 		if d.err = f(); d.err != nil {
+			d.cancel()
+		}
+	}
+}
+
+// over has the reader of notes finish j, which is over whatever else failed.
+func (d *desk) over(j *job, took time.Duration) {
+	d.notes <- func() {
+		if err := d.finish(j, took); d.err == nil && err != nil {
+			d.err = err
 			d.cancel()
 		}
 	}

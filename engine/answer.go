@@ -14,11 +14,9 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 	var parts, injected []*genai.Part
 	records := make([]CallRecord, len(jobs))
 	for i, j := range jobs {
-		ps, inject := response(j.fc, j.result, j.err, e.cfg.Model)
-		parts = append(parts, ps...)
-		injected = append(injected, inject...)
-		records[i] = CallRecord{ID: CallID(j.fc), Tool: j.tool, Name: j.fc.Name, Args: j.fc.Args,
-			Intent: j.intent, Answer: ps, Result: j.result, Err: j.err, At: j.at}
+		parts = append(parts, j.answer...)
+		injected = append(injected, j.injected...)
+		records[i] = j.record()
 	}
 	c := genai.NewContentFromParts(parts, genai.RoleUser)
 	e.history = append(e.history, c)
@@ -34,6 +32,23 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 		}
 	}
 	return err
+}
+
+// record returns a job that is over as the journal keeps it.
+func (j *job) record() CallRecord {
+	return CallRecord{ID: CallID(j.fc), Tool: j.tool, Name: j.fc.Name, Args: j.fc.Args,
+		Intent: j.intent, Answer: j.answer, Result: j.result, Err: j.err, At: j.at}
+}
+
+// recordResult keeps how j ended.
+func (e *Engine) recordResult(j *job, emit emitFunc) error {
+	if e.cfg.Journal == nil || j.aside {
+		return nil
+	}
+	if err := e.cfg.Journal.Result(j.record()); err != nil {
+		return e.unrecorded(err, emit)
+	}
+	return nil
 }
 
 // response shapes the answer to one call: the parts that stand for it, and the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -532,5 +533,31 @@ func TestReopen(t *testing.T) {
 	}
 	if openings != 2 {
 		t.Errorf("%d opening messages are recorded", openings)
+	}
+}
+
+// However a call ends, and whoever runs beside it, the journal knows how before
+// anybody is told.
+func TestRecordedBeforeReported(t *testing.T) {
+	journal := &et.Journal{}
+	look := func(name string, kind engine.Kind) engine.Tool {
+		return tool(name, kind, func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{Text: name}, nil })
+	}
+	e := engine.New(engine.Config{Model: "m", Journal: journal, Policy: policy.New(policy.Yolo), Tools: engine.Tools{look("read", engine.Read), look("write", engine.Edit)},
+		Generator: et.NewScript(et.Says("", et.Call("1", "read"), et.Call("2", "read"), et.Call("3", "write"), et.Call("4", "nosuch")), et.Says("Done."))})
+	finished := 0
+	for ev, err := range e.Run(t.Context(), genai.NewPartFromText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := ev.(engine.Finished); ok {
+			finished++
+			if !slices.ContainsFunc(journal.Results(), func(r engine.CallRecord) bool { return r.ID == f.ID && len(r.Answer) > 0 }) {
+				t.Errorf("%s was reported before it was recorded", f.ID)
+			}
+		}
+	}
+	if n := len(journal.Results()); finished != 4 || n != 4 {
+		t.Errorf("%d reported, %d recorded", finished, n)
 	}
 }

@@ -92,6 +92,7 @@ func (e *Engine) settle(fcs []*genai.FunctionCall, cause error) {
 	jobs := make([]*job, len(fcs))
 	for i, fc := range fcs {
 		jobs[i] = &job{fc: fc, err: cancelled(cause, "Operation cancelled by user")}
+		jobs[i].answer, jobs[i].injected = response(fc, Result{}, jobs[i].err, e.cfg.Model)
 	}
 	e.answer(jobs, func(Event) error { return nil })
 }

@@ -11,6 +11,10 @@ type Journal interface {
 	// Record appends e.
 	Record(e Entry) error
 
+	// Result records how a call of the model's last message ended, before
+	// anybody else is told. The Entry with the answers to all calls follows.
+	Result(c CallRecord) error
+
 	// Retract takes back the entry recorded last, a question that was
 	// never answered.
 	Retract() error

@@ -48,12 +48,13 @@ func (a *Approver) Proposals() []engine.Proposal {
 
 // A Journal keeps entries in memory. The zero Journal is ready for use.
 type Journal struct {
-	// Fail, if not nil, is what Record and Retract return instead of
+	// Fail, if not nil, is what Record, Result and Retract return instead of
 	// doing anything.
 	Fail error
 
 	mu      sync.Mutex
 	entries []engine.Entry
+	results []engine.CallRecord
 }
 
 // Record implements [engine.Journal].
@@ -64,6 +65,23 @@ func (j *Journal) Record(e engine.Entry) error {
 		j.entries = append(j.entries, e)
 	}
 	return j.Fail
+}
+
+// Result implements [engine.Journal].
+func (j *Journal) Result(c engine.CallRecord) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.Fail == nil {
+		j.results = append(j.results, c)
+	}
+	return j.Fail
+}
+
+// Results returns how calls ended, in the order in which they were recorded.
+func (j *Journal) Results() []engine.CallRecord {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]engine.CallRecord(nil), j.results...)
 }
 
 // Retract implements [engine.Journal].

@@ -30,6 +30,9 @@ func (c cleaned) Record(e engine.Entry) error {
 	return c.Journal.Record(e)
 }
 
+// Result implements [engine.Journal].
+func (c cleaned) Result(r engine.CallRecord) error { return c.Journal.Result(c.call(r)) }
+
 func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
 	r.Args, _ = engine.CleanArgs(r.Args, c.clean)
 	r.Answer = engine.CleanParts(r.Answer, c.clean)

@@ -51,6 +51,7 @@ type File struct {
 	last     string       // id of the message recorded last, if it can be taken back
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
+	told     bool // how its only call ended stands beside it
 }
 
 // New returns a File for a session that begins.
@@ -130,12 +131,9 @@ func (f *File) Record(e engine.Entry) error {
 	var err error
 	if e.Content.Role == genai.RoleModel {
 		line.tell(e, at)
-		f.said, f.saidFrom = &line, e.Content
-	} else if len(e.Calls) > 0 && f.said != nil {
-		again := *f.said
-		again.Parts = withoutArgs(f.saidFrom, e.Calls)
-		again.ToolCalls = toolCalls(e.Calls)
-		if b, err = encode(again); err != nil {
+		f.said, f.saidFrom, f.told = &line, e.Content, false
+	} else if len(e.Calls) > 0 && f.said != nil && !f.told {
+		if b, err = f.answered(e.Calls); err != nil {
 			return err
 		}
 	}
@@ -151,6 +149,43 @@ func (f *File) Record(e engine.Entry) error {
 	}
 	f.last = line.ID
 	return nil
+}
+
+// Result implements [engine.Journal]. The result of a message's only call is
+// put beside it at once, in the form that stays. Those of several have lines of
+// their own until all are there, since a message with all results so far, once
+// for each, would let the file grow with the square of their number.
+func (f *File) Result(r engine.CallRecord) error {
+	if f.said == nil {
+		return nil
+	}
+	calls := 0
+	for _, p := range f.saidFrom.Parts {
+		if p != nil && p.FunctionCall != nil {
+			calls++
+		}
+	}
+	one := []engine.CallRecord{r}
+	var b []byte
+	var err error
+	if f.told = calls == 1; f.told {
+		b, err = f.answered(one)
+	} else {
+		b, err = encode(map[string]any{"$result": resultLine{Message: f.said.ID, toolCall: toolCalls(one)[0]}})
+	}
+	if err != nil {
+		return err
+	}
+	return f.append(b, f.now())
+}
+
+// answered returns the model's last message with the results of calls beside
+// it, a line that takes its place.
+func (f *File) answered(calls []engine.CallRecord) ([]byte, error) {
+	again := *f.said
+	again.Parts = withoutArgs(f.saidFrom, calls)
+	again.ToolCalls = toolCalls(calls)
+	return encode(again)
 }
 
 // open keeps the opening message. In a file that has one it takes its place;

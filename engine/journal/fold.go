@@ -29,14 +29,17 @@ type message struct {
 	kind string
 	raw  []byte // if kept, as are its pieces:
 	body object
-	real bool   // worth coming back for
-	text string // how a question begins, where a title is looked for
+	real bool // worth coming back for
+
+	results [][]byte // if kept: how calls ended that are not told of beside it
+	text    string   // how a question begins, where a title is looked for
 }
 
 // An object is one line, or one message in an array of them, taken apart.
 type object struct {
 	id, kind, content, parts, calls []byte
 	sid, hash, set, rewindTo        []byte
+	result                          []byte
 	filled                          bool // has content, thoughts or calls
 }
 
@@ -68,6 +71,8 @@ func (o *object) open(b []byte, all bool) bool {
 			o.set = v
 		case "$rewindTo":
 			o.rewindTo = v
+		case "$result":
+			o.result = v
 		}
 		return all || o.id == nil || o.kind == nil || o.content == nil || !o.filled && string(o.kind) != `"user"`
 	})
@@ -87,6 +92,8 @@ func (r *record) line(b []byte) {
 		r.rewind(word(o.rewindTo))
 	case o.set != nil:
 		r.set(o.set)
+	case o.result != nil:
+		r.result(o.result)
 	case o.sid != nil && o.hash != nil:
 		r.set(b)
 	default:
@@ -118,6 +125,18 @@ func (r *record) set(b []byte) {
 			}
 		case "messages":
 			r.replace(v)
+		}
+	})
+}
+
+// result keeps how a call ended with the message that it is of.
+func (r *record) result(b []byte) {
+	if !r.keep {
+		return
+	}
+	fields(b, func(key string, v []byte) {
+		if i, ok := r.index[word(v)]; key == "message" && ok {
+			r.messages[i].results = append(r.messages[i].results, b)
 		}
 	})
 }

@@ -274,6 +274,45 @@ func TestCrash(t *testing.T) {
 			ID: "c1", Name: "read_file", Response: map[string]any{"error": unanswered}}}}}
 		same(t, []*genai.Content{user("q"), e[0].Content, answer}, c.History)
 	})
+	t.Run("after the result", func(t *testing.T) {
+		f := newFile(t, testID)
+		put(t, f, engine.Entry{Content: user("q")}, e[0])
+		if err := f.Result(e[1].Calls[0]); err != nil {
+			t.Fatal(err)
+		}
+		c := load(t, f.Path())
+		same(t, []*genai.Content{user("q"), e[0].Content, e[1].Content}, c.History)
+		if len(c.Interrupted) > 0 {
+			t.Errorf("interrupted: %v", c.Interrupted)
+		}
+	})
+	t.Run("between results", func(t *testing.T) {
+		f := newFile(t, testID)
+		said := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{callPart("look", "1", nil, "s"), callPart("look", "2", nil, ""), callPart("look", "3", nil, "")}}
+		record := func(id string) engine.CallRecord {
+			return engine.CallRecord{ID: "look__" + id, Name: "look", Answer: []*genai.Part{answerPart("look", id, "seen "+id)}}
+		}
+		put(t, f, engine.Entry{Content: user("q")}, engine.Entry{Content: said})
+		for _, id := range []string{"3", "1"} { // in the order in which they end
+			if err := f.Result(record(id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := load(t, f.Path())
+		lost := answerPart("look", "2", "")
+		lost.FunctionResponse.Response = map[string]any{"error": unanswered}
+		same(t, []*genai.Content{user("q"), said, {Role: genai.RoleUser, Parts: []*genai.Part{answerPart("look", "1", "seen 1"), lost, answerPart("look", "3", "seen 3")}}}, c.History)
+		if len(c.Interrupted) != 1 || c.Interrupted[0].ID != "2" {
+			t.Errorf("interrupted: %v", c.Interrupted)
+		}
+		all := []engine.CallRecord{record("1"), record("2"), record("3")}
+		answer := &genai.Content{Role: genai.RoleUser}
+		for _, r := range all {
+			answer.Parts = append(answer.Parts, r.Answer...)
+		}
+		put(t, f, engine.Entry{Content: answer, Calls: all})
+		same(t, []*genai.Content{user("q"), said, answer}, load(t, f.Path()).History)
+	})
 	t.Run("within a line", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "session-x.jsonl")
 		os.WriteFile(path, full[:len(full)-200], 0o600)

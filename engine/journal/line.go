@@ -62,6 +62,13 @@ type toolCall struct {
 	RenderOutputAsMarkdown bool           `json:"renderOutputAsMarkdown"`
 }
 
+// A resultLine is how a call ended whose message has others that have not. Other
+// programs pass over it.
+type resultLine struct {
+	Message string `json:"message"` // of the model, its id
+	toolCall
+}
+
 // tell makes l a message of the model.
 func (l *messageLine) tell(e engine.Entry, at time.Time) {
 	var text strings.Builder

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -20,6 +21,9 @@ type Conversation struct {
 	// History is what was said, without the opening message: what
 	// [engine.New] takes. Every call in it has one answer.
 	History []*genai.Content
+
+	// Interrupted are the calls of the last message whose end was not recorded.
+	Interrupted []*genai.FunctionCall
 
 	opened bool              // the file has an opening message
 	kept   []json.RawMessage // the messages of a file that must be copied
@@ -56,7 +60,8 @@ func loadRecord(path string) (*Conversation, *record, error) {
 	if !ValidID(r.session.ID) {
 		return nil, nil, fmt.Errorf("%s holds no session", path)
 	}
-	c := &Conversation{Session: r.summary(), History: history(r.messages)}
+	c := &Conversation{Session: r.summary()}
+	c.History, c.Interrupted = history(r.messages)
 	c.Path = path
 	if c.Updated.IsZero() {
 		c.Updated = info.ModTime()
@@ -96,13 +101,18 @@ func fold(b []byte, whole bool) *record {
 const (
 	interruption = "[The previous response was interrupted before it completed.]"
 	received     = "Binary content received. Proceeding with analysis."
-	unanswered   = "[Operation Cancelled] Reason: Operation cancelled by user"
 )
+
+// unanswered is what the model is told of a call whose end was not recorded,
+// since the program was killed or lost its power. Nobody has cancelled it.
+const unanswered = "[Interrupted] This call was interrupted and its outcome is unknown: " +
+	"it may have done all, a part or nothing of its work. Look before you repeat it."
 
 // A rebuilder makes a history of messages, one after the other.
 type rebuilder struct {
 	history []*genai.Content
-	open    []*call // of the last message, waiting for their answers
+	open    []*call               // of the last message, waiting for their answers
+	left    []*genai.FunctionCall // of the last message with calls: those that got none
 }
 
 // A call is one that the model made, with its answer.
@@ -112,21 +122,25 @@ type call struct {
 	result []byte // the answer as it stands beside the call
 }
 
-// history returns what was said in messages.
-func history(messages []message) []*genai.Content {
+// history returns what was said in messages, and which calls were under way
+// when the last of them was.
+func history(messages []message) (said []*genai.Content, interrupted []*genai.FunctionCall) {
 	var r rebuilder
 	for i, m := range messages {
 		switch m.kind {
 		case "gemini":
-			r.model(m.body)
+			r.model(m)
 		case "user":
 			if isSaid(messages, i) {
 				r.user(m.body)
 			}
 		}
 	}
-	r.close()
-	return r.history
+	if len(r.open) > 0 {
+		r.close()
+		interrupted = r.left
+	}
+	return r.history, interrupted
 }
 
 // isSaid reports whether the i-th message was said to the model. One that looks
@@ -152,13 +166,17 @@ func isSaid(messages []message, i int) bool {
 }
 
 // model adds a message of the model.
-func (r *rebuilder) model(o object) {
+func (r *rebuilder) model(m message) {
 	r.close()
+	o := m.body
 	calls := callsBeside(o.calls)
+	for _, result := range m.results {
+		calls = append(calls, callBeside(result)...)
+	}
 	c := &genai.Content{Role: genai.RoleModel}
 	for _, p := range decode(o.parts) {
 		if fc := p.FunctionCall; fc != nil {
-			r.open = append(r.open, adopt(fc, calls))
+			r.open = append(r.open, adopt(fc, &calls))
 		}
 		if p.FunctionResponse == nil && !p.Thought {
 			c.Parts = append(c.Parts, p)
@@ -166,12 +184,15 @@ func (r *rebuilder) model(o object) {
 	}
 	if len(c.Parts) == 0 { // another program wrote it
 		for _, p := range decode(o.content) {
-			if p.FunctionResponse == nil && p.FunctionCall == nil && !p.Thought {
+			if fc := p.FunctionCall; fc != nil {
+				r.open = append(r.open, adopt(fc, &calls))
+			}
+			if p.FunctionResponse == nil && !p.Thought {
 				c.Parts = append(c.Parts, p)
 			}
 		}
-		for _, k := range calls {
-			adopt(k.fc, nil)
+		for _, k := range calls { // that the content does not have
+			adopt(k.fc, &[]*call{})
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
 			r.open = append(r.open, k)
 		}
@@ -185,43 +206,51 @@ func (r *rebuilder) model(o object) {
 // their results, which may not be needed.
 func callsBeside(b []byte) []*call {
 	var all []*call
-	elements(b, func(v []byte) {
-		var args []byte
-		k := &call{fc: &genai.FunctionCall{}}
-		if !fields(v, func(key string, v []byte) {
-			switch key {
-			case "id":
-				k.fc.ID = word(v)
-			case "name":
-				k.fc.Name = word(v)
-			case "args":
-				args = v
-			case "result":
-				k.result = v
-			}
-		}) {
-			return
-		}
-		if len(args) > 0 && json.Unmarshal(args, &k.fc.Args) != nil {
-			k.fc.Args = nil
-		}
-		all = append(all, k)
-	})
+	elements(b, func(v []byte) { all = append(all, callBeside(v)...) })
 	return all
 }
 
-// adopt brings fc into the form the engine works with, and looks up among
-// calls what stands beside it.
-func adopt(fc *genai.FunctionCall, calls []*call) *call {
-	k := &call{fc: fc}
-	for _, beside := range calls {
-		if beside.fc.ID == fc.ID && beside.fc.Name == fc.Name {
-			if fc.Args == nil {
-				fc.Args = beside.fc.Args
-			}
-			k.result = beside.result
-			break
+// callBeside decodes what stands about one call, if b is that.
+func callBeside(b []byte) []*call {
+	var args []byte
+	k := &call{fc: &genai.FunctionCall{}}
+	if !fields(b, func(key string, v []byte) {
+		switch key {
+		case "id":
+			k.fc.ID = word(v)
+		case "name":
+			k.fc.Name = word(v)
+		case "args":
+			args = v
+		case "result":
+			k.result = v
 		}
+	}) {
+		return nil
+	}
+	if len(args) > 0 && json.Unmarshal(args, &k.fc.Args) != nil {
+		k.fc.Args = nil
+	}
+	return []*call{k}
+}
+
+// adopt brings fc into the form the engine works with. What stands beside it
+// among calls is taken from there: its result, and the arguments that it ran with.
+func adopt(fc *genai.FunctionCall, calls *[]*call) *call {
+	k := &call{fc: fc}
+	bare := func(fc *genai.FunctionCall) string { return strings.TrimPrefix(fc.ID, fc.Name+"__") }
+	if i := slices.IndexFunc(*calls, func(beside *call) bool {
+		return beside.fc.Name == fc.Name && (fc.ID == "" || bare(beside.fc) == bare(fc))
+	}); i >= 0 {
+		beside := (*calls)[i]
+		if fc.Args == nil || len(beside.fc.Args) > 0 {
+			fc.Args = beside.fc.Args
+		}
+		if fc.ID == "" {
+			fc.ID = beside.fc.ID
+		}
+		k.result = beside.result
+		*calls = slices.Delete(*calls, i, i+1)
 	}
 	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
 		fc.Name = "generic_tool"
@@ -304,18 +333,20 @@ func (r *rebuilder) asked(fr *genai.FunctionResponse) *call {
 }
 
 // close ends the wait for answers: a call without one gets the result beside
-// it, or is told that it was cancelled.
+// it, or is told that it was interrupted.
 func (r *rebuilder) close() {
 	if len(r.open) == 0 {
 		return
 	}
 	c := &genai.Content{Role: genai.RoleUser}
+	r.left = nil
 	for _, k := range r.open {
 		if len(k.answer) == 0 {
 			other := rebuilder{open: []*call{k}}
 			other.answers(decode(k.result))
 		}
 		if len(k.answer) == 0 {
+			r.left = append(r.left, k.fc)
 			k.answer = []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: k.fc.ID, Name: k.fc.Name,
 				Response: map[string]any{"error": unanswered}}}}
 		}
