@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gemline/tools/atomic"
+	"gemline/engine/disk"
 )
 
 // A Destination is the file that gets what would go to standard output: all of
@@ -20,8 +20,8 @@ type Destination struct {
 	name   string // as the user gave it
 	path   string // without links
 	stdout io.Writer
-	file   *atomic.File // nil if written to at once
-	direct *os.File     // opened by the first Write
+	file   *disk.File // nil if written to at once
+	direct *os.File   // opened by the first Write
 	wrote  bool
 	err    error // of writing to the file; from then on, stdout gets it all
 	ended  bool
@@ -77,7 +77,7 @@ func (d *Destination) prepare() (err error) {
 		}
 		f.Close()
 	}
-	d.file, err = atomic.Create(d.path, info)
+	d.file, err = disk.Create(d.path, info)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // A loader reads context files within limits.
@@ -27,7 +27,7 @@ type loader struct {
 	files    []File
 	seen     []os.FileInfo
 	sources  map[string]*source // by real path: a file is read once
-	projects []*beneath.Dir     // what projects' files are in
+	projects []*disk.Dir        // what projects' files are in
 	warnings []string
 	dropped  int // warnings too many
 	spent    bool
@@ -223,7 +223,7 @@ func (l *loader) source(real string) *source {
 func (l *loader) open(real string) (os.FileInfo, string, error) {
 	dir, rel := l.projectOf(real)
 	if dir == nil {
-		d, err := beneath.Open(filepath.Dir(real))
+		d, err := disk.OpenDir(filepath.Dir(real))
 		if err != nil {
 			return nil, "", err
 		}
@@ -232,11 +232,11 @@ func (l *loader) open(real string) (os.FileInfo, string, error) {
 	}
 	f, info, err := dir.File(rel)
 	switch {
-	case errors.Is(err, beneath.ErrDirectory):
+	case errors.Is(err, disk.ErrDirectory):
 		err = errDirectory
-	case errors.Is(err, beneath.ErrIrregular), errors.Is(err, beneath.ErrKernel):
+	case errors.Is(err, disk.ErrIrregular), errors.Is(err, disk.ErrKernel):
 		err = errIrregular
-	case errors.Is(err, beneath.ErrLink):
+	case errors.Is(err, disk.ErrLink):
 		err = errMoved
 	}
 	if err != nil {
@@ -249,7 +249,7 @@ func (l *loader) open(real string) (os.FileInfo, string, error) {
 
 // projectOf returns the innermost project that holds the file at real, and
 // where it is there.
-func (l *loader) projectOf(real string) (project *beneath.Dir, rel string) {
+func (l *loader) projectOf(real string) (project *disk.Dir, rel string) {
 	for _, d := range l.projects {
 		if r, err := filepath.Rel(d.Path(), real); err == nil && filepath.IsLocal(r) && (project == nil || len(d.Path()) > len(project.Path())) {
 			project, rel = d, r

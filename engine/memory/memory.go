@@ -29,7 +29,7 @@ import (
 	"slices"
 	"sync"
 
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // notesName is the name of the file of private notes about a project.
@@ -137,7 +137,7 @@ type Memory struct {
 	seen  []os.FileInfo // the files in use, imported ones included
 	told  []string      // warnings; each is told once
 
-	projects map[string]*beneath.Dir // opened once, by their real paths
+	projects map[string]*disk.Dir // opened once, by their real paths
 }
 
 // New returns the Memory of a session. It reads nothing yet.
@@ -211,16 +211,16 @@ func (m *Memory) load() []string {
 
 // project returns the open directory at top, which holds a project, nil if it
 // can't be opened.
-func (m *Memory) project(top string) *beneath.Dir {
+func (m *Memory) project(top string) *disk.Dir {
 	if d := m.projects[top]; d != nil && !d.Gone() {
 		return d
 	}
-	d, err := beneath.Open(top)
+	d, err := disk.OpenDir(top)
 	if err != nil {
 		return nil
 	}
 	if m.projects == nil {
-		m.projects = map[string]*beneath.Dir{}
+		m.projects = map[string]*disk.Dir{}
 	}
 	m.projects[top] = d
 	return d

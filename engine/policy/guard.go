@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/tools/alike"
+	"gemline/engine/disk"
 )
 
 // A Guarded says which files are not edited like others: what they hold steers
@@ -234,8 +234,8 @@ func files(paths []string) []os.FileInfo {
 // named reports whether an element of a path is a name that is guarded, under
 // every name that some file system takes for the same.
 func (g Guarded) named(element string) bool {
-	element = alike.Fold(element)
-	is := func(name string) bool { return alike.SameFolded(element, filepath.Base(name)) }
+	element = disk.FoldName(element)
+	is := func(name string) bool { return disk.SameFoldedName(element, filepath.Base(name)) }
 	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||
 		strings.HasPrefix(element, ".env") || strings.HasPrefix(element, "env~")
 }
@@ -243,7 +243,7 @@ func (g Guarded) named(element string) bool {
 // workflow reports whether elements lead into what GitHub runs.
 func workflow(elements []string) bool {
 	for i := range elements[1:] {
-		if alike.Same(elements[i], ".github") && alike.Same(elements[i+1], "workflows") {
+		if disk.SameName(elements[i], ".github") && disk.SameName(elements[i+1], "workflows") {
 			return true
 		}
 	}
@@ -274,7 +274,7 @@ func folded(path string) string {
 	parts := strings.Split(filepath.Clean(path), string(filepath.Separator))
 	for i, part := range parts {
 		if i > 0 || filepath.VolumeName(path) == "" {
-			parts[i] = alike.Fold(part)
+			parts[i] = disk.FoldName(part)
 		}
 	}
 	return strings.Join(parts, string(filepath.Separator))

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/tools/alike"
+	"gemline/engine/disk"
 )
 
 // own reports whether path is in the directories of gemline's configuration.
@@ -46,8 +46,8 @@ func (g Guarded) own(path string) bool {
 // gemline goes by.
 func (g Guarded) kept(below []string) bool {
 	for _, name := range below[:min(2, len(below))] {
-		name = alike.Fold(name)
-		if slices.ContainsFunc(g.Kept, func(kept string) bool { return alike.SameFolded(name, kept) }) {
+		name = disk.FoldName(name)
+		if slices.ContainsFunc(g.Kept, func(kept string) bool { return disk.SameFoldedName(name, kept) }) {
 			return true
 		}
 	}
@@ -124,7 +124,7 @@ func (g Guarded) unsettled(word string) bool {
 	for i, part := range parts {
 		part = strings.TrimRight(part, "`)}")
 		pattern := strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[")
-		if is, err := path.Match(strings.ToLower(part), ".gemini"); !(pattern && (is || err != nil)) && !alike.Same(part, ".gemini") {
+		if is, err := path.Match(strings.ToLower(part), ".gemini"); !(pattern && (is || err != nil)) && !disk.SameName(part, ".gemini") {
 			continue
 		}
 		rest := parts[i+1:]

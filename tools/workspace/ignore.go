@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 const (
@@ -335,7 +335,7 @@ func readSmall(name string) []byte {
 // openApart opens a regular file anywhere. Its directory may be reached by
 // links, but it is none itself.
 func openApart(path string) (*os.File, fs.FileInfo, error) {
-	d, err := beneath.Open(filepath.Dir(path))
+	d, err := disk.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gemline/tools/alike"
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // caseless tells that file names differing in case name the same file.
@@ -77,7 +76,7 @@ func (w *Workspace) Contains(path string) bool {
 }
 
 // locate is [Workspace.Place] as far as the links in path do not change: else
-// the error is [beneath.ErrLink].
+// the error is [disk.ErrLink].
 func (w *Workspace) locate(path string) (Place, error) {
 	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.temp}
 	real, err := w.follow(path)
@@ -138,9 +137,9 @@ func Withheld(name string) bool {
 	if !suspect(name) {
 		return false
 	}
-	name = alike.Fold(name)
+	name = disk.FoldName(name)
 	switch {
-	case alike.SameFolded(name, ".git"), alike.SameFolded(name, ".env"), alike.SameFolded(name, "node_modules"):
+	case disk.SameFoldedName(name, ".git"), disk.SameFoldedName(name, ".env"), disk.SameFoldedName(name, "node_modules"):
 		return true
 	case strings.HasPrefix(name, "gha-cr~"), strings.HasPrefix(name, "gha-creds-") && strings.HasSuffix(name, ".json"):
 		return true
@@ -238,7 +237,7 @@ func (w *Workspace) readlink(path string) (string, error) {
 	}
 	target, err := read(name)
 	if err != nil {
-		return "", errors.Join(beneath.ErrLink, err) // it is one no more
+		return "", errors.Join(disk.ErrLink, err) // it is one no more
 	}
 	return target, nil
 }

@@ -317,7 +317,7 @@ func compare(t *testing.T, seed uint64, base string, counts map[string]int) {
 			return
 		}
 	}
-	if want, got := m.listed(), disk(t, base); want != got {
+	if want, got := m.listed(), listing(t, base); want != got {
 		t.Errorf("the disk is\n%s\nwant\n%s", got, want)
 	}
 	found, err := w.Search(t.Context(), filepath.Join(base, "ws"), Query{Pattern: regexp.MustCompile(".")})
@@ -357,7 +357,7 @@ func someName(rng *rand.Rand) string {
 	return name
 }
 
-// listed tells all of the world, and disk all that is below base.
+// listed tells all of the world, and listing all that is below base.
 func (w world) listed() string {
 	var all []string
 	for path, x := range w {
@@ -367,7 +367,7 @@ func (w world) listed() string {
 	return strings.Join(all, "\n")
 }
 
-func disk(t *testing.T, base string) string {
+func listing(t *testing.T, base string) string {
 	var all []string
 	err := filepath.WalkDir(base, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == base {

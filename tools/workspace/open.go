@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // MaxFile is the size of the largest file that is read.
@@ -15,10 +15,10 @@ const MaxFile = 20 << 20
 
 // Why a file can't be used, beside the errors of [io/fs].
 var (
-	ErrDirectory   = beneath.ErrDirectory
+	ErrDirectory   = disk.ErrDirectory
 	ErrNoDirectory = errors.New("is not a directory")
-	ErrIrregular   = beneath.ErrIrregular
-	ErrKernel      = beneath.ErrKernel
+	ErrIrregular   = disk.ErrIrregular
+	ErrKernel      = disk.ErrKernel
 	ErrBinary      = errors.New("is not text")
 	ErrFull        = errors.New("no space left on device")
 	ErrMoved       = errors.New("it, or a directory above it, is being moved or replaced by a link")

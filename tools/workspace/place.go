@@ -9,8 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"gemline/tools/atomic"
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // A Place is where a path leads in a Workspace: a name below one of its
@@ -19,10 +18,10 @@ import (
 // and the error is [ErrMoved].
 type Place struct {
 	w    *Workspace
-	dir  *beneath.Dir // nil if it is the temporary directory, which is not there yet
-	rel  string       // in dir
-	real string       // the same from the top
-	name string       // how it was asked for; errors speak of it
+	dir  *disk.Dir // nil if it is the temporary directory, which is not there yet
+	rel  string    // in dir
+	real string    // the same from the top
+	name string    // how it was asked for; errors speak of it
 }
 
 // patience is how often a place is looked for that moves meanwhile.
@@ -33,7 +32,7 @@ const patience = 50
 func (w *Workspace) Place(path string) (Place, error) {
 	for range patience {
 		p, err := w.locate(path)
-		if !errors.Is(err, beneath.ErrLink) {
+		if !errors.Is(err, disk.ErrLink) {
 			return p, err
 		}
 		runtime.Gosched()
@@ -49,7 +48,7 @@ func (w *Workspace) at(path string, do func(Place) error) error {
 		if err != nil {
 			return err
 		}
-		if err = do(p); !errors.Is(err, beneath.ErrLink) {
+		if err = do(p); !errors.Is(err, disk.ErrLink) {
 			return p.blame(err)
 		}
 		runtime.Gosched()
@@ -97,7 +96,7 @@ func (p Place) blame(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, beneath.ErrLink):
+	case errors.Is(err, disk.ErrLink):
 		return &fs.PathError{Op: "open", Path: p.name, Err: ErrMoved}
 	case missing(err) && p.dir != nil && p.dir.Gone():
 		return &fs.PathError{Op: "open", Path: p.name, Err: &GoneError{p.dir.Path()}}
@@ -129,7 +128,7 @@ func (p Place) disk() (fs.FileInfo, error) {
 func (p Place) stat() (fs.FileInfo, error) {
 	info, err := p.lstat()
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, beneath.ErrLink
+		return nil, disk.ErrLink
 	}
 	return info, err
 }
@@ -225,7 +224,7 @@ func replace(at *os.Root, name string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := atomic.CreateIn(at, old)
+	f, err := disk.CreateIn(at, old)
 	if err != nil {
 		return err
 	}
@@ -243,7 +242,7 @@ func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
 		return nil, nil
 	}
 	if err == nil {
-		err = beneath.Regular(info)
+		err = disk.Regular(info)
 	}
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/tools/beneath"
+	"gemline/engine/disk"
 )
 
 // Config says what belongs to a Workspace.
@@ -34,8 +34,8 @@ type Workspace struct {
 	over  *Overlay
 
 	mu      sync.RWMutex
-	roots   []*beneath.Dir // opened at their real paths
-	tempNow *beneath.Dir   // at temp; nil if it was not there when it was looked for
+	roots   []*disk.Dir // opened at their real paths
+	tempNow *disk.Dir   // at temp; nil if it was not there when it was looked for
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the
@@ -85,10 +85,10 @@ func (w *Workspace) Add(dir string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if slices.ContainsFunc(w.roots, func(d *beneath.Dir) bool { return d.Path() == real }) {
+	if slices.ContainsFunc(w.roots, func(d *disk.Dir) bool { return d.Path() == real }) {
 		return nil
 	}
-	d, err := beneath.Open(real)
+	d, err := disk.OpenDir(real)
 	if err == nil {
 		w.roots = append(slices.Clip(w.roots), d)
 	}
@@ -105,7 +105,7 @@ func (w *Workspace) Roots() []string {
 	return paths
 }
 
-func (w *Workspace) dirs() []*beneath.Dir {
+func (w *Workspace) dirs() []*disk.Dir {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.roots
@@ -113,7 +113,7 @@ func (w *Workspace) dirs() []*beneath.Dir {
 
 // rootOf returns the innermost root that holds path, of those that may say so
 // of what is below them, and where it is there.
-func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *beneath.Dir, rel string) {
+func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *disk.Dir, rel string) {
 	for _, d := range w.dirs() {
 		if p, in := below(d.Path(), path); in && (root == nil || len(d.Path()) > len(root.Path())) && (may == nil || may(p)) {
 			root, rel = d, p
@@ -123,7 +123,7 @@ func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *beneat
 }
 
 // dirOf is rootOf, but counts the temporary directory as well.
-func (w *Workspace) dirOf(path string) (dir *beneath.Dir, rel string) {
+func (w *Workspace) dirOf(path string) (dir *disk.Dir, rel string) {
 	dir, rel = w.rootOf(path, nil)
 	if w.temp == "" || dir != nil && len(dir.Path()) > len(w.temp) {
 		return dir, rel
@@ -138,7 +138,7 @@ func (w *Workspace) dirOf(path string) (dir *beneath.Dir, rel string) {
 
 // tempDir returns the temporary directory, nil if it is not there. It may have
 // been made, or made again, since it was last asked for.
-func (w *Workspace) tempDir() *beneath.Dir {
+func (w *Workspace) tempDir() *disk.Dir {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tempNow == nil || w.tempNow.Gone() {
@@ -148,7 +148,7 @@ func (w *Workspace) tempDir() *beneath.Dir {
 		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return nil
 		}
-		d, err := beneath.Open(w.temp)
+		d, err := disk.OpenDir(w.temp)
 		if err != nil {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (w *Workspace) tempDir() *beneath.Dir {
 }
 
 // makeTemp is tempDir, but makes it.
-func (w *Workspace) makeTemp() (*beneath.Dir, error) {
+func (w *Workspace) makeTemp() (*disk.Dir, error) {
 	if err := os.MkdirAll(w.temp, 0o700); err != nil {
 		return nil, err
 	}

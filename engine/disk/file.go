@@ -1,7 +1,4 @@
-// Package atomic replaces a file as a whole: whoever reads it finds the old
-// content or the new one, whatever fails or is killed meanwhile. The new one is
-// written beside it, flushed to the disk and renamed.
-package atomic
+package disk
 
 import (
 	"errors"

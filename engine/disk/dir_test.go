@@ -1,4 +1,4 @@
-package beneath
+package disk
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func ways(t *testing.T, dir string) map[string]*Dir {
 	t.Helper()
 	all := map[string]*Dir{}
 	for _, way := range []string{"as ever", "slowly"} {
-		d, err := Open(dir)
+		d, err := OpenDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomic
+package disk
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package beneath
+package disk
 
 import (
 	"io"

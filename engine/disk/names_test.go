@@ -1,4 +1,4 @@
-package alike
+package disk
 
 import (
 	"testing"
@@ -56,7 +56,7 @@ func TestSame(t *testing.T) {
 		{"..", ".git", false},
 		{"~1", ".git", false},
 	} {
-		if got := Same(c.name, c.guarded); got != c.want {
+		if got := SameName(c.name, c.guarded); got != c.want {
 			t.Errorf("%q and %q: %v", c.name, c.guarded, got)
 		}
 	}
@@ -68,13 +68,13 @@ func FuzzFold(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		once := Fold(s)
+		once := FoldName(s)
 		if utf8.ValidString(s) {
-			if twice := Fold(once); twice != once {
+			if twice := FoldName(once); twice != once {
 				t.Errorf("%q folds to %q and that to %q", s, once, twice)
 			}
 		}
-		if !Same(s, s) {
+		if !SameName(s, s) {
 			t.Errorf("%q is not itself", s)
 		}
 	})

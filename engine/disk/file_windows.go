@@ -1,4 +1,4 @@
-package atomic
+package disk
 
 import (
 	"io/fs"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package beneath
+package disk
 
 import (
 	"io/fs"

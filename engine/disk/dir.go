@@ -1,15 +1,4 @@
-// Package beneath reaches what lies below a directory that was opened once,
-// and follows no link on the way.
-//
-// Who may touch which file is judged by its name, and what is judged has to be
-// what is touched, also while somebody else renames directories and puts links
-// in their place. So a name is judged first, with its links followed, and is
-// then reached from the open directory by its elements, none of which may be a
-// link by then. If one is, the error is [ErrLink], and there is another name
-// to be judged.
-//
-// A [Dir] stays the directory that was opened, wherever that is moved to.
-package beneath
+package disk
 
 import (
 	"errors"
@@ -42,8 +31,8 @@ type Dir struct {
 	quick quick
 }
 
-// Open opens the directory at path, which may be a link.
-func Open(path string) (*Dir, error) {
+// OpenDir opens the directory at path, which may be a link.
+func OpenDir(path string) (*Dir, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,4 @@
-// Package alike tells which names of files may name one file.
-//
-// To some file systems names are the same that differ in case, in how their
-// characters are composed, in characters nobody sees, or in dots and blanks at
-// the end; to some, a file has a short name beside its own. Whoever guards a
-// name guards it under all of them, on every system: a directory of another
-// system may be mounted anywhere. Nothing here decodes what no file system
-// decodes, such as %2e.
-package alike
+package disk
 
 import (
 	"strings"
@@ -16,23 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Same reports whether a file called name may be the one called guarded, which
-// is one element of a path, too.
-func Same(name, guarded string) bool { return same(Fold(name), Fold(guarded)) }
+// SameName reports whether a file called name may be the one called guarded.
+// Both are one element of a path.
+func SameName(name, guarded string) bool { return sameName(FoldName(name), FoldName(guarded)) }
 
-// SameFolded is [Same] for a name that was folded already.
-func SameFolded(folded, guarded string) bool { return same(folded, Fold(guarded)) }
+// SameFoldedName is [SameName] for a name that was folded already.
+func SameFoldedName(folded, guarded string) bool { return sameName(folded, FoldName(guarded)) }
 
-func same(name, guarded string) bool {
-	return name == guarded || strings.Contains(name, "~") && short(name, guarded)
+func sameName(name, guarded string) bool {
+	return name == guarded || strings.Contains(name, "~") && shortName(name, guarded)
 }
 
-// Fold returns the one spelling of all names that may name the file called
+// FoldName returns the one spelling of all names that may name the file called
 // name, but for short ones. Of a stream of a file it returns the file.
-func Fold(name string) string {
+func FoldName(name string) string {
 	if !ascii(name) {
 		name = strings.Map(func(r rune) rune {
-			if unseen(r) {
+			if invisible(r) {
 				return -1
 			}
 			return r
@@ -68,15 +60,15 @@ func lower(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.ToUpper(name)), "ß", "ss")
 }
 
-// unseen reports whether file systems may pass over r, or people do.
-func unseen(r rune) bool {
+// invisible reports whether file systems may pass over r, or people do.
+func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// short reports whether a folded name is one that Windows may give to the file
+// shortName reports whether a folded name is one that Windows may give to the file
 // called guarded beside its own: the first characters of that without dots, a
 // tilde and a number, or two of them and four digits of a hash.
-func short(name, guarded string) bool {
+func shortName(name, guarded string) bool {
 	stem, rest, ok := strings.Cut(name, "~")
 	number, ext, _ := strings.Cut(rest, ".")
 	if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
