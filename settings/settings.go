@@ -23,6 +23,8 @@ type Settings struct {
 	Thinking string `key:"ui.inlineThinkingMode" default:"off" enum:"off,full" help:"Show the model's thoughts, at full detail."`
 	ASCII    bool   `key:"ui.ascii" help:"Show quotation marks, dashes, arrows and the like in ASCII, and other characters as escapes. --ascii beats it."`
 
+	PasteLines string `key:"ui.pasteLines" default:"together" enum:"together,single" help:"Whether lines that are pasted together are one input, or one each. --prompt-format stable means single."`
+
 	Notifications bool   `key:"general.enableNotifications" help:"Call for attention at a question, and when a turn of five seconds or more is over."`
 	NotifyMethod  string `key:"general.notificationMethod" default:"auto" enum:"auto,osc9,osc777,bell,none" help:"How to call for attention. In plain mode only bell does anything."`
 	NotifyCommand string `key:"general.notificationCommand" help:"A shell command that is run instead, with one JSON object on its standard input. A project can't set it."`

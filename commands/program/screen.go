@@ -40,7 +40,7 @@ func (s *session) screen() (*repl.Screen, error) {
 	out := output.New(s.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: s.settings.ASCII, Words: words})
 	_, echoed := s.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: s.os.Stdin, Out: out, Screen: s.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
-		NoEcho: s.flags.NoEcho, Jobs: true, Complete: s.complete, Edit: s.edit}
+		NoEcho: s.flags.NoEcho, Single: stable || s.settings.PasteLines == "single", Jobs: true, Complete: s.complete, Edit: s.edit}
 	console := &repl.Console{Out: out, Stable: stable, Gone: func() bool { return !isTerminal(s.os.Stdin) }}
 	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
 	console.Lines, err = repl.NewLines(config)

@@ -52,7 +52,7 @@
             (forward-line 0) ; the start of the line, prompt included
             (princ (format "prompt %S\n" (and (looking-at comint-prompt-regexp) (match-string-no-properties 0))))
             (goto-char (point-max)))
-          (insert send)
+          (insert (string-replace "<RET>" "\n" send))
           (comint-send-input)
           (setq from (marker-position comint-last-input-end))))))
     (let ((late (+ (float-time) 60)))

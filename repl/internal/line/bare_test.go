@@ -101,7 +101,7 @@ func behaviours() []behaviour {
 		27: {name: "C1 controls are not echoed", keys: []string{"a\u009b31mb\r"}, want: `got "a31mb"`, fault: holds("\u009b")},
 		28: {name: "the history's file", elsewhere: "TestPromptHistory of package repl; the library's file is for everybody and splits inputs"},
 		29: {name: "a change of the size", elsewhere: "TestResize; the library keeps the old width"},
-		30: {name: "a line that goes on", keys: []string{"a\\\rb\r"}, want: `got "a\nb"`},
+		30: {name: "a line that goes on", keys: []string{"a\\\r", "b\r"}, want: `got "a\nb"`},
 		31: {name: "completion", elsewhere: "TestEditor and TestList; the library wants arrow keys"},
 		32: {name: "a narrow terminal", elsewhere: "TestWidths, of 8 and 20 columns"},
 	}
@@ -159,7 +159,7 @@ func (b behaviour) play(t *testing.T, kind string) (fault string) {
 	}
 	for i, keys := range b.keys {
 		if i > 0 {
-			see(s, `paste 1: [^>]*$|info: `, within)
+			see(s, `paste 1: [^>]*$|\.\.\. |info: `, within)
 		}
 		s.Send(keys)
 	}

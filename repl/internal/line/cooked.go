@@ -24,6 +24,7 @@ type cooked struct {
 	reading atomic.Bool
 	buf     []byte
 	over    bool  // the end of the input was typed behind buf
+	open    bool  // nothing was typed before the prompt was shown
 	end     error // what ended the input, nil before
 }
 
@@ -82,6 +83,9 @@ func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
 	g := gatherer{typed: c.src.terminal(), next: func(prompt string) (string, error) { return c.line(ctx, prompt) }}
 	if c.Edit != nil {
 		g.edit = func(text string) (string, error) { return compose(ctx, c.Config, c.Lend, text) }
+	}
+	if patient && g.typed && !c.Single {
+		g.more = func(first string) ([]string, error) { return c.pasted(ctx, first) }
 	}
 	s, err := g.gather(prompt)
 	if err == nil && c.History != nil && g.typed && strings.TrimSpace(s) != "" {
@@ -152,6 +156,7 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 	c.ahead()
 	c.held.show()
 	c.src.expect()
+	c.open = len(c.buf) == 0 && !c.over && !c.src.waiting()
 	c.reading.Store(true)
 	defer func() {
 		c.reading.Store(false)
@@ -173,7 +178,11 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 
 // ahead takes what was typed while it was not shown.
 func (c *cooked) ahead() {
-	typed := c.src.ahead()
+	c.take(c.src.ahead())
+}
+
+// take takes what was typed and not read yet.
+func (c *cooked) take(typed []byte) {
 	if len(typed) == 0 {
 		return
 	}
@@ -188,7 +197,7 @@ func (c *cooked) ahead() {
 func (c *cooked) typedAhead(ctx context.Context, prompt string) (s string, done bool, err error) {
 	i := bytes.IndexByte(c.buf, '\n')
 	if i < 0 {
-		return c.finish(ctx, prompt)
+		return c.finish(ctx, prompt, false)
 	}
 	s = clean(c.buf[:i])
 	c.buf = c.buf[i+1:]
@@ -215,7 +224,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		}
 		b, err := c.src.read(ctx)
 		if c.src.terminal() && longestLine > 0 && len(b) > longestLine {
-			return "", c.tooLong()
+			return "", c.tooLong(ctx)
 		}
 		if err == errResumed {
 			c.again(prompt)
@@ -259,7 +268,15 @@ func rawLine(b []byte) ([]byte, error) {
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n")), nil
 }
 
-func (c *cooked) tooLong() error {
+// tooLong says that the terminal has cut a line. What was pasted with it goes,
+// too, or it would be taken for something of its own.
+func (c *cooked) tooLong(ctx context.Context) error {
+	for patient && !c.Single {
+		if b, err := c.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
+			c.src.drop()
+			break
+		}
+	}
 	c.buf = nil
 	c.out.Entered()
 	c.out.Line(output.Warning, "the terminal passes on %d bytes of a line and no more, so this one does not count; "+

@@ -109,6 +109,10 @@ type Config struct {
 	// Emacs does.
 	Echoed bool
 
+	// Single says that each line is an input of its own, also of those that
+	// come together, as programs send them.
+	Single bool
+
 	// History is what the keys for it go through, and what inputs are added
 	// to. Without one, the editor remembers for itself.
 	History History

@@ -177,6 +177,7 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	e.src.claim(e.jobs)
 	e.held.show()
 	e.in.typed(e.src.ahead())
+	e.in.setTogether(!e.Single && !e.asking && !e.src.waiting())
 	e.Out.Fresh()
 	restore, err := e.src.raw()
 	if err != nil {

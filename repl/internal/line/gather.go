@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"gemline/repl/output"
@@ -23,6 +24,10 @@ type gatherer struct {
 	typed bool
 	next  func(prompt string) (string, error)
 	edit  func(text string) (string, error) // nil if there is no editor
+
+	// more returns a line that was entered and those that were pasted with
+	// it. Nil says that each line is one.
+	more func(first string) ([]string, error)
 }
 
 func (g gatherer) gather(prompt string) (string, error) {
@@ -30,12 +35,47 @@ func (g gatherer) gather(prompt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if g.more != nil {
+		lines, err := g.more(s)
+		if err != nil || len(lines) == 1 {
+			return g.single(s, err)
+		}
+		return g.pasted(lines)
+	}
+	return g.single(s, nil)
+}
+
+// pasted returns the input that lines are which were pasted: their text, or
+// what stands between the fences around it. What follows a fence that is not
+// closed is still to come.
+func (g gatherer) pasted(lines []string) (string, error) {
+	isFence := func(s string) bool { return strings.TrimSpace(s) == fence }
+	last := len(lines) - 1
+	switch {
+	case isFence(lines[0]) && isFence(lines[last]):
+		return strings.Join(lines[1:last], "\n"), nil
+	case isFence(lines[0]) && !slices.ContainsFunc(lines[1:], isFence):
+		return g.block(lines[1:])
+	}
+	return g.continued(strings.Join(lines, "\n"))
+}
+
+// single returns the input that begins with the line s.
+func (g gatherer) single(s string, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
 	if strings.TrimSpace(s) == fence {
-		return g.block()
+		return g.block(nil)
 	}
 	if g.asksForEditor(s) {
 		return g.edit(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), opens)))
 	}
+	return g.continued(s)
+}
+
+// continued returns s with the lines that go on with it.
+func (g gatherer) continued(s string) (string, error) {
 	for continues(s) {
 		more, err := g.next(More)
 		if err == io.EOF && !g.typed {
@@ -52,9 +92,8 @@ func (g gatherer) gather(prompt string) (string, error) {
 	return s, nil
 }
 
-// block reads up to the fence that closes it.
-func (g gatherer) block() (string, error) {
-	var lines []string
+// block reads on behind lines, up to the fence that closes them.
+func (g gatherer) block(lines []string) (string, error) {
 	for {
 		s, err := g.next(More)
 		switch {

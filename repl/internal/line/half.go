@@ -79,9 +79,10 @@ func (h *half) lastWord() int {
 	return len(h.text) - i
 }
 
-// finish lets the user finish the line that begins with what c has read. It
-// returns early when nothing is left of it, for the terminal to go on.
-func (c *cooked) finish(ctx context.Context, prompt string) (line string, done bool, err error) {
+// finish lets the user finish the line that begins with what c has read, which
+// the terminal may have shown. It returns early when nothing is left of it, for
+// the terminal to go on.
+func (c *cooked) finish(ctx context.Context, prompt string, shown bool) (line string, done bool, err error) {
 	keys, err := c.src.single()
 	if err != nil {
 		return "", false, nil
@@ -90,7 +91,9 @@ func (c *cooked) finish(ctx context.Context, prompt string) (line string, done b
 	h := &half{discipline: keys, out: c.out.Terminal()}
 	h.text = []rune(clean(c.buf))
 	c.buf = nil
-	h.again()
+	if !shown {
+		h.again()
+	}
 	for len(h.text) > 0 || len(h.rest) > 0 {
 		b, err := c.src.read(ctx)
 		if err == errResumed {

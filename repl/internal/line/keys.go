@@ -26,6 +26,11 @@ type keys struct {
 	rest    []byte // a sequence whose end has not come yet
 	pasting bool
 	paste   []byte
+
+	together bool   // lines that come together are a paste
+	enter    bool   // an Enter waits for what may come with it
+	bursting bool   // a paste comes that the terminal does not mark
+	burst    []byte // what has come of it
 }
 
 func newKeys(src *source, pasted func(string) string) *keys {
@@ -69,6 +74,14 @@ func (k *keys) setVi(on bool) {
 	k.vi = on
 }
 
+// setTogether says whether lines that come together are a paste, also where the
+// terminal does not mark one.
+func (k *keys) setTogether(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.together = on
+}
+
 // inject puts s before everything else.
 func (k *keys) inject(s string) {
 	k.mu.Lock()
@@ -82,11 +95,15 @@ func (k *keys) inject(s string) {
 func (k *keys) forget() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste)
+	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste) + utf8.RuneCount(k.burst)
 	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
 		n -= bytes.Count(k.queue, []byte(string(op)))
 	}
+	if k.enter {
+		n++
+	}
 	k.queue, k.rest, k.paste, k.pasting = nil, nil, nil, false
+	k.burst, k.bursting, k.enter = nil, false, false
 	return n
 }
 
@@ -148,6 +165,10 @@ func (k *keys) Read(p []byte) (int, error) {
 // limit returns how long to wait for the rest of a sequence.
 func (k *keys) limit() int {
 	switch {
+	case k.bursting:
+		return int(pasteLag.Milliseconds())
+	case k.enter:
+		return int(pasteGap.Milliseconds())
 	case len(k.rest) == 0 || k.pasting || k.rest[0] != 0x1b:
 		return -1
 	case k.vi:
@@ -158,6 +179,10 @@ func (k *keys) limit() int {
 
 // late takes what has come of a sequence for all there is.
 func (k *keys) late() {
+	if k.bursting || k.enter {
+		k.endBurst()
+		return
+	}
 	if string(k.rest) == "\x1b" {
 		k.press(opEscape)
 	}
@@ -192,8 +217,7 @@ func upToEnter(q []byte, limit int) int {
 func (k *keys) take(b []byte) {
 	b = append(k.rest, b...)
 	k.rest = nil
-	if !k.pasting && unmarked(b) {
-		k.insert(b)
+	if !k.pasting && k.takeBurst(b) {
 		return
 	}
 	if !k.pasting && flood(b) {
@@ -201,7 +225,7 @@ func (k *keys) take(b []byte) {
 		whole := fullRunes(b[:n])
 		k.insert(b[:whole])
 		if n < len(b) {
-			k.queue = append(k.queue, '\r')
+			k.pressEnter()
 		} else {
 			k.rest = bytes.Clone(b[whole:])
 		}
@@ -209,6 +233,10 @@ func (k *keys) take(b []byte) {
 	}
 	for len(b) > 0 {
 		var n int
+		if !k.pasting && len(b) == 1 && (b[0] == '\r' || b[0] == '\n') {
+			k.pressEnter()
+			return
+		}
 		if k.pasting {
 			n = k.takePaste(b)
 		} else {
@@ -221,6 +249,49 @@ func (k *keys) take(b []byte) {
 		b = b[n:]
 	}
 }
+
+// pressEnter takes the Enter at the end of what has come. If it belongs to a
+// paste, more comes at once.
+func (k *keys) pressEnter() {
+	if k.together {
+		k.enter = true
+		return
+	}
+	k.queue = append(k.queue, '\r')
+}
+
+// takeBurst takes b if it is part of a paste that the terminal does not mark:
+// nobody types lines that fast.
+func (k *keys) takeBurst(b []byte) bool {
+	if !k.bursting && !k.enter && !(k.together && unmarked(b)) {
+		return false
+	}
+	if len(b) == 0 || bytes.ContainsFunc(b, isKey) {
+		k.endBurst()
+		return false
+	}
+	if k.enter {
+		k.burst = append(k.burst, '\n')
+	}
+	k.enter, k.bursting = false, true
+	k.burst = append(k.burst, b[:min(len(b), max(0, mostPasted-len(k.burst)))]...)
+	return true
+}
+
+// endBurst takes what has come of such a paste for all of it, and an Enter that
+// nothing came with for a key.
+func (k *keys) endBurst() {
+	if k.enter {
+		k.queue = append(k.queue, '\r')
+	}
+	if k.bursting {
+		k.insert(k.burst)
+	}
+	k.burst, k.bursting, k.enter = nil, false, false
+}
+
+// isKey reports whether r is no part of a text.
+func isKey(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f }
 
 // takePaste takes the part of b that belongs to the paste, and returns its
 // length.
@@ -315,21 +386,17 @@ func (k *keys) typed(b []byte) {
 	}
 }
 
-// unmarked reports whether b looks like a paste from a terminal that does not
-// mark one: nobody types lines that fast.
+// unmarked reports whether b holds more behind an Enter.
 func unmarked(b []byte) bool {
-	if len(b) < 8 || bytes.IndexByte(b, 0x1b) >= 0 {
-		return false
-	}
 	i := bytes.IndexAny(b, "\r\n")
-	return i >= 0 && i < len(bytes.TrimRight(b, "\r\n"))
+	return i >= 0 && i < len(bytes.TrimRight(b, "\r\n")) && !bytes.ContainsFunc(b, isKey)
 }
 
 // flood reports whether b is more than anybody types, on one line: readline
 // takes far too long over it if it gets it key by key.
 func flood(b []byte) bool {
 	line := bytes.TrimRight(b, "\r\n")
-	return len(line) > longPaste && bytes.IndexFunc(line, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }) < 0
+	return len(line) > longPaste && !bytes.ContainsFunc(line, isKey)
 }
 
 // fullRunes returns how much of b does not belong to a character whose end has

@@ -38,7 +38,7 @@ func program(smart bool) {
 	out := output.New(os.Stdout, output.Options{})
 	history := &recent{entries: []string{"make test", "git log", "echo one\ntwo"}}
 	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart, Jobs: true,
-		Complete: someWords, Edit: someEditor, History: history})
+		Complete: someWords, Edit: someEditor, History: history, Single: os.Getenv("LINE_SINGLE") != ""})
 	if err != nil {
 		panic(err)
 	}
@@ -262,8 +262,7 @@ func TestCookedTerminal(t *testing.T) {
 	s.Expect(`got "one\ntwo"`)
 	s.Expect("> ")
 	s.Line("one\rtwo")
-	s.Expect(`got "one"`)
-	s.Expect(`got "two"`)
+	s.Expect("2 lines pasted, sent as one\r\ninfo: got \"one\\ntwo\"")
 	s.Expect("> ")
 	s.Send("half\x04") // Ctrl-D hands out half a line
 	s.Send("er\r")
@@ -380,7 +379,6 @@ func TestEditor(t *testing.T) {
 		{"keys without a meaning", "a\x00\x0f\x11\x16\x1c\x1d\x1eb\r", `got "ab"`},
 		{"reports of the terminal", "a\x1b]11;rgb:0/0/0\x07\x1b[0n\x1b[M !!b\r", `got "ab"`},
 		{"C1", "a\u009bb\r", `got "ab"`},
-		{"continued", "a\\\rb\r", `got "a\nb"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -47,6 +48,14 @@ func (s *source) ahead() []byte  { return nil }
 
 // single is not asked for, since drop returns nothing.
 func (s *source) single() (discipline, error) { return discipline{}, errors.ErrUnsupported }
+
+// patient says that waiting for input can have no limit, so that nothing is
+// told of what comes together.
+const patient = false
+
+func (s *source) readWithin(ctx context.Context, _ time.Duration) ([]byte, error) { return s.read(ctx) }
+func (s *source) waiting() bool                                                   { return false }
+func (s *source) pending() []byte                                                 { return nil }
 
 // longestLine is 0, since nothing is known of a limit.
 const longestLine = 0

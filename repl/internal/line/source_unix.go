@@ -9,10 +9,14 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
+
+// patient says that waiting for input can have a limit.
+const patient = true
 
 // A source reads a file in such a way that waiting can be given up without
 // losing what arrives later.
@@ -97,7 +101,14 @@ func (s *source) expect() { s.resumed.Store(false) }
 
 // read waits for input and returns it. What it returns is valid until the
 // next call.
-func (s *source) read(ctx context.Context) ([]byte, error) {
+func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin(ctx, forever) }
+
+// forever is the limit of a wait that has none.
+const forever = -time.Millisecond
+
+// readWithin is read with a limit; nothing without an error means that it is
+// over.
+func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, error) {
 	woken := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { s.wake(); close(woken) })
 	defer func() {
@@ -113,12 +124,19 @@ func (s *source) read(ctx context.Context) ([]byte, error) {
 		if s.resumed.Swap(false) {
 			return nil, errResumed
 		}
-		b, err := s.wait(-1)
-		if err == errWoken || err == nil && b == nil {
+		b, err := s.wait(int(limit.Milliseconds()))
+		if err == errWoken {
 			continue
 		}
 		return b, err
 	}
+}
+
+// waiting reports whether there is something to read already.
+func (s *source) waiting() bool {
+	fds := []unix.PollFd{{Fd: int32(s.file.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0
 }
 
 // wait is read with a limit in milliseconds; nothing without an error means
@@ -214,13 +232,18 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
-// ahead returns what was typed since the last read and not shown. A Ctrl-D is
-// a 0 in it, as the terminal makes of one while it hands out lines, and does not
-// of one that comes while it is being emptied.
+// ahead returns what was typed since the last read and not shown.
 func (s *source) ahead() []byte {
 	if !s.unseen.Load() {
 		return nil
 	}
+	return s.pending()
+}
+
+// pending returns what was typed and not read yet, half a line included. A
+// Ctrl-D is a 0 in it, as the terminal makes of one while it hands out lines,
+// and does not of one that comes while it is being emptied.
+func (s *source) pending() []byte {
 	typed := s.drop()
 	if t, err := s.modes.original(); err == nil {
 		typed = bytes.ReplaceAll(typed, []byte{t.Cc[unix.VEOF]}, []byte{0})

@@ -1,0 +1,174 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// traceback returns a text of n lines, which hold a command and a question's
+// answer.
+func traceback(n int) string {
+	lines := []string{"Traceback of the test:", "/quit", "!touch ran", "y"}
+	for i := len(lines); i < n; i++ {
+		lines = append(lines, fmt.Sprintf("  line %d of it", i))
+	}
+	return strings.Join(lines[:n], "\n")
+}
+
+// checkPaste checks that each of texts was a request of its own, in turn.
+func checkPaste(t *testing.T, s *et.Server, texts ...string) {
+	t.Helper()
+	requests := s.Requests()
+	if len(requests) != len(texts) {
+		t.Fatalf("%d requests, want %d", len(requests), len(texts))
+	}
+	for i, text := range texts {
+		if !bytes.Contains(requests[i].Body, fmt.Appendf(nil, `{"text":%q}`, text)) {
+			t.Errorf("request %d does not hold %.80q: %.400s", i, text, requests[i].Body)
+		}
+	}
+}
+
+// What is pasted is one request, on whatever terminal; what is typed, however
+// fast, is one a line.
+func TestPaste(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []struct {
+		name, term string
+		env        []string
+		args       []string
+		plain      bool
+	}{
+		{name: "dumb", term: "dumb", plain: true},
+		{name: "accessible", term: "xterm", env: []string{"ACCESSIBLE=1"}, plain: true},
+		{name: "Emacs", term: "dumb", env: []string{"INSIDE_EMACS=29.1,comint"}, plain: true},
+		{name: "smart", term: "xterm"},
+		{name: "smart, unmarked", term: "xterm"},
+	} {
+		for _, n := range []int{2, 5, 500} {
+			t.Run(fmt.Sprint(kind.name, " ", n), func(t *testing.T) {
+				server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("Four."), et.Says("Five."))
+				c := terminal(t, server, kind.args...)
+				c.Term, c.Env = kind.term, append(c.Env, kind.env...)
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				text := traceback(n)
+				typed := strings.ReplaceAll(text, "\n", "\r")
+				switch kind.name {
+				case "smart":
+					s.Send("\x1b[200~" + typed + "\x1b[201~\r")
+				case "smart, unmarked":
+					s.Send(typed)
+					s.Expect(fmt.Sprintf("%d lines, ", n))
+					s.Send("\r")
+				default:
+					s.Send(typed + "\r")
+					s.Expect(fmt.Sprintf("info: %d lines pasted, sent as one", n))
+				}
+				s.Expect("One.")
+				s.Expect("> ")
+				for _, line := range []string{"Two.", "Three."} { // as fast as there is a prompt
+					for _, key := range "typed\r" {
+						s.Send(string(key))
+					}
+					s.Expect(line)
+					s.Expect("> ")
+				}
+				s.Line("/quit")
+				if code := s.Exit(); code != 0 {
+					t.Errorf("exit code %d", code)
+				}
+				for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: !kind.plain}) {
+					t.Error(fault)
+				}
+				checkPaste(t, server, text, "typed", "typed")
+			})
+		}
+	}
+}
+
+// Lines that come together are one request each with the prompts that are for
+// programs, and by the setting.
+func TestLinesThatAreNoPaste(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, settings string
+		args           []string
+	}{
+		{"stable", "", []string{"--prompt-format", "stable"}},
+		{"setting", `{"ui":{"pasteLines":"single"}}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
+			c := terminal(t, server, tt.args...)
+			if tt.settings != "" {
+				c = configured(t, c, tt.settings)
+			}
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send("first\rsecond\rthird\r")
+			for _, answer := range []string{"One.", "Two.", "Three."} {
+				s.Expect(answer)
+			}
+			s.Expect("> ")
+			leave(t, s, teletype.Rules{Quiet: true})
+			checkPaste(t, server, "first", "second", "third")
+		})
+	}
+}
+
+// expect sends lines at once: one request each with stable prompts.
+func TestLinesOfExpect(t *testing.T) {
+	t.Parallel()
+	path := need(t, "expect")
+	for _, tt := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"stable", []string{"--prompt-format", "stable"}, []string{"first", "second"}},
+		{"plain", nil, []string{"first\nsecond"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := et.NewServer(et.Says("One."), et.Says("Two."))
+			c := terminal(t, server, tt.args...)
+			cmd := exec.CommandContext(t.Context(), path, "-c", `
+				set timeout 60
+				eval spawn -noecho [split $env(COMMAND) "\n"]
+				expect -re "> $"
+				send "first\rsecond\r"
+				expect `+[]string{"One.", "Two."}[len(tt.want)-1]+`
+				expect -re "\n> $"
+				send "/quit\r"
+				expect eof
+				exit [lindex [wait] 3]`)
+			cmd.Dir = c.Dir
+			cmd.Env = append(c.Env, "TERM=dumb", "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%q", err, out)
+			}
+			checkPaste(t, server, tt.want...)
+		})
+	}
+}
+
+// A block that is sent in Emacs is one request.
+func TestPasteInEmacs(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."), et.Says("Two."))
+	c := terminal(t, server)
+	block := traceback(50)
+	buffer := inEmacs(t, c, "> \t"+strings.ReplaceAll(block, "\n", "<RET>"), "50 lines pasted, sent as one", "One.", "done:", "> \ttyped", "Two.", "done:", "> \t/quit")
+	checkPaste(t, server, block, "typed")
+	if !strings.HasSuffix(buffer, "exit 0\n") {
+		t.Error(buffer)
+	}
+}

@@ -1,0 +1,93 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"gemline/repl/output"
+)
+
+const (
+	// pasteGap is how soon behind an Enter more has come if the lines were
+	// pasted: nobody types that fast.
+	pasteGap = 40 * time.Millisecond
+
+	// pasteLag is how long the next line of a paste may take, once it is
+	// known to be one. Slow lines and busy machines hold it up.
+	pasteLag = 5 * pasteGap
+)
+
+// burst returns first, which has just been entered, and the lines that follow
+// closely. Next returns one that comes in time.
+func burst(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
+	lines := []string{first}
+	for within := pasteGap; ; within = pasteLag {
+		line, ok, err := next(within)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return lines, nil
+		}
+		lines = append(lines, line)
+	}
+}
+
+// pasted returns first and the lines that were pasted with it, and says how
+// many these are. What was typed before the prompt was there is no paste.
+func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
+	if !c.open {
+		return []string{first}, nil
+	}
+	c.reading.Store(true)
+	defer c.reading.Store(false)
+	lines, err := burst(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
+	if err != nil {
+		return nil, err
+	}
+	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if n := len(lines); n > 1 {
+		c.out.Line(output.Info, "%d lines pasted, sent as one", n)
+	}
+	return lines, nil
+}
+
+// soon returns the next line if more of the input comes in time. Of a line
+// whose end is missing it waits for that.
+func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, ok bool, err error) {
+	if bytes.IndexByte(c.buf, '\n') < 0 {
+		b, err := c.src.readWithin(ctx, within)
+		switch {
+		case ctx.Err() != nil:
+			c.buf = nil
+			return "", false, context.Cause(ctx)
+		case err == io.EOF:
+			c.over = true // a line was entered before
+			return "", false, nil
+		case err != nil && err != errResumed:
+			c.end = err
+			return "", false, nil
+		case longestLine > 0 && len(b) > longestLine:
+			return "", false, c.tooLong(ctx)
+		}
+		c.buf = append(c.buf, b...)
+	}
+	if len(c.buf) == 0 && c.src.lines() { // the terminal keeps half a line to itself
+		c.take(c.src.pending())
+	}
+	if len(c.buf) == 0 {
+		return "", false, nil
+	}
+	if bytes.IndexByte(c.buf, '\n') < 0 && !c.Echoed && c.src.echoes() {
+		if line, ok, err = c.finish(ctx, More, true); ok {
+			return line, err == nil, err
+		}
+	}
+	line, err = c.fromTerminal(ctx, More)
+	return line, err == nil, err
+}

@@ -1,0 +1,136 @@
+package line
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gemline/repl/teletype"
+)
+
+// Lines that come closely are one input, and those that somebody types are not.
+func TestBurst(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name string
+		gaps []time.Duration // between the lines
+		want int
+	}{
+		{"one line", nil, 1},
+		{"at once", []time.Duration{0, 0, 0}, 4},
+		{"just in time", []time.Duration{39 * ms}, 2},
+		{"typed", []time.Duration{41 * ms}, 1},
+		{"a slow paste", []time.Duration{ms, 190 * ms, 190 * ms}, 4},
+		{"typed behind a paste", []time.Duration{ms, 210 * ms}, 2},
+		{"the fastest typist", []time.Duration{60 * ms, 60 * ms}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := burst("first", func(within time.Duration) (string, bool, error) {
+				if len(tt.gaps) == 0 || tt.gaps[0] > within {
+					return "", false, nil
+				}
+				tt.gaps = tt.gaps[1:]
+				return "more", true, nil
+			})
+			if err != nil || len(got) != tt.want {
+				t.Errorf("%q, %v, want %d lines", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// numbered returns a text of n lines.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d of it\n", i)
+	}
+	return b.String()
+}
+
+// A paste is one input in plain mode, with what stands behind its last Enter.
+func TestPasteInPlainMode(t *testing.T) {
+	for _, tt := range []struct{ name, paste, then, want string }{
+		{"two lines", "one\rtwo\r", "", `2 lines pasted, sent as one\r\ninfo: got "one\ntwo"`},
+		{"many lines", strings.ReplaceAll(numbered(500), "\n", "\r"), "", `500 lines pasted, sent as one\r\ninfo: got ` + fmt.Sprintf("%q", strings.TrimSuffix(numbered(500), "\n"))},
+		{"the last line waits", "one\rtwo\rthr", "ee\r", `3 lines pasted, sent as one\r\ninfo: got "one\ntwo\nthree"`},
+		{"the second line waits", "one\rtw", "x\x7fo\r", `2 lines pasted, sent as one\r\ninfo: got "one\ntwo"`},
+		{"what waits is rubbed out", "one\rtwo\rx", "\x7f\r", `2 lines pasted, sent as one\r\ninfo: got "one\ntwo"`},
+		{"interrupted", "one\rtwo\rx", "\x03", `info: interrupted`},
+		{"commands are text", "one\r/quit\r!rm x\r", "", `got "one\n/quit\n!rm x"`},
+		{"backslashes are text", "a \\\rb\r", "", `got "a \\\nb"`},
+		{"empty lines at the end", "one\r\r\r", "", `one\r\n\r\n\r\ninfo: got "one"`},
+		{"a fence around it", "\"\"\"\rone\r  two\r\"\"\"\r", "", `got "one\n  two"`},
+		{"fences inside", "\"\"\"\rdoc\r\"\"\"\rx = 1\r", "", `got "\"\"\"\ndoc\n\"\"\"\nx = 1"`},
+		{"a fence that is not closed", "\"\"\"\rone\r", "two\r\"\"\"\r", `got "one\ntwo"`},
+		{"a line that is too long", "one\r" + strings.Repeat("x", longestLine+1) + "\rthree\r", "", "info: line cleared\\r\\n> "},
+		{"the end of the input behind it", "one\r\x04", "", `info: got "one"\r\n> \r\ninfo: EOF`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := start(t, "plain")
+			s.Expect("> ")
+			s.Send(tt.paste)
+			if tt.then != "" {
+				lines := strings.Split(tt.paste, "\r")
+				s.Expect(lines[len(lines)-1])
+				s.Send(tt.then)
+			}
+			s.Expect(strings.ReplaceAll(tt.want, `\r\n`, "\r\n"))
+			if faults := teletype.Lint(s.Transcript(), teletype.Rules{Quiet: true}); len(faults) > 0 {
+				t.Errorf("faults: %v", faults)
+			}
+		})
+	}
+}
+
+// The answer to a question is a line, whatever comes with it.
+func TestPasteAtAQuestion(t *testing.T) {
+	for _, kind := range []string{"plain", "smart"} {
+		t.Run(kind, func(t *testing.T) {
+			ready := teletype.NewLatch(t)
+			s := start(t, kind, "LINE_READY="+ready.Addr)
+			s.Expect("> ")
+			s.Line("ask")
+			ready.Open()
+			s.Expect("sure: ")
+			s.Send("y\rrm x\r")
+			s.Expect(`answer "y", 0 dropped, <nil>`)
+		})
+	}
+}
+
+// Where each line is an input, those that come together are, too.
+func TestSingleLines(t *testing.T) {
+	for _, kind := range []string{"plain", "smart"} {
+		t.Run(kind, func(t *testing.T) {
+			s := start(t, kind, "LINE_SINGLE=1")
+			s.Expect("> ")
+			s.Send("one\rtwo\rthree\r")
+			for _, line := range []string{"one", "two", "three"} {
+				s.Expect(fmt.Sprintf("got %q", line))
+			}
+		})
+	}
+}
+
+// A paste that the terminal does not mark waits for Enter as one that it does,
+// in however many pieces it comes.
+func TestUnmarkedPaste(t *testing.T) {
+	for _, n := range []int{2, 5, 500} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			s := start(t, "smart")
+			s.Expect("> ")
+			text := numbered(n)
+			go func() {
+				for piece := range slices.Chunk([]byte(strings.ReplaceAll(text, "\n", "\r")), 700) {
+					s.Send(string(piece))
+				}
+			}()
+			s.Expect(fmt.Sprintf("[paste 1: %d lines, %d characters]", n, len(text)))
+			s.Send("\r")
+			s.Expect(fmt.Sprintf("got %q", text))
+		})
+	}
+}
