@@ -120,6 +120,9 @@ func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
 	return r, err
 }
 
+// image reports whether commands see the programs of a container's image.
+func (env Env) image() bool { return env.Sandbox != nil && env.Sandbox.State().Image() }
+
 // writable reports whether a command confined by p can write at path.
 func writable(path string, p sandbox.Profile) bool {
 	if !among(path, append([]string{p.Root}, p.Write...)) {

@@ -140,10 +140,10 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 	return read, a.Command
 }
 
-// lookOver notes which commands of a plain script are safe, and has
-// those run with what keeps them so.
+// lookOver notes which commands of a plain script are safe, and has those run
+// with what keeps them so. Every program is run by the path that was judged.
 func (c *shellCall) lookOver() {
-	if c.read.Class != engine.Plain || runtime.GOOS != "linux" { // elsewhere programs of the same names take other options
+	if c.read.Class != engine.Plain {
 		return
 	}
 	place := safe.Place{Dir: c.dir, Roots: c.env.Workspace.Roots(), Environ: c.env.Shell.Environ}
@@ -151,10 +151,16 @@ func (c *shellCall) lookOver() {
 	for i, f := range safe.Judge(c.read.Commands, place) {
 		command := &c.read.Commands[i]
 		argv[i] = command.Words()
-		if command.Safe, command.Risk = f.Why == "", f.Why; command.Safe {
-			other = other || !slices.Equal(argv[i], f.Argv)
-			argv[i] = f.Argv
+		if runtime.GOOS == "linux" { // elsewhere programs of the same names take other options
+			command.Safe, command.Risk = f.Why == "", f.Why
+		} else {
+			f.Argv = append(f.Argv[:1:1], command.Words()[1:]...)
 		}
+		if len(argv[i]) > 0 && c.env.image() {
+			f.Argv = append([]string{argv[i][0]}, f.Argv[1:]...) // where programs are in an image is not known here
+		}
+		other = other || !slices.Equal(argv[i], f.Argv)
+		argv[i] = f.Argv
 	}
 	if !other {
 		return

@@ -71,5 +71,8 @@ type Layer struct {
 	Why  string // what it is, or why it is not on
 }
 
+// Image reports whether commands see the programs of a container's image.
+func (s State) Image() bool { return s.Name == ByDocker || s.Name == ByPodman || s.Name == ByRunsc }
+
 // Confined reports whether s holds both a command's writes and its network.
 func (s State) Confined() bool { return s.Files && s.Network }

@@ -17,6 +17,7 @@
 // # What runs is what was found
 //
 // Some commands are safe only with options that keep them from what a
-// repository or the user's habits would have them do. Of each safe command the
-// words are told that are to be run for it.
+// repository or the user's habits would have them do. Of each command the words
+// are told that are to be run for it, the program by its path: nothing that
+// another command does to PATH makes it another one.
 package safe

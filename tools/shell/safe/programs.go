@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// builtins are the listed commands that the shell has itself.
-var builtins = []string{"echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "cd"}
-
 // programs are those that are safe with these options. An option is left out
 // that writes, runs something, reads names of files from a file, follows links
 // while it goes through directories, or does not come to an end. The lists are
@@ -86,7 +83,7 @@ var programs = map[string]program{
 
 	// What the shell and the system say.
 	"echo":     {operands: raw, more: anything},
-	"printf":   {operands: raw, more: anything}, // -v is none of a plain script
+	"printf":   {operands: raw, more: anything}, // what sets a variable is none of a plain script
 	"true":     {operands: raw, more: anything},
 	"false":    {operands: raw, more: anything},
 	":":        {operands: raw, more: anything},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/script"
 )
 
 // A Place is where commands would run.
@@ -20,7 +21,7 @@ type Place struct {
 // A Finding is what is known of a command.
 type Finding struct {
 	Why  string   // what keeps it from being safe; empty if it is
-	Argv []string // what is to be run for it, if it is safe
+	Argv []string // what is to be run for it: its program by the path that was judged
 }
 
 // Judge says of each command of a plain script whether it is safe, there and
@@ -36,7 +37,10 @@ func Judge(commands []engine.Command, p Place) []Finding {
 	shell := j.shell()
 	for i, c := range commands {
 		if findings[i] = j.command(c); findings[i].Why == "" && shell != "" {
-			findings[i] = Finding{Why: shell}
+			findings[i].Why = shell
+		}
+		if findings[i].Why != "" {
+			findings[i].Argv = j.by(c.Words())
 		}
 	}
 	return findings
@@ -116,7 +120,7 @@ func (j *judge) command(c engine.Command) Finding {
 	if why != "" {
 		return Finding{Why: name + ": " + why}
 	}
-	if slices.Contains(builtins, name) {
+	if script.Builtin(name) {
 		return Finding{Argv: append([]string{name}, u.args...)}
 	}
 	path, why := j.look(name)
@@ -164,8 +168,25 @@ func (j *judge) cd(args []string) string {
 // A found is where a program was looked for.
 type found struct{ path, why string }
 
-// look returns what the shell is to be told to run for the program called
-// name: the name, or the path if the name might be found elsewhere by then.
+// by returns the words of a command with its program by the path where the shell
+// finds it now. What is found in a directory that depends on another stays.
+func (j *judge) by(argv []string) []string {
+	if len(argv) == 0 || strings.Contains(argv[0], "/") || script.Builtin(argv[0]) {
+		return argv
+	}
+	for _, dir := range j.programs() {
+		if !filepath.IsAbs(dir) {
+			break
+		}
+		file := filepath.Join(dir, argv[0])
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return append([]string{file}, argv[1:]...)
+		}
+	}
+	return argv
+}
+
+// look returns the path of the program called name.
 func (j *judge) look(name string) (path, why string) {
 	f, ok := j.found[name]
 	if !ok {
@@ -176,7 +197,6 @@ func (j *judge) look(name string) (path, why string) {
 }
 
 func (j *judge) search(name string) (path, why string) {
-	sure := true
 	for _, dir := range j.programs() {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Sprintf("which %s it is depends on the directory", name)
@@ -185,7 +205,6 @@ func (j *judge) search(name string) (path, why string) {
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)
 		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			sure = sure && ours // a program may be put there
 			continue
 		}
 		real, err := filepath.EvalSymlinks(file)
@@ -194,8 +213,6 @@ func (j *judge) search(name string) (path, why string) {
 			return "", fmt.Sprintf("%s is not the system's own (%s)", name, brief(file))
 		case slices.Contains(stand, filepath.Base(real)), strings.Contains(real, "/corepack/"):
 			return "", fmt.Sprintf("%s is one that stands in for others (%s)", name, brief(real))
-		case sure:
-			return name, ""
 		}
 		return file, ""
 	}

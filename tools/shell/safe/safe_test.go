@@ -141,13 +141,13 @@ func TestArgv(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"ls -l":               "ls -l",
+		"ls -l":               "/usr/bin/ls -l",
 		"git log -1 -- x":     "-c core.fsmonitor=false",
 		"git  log -1 -- x":    "log --no-ext-diff --no-textconv -1 -- x",
 		"git status -s":       "status --ignore-submodules=dirty -s",
 		"git --no-pager diff": "diff --no-ext-diff --no-textconv --ignore-submodules=dirty",
 		"git reflog show":     "reflog show --no-ext-diff --no-textconv",
-		"grep -r x .":         "grep -r x . --exclude=.git --exclude-dir=.git '--exclude=.env*'",
+		"grep -r x .":         "/grep -r x . --exclude=.git --exclude-dir=.git '--exclude=.env*'",
 		"grep -r -- x .":      "--exclude-dir=id_rsa",
 		"diff . sub":          "--no-dereference --exclude=.git",
 		"cd sub; diff x c.go": "--no-dereference --exclude=.git", // x is a file here, and a directory there
@@ -164,7 +164,7 @@ func TestArgv(t *testing.T) {
 	if why, run := judge(t, "rg --iglob .env -g .env KEY", p); why != "" && !strings.Contains(why, "not installed") || why == "" && !strings.Contains(run, "--iglob=!.env*") {
 		t.Errorf("rg: %s %s", why, run)
 	}
-	if _, run := judge(t, "diff a.txt b.txt", p); run != "diff a.txt b.txt" {
+	if _, run := judge(t, "diff a.txt b.txt", p); run != "/usr/bin/diff a.txt b.txt" {
 		t.Errorf("%s", run)
 	}
 }
@@ -180,10 +180,10 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ path, text, want string }{
-		{"/usr/bin:/bin", "cat a.txt", "cat a.txt"},
+		{"/usr/bin:/bin", "cat a.txt", "/usr/bin/cat a.txt"},
 		{bin + ":/usr/bin:/bin", "cat a.txt", "not the system's own"},
 		{bin + ":/usr/bin:/bin", "head a.txt", "/usr/bin/head a.txt"}, // one may be put there
-		{"/usr/bin:/bin:" + bin, "cat a.txt", "cat a.txt"},
+		{"/usr/bin:/bin:" + bin, "cat a.txt", "/usr/bin/cat a.txt"},
 		{".:/usr/bin", "cat a.txt", "depends on the directory"},
 		{":/usr/bin", "cat a.txt", "depends on the directory"},
 		{"/nowhere", "cat a.txt", "not installed"},

@@ -443,8 +443,8 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 		if !w.known || strings.ContainsAny(w.text, "=[") {
 			v.opaque("it sets what is known only when it runs: %s", w.text)
 		}
-		// -n names another variable, -i calculates, -f hands on a function.
-		if strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "nif") || c.Variant.Value == "nameref" {
+		// Other options name another variable, calculate, or hand on a function.
+		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) && strings.Trim(w.text[1:], "-"+declaring) != "" || c.Variant.Value == "nameref" {
 			v.opaque("what it sets is read as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}

@@ -1,0 +1,245 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// builtin reads the commands of the shell itself, those of bash, dash and
+// busybox, and reports whether name is one. A form that may set, define, run or
+// complete what is not told here makes the script opaque: the forms that do no
+// harm are listed, and no others are known.
+func (v *visitor) builtin(name string, args []word) bool {
+	switch name {
+	case ":", "true", "false", "echo", "pwd", "type", "times", "help", "caller", "kill", "exit", "logout":
+	case "printf":
+		v.printf(args)
+	case "eval":
+		v.joined(name, args)
+	case "source", ".":
+		v.opaque("it runs a script that is not shown: %s", join(args))
+	case "alias", "enable", "hash", "complete", "compopt", "compgen", "history", "dirs":
+		v.lists(name, args)
+	case "jobs":
+		if len(args) > 0 && args[0].text == "-x" {
+			v.carried(name, v.jobs(args[1:]), nil)
+			break
+		}
+		v.lists(name, args)
+	case "bg", "fg":
+		v.lower(engine.Readable, "it goes on with a job")
+	case "trap":
+		v.trap(args)
+	case "cd", "chdir", "pushd", "popd":
+		v.goes(name, args)
+	case "command", "builtin", "exec":
+		v.prefix(name, args)
+	case "test", "[":
+		v.condition(args)
+	case "read", "unset", "getopts", "wait", "mapfile", "readarray", "let", "declare", "typeset", "local", "export", "readonly":
+		v.changes(name, args)
+	case "set", "shopt":
+		v.shapes(name, args)
+	case "unalias", "umask", "ulimit", "shift", "return", "break", "continue", "suspend", "disown":
+		v.lower(engine.Readable, "it changes the shell: %s", name)
+	default:
+		if slices.Contains(elsewhere, name) {
+			v.opaque("what %s does is not read: %s", name, join(args))
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// Builtin reports whether the shell has the command called name itself.
+func Builtin(name string) bool { return slices.Contains(ofBash, name) }
+
+var ofBash = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
+	exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
+	source suspend test times trap true type typeset ulimit umask unalias unset wait`)
+
+// elsewhere are commands that other shells have, which may be what sh is, or
+// that work on lines that are typed: fc edits and runs what ran before.
+var elsewhere = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
+	zcompile zpty zsocket ztcp bindkey noglob nocorrect rehash unhash unfunction sched limit unlimit hist nameref enum global alarm`)
+
+// lists reads the commands that define something, or list what is defined.
+func (v *visitor) lists(name string, args []word) {
+	if slices.ContainsFunc(args, func(a word) bool { return !a.known || !lists[name].MatchString(a.text) }) {
+		v.opaque("it may change what a name means: %s %s", name, join(args))
+	}
+}
+
+// lists are the words with which such a command only lists.
+var lists = map[string]*regexp.Regexp{
+	"alias":    regexp.MustCompile(`^-p$`),
+	"enable":   regexp.MustCompile(`^-[ps]+$`),
+	"hash":     regexp.MustCompile(`^-l$`),
+	"complete": regexp.MustCompile(`^-p$`),
+	"compopt":  regexp.MustCompile(`^$`),
+	"compgen":  regexp.MustCompile(`^(-[abcdefgjksuv]+|\w[\w./-]*)$`), // -W and -X read their value as a word, -F and -C run it, -V sets
+	"history":  regexp.MustCompile(`^[0-9]+$`),
+	"dirs":     regexp.MustCompile(`^(-[lpv]+|[-+][0-9]+)$`),
+	"jobs":     regexp.MustCompile(`^(-[lnprs]+|%[\w+%-]*)$`),
+}
+
+// jobs returns words of which those that may name a job are not known.
+func (v *visitor) jobs(words []word) []word {
+	words = slices.Clone(words)
+	for i, w := range words {
+		words[i].known = w.known && !strings.HasPrefix(w.text, "%")
+	}
+	return words
+}
+
+// conversions are those of a format that print, with what stands in front of
+// them. Another one is %n, which sets a variable.
+var conversions = regexp.MustCompile(`%%|%[-#+ 0']*(\*|[0-9]+)?(\.(\*|[0-9]+)?)?([hlLjtzZ]*[diouxXeEfFgGaAcCsSbqQ]|\([^()]*\)T)`)
+
+// hiding are the escapes that stand for a percent sign.
+var hiding = regexp.MustCompile(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
+
+// printf reads the arguments of printf. The format says what is done with the
+// others.
+func (v *visitor) printf(args []word) {
+	if len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-v") {
+		v.lower(engine.Readable, "it sets a variable: printf")
+		set, rest := word{text: args[0].text[2:], known: true}, args[1:]
+		if set.text == "" && len(rest) > 0 {
+			set, rest = rest[0], rest[1:]
+		}
+		if !name(set) {
+			v.opaque("it sets what is known only when it runs: printf %s", join(args))
+		}
+		v.set(set.text, word{})
+		args = rest
+	}
+	if len(args) > 0 && args[0].known && args[0].text == "--" {
+		args = args[1:]
+	} else if len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		v.opaque("what printf does can't be told: %s", join(args))
+	}
+	if len(args) == 0 {
+		return
+	}
+	if format := args[0]; !format.known || hiding.MatchString(format.text) ||
+		strings.Contains(conversions.ReplaceAllString(format.text, ""), "%") {
+		v.opaque("printf may set a variable: %s", join(args))
+	}
+}
+
+// trap reads the arguments of trap: the first is a script, or says to list.
+func (v *visitor) trap(args []word) {
+	v.lower(engine.Readable, "it changes the shell: trap")
+	first := word{text: "-p", known: true}
+	if args = skip(args, "--"); len(args) > 1 {
+		first = args[0]
+	}
+	switch {
+	case !first.known:
+		v.opaque("what it runs at the end is known only when it runs")
+	case slices.Contains([]string{"-", "-l", "-p", "-lp", "-P"}, first.text):
+	default:
+		v.text(first.text, "trap")
+	}
+}
+
+// goes reads the commands that go to another directory.
+func (v *visitor) goes(name string, args []word) {
+	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && args[0].text[0] == '-' {
+		args = args[1:]
+	}
+	if len(args) == 1 && name != "popd" {
+		v.enter(args[0])
+	} else {
+		v.lost()
+	}
+}
+
+// setters are the options of the commands that set variables by name. With
+// others they calculate, name one variable by another, or run a script.
+var setters = map[string]options{
+	"read": {flags: "eErs", valued: "adinNptu"}, "mapfile": {flags: "t", valued: "dnOsu"}, "readarray": {flags: "t", valued: "dnOsu"},
+	"unset": {flags: "fnv"}, "wait": {flags: "fn", valued: "p"}, "getopts": {},
+	"declare": {flags: declaring}, "typeset": {flags: declaring}, "local": {flags: declaring}, "export": {flags: "p"}, "readonly": {flags: "aAp"},
+}
+
+const declaring = "aAcFgIlprtux"
+
+// changes reads the commands that set variables by name. A name with an index
+// is calculated, and a calculation can run commands.
+func (v *visitor) changes(name string, args []word) {
+	v.lower(engine.Readable, "it sets a variable: %s", name)
+	for i, a := range args {
+		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
+		switch {
+		case name == "let", !a.known, strings.ContainsRune(a.text, '['):
+			v.opaque("it sets what is known only when it runs: %s %s", name, join(args))
+		case option && a.text != "--":
+			if _, _, ok := setters[name].take(append([]word{{text: "-" + a.text[1:], known: true}}, args[i+1:]...)); !ok {
+				v.opaque("what it sets is read as a script: %s %s", name, join(args))
+			}
+		}
+		if key, value, ok := strings.Cut(a.text, "="); ok && a.known {
+			v.set(key, word{text: value, known: true})
+		} else if a.known && !option {
+			v.set(a.text, word{})
+		}
+		for j := 2; option && j < len(a.text); j++ {
+			v.set(a.text[j:], word{}) // it may be the value of a letter, as in -vPATH
+		}
+	}
+}
+
+// shapes reads set and shopt. Some options change how the rest of the script is
+// read, or where it runs: -k takes assignments from anywhere in a command.
+func (v *visitor) shapes(name string, args []word) {
+	v.lower(engine.Readable, "it changes the shell: %s", name)
+	for i, a := range args {
+		option := a.known && len(a.text) > 0 && (a.text[0] == '-' || a.text[0] == '+')
+		switch {
+		case name == "set" && a.known && (a.text == "--" || a.text == "-"):
+			return // what follows are the words of $1 and on
+		case name == "set" && option && strings.Trim(a.text[1:], "abefhmnoptuvxBCEPT") == "":
+		case name == "shopt" && option && strings.Trim(a.text[1:], "opqsu") == "":
+		case a.known && !option && slices.Contains(shaping, a.text):
+		case name == "set" && !option && (i == 0 || !strings.HasSuffix(args[i-1].text, "o")) && a.known:
+			return
+		default:
+			v.opaque("it may change how the rest is read: %s %s", name, join(args))
+		}
+	}
+}
+
+// shaping are the options of set -o and of shopt that change what the commands
+// do which were read, and not which they are.
+var shaping = strings.Fields(`allexport braceexpand emacs errexit errtrace functrace hashall ignoreeof monitor noclobber noexec noglob nolog notify nounset
+	onecmd physical pipefail privileged verbose vi xtrace
+	checkhash checkjobs checkwinsize cmdhist dirspell dotglob execfail extdebug failglob globasciiranges globskipdots globstar gnu_errfmt huponexit
+	inherit_errexit lastpipe lithist mailwarn nocaseglob nocasematch noexpand_translation nullglob shift_verbose xpg_echo`)
+
+// condition reads the arguments of test. An operator that is not known may be
+// -v, which calculates with what stands behind it.
+func (v *visitor) condition(args []word) {
+	for i, a := range args {
+		last := i+1 == len(args) || args[i+1].text == "]"
+		operand := i > 0 && args[i-1].known && beside.MatchString(args[i-1].text)
+		switch {
+		case a.split, !a.known && !last && !operand && !(args[i+1].known && behind.MatchString(args[i+1].text)):
+			v.opaque("what it tests is known only when it runs: %s", a.text)
+		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
+			v.opaque("it calculates with a variable: %s", args[i+1].text)
+		}
+	}
+}
+
+// beside and behind are what stands in front of a word that is no operator, and
+// what stands behind one.
+var (
+	beside = regexp.MustCompile(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
+	behind = regexp.MustCompile(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)
+)
