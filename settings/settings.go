@@ -12,6 +12,7 @@ type Settings struct {
 	MaxTurns     int    `key:"model.maxSessionTurns" default:"-1" help:"How many requests a session may make; 0 or less is no limit. --max-turns beats it."`
 	ApprovalMode string `key:"general.defaultApprovalMode" default:"default" enum:"default,auto_edit,plan" help:"What runs unasked when a session begins. Running everything takes a flag. A project can only tighten it."`
 	MaxAttempts  int    `key:"general.maxAttempts" default:"10" help:"How often a request is made that gets no answer, 10 at most. --max-attempts beats it."`
+	SyncSession  bool   `key:"general.sessionSync" default:"true" help:"Have the disk keep a session's file before a call changes anything and at the end of each turn, so that it outlives a loss of power. false saves a few milliseconds each time, more on a slow disk."`
 	Format       string `key:"output.format" default:"text" enum:"text,json" help:"How one answer is printed. -o and --json beat it."`
 	ScreenReader bool   `key:"ui.accessibility.screenReader" help:"Plain mode. Flags and ACCESSIBLE beat it."`
 	Editor       string `key:"general.preferredEditor" enum:"vscode,vscodium,windsurf,cursor,zed,antigravity,sublimetext,lapce,nova,bbedit,vim,neovim,emacs,emacsclient,hx,micro" help:"Where a proposal is edited. It beats VISUAL and EDITOR."`

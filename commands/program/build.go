@@ -290,6 +290,7 @@ func (s *session) equip() {
 		return
 	}
 	s.tools = s.rehearsal.Tools(tools.Discreet(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
+	s.tools = journal.Durable(s.tools, s.sync)
 }
 
 // collected returns what a run would have done that changes nothing.

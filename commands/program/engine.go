@@ -80,7 +80,15 @@ func (s *session) answer(ctx context.Context, parts ...*genai.Part) iter.Seq2[en
 	if s.whole != nil {
 		run = s.whole.Watch(run)
 	}
-	return s.budget.Watch(run)(ctx, parts...)
+	return journal.Synced(s.budget.Watch(run)(ctx, parts...), s.sync)
+}
+
+// sync has the disk keep the session, unless the settings leave that to the system.
+func (s *session) sync() error {
+	if !s.settings.SyncSession {
+		return nil
+	}
+	return s.journal.Sync()
 }
 
 // waiting is how long one request may be put off by a busy server in all.

@@ -48,6 +48,10 @@ type File struct {
 	out  *os.File
 	torn bool // the file may end within a line
 
+	unsynced   bool // the disk may not have all of it
+	unlisted   bool // nor its name
+	unsyncable bool // what was told
+
 	last     string       // id of the message recorded last, if it can be taken back
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
@@ -259,7 +263,7 @@ func (f *File) append(b []byte, at time.Time) error {
 		f.torn = true
 		return err
 	}
-	f.head, f.torn = nil, false
+	f.head, f.torn, f.unsynced = nil, false, true
 	return nil
 }
 
@@ -306,7 +310,7 @@ func (f *File) create() error {
 	for n := 2; ; n++ {
 		out, err := os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 		if err == nil {
-			f.out, f.exists = out, true
+			f.out, f.exists, f.unlisted = out, true, true
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {

@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"gemline/engine"
+)
+
+// Sync has the disk keep what was recorded, so that it outlives a loss of power.
+// Where that fails, it says so once and is not tried again; a file system that
+// can't do it is no failure. It may be called while a call begins that runs alone.
+func (f *File) Sync() error {
+	if f.out == nil || !f.unsynced {
+		return nil
+	}
+	f.unsynced = false
+	err := f.out.Sync()
+	if err == nil && f.unlisted { // the directory has to name the file, too
+		f.unlisted = false
+		if dir, oerr := os.Open(filepath.Dir(f.path)); oerr == nil {
+			dir.Sync() // not every system can
+			dir.Close()
+		}
+	}
+	if err == nil || f.unsyncable || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	f.unsyncable = true
+	return fmt.Errorf("this session may not outlive a loss of power: %w", err)
+}
+
+// Durable returns tools that have sync called before a call runs that may change
+// something: whatever it has done by the time the power fails, the journal then
+// knows that it was made.
+func Durable(tools engine.Tools, sync func() error) engine.Tools {
+	out := make(engine.Tools, len(tools))
+	for i, t := range tools {
+		if prepare := t.Prepare; prepare != nil && !t.Kind.ReadOnly() {
+			t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+				call, err := prepare(ctx, args)
+				if run := call.Run; err == nil && run != nil {
+					call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+						if err := sync(); err != nil {
+							host.Emit(engine.Notice{Text: err.Error()})
+						}
+						return run(ctx, host)
+					}
+				}
+				return call, err
+			}
+		}
+		out[i] = t
+	}
+	return out
+}
+
+// Synced returns a run that yields what run does, and has sync called before its
+// end is known.
+func Synced(run iter.Seq2[engine.Event, error], sync func() error) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for ev, err := range run {
+			if err != nil {
+				sync() // the run's own error says more
+				yield(ev, err)
+				return
+			}
+			if !yield(ev, nil) {
+				sync()
+				return
+			}
+		}
+		if err := sync(); err != nil {
+			yield(engine.Notice{Text: err.Error()}, nil)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+//go:build linux
+
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+)
+
+// The disk has the session before a call changes a file, and at the end of each
+// turn, unless the settings leave that to the system.
+func TestSessionReachesTheDisk(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{
+		"{}":                                  "session write session ",
+		`{"general": {"sessionSync": false}}`: "write ",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", "."), et.Call("2", "write_file", "file_path", "a.txt", "content", "a\n")), et.Says("Done."))
+			t.Cleanup(s.Close)
+			if err := os.MkdirAll(filepath.Join(dir, "home/.gemini"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "home/.gemini/settings.json"), []byte(setting), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			trace := filepath.Join(t.TempDir(), "trace")
+			run := headless(t, s, dir, io.Discard, io.Discard, "-y", "-p", "go")
+			enter(t, run, []string{"strace", "-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-e", "trace=fsync,rename,renameat,renameat2", "-o", trace})
+			if err := run.Run(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var seen strings.Builder
+			for _, m := range regexp.MustCompile(`fsync\(\d+<[^>]*/(session)-[^>]*\.jsonl>|rename.*(a\.txt|\.gemline-)`).FindAllStringSubmatch(string(b), -1) {
+				switch {
+				case m[1] != "":
+					seen.WriteString("session ")
+				default:
+					seen.WriteString("write ")
+				}
+			}
+			if seen.String() != want {
+				t.Errorf("%q, want %q:\n%s", seen.String(), want, b)
+			}
+		})
+	}
+}
