@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,10 +15,14 @@ const (
 	noText       = "NO_RESPONSE_TEXT"
 )
 
+// errWordless is the error of an answer that ends as it should, says nothing,
+// and follows calls that succeeded: the model's way of being done.
+var errWordless = errors.New("the model ended without a word after its calls")
+
 // An answer is what has been heard of one, as far as it matters for whether it
 // is one.
 type answer struct {
-	toResults bool // the question was results of calls
+	afterSuccess bool // the question was results of calls, and none of them failed
 
 	chunks  int
 	calls   bool
@@ -109,15 +114,14 @@ func uncommented(s string) string {
 	}
 }
 
-// check returns why a is no answer, or nil if it is one. An answer to results
-// of calls may be empty: the model has nothing to add.
+// check returns why a is no answer, or nil if it is one.
 func (a *answer) check() error {
 	if a.calls {
 		return nil
 	}
 	e := &Error{Kind: Invalid, Code: string(a.finish), Answering: true}
 	switch reason := a.finish; {
-	case reason == "" && !a.toResults:
+	case reason == "":
 		e.Code, e.Message = "NO_FINISH_REASON", "the answer stops without an end"
 	case reason == genai.FinishReasonMalformedFunctionCall:
 		e.Message = "the model wrote a tool call that can't be read"
@@ -134,8 +138,8 @@ func (a *answer) check() error {
 	case a.thought:
 		e.Code, e.Hint = thinkingOnly, hintOverflow
 		e.Message = "the model thought, but did not answer"
-	case a.toResults:
-		return nil
+	case a.afterSuccess && reason == genai.FinishReasonStop:
+		return errWordless
 	default:
 		e.Code, e.Message = noText, "the model's answer is empty"
 	}
@@ -164,18 +168,34 @@ func answers(cs []*genai.Content) bool {
 	return c.Role == genai.RoleUser && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
 }
 
+// succeeded reports whether cs ends with results of calls none of which failed.
+func succeeded(cs []*genai.Content) bool {
+	return answers(cs) && !slices.ContainsFunc(cs[len(cs)-1].Parts, func(p *genai.Part) bool {
+		if p == nil || p.FunctionResponse == nil {
+			return false
+		}
+		_, failed := p.FunctionResponse.Response["error"]
+		return failed
+	})
+}
+
+// closingNote is for a model that has done its work and says nothing.
+const closingNote = "[System: Your last turn was empty. If you are done, say in one sentence what you did; if not, go on.]"
+
 // nudged returns cs with a word to a model that has said nothing. Other codes
 // leave cs as it is.
 func nudged(cs []*genai.Content, code string) []*genai.Content {
-	note := ""
 	switch code {
 	case thinkingOnly:
-		note = "[System: Your last turn held thoughts only and no answer for the user. Give your final answer or call a tool now.]"
+		return noted(cs, "[System: Your last turn held thoughts only and no answer for the user. Give your final answer or call a tool now.]")
 	case noText:
-		note = "[System: Your last turn was empty. Give your final answer or call a tool now.]"
-	default:
-		return cs
+		return noted(cs, "[System: Your last turn was empty. Give your final answer or call a tool now.]")
 	}
+	return cs
+}
+
+// noted returns cs with a note to the model.
+func noted(cs []*genai.Content, note string) []*genai.Content {
 	last := len(cs) - 1
 	switch {
 	case answers(cs):

@@ -23,6 +23,7 @@ type failure struct {
 	message string
 	details []detail
 	after   time.Duration // from the header
+	hinted  bool          // the header says it
 	page    string        // the title, if the body is a web page
 }
 
@@ -39,7 +40,8 @@ type detail struct {
 
 // parseFailure reads the body of an error in any form that servers use.
 func parseFailure(status int, header http.Header, body []byte) failure {
-	f := failure{http: status, code: status, after: retryAfter(header)}
+	f := failure{http: status, code: status}
+	f.after, f.hinted = retryAfter(header)
 	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff"))
 	type envelope struct{ Error json.RawMessage }
 	var env envelope
@@ -126,7 +128,7 @@ func title(page []byte) string {
 
 // classify makes an Error of f, about a request to model.
 func (f failure) classify(model string) *Error {
-	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after}
+	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after, Hinted: f.hinted}
 	if e.Message == "" {
 		e.Message = strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code)))
 	}
@@ -180,9 +182,8 @@ func (f failure) busy(e *Error) {
 	if f.code != http.StatusTooManyRequests {
 		e.Kind, e.Hint = Unavailable, hintServer
 	}
-	info, hinted := f.delay()
-	if hinted {
-		e.RetryAfter = info
+	if info, ok := f.delay(); ok {
+		e.RetryAfter, e.Hinted = info, true
 	}
 	cloudcode := f.errorInfo(func(d detail) bool { return strings.Contains(d.Domain, "cloudcode-pa") })
 	daily := f.quota("PerDay") || f.quota("Daily")
@@ -196,10 +197,10 @@ func (f failure) busy(e *Error) {
 		e.Kind, e.Hint = Unavailable, hintServer
 	case f.reason("INSUFFICIENT_G1_CREDITS_BALANCE"), cloudcode && f.reason("QUOTA_EXHAUSTED"):
 		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
-	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && e.RetryAfter == 0:
+	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && !e.Hinted:
 		e.Kind, e.Final = Quota, true
-	case e.RetryAfter == 0 && (f.quota("PerMinute") || f.errorInfo(perMinute)):
-		e.RetryAfter = time.Minute
+	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
+		e.RetryAfter, e.Hinted = time.Minute, true // which is what the name of the quota says
 	}
 }
 
@@ -288,24 +289,21 @@ func (f failure) help(hint string) string {
 }
 
 // retryAfter reads the header of that name: seconds or a date.
-func retryAfter(h http.Header) time.Duration {
+func retryAfter(h http.Header) (after time.Duration, ok bool) {
 	s := strings.TrimSpace(h.Get("Retry-After"))
-	if s == "" {
-		return 0
-	}
 	if n, err := strconv.Atoi(s); err == nil {
 		if n < 0 || n > int(time.Duration(1<<62)/time.Second) {
-			return 0
+			return 0, false
 		}
-		return time.Duration(n) * time.Second
+		return time.Duration(n) * time.Second, true
 	}
 	at, err := http.ParseTime(s)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	now, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
 		now = time.Now()
 	}
-	return max(0, at.Sub(now))
+	return max(0, at.Sub(now)), true
 }

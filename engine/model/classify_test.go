@@ -41,6 +41,8 @@ func TestClassify(t *testing.T) {
 		{"per day", 429, body(429, "x", quota("RequestsPerDayPerProject"), retryInfo("2s")), Quota, true, 2 * time.Second, "the daily quota for this model is used up"},
 		{"daily", 429, body(429, "x", quota("DailyLimit")), Quota, true, 0, "daily quota"},
 		{"per minute", 429, body(429, "x", quota("RequestsPerMinute")), Quota, false, time.Minute, ""},
+		{"per minute, at once", 429, body(429, "x", quota("RequestsPerMinute"), retryInfo("0s")), Quota, false, 0, ""},
+		{"cloudcode rate, at once", 429, body(429, "x", info("RATE_LIMIT_EXCEEDED", cloudcode), retryInfo("0s")), Quota, false, 0, ""},
 		{"per minute with delay", 429, body(429, "x", quota("RequestsPerMinute"), retryInfo("2s")), Quota, false, 2 * time.Second, ""},
 		{"credits", 429, body(429, "x", info("INSUFFICIENT_G1_CREDITS_BALANCE", "d")), Quota, true, 0, ""},
 		{"cloudcode quota", 429, body(429, "x", info("QUOTA_EXHAUSTED", cloudcode), retryInfo("2s")), Quota, true, 2 * time.Second, ""},
@@ -100,7 +102,7 @@ func TestRetryAfter(t *testing.T) {
 		{"99999999999999999999", 0}, {"9999999999999", 0},
 		{"Wed, 21 Oct 2026 07:28:30 GMT", 30 * time.Second}, {"Wed, 21 Oct 2026 07:27:00 GMT", 0},
 	} {
-		if got := retryAfter(date(c.value)); got != c.want {
+		if got, _ := retryAfter(date(c.value)); got != c.want {
 			t.Errorf("Retry-After %q: %s, want %s", c.value, got, c.want)
 		}
 	}

@@ -51,9 +51,10 @@ type Error struct {
 	// Hint says what to do about it, on one line; may be empty.
 	Hint string
 
-	// RetryAfter is how long the server wants to be left alone, 0 if it
-	// did not say.
+	// RetryAfter is how long the server wants to be left alone. Hinted says
+	// that the server said so: it may say 0.
 	RetryAfter time.Duration
+	Hinted     bool
 
 	// Final says that asking again does not help.
 	Final bool

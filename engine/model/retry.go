@@ -18,6 +18,9 @@ const (
 	maxAnswers  = 4                // for an answer that is none, or breaks off
 	firstDelay  = 5 * time.Second  // doubles with every attempt
 	lastDelay   = 30 * time.Second // but does not grow beyond
+
+	firstJitter = 200 * time.Millisecond // added at most to what the server asks for; doubles, too
+	lastJitter  = time.Second
 )
 
 // RetryOptions are the settings of a [Retry] generator.
@@ -66,10 +69,13 @@ func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*ge
 	asked := *req
 	plan := plan{opts: r.opts, attempts: 1, answers: 1}
 	for {
-		a := answer{toResults: answers(req.Contents)}
+		a := answer{afterSuccess: succeeded(req.Contents)}
 		err := r.attempt(ctx, &asked, &a, yield)
 		if err == nil || err == errLeft || ctx.Err() != nil {
 			return err
+		}
+		if err == errWordless {
+			return r.close(ctx, req, yield)
 		}
 		var e *Error
 		if !errors.As(err, &e) {
@@ -89,6 +95,42 @@ func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*ge
 			return err
 		}
 	}
+}
+
+// close asks a model for a closing sentence that has ended without a word after
+// calls that succeeded. Its work is done, so that no more comes of a failure
+// than a warning. What is said counts only as a whole.
+func (r retry) close(ctx context.Context, req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+	notify := req.Notify
+	if notify == nil {
+		notify = func(engine.Event) {}
+	}
+	err := error(errWordless)
+	if r.opts.Attempts > 1 {
+		notify(engine.Retry{Attempt: 1, Of: 2, Err: err, Restart: true})
+		var said []*genai.GenerateContentResponse
+		asked := *req
+		asked.Contents = noted(req.Contents, closingNote)
+		err = r.attempt(ctx, &asked, &answer{afterSuccess: true}, func(chunk *genai.GenerateContentResponse, _ error) bool {
+			said = append(said, chunk)
+			return true
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, chunk := range said {
+			if err == nil && !yield(chunk, nil) {
+				return errLeft
+			}
+		}
+	}
+	switch {
+	case err == errWordless:
+		notify(engine.Notice{Text: errWordless.Error() + "; what it did is done"})
+	case err != nil:
+		notify(engine.Notice{Text: fmt.Sprintf("%v; what it did is done, but asking for a closing sentence failed: %v", errWordless, err)})
+	}
+	return nil
 }
 
 // attempt makes one request and checks its answer.
@@ -128,12 +170,17 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 	again := engine.Retry{Err: e, Restart: heard}
 	if e.Answering || heard {
 		again.Attempt, again.Of = p.answers, min(maxAnswers, p.opts.Attempts)
-		again.Delay = max(time.Second<<(p.answers-1), e.RetryAfter)
+		again.Delay = time.Second << (p.answers - 1)
+		if e.Hinted {
+			again.Delay = hinted(p.answers, e.RetryAfter)
+		}
 		p.answers++
 		p.attempts = 1
 	} else {
 		again.Attempt, again.Of = p.attempts, p.opts.Attempts
-		again.Delay = backoff(p.attempts, e.RetryAfter)
+		if again.Delay = backoff(p.attempts); e.Hinted {
+			again.Delay = hinted(p.attempts, e.RetryAfter)
+		}
 		p.attempts++
 	}
 	p.waited += again.Delay
@@ -156,19 +203,19 @@ func (p *plan) given(e *Error) *Error {
 	return &last
 }
 
-// backoff returns how long to wait after the given attempt. What the server
-// asks for is never undercut.
-func backoff(attempt int, asked time.Duration) time.Duration {
+// backoff returns how long to wait after the given attempt, where the server
+// does not say.
+func backoff(attempt int) time.Duration {
 	d := min(firstDelay<<min(attempt-1, 10), lastDelay)
-	if asked > 0 {
-		return stretch(max(d, asked), 0, 0.2)
-	}
-	return stretch(d, -0.3, 0.3)
+	return d + time.Duration(float64(d)*0.3*(2*rand.Float64()-1))
 }
 
-// stretch returns d longer by a random part of it.
-func stretch(d time.Duration, from, to float64) time.Duration {
-	return d + time.Duration(float64(d)*(from+rand.Float64()*(to-from)))
+// hinted returns how long to wait after the given attempt, where the server
+// says how long. That is never undercut, and exceeded by little: only so much
+// that not all who were told the same come back at the same moment.
+func hinted(attempt int, asked time.Duration) time.Duration {
+	jitter := max(asked/5, min(firstJitter<<min(attempt-1, 10), lastJitter))
+	return asked + rand.N(jitter)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

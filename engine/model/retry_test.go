@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,10 @@ func play(t *testing.T, o model.RetryOptions, req *engine.Request, replies ...et
 	var b strings.Builder
 	start := time.Now()
 	req.Notify = func(ev engine.Event) {
+		if n, ok := ev.(engine.Notice); ok {
+			retries = append(retries, n.Text)
+			return
+		}
 		r := ev.(engine.Retry)
 		text := fmt.Sprintf("%d/%d %s", r.Attempt, r.Of, r.Delay)
 		if r.Restart {
@@ -80,8 +85,8 @@ func TestAnswers(t *testing.T) {
 		{"text", et.Says("hi"), "", ""},
 		{"call", et.Says("", et.Call("1", "f")), "", ""},
 		{"call without end", et.Reply{Chunks: []*genai.GenerateContentResponse{et.Chunk("", &genai.Part{FunctionCall: et.Call("1", "f")})}}, "", ""},
-		{"no end", et.Unfinished("hi"), "NO_FINISH_REASON", ""},
-		{"nothing", et.Empty(), "NO_FINISH_REASON", ""},
+		{"no end", et.Unfinished("hi"), "NO_FINISH_REASON", "NO_FINISH_REASON"},
+		{"nothing", et.Empty(), "NO_FINISH_REASON", "NO_FINISH_REASON"},
 		{"malformed call", et.MalformedCall(), "MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL"},
 		{"malformed call after text", et.Ends("hi", genai.FinishReasonMalformedFunctionCall), "MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL"},
 		{"unexpected call", et.Ends("", genai.FinishReasonUnexpectedToolCall), "UNEXPECTED_TOOL_CALL", "UNEXPECTED_TOOL_CALL"},
@@ -95,8 +100,9 @@ func TestAnswers(t *testing.T) {
 		{"a comment and text", et.Streams("<!-- a -->", "b"), "", ""},
 		{"half a comment", et.Streams("<!-- a"), "", ""},
 		{"comments in comments", et.Streams("<!-- a <!-- -->"), "NO_RESPONSE_TEXT", ""},
+		{"empty for an odd reason", et.Ends("", "NEW_REASON"), "NO_RESPONSE_TEXT", "NO_RESPONSE_TEXT"},
 		{"thoughts", et.ThoughtOnly("hm"), "THINKING_ONLY_RESPONSE", "THINKING_ONLY_RESPONSE"},
-		{"thoughts without end", thoughtWithoutEnd, "NO_FINISH_REASON", "THINKING_ONLY_RESPONSE"},
+		{"thoughts without end", thoughtWithoutEnd, "NO_FINISH_REASON", "NO_FINISH_REASON"},
 		{"refused", et.Blocked(), "PROHIBITED_CONTENT", "PROHIBITED_CONTENT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,6 +120,10 @@ func TestAnswers(t *testing.T) {
 					}
 					if code != try.want || (err == nil) != (try.want == "") {
 						t.Errorf("error %v, want %q", err, try.want)
+					}
+					if notice := "the model ended without a word after its calls; what it did is done"; try.want == "" && len(retries) > 0 &&
+						!slices.Equal(retries, []string{"1/2 0s restart", notice}) {
+						t.Errorf("told %q", retries)
 					}
 					if want := 3; try.want != "" && c.name != "refused" && len(retries) != want {
 						t.Errorf("%d retries, want %d", len(retries), want)
@@ -172,6 +182,81 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// What the server asks for counts, be it nothing: only a little is added.
+func TestHintedDelays(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		e           model.Error
+		least, most time.Duration
+	}{
+		{"at once", model.Error{Kind: model.Quota, Hinted: true}, 0, 200 * time.Millisecond},
+		{"a second", model.Error{Kind: model.Quota, Hinted: true, RetryAfter: time.Second}, time.Second, 1200 * time.Millisecond},
+		{"two", model.Error{Kind: model.Unavailable, Hinted: true, RetryAfter: 2 * time.Second}, 2 * time.Second, 2400 * time.Millisecond},
+		{"in an answer", model.Error{Kind: model.Quota, Hinted: true, Answering: true}, 0, 200 * time.Millisecond},
+		{"nothing said", model.Error{Kind: model.Quota}, 3500 * time.Millisecond, 6500 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				if _, _, _, err := play(t, model.RetryOptions{}, ask("q"), et.Fails(&c.e), et.Says("hi")); err != nil {
+					t.Fatal(err)
+				}
+				if d := time.Since(start); d < c.least || d > c.most {
+					t.Errorf("waited %s, want %s to %s", d, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
+// A model that has nothing to say after calls that succeeded is asked once for
+// a closing sentence. What becomes of that changes nothing of the success. After
+// a call that failed, saying nothing is a failure.
+func TestWordless(t *testing.T) {
+	const told = "the model ended without a word after its calls; what it did is done"
+	empty := et.Ends("", genai.FinishReasonStop)
+	for _, c := range []struct {
+		name     string
+		response map[string]any
+		opts     model.RetryOptions
+		replies  []et.Reply
+		said     string
+		told     []string
+		err      string
+		requests int
+	}{
+		{"a sentence", nil, model.RetryOptions{}, []et.Reply{empty, et.Says("done")}, "done", []string{"1/2 0s restart"}, "", 2},
+		{"none", nil, model.RetryOptions{}, []et.Reply{empty, empty, et.Says("no")}, "", []string{"1/2 0s restart", told}, "", 2},
+		{"half of one", nil, model.RetryOptions{}, []et.Reply{empty, cutOff("do"), et.Says("no")}, "",
+			[]string{"1/2 0s restart", told + ", but asking for a closing sentence failed: broke off"}, "", 2},
+		{"nobody there", nil, model.RetryOptions{}, []et.Reply{empty, busy(), et.Says("no")}, "",
+			[]string{"1/2 0s restart", told + ", but asking for a closing sentence failed: busy"}, "", 2},
+		{"one attempt only", nil, model.RetryOptions{Attempts: 1}, []et.Reply{empty, et.Says("no")}, "", []string{told}, "", 1},
+		{"after trouble", nil, model.RetryOptions{}, []et.Reply{cutOff("a"), empty, et.Says("done")}, "done", []string{"1/4 1s restart", "1/2 0s restart"}, "", 3},
+		{"after a failed call", map[string]any{"error": "no"}, model.RetryOptions{}, []et.Reply{empty, empty, empty, empty, et.Says("no")}, "",
+			[]string{"1/4 1s restart", "2/4 2s restart", "3/4 4s restart"}, "the model's answer is empty (after 4 attempts)", 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				req := &engine.Request{Model: "m", Contents: []*genai.Content{genai.NewContentFromText("q", genai.RoleUser),
+					{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "f", Response: c.response}}}}}}
+				said, told, script, err := play(t, c.opts, req, c.replies...)
+				if said != c.said || !slices.Equal(told, c.told) || fmt.Sprint(err) != cmp.Or(c.err, "<nil>") {
+					t.Errorf("said %q, told %q, error %v\nwant %q, %q, %q", said, told, err, c.said, c.told, c.err)
+				}
+				requests := script.Requests()
+				if len(requests) != c.requests {
+					t.Fatalf("%d requests, want %d", len(requests), c.requests)
+				}
+				last := transcript(requests[len(requests)-1].Contents)
+				if asked := strings.Contains(last, "say in one sentence what you did"); asked != (c.requests > 1 && c.err == "") {
+					t.Errorf("the last request was %s", last)
+				}
+			})
+		})
+	}
+}
+
 // TestRestart sees that only the attempt that counted stays in a conversation.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -190,10 +275,10 @@ func TestRestart(t *testing.T) {
 
 func TestDelays(t *testing.T) {
 	wait := func(d time.Duration) et.Reply {
-		return et.Fails(&model.Error{Kind: model.Quota, Message: "slow down", RetryAfter: d})
+		return et.Fails(&model.Error{Kind: model.Quota, Message: "slow down", RetryAfter: d, Hinted: true})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		replies := []et.Reply{busy(), busy(), busy(), busy(), wait(time.Second), wait(time.Minute)}
+		replies := []et.Reply{busy(), busy(), busy(), busy(), wait(time.Second), wait(time.Minute), wait(0)}
 		script := et.NewScript(append(replies, et.Says("hi"))...)
 		var delays []time.Duration
 		req := ask("q")
@@ -209,7 +294,7 @@ func TestDelays(t *testing.T) {
 			t.Errorf("waited %s, announced %s", got, delays[len(delays)-1])
 		}
 		for i, want := range []struct{ least, most float64 }{
-			{3.5, 6.5}, {7, 13}, {14, 26}, {21, 39}, {30, 36}, {60, 72}} {
+			{3.5, 6.5}, {7, 13}, {14, 26}, {21, 39}, {1, 2}, {60, 72}, {0, 1}} {
 			if got := delays[i].Seconds(); got < want.least || got > want.most {
 				t.Errorf("delay %d is %g s, want %g to %g", i+1, got, want.least, want.most)
 			}

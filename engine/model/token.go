@@ -203,7 +203,7 @@ func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
 	if json.Unmarshal(err.Body, &said) == nil && said.Description != "" {
 		f.message = fmt.Sprintf("%v: %s", said.Error, oneLine(g.redact.Text(said.Description)))
 	}
-	e.HTTP, e.RetryAfter = f.http, f.after
+	e.HTTP, e.RetryAfter, e.Hinted = f.http, f.after, f.hinted
 	what := cmp.Or(f.message, f.page, http.StatusText(f.http))
 	switch {
 	case f.http >= 500, f.http == http.StatusTooManyRequests, f.http == http.StatusRequestTimeout:
