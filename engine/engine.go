@@ -300,6 +300,9 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 	if err := e.record(entry, emit); cut == nil {
 		cut = err
 	}
+	if err := emit(Answered{}); cut == nil {
+		cut = err
+	}
 	if cut == nil && entry.Usage != nil {
 		cut = emit(*entry.Usage)
 	}

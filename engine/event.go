@@ -7,8 +7,8 @@ import (
 )
 
 // An Event is something the user may want to see. It is one of [Turn], [Text],
-// [Thought], [Called], [State], [Started], [Output], [Finished], [Usage],
-// [Retry] or [Notice].
+// [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
+// [Usage], [Retry] or [Notice].
 type Event interface{ event() }
 
 type (
@@ -62,6 +62,11 @@ type (
 		Unasked string        // nobody could be asked; what would have allowed it
 	}
 
+	// Answered says that what this turn has shown counts: it is in the
+	// history and the journal. Of an answer that a cancellation cut short,
+	// that is what came until then; of one that failed, nothing.
+	Answered struct{}
+
 	// Usage counts the tokens of one request that was answered.
 	Usage struct {
 		Model                                            string
@@ -93,6 +98,7 @@ func (State) event()    {}
 func (Started) event()  {}
 func (Output) event()   {}
 func (Finished) event() {}
+func (Answered) event() {}
 func (Usage) event()    {}
 func (Retry) event()    {}
 func (Notice) event()   {}

@@ -9,12 +9,12 @@ import (
 
 // bare is the text form: nothing but what the model says.
 //
-// What was written can't be taken back. In a quiet run, where nobody would be
-// told that an answer began again, a turn is therefore written when it is over.
+// What was written can't be taken back. The text of a turn is therefore held
+// until it is known that it counts, unless the report is live.
 type bare struct {
 	*core
 	text   cleaner
-	turn   strings.Builder // of a quiet run, not yet written
+	turn   strings.Builder // not yet written
 	wrote  bool
 	inLine bool // the last byte written is no newline
 	ends   int  // newlines that were held back, as the text may be over
@@ -31,7 +31,14 @@ func (b *bare) event(ev engine.Event) {
 		if ev.Restart {
 			b.restart()
 		}
-	case engine.Turn, engine.Called, engine.Notice:
+	case engine.Notice:
+		if b.Live {
+			b.flush()
+			b.line()
+		}
+	case engine.Answered:
+		b.flush()
+	case engine.Turn, engine.Called:
 		b.flush()
 		b.line()
 	}
@@ -74,14 +81,15 @@ func onwards(s string) string {
 }
 
 func (b *bare) say(s string) {
-	if b.Quiet {
+	if !b.Live {
 		b.turn.WriteString(s)
 		return
 	}
 	b.print(s)
 }
 
-// restart forgets the turn so far, or at least begins another line.
+// restart forgets what is held of the turn. If anything of it was written, what
+// follows begins on another line.
 func (b *bare) restart() {
 	b.text.flush()
 	b.back = false
@@ -134,7 +142,10 @@ func (b *bare) print(s string) {
 	}
 }
 
-func (b *bare) end(Outcome) {
+func (b *bare) end(o Outcome) {
+	if o.failed() && !b.Live { // what is held never came to count
+		b.restart()
+	}
 	b.flush()
 	b.line()
 }

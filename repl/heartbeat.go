@@ -33,7 +33,7 @@ func (d desk) do(f func()) {
 }
 
 // turn runs parts through the engine and shows what happens. What went wrong
-// is its error, unless the user stopped the turn.
+// is told, and is its error, unless the user stopped the turn.
 func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,6 +68,10 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	if failure != nil && ctx.Err() == nil &&
 		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
 		failure = errInterrupt
+	}
+	if failure != nil && !errors.Is(failure, errInterrupt) && ctx.Err() == nil {
+		r.Printer.settle()
+		r.report(failure)
 	}
 	now := time.Now()
 	r.Printer.End(failure, now)
@@ -109,8 +113,8 @@ func (r *REPL) attend(d desk, cancel context.CancelCauseFunc) {
 			stopping = true
 			cancel(errInterrupt)
 		case <-beat.C:
-			r.Printer.Beat(time.Since(start))
 			beaten = time.Now()
+			r.Printer.Beat(beaten)
 			beat.Reset(nextBeat)
 		}
 	}

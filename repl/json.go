@@ -18,6 +18,7 @@ type document struct {
 	*core
 	text     cleaner
 	response strings.Builder // of the last turn
+	counts   bool
 	invalid  bool
 	warnings []string
 	held     *Sandbox
@@ -35,6 +36,8 @@ func (d *document) event(ev engine.Event) {
 		if ev.Restart {
 			d.reset()
 		}
+	case engine.Answered:
+		d.counts = true
 	case engine.Notice:
 		s, invalid := whole(ev.Text)
 		d.warnings = append(d.warnings, s)
@@ -46,6 +49,7 @@ func (d *document) reset() {
 	d.text.flush()
 	d.text.took()
 	d.response.Reset()
+	d.counts = false
 }
 
 // failure is the "error" of a document or of the last record of a stream.
@@ -76,6 +80,9 @@ func status(o Outcome) string {
 
 func (d *document) end(o Outcome) {
 	d.response.WriteString(d.text.flush())
+	if o.failed() && !d.counts {
+		d.reset()
+	}
 	at, elapsed := d.moment()
 	if d.held != nil { // by now more may be known
 		d.held = d.sandbox()

@@ -144,3 +144,23 @@ func TestJSONAnything(t *testing.T) {
 func outcome(r *rand.Rand) Outcome {
 	return []Outcome{{}, {Err: errors.New("x\xff")}, {ExitCode: 130, Reason: "SIGINT"}, {Err: engine.ErrMaxTurns, ExitCode: 53, Reason: "max_turns"}}[r.IntN(4)]
 }
+
+// Of an answer that failed for good, a document has nothing.
+func TestJSONOfAFailedAnswer(t *testing.T) {
+	for _, c := range []struct {
+		events []engine.Event
+		want   string
+	}{
+		{[]engine.Event{engine.Text{Delta: "half"}}, ""},
+		{[]engine.Event{engine.Text{Delta: "half"}, engine.Answered{}}, "half"}, // of a cancelled one, what came
+		{[]engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Turn{}, engine.Text{Delta: "half"}}, ""},
+	} {
+		b := newBench("json", nil)
+		b.see(c.events...)
+		b.Finish(Outcome{Err: errors.New("broke off")})
+		var got struct{ Response string }
+		if err := json.Unmarshal([]byte(b.out.String()), &got); err != nil || got.Response != c.want {
+			t.Errorf("response %q, want %q: %v", got.Response, c.want, err)
+		}
+	}
+}

@@ -30,6 +30,10 @@ type Once struct {
 	// Ask, if not nil, stands in for the Run of the Engine.
 	Ask func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
 
+	// NoRestart ends the run with a [*RestartError] when an answer begins
+	// again of which something was shown.
+	NoRestart bool
+
 	// FailOnDeny ends the run with [ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
@@ -137,6 +141,7 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 // one met a full disk.
 func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
+	said := false // of this turn
 	ask := o.Ask
 	if ask == nil {
 		ask = o.Engine.Run
@@ -145,8 +150,18 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		if err != nil {
 			return err
 		}
-		if _, next := ev.(engine.Turn); next && full != nil {
-			return full
+		switch ev := ev.(type) {
+		case engine.Turn:
+			if full != nil {
+				return full
+			}
+			said = false
+		case engine.Text:
+			said = true
+		case engine.Retry:
+			if ev.Restart && said && o.NoRestart {
+				return &RestartError{Err: ev.Err}
+			}
 		}
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
@@ -161,6 +176,23 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 	return full
 }
 
+// A RestartError is a run whose answer would have begun again after a part of it
+// was written to where nothing can be taken back.
+type RestartError struct{ Err error } // what the answer broke off for
+
+// Error returns one line.
+func (e *RestartError) Error() string {
+	return "the answer broke off after a part of it was written: " + errorText(e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *RestartError) Unwrap() error { return e.Err }
+
+// Hint says what else there is.
+func (e *RestartError) Hint() string {
+	return "without --stream token only what counts is written; with --allow-restart the whole answer follows the part"
+}
+
 // Speaker returns a writer for what a slash command has to tell in a one-shot
 // run: it becomes the answer, whatever the format is.
 func Speaker(r Reporter) io.Writer { return speaker{r} }
@@ -169,5 +201,6 @@ type speaker struct{ Reporter }
 
 func (s speaker) Write(b []byte) (int, error) {
 	s.Event(engine.Text{Delta: string(b)})
+	s.Event(engine.Answered{})
 	return len(b), nil
 }

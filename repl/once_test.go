@@ -75,6 +75,7 @@ var run = []engine.Event{
 	engine.Text{Delta: "Let me \x1b[1mread"},
 	engine.Text{Delta: "\x1b[0m \xc3"},
 	engine.Text{Delta: "\xa9.\n\n"},
+	engine.Answered{},
 	engine.Usage{Model: "gemini-2.5-flash", Prompt: 10, Output: 2, Total: 12},
 	engine.Called{ID: "read_file__1", Name: "read_file", Args: map[string]any{"file_path": "a.txt"}},
 	engine.Called{ID: "replace__2", Name: "replace"},
@@ -89,6 +90,7 @@ var run = []engine.Event{
 	engine.Turn{Number: 2, Model: "gemini-2.5-flash"},
 	engine.Text{Delta: "Done.\n"},
 	engine.Text{Delta: "\n"},
+	engine.Answered{},
 	engine.Usage{Model: "gemini-2.5-flash", Prompt: 20, Output: 3, Total: 23},
 	engine.Notice{Text: "the answer was cut short"},
 }
@@ -97,6 +99,7 @@ func TestText(t *testing.T) {
 	tests := []struct {
 		name     string
 		quiet    bool
+		live     bool
 		events   []engine.Event
 		outcome  Outcome
 		out, err string
@@ -107,8 +110,18 @@ func TestText(t *testing.T) {
 		{name: "a gap stays", events: []engine.Event{engine.Text{Delta: "hi\n\n"}, engine.Text{Delta: "\nho"}}, out: "hi\n\n\nho\n"},
 		{name: "only a newline", events: []engine.Event{engine.Text{Delta: "\n"}}, out: "\n"},
 		{name: "a failure", events: []engine.Event{engine.Text{Delta: "half"}},
-			outcome: Outcome{Err: errors.New("the server is busy"), Hint: "try later"}, out: "half\n", err: "error: the server is busy\nhint: try later\n"},
-		{name: "everything", events: run, out: "Wrong.\nLet me read \u00e9.\n\nDone.\n",
+			outcome: Outcome{Err: errors.New("the server is busy"), Hint: "try later"}, err: "error: the server is busy\nhint: try later\n"},
+		{name: "a failure, live", live: true, events: []engine.Event{engine.Text{Delta: "half"}},
+			outcome: Outcome{Err: errors.New("the server is busy")}, out: "half\n", err: "error: the server is busy\n"},
+		{name: "a failure after what counted", events: []engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Turn{}, engine.Text{Delta: "half"}},
+			outcome: Outcome{Err: errors.New("the server is busy")}, out: "I look.\n", err: "error: the server is busy\n"},
+		{name: "what a cancellation left", events: []engine.Event{engine.Text{Delta: "half"}, engine.Answered{}},
+			outcome: Outcome{ExitCode: 130, Message: "cancelled"}, out: "half\n", err: "error: cancelled\n"},
+		{name: "everything", events: run, out: "Let me read \u00e9.\n\nDone.\n",
+			err: "warning: the connection broke; asking again in 2.0 s, attempt 2 of 3; the answer begins again\n" +
+				"warning: edit a.txt: denied: nobody to ask. --approval-mode auto_edit\n" +
+				"warning: run: failed exit 2\nwarning: run: cancelled\nwarning: the answer was cut short\n"},
+		{name: "everything, live", live: true, events: run, out: "Wrong.\nLet me read \u00e9.\n\nDone.\n",
 			err: "warning: the connection broke; asking again in 2.0 s, attempt 2 of 3; the answer begins again\n" +
 				"warning: edit a.txt: denied: nobody to ask. --approval-mode auto_edit\n" +
 				"warning: run: failed exit 2\nwarning: run: cancelled\nwarning: the answer was cut short\n"},
@@ -126,7 +139,7 @@ func TestText(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench("text", func(r *Report) { r.Quiet = test.quiet })
+			b := newBench("text", func(r *Report) { r.Quiet, r.Live = test.quiet, test.live })
 			b.Begin(Init{})
 			b.see(test.events...)
 			if err := b.Finish(test.outcome); err != nil {
@@ -142,14 +155,21 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Text reaches a reader as it comes.
+// Text reaches a reader as it comes, if the report is live, or else when it is
+// known to count.
 func TestTextStreams(t *testing.T) {
-	b := newBench("text", nil)
+	live := newBench("text", func(r *Report) { r.Live = true })
+	held := newBench("text", nil)
 	for i, delta := range []string{"one ", "two", "\n", "three"} {
-		b.see(engine.Text{Delta: delta})
-		if len(b.out) != i+1 {
-			t.Fatalf("%q not written", delta)
+		live.see(engine.Text{Delta: delta})
+		held.see(engine.Text{Delta: delta})
+		if len(live.out) != i+1 || len(held.out) != 0 {
+			t.Fatalf("%q: wrote %q and %q", delta, live.out, held.out)
 		}
+	}
+	held.see(engine.Answered{})
+	if len(held.out) != 1 {
+		t.Errorf("wrote %q", held.out)
 	}
 }
 
@@ -367,7 +387,7 @@ func event(r *rand.Rand) engine.Event {
 		return string(b)
 	}
 	errs := []error{nil, errors.New(text()), context.Canceled, engine.ErrRefused, &engine.CallError{Type: text(), Message: text(), Display: text()}}
-	switch r.IntN(10) {
+	switch r.IntN(11) {
 	case 0:
 		return engine.Turn{Number: r.IntN(9), Model: text()}
 	case 1, 2, 3:
@@ -381,6 +401,8 @@ func event(r *rand.Rand) engine.Event {
 	case 7:
 		return engine.Notice{Text: text()}
 	case 8:
+		return engine.Answered{}
+	case 9:
 		return engine.Usage{Model: text(), Prompt: r.IntN(100)}
 	default:
 		return engine.Output{ID: text(), Delta: text()}

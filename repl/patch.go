@@ -34,7 +34,7 @@ type patched struct {
 
 func newPatched(c *core) *patched {
 	aside := *c
-	aside.Out, aside.Broken = c.Err, nil
+	aside.Out, aside.Broken, aside.Live = c.Err, nil, true
 	if c.Quiet {
 		aside.Out = io.Discard
 	}

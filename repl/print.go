@@ -23,6 +23,10 @@ type Printer struct {
 	// together. Nil means that all are told one by one.
 	Kind func(name string) engine.Kind
 
+	// Heard, if not nil, returns when something last came from the model's
+	// server, be it nothing that is shown.
+	Heard func() time.Time
+
 	// Detail is how much is told of what the model does. With Thoughts, full
 	// detail has its reasoning.
 	Detail   Detail
@@ -40,6 +44,8 @@ type Printer struct {
 	reads   []string           // titles of what was read or searched, not told yet
 	running []call
 	shown   int
+	began   time.Time
+	heard   time.Time // when the last event came, or what it announced is over
 
 	thinking string            // the beginning of a line of reasoning
 	kept     []commands.Output // not shown in full
@@ -59,6 +65,7 @@ func (p *Printer) Begin(now time.Time) {
 		p.Tally = new(tally.Tally)
 	}
 	p.Tally.Start(now)
+	p.began, p.heard = now, now
 	p.endAnswer()
 	p.running, p.reads, p.thinking = nil, nil, ""
 }
@@ -72,7 +79,7 @@ func (p *Printer) End(err error, now time.Time) {
 	case errors.Is(err, errInterrupt):
 		state = "cancelled, "
 	case err != nil:
-		state = "failed, "
+		state = "failed after "
 	}
 	p.say(output.Done, "%s%s", state, p.Tally.Span(now))
 	p.running = nil
@@ -93,16 +100,38 @@ func (p *Printer) Doing() string {
 	}
 }
 
+// longSilence is how long the model's server says nothing before that is told.
+const longSilence = time.Minute
+
 // Beat says that work goes on. An answer that has begun goes on below.
-func (p *Printer) Beat(elapsed time.Duration) {
+func (p *Printer) Beat(now time.Time) {
 	p.tellReads()
 	p.said, p.broken = false, p.reader != nil
-	p.say(output.Progress, "%s, %s", tally.Duration(elapsed), p.Doing())
+	doing := p.Doing()
+	if silence := p.silence(now); len(p.running) == 0 && silence >= longSilence {
+		doing += ", nothing has come for " + tally.Duration(silence)
+	}
+	p.say(output.Progress, "%s, %s", tally.Duration(now.Sub(p.began)), doing)
+}
+
+// silence returns for how long nothing has come from the model's server.
+func (p *Printer) silence(now time.Time) time.Duration {
+	last := p.heard
+	if p.Heard != nil {
+		if t := p.Heard(); t.After(last) {
+			last = t
+		}
+	}
+	return now.Sub(last)
 }
 
 // Print shows ev.
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
+	p.heard = now
+	if r, ok := ev.(engine.Retry); ok {
+		p.heard = now.Add(r.Delay)
+	}
 	if t, ok := ev.(engine.Thought); ok {
 		p.thought(t.Delta)
 		return
@@ -135,7 +164,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.endAnswer() // the next one is another
 	case engine.Called:
 		p.arguments(ev)
-	case engine.Usage: // the tally counts it
+	case engine.Answered, engine.Usage: // the tally counts it
 	default:
 		panic(fmt.Sprintf("repl: unknown event %T", ev))
 	}

@@ -115,6 +115,10 @@ type REPL struct {
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
 
+	// Outcome, if not nil, says in the user's words what went wrong, and
+	// what to do about it.
+	Outcome func(error) Outcome
+
 	stopped bool // the user has stopped the last turn
 }
 
@@ -166,9 +170,6 @@ func (r *REPL) Loop(ctx context.Context) error {
 		r.Out.Mark(output.AnswerMark)
 		err = r.Do(ctx, text)
 		quit := errors.Is(err, commands.ErrQuit)
-		if err != nil && !quit && ctx.Err() == nil {
-			r.report(err)
-		}
 		r.Out.Fresh()
 		if err != nil && !quit || r.stopped {
 			r.Out.Mark(output.FailureMark)
@@ -188,18 +189,27 @@ func (r *REPL) prompt() string {
 	return r.Prompt()
 }
 
-// report tells the user of an error. A cancellation needs no more words than
-// its done line has.
+// report tells the user of an error, and on a line of its own what to do. A
+// cancellation needs no more words than its done line has.
 func (r *REPL) report(err error) {
 	if errors.Is(err, errInterrupt) {
 		r.Out.Line(output.Info, "cancelled")
 		return
 	}
-	r.Out.Line(output.Failure, "%s", strings.TrimSpace(err.Error()))
+	o := Outcome{Err: err}
+	if r.Outcome != nil {
+		o = r.Outcome(err)
+	}
+	text := strings.TrimSpace(o.complete().Message)
+	if o.Hint != "" {
+		text += "\nhint: " + oneLine(o.Hint)
+	}
+	r.Out.Line(output.Failure, "%s", text)
 }
 
 // Do carries out one input. Ctrl-C stops it, and not the session. What is
-// typed in the meantime shows up behind the next prompt.
+// typed in the meantime shows up behind the next prompt. The user is told of an
+// error before it is returned.
 func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped = false
 	r.Lines.Quiet(true)
@@ -207,6 +217,9 @@ func (r *REPL) Do(ctx context.Context, text string) error {
 	ctx, stop := r.witnessed(ctx)
 	defer stop()
 	parts, err := r.expand(ctx, text)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, commands.ErrQuit) {
+		r.report(err)
+	}
 	if err != nil || len(parts) == 0 {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,7 +46,7 @@ func TestLoop(t *testing.T) {
 	}{
 		{"end", nil, "> \n"},
 		{"turns", []string{"a", " ", "b"}, "> a\ngemini: You said a.\ndone: 0.0 s\n>  \n> b\ngemini: You said b.\ndone: 0.0 s\n> \n"},
-		{"an error does not end it", []string{"fail", "a"}, "> fail\ndone: failed, 0.0 s\nerror: the server is gone\nhint: try later\n> a\ngemini: You said a.\ndone: 0.0 s\n> \n"},
+		{"an error does not end it", []string{"fail", "a"}, "> fail\nerror: the server is gone\nhint: try later\ndone: failed after 0.0 s\n> a\ngemini: You said a.\ndone: 0.0 s\n> \n"},
 		{"quit", []string{"quit", "a"}, "> quit\n"},
 		{"interrupt twice", []string{"^C", "^C", "a"}, "> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> \n"},
 		{"interrupt between lines", []string{"^C", "a", "^C", "b"}, "> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> a\ngemini: You said a.\ndone: 0.0 s\n> \ninfo: Ctrl-C again, Ctrl-D or /quit ends the session\n> b\ngemini: You said b.\ndone: 0.0 s\n> \n"},
@@ -103,6 +104,85 @@ func TestHeartbeat(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "gemini: Wait.\ntool: run: make\nprogress: 15 s, running run_shell_command\nprogress: 45 s, running run_shell_command\nresult: ok\ndone: 50 s, 1 tool\n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// After a minute without a byte of the answer, the line says for how long. What
+// comes and shows nothing counts, and a wait that was told of does not.
+func TestSilence(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(yield func(engine.Event, error) bool, beat func())
+		want string
+	}{
+		{"nothing comes", func(yield func(engine.Event, error) bool, _ func()) { time.Sleep(75 * time.Second) },
+			"progress: 10 s, waiting for the model\nprogress: 40 s, waiting for the model\n" +
+				"progress: 1 min 10 s, waiting for the model, nothing has come for 1 min 10 s\ndone: 1 min 15 s\n"},
+		{"something that shows nothing", func(yield func(engine.Event, error) bool, beat func()) {
+			time.Sleep(65 * time.Second)
+			beat()
+			time.Sleep(10 * time.Second)
+		}, "progress: 10 s, waiting for the model\nprogress: 40 s, waiting for the model\n" +
+			"progress: 1 min 10 s, waiting for the model\ndone: 1 min 15 s\n"},
+		{"a pause", func(yield func(engine.Event, error) bool, _ func()) {
+			yield(engine.Retry{Attempt: 1, Of: 2, Delay: 70 * time.Second, Err: errors.New("busy")}, nil)
+			time.Sleep(75 * time.Second)
+		}, "warning: busy; trying again in 1 min 10 s, attempt 2 of 2\nprogress: 10 s, waiting for the model\n" +
+			"progress: 40 s, waiting for the model\nprogress: 1 min 10 s, waiting for the model\ndone: 1 min 15 s\n"},
+		{"a call", func(yield func(engine.Event, error) bool, _ func()) {
+			yield(engine.Started{ID: "1", Name: "f", Intent: engine.Intent{Title: "f"}}, nil)
+			time.Sleep(75 * time.Second)
+		}, "tool: f\nprogress: 10 s, running f\nprogress: 40 s, running f\nprogress: 1 min 10 s, running f\ndone: 1 min 15 s\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var heard atomic.Int64
+				r, shown := session(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+					return func(yield func(engine.Event, error) bool) { c.run(yield, func() { heard.Store(time.Now().UnixNano()) }) }
+				})
+				r.Printer.Heard = func() time.Time { return time.Unix(0, heard.Load()) }
+				if err := r.Do(t.Context(), "x"); err != nil {
+					t.Fatal(err)
+				}
+				if got := shown(); got != c.want {
+					t.Errorf("got\n%s\nwant\n%s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A failure is told with what to do about it, and before the line that closes
+// the turn; so is that of a command.
+func TestFailureInASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := errors.New("the quota is used up")
+		r, shown := session(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				time.Sleep(600 * time.Millisecond)
+				yield(engine.Text{Delta: "Hm"}, nil)
+				yield(nil, busy)
+			}
+		}, "hi", "/no")
+		r.Expand = func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+			if parts[0].Text == "/no" {
+				return nil, errors.New("no such command")
+			}
+			return parts, nil
+		}
+		r.Outcome = func(err error) Outcome {
+			if err == busy {
+				return Outcome{Err: err, Hint: "wait a little"}
+			}
+			return Outcome{Err: err}
+		}
+		if err := r.Loop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := "> hi\ngemini: Hm\nerror: the quota is used up\nhint: wait a little\ndone: failed after 0.6 s\n> /no\nerror: no such command\n> \n"
 		if got := shown(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -94,6 +94,7 @@ type Report struct {
 	Now      func() time.Time
 	Quiet    bool // nothing but errors on Err
 	Raw      bool // escape sequences in the model's text stay
+	Live     bool // text is written as it comes, though the answer may begin again
 
 	// Collected, if not nil, says that the run changes nothing, and returns
 	// what it would have done. It is called when the run is over.

@@ -17,6 +17,7 @@ type stream struct {
 	id     string // of the prompt, if it has one
 	begun  bool
 	early  []engine.Notice // what was told before the run began
+	warned []string        // all that was told
 }
 
 // A head begins every record.
@@ -97,6 +98,7 @@ type (
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []denial        `json:"denied"`
+		Warnings []string        `json:"warnings,omitempty"`
 		Patch    *string         `json:"patch,omitempty"`
 		Planned  *[]Planned      `json:"planned,omitempty"`
 		Value    json.RawMessage `json:"structured_output,omitempty"`
@@ -155,6 +157,7 @@ func (s *stream) warning(n engine.Notice) {
 	message, invalid := whole(n.Text)
 	h, t := s.record("error", invalid)
 	s.put(errorRecord{head: h, Severity: "warning", Message: message, tail: t})
+	s.warned = append(s.warned, message)
 }
 
 func (s *stream) event(ev engine.Event) {
@@ -263,7 +266,7 @@ func (s *stream) end(o Outcome) {
 	value, code := s.demanded(o)
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	r := resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, patch, planned, value, code, nil, t}
+	r := resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, s.warned, patch, planned, value, code, nil, t}
 	if s.begun {
 		r.Sandbox = s.sandbox()
 	}

@@ -38,7 +38,7 @@ func TestStream(t *testing.T) {
 {"type":"message","timestamp":"2026-11-20T20:40:23.018Z","role":"assistant","content":"Done.\n","delta":true,"seq":15,"elapsed_ms":16}
 {"type":"message","timestamp":"2026-11-20T20:40:23.019Z","role":"assistant","content":"\n","delta":true,"seq":16,"elapsed_ms":17}
 {"type":"error","timestamp":"2026-11-20T20:40:23.020Z","severity":"warning","message":"the answer was cut short","seq":17,"elapsed_ms":18}
-{"type":"result","timestamp":"2026-11-20T20:40:23.021Z","status":"success","stats":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30,"duration_ms":19,"tool_calls":4,"models":{"gemini-2.5-flash":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30}}},"session_id":"s-2","schema_version":1,"exit_code":0,"termination_reason":"completed","denied":[{"tool":"replace","tool_id":"replace__2","title":"edit a.txt","why":"nobody could be asked","allowed_by":"--approval-mode auto_edit"}],"seq":18,"elapsed_ms":19}
+{"type":"result","timestamp":"2026-11-20T20:40:23.021Z","status":"success","stats":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30,"duration_ms":19,"tool_calls":4,"models":{"gemini-2.5-flash":{"total_tokens":35,"input_tokens":30,"output_tokens":5,"cached":0,"input":30}}},"session_id":"s-2","schema_version":1,"exit_code":0,"termination_reason":"completed","denied":[{"tool":"replace","tool_id":"replace__2","title":"edit a.txt","why":"nobody could be asked","allowed_by":"--approval-mode auto_edit"}],"warnings":["the answer was cut short"],"seq":18,"elapsed_ms":19}
 `
 	if diff := cmp.Diff(want, b.out.String()); diff != "" {
 		t.Error(diff)

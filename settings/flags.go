@@ -45,6 +45,7 @@ type Flags struct {
 	MaxTokens    int      `name:"max-tokens" placeholder:"N" group:"Limits" help:"Stop with exit code 62 when N tokens are used up."`
 	MaxCost      float64  `name:"max-cost" placeholder:"AMOUNT" group:"Limits" help:"Stop with exit code 62 when so many US dollars are used up, for models that have a price."`
 
+	AllowRestart bool     `name:"allow-restart" group:"Output" help:"With --stream token into a pipe or file: when an answer breaks off, let the whole one follow what is written of it, instead of ending with exit code 68."`
 	OutputFormat string   `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
 	JSON         bool     `name:"json" group:"Output" help:"Short for --output-format json."`
 	Quiet        bool     `short:"q" group:"Output" help:"Nothing on standard error but errors."`
@@ -59,7 +60,7 @@ type Flags struct {
 
 	Plain        *bool  `group:"Session" help:"Plain mode: no colour, no escape sequence, output only appended. --no-plain beats the settings."`
 	ScreenReader *bool  `aliases:"accessible" group:"Session" help:"The same, for screen readers and braille displays."`
-	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final."`
+	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final. In a run without a session only token has a meaning: into a pipe or file, too, the answer is written as it comes."`
 	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much is told of what the model does: short, normal or full."`
 	PromptFormat string `enum:",plain,stable" default:"" placeholder:"FORMAT" group:"Session" help:"stable: prompts that a program can wait for, and no line editor."`
 	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show nothing of what is typed."`

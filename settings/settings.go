@@ -10,6 +10,7 @@ package settings
 type Settings struct {
 	Model        string `key:"model.name" help:"The model or alias. Before it come -m and GEMINI_MODEL."`
 	MaxTurns     int    `key:"model.maxSessionTurns" default:"-1" help:"How many requests a session may make; 0 or less is no limit. --max-turns beats it."`
+	Idle         int    `key:"model.streamIdleTimeoutSeconds" default:"300" help:"After how many seconds without a byte of an answer the request is made again; 0 is never. A long call arrives in one piece, so that less may break it off."`
 	ApprovalMode string `key:"general.defaultApprovalMode" default:"default" enum:"default,auto_edit,plan" help:"What runs unasked when a session begins. Running everything takes a flag. A project can only tighten it."`
 	MaxAttempts  int    `key:"general.maxAttempts" default:"10" help:"How often a request is made that gets no answer, 10 at most. --max-attempts beats it."`
 	SyncSession  bool   `key:"general.sessionSync" default:"true" help:"Have the disk keep a session's file before a call changes anything and at the end of each turn, so that it outlives a loss of power. false saves a few milliseconds each time, more on a slow disk."`

@@ -82,6 +82,7 @@ type session struct {
 	trial     bool          // the journal is told nothing
 	engine    *engine.Engine
 	shown     atomic.Pointer[repl.Screen]
+	heard     atomic.Int64  // when something last came from the model's server
 	left      atomic.Bool   // the run did not end when it was told to
 	app       *commands.App // of a session
 	typed     *input.Shell  // the commands that the user types in a session

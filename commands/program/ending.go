@@ -99,6 +99,7 @@ func outcome(err error) repl.Outcome {
 		call  *engine.CallError
 		unmet *repl.UnmetError
 		half  *repl.CutError
+		again *repl.RestartError
 		asked *model.Error
 		broke *auth.Error
 		spent *limit.Error
@@ -157,6 +158,9 @@ func outcome(err error) repl.Outcome {
 	case errors.As(err, &half):
 		set(66, "cut_short", "INVALID_STREAM")
 		o.Hint = `the rest may come if it is asked for: gemline --resume latest -p "go on"`
+	case errors.As(err, &again):
+		set(68, "restarted", "NetworkError")
+		o.Hint = again.Hint()
 	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
 		set(54, "tool", "FatalToolExecutionError")
 	case errors.As(err, &asked):

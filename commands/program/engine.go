@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log"
 	"log/slog"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -158,7 +159,12 @@ func (s *session) pay(setup *model.Setup) error {
 	if err != nil {
 		return err
 	}
-	setup.API = model.Options{APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+	idle := time.Duration(min(s.settings.Idle, math.MaxInt32)) * time.Second
+	if idle <= 0 {
+		idle = -1
+	}
+	setup.API = model.Options{Idle: idle, Heard: func() { s.heard.Store(time.Now().UnixNano()) },
+		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
 		Secrets: s.secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: s.os.Version,
 		Proxy: model.ProxyFrom(s.getenv), CAs: model.CAsFrom(s.getenv)}

@@ -103,7 +103,7 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.offer(ctx, screen); err != nil {
 		return err
 	}
-	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker,
+	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker, Outcome: s.outcome,
 		Prompt: func() string {
 			if s.shellMode() {
 				return output.Shell
@@ -127,8 +127,6 @@ func (s *session) talk(ctx context.Context, r *repl.REPL) error {
 	if text := input.Words(s.flags.Text(), s.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
 			return nil
-		} else if err != nil && ctx.Err() == nil {
-			r.Out.Line(output.Failure, "%s", err)
 		}
 	}
 	err := r.Loop(ctx)

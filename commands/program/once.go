@@ -40,7 +40,7 @@ func (s *session) reply(ctx context.Context, approver engine.Approver, reporter 
 		ask = repl.Whole(ask)
 	}
 	runner := &repl.Once{Engine: s.engine, Reporter: reporter, Tally: s.count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: s.flags.FailOnDeny,
-		Ask: ask, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
+		NoRestart: s.flags.Stream == "token" && !s.flags.AllowRestart && s.text() && !isTerminal(s.os.Stdout), Ask: ask, Demand: s.demand, Expand: input.Chain(app.Commands.Step(app), s.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
 		return err
 	}

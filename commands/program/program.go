@@ -196,6 +196,7 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 	if s.output != nil {
 		r.Out, r.Done = s.output, s.output.End
 	}
+	r.Live = s.flags.Stream == "token" || s.output == nil && !s.flags.Quiet && isTerminal(s.os.Stdout)
 	if s.flags.Patch || s.flags.DryRun {
 		r.Collected = s.collected
 	}
@@ -210,6 +211,13 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 func (s *session) runs(managed bool) bool {
 	f := s.flags
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
+}
+
+// text reports whether the answer, as text, is what the run prints.
+func (s *session) text() bool {
+	f := s.flags
+	asText := s.json != nil || cmp.Or(f.Format(), s.settings.Format, "text") == "text"
+	return asText && s.demand == nil && !f.Patch && !f.DryRun
 }
 
 // demand returns what must come of the answer, nil if any will do.

@@ -51,7 +51,8 @@ func (s *session) screen() (*repl.Screen, error) {
 // what on it.
 func (s *session) furnish(screen *repl.Screen) {
 	screen.Pace, screen.Detail, screen.Vi = s.settings.Stream, s.settings.Detail, s.settings.Vi
-	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep, Thoughts: s.settings.Thinking == "full"}
+	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep, Thoughts: s.settings.Thinking == "full",
+		Heard: func() time.Time { return time.Unix(0, s.heard.Load()) }}
 	screen.Begin()
 	s.typed = s.shellStep(screen.Out)
 	if !s.settings.Notifications && s.settings.NotifyCommand == "" {

@@ -43,6 +43,9 @@ func (r *Recorder) Watch(run iter.Seq2[engine.Event, error]) error {
 // See takes in one event.
 func (r *Recorder) See(ev engine.Event) {
 	r.Events = append(r.Events, ev)
+	if _, ok := ev.(engine.Answered); ok {
+		return // it goes without saying
+	}
 	r.text.WriteString(r.line(ev))
 	r.text.WriteByte('\n')
 }

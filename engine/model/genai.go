@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -79,8 +80,12 @@ type Options struct {
 	CAs []string
 
 	// Connect is the longest time a connection may take, 30 seconds if 0;
-	// Idle the longest time the server may be silent, 5 minutes if 0.
+	// Idle the longest time the server may be silent: 5 minutes if 0, for
+	// ever if negative.
 	Connect, Idle time.Duration
+
+	// Heard, if not nil, is called when something comes from the server.
+	Heard func()
 
 	// Secrets, if not nil, is what is taken out of requests, errors and logs.
 	// It learns what pays for requests.
@@ -132,8 +137,14 @@ func NewGenai(o Options) (*Genai, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	if g.opts.Idle == 0 {
+	switch {
+	case g.opts.Idle == 0:
 		g.opts.Idle = 5 * time.Minute
+	case g.opts.Idle < 0:
+		g.opts.Idle = math.MaxInt64
+	}
+	if g.opts.Heard == nil {
+		g.opts.Heard = func() {}
 	}
 	if g.redact == nil {
 		g.redact = &redact.Redactor{}

@@ -81,6 +81,7 @@ type exchange struct {
 	rest  map[string]any // the settings, as the library encodes them
 	resp  *http.Response
 	guard *time.Timer // ends the request when the server falls silent
+	heard func()
 	idle  time.Duration
 	stop  context.CancelCauseFunc
 	via   *opened
@@ -109,6 +110,9 @@ func (x *exchange) Read(p []byte) (int, error) {
 	x.guard.Reset(x.idle)
 	n, err := x.resp.Body.Read(p)
 	x.guard.Stop()
+	if n > 0 {
+		x.heard()
+	}
 	return n, err
 }
 
@@ -139,7 +143,7 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 	if err != nil {
 		return err
 	}
-	x.via, x.start, x.idle = o, time.Now(), g.opts.Idle
+	x.via, x.start, x.idle, x.heard = o, time.Now(), g.opts.Idle, g.opts.Heard
 	x.ctx, x.stop = context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
 	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
 	if err := g.pay(ctx, x, call); err != nil {
