@@ -86,7 +86,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 	if rights.Network {
 		label, network = ", with the network", "\nnetwork = true"
 	}
-	var exact, prefixes []string
+	var prefixes []string
 	wide, near := true, false
 	for _, c := range q.Intent.Commands {
 		if len(c.Argv) == 0 || len(c.Env) > 0 {
@@ -94,16 +94,17 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		name := c.Argv[0].Text
 		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // it is another program elsewhere
-		exact = append(exact, regexp.QuoteMeta(engine.Spell(c.Argv)))
 		words := opening(c)
 		if wide = wide && words != nil; wide {
 			prefixes = append(prefixes, quotedWords(words))
 		}
 	}
-	tidy := func(list []string) []string { slices.Sort(list); return slices.Compact(list) }
-	exact, prefixes = tidy(exact), tidy(prefixes)
-	grants[0].Near = near
-	grants[0].Rule = written([]string{Shell}, "commandRegex = "+literal("(?:"+strings.Join(exact, "|")+")$")+network)
+	slices.Sort(prefixes)
+	prefixes = slices.Compact(prefixes)
+	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Dir != "" {
+		grants[0].Near = true
+		grants[0].Rule = written([]string{Shell}, "commandLine = "+literal(line)+"\ndirectory = "+literal(q.Intent.Dir)+network)
+	}
 	if wide {
 		var list []string
 		for _, p := range prefixes {

@@ -40,12 +40,12 @@ func TestProposals(t *testing.T) {
 	}{
 		{engine.Plain, "git log -1", "what begins with git log", nil, []string{"git log", "git log -p x"}, []string{"git", "git push", "git log -1 | rm x"}},
 		{engine.Plain, "ls -l", "what begins with ls", nil, []string{"ls", "ls x"}, []string{"lsof", "rm"}},
-		{engine.Plain, "ls -l | wc", "what begins with ls or wc", []string{"ls -l", "wc"}, []string{"wc -l | ls"}, []string{"ls | rm x"}},
+		{engine.Plain, "ls -l | wc", "what begins with ls or wc", nil, []string{"ls -l", "wc", "wc -l | ls"}, []string{"ls | rm x"}},
 		{engine.Plain, "echo a.c", "what begins with echo", nil, nil, []string{"echoes", "echo: a.c | sh"}},
 		{engine.Plain, "rm x", "", nil, nil, []string{"rm y", "rm x y"}},
 		{engine.Plain, "git -C x log", "", nil, nil, []string{"git -C x push"}},
 		{engine.Plain, "git config x y", "", nil, nil, []string{"git config core.pager x"}},
-		{engine.Plain, "sudo ls | sudo: ls", "", []string{"ls"}, nil, []string{"sudo rm | sudo: rm"}},
+		{engine.Plain, "sudo ls | sudo: ls", "", nil, nil, []string{"ls", "sudo rm | sudo: rm"}},
 		{engine.Plain, "npm run build", "what begins with npm run", nil, []string{"npm run x"}, []string{"npm test"}},
 		{engine.Plain, "npm exec x", "", nil, nil, []string{"npm exec y"}},
 		{engine.Plain, "yarn test", "what begins with yarn test", nil, []string{"yarn test x"}, []string{"yarn dlx x"}},
@@ -200,10 +200,10 @@ func TestOffered(t *testing.T) {
 			t.Errorf("%s: %d rules, want %d", script, got, want)
 		}
 	}
-	if got := offered(t, plain("wc | ls | wc"), false); !strings.Contains(got[0].Rule, `'(?:ls|wc)$'`) || !strings.Contains(got[1].Rule, `commandPrefix = ["ls", "wc"]`) {
+	if got := offered(t, plain("wc | ls | wc"), false); !strings.Contains(got[0].Rule, "commandLine = 'wc | ls | wc'\ndirectory = '/dir'\n") || !strings.Contains(got[1].Rule, `commandPrefix = ["ls", "wc"]`) {
 		t.Errorf("%+v", got)
 	}
-	if got := offered(t, plain("ls it's\ta\x7f"), false); !strings.Contains(got[0].Rule, `commandRegex = "(?:ls 'it'\\\\''s'`) && !strings.Contains(got[0].Rule, `commandRegex = "(?:ls`) {
+	if got := offered(t, plain("ls it's\ta\x7f"), false); !strings.Contains(got[0].Rule, `commandLine = "ls it's\u0009a\u007F"`) {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range []struct {
@@ -381,7 +381,7 @@ func TestAppendAndRevoke(t *testing.T) {
 func TestProposalsOfNearPrograms(t *testing.T) {
 	for script, near := range map[string]bool{"./build.sh x": true, "../x": true, "bin/x": true, "ls | ./x": true, "/usr/bin/x": false, "x ./y": false} {
 		for _, g := range offered(t, asked(engine.Plain, script), false) {
-			if g.Near != near {
+			if exact := g.Target != ""; g.Near != (near || exact) { // what is exact is about a directory
 				t.Errorf("%s: %s: near is %v", script, g.Label, g.Near)
 			}
 		}
@@ -391,15 +391,46 @@ func TestProposalsOfNearPrograms(t *testing.T) {
 func TestProposalsOfOddWords(t *testing.T) {
 	for _, word := range []string{"a'b", `a\b`, `a"b`, "a\tb", "a\nb", "a\rb", "a\ab", "a\x1fb", "a\x7fb", "a'\x01\\\"\x7f", "é\u200b", "a b"} {
 		q := asked(engine.Plain, "echo x")
-		q.Intent.Commands[0].Argv[1].Text = word
+		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word, "echo "+word
 		grants := offered(t, q, false)
 		p := policy.New(policy.Default, parse(t, policy.User, grants[0].Rule)...)
 		if v, _ := p.Judge(q); v != engine.Allow {
 			t.Errorf("%q is asked about again; kept was\n%s", word, grants[0].Rule)
 		}
-		q.Intent.Commands[0].Argv[1].Text = word + "x"
+		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word+"x", "echo "+word+"x"
 		if v, _ := p.Judge(q); v != engine.Ask {
 			t.Errorf("%q also covers another word", word)
 		}
+	}
+}
+
+// What is kept of a line of several commands is the line, in its directory: none
+// of them alone, in another order, or behind another one.
+func TestProposalsAreExact(t *testing.T) {
+	guarded := "test -d sub | rm -rf build"
+	p := policy.New(policy.Default, parse(t, policy.User, offered(t, asked(engine.Plain, guarded), false)[0].Rule)...)
+	judge := func(script, dir string) engine.Verdict {
+		q := shell(engine.Plain, script)
+		q.Intent.Dir = dir
+		v, _ := p.Judge(q)
+		return v
+	}
+	if v := judge(guarded, "/dir"); v != engine.Allow {
+		t.Errorf("it is %s", policy.Word(v))
+	}
+	for _, script := range []string{"rm -rf build", "test -d sub", "rm -rf build | test -d sub", "test -d other | rm -rf build", guarded + " | ls", " " + guarded} {
+		if v := judge(script, "/dir"); v != engine.Ask {
+			t.Errorf("%q is %s", script, policy.Word(v))
+		}
+	}
+	for _, dir := range []string{"/", "/dir/sub", "/other", ""} {
+		if v := judge(guarded, dir); v != engine.Ask {
+			t.Errorf("in %q it is %s", dir, policy.Word(v))
+		}
+	}
+	deny := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
+	p = policy.New(policy.Default, append(parse(t, policy.User, offered(t, asked(engine.Plain, guarded), false)[0].Rule), parse(t, policy.User, deny)...)...)
+	if v := judge(guarded, "/dir"); v != engine.Deny {
+		t.Errorf("in spite of a rule that denies it is %s", policy.Word(v))
 	}
 }

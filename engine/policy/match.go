@@ -133,6 +133,9 @@ func (r *Rule) fits(u *question) bool {
 	switch {
 	case r.Safe && !u.safe():
 		return false
+	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
+		line, _ := u.Args["command"].(string)
+		return line == r.CommandLine && (r.Dir == "" || r.Dir == u.Intent.Dir)
 	case r.Args != nil:
 		u.encode()
 		if r.Verdict == engine.Allow {

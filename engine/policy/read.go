@@ -208,6 +208,12 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"commandRegex": func(r *reader, key string, rule *Rule) {
 		rule.Command, rule.exact = r.pattern(key, `^(?:`, `)`), r.pattern(key, `^(?:`, `)(?: |$)`)
 	},
+	"commandLine": func(r *reader, key string, rule *Rule) { rule.CommandLine = r.text(key) },
+	"directory": func(r *reader, key string, rule *Rule) {
+		if rule.Dir = r.text(key); !filepath.IsAbs(rule.Dir) {
+			r.wrong(key, "%s must be an absolute path", key)
+		}
+	},
 	"commandSafe": func(r *reader, key string, rule *Rule) {
 		if rule.Safe = r.boolean(key); !rule.Safe {
 			r.wrong(key, "%s can only be true", key)
@@ -260,14 +266,30 @@ func (r *reader) rule() (rule Rule) {
 		}
 	}
 	given := 0
-	for _, key := range []string{"commandPrefix", "commandRegex", "argsPattern"} {
+	for _, key := range []string{"commandPrefix", "commandRegex", "argsPattern", "commandLine"} {
 		if _, ok := r.table[key]; ok {
 			if given++; given > 1 {
-				r.wrong(key, "of commandPrefix, commandRegex and argsPattern a rule can have one")
+				r.wrong(key, "of commandPrefix, commandRegex, argsPattern and commandLine a rule can have one")
 			}
 		}
 	}
+	r.line(rule)
 	return rule
+}
+
+// line checks what a rule says of whole command lines. One that denies would be
+// got around by another blank.
+func (r *reader) line(rule Rule) {
+	_, line := r.table["commandLine"]
+	if _, dir := r.table["directory"]; dir && !line {
+		r.wrong("directory", "directory says where a commandLine runs, and there is none")
+	}
+	if line && rule.Verdict != engine.Allow {
+		r.wrong("commandLine", "commandLine is for rules that allow; commandPrefix denies in every spelling")
+	}
+	if line && slices.ContainsFunc(rule.Tools, func(name string) bool { return !same(name, Shell) }) {
+		r.wrong("toolName", "commandLine is about %s", Shell)
+	}
 }
 
 // pattern reports whether a name that ends in an asterisk stands for many.

@@ -57,6 +57,8 @@ type Rule struct {
 	Prefixes    [][]string     // words that a command begins with; nil for all commands
 	Command     *regexp.Regexp // what a command begins with; nil for all
 	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
+	CommandLine string         // a whole one, of a rule that allows; empty for all
+	Dir         string         // where CommandLine runs; empty if that does not matter
 	Safe        bool           // only commands that are safe, and confined
 	Annotations map[string]any
 	Modes       []Mode // nil for all
@@ -92,7 +94,7 @@ func (r Rule) Kept() bool { return r.Tier == User && r.Verdict == engine.Allow &
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.Safe || r.except != nil || r.Network
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Safe || r.except != nil || r.Network
 }
 
 // apt reports whether the rule is about calls that ask for such rights. One
@@ -220,6 +222,10 @@ func (r *Rule) About() string {
 	}
 	if r.Args != nil {
 		add("arguments like", r.Args.String())
+	}
+	if r.CommandLine != "" {
+		add("the command line", quoted(r.CommandLine))
+		add("in", r.Dir)
 	}
 	if r.Safe {
 		add("commands", "that are safe")
