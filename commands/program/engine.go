@@ -201,7 +201,7 @@ func (s *session) debugLog() (*slog.Logger, error) {
 func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
 	cfg := engine.Config{
-		Model:      s.reach.Resolve(cmp.Or(s.settings.Model, model.Default)),
+		Model:      s.modelName(),
 		Generator:  s.generator,
 		Tools:      s.tools,
 		Policy:     s.rehearsal.Policy(guarded),

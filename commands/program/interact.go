@@ -40,18 +40,32 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		},
 	}
 	app.Restart = func(context.Context) error {
-		s.journal.Close()
-		o, err := journal.Open(s.sessions(), journal.Choice{})
-		if err != nil {
+		if err := s.restart(approver); err != nil {
 			return err
 		}
-		s.journal = o.File
-		s.memory.Reload()
-		s.converse(approver, nil)
 		app.Engine = s.engine
 		return nil
 	}
 	return app
+}
+
+// restart ends the conversation, with what was granted in it and what it has
+// spent, and begins another: with the model, the approval mode and the
+// directories as they are.
+func (s *session) restart(approver engine.Approver) error {
+	s.journal.Close()
+	cfg := s.sessions()
+	cfg.Directories = s.workspace.Roots()[1:]
+	o, err := journal.Open(cfg, journal.Choice{})
+	if err != nil {
+		return err
+	}
+	s.journal = o.File
+	s.policy.Forget()
+	s.budget.Renew()
+	s.memory.Reload()
+	s.converse(approver, nil)
+	return nil
 }
 
 func (s *session) about() []commands.Fact {

@@ -49,6 +49,13 @@ func New(cfg Config) *Budget {
 	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), warned: map[string]bool{}, freed: make(chan struct{})}
 }
 
+// Renew has everything left again, for a conversation that begins.
+func (b *Budget) Renew() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens, b.cost, b.calls = 0, 0, 0
+}
+
 // Generator returns a Generator that asks g as long as something is left. It
 // belongs below whatever makes requests again, so that it sees every attempt.
 //

@@ -192,7 +192,7 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	if s == engine.Once || g.Tool == "" {
 		return nil
 	}
-	where := "this session"
+	where := thisSession
 	file := p.Shelf.keeps(s)
 	if g.Near && s == engine.Everywhere {
 		file = p.Shelf.Project
@@ -219,6 +219,18 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	}
 	p.rules = append(slices.Clone(p.rules), rules...)
 	return nil
+}
+
+// thisSession stands in the place of a file in rules that are not kept in one.
+const thisSession = "this session"
+
+// Forget takes back what was granted for the session, which is over. What was
+// kept in files stays, and so does the mode.
+func (p *Policy) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.granted)
+	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.File == thisSession })
 }
 
 func tell(told func(string), text string) {

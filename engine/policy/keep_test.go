@@ -181,6 +181,21 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s: %s", script, policy.Word(v))
 		}
 	}
+
+	// When that ends, all of it does, and no rule of a file.
+	if err := p.Learn(offered(t, asked(engine.Plain, "ls"), false)[0], engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	rules := len(policy.New(policy.Default).Rules())
+	p.Forget()
+	for _, script := range []string{"git log", "ls"} {
+		if v, _ := p.Judge(shell(engine.Plain, script)); v != engine.Ask {
+			t.Errorf("%s: %s after all", script, policy.Word(v))
+		}
+	}
+	if n := len(p.Rules()); n != rules {
+		t.Errorf("%d rules are left of %d", n, rules)
+	}
 }
 
 // What is offered, and what is not, where a rule would say too much or could

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// What was granted and spent ends with a conversation; the model, the approval
+// mode and the directories are those of the next one, whose file names them.
+func TestClearBeginsASession(t *testing.T) {
+	t.Parallel()
+	touch := et.Says("", et.Call("", "run_shell_command", "command", "touch a"))
+	server := et.NewServer(touch, et.Says("Made."), touch, et.Says("Made again."))
+	c := terminal(t, server, "--max-tool-calls", "1")
+	also := t.TempDir()
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/directory add " + also)
+	s.Expect("added: ")
+	s.Line("/model gemini-2.5-pro")
+	s.Expect("model: gemini-2.5-pro")
+	s.Line("one")
+	s.Expect(asking)
+	s.Line("a")
+	s.Expect("Made.")
+	s.Expect("> ")
+	s.Line("/clear")
+	s.Expect("afresh")
+	s.Line("two")
+	s.Expect(asking)
+	s.Line("y")
+	s.Expect("Made again.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+
+	for i, r := range server.Requests() {
+		if !strings.Contains(r.Path, "gemini-2.5-pro") {
+			t.Errorf("request %d went to %s", i+1, r.Path)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(c.Dir), "home/.gemini/tmp/*/chats/session-*.jsonl"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("sessions: %v, %v", files, err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), `"directories":["`+also) {
+			t.Errorf("%s does not name the directory:\n%s", f, b)
+		}
+	}
+}
