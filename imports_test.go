@@ -41,9 +41,10 @@ func TestImports(t *testing.T) {
 		"gemline/settings/extension":      {},
 		"gemline/tools":                   {"gemline/engine", "gemline/engine/redact", "gemline/tools/edit", "gemline/tools/sandbox", "gemline/tools/shell", "gemline/tools/shell/safe", "gemline/tools/shell/script", "gemline/tools/web", "gemline/tools/workspace"},
 		"gemline/tools/edit":              {},
+		"gemline/tools/gitconfig":         {},
 		"gemline/tools/shell":             {"gemline/engine/redact"},
 		"gemline/tools/sandbox":           {"gemline/tools/sandbox/stage"},
-		"gemline/tools/shell/safe":        {"gemline/engine", "gemline/tools/shell/script"},
+		"gemline/tools/shell/safe":        {"gemline/engine", "gemline/tools/gitconfig", "gemline/tools/shell/script"},
 		"gemline/tools/shell/script":      {"gemline/engine"},
 		"gemline/tools/web":               {},
 		"gemline/tools/web/weblab":        {},
@@ -66,7 +67,7 @@ func TestImports(t *testing.T) {
 
 		// The program that starts confined commands.
 		"gemline/tools/sandbox/helper": {"gemline/tools/sandbox/stage"},
-		"gemline/tools/sandbox/stage":  {},
+		"gemline/tools/sandbox/stage":  {"gemline/tools/gitconfig"},
 
 		"gemline/tools/sandbox/sandboxtest": {"gemline/tools/sandbox"},
 	}

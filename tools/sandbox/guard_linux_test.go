@@ -66,7 +66,7 @@ func TestProtected(t *testing.T) {
 			{"gemline's configuration", "mkdir -p .gemini && echo {} > .gemini/settings.json", ".gemini/settings.json", false},
 			{"gemline's configuration below", "mkdir -p deep/.gemini && echo {} > deep/.gemini/settings.json", "deep/.gemini/settings.json", false},
 			{"a new repository", "git init -q v && cd v && git -c user.name=n -c user.email=e commit -q --allow-empty -m x && git clone -q . ../w", "nothing", true},
-			{"a commit", "echo a > a && git add a && git -c user.name=n -c user.email=e commit -q -m x && git worktree add -q tree", "nothing", true},
+			{"a commit", "echo a > a && git add a && git -c user.name=n -c user.email=e commit -q -m x", "nothing", true},
 		} {
 			t.Run(step.name+"/"+c.name, func(t *testing.T) {
 				root := repository(t)
@@ -83,7 +83,7 @@ func TestProtected(t *testing.T) {
 						t.Errorf("the configuration: %v %s", err, now)
 					}
 				}
-				for _, name := range []string{".gemini", ".git/hooks", ".git/info", ".git/modules", "deep/er/.git/hooks"} {
+				for _, name := range []string{".gemini", ".git/hooks", ".git/info", ".git/modules", ".git/worktrees", "deep/er/.git/hooks"} {
 					if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
 						t.Errorf("%s is left behind", name)
 					}

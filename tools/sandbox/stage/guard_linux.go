@@ -10,10 +10,16 @@ import (
 )
 
 // What of a repository makes programs run, or says where that is written. The
-// directories are there in most repositories and harmless when empty.
+// directories are there in most repositories and harmless when empty. Besides,
+// there are the worktrees, see worktrees, and what a rebase has left to do, see
+// rebases.
 var (
 	gitDirectories = []string{"hooks", "info", "modules"}
-	gitFiles       = []string{"config", "config.worktree", "commondir"}
+	gitFiles       = []string{"config", "config.worktree", "commondir", "gitdir"}
+
+	// gitPlaces are older ways to say where a remote repository is, and whose
+	// objects belong to this one.
+	gitPlaces = []string{"branches", "remotes", "objects/info/alternates", "objects/info/http-alternates"}
 )
 
 // A guard keeps a command from what other programs will run or obey later:
@@ -28,8 +34,9 @@ type guard struct {
 	mounts bool
 	mu     sync.Mutex // for what follows, once the command runs
 	tops   []*top
-	known  map[id]bool // repositories and the like that were there
+	known  map[id]string // repositories and the like that were there, and where
 	marks  []watched
+	todo   []rebase
 	places []placeholder
 }
 
@@ -59,7 +66,7 @@ func newWatch(s *Spec) (*guard, error) {
 
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
-	g := &guard{mounts: mounts, known: map[id]bool{}}
+	g := &guard{mounts: mounts, known: map[id]string{}}
 	if s.Unlimited || s.Root == "" {
 		return g, nil
 	}
@@ -96,10 +103,10 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 
 // protect protects what was found.
 func (g *guard) protect(f found) error {
-	if g.known[idOf(&f.stat)] { // one of ours
+	if g.knows(f) { // one of ours
 		return nil
 	}
-	g.known[idOf(&f.stat)] = true
+	g.known[idOf(&f.stat)] = f.where()
 	kind := f.stat.Mode & unix.S_IFMT
 	if !g.mounts || kind != unix.S_IFDIR && kind != unix.S_IFREG {
 		if kind == unix.S_IFDIR && f.name == ".git" {
@@ -169,52 +176,6 @@ func cover(fd int, readOnly bool) (int, error) {
 	return tree, nil
 }
 
-// parts protects what programs obey in the repository that is at a place. fd
-// is it as the command will see it.
-func (g *guard) parts(t *top, at string, fd int) error {
-	for _, name := range gitDirectories {
-		if err := g.absent(t, at, name, fd); err != nil {
-			return err
-		}
-	}
-	for _, name := range gitFiles {
-		if err := g.file(t, at, name, fd); err != nil {
-			return err
-		}
-	}
-	return g.worktrees(t, at, fd)
-}
-
-// worktrees protects what the further trees of a repository say about where
-// their configuration is.
-func (g *guard) worktrees(t *top, at string, fd int) error {
-	if fd < 0 {
-		var err error
-		if fd, err = open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY); err != nil {
-			return nil
-		}
-		defer unix.Close(fd)
-	}
-	all, err := open(fd, "worktrees", unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return nil // there are none
-	}
-	defer unix.Close(all)
-	return entries(all, func(name string, _ byte) error {
-		tree, err := open(all, name, unix.O_PATH|unix.O_DIRECTORY)
-		if err != nil {
-			return nil
-		}
-		defer unix.Close(tree)
-		for _, file := range []string{"commondir", "gitdir", "config.worktree"} {
-			if err := g.file(t, path.Join(at, "worktrees", name), file, tree); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // file protects a file of a repository, or watches over its absence.
 func (g *guard) file(t *top, at, name string, fd int) error {
 	if g.mounts {
@@ -264,7 +225,7 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 		if err := unix.Fstat(part, &st); err != nil {
 			return err
 		}
-		g.known[idOf(&st)] = true
+		g.known[idOf(&st)] = path.Join(t.path, at, name)
 		p.mount = mount
 		g.places = append(g.places, *p)
 	}

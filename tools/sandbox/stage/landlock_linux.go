@@ -159,7 +159,7 @@ func (r *ruleset) allowBut(dir string, hidden []string, left *int) {
 	*left -= len(names)
 	for _, name := range names {
 		if path := filepath.Join(dir, name); *left > 0 {
-			if isLink(path) {
+			if linkAt(path) {
 				continue
 			}
 			r.allowBut(path, hidden, left)
@@ -167,7 +167,7 @@ func (r *ruleset) allowBut(dir string, hidden []string, left *int) {
 	}
 }
 
-func isLink(path string) bool {
+func linkAt(path string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }

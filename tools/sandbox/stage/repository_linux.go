@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -9,99 +10,243 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gemline/tools/gitconfig"
 )
 
-// harmless reports whether something new that is called .git is what git makes
-// of itself: no hooks, and a configuration that makes nothing run.
-func (g *guard) harmless(f found) bool {
-	kind := f.stat.Mode & unix.S_IFMT
-	if f.name == ".git" && kind == unix.S_IFREG {
-		return g.tree(path.Join(f.top.path, path.Dir(f.at)))
+// foreign says what of something new that is called .git is not what git makes
+// of itself and makes nothing run, "" if all is.
+func (g *guard) foreign(f found) string {
+	switch f.stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return g.leads(path.Join(f.top.path, path.Dir(f.at)))
+	case unix.S_IFDIR:
+		why := repository(f.top, f.at, 0)
+		if why == "" {
+			g.known[idOf(&f.stat)] = f.where()
+		}
+		return why
 	}
-	if f.name != ".git" || kind != unix.S_IFDIR {
-		return false
-	}
-	fd, err := open(f.top.fd, f.at, unix.O_RDONLY|unix.O_DIRECTORY)
+	return "it is neither a directory nor a file"
+}
+
+// maxModules is how many repositories of modules may lie in one another.
+const maxModules = 4
+
+// repository says what of a repository makes git run something, or look for
+// that elsewhere. One at some depth is a module of the one above.
+func repository(t *top, at string, depth int) string {
+	fd, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return errors.Is(err, unix.ENOENT)
+		if errors.Is(err, unix.ENOENT) {
+			return ""
+		}
+		return "it can't be looked at"
 	}
 	defer unix.Close(fd)
-	for _, name := range []string{"config.worktree", "commondir", "gitdir", "modules"} {
-		var st unix.Stat_t
-		if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-			return false
+	for _, name := range gitFiles[2:] {
+		if there(fd, name) {
+			return "it has a file " + name
 		}
 	}
+	for _, name := range gitDirectories {
+		if isLink(fd, name) {
+			return "its " + name + " is a link"
+		}
+	}
+	if why := hooks(fd); why != "" {
+		return why
+	}
+	for _, name := range gitFiles[:2] {
+		more := func(e gitconfig.Entry) bool {
+			return depth > 0 && e.String() == "core.worktree" && belongs(path.Join(t.path, at), e.Value)
+		}
+		if why := configuration(fd, name, more); why != "" {
+			return why
+		}
+	}
+	if why := todos(fd); why != nil {
+		return fmt.Sprintf("%s has git run %q", why.file, why.line)
+	}
+	if why := trees(fd); why != "" {
+		return why
+	}
+	return modules(t, path.Join(at, "modules"), depth+1)
+}
+
+func there(fd int, name string) bool {
 	var st unix.Stat_t
-	if unix.Fstatat(fd, "hooks", &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		hooks, err := open(fd, "hooks", unix.O_RDONLY|unix.O_DIRECTORY)
+	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+func isLink(fd int, name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
+}
+
+// hooks names a hook of a repository, if there is one.
+func hooks(fd int) (why string) {
+	if !there(fd, "hooks") {
+		return ""
+	}
+	dir, err := open(fd, "hooks", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return "its hooks can't be looked at"
+	}
+	defer unix.Close(dir)
+	entries(dir, func(name string, _ byte) error {
+		if why == "" && !strings.HasSuffix(name, ".sample") {
+			why = fmt.Sprintf("it has the hook %.100q", name)
+		}
+		return nil
+	})
+	return why
+}
+
+// configuration says what a file of a configuration sets that may make git run
+// something.
+func configuration(fd int, name string, more func(gitconfig.Entry) bool) string {
+	if !there(fd, name) {
+		return ""
+	}
+	text := contents(fd, name)
+	if text == nil {
+		return "its " + name + " can't be read"
+	}
+	if why := gitconfig.Foreign(string(text), more); why != "" {
+		return fmt.Sprintf("its %s %.200s", name, why)
+	}
+	return ""
+}
+
+// trees says what is strange about the further trees of a repository that is
+// new.
+func trees(fd int) (why string) {
+	if !there(fd, "worktrees") {
+		return ""
+	}
+	all, err := open(fd, "worktrees", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return "its worktrees can't be looked at"
+	}
+	defer unix.Close(all)
+	entries(all, func(name string, _ byte) error {
+		own, err := open(all, name, unix.O_RDONLY|unix.O_DIRECTORY)
 		if err != nil {
-			return false
-		}
-		defer unix.Close(hooks)
-		if entries(hooks, func(name string, _ byte) error {
-			if !strings.HasSuffix(name, ".sample") {
-				return unix.EEXIST
-			}
+			why = "its worktrees are strange"
 			return nil
-		}) != nil {
-			return false
 		}
+		defer unix.Close(own)
+		if w := furtherTree(own); w != "" {
+			why = w
+		}
+		return nil
+	})
+	return why
+}
+
+// furtherTree says what is strange about what a repository keeps of a further
+// tree.
+func furtherTree(own int) string {
+	if common := contents(own, "commondir"); string(common) != "../..\n" {
+		return "a worktree of it has its configuration elsewhere"
 	}
-	if unix.Fstatat(fd, "config", &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-		return true
+	if why := todos(own); why != nil {
+		return fmt.Sprintf("%s has git run %q", why.file, why.line)
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxSaved {
+	return configuration(own, "config.worktree", func(gitconfig.Entry) bool { return false })
+}
+
+// modules says what of the repositories of modules makes git run something.
+// Their names may have slashes.
+func modules(t *top, at string, depth int) (why string) {
+	fd, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
+	if errors.Is(err, unix.ENOENT) {
+		return ""
+	}
+	if err != nil || strings.Count(at, "/") > maxDepth+4*maxModules || depth > maxModules {
+		return "its modules can't be looked at"
+	}
+	defer unix.Close(fd)
+	entries(fd, func(name string, _ byte) error {
+		if why != "" {
+			return nil
+		}
+		in := path.Join(at, name)
+		one, err := open(fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			why = "its modules are strange"
+			return nil
+		}
+		defer unix.Close(one)
+		if there(one, "HEAD") || there(one, "config") {
+			why = repository(t, in, depth)
+		} else {
+			why = modules(t, in, depth)
+		}
+		return nil
+	})
+	return why
+}
+
+// belongs reports whether the tree that a module's repository at dir claims is
+// one that leads to it.
+func belongs(dir, worktree string) bool {
+	if path.IsAbs(worktree) {
 		return false
 	}
-	config := contents(fd, "config")
-	return config != nil && plainConfig(string(config))
+	tree := path.Join(dir, worktree)
+	above, _, ok := strings.Cut(dir, "/.git/modules/")
+	if !ok || !within(tree, above) {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(tree)
+	return err == nil && real == tree && gitdir(tree) == dir
 }
 
-// plainKeys are what a configuration of git may set that makes nothing run.
-// The middle part of a name, where there is one, may be anything.
-var plainKeys = map[string]bool{
-	"core.repositoryformatversion": true, "core.filemode": true, "core.bare": true, "core.logallrefupdates": true,
-	"core.symlinks": true, "core.ignorecase": true, "core.precomposeunicode": true,
-	"user.name": true, "user.email": true, "init.defaultbranch": true,
-	"remote.url": true, "remote.fetch": true, "branch.remote": true, "branch.merge": true, "branch.rebase": true,
-	"extensions.objectformat": true, "extensions.refstorage": true,
+// gitdir returns where the file .git in a directory says that the repository
+// is, without links; "" if it says nothing.
+func gitdir(dir string) string {
+	own, ok := strings.CutPrefix(line(path.Join(dir, ".git")), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	if !path.IsAbs(own) {
+		own = path.Join(dir, own)
+	}
+	own, err := filepath.EvalSymlinks(own)
+	if err != nil {
+		return ""
+	}
+	return own
 }
 
-// plainConfig reports whether a configuration of git is certain to make
-// nothing run. What is not written in the plainest way is not.
-func plainConfig(text string) bool {
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "", line[0] == '#', line[0] == ';':
-			continue
-		case strings.ContainsAny(line, "\\\x00\r"):
-			return false
-		case line[0] == '[':
-			if line[len(line)-1] != ']' {
-				return false
-			}
-			name, rest, sub := strings.Cut(line[1:len(line)-1], " ")
-			if sub && (len(rest) < 2 || rest[0] != '"' || strings.IndexByte(rest[1:], '"') != len(rest)-2) || strings.ContainsAny(name, `."]`) {
-				return false
-			}
-			section = strings.ToLower(name)
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if !plainKeys[section+"."+key] {
+// leads says what is strange about a file .git in a directory: it may lead to
+// what a repository that is known keeps of a further tree, or of a module.
+func (g *guard) leads(dir string) string {
+	own := gitdir(dir)
+	if own == "" {
+		return "it does not say where a repository is"
+	}
+	known := func(repository string) bool {
+		var st unix.Stat_t
+		if unix.Lstat(repository, &st) != nil {
 			return false
 		}
-		// Quotation marks go wherever they stand: what is between them and
-		// around them is one value.
-		if value = strings.ReplaceAll(value, `"`, ""); key == "url" && (strings.Contains(value, "::") || strings.HasPrefix(value, "-")) {
-			return false
+		_, ok := g.known[idOf(&st)]
+		return ok
+	}
+	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && within(dir, above) && known(above+"/.git") {
+		return ""
+	}
+	fd, err := unix.Open(own, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		if path.Base(path.Dir(own)) == "worktrees" && known(path.Dir(path.Dir(own))) {
+			return furtherTree(fd)
 		}
 	}
-	return true
+	return fmt.Sprintf("it leads to a repository elsewhere, %.200q", own)
 }
 
 // linked returns the repository that the workspace belongs to if that is
@@ -139,20 +284,6 @@ func linked(root string) string {
 		return ""
 	}
 	return common
-}
-
-// tree reports whether a directory is a further tree, as git worktree makes
-// it, of a repository that was there.
-func (g *guard) tree(dir string) bool {
-	own, ok := strings.CutPrefix(line(path.Join(dir, ".git")), "gitdir: ")
-	if !ok || !path.IsAbs(own) || path.Base(path.Dir(own)) != "worktrees" || line(path.Join(own, "commondir")) != "../.." {
-		return false
-	}
-	var st unix.Stat_t
-	if unix.Lstat(path.Join(own, "config.worktree"), &st) == nil {
-		return false
-	}
-	return unix.Lstat(path.Dir(path.Dir(own)), &st) == nil && g.known[idOf(&st)]
 }
 
 // line returns the one line of a file, or nothing. A command may have made it,

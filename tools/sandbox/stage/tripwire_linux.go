@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gemline/tools/gitconfig"
 )
 
 // Limits of what is remembered of files that are watched.
@@ -22,9 +25,11 @@ const (
 
 // watched is a place that must stay as it is, and how it was.
 type watched struct {
-	top *top
-	at  string
-	was map[string]mark // by place; empty if there was nothing
+	top   *top
+	at    string
+	was   map[string]mark // by place; empty if there was nothing
+	trees bool            // it is what a repository keeps further trees in, see entries
+	held  *id             // the repository that it is in, if the kernel holds it there; it is only compared
 }
 
 // A mark is how a file was.
@@ -48,7 +53,54 @@ func (m mark) same(n mark) bool {
 func (g *guard) watch(t *top, at string) {
 	was := map[string]mark{}
 	t.remember(at, was, true)
-	g.marks = append(g.marks, watched{t, at, was})
+	g.marks = append(g.marks, watched{top: t, at: at, was: was})
+}
+
+// entries has it watched what a repository keeps further trees in: which there
+// are, but not what is in them.
+func (g *guard) entries(t *top, at string) {
+	w := watched{top: t, at: at, trees: true}
+	w.was = w.is()
+	g.marks = append(g.marks, w)
+}
+
+// is returns how things are at a place now.
+func (w watched) is() map[string]mark {
+	is := map[string]mark{}
+	w.top.remember(w.at, is, false)
+	if w.trees {
+		maps.DeleteFunc(is, func(place string, _ mark) bool { return place != w.at && path.Dir(place) != w.at })
+	}
+	return is
+}
+
+// harmless reports whether what is new at a place is what git worktree makes.
+func (w watched) harmless(at string) bool {
+	if !w.trees {
+		return false
+	}
+	fd, err := open(w.top.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return at == w.at || furtherTree(fd) == ""
+}
+
+// compare has a place looked at that the command can't reach, in case it could.
+func (g *guard) compare(t *top, git, name string) {
+	var st unix.Stat_t
+	dir, err := open(t.fd, git, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(dir)
+	if unix.Fstat(dir, &st) != nil {
+		return
+	}
+	repository, was := idOf(&st), map[string]mark{}
+	t.remember(path.Join(git, name), was, true)
+	g.marks = append(g.marks, watched{top: t, at: path.Join(git, name), was: was, held: &repository})
 }
 
 // remember notes how things are at a place and below it.
@@ -111,6 +163,9 @@ func (g *guard) look(deep bool) (problems []string) {
 	for _, w := range g.marks {
 		problems = append(problems, w.look()...)
 	}
+	for _, r := range g.todo {
+		problems = append(problems, r.look()...)
+	}
 	for _, t := range g.tops {
 		if t.depth < 0 {
 			continue
@@ -120,14 +175,27 @@ func (g *guard) look(deep bool) (problems []string) {
 			depth = t.depth
 		}
 		t.search(depth, func(f found) error {
-			if g.known[idOf(&f.stat)] || g.harmless(f) {
+			if g.knows(f) {
 				return nil
 			}
-			problems = append(problems, t.aside(f.at))
+			why := ""
+			if f.name == ".git" {
+				if why = g.foreign(f); why == "" {
+					return nil
+				}
+			}
+			problems = append(problems, t.aside(f.at, why))
 			return nil
 		})
 	}
 	return problems
+}
+
+// knows reports whether f was there. A file that says where a repository is says
+// something else in another place.
+func (g *guard) knows(f found) bool {
+	where, ok := g.known[idOf(&f.stat)]
+	return ok && (where == f.where() || f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
 // stay looks every second at what is at the top of the workspace, while what a
@@ -140,8 +208,10 @@ func (g *guard) stay() {
 
 // look undoes what was done at one place.
 func (w watched) look() (problems []string) {
-	is := map[string]mark{}
-	w.top.remember(w.at, is, false)
+	if w.held != nil {
+		return w.compared()
+	}
+	is := w.is()
 	var places []string
 	for at := range is {
 		places = append(places, at)
@@ -161,21 +231,59 @@ func (w watched) look() (problems []string) {
 		case before && there && was.same(now):
 		case !there:
 			problems = append(problems, fmt.Sprintf("%q was removed%s", at, w.top.restore(at, was)))
+		case !before && w.harmless(at):
 		case !before:
-			problems = append(problems, w.top.aside(at))
+			problems = append(problems, w.top.aside(at, ""))
 			gone = at
 		case was.mode&unix.S_IFMT == unix.S_IFDIR && now.mode&unix.S_IFMT == unix.S_IFDIR && was.id == now.id:
 			problems = append(problems, fmt.Sprintf("%q has other permissions", at))
 		default:
-			problems = append(problems, fmt.Sprintf("%s%s", w.top.aside(at), w.top.restore(at, was)))
+			problems = append(problems, fmt.Sprintf("%s%s", w.top.aside(at, ""), w.top.restore(at, was)))
 			gone = at
 		}
 	}
 	return problems
 }
 
-// aside gives what is at a place another name, and says so.
-func (t *top) aside(at string) string {
+// compared says if a place that the command can't reach is not as it was. Its
+// user may have changed it meanwhile, so it stays. A repository that was moved
+// as a whole took it along.
+func (w watched) compared() []string {
+	var st unix.Stat_t
+	dir, err := open(w.top.fd, path.Dir(w.at), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(dir)
+	if unix.Fstat(dir, &st) != nil || idOf(&st) != *w.held {
+		return nil
+	}
+	is := map[string]mark{}
+	w.top.remember(w.at, is, false)
+	if maps.EqualFunc(is, w.was, mark.same) || path.Base(w.at) == "config" && w.top.as(w.at, w.was[w.at]) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%q changed while the command ran, which could not have done it: look at it before git is used", w.at)}
+}
+
+// as reports whether a configuration sets nothing more that makes git run
+// something than it did. Editors write to it at any time.
+func (t *top) as(at string, was mark) bool {
+	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(dir)
+	before, err1 := gitconfig.Parse(string(was.saved))
+	now, err2 := gitconfig.Parse(string(contents(dir, path.Base(at))))
+	return errors.Join(err1, err2) == nil && !slices.ContainsFunc(now, func(e gitconfig.Entry) bool { return !e.Harmless() && !slices.Contains(before, e) })
+}
+
+// aside gives what is at a place another name, and says so, and why.
+func (t *top) aside(at, why string) string {
+	if why != "" {
+		why = " (" + why + ")"
+	}
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
@@ -190,18 +298,38 @@ func (t *top) aside(at string) string {
 		if err != nil {
 			return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
 		}
-		return fmt.Sprintf("%q was made or changed, which commands may not do; it is now called %q", at, path.Join(path.Dir(at), name))
+		return fmt.Sprintf("%q was made or changed, which commands may not do%s; it is now called %q", at, why, path.Join(path.Dir(at), name))
 	}
 }
 
-// restore writes what was at a place, and says whether it could.
+// restore writes what was at a place, and says whether it could. A directory is
+// only found again where it was given another name.
 func (t *top) restore(at string, was mark) string {
-	const not = "; what was there before can't be put back"
-	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil || was.saved == nil {
+	const (
+		not = "; what was there before can't be put back"
+		yes = "; what was there before is there again"
+	)
+	dir, err := open(t.fd, path.Dir(at), unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
 		return not
 	}
 	defer unix.Close(dir)
+	if was.mode&unix.S_IFMT == unix.S_IFDIR {
+		found := errors.New("found")
+		if err := entries(dir, func(name string, _ byte) error {
+			var st unix.Stat_t
+			if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && idOf(&st) == was.id &&
+				unix.Renameat2(dir, name, dir, path.Base(at), unix.RENAME_NOREPLACE) == nil {
+				return found
+			}
+			return nil
+		}); err != nil {
+			return yes
+		}
+	}
+	if was.saved == nil {
+		return not
+	}
 	fd, err := unix.Openat(dir, path.Base(at), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return not
@@ -211,5 +339,5 @@ func (t *top) restore(at string, was mark) string {
 	if err = errors.Join(err, unix.Fchmod(fd, was.mode&0o7777), f.Close()); err != nil {
 		return not
 	}
-	return "; what was there before is there again"
+	return yes
 }

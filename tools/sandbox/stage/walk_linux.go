@@ -23,6 +23,9 @@ type found struct {
 	stat unix.Stat_t
 }
 
+// where returns the place of f.
+func (f found) where() string { return path.Join(f.top.path, f.at) }
+
 // A top is a directory whose contents are searched.
 type top struct {
 	path  string

@@ -47,15 +47,3 @@ func Usages() (all []string) {
 func Names() []string {
 	return append(slices.Sorted(maps.Keys(programs)), slices.Sorted(maps.Keys(gitCommands))...)
 }
-
-// Settled says which line of a configuration of git is not settled.
-func Settled(text string) string { return settled(text) }
-
-// Setting reports whether a key is one that a configuration may hold.
-func Setting(key string) bool {
-	section, name, _ := strings.Cut(key, ".")
-	if sub, ok := strings.CutPrefix(name, "."); ok {
-		section, name = section+".", sub
-	}
-	return slices.Contains(strings.Fields(settings[section]), name)
-}

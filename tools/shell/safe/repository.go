@@ -1,11 +1,12 @@
 package safe
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/tools/gitconfig"
 )
 
 // repositories says what is wrong with the repositories that git may find,
@@ -80,107 +81,43 @@ func bare(dir string) bool {
 // configuration says what is wrong with the configuration of the repository
 // at dir.
 func configuration(dir string) string {
-	for _, name := range []string{"config.worktree", "commondir"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "the repository has a " + name
-		}
+	if _, err := os.Lstat(filepath.Join(dir, "commondir")); err == nil {
+		return "the repository has a commondir"
 	}
-	path := filepath.Join(dir, "config")
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
-		return "the repository's configuration can't be read"
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "the repository's configuration can't be read"
-	}
-	return settled(string(text))
-}
-
-// settled says which line of a repository's configuration is not one of those
-// that run nothing and hold no secret. What git would read in another way than
-// by single lines is none of them.
-func settled(text string) string {
-	if strings.ContainsRune(text, 0) { // where git ends a name: x.uploadpack\x00.url is x.uploadpack
-		return "the repository's configuration is no text"
-	}
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.Trim(line, " \t\r\n")
-		if line == "" || line[0] == '#' || line[0] == ';' {
+	for _, name := range []string{"config", "config.worktree"} {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if os.IsNotExist(err) && name != "config" {
 			continue
 		}
-		if line[0] == '[' {
-			name, ok := heading(line)
-			if !ok {
-				return "the repository's configuration says " + brief(line)
-			}
-			section = name
-			continue
+		if err != nil || !info.Mode().IsRegular() || info.Size() > gitconfig.Most {
+			return "the repository's " + name + " can't be read"
 		}
-		key, value, _ := strings.Cut(line, "=")
-		key = strings.ToLower(strings.TrimSpace(key))
-		value = strings.TrimSpace(value)
-		if !slices.Contains(strings.Fields(settings[section]), key) || strings.ContainsAny(value, "\\\"#;") || strings.HasSuffix(line, `\`) {
-			return fmt.Sprintf("the repository's configuration sets %s", brief(section+"."+key))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "the repository's " + name + " can't be read"
 		}
-		if _, rest, ok := strings.Cut(value, "://"); ok {
-			host, _, _ := strings.Cut(rest, "/")
-			if user, _, ok := strings.Cut(host, "@"); ok && user != "git" {
-				return "an address in the repository's configuration holds a password"
-			}
+		if why := settled(string(text)); why != "" {
+			return why
 		}
 	}
 	return ""
 }
 
-// heading returns the name of a section, and for those with a name of their
-// own behind it the name with a point.
-func heading(line string) (string, bool) {
-	inner, ok := strings.CutSuffix(line[1:], "]")
-	if !ok || strings.ContainsAny(inner, "[]\\") {
-		return "", false
+// settled says which setting of a repository's configuration may make git run
+// something, or holds a secret.
+func settled(text string) string {
+	list, err := gitconfig.Parse(text)
+	if err != nil {
+		return "the repository's configuration " + err.Error()
 	}
-	name, sub, named := strings.Cut(inner, " ")
-	name = strings.ToLower(name)
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return "", false
+	for _, e := range list {
+		switch {
+		case !e.Harmless():
+			return "the repository's configuration sets " + brief(e.String())
+		case e.Password():
+			return "an address in the repository's configuration holds a password"
+		}
 	}
-	if !named {
-		return name, settings[name] != ""
-	}
-	sub = strings.TrimSpace(sub)
-	if len(sub) < 3 || sub[0] != '"' || strings.IndexByte(sub[1:], '"') != len(sub)-2 {
-		return "", false
-	}
-	return name + ".", settings[name+"."] != ""
-}
-
-// settings are the keys that a repository's configuration may hold, by their
-// section.
-var settings = map[string]string{
-	"core":      "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf abbrev quotepath protecthfs protectntfs longpaths untrackedcache preloadindex sharedrepository compression trustctime checkstat",
-	"remote.":   "url pushurl fetch tagopt prune prunetags gh-resolved skipdefaultupdate",
-	"branch.":   "remote merge rebase pushremote description vscode-merge-base gh-merge-base",
-	"user":      "name email signingkey useconfigonly",
-	"init":      "defaultbranch",
-	"pull":      "rebase ff",
-	"push":      "default autosetupremote followtags",
-	"fetch":     "prune prunetags parallel",
-	"rebase":    "autosquash autostash updaterefs",
-	"commit":    "gpgsign verbose",
-	"tag":       "gpgsign sort",
-	"color":     "ui status branch diff",
-	"diff":      "algorithm renames renamelimit colormoved mnemonicprefix noprefix",
-	"merge":     "conflictstyle ff renamelimit",
-	"log":       "date decorate abbrevcommit follow",
-	"status":    "showuntrackedfiles short branch relativepaths",
-	"advice":    "detachedhead statushints pushupdaterejected addignoredfile skippedcherrypicks",
-	"gc":        "auto",
-	"rerere":    "enabled autoupdate",
-	"index":     "version threads",
-	"feature":   "manyfiles",
-	"submodule": "recurse active",
-	// Whether a module's own repository is looked at is not left to it.
-	"submodule.": "url active",
+	return ""
 }

@@ -239,23 +239,23 @@ func TestRepository(t *testing.T) {
 		{ordinary + "[user]\n\tname = A B\n\temail = a@b\n", ""},
 		{"[remote \"o\"]\n\turl = git@example.com:x/y.git\n\turl = ssh://git@example.com/x\n", ""},
 		{ordinary + "[core]\n\tfsmonitor = touch x\n", "core.fsmonitor"},
-		{ordinary + "[CORE] fsmonitor = x\n", "configuration says"},
+		{ordinary + "[CORE] fsmonitor = x\n", "core.fsmonitor"},
 		{ordinary + "[core]\n\tFsMonitor=x\n", "core.fsmonitor"},
 		{ordinary + "[core]\n\tworktree = /\n", "core.worktree"},
-		{ordinary + "[core]\n\tautocrlf = fal\\\nse\n", "core.autocrlf"},
-		{ordinary + "[core]\n\tautocrlf = \"a\n", "core.autocrlf"},
-		{ordinary + "[diff \"x\"]\n\ttextconv = touch x\n", "configuration says"},
-		{ordinary + "[filter \"x\"]\n\tclean = touch x\n", "configuration says"},
-		{ordinary + "[include]\n\tpath = x\n", "configuration says"},
-		{ordinary + "[includeIf \"gitdir:/\"]\n\tpath = x\n", "configuration says"},
-		{ordinary + "[alias]\n\tlog = !touch x\n", "configuration says"},
-		{ordinary + "[extensions]\n\tpartialClone = origin\n", "configuration says"},
-		{ordinary + "[remote \"origin\"]\n\tpromisor = true\n", "remote..promisor"},
+		{ordinary + "[core]\n\tautocrlf = fal\\\nse\n", ""},
+		{ordinary + "[core]\n\tautocrlf = \"a\n", "can't be read in line"},
+		{ordinary + "[diff \"x\"]\n\ttextconv = touch x\n", "diff.x.textconv"},
+		{ordinary + "[filter \"x\"]\n\tclean = touch x\n", "filter.x.clean"},
+		{ordinary + "[include]\n\tpath = x\n", "include.path"},
+		{ordinary + "[includeIf \"gitdir:/\"]\n\tpath = x\n", "includeif.gitdir:/.path"},
+		{ordinary + "[alias]\n\tlog = !touch x\n", "alias.log"},
+		{ordinary + "[extensions]\n\tpartialClone = origin\n", ""},
+		{ordinary + "[remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n", ""},
 		{ordinary + "[remote \"o\"]\n\turl = https://u:p@example.com/\n", "password"},
 		{ordinary + "[remote \"o\"]\n\turl = https://token@example.com/\n", "password"},
-		{"[core \"a\\\"b\"]\n", "configuration says"},
-		{ordinary + "[remote \"origin.uploadpack\x00\"]\n\turl = touch x\n", "no text"},
-		{"stray\n", "sets"},
+		{"[core \"a\\\"b\"]\nbare = true\n", "core.a"},
+		{ordinary + "[remote \"origin.uploadpack\x00\"]\n\turl = touch x\n", "no plain text"},
+		{"stray\n", "can't be read in line 1"},
 	} {
 		if err := os.WriteFile(filepath.Join(git, "config"), []byte(test.config), 0o600); err != nil {
 			t.Fatal(err)
@@ -302,7 +302,11 @@ func TestRepository(t *testing.T) {
 	write("sub/module/.git", "gitdir: ../../x\n")
 	q.Dir = filepath.Join(p.Dir, "sub/module")
 	refused("a repository kept elsewhere", q)
-	write(".git/config.worktree", "")
+	write(".git/config.worktree", "[core]\n\tsparsecheckout = true\n")
+	if why, _ := judge(t, "git status", p); why != "" {
+		t.Error("a sparse checkout:", why)
+	}
+	write(".git/config.worktree", "[core]\n\tfsmonitor = touch x\n")
 	refused("a second configuration", p)
 }
 

@@ -1,0 +1,180 @@
+package stage
+
+import (
+	"errors"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// parts protects what programs obey in the repository that is at a place. fd
+// is it as the command will see it. What is held by the kernel is compared
+// besides.
+func (g *guard) parts(t *top, at string, fd int) error {
+	for _, name := range gitDirectories {
+		if err := g.absent(t, at, name, fd); err != nil {
+			return err
+		}
+	}
+	for _, name := range gitFiles {
+		if err := g.file(t, at, name, fd); err != nil {
+			return err
+		}
+	}
+	for _, name := range gitPlaces {
+		if err := g.place(t, at, name, fd); err != nil {
+			return err
+		}
+	}
+	g.rebases(t, at)
+	if err := g.worktrees(t, at, fd); err != nil {
+		return err
+	}
+	if g.mounts {
+		for _, name := range []string{"hooks", "info", "config"} {
+			g.compare(t, at, name)
+		}
+	}
+	return nil
+}
+
+// place protects what is at a place some directories below a repository. Each
+// of those becomes one where something is mounted: such a one can't be moved.
+func (g *guard) place(t *top, at, name string, fd int) error {
+	dir, base := path.Split(name)
+	if !g.mounts || dir == "" {
+		return g.file(t, at, name, fd)
+	}
+	part, err := open(fd, name, unix.O_PATH)
+	if err != nil {
+		g.watch(t, path.Join(at, name)) // it is not there
+		return nil
+	}
+	unix.Close(part)
+	opened := []int{}
+	defer func() {
+		for _, fd := range opened {
+			unix.Close(fd)
+		}
+	}()
+	for name = path.Clean(dir); name != "."; {
+		first, rest := name, "."
+		for i := range name {
+			if name[i] == '/' {
+				first, rest = name[:i], name[i+1:]
+				break
+			}
+		}
+		step, err := open(fd, first, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return err
+		}
+		opened = append(opened, step)
+		if fd, err = cover(step, false); err != nil {
+			return err
+		}
+		opened = append(opened, fd)
+		at, name = path.Join(at, first), rest
+	}
+	return g.file(t, at, base, fd)
+}
+
+// worktrees protects what a repository keeps of its further trees: there are
+// no others, and each is where it was and says the same about where its
+// configuration is. All else that is kept of a tree can be written, as the work
+// in it needs.
+func (g *guard) worktrees(t *top, at string, fd int) error {
+	if fd < 0 {
+		var err error
+		if fd, err = open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY); err != nil {
+			return nil
+		}
+		defer unix.Close(fd)
+	}
+	if !g.mounts {
+		g.entries(t, path.Join(at, "worktrees"))
+	}
+	all, err := open(fd, "worktrees", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil && !g.mounts {
+		return nil
+	}
+	if err != nil {
+		return g.absent(t, at, "worktrees", fd)
+	}
+	defer unix.Close(all)
+	at = path.Join(at, "worktrees")
+	trees, err := g.trees(t, at, all)
+	if err != nil || !g.mounts {
+		return err
+	}
+	mount, err := cover(all, true)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(mount)
+	for _, own := range trees {
+		if err := g.tree(t, path.Join(at, own.name), own, mount); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An ownTree is what a repository keeps of a further tree, as it was before the
+// others were closed.
+type ownTree struct {
+	name string
+	fd   int
+}
+
+// trees returns what a repository keeps of its further trees; without mounts it
+// has that watched.
+func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
+	err = entries(all, func(name string, _ byte) error {
+		own, err := open(all, name, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return nil
+		}
+		defer unix.Close(own)
+		if g.mounts {
+			copied, err := copyTree(own)
+			trees = append(trees, ownTree{name, copied})
+			return err
+		}
+		for _, file := range gitFiles[1:] {
+			if err := g.file(t, path.Join(at, name), file, own); err != nil {
+				return err
+			}
+		}
+		g.rebases(t, path.Join(at, name))
+		return nil
+	})
+	return trees, err
+}
+
+// tree opens to the command what a repository keeps of a further tree, but for
+// where its configuration is.
+func (g *guard) tree(t *top, at string, own ownTree, all int) error {
+	defer unix.Close(own.fd)
+	to, err := open(all, own.name, unix.O_PATH|unix.O_DIRECTORY)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(to)
+	if err := move(own.fd, to); err != nil {
+		return err
+	}
+	for _, file := range gitFiles[1:] {
+		if err := g.file(t, at, file, own.fd); err != nil {
+			return err
+		}
+	}
+	for _, file := range []string{"commondir", "gitdir"} {
+		g.compare(t, at, file)
+	}
+	g.rebases(t, at)
+	return nil
+}

@@ -1,0 +1,91 @@
+package stage
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A todo is a line in a list of what a rebase has left to do that makes git
+// run something.
+type todo struct{ file, line string }
+
+// gitTodos are where those lists are. Their directories are there only while a
+// rebase is under way, so an empty one can't stand in for them.
+var gitTodos = []string{"rebase-merge", "rebase-apply"}
+
+// steps are the commands of such lists that run nothing, and their short names.
+var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break b label l reset t merge m noop update-ref u")
+
+// todos returns a line of the lists in a repository that makes git run
+// something, but for those of known; nil if there is none.
+func todos(fd int, known ...string) *todo {
+	for _, name := range gitTodos {
+		file := name + "/git-rebase-todo"
+		if isLink(fd, name) {
+			return &todo{name, "what a link leads to"}
+		}
+		dir, err := open(fd, name, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			continue
+		}
+		was, text := there(dir, "git-rebase-todo"), contents(dir, "git-rebase-todo")
+		unix.Close(dir)
+		if text == nil && was {
+			return &todo{file, "what can't be read"}
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			word, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+			if line != "" && line[0] != '#' && !slices.Contains(steps, word) && !slices.Contains(known, line) {
+				return &todo{file, line}
+			}
+		}
+	}
+	return nil
+}
+
+// A rebase is a repository whose lists of what is to be done are compared.
+type rebase struct {
+	top   *top
+	at    string
+	known []string // lines that make git run something, which were there
+}
+
+// rebases remembers what the lists of a repository hold.
+func (g *guard) rebases(t *top, at string) {
+	r := rebase{top: t, at: at}
+	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	for {
+		next := todos(fd, r.known...)
+		if next == nil || slices.Contains(r.known, next.line) {
+			break
+		}
+		r.known = append(r.known, next.line)
+	}
+	g.todo = append(g.todo, r)
+}
+
+// look puts a list aside in which there is something new that git would run.
+func (r rebase) look() (problems []string) {
+	for range gitTodos {
+		fd, err := open(r.top.fd, r.at, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return problems
+		}
+		bad := todos(fd, r.known...)
+		unix.Close(fd)
+		if bad == nil {
+			return problems
+		}
+		problems = append(problems, r.top.aside(path.Join(r.at, bad.file), fmt.Sprintf("it has git run %.200q", bad.line)))
+	}
+	return problems
+}
