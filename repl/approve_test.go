@@ -56,10 +56,12 @@ func (*scripted) Terminal() bool   { return true }
 func (*scripted) Echoes() bool     { return true }
 func (*scripted) Show(show func()) { show() }
 func (*scripted) Lend(use func())  { use() }
-func (*scripted) Quiet(bool)       {}
-func (*scripted) SetVi(bool)       {}
-func (*scripted) Restore()         {}
-func (*scripted) Close() error     { return nil }
+
+func (*scripted) Through(func(Connect)) bool { return false }
+func (*scripted) Quiet(bool)                 {}
+func (*scripted) SetVi(bool)                 {}
+func (*scripted) Restore()                   {}
+func (*scripted) Close() error               { return nil }
 
 func console(answers ...string) (*Console, *bytes.Buffer) {
 	var b bytes.Buffer

@@ -21,6 +21,9 @@ import (
 // Lines is where lines come from. It must not be used concurrently.
 type Lines = line.Reader
 
+// Connect has the keys of the user's terminal go to another one.
+type Connect = line.Connect
+
 // LinesConfig says what Lines read from and show their prompt on.
 type LinesConfig = line.Config
 

@@ -201,6 +201,25 @@ func (s *Screen) Copy(ctx context.Context, text string, desktop func(context.Con
 	return "by the terminal, if it allows that", nil
 }
 
+// Through gives the terminal to a command of the user's, as long as use runs it:
+// connect has keys reach the command, and show writes what that prints as it is.
+// It reports false, without using it, where there is no terminal to be had.
+func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
+	s.Out.Fresh()
+	last := byte('\n')
+	defer func() {
+		if last != '\n' {
+			s.Out.Touched()
+		}
+	}()
+	return s.Lines.Through(func(connect Connect) {
+		use(connect, func(b []byte) {
+			s.Out.Terminal().Write(b)
+			last = b[len(b)-1]
+		})
+	})
+}
+
 // Confirm asks something that is answered yes or no. Anything but a yes is a
 // no; Ctrl-C is an error.
 func (c *Console) Confirm(ctx context.Context, question string) (yes bool, err error) {

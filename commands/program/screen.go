@@ -54,7 +54,7 @@ func (s *session) furnish(screen *repl.Screen) {
 	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep, Thoughts: s.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, s.heard.Load()) }}
 	screen.Begin()
-	s.typed = s.shellStep(screen.Out)
+	s.typed = s.shellStep(screen)
 	if !s.settings.Notifications && s.settings.NotifyCommand == "" {
 		return
 	}

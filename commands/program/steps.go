@@ -42,7 +42,8 @@ func (s *session) recall(next input.Processor) input.Processor {
 }
 
 // shellStep is the step for the commands that the user runs.
-func (s *session) shellStep(out *output.Writer) *input.Shell {
+func (s *session) shellStep(screen *repl.Screen) *input.Shell {
+	out := screen.Out
 	return &input.Shell{
 		Notify: func(text string) { out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
@@ -53,7 +54,7 @@ func (s *session) shellStep(out *output.Writer) *input.Shell {
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
 				out.Line(output.Warning, "the command holds what can't be seen: %s", output.EscapeLine(command))
 			}
-			o := shell.Run(ctx, shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs, Output: out.Text})
+			o := s.runOwn(ctx, screen, command)
 			out.Fresh()
 			if status := o.Status(); status != "" {
 				out.Line(output.Result, "%s", status)
@@ -61,6 +62,23 @@ func (s *session) shellStep(out *output.Writer) *input.Shell {
 			return o.Shown(), nil
 		},
 	}
+}
+
+// runOwn runs a command of the user's, which has the terminal to itself where
+// there is one.
+func (s *session) runOwn(ctx context.Context, screen *repl.Screen, command string) (o shell.Outcome) {
+	c := shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs}
+	lent := isTerminal(s.os.Stdout) && screen.Through(func(connect repl.Connect, show func([]byte)) {
+		own := c
+		own.Settings.Inactivity, own.Settings.Timeout = 0, 0 // who runs an editor may think
+		own.Terminal = &shell.Terminal{Connect: connect, Show: show}
+		o = shell.Run(ctx, own)
+	})
+	if !lent {
+		c.Output = screen.Out.Text
+		o = shell.Run(ctx, c)
+	}
+	return o
 }
 
 // substitute runs a command that the user put into a prompt: judged and asked

@@ -46,9 +46,19 @@ func (s *Shell) Step(next Processor) Processor {
 		case line == "!":
 			s.toggle()
 			return nil, nil
+		case moves(command):
+			say(s.Notify, "changing the directory has no effect: each command begins where gemline was started; "+
+				"/directory add DIR adds one to work in, and gemline started in DIR works there")
+			return nil, nil
 		}
 		return nil, s.run(ctx, strings.TrimSpace(command))
 	}
+}
+
+// moves reports whether command does nothing but change its own directory.
+func moves(command string) bool {
+	words := strings.Fields(command)
+	return len(words) > 0 && slices.Contains([]string{"cd", "chdir", "pushd", "popd"}, words[0]) && !strings.ContainsAny(command, ";&|\n")
 }
 
 func (s *Shell) toggle() {

@@ -5,7 +5,8 @@
 //
 // A command has an empty standard input and no controlling terminal, and its
 // environment tells the usual programs not to page, not to colour and not to
-// ask. What would wait for a person fails instead.
+// ask. What would wait for a person fails instead. A command that the user runs
+// at a terminal ([Terminal]) is the exception: it has the user to ask.
 //
 // # One group, one end
 //

@@ -22,6 +22,7 @@ type process struct {
 	alone  bool                      // nothing was left of it when it ended, as status says
 	status syscall.WaitStatus
 
+	left     func()         // called when the command is over
 	terminal bool           // it writes to a terminal
 	keeps    func(int) bool // tells what only confines the command; may be nil
 
@@ -66,16 +67,25 @@ func spawn(c Command) (*process, error) {
 	if c.Dir != "" {
 		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
 	}
-	ours, theirs, tty, err := outputs(c.Settings)
+	ours, theirs, tty, err := c.outputs()
 	if err != nil {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	detach(cmd)
+	left := func() {}
+	if c.Terminal != nil {
+		if left, err = c.attach(cmd, ours, theirs); err != nil {
+			return nil, errors.Join(err, ours.Close(), theirs.Close())
+		}
+	}
 	name := linkName(theirs)
 	ended, err := c.start(cmd)
-	theirs.Close()
+	if c.Terminal == nil || err != nil {
+		theirs.Close()
+	}
 	if err != nil {
+		left()
 		ours.Close()
 		return nil, err
 	}
@@ -86,6 +96,7 @@ func spawn(c Command) (*process, error) {
 		keeps:    c.Settings.Keeps,
 		output:   ours,
 		terminal: tty,
+		left:     left,
 		exited:   make(chan struct{}),
 		drained:  make(chan struct{}),
 	}, nil
@@ -99,9 +110,33 @@ func (c Command) start(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) {
 	return c.Settings.Start(cmd)
 }
 
+// attach gives cmd the terminal that theirs is the end of, connected to the
+// user's until left is called.
+func (c Command) attach(cmd *exec.Cmd, ours, theirs *os.File) (left func(), err error) {
+	disconnect, err := c.Terminal.Connect(ours, theirs)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin = theirs
+	cmd.Env = append(Inherited(c.Settings.Environ, c.Settings), "GEMINI_CLI=1")
+	if c.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
+	}
+	if err := control(cmd); err != nil {
+		disconnect()
+		return nil, err
+	}
+	return func() { disconnect(); theirs.Close() }, nil
+}
+
 // outputs returns the two ends of what a command writes to, and whether that
 // is a terminal.
-func outputs(s Settings) (ours, theirs *os.File, tty bool, err error) {
+func (c Command) outputs() (ours, theirs *os.File, tty bool, err error) {
+	s := c.Settings
+	if c.Terminal != nil {
+		ours, theirs, err = openTerminal()
+		return ours, theirs, true, err
+	}
 	if s.PTY {
 		if ours, theirs, err = terminal(s.Columns, s.Rows); err == nil {
 			return ours, theirs, true, nil
@@ -126,6 +161,7 @@ func (p *process) wait() {
 		p.cmd.Wait() // what it says is in ProcessState
 	}
 	p.group.reaped.Store(true)
+	p.left()
 	p.over.Store(true)
 	if p.patience > 0 && p.output.SetReadDeadline(time.Now()) != nil {
 		select { // no deadlines on this system

@@ -61,3 +61,8 @@ func terminal(int, int) (ours, theirs *os.File, err error) {
 
 // Conceal does nothing on this system.
 func Conceal() error { return nil }
+
+// openTerminal can't be had here, nor control.
+func openTerminal() (ours, theirs *os.File, err error) { return terminal(0, 0) }
+
+func control(*exec.Cmd) error { return errors.ErrUnsupported }

@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // A redraw leaves out what programs that write to a terminal draw over: of a
 // line that was begun again and again, such as a progress bar, its first state
@@ -54,4 +58,26 @@ func (r *redraw) flush(dst []byte) []byte {
 	r.again = false
 	r.held = r.held[:0]
 	return dst
+}
+
+// rubbedOut returns what stands on a terminal that was sent text: lines without
+// the returns at their ends, and without what was taken back.
+func rubbedOut(text string) string {
+	const rubout = "\b \b"
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.Contains(text, rubout) {
+		return text
+	}
+	kept := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if !strings.HasPrefix(text[i:], rubout) {
+			kept = append(kept, text[i])
+			continue
+		}
+		if r, n := utf8.DecodeLastRune(kept); r != '\n' {
+			kept = kept[:len(kept)-n]
+		}
+		i += len(rubout) - 1
+	}
+	return string(kept)
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -16,10 +17,26 @@ type Command struct {
 	// time, and no more after Run has returned.
 	Output func(string)
 
+	// Terminal, if not nil, is the user's, which the command has while it
+	// runs.
+	Terminal *Terminal
+
 	// Jobs, if not nil, takes over processes that outlive the command, and
 	// has the command ended also when this process is killed. Otherwise
 	// they are ended.
 	Jobs *Jobs
+}
+
+// A Terminal is that of a user who runs a command: the command has a terminal
+// of its own behind it, reads what is typed, and gets the environment that the
+// user has, without secrets. Nothing keeps it from asking.
+type Terminal struct {
+	// Connect has what is typed go to the command, until disconnect is
+	// called: ours is our end of its terminal, theirs the other one.
+	Connect func(ours, theirs *os.File) (disconnect func(), err error)
+
+	// Show writes what the command prints as it is. It is called like Output.
+	Show func([]byte)
 }
 
 const (
@@ -49,6 +66,10 @@ func Run(ctx context.Context, c Command) Outcome {
 	watch.add(p.group.leader)
 	out := newCapture(maxOutput, p.terminal, c.Output)
 	p.take, p.patience = out.write, grace
+	if c.Terminal != nil {
+		out.strip.screens = true
+		p.take = func(b []byte) { c.Terminal.Show(b); out.write(b) }
+	}
 	p.begin()
 	var o Outcome
 	p.await(ctx, c.Settings, &o)
@@ -67,6 +88,9 @@ func Run(ctx context.Context, c Command) Outcome {
 	}
 	out.end()
 	o.Output, o.Binary = out.text(), out.binary
+	if c.Terminal != nil {
+		o.Output = rubbedOut(o.Output)
+	}
 	return o
 }
 

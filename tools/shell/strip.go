@@ -6,7 +6,15 @@ package shell
 //
 // A control string ends at the end of its line at the latest, so a sequence
 // that is never closed hides no more than that line. The line end stays.
-type stripper struct{ state stripState }
+//
+// With screens it takes out what is drawn on a second screen, too, as editors
+// and pagers do, of which nothing stays when they end.
+type stripper struct {
+	state   stripState
+	screens bool
+	away    bool   // on the second screen
+	params  []byte // of a control sequence
+}
 
 type stripState uint8
 
@@ -31,7 +39,9 @@ func (s *stripper) append(dst, src []byte) []byte {
 			for n < len(src) && src[n] != 0x1b && src[n] != 0xc2 {
 				n++
 			}
-			dst = append(dst, src[i:n]...)
+			if !s.away {
+				dst = append(dst, src[i:n]...)
+			}
 			if i = n; n < len(src) {
 				dst = s.text(dst, src[n])
 			}
@@ -57,7 +67,11 @@ func (s *stripper) append(dst, src []byte) []byte {
 		case stripCSI:
 			switch {
 			case b >= 0x20 && b <= 0x3f:
+				if s.screens && len(s.params) < longestParams {
+					s.params = append(s.params, b)
+				}
 			case b >= 0x40 && b <= 0x7e:
+				s.turn(b)
 				s.state = stripText
 			default:
 				dst = s.text(dst, b)
@@ -88,8 +102,25 @@ func (s *stripper) text(dst []byte, b byte) []byte {
 		s.state = stripC1
 		return dst
 	}
-	s.state = stripText
+	if s.state = stripText; s.away {
+		return dst
+	}
 	return append(dst, b)
+}
+
+// longestParams is how much of a sequence is looked at.
+const longestParams = 16
+
+// turn notices, at the end of a control sequence, where it leads to another
+// screen.
+func (s *stripper) turn(end byte) {
+	switch string(s.params) {
+	case "?1049", "?1047", "?47":
+		if end == 'h' || end == 'l' {
+			s.away = end == 'h'
+		}
+	}
+	s.params = s.params[:0]
 }
 
 func (s *stripper) escape(dst []byte, b byte) []byte {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,4 +76,31 @@ func FuzzStrip(f *testing.F) {
 			t.Errorf("%d line ends of %d left", m, n)
 		}
 	})
+}
+
+// What editors and pagers draw on a second screen is gone when they end, and
+// what is taken back never stood there.
+func TestSecondScreen(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\x1b[?1049hscreen\x1b[2J\x1b[?1049lb": "ab",
+		"a\x1b[?47hscreen":                      "a",
+		"a\x1b[?25lb\x1b[?1049lc":               "abc",
+		"a\x1b[?1049mb":                         "ab",
+	} {
+		for _, size := range []int{1, 3, len(in)} {
+			s := stripper{screens: true}
+			var got []byte
+			for piece := range slices.Chunk([]byte(in), size) {
+				got = s.append(got, piece)
+			}
+			if got = s.end(got); string(got) != want {
+				t.Errorf("%q in pieces of %d: %q, want %q", in, size, got, want)
+			}
+		}
+	}
+	for in, want := range map[string]string{"ab\b \bc\r\n": "ac\n", "\xc3\xa9\b \b\b \b": "", "\n\b \bx": "\nx"} {
+		if got := rubbedOut(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
 }

@@ -3,7 +3,9 @@
 package shell
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -16,19 +18,29 @@ func terminal(columns, rows int) (ours, theirs *os.File, err error) {
 	if columns <= 0 || columns > 1<<15 || rows <= 0 || rows > 1<<15 {
 		columns, rows = 80, 30
 	}
+	ours, theirs, err = openTerminal()
+	if err != nil {
+		return nil, nil, err
+	}
+	err = pty.Setsize(theirs, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
+	if err == nil {
+		_, err = term.MakeRaw(int(theirs.Fd()))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, ours.Close(), theirs.Close())
+	}
+	return ours, theirs, nil
+}
+
+// openTerminal returns the two ends of a terminal. Reading from ours can have a
+// limit.
+func openTerminal() (ours, theirs *os.File, err error) {
 	master, slave, err := pty.Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer master.Close() // opening has made it blocking; a copy is not
-	err = pty.Setsize(slave, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
-	if err == nil {
-		_, err = term.MakeRaw(int(slave.Fd()))
-	}
-	fd := -1
-	if err == nil {
-		fd, err = unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	}
+	fd, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		err = unix.SetNonblock(fd, true)
 	}
@@ -40,4 +52,18 @@ func terminal(columns, rows int) (ours, theirs *os.File, err error) {
 		return nil, nil, err
 	}
 	return os.NewFile(uintptr(fd), master.Name()), slave, nil
+}
+
+// control makes the standard input of cmd, a terminal, that of a session which
+// cmd leads. When the leader ends, the system hangs up on what it has left in
+// the background, which is not meant to end with it.
+func control(cmd *exec.Cmd) error {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr.Setctty = true // of file 0
+	cmd.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = sh
+	return nil
 }

@@ -78,6 +78,15 @@ func (c *cooked) Lend(use func()) {
 	use()
 }
 
+// Through implements [Reader].
+func (c *cooked) Through(use func(Connect)) bool {
+	if !patient || !c.src.terminal() {
+		return false
+	}
+	c.take(c.src.through(use))
+	return true
+}
+
 // Read implements [Reader].
 func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
 	g := gatherer{typed: c.src.terminal(), next: func(prompt string) (string, error) { return c.line(ctx, prompt) }}

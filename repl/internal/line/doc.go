@@ -73,6 +73,12 @@ type Reader interface {
 	// Lend leaves the terminal to use, as it was found.
 	Lend(use func())
 
+	// Through gives the terminal to a command that has a terminal of its own
+	// behind it, as long as use runs and connects the two. It reports false,
+	// without using it, where that can't be had. What the command leaves
+	// unread of what is typed is taken for typed ahead.
+	Through(use func(Connect)) bool
+
 	// SetVi chooses vi's keys, where there are keys to choose.
 	SetVi(on bool)
 
@@ -86,6 +92,11 @@ type Reader interface {
 	// Close leaves the terminal as it was found.
 	Close() error
 }
+
+// Connect has the keys of the user's terminal go to another one as they are,
+// until disconnect is called: ours is our end of that, theirs the command's,
+// which is made like the user's.
+type Connect = func(ours, theirs *os.File) (disconnect func(), err error)
 
 // Config is what a Reader reads from and shows its prompt on.
 type Config struct {

@@ -122,6 +122,14 @@ func (e *editor) Lend(use func()) {
 	use()
 }
 
+// Through implements [Reader].
+func (e *editor) Through(use func(Connect)) bool {
+	if patient {
+		e.in.typed(e.src.through(use))
+	}
+	return patient
+}
+
 // Read implements [Reader].
 func (e *editor) Read(ctx context.Context, prompt string) (string, error) {
 	g := gatherer{typed: true, next: func(prompt string) (string, error) { return e.edit(ctx, prompt) }}

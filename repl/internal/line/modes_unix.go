@@ -108,6 +108,13 @@ func emptied(t *unix.Termios) {
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 0, 0
 }
 
+// transparent gives every key to the program, and what that writes to the
+// screen as it is.
+func transparent(t *unix.Termios) {
+	raw(t)
+	t.Oflag &^= unix.OPOST
+}
+
 // raw gives every key to the program.
 func raw(t *unix.Termios) {
 	silent(t)

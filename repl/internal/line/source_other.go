@@ -55,6 +55,7 @@ const patient = false
 
 func (s *source) readWithin(ctx context.Context, _ time.Duration) ([]byte, error) { return s.read(ctx) }
 func (s *source) waiting() bool                                                   { return false }
+func (s *source) through(func(Connect)) []byte                                    { return nil }
 func (s *source) pending() []byte                                                 { return nil }
 
 // longestLine is 0, since nothing is known of a limit.

@@ -30,6 +30,7 @@ type source struct {
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
+	lent    atomic.Bool // a command has the terminal, see through
 	resumed atomic.Bool // the program was stopped and goes on
 }
 
@@ -214,6 +215,10 @@ func (s *source) claim(j *jobs) {
 // hush keeps what is typed from being shown until the next read, if the
 // terminal would show it and is ours.
 func (s *source) hush() {
+	if s.lent.Load() {
+		s.modes.change(transparent)
+		return
+	}
 	if !s.tty || !s.quiet.Load() {
 		return
 	}

@@ -1,0 +1,130 @@
+//go:build unix
+
+package line
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// through gives the terminal to a command that has one of its own behind it.
+// It returns what was typed for the command and not read by it.
+func (s *source) through(use func(Connect)) (unread []byte) {
+	s.modes.restore()
+	s.lent.Store(true)
+	defer func() {
+		s.lent.Store(false)
+		s.modes.restore()
+		s.hush()
+	}()
+	use(func(ours, theirs *os.File) (func(), error) {
+		if err := s.resemble(theirs); err != nil {
+			return nil, err
+		}
+		s.size(ours)
+		if err := s.modes.change(transparent); err != nil {
+			return nil, err
+		}
+		stop := s.pass(ours)
+		return func() {
+			stop()
+			unread = append(unread, leftover(theirs)...)
+		}, nil
+	})
+	return unread
+}
+
+// resemble gives tty the modes of s's terminal as they were found.
+func (s *source) resemble(tty *os.File) error {
+	t, err := s.modes.original()
+	if err != nil {
+		return err
+	}
+	return unix.IoctlSetTermios(int(tty.Fd()), setTermios, t)
+}
+
+// size gives the terminal whose other end is ours the size of s's.
+func (s *source) size(ours *os.File) {
+	size, err := unix.IoctlGetWinsize(int(s.file.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return
+	}
+	if raw, err := ours.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
+	}
+}
+
+// pass writes what is typed to ours, which changes its size with s's terminal.
+func (s *source) pass(ours *os.File) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, unix.SIGWINCH)
+	var both sync.WaitGroup
+	both.Go(func() {
+		for {
+			select {
+			case <-resized:
+				s.size(ours)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	both.Go(func() {
+		for {
+			b, err := s.read(ctx)
+			if err == errResumed {
+				continue
+			}
+			if err != nil {
+				return
+			}
+			if _, err := ours.Write(b); err != nil {
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(resized)
+		cancel()
+		ours.SetWriteDeadline(time.Now()) // the command may have stopped reading
+		both.Wait()
+		ours.SetWriteDeadline(time.Time{})
+	}
+}
+
+// leftover takes what was typed and not read out of tty. Keys that act, such as
+// the answers of a terminal to a question that came too late, are no text.
+func leftover(tty *os.File) []byte {
+	t, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
+	if err != nil {
+		return nil
+	}
+	emptied(t)
+	if unix.IoctlSetTermios(int(tty.Fd()), setTermios, t) != nil {
+		return nil
+	}
+	var all []byte
+	buf := make([]byte, 4096)
+	for {
+		n, err := unix.Read(int(tty.Fd()), buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			break
+		}
+		all = append(all, buf[:n]...)
+	}
+	all = bytes.ReplaceAll(all, []byte("\r"), []byte("\n"))
+	if bytes.ContainsFunc(all, func(r rune) bool { return isKey(r) && r != '\b' && r != 0x7f }) {
+		return nil
+	}
+	return all
+}
