@@ -19,6 +19,7 @@ import (
 type Destination struct {
 	name   string // as the user gave it
 	path   string // without links
+	ledger *disk.Ledger
 	stdout io.Writer
 	file   *disk.File // nil if written to at once
 	direct *os.File   // opened by the first Write
@@ -47,9 +48,9 @@ func (e *DestinationError) Error() string {
 func (e *DestinationError) Unwrap() error { return e.Err }
 
 // NewDestination makes sure that the named file can be written, and writes
-// nothing. Standard output is for what is lost otherwise.
-func NewDestination(name string, stdout io.Writer) (*Destination, error) {
-	d := &Destination{name: name, stdout: stdout}
+// nothing. The ledger, which may be nil, notes what is begun. Standard output is for what is lost otherwise.
+func NewDestination(name string, stdout io.Writer, ledger *disk.Ledger) (*Destination, error) {
+	d := &Destination{name: name, stdout: stdout, ledger: ledger}
 	if err := d.prepare(); err != nil {
 		return nil, d.wrong(err)
 	}
@@ -77,7 +78,7 @@ func (d *Destination) prepare() (err error) {
 		}
 		f.Close()
 	}
-	d.file, err = disk.Create(d.path, info)
+	d.file, err = d.ledger.Create(d.path, info)
 	return err
 }
 

@@ -17,7 +17,7 @@ func TestDestinationLost(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		d, err := NewDestination(name, &stdout)
+		d, err := NewDestination(name, &stdout, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

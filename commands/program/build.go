@@ -17,6 +17,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/memory"
@@ -61,6 +62,7 @@ type session struct {
 	demand      *repl.Demand      // nil if any answer will do
 	broken      func(error)       // told that standard output is gone
 	output      *repl.Destination // nil for standard output
+	ledger      *disk.Ledger      // of the files that are being written
 
 	workspace *workspace.Workspace
 	over      *workspace.Overlay // what is written to in place of files, if not nil
@@ -171,7 +173,7 @@ func (s *session) sessions() journal.Config {
 
 // settleIn makes the workspace.
 func (s *session) settleIn() (err error) {
-	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over,
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over, Ledger: s.ledger,
 		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
 	if err != nil {
 		return err

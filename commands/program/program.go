@@ -38,6 +38,7 @@ import (
 
 	"gemline/commands/cli"
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/redact"
@@ -77,6 +78,7 @@ func Run(p Process) (code int) {
 	s, command, err := begin(p)
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
+	defer s.ledger.Close()
 	s.interactive = err == nil && s.flags.Interactive(isTerminal(s.os.Stdin), isTerminal(s.os.Stdout), s.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -147,6 +149,8 @@ func begin(p Process) (s *session, command []string, err error) {
 		flags = settings.Wanted(args)
 	}
 	s = &session{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
+	home, _ := os.UserHomeDir()
+	s.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := flags.JSONFd; fd != nil && command == nil {
 		var ferr error
 		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
@@ -165,7 +169,7 @@ func (s *session) promise(managed bool) (err error) {
 		}
 	}
 	if name := s.flags.Output; name != "" && name != "-" && s.runs(managed) {
-		if s.output, err = repl.NewDestination(name, s.os.Stdout); err != nil {
+		if s.output, err = repl.NewDestination(name, s.os.Stdout, s.ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 	}
@@ -261,6 +265,7 @@ func (s *session) inform() error {
 
 // run builds what the user wants and lets it run.
 func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
+	s.ledger.Sweep()
 	var perr error
 	s.project, perr = s.paths.Project(ctx)
 	if s.flags.PromptInteractive != "" && !s.interactive {

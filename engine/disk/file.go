@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 )
 
 // A File is written to take the place of another. It must be ended by Commit
@@ -22,24 +21,7 @@ type File struct {
 // Create begins a file in the directory of path. Of a file that it is to
 // replace, it gets the mode and, as far as the user may, the owner; old is nil
 // if there is none. A symbolic link at path would be replaced.
-func Create(path string, old fs.FileInfo) (*File, error) {
-	dir := filepath.Dir(path)
-	f := &File{old: old}
-	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
-		f.name = filepath.Join(dir, name)
-		return os.OpenFile(f.name, flags, mode)
-	})
-}
-
-// CreateIn is Create for a file in an open directory, which must stay open
-// until the File is ended. Commit then takes the name of the file in it.
-func CreateIn(dir *os.Root, old fs.FileInfo) (*File, error) {
-	f := &File{old: old, dir: dir}
-	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
-		f.name = name
-		return dir.OpenFile(name, flags, mode)
-	})
-}
+func Create(path string, old fs.FileInfo) (*File, error) { return (*Ledger)(nil).Create(path, old) }
 
 // create makes a file of a new name with the help of open.
 func (f *File) create(open func(name string, flags int, mode fs.FileMode) (*os.File, error)) (_ *File, err error) {

@@ -317,10 +317,17 @@ func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
 }
 
 // replace writes a file that only the user may read, as a whole. A link stays
-// one.
+// one. Whoever calls it holds the lock, so what others have left is nobody's.
 func replace(file string, b []byte) error {
 	file = resolved(file)
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".gemline-*") // of mode 0600
+	dir, prefix := filepath.Dir(file), ".gemline-"+filepath.Base(file)+"-"
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	tmp, err := os.CreateTemp(dir, prefix+"*") // of mode 0600
 	if err != nil {
 		return err
 	}

@@ -215,16 +215,17 @@ func (p Place) save(b []byte) (err error) {
 		return err
 	}
 	defer func() { end(err != nil) }()
-	return replace(at, filepath.Base(p.rel), b)
+	return p.replace(at, b)
 }
 
-// replace makes b the content of the file in at that is called name.
-func replace(at *os.Root, name string, b []byte) error {
+// replace makes b the content of the place, a file in at.
+func (p Place) replace(at *os.Root, b []byte) error {
+	name := filepath.Base(p.rel)
 	old, err := replaceable(at, name)
 	if err != nil {
 		return err
 	}
-	f, err := disk.CreateIn(at, old)
+	f, err := p.w.ledger.CreateIn(at, filepath.Dir(p.real), old)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ type Config struct {
 	// Overlay, if not nil, takes what is written instead of the disk.
 	Overlay *Overlay
 
+	// Ledger, if not nil, notes which files are being written.
+	Ledger *disk.Ledger
+
 	RespectGit    bool     // pass over what .gitignore names
 	RespectGemini bool     // pass over what .geminiignore names
 	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
@@ -33,6 +36,8 @@ type Workspace struct {
 	extra []string
 	over  *Overlay
 
+	ledger *disk.Ledger
+
 	mu      sync.RWMutex
 	roots   []*disk.Dir // opened at their real paths
 	tempNow *disk.Dir   // at temp; nil if it was not there when it was looked for
@@ -45,6 +50,8 @@ func New(cfg Config) (*Workspace, error) {
 		rules: Rules{Git: cfg.RespectGit, Gemini: cfg.RespectGemini},
 		extra: slices.Clone(cfg.IgnoreFiles),
 		over:  cfg.Overlay,
+
+		ledger: cfg.Ledger,
 	}
 	if len(cfg.Roots) == 0 {
 		return nil, fmt.Errorf("a workspace needs a directory")
