@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	et "gemline/engine/enginetest"
@@ -42,5 +43,58 @@ func TestPreferredEditor(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
 		t.Errorf("the greeting is %q", b)
+	}
+}
+
+// Where no editor is named, the first of the usual ones is it; where there is
+// none, it is not offered.
+func TestUsualEditor(t *testing.T) {
+	t.Parallel()
+	for _, there := range []string{"ed vim", "sensible-editor nano", ""} {
+		t.Run(there, func(t *testing.T) {
+			server := et.NewServer(work()[0], et.Says("Fine."))
+			c := terminal(t, server)
+			bin := t.TempDir()
+			for i, name := range strings.Fields(there) {
+				script := "#!/bin/sh\n/bin/sed -i s/world/" + name + "/ \"$1\"\n"
+				if i == 0 && name == "ed" {
+					script = "#!/bin/sh\nexit 1\n" // comes last
+				}
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Env = append(c.Env, "PATH="+bin)
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("mend it")
+			question := s.Expect(asking)
+			if got := strings.Contains(question, "e edit"); got != (there != "") {
+				t.Errorf("offered: %v", got)
+			}
+			switch there {
+			case "":
+				s.Line("n")
+				s.Expect("Fine.")
+				s.Expect("> ")
+				s.Line("/editor")
+				s.Expect("there is no editor here")
+			case "ed vim":
+				s.Line("e")
+				s.Expect("+Hello, vim.")
+				s.Expect(asking)
+				s.Line("y")
+				s.Expect("Fine.")
+			default:
+				s.Line("e")
+				s.Expect("+Hello, sensible-editor.")
+				s.Expect(asking)
+				s.Line("y")
+				s.Expect("Fine.")
+			}
+			s.Expect("> ")
+			s.Send("\x04")
+			s.Exit()
+		})
 	}
 }

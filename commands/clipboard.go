@@ -22,9 +22,23 @@ func Clipboard(ctx context.Context, getenv func(string) string, environ []string
 		if err := cmd.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w", p[0], err)
 		}
-		return p[0], nil
+		return "by " + p[0], nil
 	}
 	return "", errors.New("no clipboard here; on a desktop, install wl-copy, xclip or xsel")
+}
+
+// TmuxBuffer puts text into tmux's buffer, and on the clipboard of the terminal
+// that tmux runs in, where both know how. It says which it was.
+func TmuxBuffer(ctx context.Context, environ []string, text string) (string, error) {
+	var err error
+	for _, args := range [][]string{{"load-buffer", "-w", "-"}, {"load-buffer", "-"}} { // older ones hand nothing on
+		cmd := exec.CommandContext(ctx, "tmux", args...)
+		cmd.Stdin, cmd.Env = strings.NewReader(text), environ
+		if err = cmd.Run(); err == nil {
+			return "to the tmux buffer", nil
+		}
+	}
+	return "", fmt.Errorf("tmux: %w", err)
 }
 
 // ClipboardProgram returns the name of the program that [Clipboard] would use,

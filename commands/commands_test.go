@@ -142,7 +142,7 @@ func TestCopyTakesTheLastAnswer(t *testing.T) {
 	if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText("/copy")}); err != nil {
 		t.Fatal(err)
 	}
-	if out.String() != "copied 10 bytes (test)\n" {
+	if out.String() != "copied 10 bytes test\n" {
 		t.Errorf("got %q", out)
 	}
 }

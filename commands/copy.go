@@ -25,7 +25,7 @@ func copying() *Command {
 			if err != nil {
 				return nil, err
 			}
-			return nil, lines(app.Out, fmt.Sprintf("copied %d bytes (%s)", len(text), how))
+			return nil, lines(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 		}}
 }
 

@@ -11,7 +11,10 @@ import (
 // there is a terminal to lend to it.
 func editor() *Command {
 	return &Command{Name: "editor", Args: "[TEXT]", Summary: "write the next prompt in your editor",
-		Run: func(context.Context, *App, string) ([]*genai.Part, error) {
+		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+			if app.Screen != nil {
+				return nil, errors.New("there is no editor here: VISUAL or EDITOR names one, or general.preferredEditor in the settings")
+			}
 			return nil, errors.New("/editor opens an editor when it is typed at the prompt of a session")
 		}}
 }

@@ -57,6 +57,17 @@ func EditorCommand(name string, window bool, found func(program string) bool) st
 	return command
 }
 
+// UsualEditor returns the first of the usual editors that found finds, empty if
+// there is none.
+func UsualEditor(found func(program string) bool) string {
+	for _, name := range []string{"sensible-editor", "nano", "vim", "vi", "ed"} {
+		if found(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Editor returns a function that lets the user change text in a program, given
 // as a command with options, that takes over the terminal in the meantime.
 func Editor(command string, environ []string, stdin, stdout, stderr *os.File) func(ctx context.Context, name, text string) (string, error) {

@@ -177,9 +177,15 @@ func (s *Screen) vi(word string) (string, error) {
 	return said, nil
 }
 
-// Copy puts text on a clipboard, and says on which: the desktop's, or, where
-// that is somewhere else or can't be had, the terminal's.
-func (s *Screen) Copy(ctx context.Context, text string, desktop func(context.Context, string) (string, error)) (how string, err error) {
+// Copy puts text on a clipboard, and says on which: tmux's, which hands it on to
+// its terminal, else the desktop's, or, where that is somewhere else or can't be
+// had, the terminal's.
+func (s *Screen) Copy(ctx context.Context, text string, tmux, desktop func(context.Context, string) (string, error)) (how string, err error) {
+	if v, _ := s.Lookup("TMUX"); v != "" {
+		if how, err = tmux(ctx, text); err == nil {
+			return how, nil
+		}
+	}
 	far := ""
 	for _, name := range []string{"SSH_CONNECTION", "SSH_TTY"} {
 		v, _ := s.Lookup(name)

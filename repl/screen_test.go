@@ -122,7 +122,7 @@ func TestCopy(t *testing.T) {
 			if !tt.far {
 				s.Lookup = func(string) (string, bool) { return "", false }
 			}
-			how, err := s.Copy(t.Context(), tt.text, tt.desktop)
+			how, err := s.Copy(t.Context(), tt.text, none, tt.desktop)
 			if (err == nil) != (tt.want != "") || !strings.Contains(how, tt.want) {
 				t.Errorf("%q, %v", how, err)
 			}

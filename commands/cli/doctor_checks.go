@@ -328,7 +328,7 @@ func checkShell() finding {
 func (w *World) checkEditor() finding {
 	words := strings.Fields(w.Editor)
 	if len(words) == 0 {
-		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one", "none is named for the answer e")
+		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one", "there is none, so that the answer e is not offered")
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {

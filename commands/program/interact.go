@@ -112,7 +112,12 @@ func (s *session) interact(ctx context.Context) error {
 	app := s.commands(asker, out)
 	app.Permit, app.Screen = s.permit(console), screen.Commands()
 	desktop := app.Copy
-	app.Copy = func(ctx context.Context, text string) (string, error) { return screen.Copy(ctx, text, desktop) }
+	app.Copy = func(ctx context.Context, text string) (string, error) {
+		tmux := func(ctx context.Context, text string) (string, error) {
+			return commands.TmuxBuffer(ctx, shell.Own(s.os.Environ()), text)
+		}
+		return screen.Copy(ctx, text, tmux, desktop)
+	}
 	s.app = app
 	if err := s.offer(ctx, screen); err != nil {
 		return err

@@ -40,7 +40,10 @@ func (s *session) screen() (*repl.Screen, error) {
 	out := output.New(s.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: s.settings.ASCII, Words: words})
 	_, echoed := s.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: s.os.Stdin, Out: out, Screen: s.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
-		NoEcho: s.flags.NoEcho, Single: stable || s.settings.PasteLines == "single", Jobs: true, Complete: s.complete, Edit: s.edit}
+		NoEcho: s.flags.NoEcho, Single: stable || s.settings.PasteLines == "single", Jobs: true, Complete: s.complete}
+	if s.editor() != "" {
+		config.Edit = s.edit
+	}
 	console := &repl.Console{Out: out, Stable: stable, Gone: func() bool { return !isTerminal(s.os.Stdin) }}
 	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
 	console.Lines, err = repl.NewLines(config)
@@ -76,7 +79,7 @@ func (s *session) edit(ctx context.Context, name, text string) (string, error) {
 
 // editor returns the command of the user's editor.
 func (s *session) editor() string {
-	return cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), s.os.getenv("VISUAL"), s.os.getenv("EDITOR"))
+	return cmp.Or(repl.EditorCommand(s.settings.Editor, s.settings.NewWindow, installed), s.os.getenv("VISUAL"), s.os.getenv("EDITOR"), repl.UsualEditor(installed))
 }
 
 // shellMode reports whether every line is a command.

@@ -2,6 +2,7 @@ package output
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +25,18 @@ func ClipboardSequence(text string, lookup func(string) (string, bool)) (string,
 	if len(text) > maxClipboard {
 		return "", fmt.Errorf("%d bytes are more than a terminal's clipboard takes, which is %d", len(text), maxClipboard)
 	}
+	if nested(lookup) {
+		return "", errors.New("which of tmux and screen stands before the other can't be told, so the terminal's clipboard is out of reach")
+	}
 	return through("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a", lookup), nil
+}
+
+// nested reports whether both tmux and screen stand in between. One that gets
+// what was wrapped for the other shows it.
+func nested(lookup func(string) (string, bool)) bool {
+	tmux, _ := lookup("TMUX")
+	screen, _ := lookup("STY")
+	return tmux != "" && screen != ""
 }
 
 // NotificationSequence returns what makes the terminal call for attention:
@@ -34,6 +46,9 @@ func NotificationSequence(method, title, body string, lookup func(string) (strin
 	title, body = brief(title, maxTitle), brief(body, maxBody)
 	if method == "auto" {
 		method = attention(lookup)
+	}
+	if nested(lookup) {
+		return "\a"
 	}
 	switch method {
 	case "osc9":

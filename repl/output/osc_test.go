@@ -37,6 +37,9 @@ func TestClipboardSequence(t *testing.T) {
 			}
 		})
 	}
+	if got, err := ClipboardSequence(text, environment("TMUX", "/tmp/t,1,0", "STY", "123.pts-0")); got != "" || err == nil {
+		t.Errorf("screen in tmux, or the other way round: %q, %v", got, err)
+	}
 	if got, err := ClipboardSequence(strings.Repeat("x", maxClipboard+1), environment()); got != "" || err == nil {
 		t.Errorf("too much: %d bytes, %v", len(got), err)
 	}

@@ -77,6 +77,9 @@ func (m *Tmux) tmux(args ...string) string {
 // Send types text as it is.
 func (m *Tmux) Send(text string) { m.t.Helper(); m.tmux("send-keys", "-l", "--", text) }
 
+// Buffer returns what would be pasted.
+func (m *Tmux) Buffer() string { m.t.Helper(); return m.tmux("show-buffer") }
+
 // Key presses a key by its name, such as Enter or C-c.
 func (m *Tmux) Key(names ...string) {
 	m.t.Helper()
