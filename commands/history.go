@@ -9,32 +9,86 @@ import (
 	"google.golang.org/genai"
 )
 
-// lately is how many inputs are listed if nothing is said.
+// lately is how many inputs, or exchanges, are listed if nothing is said.
 const lately = 20
 
 func history() *Command {
-	return &Command{Name: "history", Args: "[NUMBER|TEXT]", Summary: "what you typed last, or so many inputs, or those that hold a text",
+	return &Command{Name: "history", Args: "[NUMBER|TEXT]", Summary: "what was said in this conversation; or so many of your last inputs, or those that hold a text",
 		Run: func(_ context.Context, app *App, arg string) ([]*genai.Part, error) {
 			if app.Screen == nil {
 				return nil, errNoScreen
 			}
-			entered := app.Screen.Entered()
-			most, text := lately, strings.ToLower(arg)
-			if n, err := strconv.Atoi(arg); err == nil && n > 0 {
-				most, text = n, ""
+			if said := Exchanges(app.Engine.History()); arg == "" && len(said) > 0 {
+				return nil, retell(app, said)
 			}
-			var ls []string
-			for i := len(entered) - 1; i >= 0 && len(ls) < most; i-- {
-				if strings.Contains(strings.ToLower(entered[i]), text) {
-					ls = append([]string{fmt.Sprintf("%d: %s", i+1, strings.ReplaceAll(entered[i], "\n", "\n  "))}, ls...)
-				}
-			}
-			switch {
-			case len(ls) > 0:
-				return nil, lines(app.Out, ls...)
-			case text != "":
-				return nil, fmt.Errorf("nothing that you typed holds %q", arg)
-			}
-			return nil, lines(app.Out, "nothing was typed yet")
+			return nil, listInputs(app, arg)
 		}}
+}
+
+// retell shows the last exchanges of the conversation.
+func retell(app *App, said []Exchange) error {
+	if n := len(said) - lately; n > 0 {
+		if err := lines(app.Out, fmt.Sprintf("%d exchanges before these are not shown", n)); err != nil {
+			return err
+		}
+		said = said[n:]
+	}
+	for _, x := range said {
+		app.Screen.Asked(x.Question)
+		if x.Answer != "" {
+			app.Screen.Answer(x.Answer)
+		}
+	}
+	return nil
+}
+
+// listInputs shows what the user typed last, or where that holds a text.
+func listInputs(app *App, arg string) error {
+	entered := app.Screen.Entered()
+	most, text := lately, strings.ToLower(arg)
+	if n, err := strconv.Atoi(arg); err == nil && n > 0 {
+		most, text = n, ""
+	}
+	var ls []string
+	for i := len(entered) - 1; i >= 0 && len(ls) < most; i-- {
+		if strings.Contains(strings.ToLower(entered[i]), text) {
+			ls = append([]string{fmt.Sprintf("%d: %s", i+1, strings.ReplaceAll(entered[i], "\n", "\n  "))}, ls...)
+		}
+	}
+	switch {
+	case len(ls) > 0:
+		return lines(app.Out, ls...)
+	case text != "":
+		return fmt.Errorf("nothing that you typed holds %q", arg)
+	}
+	return lines(app.Out, "nothing was typed yet")
+}
+
+// An Exchange is something the user said, and what the model said to that, between
+// its calls and at the end.
+type Exchange struct{ Question, Answer string }
+
+// Exchanges returns what was said in a conversation. The opening message is nothing
+// that was.
+func Exchanges(history []*genai.Content) (all []Exchange) {
+	for _, c := range history {
+		var texts []string
+		answers := false
+		for _, p := range c.Parts {
+			answers = answers || p.FunctionResponse != nil
+			if text := strings.TrimSpace(p.Text); text != "" && !p.Thought {
+				texts = append(texts, text)
+			}
+		}
+		text := strings.Join(texts, "\n\n")
+		switch {
+		case text == "" || answers || strings.HasPrefix(text, "<session_context>"):
+		case c.Role == genai.RoleUser:
+			all = append(all, Exchange{Question: text})
+		case len(all) > 0:
+			last := &all[len(all)-1]
+			last.Answer = strings.TrimSpace(last.Answer + "\n\n" + text)
+		}
+	}
+	return all
 }

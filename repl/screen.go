@@ -56,6 +56,7 @@ func (s *Screen) Begin() {
 func (s *Screen) Commands() *commands.Screen {
 	return &commands.Screen{
 		Accessible: s.accessible, Stream: s.stream, Detail: s.detail, Vi: s.vi,
+		Asked:  func(text string) { s.Out.Line(output.You, "%s", output.EscapeLine(text)) },
 		Answer: s.Printer.Answer, Kept: s.Printer.Kept,
 		Entered: func() []string {
 			if s.Config.History == nil {

@@ -78,10 +78,11 @@ type session struct {
 	aside     engine.Generator // for what is asked beside the conversation
 	reach     model.Reach      // what the names of models stand for
 	memory    *memory.Memory
-	journal   *journal.File // nil if there is no place for it
-	system    string        // the system instruction, if not our own
-	alone     bool          // the model works without tools
-	trial     bool          // the journal is told nothing
+	journal   *journal.File         // nil if there is no place for it
+	past      *journal.Conversation // that is gone on with, else nil
+	system    string                // the system instruction, if not our own
+	alone     bool                  // the model works without tools
+	trial     bool                  // the journal is told nothing
 	engine    *engine.Engine
 	shown     atomic.Pointer[repl.Screen]
 	heard     atomic.Int64  // when something last came from the model's server
@@ -160,7 +161,7 @@ func (s *session) open() ([]*genai.Content, error) {
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a fresh one")
 	}
-	s.journal = o.File
+	s.journal, s.past = o.File, o.From
 	s.closers = append(s.closers, func() { s.journal.Close() })
 	s.resumed = o.Directories
 	s.settings.IncludeDirs = append(s.settings.IncludeDirs, o.Directories...)

@@ -122,6 +122,7 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.offer(ctx, screen); err != nil {
 		return err
 	}
+	s.welcome(ctx, out, app.Screen)
 	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker, Outcome: s.outcome,
 		Prompt: func() string {
 			if s.shellMode() {

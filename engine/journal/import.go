@@ -29,5 +29,5 @@ func imported(cfg Config, path string) (Opened, error) {
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
 	f.head = append(f.head, set...)
-	return Opened{File: f, History: c.History}, err
+	return Opened{File: f, History: c.History, From: c}, err
 }

@@ -28,8 +28,9 @@ type Choice struct {
 type Opened struct {
 	File        *File
 	History     []*genai.Content
-	Directories []string // that were worked in beside the project's
-	Fresh       bool     // it begins, though another was to be resumed
+	Directories []string      // that were worked in beside the project's
+	Fresh       bool          // it begins, though another was to be resumed
+	From        *Conversation // that is gone on with; nil if there is none
 }
 
 // Open returns the session that choice names among those in cfg.Dir, or one
@@ -122,7 +123,7 @@ func reopen(path string, now func() time.Time) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{File: f, History: talk.History, Directories: talk.Directories}, nil
+	return Opened{File: f, History: talk.History, Directories: talk.Directories, From: talk}, nil
 }
 
 // Print writes the sessions in dir as --list-sessions shows them, as text or
