@@ -68,8 +68,8 @@ func listInputs(app *App, arg string) error {
 // its calls and at the end.
 type Exchange struct{ Question, Answer string }
 
-// Exchanges returns what was said in a conversation. The opening message is nothing
-// that was.
+// Exchanges returns what was said in a conversation. Neither the opening message
+// was, nor notes that go to the model with the next question.
 func Exchanges(history []*genai.Content) (all []Exchange) {
 	for _, c := range history {
 		var texts []string
@@ -83,6 +83,8 @@ func Exchanges(history []*genai.Content) (all []Exchange) {
 		text := strings.Join(texts, "\n\n")
 		switch {
 		case text == "" || answers || strings.HasPrefix(text, "<session_context>"):
+		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "":
+			all[len(all)-1].Question = text
 		case c.Role == genai.RoleUser:
 			all = append(all, Exchange{Question: text})
 		case len(all) > 0:

@@ -44,7 +44,8 @@ func TestScreenCommands(t *testing.T) {
 		{"/show 5", "", "there is no output 5"},
 		{"/show all", "", "there is no output all"},
 		{"/again", "shown again: the | A | b |\n", ""},
-		{"/history", "12: input 12\n", ""},
+		{"/history", "asked: go\nshown again: ", ""},
+		{"/history 20", "12: input 12\n", ""},
 		{"/history 1", "31: two\n  Lines\n", ""},
 		{"/history INPUT 3", "3: input 3\n30: input 30\n", ""},
 		{"/history nothing", "", `nothing that you typed holds "nothing"`},
@@ -59,6 +60,7 @@ func TestScreenCommands(t *testing.T) {
 					first, _, _ := strings.Cut(text, "\n")
 					fmt.Fprintln(out, "shown again: "+first)
 				},
+				Asked:   func(text string) { fmt.Fprintln(out, "asked: "+text) },
 				Kept:    func() []commands.Output { return []commands.Output{{3, "run: seq 2", "1\n2\n"}, {4, "read a\nb", "x"}} },
 				Entered: func() []string { return slices.Clone(entered) },
 			}

@@ -41,7 +41,7 @@ func (s *session) welcome(ctx context.Context, out *output.Writer, show *command
 	case answer != "":
 		show.Answer(answer)
 	case len(s.past.Interrupted) == 0:
-		out.Line(output.Warning, "there was no answer to that")
+		out.Line(output.Warning, "no answer to that was recorded")
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
