@@ -30,14 +30,14 @@ func TestSessionByExpect(t *testing.T) {
 					}
 				}
 				proc answer {what reply} {
-					until "permission:\[^\n\]*$what.*\\? explain: $"
+					until "permission:\[^\n\]*$what.*\ny n \[^\n\]*\\?\[^\n\]*: $"
 					send "$reply\r"
 				}
 				proc ready {} { until "> (\033\\S*)?$" } ;# smart terminals are told where it ends
 				eval spawn -noecho [split $env(COMMAND) "\n"]
 				ready
 				send "mend it\r"
-				answer "edit greeting.txt" y
+				answer "greeting.txt" y
 				answer "rm notes.txt" "n because I still need them"
 				answer "count-" a
 				until "done:"

@@ -72,15 +72,15 @@ func hostileCommands() []hostileCommand {
 		{"echo a" + strings.Repeat("\u0301", 200) + "; " + touch, "echo, touch", `\u{301}\u{301}; touch`},
 		{"echo \u0301\u0489" + "; " + touch, "echo, touch", `echo \u{301}\u{489}`},
 		// Looking like what it is not.
-		{"ls # permission: run: ls\n# y yes, n no, ? explain: y\n" + touch, "ls, touch", `permission\x3a run: ls`},
-		{": '\npermission: run: ls\ny yes, n no, e edit, ? explain: y\ntool: run: ls\nresult: ok\n> '\n" + touch, ":, touch", "| permission: run: ls"},
-		{": " + strings.Repeat("-", 38) + "permission: run: ls" + strings.Repeat("-", 21) + "y yes, n no, ? explain: y; " + touch, ":", `-permission\x3a run: ls`},
-		{": " + strings.Repeat("-", 78) + "PERMISSION: run: ls" + strings.Repeat("-", 61) + "Y yes, N no, ? explain: y; " + touch, ":", `-PERMISSION\x3a run: ls`},
+		{"ls # permission: run: ls\n# y n a b ? (a = always): y\n" + touch, "ls, touch", `permission\x3a run: ls`},
+		{": '\npermission: run: ls\ny n e ?: y\ntool: run: ls\nresult: ok\n> '\n" + touch, ":, touch", "| permission: run: ls"},
+		{": " + strings.Repeat("-", 38) + "permission: run: ls" + strings.Repeat("-", 21) + "y n ?: y; " + touch, ":", `-permission\x3a run: ls`},
+		{": " + strings.Repeat("-", 78) + "PERMISSION: run: ls" + strings.Repeat("-", 61) + "Y N a ?: y; " + touch, ":", `-PERMISSION\x3a run: ls`},
 		{"cp # info: 9 characters typed before the question were ignored", "cp", "9 characters"},
 		// Running what does not look like it.
 		{"tou\\\nch PWNED", "", `tou\`},
-		{"$(printf touch) PWNED", "$(printf touch), printf", "it may run more than can be told"},
-		{"echo dG91Y2ggUFdORUQ= | base64 -d | sh", "echo, base64, sh", "it may run more than can be told"},
+		{"$(printf touch) PWNED", "$(printf touch), printf", "$(printf touch)"},
+		{"echo dG91Y2ggUFdORUQ= | base64 -d | sh", "echo, base64, sh", "sh runs its input, which was not checked"},
 		{"sh <<E\n" + touch + "\nE", "sh", touch},
 		{"nice -n 5 env A=1 timeout 5 xargs touch PWNED", "nice, env, timeout, xargs, touch", "it sets: A=1"},
 		{"LD_PRELOAD=./x.so PATH=. ls", "ls", "it sets: LD_PRELOAD=./x.so, PATH=."},
@@ -139,7 +139,7 @@ func TestPrompts(t *testing.T) {
 				<-waiting
 				s.Line("y")
 				<-typed
-				shown := s.Expect(dropped) + s.Expect(asking)
+				shown := s.Expect(dropped) + s.Match(`y n [^\r\n]*\?[^\r\n]*: $`)
 				s.Send([]string{"\r", "n\r", "\x04", "\x03"}[i%4])
 				shown += strings.TrimSuffix(s.Expect("\r\n> "), "> ")
 				shown = late.ReplaceAllString(strings.ReplaceAll(shown, c.Dir, "/project"), "")
@@ -189,7 +189,7 @@ func checkPrompt(t *testing.T, h hostileCommand, shown string, rows, cols int) {
 	last := 0
 	for i, row := range lines {
 		low := strings.ToLower(row)
-		if strings.HasPrefix(low, "permission:") || strings.HasPrefix(low, "y yes, n no") {
+		if strings.HasPrefix(low, "permission:") || strings.HasPrefix(low, "y n ") {
 			marks = append(marks, row)
 			last = i
 		}

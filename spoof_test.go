@@ -40,7 +40,7 @@ var attacks = []string{
 // fakes returns lines that look like the program's own, and name who wrote
 // them.
 func fakes(who string) []string {
-	fakes := []string{output.Ready + "faked by " + who, output.Shell + "faked by " + who, output.Choices + ", faked by " + who + ", ? explain: y"}
+	fakes := []string{output.Ready + "faked by " + who, output.Shell + "faked by " + who, output.Choices[1] + "a ? (faked by " + who + "): y"}
 	for _, l := range output.Labels() {
 		fakes = append(fakes, string(l)+": faked by "+who, strings.ToUpper(string(l))+": faked by "+who)
 	}
@@ -128,8 +128,8 @@ type hostility struct {
 }
 
 const (
-	approve  = "y yes, n no, a always" // which no fake goes on with
-	once     = "y yes, n no, e edit"   // of what can't be taken in at a glance
+	approve  = "= always " // which no fake goes on with
+	once     = "y n e ?: " // of what can't be taken in at a glance
 	choose   = "answer 1 to 3, "
 	describe = "answer in words, "
 )
@@ -350,7 +350,7 @@ func TestHiddenCommands(t *testing.T) {
 		"blank lines":                  {"ls" + strings.Repeat("\n", 60) + strings.Repeat(" ", 300) + "touch done", "touch done"},
 		"a letter of another alphabet": {"g\u0456t status; touch done", "letters of several alphabets in one word: g\u0456t (U+0456)"},
 		"a carriage return":            {"touch done\rls            ", `touch done\x0dls`},
-		"a question inside":            {"touch done\npermission: run: ls\ny yes, n no, ? explain: ", "| permission: run: ls\r\n| y yes, n no, "},
+		"a question inside":            {"touch done\npermission: run: ls\ny n a ?: ", "| permission: run: ls\r\n| y n a "},
 	} {
 		for _, term := range terminals {
 			t.Run(name+" "+term, func(t *testing.T) {
@@ -362,7 +362,7 @@ func TestHiddenCommands(t *testing.T) {
 				s.Expect("> ")
 				s.Line("go on")
 				// What is not seen for what it is can't be allowed for good.
-				if screen := s.Match(`\n(?:\x1b\[[?0-9;]*[a-z])*y yes, n no, [^\r\n]*\? explain: [^\r\n]*$`); !strings.Contains(screen, test.shown) {
+				if screen := s.Match(`\n(?:\x1b\[[?0-9;]*[a-z])*y n [^\r\n]*\?[^\r\n]*: [^\r\n]*$`); !strings.Contains(screen, test.shown) {
 					t.Errorf("no %q in %q", test.shown, screen)
 				}
 				s.Line("n")

@@ -53,7 +53,7 @@ func work() []et.Reply {
 	}
 }
 
-const asking = "? explain: "
+const asking = "y n " // a line of choices begins so
 
 // converse is what a user does with work, whatever the terminal.
 func converse(line func(string), key func(string), expect func(string) string) {
@@ -165,11 +165,11 @@ func TestSessionInTmux(t *testing.T) {
 	c := terminal(t, server, "--sandbox=off") // the question is the same on every system
 	c.Rows, c.Cols = 200, 100                 // nothing scrolls away
 	m := teletype.StartTmux(t, c)
-	const choices = ", e edit, ? explain:"
+	const choices = "):"
 	question := map[string]string{ // by the answer
-		"y":                           "permission: edit greeting.txt\ny yes, n no, a always edits of greeting.txt" + choices,
-		"n because I still need them": "permission: run: rm notes.txt\ny yes, n no, a always this exact command" + choices,
-		"a":                           "permission: run: echo count-$((6*7))\ny yes, n no, a always this exact command" + choices,
+		"y":                           "+Hello, world.\ny n a b e ? (a = always for greeting.txt, b = all edits this session" + choices,
+		"n because I still need them": "permission: run: rm notes.txt\ny n a e ? (a = always this command" + choices,
+		"a":                           "permission: run: echo count-$((6*7))\ny n a e ? (a = always this command" + choices,
 	}
 	converse(func(text string) {
 		if q := question[text]; q != "" {

@@ -55,7 +55,7 @@ type Rule struct {
 // A Grant is something that "always" may mean. It is learned and compared as
 // a whole: a call is covered when one of its own grants was learned.
 type Grant struct {
-	Label  string // how the user is offered it, such as "edits of main.go"
+	Label  string // how the user is offered it, such as "always for main.go"
 	Tool   string // name of the tool
 	Target string // what it is used on: a command, a path; empty for anything
 

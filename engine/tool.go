@@ -85,8 +85,9 @@ type Intent struct {
 	// it.
 	Confined bool
 
-	// Dir is the directory that programs are run in, and Held says in a few
-	// words what holds them, empty if nothing does.
+	// Dir is the directory that programs are run in. Held says what programs
+	// can do that have no Rights, such as "have no network"; it is empty if
+	// nothing holds them.
 	Dir  string
 	Held string
 

@@ -1,12 +1,9 @@
 package repl
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -23,7 +20,12 @@ type Asker struct {
 	// Nil offers no such choice.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
-	desk desk // of the turn that runs, nil between turns
+	// Here is the directory of the session. What a command runs in is said if
+	// it is another one.
+	Here string
+
+	desk desk   // of the turn that runs, nil between turns
+	held string // what was said last of what holds commands
 }
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
@@ -46,11 +48,12 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	a.attention("permission", p.Intent.Title)
 	p.Intent.Grants = lasting(p)
 	edits := a.Edit != nil && p.Intent.Draft != nil
-	ok, err := a.insist(ctx, a.choices(p.Intent, edits), "no", func(s string) (bool, string) {
-		c, ok := parseChoice(s)
+	first, again := a.choices(p.Intent, edits)
+	ok, err := a.insist(ctx, first, again, "no", func(s string) (bool, string) {
+		c, ok := parseChoice(s, p.Intent.Grants)
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'w' && p.Intent.Online == nil, c.key == 'a' && c.grant >= len(p.Intent.Grants):
-			return false, fmt.Sprintf("%.100q is none of the choices", s)
+			return false, fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
 		case c.key == 'a' && !slices.Contains(scopesOf(p.Intent.Grants[c.grant]), c.scope):
 			return false, unkept(p.Intent.Grants[c.grant])
 		case c.key == 'y':
@@ -84,18 +87,48 @@ func (a *Asker) show(p engine.Proposal) {
 		title = p.Tool.Name()
 	}
 	detail := strings.TrimSuffix(in.Detail, "\n")
+	named := false
+	change, changes := changeOf(p)
 	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title)
-	if whole {
+	switch {
+	case changes:
+		named = !a.propose(title, change)
+	case whole:
 		n := strings.Count(detail, "\n") + 1
 		lines := "1 line"
 		if n > 1 {
 			lines = fmt.Sprintf("%d lines", n)
 		}
-		a.Out.Line(output.Tool, "%s, to be decided on, %s:", output.EscapeLine(p.Tool.Name()), lines)
+		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lines)
 		for l := range strings.SplitSeq(honest(detail), "\n") {
 			a.Out.Styled(styleOf(l), a.inert(l))
 		}
 	}
+	a.beware(in)
+	a.tell(in, whole)
+	a.limits(p)
+	if named {
+		return
+	}
+	if title = a.entitled(title); whole {
+		title = beginning(title, longestTitle)
+	}
+	a.Out.Line(output.Permission, "%s%s", title, a.entitled(beyond(in)))
+}
+
+// kindOf says in a word or two what a call that is shown whole is.
+func kindOf(p engine.Proposal) string {
+	switch p.Tool.Kind {
+	case engine.Execute:
+		return "command"
+	case engine.Edit:
+		return "change"
+	}
+	return "call of " + p.Tool.Name()
+}
+
+// beware warns of what does not look like what it is.
+func (a *Asker) beware(in engine.Intent) {
 	if hides(in.Title) || hides(in.Detail) {
 		a.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
 	}
@@ -107,12 +140,6 @@ func (a *Asker) show(p engine.Proposal) {
 			a.Out.Line(output.Warning, "%s", a.entitled("a program whose name is not in plain letters: "+beginning(name, longestName)+" ("+odd+")"))
 		}
 	}
-	a.tell(in)
-	a.limits(p)
-	if title = a.entitled(title); whole {
-		title = beginning(title, longestTitle)
-	}
-	a.Out.Line(output.Permission, "%s%s", title, a.entitled(beyond(in)))
 }
 
 // So many characters name a call that is shown in full above, and a program.
@@ -138,7 +165,8 @@ func beyond(in engine.Intent) string {
 	return ", with " + in.Rights.String()
 }
 
-// limits says where a call runs programs, and what holds them.
+// limits says where a call runs programs, if that is not where the session is,
+// and what holds them, if that was not said before.
 func (a *Asker) limits(p engine.Proposal) {
 	in := p.Intent
 	if p.Tool.Kind != engine.Execute {
@@ -147,22 +175,24 @@ func (a *Asker) limits(p engine.Proposal) {
 	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
 		a.Out.Line(output.Warning, "%s", a.entitled("it is allowed once at most: "+unwieldy(in.Detail)))
 	}
-	held := "not confined"
-	if in.Held != "" {
-		held = "confined: " + in.Held
+	if held := "commands " + or(in.Held, unheld); held != a.held {
+		a.held = held
+		a.Out.Line(output.Info, "%s", a.entitled(held))
 	}
-	if in.Dir != "" {
-		held = "it runs in " + in.Dir + ", " + held
+	if in.Dir != "" && in.Dir != a.Here {
+		a.Out.Line(output.Info, "%s", a.entitled("it runs in "+in.Dir))
 	}
-	a.Out.Line(output.Info, "%s", a.entitled(held))
-	if in.Online != nil {
-		a.list("it will want the network", in.Dials)
+	if len(in.Dials) > 0 && in.Online != nil {
+		a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network; w allows it"))
 	}
 	if in.Failed != "" {
-		a.Out.Line(output.Info, "%s", a.entitled("it has run and failed, it seems for want of "+in.Failed+"; this is to run it once more"))
+		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed+"; yes runs it again with that"))
 		a.list("it says that it could not write", in.Refused)
 	}
 }
+
+// unheld is what commands are that nothing confines.
+const unheld = "are not confined: they run with all your rights"
 
 // A command of more than this is not taken in at a glance.
 const (
@@ -195,16 +225,19 @@ func lasting(p engine.Proposal) []engine.Grant {
 	return p.Intent.Grants
 }
 
-// tell says what a call would run beyond what its title says.
-func (a *Asker) tell(in engine.Intent) {
+// tell says what a call would run beyond what its title says. Of a plain
+// command on one line that is nothing but what stands there.
+func (a *Asker) tell(in engine.Intent, whole bool) {
 	names, sets := programs(in), settings(in)
-	if len(in.Commands) > 1 || len(sets) > 0 {
+	inside := func(c engine.Command) bool { return c.Inside != "" }
+	evident := in.Class == engine.Plain && !whole && !slices.ContainsFunc(in.Commands, inside)
+	if len(sets) > 0 || len(in.Commands) > 1 && !evident {
 		a.list("it runs", names)
 	}
 	a.list("it sets", sets)
 	a.list("it writes", in.Writes)
 	if in.Class == engine.Opaque && in.Why != "" {
-		a.Out.Line(output.Warning, "it may run more than can be told: %s", a.entitled(in.Why))
+		a.Out.Line(output.Warning, "%s", a.entitled(in.Why))
 	}
 }
 
@@ -213,161 +246,6 @@ func (a *Asker) list(what string, all []string) {
 	if len(all) > 0 {
 		a.Out.Line(output.Info, "%s: %s", what, a.entitled(strings.Join(all, ", ")))
 	}
-}
-
-// choices returns the line that offers the choices.
-func (c *Console) choices(in engine.Intent, edits bool) string {
-	var b strings.Builder
-	b.WriteString(output.Choices + ", ")
-	if in.Online != nil {
-		b.WriteString("w yes with the network, ")
-	}
-	for i, g := range in.Grants {
-		key := "a"
-		if i > 0 {
-			key += strconv.Itoa(i + 1)
-		}
-		fmt.Fprintf(&b, "%s always %s, ", key, c.entitled(g.Label))
-	}
-	if edits {
-		b.WriteString("e edit, ")
-	}
-	b.WriteString("? explain: ")
-	return b.String()
-}
-
-// A choice is what an answer means.
-type choice struct {
-	key   byte // one of y n w a e ?
-	grant int  // for a
-	scope engine.Scope
-	note  string
-}
-
-// scopes are the words behind a that say how long it holds.
-var scopes = map[string]engine.Scope{"session": engine.Session, "project": engine.InProject, "user": engine.Everywhere}
-
-// scopesOf returns how long an "always" to g may hold.
-func scopesOf(g engine.Grant) []engine.Scope {
-	switch {
-	case g.Rule == "" || g.Brief:
-		return []engine.Scope{engine.Session}
-	case g.Near:
-		return []engine.Scope{engine.Session, engine.InProject}
-	}
-	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
-}
-
-// unkept says why g can't hold for as long as was said.
-func unkept(g engine.Grant) string {
-	if g.Rule == "" || g.Brief {
-		return "this can't be kept; without a word behind it, always holds until the session ends"
-	}
-	return "this says nothing outside of the project; a project keeps it"
-}
-
-// parseChoice reads an answer. Only a refusal may be followed by words.
-func parseChoice(s string) (choice, bool) {
-	s = strings.TrimSpace(s)
-	switch word := strings.ToLower(s); word {
-	case "":
-		return choice{key: 'n'}, true
-	case "y", "yes":
-		return choice{key: 'y'}, true
-	case "w", "with", "network", "with network", "with the network":
-		return choice{key: 'w'}, true
-	case "e", "edit":
-		return choice{key: 'e'}, true
-	case "?", "explain":
-		return choice{key: '?'}, true
-	default:
-		if c, ok := parseAlways(word); ok {
-			return c, true
-		}
-	}
-	i := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == '.' || r == '\n' })
-	first, rest := s, ""
-	if i >= 0 {
-		first, rest = s[:i], strings.Trim(s[i:], " ,:\n")
-	}
-	if first = strings.ToLower(first); first != "n" && first != "no" {
-		return choice{}, false
-	}
-	if after, ok := strings.CutPrefix(strings.ToLower(rest), "because "); ok {
-		rest = rest[len(rest)-len(after):]
-	}
-	return choice{key: 'n', note: strings.TrimSpace(rest)}, true
-}
-
-// parseAlways reads a, or a and the number of a grant, and what follows it:
-// how long that holds.
-func parseAlways(word string) (choice, bool) {
-	c := choice{key: 'a', scope: engine.Session}
-	which, how, _ := strings.Cut(word, " ")
-	if how = strings.TrimSpace(how); how != "" {
-		scope, ok := scopes[how]
-		if !ok {
-			return c, false
-		}
-		c.scope = scope
-	}
-	if which == "a" || which == "always" {
-		return c, true
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(which, "a"))
-	c.grant = n - 1
-	return c, err == nil && strings.HasPrefix(which, "a") && n > 0
-}
-
-// explain says what the question is about and what each answer means.
-func (a *Asker) explain(p engine.Proposal, edits bool) {
-	a.Out.Line(output.Info, "the model asks for the tool %s with these arguments:", output.EscapeLine(p.Tool.Name()))
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(p.Args); err != nil {
-		fmt.Fprintf(&b, "%v", p.Args)
-	}
-	a.Out.Text(honest(b.String()))
-	for _, c := range p.Intent.Commands {
-		by := "it"
-		if c.Inside != "" {
-			by = c.Inside
-		}
-		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.Line()))
-	}
-	if paths := p.Intent.Paths; len(paths) > 0 {
-		a.Out.Line(output.Info, "it touches: %s", output.EscapeLine(strings.Join(paths, ", ")))
-	}
-	a.Out.Line(output.Info, "yes allows it this once; no refuses it, as Enter alone and Ctrl-D do, and words behind no are told to the model")
-	if p.Intent.Online != nil {
-		a.Out.Line(output.Info, "with the network allows it this once, and lets it reach the network, which else it can't")
-	}
-	for i, g := range p.Intent.Grants {
-		a.Out.Line(output.Info, "always allows %s until the session ends", output.EscapeLine(g.Label))
-		a.keeping(i, g)
-	}
-	if edits {
-		a.Out.Line(output.Info, "edit opens it in your editor, and what you leave there is asked about again")
-	}
-}
-
-// keeping says how the i-th grant can be kept, and as which rule.
-func (a *Asker) keeping(i int, g engine.Grant) {
-	if g.Rule == "" || g.Brief {
-		return
-	}
-	key := "a"
-	if i > 0 {
-		key += strconv.Itoa(i + 1)
-	}
-	how := fmt.Sprintf("%s project and %s user keep it", key, key)
-	if g.Near {
-		how = key + " project keeps it"
-	}
-	a.Out.Line(output.Info, "%s as this rule:", how)
-	a.Out.Text(honest(g.Rule))
 }
 
 // programs returns the names of the programs that a call would run, each once.

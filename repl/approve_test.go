@@ -75,7 +75,7 @@ func proposal(in engine.Intent) engine.Proposal {
 }
 
 func TestApprove(t *testing.T) {
-	narrow, wide := engine.Grant{Label: "this exact command", Tool: "s", Target: "x"}, engine.Grant{Label: "every command", Tool: "s"}
+	narrow, wide := engine.Grant{Label: "always this command", Tool: "s", Target: "x"}, engine.Grant{Label: "every command", Tool: "s", Rule: "[[rule]]"}
 	in := engine.Intent{Title: "run: rm a", Detail: "rm a", Grants: []engine.Grant{narrow, wide},
 		Draft: &engine.Draft{Name: "command.sh", Text: "rm a", Args: func(s string) map[string]any { return map[string]any{"command": s} }}}
 	tests := []struct {
@@ -85,20 +85,21 @@ func TestApprove(t *testing.T) {
 		err     error
 		shows   string
 	}{
-		{"yes", []string{"y"}, engine.Answer{Allow: true}, nil, "permission: run: rm a\ny yes, n no, a always this exact command, a2 always every command, e edit, ? explain: y\n"},
+		{"yes", []string{"y"}, engine.Answer{Allow: true}, nil, "permission: run: rm a\ny n a c e ? (a = always this command, c = every command): y\n"},
 		{"yes in full", []string{" YES "}, engine.Answer{Allow: true}, nil, ""},
 		{"no", []string{"n"}, engine.Answer{}, nil, ""},
 		{"nothing", []string{""}, engine.Answer{}, nil, ""},
 		{"no, why", []string{"n because it is mine"}, engine.Answer{Note: "it is mine"}, nil, ""},
 		{"no comma", []string{"no, use git"}, engine.Answer{Note: "use git"}, nil, ""},
 		{"always", []string{"a"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: narrow}, nil, ""},
-		{"always the wider", []string{"a2"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
+		{"always the wider by number", []string{"a2"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
+		{"always the wider", []string{"c"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
 		{"always what is not offered", []string{"a3", "n"}, engine.Answer{}, nil, `info: "a3" is none of the choices`},
 		{"end", nil, engine.Answer{}, nil, "info: the input has ended, which means no\n"},
 		{"interrupt", []string{"^C"}, engine.Answer{}, context.Canceled, ""},
 		{"interrupt with text", []string{"^C text"}, engine.Answer{}, context.Canceled, ""},
 		{"yes and words", []string{"yes please", "n"}, engine.Answer{}, nil, `"yes please" is none`},
-		{"three of nothing", []string{"x", "ok", "sure", "y"}, engine.Answer{}, nil, "warning: 3 answers that are none of the choices, which means no\n"},
+		{"three of nothing", []string{"x", "ok", "sure", "y"}, engine.Answer{}, nil, "warning: 3 answers in a row were none of the choices, which means no\n"},
 		{"explain, then yes", []string{"?", "y"}, engine.Answer{Allow: true}, nil, `"command": "rm a<b"`},
 		{"edit", []string{"e"}, engine.Answer{Args: map[string]any{"command": "RM A"}}, nil, ""},
 	}
@@ -162,7 +163,7 @@ func TestHonestQuestion(t *testing.T) {
 	a := &Asker{Console: c}
 	detail := "git status\x1b[8m\n" + strings.Repeat("\n", 60) + "echo a" + strings.Repeat(" ", 300) + "; rm -rf x\r\npermission: run: ls\n\tp\u0430y"
 	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: git\nstatus", Detail: detail}))
-	want := `tool: run_shell_command, to be decided on, 64 lines:
+	want := `tool: proposed command, 64 lines:
 git status\x1b[8m
 (60 blank lines)
 echo a (300 blanks) ; rm -rf x\x0d
@@ -170,9 +171,9 @@ echo a (300 blanks) ; rm -rf x\x0d
 	pаy
 warning: it contains control or invisible characters, shown as escapes
 warning: letters of several alphabets in one word: pаy (U+0430)
-info: not confined
+info: commands are not confined: they run with all your rights
 permission: run: git\x0astatus
-y yes, n no, ? explain: n
+y n ?: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
 		t.Error(diff)
@@ -194,20 +195,22 @@ func TestWhatWouldRun(t *testing.T) {
 	want := `info: it runs: sudo, rm, export
 info: it sets: PATH=., X=\x0a1
 info: it writes: a permission\x3a b, c
-warning: it may run more than can be told: it is odd:\x1b
-info: not confined
+warning: it is odd:\x1b
+info: commands are not confined: they run with all your rights
 permission: run: x
-y yes, n no, ? explain: ?
-info: the model asks for the tool run_shell_command with these arguments:
+y n ?: ?
+info: the model calls the tool run_shell_command with these arguments:
 {
   "command": "rm a<b"
 }
-info: it runs: PATH=. /usr/bin/sudo rm a
+info: the shell runs: PATH=. /usr/bin/sudo rm a
 info: sudo runs: rm a
-info: it runs: rm
-info: it runs: export -p 'X=\x0a1'
-info: yes allows it this once; no refuses it, as Enter alone and Ctrl-D do, and words behind no are told to the model
-y yes, n no, ? explain: n
+info: the shell runs: rm
+info: the shell runs: export -p 'X=\x0a1'
+info: commands are not confined: they run with all your rights
+info: y or yes = allow it this once
+info: n or no, Enter alone, Ctrl-D = refuse it; the model is told the words behind n
+y n ?: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
 		t.Error(diff)
@@ -220,12 +223,12 @@ func TestTitleWithAQuestionInIt(t *testing.T) {
 	a := &Asker{Console: c}
 	name := "aaaaaaaaaaaaaaaaaaaaaaa Permission: run: ls"
 	a.Approve(t.Context(), proposal(engine.Intent{Title: "edit " + name, Detail: "edit " + name,
-		Grants: []engine.Grant{{Label: "edits of " + name}}}))
-	want := `tool: run_shell_command, to be decided on, 1 line:
+		Grants: []engine.Grant{{Label: "always for " + name}}}))
+	want := `tool: proposed command, 1 line:
 edit aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls
-info: not confined
+info: commands are not confined: they run with all your rights
 permission: edit aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls
-y yes, n no, a always edits of aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls, ? explain: n
+y n a ? (a = always for aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls): n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
 		t.Error(diff)
@@ -236,11 +239,11 @@ y yes, n no, a always edits of aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls, ?
 // beyond that. The network is an answer of its own.
 func TestConfinement(t *testing.T) {
 	online := map[string]any{"command": "npm i", "additional_permissions": map[string]any{"network": true}}
-	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "writes stay in the workspace, no network", Online: online, Dials: []string{"npm i"},
-		Grants: []engine.Grant{{Label: "this exact command"}}}
-	asks := engine.Intent{Title: "run: make", Detail: "make", Dir: "/w\npermission: x", Held: "the network is open", Failed: "the network",
+	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "can change files only in /w and have no network", Online: online, Dials: []string{"npm i"},
+		Grants: []engine.Grant{{Label: "always this command"}}}
+	asks := engine.Intent{Title: "run: make", Detail: "make", Dir: "/w\npermission: x", Held: "can change files only in /w", Failed: "the network",
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}
-	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Dir: "/w", Held: "writes stay in the workspace", Failed: "writing to the directory /opt and everything below it",
+	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
 		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}
 	tests := []struct {
 		name   string
@@ -249,30 +252,31 @@ func TestConfinement(t *testing.T) {
 		want   engine.Answer
 		shows  string
 	}{
-		{"with the network", in, "w", engine.Answer{Allow: true, Args: online}, `info: it runs in /w, confined: writes stay in the workspace, no network
-info: it will want the network: npm i
+		{"with the network", in, "w", engine.Answer{Allow: true, Args: online}, `info: commands can change files only in /w and have no network
+info: npm i probably needs the network; w allows it
 permission: run: npm i
-y yes, n no, w yes with the network, a always this exact command, ? explain: w
+y n w a ? (a = always this command): w
 `},
 		{"in words", in, "With Network", engine.Answer{Allow: true, Args: online}, ""},
 		{"without", in, "y", engine.Answer{Allow: true}, ""},
-		{"not offered", asks, "w", engine.Answer{}, `info: it runs in /w\x0apermission\x3a x, confined: the network is open
-info: it has run and failed, it seems for want of the network; this is to run it once more
+		{"not offered", asks, "w", engine.Answer{}, `info: commands can change files only in /w
+info: it runs in /w\x0apermission\x3a x
+info: the command failed; it probably needs the network; yes runs it again with that
 permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
-y yes, n no, ? explain: w
-info: "w" is none of the choices
-`},
-		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: it runs in /w, confined: writes stay in the workspace
-info: it has run and failed, it seems for want of writing to the directory /opt and everything below it; this is to run it once more
+y n ?: w
+info: "w" is none of the choices; ? says what they mean
+y n ?: `},
+		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: commands can change files only in /w
+info: the command failed; it probably needs writing to the directory /opt and everything below it; yes runs it again with that
 info: it says that it could not write: /opt/x, /opt/\x0a
 permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
-y yes, n no, ? explain: y
+y n ?: y
 `},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, shown := console(tt.answer)
-			got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(tt.in))
+			got, err := (&Asker{Console: c, Here: "/w"}).Approve(t.Context(), proposal(tt.in))
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
@@ -293,7 +297,7 @@ func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
 		"echo " + strings.Repeat("x", 65536):          "it has 65541 characters",
 	} {
 		c, shown := console("a", "n")
-		in := engine.Intent{Title: "run: x", Detail: command, Grants: []engine.Grant{{Label: "this exact command"}}}
+		in := engine.Intent{Title: "run: x", Detail: command, Grants: []engine.Grant{{Label: "always this command"}}}
 		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -330,7 +334,7 @@ func FuzzChoice(f *testing.F) {
 	f.Add("n because x")
 	f.Add("a2")
 	f.Fuzz(func(t *testing.T, s string) {
-		c, ok := parseChoice(s)
+		c, ok := parseChoice(s, []engine.Grant{{Label: "x"}, {Label: "y"}})
 		word := strings.ToLower(strings.TrimSpace(s))
 		if ok && (c.key == 'y') != (word == "y" || word == "yes") {
 			t.Errorf("%q means %+v", s, c)

@@ -18,11 +18,11 @@ import (
 const invalidAnswers = 3
 
 // insist puts a question until take accepts what was typed, and reports
-// whether it did. What take does not accept it may name a problem with; three
-// of these, or the end of the input, mean what otherwise says. Ctrl-C is an
-// error.
-func (c *Console) insist(ctx context.Context, question, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
-	for invalid := 0; ; {
+// whether it did. After the first time it is put in the words of again. What
+// take does not accept it may name a problem with; three of these, or the end
+// of the input, mean what otherwise says. Ctrl-C is an error.
+func (c *Console) insist(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+	for invalid := 0; ; question = again {
 		s, err := c.ask(ctx, question)
 		if err != nil {
 			return false, c.unanswered(err, otherwise)
@@ -35,7 +35,7 @@ func (c *Console) insist(ctx context.Context, question, otherwise string, take f
 			continue
 		}
 		if invalid++; invalid == invalidAnswers {
-			c.Out.Line(output.Warning, "%d answers that are none of the choices, which means %s", invalidAnswers, otherwise)
+			c.Out.Line(output.Warning, "%d answers in a row were none of the choices, which means %s", invalidAnswers, otherwise)
 			return false, nil
 		}
 		c.Out.Line(output.Info, "%s", problem)
@@ -67,7 +67,8 @@ func (c *Console) Menu(ctx context.Context, title string, options []string) (int
 	}
 	c.Out.Line(output.Info, "%s, %s", unbroken(title), choicesOf(len(options)))
 	c.number(options)
-	_, err := c.insist(ctx, fmt.Sprintf("answer %s, Enter for none: ", span(len(options))), "none", func(s string) (bool, string) {
+	question := fmt.Sprintf("answer %s, Enter for none: ", span(len(options)))
+	_, err := c.insist(ctx, question, question, "none", func(s string) (bool, string) {
 		if s = strings.TrimSpace(s); s == "" {
 			return true, ""
 		}
@@ -304,7 +305,7 @@ const noAnswer = "no answer"
 // whether the user goes on at all.
 func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (reply string, ok bool, err error) {
 	var sel selection
-	ok, err = a.insist(ctx, prompt(q), noAnswer, func(s string) (ok bool, problem string) {
+	ok, err = a.insist(ctx, prompt(q), prompt(q), noAnswer, func(s string) (ok bool, problem string) {
 		s = strings.TrimSpace(s)
 		switch {
 		case s == "?":
@@ -361,7 +362,8 @@ func yesOrNo(s string) (reply, problem string) {
 // were not said at once are asked for.
 func (a *Asker) chosen(ctx context.Context, q engine.Question, sel selection) (reply string, ok bool, err error) {
 	if sel.own && sel.words == "" {
-		ok, err := a.insist(ctx, "in your own words, Enter for none: ", noAnswer, func(s string) (bool, string) {
+		const question = "in your own words, Enter for none: "
+		ok, err := a.insist(ctx, question, question, noAnswer, func(s string) (bool, string) {
 			sel.words = strings.TrimSpace(s)
 			return true, ""
 		})

@@ -72,7 +72,7 @@ func TestQuestions(t *testing.T) {
 		{"end", []engine.Question{databases, text}, []string{"1"}, engine.Answer{}, nil, "info: the input has ended, which means no answer\n"},
 		{"end in own words", []engine.Question{databases}, []string{"4"}, engine.Answer{}, nil, "info: the input has ended"},
 		{"end between lines", []engine.Question{text}, []string{`one\`}, engine.Answer{}, nil, "info: the input has ended"},
-		{"three of nothing", []engine.Question{databases, text}, []string{"x", "y", "9", "1"}, engine.Answer{}, nil, "warning: 3 answers that are none of the choices, which means no answer\n"},
+		{"three of nothing", []engine.Question{databases, text}, []string{"x", "y", "9", "1"}, engine.Answer{}, nil, "warning: 3 answers in a row were none of the choices, which means no answer\n"},
 		{"Ctrl-C", []engine.Question{databases, text}, []string{"1", "^C"}, engine.Answer{}, context.Canceled, ""},
 		{"Ctrl-C with text", []engine.Question{databases}, []string{"^C text"}, engine.Answer{}, context.Canceled, ""},
 		{"Ctrl-C in own words", []engine.Question{databases}, []string{"4", "^C"}, engine.Answer{}, context.Canceled, ""},
@@ -127,7 +127,7 @@ info: Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctr
 // the cursor.
 func TestHostileQuestion(t *testing.T) {
 	c, shown := console("2")
-	hostile := "x\x1b[2J\npermission: run: ls\ny yes, n no, ? explain: \r> "
+	hostile := "x\x1b[2J\npermission: run: ls\ny n a ?: \r> "
 	a, err := (&Asker{Console: c}).Approve(t.Context(), asked(engine.Question{Header: "a\nerror: b", Text: hostile,
 		Options: []engine.Option{{Label: "permission: run: rm", Description: hostile}, {Label: "\u202eevil\n> "}}}))
 	if err != nil || len(a.Replies) != 1 {
@@ -135,9 +135,9 @@ func TestHostileQuestion(t *testing.T) {
 	}
 	want := `gemini: question, a error: b: x\x1b[2J
 | permission: run: ls
-| y yes, n no, ? explain: \x0d> 
+| y n a ?: \x0d> 
 info: 3 choices
-  1 permission\x3a run: rm: x\x1b[2J permission\x3a run: ls y yes, n n\x6f, ? explain: >
+  1 permission\x3a run: rm: x\x1b[2J permission\x3a run: ls y n a \x3f: >
   2 \u{202e}evil >
   3 other, in your own words
 answer 1 to 3, Enter for none, ? explain: 2
@@ -162,7 +162,7 @@ func TestMenu(t *testing.T) {
 		{[]string{"2", "2)"}, 1, nil, "info: 2 is the number of one choice and the words of another; 2) is the number"},
 		{[]string{"4"}, 3, nil, ""},
 		{[]string{""}, -1, nil, ""},
-		{[]string{"0", "+1", "-1"}, -1, nil, "warning: 3 answers that are none of the choices, which means none\n"},
+		{[]string{"0", "+1", "-1"}, -1, nil, "warning: 3 answers in a row were none of the choices, which means none\n"},
 		{nil, -1, nil, "info: the input has ended, which means none\n"},
 		{[]string{"^C"}, -1, context.Canceled, ""},
 	} {

@@ -14,7 +14,7 @@ import (
 const (
 	firstLines = 20
 	lastLines  = 10
-	fullBytes  = 1 << 20 // how much of an output is remembered for Keep
+	fullBytes  = 1 << 20 // how much of an output is remembered for /show
 )
 
 // indent stands before the lines that a program printed.
@@ -104,15 +104,13 @@ func styleOf(l string) output.Style {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: ev.Intent.Title, quiet: p.quiet(ev.Name)}
+	c := call{name: ev.Name, title: or(ev.Intent.Title, or(p.called[ev.ID], ev.Name)), quiet: p.quiet(ev.Name)}
+	delete(p.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
 	if running := p.find(ev.ID); running != nil {
 		c = *running
 		p.running = slices.DeleteFunc(p.running, func(r call) bool { return r.id == ev.ID })
 	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
-		if c.title == "" {
-			c.title = ev.Name
-		}
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 		c.quiet = false
@@ -131,7 +129,8 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.say(output.Result, "%s", verdict(ev))
 		return
 	}
-	if c.out.full.Len() == 0 && !ev.Asked && ev.Err == nil {
+	counted := len(ev.Result.Changes) > 0 && !strings.Contains(ev.Result.Display, "\n") // the verdict says the same
+	if c.out.full.Len() == 0 && !ev.Asked && ev.Err == nil && !counted {
 		p.show(c.out.add(ev.Result.Display))
 	}
 	left, rest := c.out.end()
@@ -154,16 +153,11 @@ func (p *Printer) unshown(c *call, ev engine.Finished) {
 
 // gap says what is left out, and where to find it.
 func (p *Printer) gap(c *call, left int) string {
-	s := fmt.Sprintf("(%d lines not shown; /show %d shows all", left, p.keep(c))
+	lines := "lines"
 	if left == 1 {
-		s = strings.Replace(s, "1 lines", "1 line", 1)
+		lines = "line"
 	}
-	if p.Keep != nil {
-		if where := p.Keep(c.name, c.out.full.String()); where != "" {
-			s += ", and so does " + output.EscapeLine(where)
-		}
-	}
-	return s + ")"
+	return fmt.Sprintf("(%d %s not shown; /show %d)", left, lines, p.keep(c))
 }
 
 // verdict says in words how a call went.
@@ -191,5 +185,5 @@ func changed(cs []engine.Change) string {
 	if len(cs) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d added, %d removed", added, removed)
+	return ", " + countLines(added, removed)
 }

@@ -90,7 +90,8 @@ func (c *Console) entitled(s string) string { return c.disarmed(honest(output.Es
 // disarmed returns s with nothing in it that begins like a question about a
 // call, in the user's words or in ours.
 func (c *Console) disarmed(s string) string {
-	for _, mark := range []string{string(output.Permission) + ":", c.Out.Word(output.Permission) + ":", output.Choices} {
+	s = output.Choosing.ReplaceAllStringFunc(s, func(like string) string { return strings.TrimSuffix(like, "?") + `\x3f` })
+	for _, mark := range []string{string(output.Permission) + ":", c.Out.Word(output.Permission) + ":"} {
 		for i := 0; i+len(mark) <= len(s); i++ {
 			if n := i + len(mark) - 1; strings.EqualFold(s[i:n+1], mark) {
 				s = fmt.Sprintf(`%s\x%02x%s`, s[:n], s[n], s[n+1:])

@@ -32,16 +32,13 @@ type Printer struct {
 	Detail   Detail
 	Thoughts bool
 
-	// Keep stores the full text of an output that is shown in part, and
-	// returns where. If it is nil or returns nothing, nothing is said of it.
-	Keep func(name, text string) (where string)
-
 	reader  *markdown.Renderer // of the answer, nil between answers
 	held    []markdown.Span    // of the answer, not shown yet
 	end     string             // the last bytes of it so far
 	said    bool               // the answer has its label
 	broken  bool               // a line of another kind stands inside the answer
 	reads   []string           // titles of what was read or searched, not told yet
+	called  map[string]string  // what calls are about that have not begun, by id
 	running []call
 	shown   int
 	began   time.Time
@@ -67,7 +64,7 @@ func (p *Printer) Begin(now time.Time) {
 	p.Tally.Start(now)
 	p.began, p.heard = now, now
 	p.endAnswer()
-	p.running, p.reads, p.thinking = nil, nil, ""
+	p.running, p.reads, p.called, p.thinking = nil, nil, map[string]string{}, ""
 }
 
 // End ends a turn with its done line.
@@ -94,10 +91,19 @@ func (p *Printer) Doing() string {
 	case 0:
 		return "waiting for the model"
 	case 1:
-		return "running " + p.running[0].name
+		return p.running[0].doing()
 	default:
-		return fmt.Sprintf("running %s and %d more", p.running[n-1].name, n-1)
+		return fmt.Sprintf("%s, and %d more", p.running[n-1].doing(), n-1)
 	}
+}
+
+// doing says in words what a call does.
+func (c call) doing() string {
+	const longest = 60 // characters
+	if command, ok := strings.CutPrefix(c.title, "run: "); ok {
+		return "running " + output.EscapeLine(beginning(command, longest))
+	}
+	return output.EscapeLine(beginning(c.title, longest))
 }
 
 // longSilence is how long the model's server says nothing before that is told.
@@ -163,6 +169,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Turn:
 		p.endAnswer() // the next one is another
 	case engine.Called:
+		p.called[ev.ID] = about(ev)
 		p.arguments(ev)
 	case engine.Answered, engine.Usage: // the tally counts it
 	default:
@@ -217,40 +224,58 @@ func (p *Printer) find(id string) *call {
 
 // tellReads tells of what was read and searched since it was told last.
 func (p *Printer) tellReads() {
-	switch n := len(p.reads); {
-	case p.Detail == ShortDetail:
-	case n == 1:
-		p.say(output.Tool, "%s", p.reads[0])
-	case n > 1:
+	if len(p.reads) > 0 && p.Detail != ShortDetail {
 		p.say(output.Tool, "%s", together(p.reads))
 	}
 	p.reads = nil
 }
 
-// together says in one line what several titles say, such as "read 14 files,
-// 2 searches".
+// mostNamed is how many reads and searches are named that are told together.
+const mostNamed = 3
+
+// together says in one line what several titles say: "read a.go, b.go; search
+// x", or "read 14 files, 2 searches".
 func together(titles []string) string {
-	files := 0
+	var files, others []string
 	for _, t := range titles {
-		if strings.HasPrefix(t, "read ") {
-			files++
+		if file, ok := strings.CutPrefix(t, "read "); ok {
+			files = append(files, file)
+		} else {
+			others = append(others, t)
 		}
 	}
-	others := len(titles) - files
-	searches := fmt.Sprintf("%d searches", others)
-	if others == 1 {
-		searches = "1 search"
+	count := func(n int, one, many string) []string {
+		switch n {
+		case 0:
+			return nil
+		case 1:
+			return []string{one}
+		}
+		return []string{fmt.Sprintf(many, n)}
 	}
-	switch {
-	case files == 0:
-		return searches
-	case others == 0:
-		return fmt.Sprintf("read %d files", files)
-	case files == 1:
-		return "read 1 file, " + searches
-	default:
-		return fmt.Sprintf("read %d files, %s", files, searches)
+	if len(titles) > mostNamed {
+		return strings.Join(append(count(len(files), "read 1 file", "read %d files"), count(len(others), "1 search", "%d searches")...), ", ")
 	}
+	if len(files) > 0 {
+		others = append([]string{"read " + strings.Join(files, ", ")}, others...)
+	}
+	return strings.Join(others, "; ")
+}
+
+// about says what a call is about that may never begin: the tool, and the path
+// or the like that it was given.
+func about(ev engine.Called) string {
+	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
+		if s, ok := ev.Args[name].(string); ok && s != "" {
+			const longest = 100 // characters
+			verb := ev.Name
+			if verb == "read_file" {
+				verb = "read"
+			}
+			return verb + " " + beginning(s, longest)
+		}
+	}
+	return ev.Name
 }
 
 func (p *Printer) retry(ev engine.Retry) {

@@ -47,6 +47,10 @@ type Console struct {
 	// that wait for them.
 	Stable bool
 
+	// Spoken says that the user listens to what is shown, and Short that
+	// nothing is to be shown that does not change.
+	Spoken, Short bool
+
 	// Shared says that others write to the terminal, too, so that a question
 	// begins on a line of its own only if it makes sure of that.
 	Shared bool

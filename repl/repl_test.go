@@ -103,7 +103,7 @@ func TestHeartbeat(t *testing.T) {
 		if err := r.Do(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
-		want := "gemini: Wait.\ntool: run: make\nprogress: 15 s, running run_shell_command\nprogress: 45 s, running run_shell_command\nresult: ok\ndone: 50 s, 1 tool\n"
+		want := "gemini: Wait.\ntool: run: make\nprogress: 15 s, running make\nprogress: 45 s, running make\nresult: ok\ndone: 50 s, 1 tool\n"
 		if got := shown(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

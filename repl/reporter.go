@@ -371,7 +371,7 @@ func (c *core) deny(ev engine.Finished) {
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = valid(engine.DisplayError(ev.Err))
 	case ce != nil && ce.Lacked != "":
-		d.Why, d.Allow = "it failed, it seems, for want of "+valid(ce.Lacked), valid(ce.Allow)
+		d.Why, d.Allow = "it probably needs "+valid(ce.Lacked), valid(ce.Allow)
 	default:
 		return
 	}

@@ -94,7 +94,7 @@ func (s *Screen) accessible(word string) (string, error) {
 // next line on.
 func (s *Screen) become(mode output.Mode) {
 	other := mode.Smart != s.Mode.Smart
-	s.Mode = mode
+	s.Mode, s.Spoken = mode, mode.Asked
 	s.Out.Adopt(mode)
 	if s.Notifier != nil {
 		s.Notifier.Smart = mode.Smart
@@ -157,6 +157,7 @@ func (s *Screen) detail(word string) (string, error) {
 			return "", err
 		}
 		s.Printer.Detail = Detail(i)
+		s.Short = s.Printer.Detail == ShortDetail
 	}
 	return "detail: " + details[s.Printer.Detail], nil
 }
@@ -227,11 +228,14 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 	})
 }
 
+// yesNo ends a question that is answered so.
+const yesNo = "y or n: "
+
 // Confirm asks something that is answered yes or no. Anything but a yes is a
 // no; Ctrl-C is an error.
 func (c *Console) Confirm(ctx context.Context, question string) (yes bool, err error) {
 	c.Out.Line(output.Info, "%s", question)
-	_, err = c.insist(ctx, output.Choices+": ", "no", func(s string) (bool, string) {
+	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
 		if s = strings.TrimSpace(s); s == "" {
 			return true, ""
 		}

@@ -93,7 +93,7 @@ func remover() engine.Tool {
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			what := fmt.Sprint("rm ", args["name"])
 			return engine.Call{
-				Intent: engine.Intent{Title: "run: " + what, Detail: what, Grants: []engine.Grant{{Label: "this exact command", Tool: "remove", Target: what}},
+				Intent: engine.Intent{Title: "run: " + what, Detail: what, Grants: []engine.Grant{{Label: "always this command", Tool: "remove", Target: what}},
 					Draft: &engine.Draft{Name: "command.sh", Text: what, Args: func(s string) map[string]any {
 						return map[string]any{"name": strings.TrimPrefix(s, "rm ")}
 					}}},
@@ -129,7 +129,7 @@ func terminal(t *testing.T, term string, env ...string) *teletype.Session {
 	return s
 }
 
-const offered = "y yes, n no, a always this exact command, e edit, ? explain: "
+const offered = "y n a e ? (a = always this command): "
 
 // A whole session on a terminal that can only append, and on one that can do
 // more, reads the same.

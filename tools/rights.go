@@ -224,26 +224,37 @@ func (c shellCall) hold(in *engine.Intent) {
 	}
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
 	in.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
-	var held []string
-	switch {
-	case state.Files && p.Unlimited:
-		held = append(held, "writes stay in the workspace, of which nothing is protected")
-	case state.Files:
-		held = append(held, "writes stay in the workspace")
-	}
-	switch {
-	case state.Network && p.Network:
-		held = append(held, "the network is open")
-	case state.Network:
-		held = append(held, "no network")
-	}
-	in.Held = strings.Join(held, ", ")
+	in.Held = c.env.held()
 	if state.Network && !p.Network {
 		online := c.runShellCommandArgs
 		online.More.Network = true
 		in.Online = online.args()
 		in.Dials = dialers(c.read.Commands)
 	}
+}
+
+// held says what commands can do that have been given no rights, so that
+// "commands" before it makes a sentence.
+func (env Env) held() string {
+	state, p := env.Sandbox.State(), env.Profile()
+	dirs := env.Workspace.Roots()
+	where := strings.Join(dirs, " and ")
+	if n := len(dirs); n > 3 {
+		where = fmt.Sprintf("%s and %d other directories", dirs[0], n-1)
+	}
+	files := ""
+	if state.Files {
+		files = "can change files only in " + where
+	}
+	switch {
+	case state.Network && !p.Network && files == "":
+		return "have no network, and can change any file"
+	case files == "":
+		return ""
+	case state.Network && !p.Network:
+		return files + " and have no network"
+	}
+	return files + ", and have the network"
 }
 
 // again asks for the rights that a command has failed without, and runs it
@@ -270,7 +281,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
-	said := "It failed, it seems, for want of " + in.Failed + ", which it was not given."
+	said := "The command failed; it probably needs " + in.Failed + ", which it was not given."
 	switch failed := (*engine.CallError)(nil); {
 	case answer.Note != "":
 		said += " The user said: " + answer.Note

@@ -176,7 +176,7 @@ func (c shellCall) intent() engine.Intent {
 	if more {
 		title += "..."
 	}
-	target, exact := c.dir+"\x00"+c.Command, "this exact command"
+	target, exact := c.dir+"\x00"+c.Command, "always this command"
 	if !c.rights.None() {
 		target += "\x00" + c.rights.String()
 		exact += ", with " + c.rights.String()

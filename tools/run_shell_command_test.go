@@ -191,7 +191,7 @@ func TestShellIntent(t *testing.T) {
 			if in.Title != test.title || in.Detail != test.detail {
 				t.Errorf("got %q, %q", in.Title, in.Detail)
 			}
-			want := []engine.Grant{{Label: "this exact command", Tool: "run_shell_command", Target: test.target}}
+			want := []engine.Grant{{Label: "always this command", Tool: "run_shell_command", Target: test.target}}
 			if diff := cmp.Diff(want, in.Grants); diff != "" {
 				t.Error(diff)
 			}

@@ -135,7 +135,7 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 		title = fmt.Sprintf("fetch %d pages from %s", n, shown(strings.Join(hosts, ", ")))
 	}
 	return engine.Intent{Title: title, Detail: detail.String(), Grants: []engine.Grant{
-		{Label: "pages of " + strings.Join(append(hosts, named...), ", "), Tool: webFetchName, Target: target}}}
+		{Label: "always pages of " + strings.Join(append(hosts, named...), ", "), Tool: webFetchName, Target: target}}}
 }
 
 // A fetch is one call under way.

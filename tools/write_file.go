@@ -231,7 +231,7 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Title:  "edit " + oneLine(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
-		Grants: []engine.Grant{{Label: "edits of " + oneLine(name), Tool: "edit", Target: r.place.Path()}},
+		Grants: []engine.Grant{{Label: "always for " + oneLine(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 		Draft:  &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args},
 	}
 	if r.file == nil {

@@ -21,8 +21,7 @@ import (
 
 // screen decides how the terminal is written to and read from.
 func (s *session) screen() (*repl.Screen, error) {
-	flag, off := s.flags.PlainFlag()
-	signs := output.Signs{Flag: flag, FlagOff: off, Setting: &s.settings.ScreenReader, Terminal: true, Lookup: s.os.Lookup}
+	signs := s.signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
@@ -44,17 +43,23 @@ func (s *session) screen() (*repl.Screen, error) {
 	if s.editor() != "" {
 		config.Edit = s.edit
 	}
-	console := &repl.Console{Out: out, Stable: stable, Gone: func() bool { return !isTerminal(s.os.Stdin) }}
+	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked, Gone: func() bool { return !isTerminal(s.os.Stdin) }}
 	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
 	console.Lines, err = repl.NewLines(config)
 	return &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: s.os.Lookup}, err
+}
+
+// signs are what the mode of a terminal depends on.
+func (s *session) signs() output.Signs {
+	flag, off := s.flags.PlainFlag()
+	return output.Signs{Flag: flag, FlagOff: off, Setting: &s.settings.ScreenReader, Terminal: true, Lookup: s.os.Lookup}
 }
 
 // furnish adds what the screen has once the settings are known, and who shows
 // what on it.
 func (s *session) furnish(screen *repl.Screen) {
 	screen.Pace, screen.Detail, screen.Vi = s.settings.Stream, s.settings.Detail, s.settings.Vi
-	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Keep: s.keep, Thoughts: s.settings.Thinking == "full",
+	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Thoughts: s.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, s.heard.Load()) }}
 	screen.Begin()
 	s.typed = s.shellStep(screen)

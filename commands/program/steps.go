@@ -99,15 +99,3 @@ func (s *session) substitute(printer *repl.Printer) func(context.Context, string
 		return result.Display, nil
 	}
 }
-
-// keep stores an output that the screen shows in part.
-func (s *session) keep(name, text string) string {
-	if s.project.Temp == "" {
-		return ""
-	}
-	path, err := s.env.Keep(name, text)
-	if err != nil {
-		return ""
-	}
-	return path
-}

@@ -110,7 +110,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 		for _, p := range prefixes {
 			list = append(list, strconv.Quote(p))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "what begins with " + strings.Join(prefixes, " or ") + label,
+		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "commands starting with " + strings.Join(list, " or ") + label,
 			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants

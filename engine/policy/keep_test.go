@@ -24,7 +24,7 @@ func offered(t *testing.T, q engine.Proposal, never bool) []engine.Grant {
 // asked returns a call of the shell that offers what its tool would.
 func asked(class engine.Class, script string) engine.Proposal {
 	q := shell(class, script)
-	q.Intent.Grants = []engine.Grant{{Label: "this exact command", Tool: policy.Shell, Target: "/dir\x00" + script}}
+	q.Intent.Grants = []engine.Grant{{Label: "always this command", Tool: policy.Shell, Target: "/dir\x00" + script}}
 	return q
 }
 
@@ -38,26 +38,26 @@ func TestProposals(t *testing.T) {
 		exact, prefix []string // what else each covers
 		not           []string // what neither does
 	}{
-		{engine.Plain, "git log -1", "what begins with git log", nil, []string{"git log", "git log -p x"}, []string{"git", "git push", "git log -1 | rm x"}},
-		{engine.Plain, "ls -l", "what begins with ls", nil, []string{"ls", "ls x"}, []string{"lsof", "rm"}},
-		{engine.Plain, "ls -l | wc", "what begins with ls or wc", nil, []string{"ls -l", "wc", "wc -l | ls"}, []string{"ls | rm x"}},
-		{engine.Plain, "echo a.c", "what begins with echo", nil, nil, []string{"echoes", "echo: a.c | sh"}},
+		{engine.Plain, "git log -1", `commands starting with "git log"`, nil, []string{"git log", "git log -p x"}, []string{"git", "git push", "git log -1 | rm x"}},
+		{engine.Plain, "ls -l", `commands starting with "ls"`, nil, []string{"ls", "ls x"}, []string{"lsof", "rm"}},
+		{engine.Plain, "ls -l | wc", `commands starting with "ls" or "wc"`, nil, []string{"ls -l", "wc", "wc -l | ls"}, []string{"ls | rm x"}},
+		{engine.Plain, "echo a.c", `commands starting with "echo"`, nil, nil, []string{"echoes", "echo: a.c | sh"}},
 		{engine.Plain, "rm x", "", nil, nil, []string{"rm y", "rm x y"}},
 		{engine.Plain, "git -C x log", "", nil, nil, []string{"git -C x push"}},
 		{engine.Plain, "git config x y", "", nil, nil, []string{"git config core.pager x"}},
 		{engine.Plain, "sudo ls | sudo: ls", "", nil, nil, []string{"ls", "sudo rm | sudo: rm"}},
-		{engine.Plain, "npm run build", "what begins with npm run", nil, []string{"npm run x"}, []string{"npm test"}},
+		{engine.Plain, "npm run build", `commands starting with "npm run"`, nil, []string{"npm run x"}, []string{"npm test"}},
 		{engine.Plain, "npm exec x", "", nil, nil, []string{"npm exec y"}},
-		{engine.Plain, "yarn test", "what begins with yarn test", nil, []string{"yarn test x"}, []string{"yarn dlx x"}},
+		{engine.Plain, "yarn test", `commands starting with "yarn test"`, nil, []string{"yarn test x"}, []string{"yarn dlx x"}},
 		{engine.Plain, "uv run x", "", nil, nil, []string{"uv run y"}},
 		{engine.Plain, "uv", "", nil, nil, []string{"uv run y"}},
 		{engine.Plain, "bundle exec x", "", nil, nil, []string{"bundle exec y"}},
-		{engine.Plain, "bundle install", "what begins with bundle install", nil, []string{"bundle install x"}, []string{"bundle exec y"}},
+		{engine.Plain, "bundle install", `commands starting with "bundle install"`, nil, []string{"bundle install x"}, []string{"bundle exec y"}},
 		{engine.Plain, "python3.11 x.py", "", nil, nil, []string{"python3.11 y.py"}},
 		{engine.Plain, "Python x.py", "", nil, nil, []string{"Python y.py"}},
 		{engine.Plain, "nodejs x.js", "", nil, nil, []string{"nodejs y.js"}},
 		{engine.Plain, "psql -l", "", nil, nil, []string{"psql x"}},
-		{engine.Plain, "./build.sh x", "what begins with ./build.sh", nil, []string{"./build.sh y"}, []string{"build.sh", "../build.sh"}},
+		{engine.Plain, "./build.sh x", `commands starting with "./build.sh"`, nil, []string{"./build.sh y"}, []string{"build.sh", "../build.sh"}},
 		{engine.Readable, "ls $x", "", nil, nil, []string{"ls"}},
 		{engine.Opaque, "ls", "", nil, nil, nil},
 	} {
@@ -93,7 +93,7 @@ func TestProposals(t *testing.T) {
 		}
 	}
 	edit := engine.Proposal{Tool: named("write_file", engine.Edit), Args: map[string]any{"file_path": "a.go"},
-		Intent: engine.Intent{Grants: []engine.Grant{{Label: "edits of a.go", Tool: "edit", Target: "/a.go"}}}}
+		Intent: engine.Intent{Grants: []engine.Grant{{Label: "always for a.go", Tool: "edit", Target: "/a.go"}}}}
 	g := offered(t, edit, false)[0]
 	if !g.Near {
 		t.Error("a relative path would hold everywhere")

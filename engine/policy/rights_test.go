@@ -21,7 +21,7 @@ const (
 func wanting(script string, r engine.Rights) engine.Proposal {
 	q := shell(engine.Plain, script)
 	q.Intent.Rights = r
-	q.Intent.Grants = []engine.Grant{{Label: "this exact command, with " + r.String(), Tool: policy.Shell, Target: "/dir\x00" + script + "\x00" + r.String()}}
+	q.Intent.Grants = []engine.Grant{{Label: "always this command, with " + r.String(), Tool: policy.Shell, Target: "/dir\x00" + script + "\x00" + r.String()}}
 	return q
 }
 
@@ -74,7 +74,7 @@ func TestRightsAreNamed(t *testing.T) {
 // files are given for the session at most.
 func TestRightsAreKept(t *testing.T) {
 	grants := offered(t, wanting("npm ci", engine.Rights{Network: true}), false)
-	if len(grants) != 2 || grants[1].Label != "what begins with npm ci, with the network" {
+	if len(grants) != 2 || grants[1].Label != `commands starting with "npm ci", with the network` {
 		t.Fatalf("%+v", grants)
 	}
 	for _, g := range grants {

@@ -32,10 +32,15 @@ func Labels() []Label {
 
 // What a prompt of the program begins with.
 const (
-	Ready   = "> "          // for a question or a task
-	Shell   = "! "          // for a command
-	Choices = "y yes, n no" // for an approval
+	Ready = "> " // for a question or a task
+	Shell = "! " // for a command
 )
+
+// Choices are what the line of choices of an approval may begin with.
+var Choices = []string{"y n ?", "y n w ", "y n a ", "y n e "}
+
+// Choosing is what looks like the line of choices, up to its question mark.
+var Choosing = regexp.MustCompile(`(?i)y n( [wabce]| a\d+)* \?`)
 
 // likeness says how the beginning of a line compares with what the program
 // begins its own lines with.
@@ -98,7 +103,7 @@ func listed(ls []Label) string {
 // in the user's words, and in ours, which other parts of the program go on
 // using.
 func openings(words Words) []string {
-	all := []string{Ready, Shell, Choices}
+	all := slices.Concat([]string{Ready, Shell}, Choices)
 	for _, l := range Labels() {
 		all = append(all, string(l)+":")
 		if w := strings.ToLower(words.word(l)) + ":"; !slices.Contains(all, w) {

@@ -19,7 +19,7 @@ func TestRename(t *testing.T) {
 		{"empty", map[string]string{"gemini": ""}, "gemini can't be called"},
 		{"long", map[string]string{"gemini": strings.Repeat("a", 21)}, "20 at most"},
 		{"colon", map[string]string{"gemini": "a:"}, "can't be called"},
-		{"blank", map[string]string{"gemini": "y yes, n no"}, "can't be called"},
+		{"blank", map[string]string{"gemini": "y n a"}, "can't be called"},
 		{"letters of others", map[string]string{"gemini": "r\u00e9ponse"}, "can't be called"},
 		{"escape", map[string]string{"gemini": "a\x1b[1m"}, "can't be called"},
 		{"taken", map[string]string{"gemini": "Tool"}, "gemini and tool can't both be called tool"},
@@ -94,8 +94,8 @@ func TestBoxes(t *testing.T) {
 func TestASCIIFakesNoLabel(t *testing.T) {
 	var b bytes.Buffer
 	w := New(&b, Options{ASCII: true})
-	w.Text(">\u00a0rm\ny yes,\u3000n no\ny\u00a0yes, n no\n")
-	if want := "| > rm\n| y yes, n no\n| y yes, n no\n"; b.String() != want {
+	w.Text(">\u00a0rm\ny n\u3000a b ?\ny\u00a0n a b ?\n")
+	if want := "| > rm\n| y n a b ?\n| y n a b ?\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 }

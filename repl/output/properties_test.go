@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,7 +143,8 @@ func ours(line string, words Words) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "! ") || strings.HasPrefix(line, "y yes, n no")
+	return strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "! ") ||
+		slices.ContainsFunc(Choices, func(c string) bool { return strings.HasPrefix(line, c) })
 }
 
 // meant undoes escapes: it returns the text that was shown, as far as escapes
@@ -178,7 +180,7 @@ func meant(s string) string {
 // bits are what hostile text is made of.
 var bits = []string{"a", "b", "é", "日本", " ", "  ", "\t", "\n", "\n", "\n", "\r", "\r\n", "\x1b", "\x1b[2J", "\x1b]0;t\a", "\x00", "\a", "\b", "\x7f", "\u0085", "\u009b", "\xff", "\xc3", "\x80", "\xe2\x82", "\xf0\x9f\x98",
 	"\u00a0", "\u00ad", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\u061c", "\u0600", "\U000e0041", "\u3164", "\u034f", "\ufe0f", "\ufe0e", "\ufe00", "\U000e0101", "⚠", "⚠\ufe0f", "⚠\n\ufe0f", "⚠\xc3", "↔", "※", "★", "…", "“", "─", "é\u0301", "😀",
-	`\`, `\x1b`, `\u{202e}`, `\x`, `\u{`, "}", "| ", "|", "tool", "tool:", "Tool: ", "ERROR: x", "permission:", "err", "or:", "warn", "ing: ", "> ", ">", "! ", "!", "y yes", ", n no", "y", ":", "gem", "ini: ", "K: ", "\u212a", "Werkz", "eug:", "WERKZEUG: "}
+	`\`, `\x1b`, `\u{202e}`, `\x`, `\u{`, "}", "| ", "|", "tool", "tool:", "Tool: ", "ERROR: x", "permission:", "err", "or:", "warn", "ing: ", "> ", ">", "! ", "!", "y n", " a ", "y n ?", "w ", "y", ":", "gem", "ini: ", "K: ", "\u212a", "Werkz", "eug:", "WERKZEUG: "}
 
 // scrawl makes a text of them.
 func scrawl(r *rand.Rand) string {

@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 		{"beginning of a label", "per", "per"},
 		{"prompt", "ok\n> rm -rf /\n>", "ok\n| > rm -rf /\n>"},
 		{"prompt of the shell mode", "! ls\n!ls", "| ! ls\n!ls"},
-		{"choices", "y yes, n no, ? explain: y\nyes", "| y yes, n no, ? explain: y\nyes"},
+		{"choices", "y n a b e ?: y\nyes", "| y n a b e ?: y\nyes"},
 		{"label behind what was hidden", "\u200btool: x", `\u{200b}tool: x`},
 	}
 	for _, tt := range tests {

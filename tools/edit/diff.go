@@ -19,7 +19,7 @@ func (s Stat) String() string { return fmt.Sprintf("+%d -%d", s.Added, s.Removed
 // Diff returns the difference between two texts in unified format, whole
 // however long it is, under the names given; it is empty if there is none. The
 // carriage return of a CRLF ending is left out, unless lines changed just by
-// how they end.
+// how they end. A hunk is headed by the function it is in, as git's are.
 func Diff(oldName, newName, old, text string) (string, Stat) {
 	if old == text {
 		return "", Stat{}
@@ -35,12 +35,16 @@ func Diff(oldName, newName, old, text string) (string, Stat) {
 func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
 	start, a, b, _ := window(old, text)
 	changes := compare(a, b)
+	var h headings
+	if !exact {
+		h.rest = old
+	}
 	for len(changes) > 0 {
 		n := 1 // changes that share lines of context
 		for n < len(changes) && changes[n].a0-changes[n-1].a1 <= 2*diffContext {
 			n++
 		}
-		hunk(out, start, a, b, changes[:n], exact)
+		hunk(out, start, a, b, changes[:n], h.above(start+max(0, changes[0].a0-diffContext)), exact)
 		for _, c := range changes[:n] {
 			stat.Removed += c.a1 - c.a0
 			stat.Added += c.b1 - c.b0
@@ -81,14 +85,43 @@ func window(old, text string) (before int, a, b []string, behind bool) {
 	return strings.Count(old[:start], "\n"), split(old[start : len(old)-end]), split(text[start : len(text)-end]), end > 0
 }
 
-// hunk writes neighbouring changes and the lines around them. There are start
-// lines before those of a and b.
-func hunk(out *strings.Builder, start int, a, b []string, changes []change, exact bool) {
+// headings finds the line that says where in a text a hunk is: the last one
+// before it that begins with a letter, as git has it. Such a line opens a
+// function in most languages.
+type headings struct {
+	rest string // what was not looked at
+	line int    // how many lines were
+	last string
+}
+
+// above returns the heading of the first n lines. n never gets less.
+func (h *headings) above(n int) string {
+	const longest = 80 // bytes
+	for ; h.line < n && h.rest != ""; h.line++ {
+		l := h.rest
+		if i := strings.IndexByte(h.rest, '\n'); i >= 0 {
+			l, h.rest = h.rest[:i], h.rest[i+1:]
+		} else {
+			h.rest = ""
+		}
+		if c := l[:min(1, len(l))]; c != "" && (c == "_" || c == "$" || c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z') {
+			h.last = l
+		}
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(h.last[:min(longest, len(h.last))], ""))
+}
+
+// hunk writes neighbouring changes and the lines around them, below a heading.
+// There are start lines before those of a and b.
+func hunk(out *strings.Builder, start int, a, b []string, changes []change, heading string, exact bool) {
 	first, last := changes[0], changes[len(changes)-1]
 	lead := min(diffContext, first.a0)
 	tail := min(diffContext, len(a)-last.a1)
-	fmt.Fprintf(out, "@@ -%s +%s @@\n",
-		extent(start+first.a0-lead, start+last.a1+tail), extent(start+first.b0-lead, start+last.b1+tail))
+	if heading != "" {
+		heading = " " + heading
+	}
+	fmt.Fprintf(out, "@@ -%s +%s @@%s\n",
+		extent(start+first.a0-lead, start+last.a1+tail), extent(start+first.b0-lead, start+last.b1+tail), heading)
 	at := first.a0 - lead
 	for _, c := range changes {
 		writeLines(out, ' ', a[at:c.a0], exact)

@@ -97,7 +97,7 @@ func (n *nest) forged(transcript string) []string {
 	own := []string{output.Ready + n.prompt() + "\n", output.Ready + "/quit\n"}
 	var all []string
 	for l := range strings.Lines(transcript) {
-		for _, mark := range []string{output.Ready, output.Shell, output.Choices, "answer: ", string(output.Permission) + ":"} {
+		for _, mark := range append([]string{output.Ready, output.Shell, "answer: ", string(output.Permission) + ":"}, output.Choices...) {
 			if strings.HasPrefix(strings.ToLower(l), mark) && !slices.Contains(own, l) {
 				all = append(all, fmt.Sprintf("%q", l))
 			}

@@ -162,7 +162,7 @@ func (v *visitor) sed(args []word) {
 			}
 			scripts = true
 		case s == "-f", strings.HasPrefix(s, "--f"), strings.HasPrefix(s, "--e"):
-			v.opaque("sed runs a script that is not shown: %s", s)
+			v.unchecked("sed", args[i:])
 			return
 		case strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
 			v.lower(engine.Readable, "sed writes the files it reads")

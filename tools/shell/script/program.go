@@ -113,7 +113,7 @@ func (v *visitor) shell(name string, args []word, in *string) {
 	case !script && len(args) == 0 && in != nil:
 		v.dialects(*in, name)
 	default:
-		v.opaque("%s runs a script that is not shown: %s", name, join(args))
+		v.unchecked(name, args)
 	}
 }
 
@@ -132,7 +132,7 @@ func (v *visitor) interpreter(name string, args []word) {
 		return // it runs nothing
 	}
 	if len(args) == 0 || args[0].text == "-" {
-		v.opaque("%s runs a script that is not shown", name)
+		v.unchecked(name, nil)
 		return
 	}
 	for i, a := range args {

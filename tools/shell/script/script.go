@@ -105,6 +105,15 @@ func brief(s string) string {
 // opaque lowers the class to the least.
 func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, format, args...) }
 
+// unchecked notes that a program runs a file, or its input, that nobody has read.
+func (v *visitor) unchecked(name string, args []word) {
+	if len(args) == 0 || args[0].text == "-" {
+		v.opaque("%s runs its input, which was not checked", name)
+		return
+	}
+	v.opaque("%s runs %s, which was not checked", name, join(args))
+}
+
 // parse returns text parsed, or nil if it can't be.
 func (v *visitor) parse(text string) (file *syntax.File) {
 	if *v.left -= len(text); *v.left < 0 {

@@ -1,0 +1,261 @@
+package repl
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// A change is a diff of one file, taken apart.
+type change struct {
+	hunks          []hunk
+	added, removed int
+}
+
+// A hunk is neighbouring changes with the lines around them.
+type hunk struct {
+	head  string // the line that opens it
+	where string // the function it is in, as the diff has it; may be empty
+	lines []changedLine
+}
+
+// A changedLine is a line of a hunk. Its number counts in the text before the
+// change for what is removed, and in the text after it for all else.
+type changedLine struct {
+	mark   byte // ' ', '+', '-', or '\' for a note about the line before it
+	text   string
+	number int
+}
+
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?$`)
+
+// parseChange takes a unified diff of one file apart. It reports false of any
+// other text.
+func parseChange(diff string) (c change, ok bool) {
+	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "--- ") || !strings.HasPrefix(lines[1], "+++ ") {
+		return c, false
+	}
+	for lines = lines[2:]; len(lines) > 0; {
+		m := hunkHead.FindStringSubmatch(lines[0])
+		if m == nil {
+			return change{}, false
+		}
+		h := hunk{head: lines[0], where: m[5]}
+		var n [4]int // where the hunk begins and how long it is, before and after
+		for i, digits := range m[1:5] {
+			n[i] = 1
+			if digits == "" {
+				continue
+			}
+			var err error
+			if n[i], err = strconv.Atoi(digits); err != nil {
+				return change{}, false
+			}
+		}
+		before, beforeEnd, after, afterEnd := n[0], n[0]+n[1], n[2], n[2]+n[3]
+		for lines = lines[1:]; len(lines) > 0; lines = lines[1:] {
+			l := lines[0]
+			if before >= beforeEnd && after >= afterEnd && !strings.HasPrefix(l, `\`) {
+				break
+			}
+			if l == "" {
+				return change{}, false
+			}
+			line := changedLine{mark: l[0], text: l[1:], number: after}
+			switch l[0] {
+			case '-':
+				line.number = before
+				before++
+				c.removed++
+			case '+':
+				after++
+				c.added++
+			case ' ':
+				before++
+				after++
+			case '\\':
+			default:
+				return change{}, false
+			}
+			h.lines = append(h.lines, line)
+		}
+		if before != beforeEnd || after != afterEnd {
+			return change{}, false
+		}
+		c.hunks = append(c.hunks, h)
+	}
+	return c, true
+}
+
+// count says how many lines are added and removed.
+func (c change) count() string { return countLines(c.added, c.removed) }
+
+// countLines says how many lines were added and removed, such as "3 lines
+// added, 1 removed".
+func countLines(added, removed int) string {
+	lines := func(n int) string {
+		if n == 1 {
+			return "1 line"
+		}
+		return fmt.Sprintf("%d lines", n)
+	}
+	switch {
+	case added == 0 && removed == 0:
+		return "no lines changed"
+	case removed == 0:
+		return lines(added) + " added"
+	case added == 0:
+		return lines(removed) + " removed"
+	}
+	return fmt.Sprintf("%s added, %d removed", lines(added), removed)
+}
+
+// definition is a line that opens a function or a type, with its name. What may
+// stand before the word that says so is not looked at.
+var definition = regexp.MustCompile(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
+
+// function names the function or the type that all of c is in, such as
+// "function Put"; it returns "" if that is not known.
+func (c change) function() (name string) {
+	for i, h := range c.hunks {
+		where := h.where
+		for _, l := range h.lines {
+			if l.mark != ' ' {
+				break
+			}
+			if definition.MatchString(l.text) || l.text != "" && strings.ContainsRune("})", rune(l.text[0])) {
+				where = l.text
+			}
+		}
+		m := definition.FindStringSubmatch(where)
+		if m == nil {
+			return ""
+		}
+		word := m[1]
+		switch word {
+		case "func", "def", "fn", "sub", "proc":
+			word = "function"
+		}
+		if here := word + " " + m[2]; i > 0 && here != name {
+			return ""
+		} else {
+			name = here
+		}
+	}
+	return name
+}
+
+// unified returns c as a diff, without its unchanged lines if it is to be
+// brief. Then a line says where the changes after the first ones are, and
+// from is where these are.
+func (c change) unified(brief bool) (text string, from int) {
+	var out []string
+	last := 0 // the number of the last line that was shown
+	for _, h := range c.hunks {
+		if !brief {
+			out = append(out, h.head)
+		}
+		gap := true
+		for _, l := range h.lines {
+			if brief && l.mark == ' ' {
+				gap = true
+				continue
+			}
+			if brief && gap && l.mark != '\\' {
+				if last > 0 {
+					out = append(out, fmt.Sprintf("@@ line %d @@", l.number))
+				} else {
+					from = l.number
+				}
+				gap = false
+			}
+			if brief && gap { // a note about a line that is not shown
+				continue
+			}
+			last = l.number
+			out = append(out, string(l.mark)+l.text)
+		}
+	}
+	return honest(strings.Join(out, "\n")), from
+}
+
+// spoken returns c line by line in words, for those who listen.
+func (c change) spoken() []string {
+	const mostBlank = 2
+	var out []string
+	for _, h := range c.hunks {
+		for i := 0; i < len(h.lines); i++ {
+			l := h.lines[i]
+			what := map[byte]string{' ': "unchanged", '+': "added", '-': "removed"}[l.mark]
+			if what == "" {
+				out = append(out, "the line before this ends without a line end")
+				continue
+			}
+			n := 0 // blank lines
+			for ; i+n < len(h.lines) && h.lines[i+n].mark == l.mark && strings.TrimSpace(h.lines[i+n].text) == ""; n++ {
+			}
+			if n > mostBlank {
+				out = append(out, fmt.Sprintf("%s: %d to %d: %d blank lines", what, l.number, l.number+n-1, n))
+				i += n - 1
+				continue
+			}
+			text := "blank"
+			if n == 0 {
+				text = honest("+" + l.text)[1:]
+			}
+			out = append(out, fmt.Sprintf("%s: %d: %s", what, l.number, text))
+		}
+	}
+	return out
+}
+
+// mostAtOnce is how many lines of a change may stand between the line that
+// says what is proposed and the choices. Behind more of them it is said again.
+const mostAtOnce = 16
+
+// propose shows a change of a file, and reports whether the line that names it
+// has yet to follow.
+func (a *Asker) propose(title string, c change) (unnamed bool) {
+	name, of := title, "proposed change to "
+	if file, ok := strings.CutPrefix(title, "edit "); ok {
+		name = file
+	} else if file, ok := strings.CutPrefix(title, "create "); ok {
+		name, of = file, "proposed new file "
+	}
+	said := a.entitled(of + name + ": " + c.count())
+	var lines []string
+	if a.Spoken {
+		if in := c.function(); in != "" {
+			said += a.entitled(", in " + in)
+		}
+		lines = c.spoken()
+	} else {
+		text, from := c.unified(a.Short)
+		if lines = strings.Split(text, "\n"); from > 1 {
+			said += fmt.Sprintf(", from line %d", from)
+		}
+	}
+	unnamed = len(lines) > mostAtOnce
+	label := output.Permission
+	if unnamed {
+		label = output.Tool
+	}
+	a.Out.Line(label, "%s", said)
+	for _, l := range lines {
+		a.Out.Styled(styleOf(l), a.inert(l))
+	}
+	return unnamed
+}
+
+// changeOf returns what a proposal changes in a file.
+func changeOf(p engine.Proposal) (change, bool) {
+	if p.Tool.Kind != engine.Edit {
+		return change{}, false
+	}
+	return parseChange(p.Intent.Detail)
+}

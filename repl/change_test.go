@@ -1,0 +1,155 @@
+package repl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// put is a diff of a function in Go, with a change at its end far below.
+const put = `--- store.go	Current
++++ store.go	Proposed
+@@ -10,7 +10,9 @@ func (s *Store) Put(k string) {
+ 	s.mu.Lock()
+ 	defer s.mu.Unlock()
+ 
+-	s.m[k] = 1
++	if k != "" {
++		s.m[k]++
++	}
+ }
+ 
+ // Get.
+`
+
+func editing(diff string) engine.Proposal {
+	return engine.Proposal{ID: "1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "replace"}, Kind: engine.Edit},
+		Intent: engine.Intent{Title: "edit store.go", Detail: diff, Grants: []engine.Grant{
+			{Label: "always for store.go", Tool: "edit", Target: "/store.go"}, {Label: "all edits this session", Tool: "edit"}}}}
+}
+
+// A question about a change names the file and counts the lines before the
+// change is shown. Who listens hears each line in words, with its number; who
+// wants little is shown nothing that stays as it is.
+func TestProposedChange(t *testing.T) {
+	const choices = "y n a b ? (a = always for store.go, b = all edits this session): n\n"
+	for name, tt := range map[string]struct {
+		spoken, short bool
+		want          string
+	}{
+		"normal": {want: `permission: proposed change to store.go: 3 lines added, 1 removed
+@@ -10,7 +10,9 @@ func (s *Store) Put(k string) {
+ 	s.mu.Lock()
+ 	defer s.mu.Unlock()
+ 
+-	s.m[k] = 1
++	if k != "" {
++		s.m[k]++
++	}
+ }
+ 
+ // Get.
+`},
+		"short": {short: true, want: `permission: proposed change to store.go: 3 lines added, 1 removed, from line 13
+-	s.m[k] = 1
++	if k != "" {
++		s.m[k]++
++	}
+`},
+		"spoken": {spoken: true, want: `permission: proposed change to store.go: 3 lines added, 1 removed, in function Put
+unchanged: 10: 	s.mu.Lock()
+unchanged: 11: 	defer s.mu.Unlock()
+unchanged: 12: blank
+removed: 13: 	s.m[k] = 1
+added: 13: 	if k != "" {
+added: 14: 		s.m[k]++
+added: 15: 	}
+unchanged: 16: }
+unchanged: 17: blank
+unchanged: 18: // Get.
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, shown := console("n")
+			c.Spoken, c.Short = tt.spoken, tt.short
+			(&Asker{Console: c}).Approve(t.Context(), editing(put))
+			if diff := cmp.Diff(tt.want+choices, shown.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A change that may not fit on a screen is named once more behind it.
+func TestLongChange(t *testing.T) {
+	c, shown := console("n")
+	diff := "--- a\tCurrent\n+++ a\tProposed\n@@ -0,0 +1,17 @@\n" + strings.Repeat("+x\n", 17)
+	(&Asker{Console: c}).Approve(t.Context(), editing(diff))
+	got := shown.String()
+	if !strings.HasPrefix(got, "tool: proposed change to store.go: 17 lines added\n") || !strings.Contains(got, "+x\npermission: edit store.go\ny n a b ?") {
+		t.Errorf("shows\n%s", got)
+	}
+}
+
+// Short detail says where each change is, and shows all of each.
+func TestBriefChange(t *testing.T) {
+	c, ok := parseChange("--- a\n+++ a\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -8,2 +9,1 @@\n 8\n-9\n\\ No newline at end of file\n")
+	text, from := c.unified(true)
+	if want := "+0\n@@ line 9 @@\n-9\n\\ No newline at end of file"; !ok || text != want || from != 1 {
+		t.Errorf("%v, from %d:\n%s", ok, from, text)
+	}
+}
+
+func TestFunctionOfAChange(t *testing.T) {
+	for where, want := range map[string]string{
+		"func Count(s string) int {":               "function Count",
+		"func (s *Store[T]) Put(k string) error {": "function Put",
+		"def put(self):":                           "function put",
+		"pub(crate) async fn run<T>(x: T) {":       "function run",
+		"export default async function main() {":   "function main",
+		"class Store(Base):":                       "class Store",
+		"type Store struct {":                      "type Store",
+		"The quick brown fox":                      "",
+		"":                                         "",
+	} {
+		c, ok := parseChange("--- a\n+++ a\n@@ -10 +10 @@ " + where + "\n-a\n+b\n")
+		if got := c.function(); !ok && where != "" || got != want {
+			t.Errorf("%q: %q, want %q", where, got, want)
+		}
+	}
+}
+
+// What is taken apart is a diff whose lines are all there, or nothing.
+func FuzzParseChange(f *testing.F) {
+	f.Add(put)
+	f.Add("--- a\n+++ a\n@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n")
+	f.Add("--- a\n+++ a\n@@ -1,99999999999999999999 +1 @@\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, ok := parseChange(s)
+		if !ok {
+			return
+		}
+		n := 2
+		for _, h := range c.hunks {
+			n += 1 + len(h.lines)
+		}
+		if want := strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1; n != want {
+			t.Errorf("%d lines of %d", n, want)
+		}
+		all, _ := c.unified(false)
+		for _, l := range c.spoken() {
+			if strings.Contains(l, "\n") {
+				t.Errorf("%q is more than a line", l)
+			}
+		}
+		c.unified(true)
+		c.function()
+		if honest(all) == "" && len(c.hunks) > 0 {
+			t.Error("nothing is shown")
+		}
+	})
+}

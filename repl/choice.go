@@ -1,0 +1,198 @@
+package repl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// choices returns the line that offers the choices, and the shorter one that
+// offers them again.
+func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
+	keys := []string{"y", "n"}
+	if in.Online != nil {
+		keys = append(keys, "w")
+	}
+	var meanings []string
+	for i, g := range in.Grants {
+		key := keyOf(in.Grants, i)
+		keys = append(keys, key)
+		meanings = append(meanings, key+" = "+c.entitled(beginning(g.Label, longestLabel)))
+	}
+	if edits {
+		keys = append(keys, "e")
+	}
+	again = strings.Join(append(keys, "?"), " ")
+	if len(meanings) == 0 {
+		return again + ": ", again + ": "
+	}
+	return again + " (" + strings.Join(meanings, ", ") + "): ", again + ": "
+}
+
+// longestLabel is how many characters of what "always" would cover stand in the
+// line of choices. The answer ? shows it whole.
+const longestLabel = 120
+
+// keyOf returns what is typed for the i-th of grants: a for what covers least,
+// b for all calls of a kind, c for all commands that begin alike.
+func keyOf(grants []engine.Grant, i int) string {
+	switch g := grants[i]; {
+	case i == 0:
+		return "a"
+	case i == 1 && g.Target == "" && g.Rule == "":
+		return "b"
+	case i == 1 && g.Target == "":
+		return "c"
+	}
+	return "a" + strconv.Itoa(i+1)
+}
+
+// A choice is what an answer means.
+type choice struct {
+	key   byte // one of y n w a e ?, a for every grant
+	grant int  // for a
+	scope engine.Scope
+	note  string
+}
+
+// scopes are the words behind a that say how long it holds.
+var scopes = map[string]engine.Scope{"session": engine.Session, "project": engine.InProject, "user": engine.Everywhere}
+
+// scopesOf returns how long an "always" to g may hold.
+func scopesOf(g engine.Grant) []engine.Scope {
+	switch {
+	case g.Rule == "" || g.Brief:
+		return []engine.Scope{engine.Session}
+	case g.Near:
+		return []engine.Scope{engine.Session, engine.InProject}
+	}
+	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
+}
+
+// unkept says why g can't hold for as long as was said.
+func unkept(g engine.Grant) string {
+	if g.Rule == "" || g.Brief {
+		return "it can't be kept; say it without project or user, and it holds until the session ends"
+	}
+	return "it can be kept for this project only; say project"
+}
+
+// parseChoice reads an answer to a question that offers grants. Only a refusal
+// may be followed by words.
+func parseChoice(s string, grants []engine.Grant) (choice, bool) {
+	s = strings.TrimSpace(s)
+	switch word := strings.ToLower(s); word {
+	case "":
+		return choice{key: 'n'}, true
+	case "y", "yes":
+		return choice{key: 'y'}, true
+	case "w", "with", "network", "with network", "with the network":
+		return choice{key: 'w'}, true
+	case "e", "edit":
+		return choice{key: 'e'}, true
+	case "?", "explain":
+		return choice{key: '?'}, true
+	default:
+		if c, ok := parseAlways(word, grants); ok {
+			return c, true
+		}
+	}
+	i := strings.IndexFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == ':' || r == '.' || r == '\n' })
+	first, rest := s, ""
+	if i >= 0 {
+		first, rest = s[:i], strings.Trim(s[i:], " ,:\n")
+	}
+	if first = strings.ToLower(first); first != "n" && first != "no" {
+		return choice{}, false
+	}
+	if after, ok := strings.CutPrefix(strings.ToLower(rest), "because "); ok {
+		rest = rest[len(rest)-len(after):]
+	}
+	return choice{key: 'n', note: strings.TrimSpace(rest)}, true
+}
+
+// parseAlways reads the key of a grant, or a and its number, and what follows
+// it: how long that holds.
+func parseAlways(word string, grants []engine.Grant) (choice, bool) {
+	c := choice{key: 'a', scope: engine.Session}
+	which, how, _ := strings.Cut(word, " ")
+	if how = strings.TrimSpace(how); how != "" {
+		scope, ok := scopes[how]
+		if !ok {
+			return c, false
+		}
+		c.scope = scope
+	}
+	if which == "a" || which == "always" {
+		return c, true
+	}
+	for i := range grants {
+		if keyOf(grants, i) == which {
+			c.grant = i
+			return c, true
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(which, "a"))
+	c.grant = n - 1
+	return c, err == nil && strings.HasPrefix(which, "a") && n > 0
+}
+
+// explain says what the question is about and what each answer means.
+func (a *Asker) explain(p engine.Proposal, edits bool) {
+	a.Out.Line(output.Info, "the model calls the tool %s with these arguments:", output.EscapeLine(p.Tool.Name()))
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p.Args); err != nil {
+		fmt.Fprintf(&b, "%v", p.Args)
+	}
+	a.Out.Text(honest(b.String()))
+	in := p.Intent
+	for _, c := range in.Commands {
+		by := "the shell"
+		if c.Inside != "" {
+			by = c.Inside
+		}
+		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.Line()))
+	}
+	if p.Tool.Kind == engine.Execute {
+		if in.Dir != "" {
+			a.Out.Line(output.Info, "%s", a.entitled("it runs in "+in.Dir))
+		}
+		a.Out.Line(output.Info, "%s", a.entitled("commands "+or(in.Held, unheld)))
+	}
+	if len(in.Paths) > 0 {
+		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))
+	}
+	a.Out.Line(output.Info, "y or yes = allow it this once")
+	a.Out.Line(output.Info, "n or no, Enter alone, Ctrl-D = refuse it; the model is told the words behind n")
+	if in.Online != nil {
+		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
+	}
+	for i, g := range in.Grants {
+		a.Out.Line(output.Info, "%s = %s, until the session ends", keyOf(in.Grants, i), output.EscapeLine(g.Label))
+		a.keeping(keyOf(in.Grants, i), g)
+	}
+	if edits {
+		a.Out.Line(output.Info, "e or edit = change it in your editor; you are asked about what you leave there")
+	}
+}
+
+// keeping says how a grant can be kept, and as which rule.
+func (a *Asker) keeping(key string, g engine.Grant) {
+	if g.Rule == "" || g.Brief {
+		return
+	}
+	how := key + " project keeps it for this project, " + key + " user for all of them"
+	if g.Near {
+		how = key + " project keeps it for this project"
+	}
+	a.Out.Line(output.Info, "%s, as this rule:", how)
+	a.Out.Text(honest(g.Rule))
+}
