@@ -87,7 +87,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 		t.Helper()
 		server.Add(et.Says("", et.Call("", "run_shell_command", "command", command)), et.Says("."))
 		s.Line("go on")
-		s.Expect("y n w a ")
+		s.Expect("y n w ")
 		shown := string(s.Transcript())
 		if n := strings.Count(shown, "info: commands can change files only in "+c.Dir+" and have no network\r\n"); n != 1 {
 			t.Errorf("what holds commands was said %d times:\n%s", n, shown)

@@ -66,7 +66,7 @@ func TestScreenEqualsWhatWasWritten(t *testing.T) {
 	m := teletype.StartTmux(t, c)
 	m.ExpectEnd("> ")
 	for _, l := range []struct{ line, until string }{
-		{"mend it", asking}, {"what?", asking}, {"y", "> "}, {"/help", "> "}, {"/stats", "> "}, {"!ls; exit 3", "> "}, {"/settings list --all", "> "}, {"@greeting.txt", "> "},
+		{"mend it", "): "}, {"what?", "?: "}, {"y", "> "}, {"/help", "> "}, {"/stats", "> "}, {"!ls; exit 3", "> "}, {"/settings list --all", "> "}, {"@greeting.txt", "> "},
 	} {
 		m.Send(l.line)
 		m.Expect(l.line)

@@ -59,8 +59,8 @@ const asking = "y n " // a line of choices begins so
 func converse(line func(string), key func(string), expect func(string) string) {
 	expect("> ")
 	line("mend it")
-	expect("+Hello, world.")
 	expect("permission:")
+	expect("+Hello, world.")
 	expect(asking)
 	line("y")
 	expect("rm notes.txt")

@@ -105,7 +105,9 @@ func (a *Asker) show(p engine.Proposal) {
 		}
 	}
 	a.beware(in)
-	a.tell(in, whole)
+	if in.Failed == "" { // else it was told when the command was asked about first
+		a.tell(in, whole)
+	}
 	a.limits(p)
 	if named {
 		return
