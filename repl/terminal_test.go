@@ -129,7 +129,10 @@ func terminal(t *testing.T, term string, env ...string) *teletype.Session {
 	return s
 }
 
-const offered = "y n a e ? (a = always this command): "
+const (
+	offered = "y n a e ? (a = always this command): "
+	again   = "y n a e ?: "
+)
 
 // A whole session on a terminal that can only append, and on one that can do
 // more, reads the same.
@@ -145,11 +148,11 @@ func TestSession(t *testing.T) {
 			s.Expect("run: rm a\r\n")
 			s.Expect(offered)
 			s.Line("maybe")
-			s.Expect("\"maybe\" is none of the choices\r\n")
-			s.Expect(offered)
+			s.Expect("\"maybe\" is none of the choices; ? says what they mean\r\n")
+			s.Expect(again)
 			s.Line("?")
 			s.Expect(`"name": "a"`)
-			s.Expect(offered)
+			s.Expect(again)
 			s.Line("n because it is mine")
 			s.Expect("refused\r\n")
 			s.Expect("Finished.\r\n")
