@@ -74,6 +74,10 @@ type App struct {
 	// aside, so that they are there when the session is gone on with.
 	Directories func(dirs []string) error
 
+	// Mode changes the approval mode, unless word is empty, and says which it
+	// is and what it means.
+	Mode func(word string) (state string, err error)
+
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 
@@ -112,6 +116,7 @@ func Builtin() Set {
 		history(),
 		last(),
 		memories(),
+		modes(),
 		models(),
 		permissions(),
 		policies(),

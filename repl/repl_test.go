@@ -141,7 +141,9 @@ func TestSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var heard atomic.Int64
 				r, shown := session(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
-					return func(yield func(engine.Event, error) bool) { c.run(yield, func() { heard.Store(time.Now().UnixNano()) }) }
+					return func(yield func(engine.Event, error) bool) {
+						c.run(yield, func() { heard.Store(time.Now().UnixNano()) })
+					}
 				})
 				r.Printer.Heard = func() time.Time { return time.Unix(0, heard.Load()) }
 				if err := r.Do(t.Context(), "x"); err != nil {

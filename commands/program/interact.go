@@ -27,6 +27,7 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Models: s.reach, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
 		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
+		Mode:        s.mode,
 		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
 		Manage: func(ctx context.Context, args ...string) error {
 			w := s.world(out)
@@ -124,12 +125,7 @@ func (s *session) interact(ctx context.Context) error {
 	}
 	s.welcome(ctx, out, app.Screen)
 	r := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker, Outcome: s.outcome,
-		Prompt: func() string {
-			if s.shellMode() {
-				return output.Shell
-			}
-			return output.Ready
-		},
+		Prompt: func() string { return s.readyPrompt(console) },
 		Expand: input.Chain(
 			s.typed.Step,           // !ls: run, nothing sent
 			app.Commands.Step(app), // /stats: done, or yields parts

@@ -45,6 +45,7 @@ func (s *session) screen() (*repl.Screen, error) {
 	}
 	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked, Gone: func() bool { return !isTerminal(s.os.Stdin) }}
 	config.History = s.history(func(text string) { console.Lines.Show(func() { s.notify(text) }) })
+	config.NextMode = func() string { return s.nextMode(console) }
 	console.Lines, err = repl.NewLines(config)
 	return &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: s.os.Lookup}, err
 }

@@ -36,6 +36,17 @@ const (
 	Shell = "! " // for a command
 )
 
+// modes are those of approval that the prompt shows.
+var modes = []string{"plan", "auto_edit", "yolo"}
+
+// ReadyIn returns the prompt for a question or a task in an approval mode.
+func ReadyIn(mode string) string {
+	if slices.Contains(modes, mode) {
+		return mode + Ready
+	}
+	return Ready
+}
+
 // Choices are what the line of choices of an approval may begin with.
 var Choices = []string{"y n ?", "y n w ", "y n a ", "y n e "}
 
@@ -104,6 +115,9 @@ func listed(ls []Label) string {
 // using.
 func openings(words Words) []string {
 	all := slices.Concat([]string{Ready, Shell}, Choices)
+	for _, mode := range modes {
+		all = append(all, ReadyIn(mode))
+	}
 	for _, l := range Labels() {
 		all = append(all, string(l)+":")
 		if w := strings.ToLower(words.word(l)) + ":"; !slices.Contains(all, w) {

@@ -135,6 +135,10 @@ type Config struct {
 	// file of that name.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
+	// NextMode, if not nil, is called by Shift-Tab. It changes the mode of
+	// the session, may write whole lines that say so, and returns the prompt.
+	NextMode func() string
+
 	// Jobs says that the Reader takes care of Ctrl-Z and of what follows.
 	Jobs bool
 }

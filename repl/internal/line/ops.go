@@ -29,6 +29,7 @@ const (
 	opSearchOn // to what is newer
 	opAbort
 	opComplete
+	opMode // Shift-Tab
 	opEdit
 	opStop   // Ctrl-Z
 	opResume // after a stop

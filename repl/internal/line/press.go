@@ -73,6 +73,8 @@ func (e *editor) press(op rune) {
 		}
 	case opComplete:
 		e.complete()
+	case opMode:
+		e.nextMode()
 	case opEdit:
 		e.compose()
 	case opStop:
@@ -145,6 +147,19 @@ func (e *editor) lend(use func()) {
 	e.src.modes.restore()
 	defer e.raw()
 	use()
+}
+
+// nextMode goes on in another mode of the session, which the prompt shows.
+func (e *editor) nextMode() {
+	if e.Config.NextMode == nil || e.asking {
+		return
+	}
+	var prompt string
+	e.aside(func() { prompt = e.Config.NextMode() })
+	if e.prompt != More {
+		e.prompt = prompt
+		e.setPrompt(prompt)
+	}
 }
 
 // compose opens the line in the user's editor.

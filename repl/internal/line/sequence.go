@@ -120,6 +120,8 @@ func movement(final byte, args string) rune {
 		return opHome
 	case 'F':
 		return opEnd
+	case 'Z':
+		return opMode
 	}
 	return 0
 }

@@ -1,0 +1,78 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gemline/engine/policy"
+	"gemline/repl"
+	"gemline/repl/output"
+	"gemline/settings"
+)
+
+// meanings say what runs without a question in each approval mode.
+var meanings = map[policy.Mode]string{
+	policy.Default:  "edits and commands are asked about",
+	policy.AutoEdit: "edits run without a question, commands are asked about",
+	policy.Yolo:     "everything runs without a question",
+	policy.Plan:     "only what changes nothing runs",
+}
+
+// mode changes the approval mode of the session, unless word is empty, and says
+// which it is.
+func (s *session) mode(word string) (string, error) {
+	if word != "" {
+		if err := s.setMode(policy.Mode(word)); err != nil {
+			return "", err
+		}
+	}
+	m := s.policy.Mode()
+	return fmt.Sprintf("approval mode: %s (%s)", m, meanings[m]), nil
+}
+
+// setMode changes the approval mode, as far as a flag could have set it.
+func (s *session) setMode(m policy.Mode) error {
+	untrusted := s.trust.State < settings.Unneeded
+	switch {
+	case !slices.Contains(policy.Modes[:], m):
+		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, plan and yolo", m)
+	case m == policy.Yolo && s.settings.NoYolo:
+		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit):
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; gemline trust add lets the next session use %s", m)
+	}
+	s.policy.SetMode(m)
+	return nil
+}
+
+// cycle are the approval modes that Shift-Tab goes through. Yolo has to be
+// asked for by its name.
+var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Plan}
+
+// nextMode goes on to the next approval mode that may be used here, says which
+// it is, and returns the prompt.
+func (s *session) nextMode(c *repl.Console) string {
+	at := slices.Index(cycle, s.policy.Mode())
+	for n := range cycle {
+		if s.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+			break
+		}
+	}
+	if said, err := s.mode(""); err == nil {
+		c.Out.Line(output.Info, "%s", said)
+	}
+	return s.readyPrompt(c)
+}
+
+// readyPrompt returns the prompt, which shows any approval mode but default.
+// Programs that wait for a prompt get the same one in all modes.
+func (s *session) readyPrompt(c *repl.Console) string {
+	switch {
+	case s.shellMode():
+		return output.Shell
+	case c.Stable:
+		return output.Ready
+	}
+	return output.ReadyIn(string(s.policy.Mode()))
+}
