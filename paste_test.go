@@ -172,3 +172,30 @@ func TestPasteInEmacs(t *testing.T) {
 		t.Error(buffer)
 	}
 }
+
+// What is typed during an answer survives the Ctrl-C that stops it.
+func TestTypedDuringAStoppedAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ term, shown, then, sent string }{
+		{"dumb", "info: typed before the stop and not sent: and then", "next", "next"},
+		{"xterm", "and then", " this", "and then this"},
+	} {
+		t.Run(tt.term, func(t *testing.T) {
+			server := et.NewServer(et.Stalled(et.Streams("This takes ", "for ever. ")), et.Says("Two."))
+			c := terminal(t, server)
+			c.Term = tt.term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Line("go on")
+			s.Expect("for ever.")
+			s.Send("and then\x03")
+			s.Expect("cancelled")
+			s.Expect(tt.shown)
+			s.Line(tt.then)
+			s.Expect("Two.")
+			s.Expect("> ")
+			leave(t, s, teletype.Rules{Smart: tt.term == "xterm", Quiet: true})
+			checkPaste(t, server, "go on", tt.sent)
+		})
+	}
+}

@@ -57,6 +57,8 @@ func (*scripted) Echoes() bool     { return true }
 func (*scripted) Show(show func()) { show() }
 func (*scripted) Lend(use func())  { use() }
 
+func (*scripted) Stopped() {}
+
 func (*scripted) Through(func(Connect)) bool { return false }
 func (*scripted) Quiet(bool)                 {}
 func (*scripted) SetVi(bool)                 {}

@@ -186,6 +186,9 @@ func (r *REPL) Loop(ctx context.Context) error {
 		if quit {
 			return nil
 		}
+		if r.stopped || errors.Is(err, errInterrupt) {
+			r.Lines.Stopped()
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type cooked struct {
 	reading atomic.Bool
 	buf     []byte
 	over    bool  // the end of the input was typed behind buf
+	stopped bool  // see [Reader].Stopped
 	open    bool  // nothing was typed before the prompt was shown
 	end     error // what ended the input, nil before
 }
@@ -53,6 +54,9 @@ func (c *cooked) Echoes() bool { return c.src.echoes() }
 
 // Quiet implements [Reader].
 func (c *cooked) Quiet(on bool) { c.src.setQuiet(on) }
+
+// Stopped implements [Reader]. A program that sends lines means each of them.
+func (c *cooked) Stopped() { c.stopped = c.src.terminal() && !c.Single }
 
 // SetVi implements [Reader]. The terminal has keys of its own.
 func (c *cooked) SetVi(bool) {}
@@ -164,6 +168,7 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 	c.src.claim(c.jobs)
 	c.ahead()
 	c.held.show()
+	c.unsent()
 	c.src.expect()
 	c.open = len(c.buf) == 0 && !c.over && !c.src.waiting()
 	c.reading.Store(true)
@@ -188,6 +193,25 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 // ahead takes what was typed while it was not shown.
 func (c *cooked) ahead() {
 	c.take(c.src.ahead())
+}
+
+// unsent shows what was typed before the user stopped something, instead of
+// returning it.
+func (c *cooked) unsent() {
+	if !c.stopped {
+		return
+	}
+	text := strings.TrimSpace(clean(c.buf))
+	if c.stopped, c.buf, c.over = false, nil, false; text == "" {
+		return
+	}
+	if !strings.Contains(text, "\n") {
+		c.out.Line(output.Info, "typed before the stop and not sent: %s", text)
+		return
+	}
+	c.out.Line(output.Info, "typed before the stop and not sent, %d lines:", strings.Count(text, "\n")+1)
+	c.out.Text(text)
+	c.out.Fresh()
 }
 
 // take takes what was typed and not read yet.

@@ -67,6 +67,11 @@ type Reader interface {
 	// the next one.
 	Quiet(on bool)
 
+	// Stopped says that the user has stopped what went on. What was typed
+	// meanwhile is not returned by the next Read: it is in its line to be
+	// edited, or else shown.
+	Stopped()
+
 	// Echoes reports whether the terminal shows what is typed right now.
 	Echoes() bool
 

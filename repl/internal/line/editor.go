@@ -31,6 +31,7 @@ type editor struct {
 	held   held
 
 	reading atomic.Bool // a line is being typed
+	stopped bool        // see [Reader].Stopped
 	left    bool        // readline has ended and must not be asked again
 	asking  bool        // the line is the answer to a question
 	ctx     context.Context
@@ -93,6 +94,9 @@ func (e *editor) Echoes() bool { return e.src.echoes() }
 
 // Quiet implements [Reader].
 func (e *editor) Quiet(on bool) { e.src.setQuiet(on) }
+
+// Stopped implements [Reader].
+func (e *editor) Stopped() { e.stopped = true }
 
 // SetVi implements [Reader].
 func (e *editor) SetVi(on bool) {
@@ -185,6 +189,10 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	e.src.claim(e.jobs)
 	e.held.show()
 	e.in.typed(e.src.ahead())
+	if e.stopped {
+		e.in.inject(e.folded(e.in.unsent()))
+		e.stopped = false
+	}
 	e.in.setTogether(!e.Single && !e.asking && !e.src.waiting())
 	e.Out.Fresh()
 	restore, err := e.src.raw()

@@ -107,6 +107,24 @@ func (k *keys) forget() int {
 	return n
 }
 
+// unsent takes the text of what was read and not yet handed out, with the ends
+// of its lines.
+func (k *keys) unsent() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case isOp(r), isKey(r):
+			return -1
+		}
+		return r
+	}, string(k.queue))
+	k.queue = nil
+	return strings.TrimSpace(text)
+}
+
 // over reports whether readline was told of the end.
 func (k *keys) over() bool {
 	k.mu.Lock()

@@ -87,6 +87,12 @@ func (m *modes) foreground() bool {
 // silent takes the echo away from the terminal.
 func silent(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
 
+// kept is silent, and keeps what was typed when the user stops something.
+func kept(t *unix.Termios) {
+	silent(t)
+	t.Lflag |= unix.NOFLSH
+}
+
 // concealed is how a secret is read: a line, without echo.
 func concealed(t *unix.Termios) {
 	silent(t)

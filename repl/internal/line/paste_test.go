@@ -134,3 +134,27 @@ func TestUnmarkedPaste(t *testing.T) {
 		})
 	}
 }
+
+// What was typed before the user stops something is not lost, and not sent.
+func TestTypedBeforeAStop(t *testing.T) {
+	for _, tt := range []struct{ kind, typed, shown, then, got string }{
+		{"plain", "half a wish", "info: typed before the stop and not sent: half a wish\r\n> ", "next", "next"},
+		{"plain", "one\rtwo", "info: typed before the stop and not sent, 2 lines:\r\none\r\ntwo\r\n> ", "next", "next"},
+		{"plain", "", "\r\n> ", "next", "next"},
+		{"smart", "half a wisx\x7fh", "> half a wish", "!", "half a wish!"},
+		{"smart", "one\rtwo\r", "one\r\ntwo", "!", "one\ntwo!"},
+		{"smart", "", "> ", "next", "next"},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			s := start(t, tt.kind)
+			s.Expect("> ")
+			s.Line("stopped")
+			s.Expect("working\r\n")
+			s.Send(tt.typed + "\x03")
+			s.Expect("info: stopped\r\n")
+			s.Expect(strings.TrimPrefix(tt.shown, "\r\n"))
+			s.Line(tt.then)
+			s.Expect(fmt.Sprintf("got %q", tt.got))
+		})
+	}
+}

@@ -226,7 +226,7 @@ func (s *source) hush() {
 		return
 	}
 	if t, err := s.modes.original(); err == nil && t.Lflag&unix.ECHO != 0 && t.Lflag&unix.ICANON != 0 {
-		s.modes.change(silent)
+		s.modes.change(kept)
 	}
 }
 
