@@ -58,6 +58,7 @@ type Grant struct {
 	Label  string // how the user is offered it, such as "always for main.go"
 	Tool   string // name of the tool
 	Target string // what it is used on: a command, a path; empty for anything
+	Names  string // the argument that says it, if a rule can be about that one; empty if not
 
 	// Rule is what it is kept as beyond the session, as it would be written;
 	// empty if it can't be kept. One that is Near says nothing outside of the

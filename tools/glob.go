@@ -89,6 +89,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 	rules := filtering{a.Git, a.Gemini}.rules(ws)
 	var hits []hit
 	ignored := 0
+	var without omission
 	seen := map[string]bool{} // roots may hold each other
 	for _, dir := range dirs {
 		g, err := compileGlob(ws, a.Pattern, dir, a.Exact)
@@ -111,14 +112,15 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 			if len(dirs) > 1 {
 				seen[e.Path] = true
 			}
-			if e.Ignored {
+			switch {
+			case e.Ignored:
 				ignored++
-			} else if e.Info != nil {
+			case e.Info != nil && !without.leaves(ws, e.Path):
 				hits = append(hits, hit{e.Path, e.Info.ModTime()})
 			}
 		}
 	}
-	return a.report(hits, ignored, dirs), nil
+	return without.tell(a.report(hits, ignored, dirs)), nil
 }
 
 // vendored reports whether directories of this name are never looked into.

@@ -99,7 +99,11 @@ func grepSearch(env Env) engine.Tool {
 			if a.Include != "" {
 				title += " (" + shown(a.Include) + ")"
 			}
-			return engine.Call{Intent: engine.Intent{Title: title, Paths: []string{g.path}},
+			in := engine.Intent{Title: title, Paths: []string{g.path}}
+			if !g.dir {
+				in = shows(ws, in, "grep_search", "dir_path", g.path)
+			}
+			return engine.Call{Intent: in,
 				Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) { return g.run(ctx) }}, nil
 		})
 }
@@ -176,6 +180,7 @@ type grep struct {
 	path    string
 	dir     bool
 	ripgrep bool
+	without omission
 }
 
 func (g *grep) run(ctx context.Context) (engine.Result, error) {
@@ -198,7 +203,7 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, grepError("%v", err)
 	}
-	return g.report(found), nil
+	return g.without.tell(g.report(found)), nil
 }
 
 func grepError(format string, args ...any) error {
@@ -232,10 +237,10 @@ func (g *grep) keep() func(string) bool {
 	include := strings.TrimPrefix(strings.TrimPrefix(g.args.Include, "./"), "/")
 	include, not := strings.CutPrefix(include, "!")
 	if include == "" {
-		return nil
+		return func(path string) bool { return !g.without.leaves(g.ws, path) }
 	}
 	base := !strings.Contains(include, "/")
-	return func(path string) bool {
+	wanted := func(path string) bool {
 		if base {
 			ok, err := doublestar.Match(include, filepath.Base(path))
 			return (ok && err == nil) != not
@@ -251,6 +256,7 @@ func (g *grep) keep() func(string) bool {
 		}
 		return not
 	}
+	return func(path string) bool { return wanted(path) && !g.without.leaves(g.ws, path) }
 }
 
 // candidates asks rg, which is faster where no word is known that all matches

@@ -60,7 +60,7 @@ func readFile(env Env) engine.Tool {
 				return engine.Call{}, misuse("File path '%s' is ignored by configured ignore patterns.", path)
 			}
 			return engine.Call{
-				Intent: engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(), Paths: []string{path}},
+				Intent: shows(ws, engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(), Paths: []string{path}}, "read_file", "file_path", path),
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return env.read(path, a.Start, a.End)
 				},

@@ -104,6 +104,8 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 			m.skip(e.Path, reason(err))
 		case e.Ignored:
 			ignored = append(ignored, e.Path)
+		case suspect(m.ws, e.Path):
+			m.skip(e.Path, "it may hold secrets; @ and its name read it")
 		case e.Type.IsRegular() && !unwanted(filepath.Base(e.Path)):
 			files = append(files, e.Path)
 		}

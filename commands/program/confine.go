@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"gemline/commands/cli"
+	"gemline/engine/secret"
 	"gemline/repl"
 	"gemline/settings"
 	"gemline/tools/sandbox"
@@ -205,7 +206,7 @@ func (s *session) rights(root string, more []string) sandbox.Profile {
 
 // hidden returns what commands can't read.
 func (s *session) hidden() []string {
-	list := sandbox.Secrets(s.paths.Home, s.paths.User())
+	list := secret.Files(s.paths.Home, s.paths.User())
 	for _, path := range []string{s.flags.KeyFile, s.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, s.place(path))

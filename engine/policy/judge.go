@@ -50,6 +50,9 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	} else {
 		e.Finding = p.decide(&u)
 	}
+	if q.Intent.Secret != "" && e.Verdict == engine.Allow && u.mode != Yolo && !e.Rule.lets() {
+		e.Finding = Finding{Why: q.Intent.Secret + " may hold secrets"}
+	}
 	if e.Verdict == engine.Ask && p.said(q, e.Rule) {
 		e.Verdict, e.Why = engine.Allow, "you said always, for this session"
 	}
@@ -58,6 +61,10 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	}
 	return e
 }
+
+// lets reports whether the rule is one of the user's that allows calls by their
+// arguments, and so files to be read that may hold secrets.
+func (r *Rule) lets() bool { return r != nil && r.Tier.first() && r.Args != nil }
 
 // decide finds the rule that counts. Denials of the user and of the
 // administrator come first; then the strongest rule counts, and after it

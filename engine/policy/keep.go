@@ -76,6 +76,10 @@ func proposals(q engine.Proposal) []engine.Grant {
 			grants[0].Rule = written([]string{"replace", "write_file"}, "argsPattern = "+literal(`\x00"file_path":`+regexp.QuoteMeta(encoded(path))+`\x00`))
 			grants[0].Near = true
 		}
+		if path, ok := q.Args[grants[0].Names].(string); ok && q.Tool.Server == "" && !strings.ContainsRune(path, 0) {
+			grants[0].Rule = written([]string{q.Tool.Name()}, "argsPattern = "+literal(`\x00"`+grants[0].Names+`":`+regexp.QuoteMeta(encoded(path))+`\x00`))
+			grants[0].Near = true
+		}
 		return grants
 	}
 	rights := q.Intent.Rights

@@ -449,3 +449,41 @@ func TestProposalsAreExact(t *testing.T) {
 		t.Errorf("in spite of a rule that denies it is %s", policy.Word(v))
 	}
 }
+
+// A file that may hold secrets is asked about before it is shown, unless the user
+// has said so of this file.
+func TestSecretFiles(t *testing.T) {
+	q := engine.Proposal{Tool: named("read_file", engine.Read), Args: map[string]any{"file_path": "server.key"}, Intent: engine.Intent{Paths: []string{"/dir/server.key"}, Secret: "server.key",
+		Grants: []engine.Grant{{Label: "read_file of server.key", Tool: "read_file", Target: "/dir/server.key", Names: "file_path"}}}}
+	const allow = "[[rule]]\ntoolName = \"read_file\"\ndecision = \"allow\"\npriority = 900\n"
+	kept := offered(t, q, false)[0]
+	for _, c := range []struct {
+		name string
+		mode policy.Mode
+		rule string
+		want engine.Verdict
+	}{
+		{"default", policy.Default, "", engine.Ask}, {"auto_edit", policy.AutoEdit, "", engine.Ask}, {"plan", policy.Plan, "", engine.Ask}, {"yolo", policy.Yolo, "", engine.Allow},
+		{"a rule for all reads", policy.Default, allow, engine.Ask},
+		{"a rule for this one", policy.Default, allow + "argsPattern = 'server[.]key'\n", engine.Allow},
+		{"a rule for another", policy.Default, allow + "argsPattern = 'client[.]key'\n", engine.Ask},
+		{"what is kept", policy.Default, kept.Rule, engine.Allow},
+		{"a denial", policy.Yolo, "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 1\n", engine.Deny},
+	} {
+		p := policy.New(c.mode, parse(t, policy.User, c.rule)...)
+		if got, _ := p.Judge(q); got != c.want {
+			t.Errorf("%s: %s", c.name, policy.Word(got))
+		}
+	}
+	p := policy.New(policy.Default)
+	if err := p.Learn(kept, engine.Session); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := p.Judge(q); got != engine.Allow {
+		t.Errorf("in spite of always it is %s", policy.Word(got))
+	}
+	q.Intent.Grants[0].Target, q.Args["file_path"] = "/dir/other.key", "other.key"
+	if got, _ := p.Judge(q); got != engine.Ask {
+		t.Errorf("another file is %s", policy.Word(got))
+	}
+}

@@ -47,6 +47,14 @@ var shapes = []shape{
 	{"pypi-", "PyPI token", 30, false, true, nil},
 	{"eyJ", "token", 0, false, false, jwt},
 	{"://", "password", 0, true, false, password},
+	{"hooks.slack.com/", "web hook", 0, false, false, hook},
+	{"discord.com/api/webhooks/", "web hook", 0, true, false, hook},
+	{"discordapp.com/api/webhooks/", "web hook", 0, true, false, hook},
+	{".webhook.office.com/", "web hook", 0, true, false, hook},
+	{"outlook.office.com/webhook/", "web hook", 0, false, false, hook},
+	{".logic.azure.com", "web hook", 0, true, false, hook},
+	{".api.powerplatform.com", "web hook", 0, true, false, hook},
+	{"chat.googleapis.com/v1/spaces/", "web hook", 0, false, false, hook},
 	{"-----BEGIN ", "private key", 0, true, false, pem},
 	{"Bearer ", "token", 0, false, false, bearer},
 	{"bearer ", "token", 0, false, false, bearer},
@@ -173,13 +181,27 @@ func password(s string) (from, to int) {
 		switch c := s[i]; {
 		case c == '@' && from > 0:
 			to = i
-		case c == ':' && from == 0 && i > 3 && to == 0:
+		case c == ':' && from == 0 && to == 0: // there may be no user in front of it
 			from = i + 1
 		case c <= ' ' || strings.IndexByte("/?#\"'`<>[]{}$", c) >= 0:
 			i = most
 		}
 	}
 	if to <= from {
+		return 0, 0
+	}
+	return from, to
+}
+
+// hook finds what of the address of a web hook lets anybody send something: all
+// behind the host.
+func hook(s string) (from, to int) {
+	const least = 20
+	if from = strings.IndexByte(s, '/') + 1; from == 0 {
+		return 0, 0
+	}
+	to = from + run(s[from:], func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\{}$|", b) < 0 })
+	if to-from < least {
 		return 0, 0
 	}
 	return from, to

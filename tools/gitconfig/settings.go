@@ -28,8 +28,8 @@ func (e Entry) Harmless() bool {
 	return true
 }
 
-// Password reports whether a setting holds an address with a name or a
-// password before the host, other than the one that everybody takes.
+// Password reports whether a setting holds an address with a password before the
+// host, or a name that may be a token. A user's name alone is neither.
 func (e Entry) Password() bool {
 	_, rest, ok := strings.Cut(e.Value, "://")
 	if !ok {
@@ -37,7 +37,8 @@ func (e Entry) Password() bool {
 	}
 	host, _, _ := strings.Cut(rest, "/")
 	user, _, ok := strings.Cut(host, "@")
-	return ok && user != "git"
+	const token = 20 // bytes of one at least
+	return ok && (strings.Contains(user, ":") || len(user) >= token)
 }
 
 // Foreign returns what of a configuration is not known to be harmless, "" if

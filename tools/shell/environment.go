@@ -208,6 +208,9 @@ var telling = []string{
 // secretWords make a name sound like a secret.
 var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "COOKIE"}
 
+// secretEnds make a name sound like one that end it.
+var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "_PAT", "_PW", "WEBHOOK", "WEBHOOK_URL"}
+
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
 	named := func(n string) bool { return strings.EqualFold(n, name) }
@@ -225,7 +228,8 @@ func (s Settings) secret(name, value string) bool {
 	case slices.Contains(telling, name):
 		return true
 	}
-	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
+	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix("_"+name, end) }) && !strings.HasSuffix(name, "BYPASS") && !strings.HasSuffix(name, "COMPASS") ||
+		slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
 		// A file of certificates is no secret, and programs can't do without.
 		strings.Contains(name, "CERT") && !filepath.IsAbs(value)
 }

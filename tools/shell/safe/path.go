@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/engine/secret"
 )
 
 // path says what keeps the file called name from being shown, for whatever
@@ -115,36 +117,22 @@ func public(path string) bool {
 		"/etc/redhat-release", "/etc/issue", "/etc/shells", "/etc/timezone", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version"}, path)
 }
 
-// secrets are names of files and directories in which people and programs keep
-// secrets, as patterns in lower case.
-var secrets = []string{".git", ".env*", ".netrc", "_netrc", ".npmrc", ".yarnrc*", ".pypirc", ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker",
-	".gemini", ".git-credentials", ".gitconfig", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token", ".terraformrc", "terraform.tfstate*", "*.tfvars", "credentials*", "secrets*",
-	"gha-creds-*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_history", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx"}
+// inner are names of directories that are neither secrets nor anybody's work.
+var inner = []string{".git", ".gemini"}
 
-// hidden reports whether an element of a path is named like one of the
-// secrets.
+// hidden reports whether an element of a path is named like a secret.
 func hidden(path string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(path), "/") {
-		if part == "" {
-			continue
-		}
-		for _, s := range secrets {
-			if like(s, part) {
-				return true
-			}
-		}
-	}
-	return false
+	return secret.Path(path) || slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
+		return slices.ContainsFunc(inner, func(name string) bool { return strings.EqualFold(name, part) })
+	})
 }
 
-// like reports whether name is as a pattern says, which has no more than one
-// star, at an end.
+// patterns are those of the names of what is hidden, for a program that goes
+// through directories. Upper and lower case are the same.
+var patterns = append(secret.Patterns(), "[.][gG][iI][tT]", "[.][gG][eE][mM][iI][nN][iI]")
+
+// like reports whether name is as a pattern says, which may end in a star.
 func like(pattern, name string) bool {
-	if rest, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(name, rest)
-	}
-	if rest, ok := strings.CutPrefix(pattern, "*"); ok {
-		return strings.HasSuffix(name, rest)
-	}
-	return pattern == name
+	rest, ok := strings.CutSuffix(pattern, "*")
+	return pattern == name || ok && strings.HasPrefix(name, rest)
 }

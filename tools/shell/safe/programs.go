@@ -146,8 +146,13 @@ const (
 // about the same file the last counts.
 func sparing(_ *judge, u *usage) string {
 	if u.has("-r", "--recursive") {
-		for _, s := range secrets {
-			u.add("--exclude="+s, "--exclude-dir="+s)
+		for _, s := range patterns {
+			u.add("--exclude=" + s)
+		}
+		for _, s := range patterns {
+			if !strings.Contains(s[1:], ".") { // nobody gives a directory an ending
+				u.add("--exclude-dir=" + s)
+			}
 		}
 	}
 	return ""
@@ -166,7 +171,7 @@ func apart(j *judge, u *usage) string {
 				continue
 			}
 			u.add("--no-dereference")
-			for _, s := range secrets {
+			for _, s := range patterns {
 				u.add("--exclude=" + s)
 			}
 			return ""
@@ -181,7 +186,7 @@ func ripgrep(_ *judge, u *usage) string {
 		return "an option that is not on the list: -uu"
 	}
 	u.add("--no-config")
-	for _, s := range secrets {
+	for _, s := range patterns {
 		u.add("--iglob=!" + s) // these count behind all of --glob, wherever they stand
 	}
 	return ""

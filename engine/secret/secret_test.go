@@ -1,0 +1,58 @@
+package secret_test
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemline/engine/secret"
+)
+
+func TestPath(t *testing.T) {
+	for _, name := range strings.Fields(`.env .env.local .ENV .Env.Production prod.env a/.env server.key SERVER.KEY certs/a.pem id_rsa id_ed25519 .ssh/config
+		.aws/credentials credentials credentials.json CREDENTIALS.yml secrets.yaml secrets/db secrets/db.txt secrets-prod.toml .npmrc .netrc x.tfvars terraform.tfstate.backup
+		.bash_history a/.psql_history my.kdbx .vault_pass.txt gha-creds-1.json kubeconfig .pgpass client_secret_1.json .claude/.credentials.json wallet.dat .gnupg/x .docker/config.json .env.js .ssh/a.go demo-openrc.sh`) {
+		if !secret.Path(name) {
+			t.Errorf("%s is taken for no secret", name)
+		}
+	}
+	for _, name := range strings.Fields(`.env.example .env.sample .env.template .ENV.Example .env.local.example credentials.go secrets_test.go secrets.go tools/secrets/a.go credentials_test.py
+		Secrets.java secretsmanager.ts docs/credentials.md id_rsa.pub key.go keys.txt environment.yml kubeconfig.go id_rsa_test.go main.go README.md history.go history.txt monkey a.keys package.json tokenizer.json / .`) {
+		if secret.Path(name) {
+			t.Errorf("%s is taken for a secret", name)
+		}
+	}
+}
+
+// Programs that leave files out by patterns leave out whatever Path speaks of.
+func TestPatterns(t *testing.T) {
+	for _, name := range []string{".env", ".ENV.local", "Server.KEY", "ID_RSA", "Credentials.JSON", "secrets", ".Bash_History"} {
+		if !slices.ContainsFunc(secret.Patterns(), func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil }) {
+			t.Errorf("no pattern fits %s", name)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	files := secret.Files("/home/u", "/home/u/.gemini")
+	for _, name := range []string{".ssh", ".claude/.credentials.json", ".codex/auth.json", ".m2/settings.xml", ".config/rclone", "Library/Application Support/Firefox", ".gemini/oauth_creds.json"} {
+		if !slices.Contains(files, filepath.Join("/home/u", name)) {
+			t.Errorf("%s is not among them", name)
+		}
+	}
+	slices.Sort(files)
+	if n := len(slices.Compact(slices.Clone(files))); n < len(files) {
+		t.Errorf("%d stand there twice", len(files)-n)
+	}
+	if len(secret.Files("", "")) > 0 {
+		t.Error("without a home there are some")
+	}
+}
+
+func BenchmarkPath(b *testing.B) {
+	for b.Loop() {
+		secret.Path("tools/shell/script/testdata/told.txt")
+	}
+}

@@ -1,0 +1,177 @@
+package secret
+
+// An entry is what a program, or a habit, calls its secrets.
+type entry struct {
+	program string
+	names   string // anywhere, as patterns in lower case
+	home    string // below the home directory; _/_ stands for a blank
+}
+
+// ours are gemline's own, below its directory.
+const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
+
+var table = []entry{
+	// Variables, keys and certificates.
+	{"dotenv", ".env .env.* .env-* .env_* .env~ *.env .envrc", ".env"},
+	{"openssh", ".ssh id_rsa* id_dsa* id_ecdsa* id_ed25519* ssh_host_*_key", ".ssh"},
+	{"gnupg", ".gnupg *.gpg.key secring.gpg", ".gnupg"},
+	{"openssl", "*.pem *.key *.p12 *.pfx *.p8", ""},
+	{"keytool", "*.jks *.keystore *.bks", ""},
+	{"putty", "*.ppk", ".putty/sshhostkeys"},
+	{"age", "*.age.key age.key", ".config/age .age"},
+	{"sops", "", ".config/sops"},
+	{"kerberos", "*.keytab krb5cc_*", ""},
+	{"x11", ".xauthority .iceauthority", ".Xauthority .ICEauthority"},
+
+	// Stores of passwords.
+	{"keepass", "*.kdbx *.kdb", ".config/KeePass .config/keepassxc"},
+	{"pass", ".password-store", ".password-store .local/share/gopass .config/gopass"},
+	{"1password", "", ".config/op .config/1Password"},
+	{"bitwarden", "", ".config/Bitwarden .config/Bitwarden_/_CLI"},
+	{"lastpass", "", ".lpass .local/share/lpass"},
+	{"gnome-keyring", "*.keyring", ".local/share/keyrings"},
+	{"kwallet", "*.kwl", ".local/share/kwalletd"},
+	{"macos", "*.keychain *.keychain-db", "Library/Keychains Library/Cookies Library/Safari"},
+	{"htpasswd", ".htpasswd", ""},
+	{"ansible-vault", ".vault_pass* .vault-pass* vault_pass.txt", ".vault_pass .vault_pass.txt .ansible/galaxy_token"},
+	{"vault", ".vault-token", ".vault-token"},
+
+	// Git and what hosts it.
+	{"git", ".git-credentials .gitconfig", ".git-credentials .config/git/credentials"},
+	{"gh", "gha-creds-*", ".config/gh"},
+	{"glab", "", ".config/glab-cli"},
+	{"hub", "", ".config/hub"},
+	{"tea", "", ".config/tea"},
+	{"subversion", "", ".subversion/auth"},
+	{"mercurial", ".hgrc", ".hgrc .config/hg/hgrc"},
+	{"cvs", ".cvspass", ".cvspass"},
+
+	// Other agents and models.
+	{"claude", ".credentials.json", ".claude/.credentials.json .claude.json .config/claude"},
+	{"codex", "", ".codex/auth.json .codex/history.jsonl"},
+	{"copilot", "", ".config/github-copilot .copilot/config.json .copilot/mcp-oauth-config"},
+	{"cursor", "", ".config/cursor/auth.json .config/Cursor/User/globalStorage .cursor/mcp.json"},
+	{"opencode", "", ".local/share/opencode/auth.json .local/share/opencode/mcp-auth.json"},
+	{"qwen", "oauth_creds.json", ".qwen/oauth_creds.json .qwen/.env"},
+	{"crush", "", ".config/crush/crush.json .local/share/crush/crush.json"},
+	{"aider", "", ".aider.conf.yml .aider"},
+	{"goose", "", ".config/goose/secrets.yaml"},
+	{"amp", "", ".local/share/amp/secrets.json .config/amp"},
+	{"continue", "", ".continue/.env .continue/config.json"},
+	{"llm", "", ".config/io.datasette.llm/keys.json"},
+	{"huggingface", "", ".cache/huggingface/token .cache/huggingface/stored_tokens .huggingface"},
+	{"kaggle", "kaggle.json", ".kaggle .config/kaggle"},
+	{"wandb", "", ".config/wandb"},
+	{"vscode", "", ".config/Code/User/globalStorage"},
+	{"zed", "", ".config/zed/credentials"},
+
+	// Registries of packages.
+	{"npm", ".npmrc", ".npmrc"},
+	{"yarn", ".yarnrc*", ".yarnrc .yarnrc.yml"},
+	{"pnpm", "", ".config/pnpm/rc .config/pnpm/auth.ini"},
+	{"bun", "", ".bunfig.toml"},
+	{"pypi", ".pypirc", ".pypirc"},
+	{"poetry", "", ".config/pypoetry/auth.toml"},
+	{"uv", "", ".local/share/uv/credentials"},
+	{"conda", "", ".condarc .continuum"},
+	{"cargo", "", ".cargo/credentials .cargo/credentials.toml"},
+	{"gem", "", ".gem/credentials .local/share/gem/credentials"},
+	{"bundler", "", ".bundle/config"},
+	{"composer", "", ".composer/auth.json .config/composer/auth.json"},
+	{"nuget", "", ".nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config"},
+	{"hex", "", ".hex/hex.config .config/hex/hex.config"},
+	{"dart", "", ".config/dart/pub-tokens.json .pub-cache/credentials.json"},
+	{"maven", "settings-security.xml", ".m2/settings.xml .m2/settings-security.xml"},
+	{"gradle", "", ".gradle/gradle.properties"},
+	{"sbt", "", ".sbt/.credentials .ivy2/.credentials"},
+	{"pause", ".pause", ".pause"},
+
+	// Containers and what runs them.
+	{"docker", ".docker .dockercfg", ".docker/config.json .dockercfg"},
+	{"podman", "", ".config/containers/auth.json"},
+	{"kubectl", ".kube kubeconfig kubeconfig.* *.kubeconfig", ".kube"},
+	{"helm", "", ".config/helm/registry .config/helm/repositories.yaml"},
+	{"minikube", "", ".minikube/profiles .minikube/certs .minikube/ca.key"},
+	{"argocd", "", ".config/argocd .argocd"},
+	{"rancher", "", ".rancher"},
+	{"openshift", "", ".config/oc"},
+
+	// Clouds.
+	{"aws", ".aws .boto", ".aws .boto"},
+	{"azure", ".azure", ".azure .config/azure"},
+	{"gcloud", "application_default_credentials.json service-account*.json service_account*.json client_secret*.json", ".config/gcloud"},
+	{"oci", "", ".oci"},
+	{"ibmcloud", "", ".bluemix"},
+	{"aliyun", "", ".aliyun"},
+	{"doctl", "", ".config/doctl"},
+	{"hcloud", "", ".config/hcloud"},
+	{"linode", "", ".config/linode-cli"},
+	{"scaleway", "", ".config/scw"},
+	{"openstack", "clouds.yaml *-openrc.sh", ".config/openstack"},
+	{"heroku", "", ".local/share/heroku"},
+	{"fly", "", ".fly/config.yml"},
+	{"vercel", "", ".local/share/com.vercel.cli .vercel/auth.json"},
+	{"netlify", "", ".config/netlify .netlify"},
+	{"wrangler", "", ".config/.wrangler .wrangler"},
+	{"cloudflared", "", ".cloudflared"},
+	{"railway", "", ".railway"},
+	{"supabase", "", ".supabase"},
+	{"firebase", "", ".config/configstore/firebase-tools.json"},
+	{"sentry", ".sentryclirc", ".sentryclirc"},
+	{"stripe", "", ".config/stripe"},
+	{"ngrok", "", ".config/ngrok .ngrok2 .ngrok"},
+	{"databricks", ".databrickscfg", ".databrickscfg"},
+	{"snowflake", "", ".snowflake .snowsql .config/snowflake"},
+	{"terraform", ".terraformrc terraform.tfstate* *.tfvars *.tfvars.json *.tfstate", ".terraformrc .terraform.d/credentials.tfrc.json"},
+	{"pulumi", "", ".pulumi/credentials.json"},
+	{"rclone", "rclone.conf .rclone.conf", ".config/rclone .rclone.conf"},
+	{"s3cmd", ".s3cfg", ".s3cfg"},
+	{"mc", "", ".mc/config.json"},
+	{"tailscale", "", ".local/share/tailscale"},
+	{"solana", "", ".config/solana/id.json"},
+	{"bitcoin", "wallet.dat", ".bitcoin .electrum .ethereum/keystore"},
+
+	// Networks, mail and chat.
+	{"curl", ".netrc _netrc .curlrc", ".netrc _netrc .curlrc"},
+	{"wget", "", ".wgetrc"},
+	{"lftp", "", ".local/share/lftp .lftprc"},
+	{"samba", ".smbcredentials", ".smbcredentials"},
+	{"davfs2", "", ".davfs2"},
+	{"wireguard", "wg0.conf", ""},
+	{"mutt", ".muttrc", ".muttrc .mutt .config/mutt .neomuttrc .config/neomutt"},
+	{"msmtp", ".msmtprc", ".msmtprc .config/msmtp"},
+	{"isync", ".mbsyncrc", ".mbsyncrc .config/isyncrc"},
+	{"fetchmail", ".fetchmailrc", ".fetchmailrc"},
+	{"getmail", "", ".getmail .config/getmail"},
+	{"offlineimap", ".offlineimaprc", ".offlineimaprc .config/offlineimap"},
+	{"aerc", "", ".config/aerc/accounts.conf"},
+	{"evolution", "", ".config/evolution .config/goa-1.0"},
+	{"weechat", "", ".weechat .config/weechat"},
+	{"irssi", "", ".irssi"},
+	{"chat", "", ".config/Slack .config/discord .config/Signal .config/Element .local/share/TelegramDesktop"},
+
+	// Browsers and programs that live in a box of their own.
+	{"mozilla", "logins.json key4.db cookies.sqlite", ".mozilla .thunderbird Library/Application_/_Support/Firefox"},
+	{"chrome", "", ".config/google-chrome .config/chromium Library/Application_/_Support/Google/Chrome"},
+	{"browsers", "", ".config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera"},
+	{"boxes", "", "snap/firefox snap/chromium .var/app"},
+
+	// Databases.
+	{"postgresql", ".pgpass .pg_service.conf", ".pgpass .pg_service.conf"},
+	{"mysql", ".my.cnf .mylogin.cnf", ".my.cnf .mylogin.cnf"},
+	{"mongodb", ".dbshell .mongorc.js", ".dbshell .mongorc.js .mongodb"},
+	{"dbeaver", "credentials-config.json", ".local/share/DBeaverData/workspace6/General/.dbeaver/credentials-config.json"},
+
+	// Histories.
+	{"histories", "*_history *.histfile .histfile .lesshst .viminfo .rhistory", ".lesshst .viminfo .local/share/nvim/shada .histfile"},
+	{"bash", "", ".bash_history .sh_history .history"},
+	{"zsh", "", ".zsh_history .zhistory .zsh_sessions"},
+	{"fish", "fish_history", ".local/share/fish/fish_history"},
+	{"nushell", "", ".config/nushell/history.txt .config/nushell/history.sqlite3"},
+	{"atuin", "", ".local/share/atuin"},
+	{"python", "", ".python_history .ipython/profile_default/history.sqlite .local/share/jupyter/runtime"},
+	{"node", "", ".node_repl_history"},
+	{"sql", "", ".psql_history .mysql_history .sqlite_history .mariadb_history .usql_history"},
+	{"redis", "", ".rediscli_history .redisclirc"},
+	{"repls", "", ".irb_history .pry_history .php_history .lua_history .gdb_history .Rhistory .ghc/ghci_history .julia/logs"},
+}
