@@ -81,9 +81,9 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 func (c *Console) show(f Folder) {
 	path := output.EscapeLine(f.Path)
 	if f.Decided == "" {
-		c.Out.Line(output.Permission, "nobody has decided about %s yet. If you trust it, it brings:", path)
+		c.Out.Line(output.Permission, "do you trust this folder? %s brings:", path)
 	} else {
-		c.Out.Line(output.Permission, "%s is %s so far. If you trust it, it brings:", path, f.Decided)
+		c.Out.Line(output.Permission, "do you trust this folder? It is %s so far. %s brings:", f.Decided, path)
 	}
 	weak, hidden := 0, hides(f.Path)
 	for i, b := range f.Brings {

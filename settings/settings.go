@@ -71,7 +71,7 @@ type Settings struct {
 	NoYolo      bool     `key:"security.disableYoloMode" help:"Refuse -y and --approval-mode yolo, with exit code 52."`
 	FolderTrust bool     `key:"security.folderTrust.enabled" default:"true" help:"Ask before a folder's own settings, .env and context files are used. A project can't set it."`
 
-	AuthType     string `key:"security.auth.selectedType" help:"How requests are paid for: gemini-api-key, vertex-ai, gateway or compute-default-credentials. If nothing is said, the environment decides."`
+	AuthType     string `key:"security.auth.selectedType" help:"How you sign in: gemini-api-key, vertex-ai, gateway or compute-default-credentials. If nothing is said, the environment decides."`
 	EnforcedAuth string `key:"security.auth.enforcedType" help:"The only such way that is allowed; any other ends with exit code 41."`
 	ExternalAuth bool   `key:"security.auth.useExternal" help:"Whoever stands between gemline and the API adds the credentials; none are looked for."`
 	VertexShare  string `key:"billing.vertexAi.requestType" enum:"dedicated,shared" help:"What X-Vertex-AI-LLM-Request-Type says to Vertex AI."`

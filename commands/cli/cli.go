@@ -82,7 +82,7 @@ type grammar struct {
 
 	Config   configCommand   `cmd:"" help:"Show and change the settings."`
 	Trust    trustCommand    `cmd:"" help:"Show and change which folders are trusted."`
-	Auth     authCommand     `cmd:"" help:"Show how requests are paid for, and keep a key."`
+	Auth     authCommand     `cmd:"" help:"Show how you sign in, and keep a key."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`

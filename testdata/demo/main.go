@@ -61,8 +61,8 @@ func demo(bin string) error {
 	cmd.Env = append(os.Environ(), "GEMINI_CLI_HOME="+home, "TERM=dumb", "GOFLAGS=", "CI=", "GITHUB_ACTIONS=", "GEMINI_API_KEY=", "GEMINI_CLI_TRUST_WORKSPACE=true")
 	if err := converse(cmd, []step{
 		{"> ", "The test of this package fails. Find out why and mend it.\n"},
-		{"explain: ", "y\n"},
-		{"explain: ", "y\n"},
+		{choices, "y\n"},
+		{choices, "y\n"},
 		{"> ", "/quit\n"},
 	}); err != nil {
 		return err
@@ -119,12 +119,15 @@ func converse(cmd *exec.Cmd, steps []step) error {
 	return nil
 }
 
-// atPrompt reports whether seen ends with a prompt: alone on its line, or the
-// end of the line of choices.
+// choices is what the last line of a question begins with.
+const choices = "y n "
+
+// atPrompt reports whether the last line of seen is a prompt, or a question's
+// line of choices.
 func atPrompt(seen []byte, prompt string) bool {
-	if !bytes.HasSuffix(seen, []byte(prompt)) {
-		return false
+	line := seen[bytes.LastIndexByte(seen, '\n')+1:]
+	if prompt == choices {
+		return bytes.HasPrefix(line, []byte(choices)) && bytes.HasSuffix(line, []byte(": "))
 	}
-	rest := bytes.TrimSuffix(seen, []byte(prompt))
-	return prompt != "> " || len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n"))
+	return string(line) == prompt
 }
