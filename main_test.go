@@ -76,7 +76,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
 			env.Values[serving{}] = new(*enginetest.Server)
 			env.Values[proxying{}] = new(*relay)
-			return os.Mkdir(home, 0o700)
+			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "confined" {

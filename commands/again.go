@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/genai"
 )
@@ -13,7 +12,7 @@ func again() *Command {
 			text := lastAnswer(app.Engine)
 			switch {
 			case text == "":
-				return nil, errors.New("there is no answer yet")
+				return nil, unavailable("there is no answer yet")
 			case app.Screen == nil:
 				return nil, lines(app.Out, text)
 			}

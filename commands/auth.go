@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"google.golang.org/genai"
@@ -24,11 +23,11 @@ func authWords(verb string) func(context.Context, *App, string) ([]*genai.Part, 
 		words := strings.Fields(args)
 		switch {
 		case app.Manage == nil:
-			return nil, errors.New("there is nothing to manage here; gemline auth does the same")
+			return nil, unavailable("there is nothing to manage here; gemline auth does the same")
 		case verb == "use" && len(words) != 1:
-			return nil, errors.New("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
+			return nil, misused("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
 		case verb != "use" && len(words) > 0:
-			return nil, errors.New("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
+			return nil, misused("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
 		}
 		return nil, app.Manage(ctx, append([]string{"auth", verb}, words...)...)
 	}

@@ -14,7 +14,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -85,6 +84,10 @@ type App struct {
 	// "", keeps the answer, and says what it means. It is nil where nobody can
 	// be asked.
 	Permit func(ctx context.Context, folder string) (string, error)
+
+	// Elsewhere says in a sentence where a name is a command, if that is not
+	// here: in a folder of commands, perhaps. It may be nil.
+	Elsewhere func(name string) string
 
 	// Screen is the session's own; nil where there is none.
 	Screen *Screen
@@ -158,8 +161,8 @@ func (s Set) named(name string) *Command {
 
 // Step returns the link of the input chain that runs slash commands. A line
 // that begins with a slash but names no command goes on to the model, as a
-// path may well stand first; unless it is so near to a command that it must
-// be a slip of the finger.
+// path may well stand first; unless it is a command of the Gemini CLI's or one
+// of the user's, or so near to one that it must be a slip of the finger.
 func (s Set) Step(app *App) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -170,10 +173,13 @@ func (s Set) Step(app *App) input.Step {
 			if !strings.HasPrefix(line, "/") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") {
 				return next(ctx, parts)
 			}
+			if err := answer(line[1:]); err != nil {
+				return nil, err
+			}
 			c, args := s.Find(line[1:])
 			if c == nil {
-				if near := s.near(line[1:]); near != "" {
-					return nil, fmt.Errorf("unknown command /%s; did you mean /%s?", strings.Fields(line[1:])[0], near)
+				if err := s.unknown(app, line[1:]); err != nil {
+					return nil, err
 				}
 				return next(ctx, parts)
 			}
@@ -185,18 +191,45 @@ func (s Set) Step(app *App) input.Step {
 	}
 }
 
-// near returns the name that the first word of line was probably meant to be.
-func (s Set) near(line string) string {
+// unknown returns the error about a line that names no command here, nil if it
+// is for the model.
+func (s Set) unknown(app *App, line string) error {
 	words := strings.Fields(line)
-	if len(words) == 0 || len(words[0]) < 4 || len(words[0]) > 20 || strings.Contains(words[0], "/") {
+	if len(words) == 0 || strings.Contains(words[0], "/") {
+		return nil // a path
+	}
+	if app.Elsewhere != nil {
+		if said := app.Elsewhere(words[0]); said != "" {
+			return unavailable("/%s: %s", words[0], said)
+		}
+	}
+	if near := s.near(words[0]); near != "" {
+		return misused("unknown command /%s; did you mean /%s?", words[0], near)
+	}
+	return nil
+}
+
+// near returns the name that a word was meant to be, "" if that is not certain:
+// one letter is missing or too many, or two are swapped. A wrong letter makes of
+// a short name another word.
+func (s Set) near(word string) string {
+	if len(word) < 4 || len(word) > 20 {
 		return ""
 	}
 	for _, c := range s {
-		if levenshtein.ComputeDistance(words[0], c.Name) <= 2 { // two letters swapped, at most
+		d, same := levenshtein.ComputeDistance(word, c.Name), len(word) == len(c.Name)
+		if d == 1 && (!same || len(word) > 6) || d == 2 && same && letters(word) == letters(c.Name) {
 			return c.Name
 		}
 	}
 	return ""
+}
+
+// letters returns the letters of a word, in order.
+func letters(word string) string {
+	all := []rune(word)
+	slices.Sort(all)
+	return string(all)
 }
 
 // wants says which sub-commands c has.
@@ -206,9 +239,9 @@ func (c *Command) wants(args string) error {
 		names[i] = sub.Name
 	}
 	if args != "" {
-		return fmt.Errorf("/%s has no sub-command %q; there are: %s", c.Name, args, strings.Join(names, ", "))
+		return misused("/%s has no sub-command %q; there are: %s", c.Name, args, strings.Join(names, ", "))
 	}
-	return fmt.Errorf("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
+	return misused("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
 }
 
 // lines writes each line and a line end.

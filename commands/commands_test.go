@@ -3,6 +3,7 @@ package commands_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,8 +82,16 @@ func TestCommands(t *testing.T) {
 		{"/memory add be  kind", "added to ", ""},
 		{"/memory add", "", "what shall be remembered?"},
 		{"/memory add -", "", "nothing to remember"},
-		{"/memory", "", "/memory needs one of: show, list, refresh, add"},
-		{"/memory inbox", "", `/memory has no sub-command "inbox"`},
+		{"/memory", "No GEMINI.md files in use.", ""},
+		{"/memory inbox", "", "/memory inbox: notes are not gathered"},
+		{"/memory nosuch", "", `/memory has no sub-command "nosuch"`},
+		{"/directory", "Current workspace directories:\n- ", ""},
+		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
+		{"/last", "", "there is no answer yet"},
+		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
+		{"/init", "", "/init: ask for it in words"},
+		{"/mcp list", "", "/mcp: MCP servers are not in use yet"},
+		{"/quit --delete", "", "/quit --delete: /quit keeps the session"},
 		{"/dir show", "Current workspace directories:\n- ", ""},
 		{"/directory add more", "/more\n", ""},
 		{"/directory add .", "nothing to add", ""},
@@ -165,6 +174,47 @@ func TestNamesAreUnique(t *testing.T) {
 		}
 	}
 	check("/", commands.Builtin())
+}
+
+// A command that is carried out needs no sentence about it.
+func TestNothingIsBothThereAndAbsent(t *testing.T) {
+	for _, name := range commands.Absent() {
+		c, rest := commands.Builtin().Find(name)
+		if c != nil && rest == "" {
+			t.Errorf("/%s is there: take its row out of the table", name)
+		}
+	}
+}
+
+// A wrong neighbour is worse than none.
+func TestNearestCommand(t *testing.T) {
+	for line, want := range map[string]string{"/hlep": "help", "/qiut": "quit", "/quits": "quit", "/memry": "memory", "/tool": "tools", "/sttas": "stats",
+		"/edit": "", "/unit": "", "/mode1s": "", "/hello": "", "/quilt it": "quit", "/tmp/quit": "", "/abot": "about", "/abort": "", "/last1": "last", "/fast": "", "/list": "", "/histary": "history"} {
+		app, _ := session(t)
+		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.HasSuffix(got, "did you mean /"+want+"?") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// What is a command elsewhere is answered, and not sent.
+func TestElsewhere(t *testing.T) {
+	app, _ := session(t)
+	app.Elsewhere = func(name string) string {
+		return map[string]string{"git:commit": "it is a command in x"}[name]
+	}
+	step := input.Chain(commands.Bare, app.Commands.Step(app))
+	for line, want := range map[string]string{"/git:commit now": "/git:commit: it is a command in x", "exit": "quit", " quit ": "quit"} {
+		if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	for _, line := range []string{"/git:push", "help me", "exit 3", "/git/commit"} {
+		if parts, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil || len(parts) != 1 || parts[0].Text != line {
+			t.Errorf("%q: %v, %v", line, parts, err)
+		}
+	}
 }
 
 func FuzzFind(f *testing.F) {

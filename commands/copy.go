@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,11 +14,11 @@ func copying() *Command {
 	return &Command{Name: "copy", Summary: "put the last answer on the clipboard",
 		Run: func(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Copy == nil {
-				return nil, errors.New("there is no clipboard here")
+				return nil, unavailable("there is no clipboard here")
 			}
 			text := lastAnswer(app.Engine)
 			if text == "" {
-				return nil, errors.New("there is no answer to copy yet")
+				return nil, unavailable("there is no answer to copy yet")
 			}
 			how, err := app.Copy(ctx, text)
 			if err != nil {

@@ -15,13 +15,16 @@ import (
 )
 
 func directory() *Command {
-	return &Command{Name: "directory", Aliases: []string{"dir"}, Summary: "the directories the model may work in", Sub: Set{
+	return &Command{Name: "directory", Aliases: []string{"dir"}, Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
 		{Name: "show", Summary: "list them", Run: showDirectories},
 		{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more of them", Run: addDirectories},
 	}}
 }
 
-func showDirectories(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+func showDirectories(_ context.Context, app *App, args string) ([]*genai.Part, error) {
+	if args != "" {
+		return nil, directory().wants(args)
+	}
 	ls := []string{"Current workspace directories:"}
 	for _, root := range app.Workspace.Roots() {
 		ls = append(ls, "- "+root)
@@ -46,7 +49,7 @@ func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, 
 		}
 	}
 	if !named {
-		return nil, errors.New("which directory? /directory add PATH")
+		return nil, misused("which directory? /directory add PATH")
 	}
 	added := app.Workspace.Roots()[len(roots):]
 	if len(added) == 0 {

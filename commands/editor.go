@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/genai"
 )
@@ -13,8 +12,8 @@ func editor() *Command {
 	return &Command{Name: "editor", Args: "[TEXT]", Summary: "write the next prompt in your editor",
 		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Screen != nil {
-				return nil, errors.New("there is no editor here: VISUAL or EDITOR names one, or general.preferredEditor in the settings")
+				return nil, unavailable("there is no editor here: VISUAL or EDITOR names one, or general.preferredEditor in the settings")
 			}
-			return nil, errors.New("/editor opens an editor when it is typed at the prompt of a session")
+			return nil, unavailable("/editor opens an editor when it is typed at the prompt of a session")
 		}}
 }

@@ -12,9 +12,16 @@ import (
 )
 
 func last() *Command {
-	return &Command{Name: "last", Summary: "parts of the last answer", Sub: Set{
+	return &Command{Name: "last", Summary: "the last answer once more, or parts of it", Run: lastAll, Sub: Set{
 		{Name: "csv", Summary: "its last table as comma-separated values", Run: lastTable},
 	}}
+}
+
+func lastAll(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
+	if args != "" {
+		return nil, last().wants(args)
+	}
+	return again().Run(ctx, app, "")
 }
 
 func lastTable(_ context.Context, app *App, _ string) ([]*genai.Part, error) {

@@ -2,24 +2,27 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/genai"
 )
 
 func memories() *Command {
-	return &Command{Name: "memory", Summary: "what the context files tell the model", Sub: Set{
+	return &Command{Name: "memory", Summary: "what the context files tell the model: which there are", Run: listMemory, Sub: Set{
 		{Name: "show", Summary: "print the context files the model is given",
 			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 				return nil, lines(app.Out, app.Memory.Contents().Show())
 			}},
-		{Name: "list", Summary: "name them",
-			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
-				return nil, lines(app.Out, app.Memory.Contents().List())
-			}},
+		{Name: "list", Summary: "name them", Run: listMemory},
 		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read them again; the next request has the text of now", Run: refreshMemory},
 		{Name: "add", Args: "TEXT", Summary: "append a line to your own file, and have it hold from now on", Run: addMemory},
 	}}
+}
+
+func listMemory(_ context.Context, app *App, args string) ([]*genai.Part, error) {
+	if args != "" {
+		return nil, memories().wants(args)
+	}
+	return nil, lines(app.Out, app.Memory.Contents().List())
 }
 
 func refreshMemory(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
@@ -30,7 +33,7 @@ func refreshMemory(ctx context.Context, app *App, _ string) ([]*genai.Part, erro
 
 func addMemory(_ context.Context, app *App, text string) ([]*genai.Part, error) {
 	if text == "" {
-		return nil, errors.New("what shall be remembered? /memory add TEXT")
+		return nil, misused("what shall be remembered? /memory add TEXT")
 	}
 	path, err := app.Memory.Add(text)
 	if err != nil {

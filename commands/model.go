@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"google.golang.org/genai"
@@ -14,7 +12,7 @@ func models() *Command {
 		Run: useModel, Sub: Set{
 			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 				if args == "" {
-					return nil, errors.New("which model? /model set NAME")
+					return nil, misused("which model? /model set NAME")
 				}
 				return useModel(ctx, app, args)
 			}},
@@ -30,7 +28,7 @@ func useModel(_ context.Context, app *App, name string) ([]*genai.Part, error) {
 		return nil, lines(app.Out, ls...)
 	}
 	if strings.ContainsAny(name, " \t/?#") {
-		return nil, fmt.Errorf("%q is not the name of a model", name)
+		return nil, misused("%q is not the name of a model", name)
 	}
 	app.Engine.SetModel(app.Models.Resolve(name))
 	return nil, lines(app.Out, "model: "+app.Engine.Model())

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"google.golang.org/genai"
@@ -24,7 +23,7 @@ func permissions() *Command {
 func trustWords(verb string) func(context.Context, *App, string) ([]*genai.Part, error) {
 	return func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 		if app.Manage == nil {
-			return nil, errors.New("there is nothing to manage here; gemline trust does the same")
+			return nil, unavailable("there is nothing to manage here; gemline trust does the same")
 		}
 		words := []string{"trust", verb}
 		for strings.HasPrefix(args, "--") {
@@ -51,7 +50,7 @@ func here(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 // permit asks about a folder.
 func permit(ctx context.Context, app *App, folder string) ([]*genai.Part, error) {
 	if app.Permit == nil {
-		return nil, errors.New("nobody can be asked here; gemline trust add does the same")
+		return nil, unavailable("nobody can be asked here; gemline trust add does the same")
 	}
 	said, err := app.Permit(ctx, folder)
 	if err != nil {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"google.golang.org/genai"
 )
@@ -31,7 +30,7 @@ type Output struct {
 
 // errNoScreen is the error of a command that is about the session's own screen
 // where there is none.
-var errNoScreen = errors.New("this is for a session at a terminal")
+var errNoScreen = unavailable("this is for a session at a terminal")
 
 // state returns what changes one thing of the screen, and prints its state.
 func state(of func(*Screen) func(string) (string, error)) func(context.Context, *App, string) ([]*genai.Part, error) {

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func configWords(verb string) func(context.Context, *App, string) ([]*genai.Part
 		words := strings.Fields(args)
 		switch {
 		case app.Manage == nil:
-			return nil, errors.New("there is nothing to manage here; gemline config does the same")
+			return nil, unavailable("there is nothing to manage here; gemline config does the same")
 		case verb == "" && len(words) > 0:
 			return nil, preferences().wants(args)
 		case verb == "":
@@ -47,10 +46,10 @@ func setKey(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 	flags, words := behind(strings.Fields(args))
 	front, words := ahead(words)
 	if len(words) < 2 {
-		return nil, errors.New("which key, and which value? /settings set KEY VALUE")
+		return nil, misused("which key, and which value? /settings set KEY VALUE")
 	}
 	if app.Manage == nil {
-		return nil, errors.New("there is nothing to manage here; gemline config does the same")
+		return nil, unavailable("there is nothing to manage here; gemline config does the same")
 	}
 	value := strings.Join(words[1:], " ")
 	var unquoted string

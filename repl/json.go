@@ -97,6 +97,7 @@ func (d *document) end(o Outcome) {
 		Stats    *tally.Tally    `json:"stats"`
 		Error    *failure        `json:"error,omitempty"`
 		Warnings []string        `json:"warnings,omitempty"`
+		Unused   []Unused        `json:"unused,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
 		Version  int             `json:"schema_version"`
 		Status   string          `json:"status"`
@@ -108,7 +109,7 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings, d.held,
+	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings, d.unused(), d.held,
 		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.took()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {

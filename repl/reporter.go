@@ -90,6 +90,7 @@ type Report struct {
 	Dir      string          // the working directory; may be empty
 	Mode     func() string   // what runs unasked when the run begins; may be nil
 	Sandbox  func() *Sandbox // what confines commands, asked when the run begins and ends; may be nil
+	Unused   func() []Unused // what the user has set up and is not in use yet; may be nil
 	Tally    *tally.Tally    // the numbers of the run
 	Now      func() time.Time
 	Quiet    bool // nothing but errors on Err
@@ -126,6 +127,23 @@ type Sandbox struct {
 	Step    string `json:"step"` // what of it is in force, or why nothing is
 	Files   bool   `json:"files"`
 	Network bool   `json:"network"`
+}
+
+// An Unused is how much there is of a feature that is not in use yet.
+type Unused struct {
+	Feature string `json:"feature"`
+	Count   int    `json:"count"`
+}
+
+// unused returns what a record says of what is not in use yet.
+func (r Report) unused() (list []Unused) {
+	if r.Unused == nil {
+		return nil
+	}
+	for _, u := range r.Unused() {
+		list = append(list, Unused{valid(u.Feature), u.Count})
+	}
+	return list
 }
 
 // sandbox returns what a record says of the sandbox, nil if nothing.

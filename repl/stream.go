@@ -44,6 +44,7 @@ type (
 		Mode    string   `json:"approval_mode,omitempty"`
 		Talk    int      `json:"protocol_version,omitempty"` // of a conversation
 		Sandbox *Sandbox `json:"sandbox,omitempty"`
+		Unused  []Unused `json:"unused,omitempty"`
 		tail
 	}
 	messageRecord struct {
@@ -140,7 +141,7 @@ func (s *stream) begin(in Init) {
 		mode = s.Mode()
 	}
 	h, t := s.record("init", invalid || worse)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, in.sandbox, t})
+	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, in.sandbox, s.unused(), t})
 	s.begun, s.prompt = true, in.Prompt
 	s.late()
 }

@@ -21,6 +21,7 @@ type Item struct {
 	Name    string `json:"name"`
 	Detail  string `json:"detail,omitempty"`  // what it is, in a line
 	Caution string `json:"caution,omitempty"` // in what way it weakens security
+	Unused  bool   `json:"unused,omitempty"`  // gemline does nothing with it yet
 	More    int    `json:"more,omitempty"`    // how many of its kind are left out
 }
 
@@ -30,8 +31,15 @@ func (i Item) String() string {
 	if i.Detail != "" {
 		s += ": " + i.Detail
 	}
+	var notes []string
+	if i.Unused {
+		notes = append(notes, string(Later))
+	}
 	if i.Caution != "" {
-		s += " (" + i.Caution + ")"
+		notes = append(notes, i.Caution)
+	}
+	if len(notes) > 0 {
+		s += " (" + strings.Join(notes, "; ") + ")"
 	}
 	return s
 }
@@ -65,7 +73,11 @@ func Brief(items []Item) (lines []string, caution []bool) {
 			}
 		}
 		if len(names) > 0 {
-			add(plural(kind, len(names))+" "+some(names), false)
+			line := plural(kind, len(names)) + " " + some(names)
+			if group[0].Unused {
+				line += " (" + string(Later) + ")"
+			}
+			add(line, false)
 		}
 		if more > 0 {
 			add(number(more)+" more "+plural(kind, more), false)
@@ -95,6 +107,7 @@ type view struct {
 }
 
 func (v *view) add(i Item) {
+	i.Unused = i.unused()
 	i.Name, i.Detail = cut(i.Name, maxName), cut(i.Detail, maxDetail)
 	if v.count == nil {
 		v.count = map[string]int{}

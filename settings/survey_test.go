@@ -24,17 +24,17 @@ func told(p Paths) []string {
 func TestSurvey(t *testing.T) {
 	p := clone(t)
 	all := []string{
-		"hook BeforeTool of read.*: touch x",
-		`* MCP server s: evil "a b" "" (its tools run unasked)`,
-		"MCP server t: http://evil.test/",
+		"hook BeforeTool of read.*: touch x (not in use yet)",
+		`* MCP server s: evil "a b" "" (not in use yet; its tools run unasked)`,
+		"MCP server t: http://evil.test/ (not in use yet)",
 		"* policy .gemini/policies/all.toml (lets calls run unasked)",
 		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
 		"extension e1",
-		"agent a1",
-		"skills s1 and s2",
-		"command /x:go: holds !{}, which runs commands",
-		"command /b",
-		"setting hooks.Other: []",
+		"agent a1 (not in use yet)",
+		"skills s1 and s2 (not in use yet)",
+		"command /x:go: holds !{}, which runs commands (not in use yet)",
+		"command /b (not in use yet)",
+		"setting hooks.Other: [] (not in use yet)",
 		`setting model.name: "x"`,
 		`* setting tools.allowed: ["run_shell_command"] (lets tools run unasked)`,
 		"* setting tools.sandbox: false (changes the confinement of commands)",
@@ -83,8 +83,8 @@ func TestSurveyOfTraps(t *testing.T) {
 	link("inside.md", "GEMINI.md")
 	link("loop", "loop")
 	want := []string{
-		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere",
-		"command /a",
+		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere (not in use yet)",
+		"command /a (not in use yet)",
 		"setting .gemini/settings.json: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"file .gemini/policies: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"system prompt .gemini/system.md: can't be looked at: is a link that leads out of the folder, or nowhere",
@@ -111,7 +111,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "hook E: u",
 		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
 		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",
-		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (says where your prompts are sent)`,
+		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (not in use yet; says where your prompts are sent)`,
 		`{"x": {"baseUrl": "y"}}`:                           `* setting x.baseUrl: "y" (names an address)`,
 		`{"security": {"disableYoloMode": false}}`:          "* setting security.disableYoloMode: false (changes how you are protected)",
 		`{"general": {"defaultApprovalMode": "plan"}}`:      `setting general.defaultApprovalMode: "plan"`,

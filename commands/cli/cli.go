@@ -55,6 +55,9 @@ type World struct {
 
 	JSON bool // set by --json
 
+	// Unused lists what is set up and not in use yet.
+	Unused func() []settings.Unused
+
 	// Toolset returns the tools, and the policy that a run would have.
 	Toolset func() (engine.Tools, *policy.Policy, error)
 

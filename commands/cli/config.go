@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"gemline/settings"
@@ -201,6 +202,8 @@ type file struct {
 	State    string         `json:"state"`
 	Detail   string         `json:"detail,omitempty"`
 	Problems []problem      `json:"problems,omitempty"`
+
+	Unused []settings.Unused `json:"unused,omitempty"` // what of it is not in use yet
 }
 
 // Run says of each file, the weakest first, where it is and whether it counts.
@@ -303,10 +306,17 @@ func (c *configValidate) Run(w *World) error {
 		}
 		files = append(files, f)
 	}
+	rest := slices.DeleteFunc(w.Unused(), func(u settings.Unused) bool {
+		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
+	})
 	if w.JSON {
-		return errors.Join(w.document(map[string]any{"files": files, "ok": broken == nil}), broken)
+		return errors.Join(w.document(map[string]any{"files": files, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}), broken)
 	}
-	return errors.Join(w.report(files), broken)
+	err := w.report(files)
+	for _, text := range settings.Places(rest) {
+		err = errors.Join(err, w.line("%s: %s", settings.Later, settings.EscapeLine(text)))
+	}
+	return errors.Join(err, broken)
 }
 
 func (w *World) examine(src settings.Source) (file, error) {
@@ -328,6 +338,7 @@ func (w *World) examine(src settings.Source) (file, error) {
 	for _, p := range l.Problems {
 		f.Problems = append(f.Problems, problem{Line: l.Line(p), Key: p.Key, Message: p.Message})
 	}
+	f.Unused = l.Unused()
 	return f, l.Err
 }
 
@@ -348,6 +359,9 @@ func (w *World) report(files []file) error {
 				continue // the error says it
 			}
 			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
+		}
+		for _, u := range f.Unused {
+			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line), ":0")+": "+string(settings.Later)+": "+u.String())
 		}
 		if err := w.lines(lines); err != nil {
 			return err

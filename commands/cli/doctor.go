@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gemline/repl/output"
+	"gemline/settings"
 )
 
 // doctorCommand is gemline doctor.
@@ -57,6 +58,9 @@ const (
 // problems there are.
 func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 	found := w.examineAll(ctx, c.checks())
+	for _, text := range settings.Places(w.Unused()) {
+		found = append(found, finding{Name: string(settings.Later), Status: Warning, Text: text})
+	}
 	problems := 0
 	for _, f := range found {
 		if f.Status == Problem {

@@ -44,6 +44,7 @@ type session struct {
 	own         *settings.Settings // what they are without the project's
 	resumed     []string           // directories that the session which is gone on with worked in
 	warnings    []string           // about the settings, told once
+	idle        []settings.Unused  // what is set up and not in use yet
 	unread      error              // why the settings are not what the files mean; a run has ended with it
 	trust       settings.Trust
 	dotenv      map[string]string
@@ -141,6 +142,9 @@ func (s *session) govern() (err error) {
 	}
 	s.confine()
 	if err != nil {
+		return err
+	}
+	if err := s.supported(); err != nil {
 		return err
 	}
 	s.enclose(p)

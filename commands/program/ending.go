@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/auth"
@@ -91,6 +92,8 @@ func outcome(err error) repl.Outcome {
 		usage *settings.UsageError
 		file  *settings.FileError
 		never *settings.ForbiddenError
+		unfit *settings.UnsupportedError
+		words *commands.Error
 		alien *settings.UntrustedError
 		gone  *cli.NoSessionError
 		busy  *journal.BusyError
@@ -127,6 +130,9 @@ func outcome(err error) repl.Outcome {
 		default:
 			set(62, spent.Kind.String(), "FatalBudgetExceededError")
 		}
+	case errors.As(err, &unfit):
+		set(52, "unsupported", "FatalConfigError")
+		o.Hint = unfit.Hint()
 	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table), errors.As(err, &rules):
 		set(52, "config", "FatalConfigError")
 	case errors.As(err, &ended):
@@ -138,7 +144,9 @@ func outcome(err error) repl.Outcome {
 	case errors.As(err, &alien):
 		set(55, "untrusted", "FatalUntrustedWorkspaceError")
 		o.Hint = alien.Hint()
-	case errors.As(err, &in), errors.As(err, &gone), errors.As(err, &busy):
+	case errors.As(err, &words) && words.Misused:
+		set(2, "usage", "UsageError")
+	case errors.As(err, &words), errors.As(err, &in), errors.As(err, &gone), errors.As(err, &busy):
 		set(42, "input", "FatalInputError")
 	case errors.As(err, &over):
 		set(42, "context_overflow", "ContextOverflowError")

@@ -26,7 +26,7 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 	app := &commands.App{
 		Out: out, Engine: s.engine, Policy: s.policy, Tools: s.tools, Models: s.reach, Workspace: s.workspace,
 		Home: s.paths.Home, Tally: s.count, Commands: commands.Builtin(),
-		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines,
+		Memory: s.memory, About: s.about, Todos: s.env.Todos.Lines, Elsewhere: s.elsewhere,
 		Mode:        s.mode,
 		Directories: func(dirs []string) error { return s.journal.SetDirectories(dirs) },
 		Manage: func(ctx context.Context, args ...string) error {
@@ -128,6 +128,7 @@ func (s *session) interact(ctx context.Context) error {
 		Prompt: func() string { return s.readyPrompt(console) },
 		Expand: input.Chain(
 			s.typed.Step,           // !ls: run, nothing sent
+			commands.Bare,          // help: /help
 			app.Commands.Step(app), // /stats: done, or yields parts
 			input.Braces(s.substitute(screen.Printer)), // !{date}: judged, asked about, replaced
 			s.files().Step, // @main.go: the file's text

@@ -44,6 +44,7 @@ func (s *session) world(out io.Writer) *cli.World {
 	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
 		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
 		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
+		Unused: s.unused,
 		Toolset: func() (engine.Tools, *policy.Policy, error) {
 			turn.Lock()
 			defer turn.Unlock()

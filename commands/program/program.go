@@ -187,7 +187,7 @@ func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Repo
 	}
 	r := repl.Report{
 		Out: s.os.Stdout, Err: s.os.Stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
-		Version: s.os.Version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Sandbox: s.held, Demand: s.demand,
+		Version: s.os.Version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Sandbox: s.held, Unused: s.counted, Demand: s.demand,
 		Broken:    s.broken,
 		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
 	}

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,7 +47,17 @@ type Extension struct {
 	// ContextFiles are the absolute paths of what it tells the model. The
 	// files are in Dir by their names, but may be links.
 	ContextFiles []string
+
+	Servers      []string       // names of its MCP servers
+	ExcludeTools []string       // tools that are not to run while it is switched on
+	Hooks        map[string]any // its hooks by event, as the file has them
 }
+
+// Manifest returns the file that says what the extension is.
+func (x Extension) Manifest() string { return filepath.Join(x.Dir, manifestName) }
+
+// HooksFile returns the file that its hooks are in.
+func (x Extension) HooksFile() string { return filepath.Join(x.Dir, "hooks", "hooks.json") }
 
 // Config says which extensions there are and which are wanted.
 type Config struct {
@@ -178,6 +189,11 @@ func read(dir, cwd string) (Extension, error) {
 		return x, fmt.Errorf("%s: it has no version", path)
 	}
 	x.Name, x.Version = m.Name, m.Version
+	x.Servers, x.ExcludeTools = slices.Sorted(maps.Keys(m.Servers)), m.ExcludeTools
+	var bundle struct{ Hooks map[string]any }
+	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
+		x.Hooks = bundle.Hooks
+	}
 	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
 		return x, fmt.Errorf("%s: %w", path, err)
 	}

@@ -21,6 +21,9 @@ type manifest struct {
 	Version         string `json:"version"`
 	ContextFileName words  `json:"contextFileName"`
 
+	Servers      map[string]any `json:"mcpServers"`
+	ExcludeTools []string       `json:"excludeTools"`
+
 	fill func(string) string
 }
 

@@ -1,0 +1,87 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Error says why a command is not carried out.
+type Error struct {
+	Message string
+	Misused bool // the command is there, and was called in the wrong way
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+func misused(format string, args ...any) error {
+	return &Error{Message: fmt.Sprintf(format, args...), Misused: true}
+}
+
+func unavailable(format string, args ...any) error {
+	return &Error{Message: fmt.Sprintf(format, args...)}
+}
+
+// absent are the commands of the Gemini CLI that are not carried out here, and
+// what to do instead. They are answered, since whoever types one means a
+// command. A name may hold a sub-command; what follows it does not matter.
+// Whoever builds one takes its row out of here.
+var absent = []struct {
+	names   []string
+	instead string
+}{
+	{[]string{"agents"}, "sub-agents are not in use yet; gemline doctor names those that are set up"},
+	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
+	{[]string{"chat", "resume"}, "every session is kept by itself: gemline sessions list lists them, gemline --resume ID goes on with one"},
+	{[]string{"commands"}, "custom commands are not in use yet; gemline doctor names those that are set up"},
+	{[]string{"compress", "summarize", "compact"}, "a conversation can't be compressed yet; /clear begins another, /brief has this one summed up"},
+	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
+	{[]string{"export-session"}, "gemline sessions show ID --json prints a session; /about says its id"},
+	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
+	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
+	{[]string{"hooks"}, "hooks are not in use yet; gemline doctor names those that are set up"},
+	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
+	{[]string{"init"}, "ask for it in words: look at this project and write what a newcomer must know to GEMINI.md"},
+	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
+	{[]string{"memory inbox"}, "notes are not gathered from sessions here; /memory add TEXT keeps one"},
+	{[]string{"model manage"}, "/model lists the names, /model NAME changes it, gemline config set model.name NAME does for good"},
+	{[]string{"plan"}, "/mode plan changes to plan mode, gemline --approval-mode plan begins in it"},
+	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
+	{[]string{"quit --delete", "exit --delete"}, "/quit keeps the session; gemline sessions delete ID deletes it, and /about says its id"},
+	{[]string{"restore", "rewind"}, "nothing is taken back here yet; git diff shows what was changed"},
+	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
+	{[]string{"shortcuts"}, "/help terminal lists the keys"},
+	{[]string{"skills"}, "skills are not in use yet; gemline doctor names those that are set up"},
+	{[]string{"tasks", "bg", "background", "shells", "bashes"}, "ask the model: it can list, read and stop what it runs in the background"},
+	{[]string{"theme", "footer", "statusline", "terminal-setup", "voice", "corgi"}, "there is no such thing here; /settings says what can be set"},
+	{[]string{"upgrade"}, "there is nothing to upgrade here; /auth says how you are signed in"},
+	{[]string{"bug-memory", "profile", "oncall", "chat debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},
+}
+
+// Absent returns the names of the commands that are answered, and not carried
+// out.
+func Absent() (names []string) {
+	for _, a := range absent {
+		names = append(names, a.names...)
+	}
+	return names
+}
+
+// answer returns the error that answers a line whose first words name a
+// command that there is not, nil if it names none.
+func answer(line string) error {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return nil
+	}
+	for _, n := range []int{2, 1} {
+		name := strings.Join(words[:min(n, len(words))], " ")
+		for _, a := range absent {
+			if slices.Contains(a.names, name) {
+				return unavailable("/%s: %s", name, a.instead)
+			}
+		}
+	}
+	return nil
+}

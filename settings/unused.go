@@ -1,0 +1,385 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/settings/extension"
+)
+
+// An Unused is something that the user has set up and that is not in use yet.
+type Unused struct {
+	Feature string `json:"feature"` // hooks, mcpServers ..., or the key itself
+	Name    string `json:"name"`    // such as the event of a hook, or a command with its slash
+	File    string `json:"file"`    // a file or directory, or a variable of the environment
+	Line    int    `json:"line,omitempty"`
+
+	// Blocks says that it may keep a call or a prompt from going ahead, so
+	// that a run without it may do what the user has forbidden.
+	Blocks bool `json:"blocks,omitempty"`
+}
+
+// String says what it is, without where.
+func (u Unused) String() string {
+	if u.Name == u.Feature || strings.HasPrefix(u.Name, u.Feature+".") {
+		return u.Name
+	}
+	return u.Feature + " " + u.Name
+}
+
+// A feature is what is told under one name. This table, and the rows of the
+// status [Later] in the table of keys, are all that says what is not in use
+// yet: whoever puts a feature to use takes its row out of here.
+type feature struct {
+	name     string
+	kind     string   // of the items of a [Paths.Survey]
+	keys     []string // what sets it up; all below a key that ends in a dot
+	tunes    []string // what only changes it, and is nothing where it is not set up
+	switches string   // the key that switches it off, "" if none does
+	disabled string   // the key that names what of it is switched off
+	folder   string   // in a .gemini and in an extension
+	read     func(dir string) []string
+}
+
+func features() []feature {
+	return []feature{
+		{name: "hooks", kind: "hook", keys: []string{"hooks."}, tunes: []string{"hooksConfig."},
+			switches: "hooksConfig.enabled", disabled: "hooksConfig.disabled"},
+		{name: "mcpServers", kind: "MCP server", keys: []string{"mcpServers", "mcp.serverCommand"}, tunes: []string{"mcp."},
+			disabled: "mcp.excluded"},
+		{name: "commands", kind: "command", folder: "commands", read: CommandNames},
+		{name: "agents", kind: "agent", keys: []string{"agents.overrides"}, tunes: []string{"experimental.enableAgents"},
+			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
+		{name: "skills", kind: "skill", tunes: []string{"skills."}, switches: "skills.enabled", disabled: "skills.disabled",
+			folder: "skills", read: skillNames},
+		{name: "telemetry", keys: []string{"telemetry.enabled"}, tunes: []string{"telemetry."}},
+	}
+}
+
+// rank returns the place of a feature in the table. Keys come after it.
+func (u Unused) rank() int {
+	all := features()
+	i := slices.IndexFunc(all, func(f feature) bool { return f.name == u.Feature })
+	if i < 0 {
+		return len(all)
+	}
+	return i
+}
+
+// absent are the switches that ask for something when they are off. All others
+// ask for nothing then, which there is.
+var absent = []string{"general.retryFetchErrors", "general.plan.enabled", "model.disableLoopDetection"}
+
+// has reports whether one of keys is the key of a name, or holds it.
+func has(keys []string, name string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return name == key || strings.HasSuffix(key, ".") && strings.HasPrefix(name, key)
+	})
+}
+
+// featureOf returns the feature that a key belongs to, and whether the key sets
+// it up. A key of none is one of its own.
+func featureOf(key string) (f feature, sets bool) {
+	for _, f := range features() {
+		if has(f.keys, key) {
+			return f, true
+		}
+		if has(f.tunes, key) {
+			return f, false
+		}
+	}
+	return feature{name: key}, true
+}
+
+// unused reports whether the item of a survey is not in use yet.
+func (i Item) unused() bool {
+	if i.Kind == "setting" {
+		k, ok := FindKey(i.Name)
+		return ok && k.Status == Later
+	}
+	return slices.ContainsFunc(features(), func(f feature) bool { return f.kind == i.Kind })
+}
+
+// Unused lists what the files of settings, the user's folder, a trusted
+// project's and the extensions that are switched on set up without effect.
+func (s *Settings) Unused(p Paths, project bool, extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
+	u := finder{settings: s}
+	for i := range s.layers {
+		u.layer(&s.layers[i])
+	}
+	u.environment(lookup)
+	u.folders(p.User(), filepath.Join(p.Home, ".agents"))
+	if project && !p.AtHome() {
+		u.folders(p.Workspace(), filepath.Join(p.Cwd, ".agents"))
+	}
+	for _, x := range extensions {
+		if x.Active {
+			u.extension(x)
+		}
+	}
+	return u.sorted()
+}
+
+// Unused lists what the file sets up without effect.
+func (l *Layer) Unused() []Unused {
+	u := finder{settings: &Settings{Merged: l.tree}}
+	u.layer(l)
+	return u.sorted()
+}
+
+// A finder collects what is not in use.
+type finder struct {
+	settings *Settings // what all files say together
+	line     func(path []string) int
+	found    []Unused
+}
+
+func (u *finder) sorted() []Unused {
+	slices.SortStableFunc(u.found, func(a, b Unused) int { return a.rank() - b.rank() })
+	return u.found
+}
+
+// add lists something, unless it or its feature is switched off. A server or a
+// key that is there already is what a stronger file says of it now.
+func (u *finder) add(f feature, item Unused, names ...any) {
+	off, _ := u.said(f.disabled).([]any)
+	if on, ok := u.said(f.switches).(bool); ok && !on || slices.ContainsFunc(append(names, item.Name), func(n any) bool { return slices.Contains(off, n) }) {
+		return
+	}
+	item.Feature = f.name
+	same := func(o Unused) bool { return o.Feature == item.Feature && o.Name == item.Name }
+	if f.name == "hooks" || f.folder != "" {
+		same = func(Unused) bool { return false }
+	}
+	u.found = append(slices.DeleteFunc(u.found, same), item)
+}
+
+// said returns what the files say about a key, nil if nothing.
+func (u *finder) said(key string) any {
+	v, _ := at(u.settings.Merged, strings.Split(key, "."))
+	return v
+}
+
+// layer lists the keys of one file.
+func (u *finder) layer(l *Layer) {
+	u.line = func(path []string) int {
+		line, _ := l.doc.place(l.written(path))
+		return line
+	}
+	l.later(func(path []string, v any) { u.key(path, v, Unused{File: l.Path, Line: u.line(path)}) })
+	u.line = func([]string) int { return 0 }
+}
+
+// later calls found with each key of the file that is not in use yet, and with
+// its value.
+func (l *Layer) later(found func(path []string, v any)) {
+	var walk func(n *node, path []string, v any)
+	walk = func(n *node, path []string, v any) {
+		tree, holds := v.(map[string]any)
+		switch {
+		case n == nil:
+		case n.key != nil && n.key.Status == Later:
+			found(path, v)
+		case holds:
+			for _, name := range slices.Sorted(maps.Keys(tree)) {
+				walk(n.next(name), append(path[:len(path):len(path)], name), tree[name])
+			}
+		}
+	}
+	if l.doc != nil && len(l.tree) > 0 {
+		walk(catalogue().root, nil, l.tree)
+	}
+}
+
+// key lists what a key sets up.
+func (u *finder) key(path []string, v any, item Unused) {
+	item.Name = JoinKey(path)
+	f, sets := featureOf(item.Name)
+	k, _ := FindKey(item.Name)
+	on, isSwitch := v.(bool)
+	switch {
+	case !sets, Compact(v) == Compact(k.Default()), isSwitch && on == slices.Contains(absent, item.Name):
+		return
+	case f.name == "hooks":
+		u.hooks(f, path[len(path)-1], v, item)
+		return
+	}
+	named, below := v.(map[string]any)
+	if !below || f.name == item.Name && f.name != "mcpServers" {
+		u.add(f, item)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) { // servers and sub-agents
+		item.Name, item.Line = name, u.line(append(path[:len(path):len(path)], name))
+		u.add(f, item)
+	}
+}
+
+// hooks lists the hooks of an event, except those that are switched off.
+func (u *finder) hooks(f feature, event string, v any, item Unused) {
+	groups, _ := v.([]any)
+	for _, g := range groups {
+		group, _ := g.(map[string]any)
+		list, _ := group["hooks"].([]any)
+		for _, h := range list {
+			if hook, _ := h.(map[string]any); hook != nil {
+				item.Name = event
+				item.Blocks = slices.Contains([]string{"BeforeTool", "BeforeAgent", "BeforeModel"}, event)
+				name, _ := hook["name"].(string)
+				command, _ := hook["command"].(string)
+				u.add(f, item, name, command)
+			}
+		}
+	}
+}
+
+// environment lists the variables that stand for keys without a field.
+func (u *finder) environment(lookup func(string) (string, bool)) {
+	for _, o := range overrides() {
+		k, _ := FindKey(o.key)
+		if names, values := o.variables(lookup); len(values) > 0 && k.Status == Later {
+			path, _ := SplitKey(o.key)
+			u.key(path, values[0], Unused{File: names[0]})
+		}
+	}
+}
+
+// folders lists what is in a .gemini, and the skills of an .agents.
+func (u *finder) folders(dir, agents string) {
+	for _, f := range features() {
+		u.folder(f, filepath.Join(dir, f.folder))
+		if f.name == "skills" {
+			u.folder(f, filepath.Join(agents, f.folder))
+		}
+	}
+}
+
+func (u *finder) folder(f feature, dir string) {
+	if f.folder == "" || !filepath.IsAbs(dir) {
+		return
+	}
+	for _, name := range f.read(dir) {
+		u.add(f, Unused{Name: name, File: dir})
+	}
+}
+
+// extension lists what an extension brings besides its context files and rules.
+func (u *finder) extension(x extension.Extension) {
+	manifest := Unused{File: x.Manifest()}
+	for _, f := range features() {
+		u.folder(f, filepath.Join(x.Dir, f.folder))
+		switch f.name {
+		case "mcpServers":
+			for _, name := range x.Servers {
+				u.add(f, Unused{Name: name, File: manifest.File})
+			}
+		case "hooks":
+			for _, event := range slices.Sorted(maps.Keys(x.Hooks)) {
+				u.hooks(f, event, x.Hooks[event], Unused{File: x.HooksFile()})
+			}
+		}
+	}
+	for _, tool := range x.ExcludeTools {
+		manifest.Name = tool
+		u.add(feature{name: "excludeTools"}, manifest)
+	}
+}
+
+// agentNames returns the sub-agents of a folder.
+func agentNames(dir string) (names []string) {
+	for _, name := range namesIn(dir) {
+		if stem, ok := strings.CutSuffix(name, ".md"); ok && !strings.HasPrefix(name, "_") {
+			names = append(names, stem)
+		}
+	}
+	return names
+}
+
+// skillNames returns the skills of a folder.
+func skillNames(dir string) (names []string) {
+	for _, name := range namesIn(dir) {
+		if _, err := os.Stat(filepath.Join(dir, name, "SKILL.md")); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// namesIn returns the names in a directory, in order, and the first ones of
+// very many. What can't be read has none.
+func namesIn(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(maxItems)
+	slices.Sort(names)
+	return names
+}
+
+// Shorten puts the items into one line: how many there are of each feature.
+func Shorten(items []Unused) string {
+	const most = 8
+	var words []string
+	tally := map[string]int{}
+	for _, i := range items {
+		tally[i.Feature]++
+	}
+	for _, i := range items {
+		n := tally[i.Feature]
+		delete(tally, i.Feature)
+		switch {
+		case n == 0:
+		case i.String() == i.Name: // a key
+			words = append(words, i.Feature)
+		default:
+			words = append(words, fmt.Sprintf("%s (%d)", i.Feature, n))
+		}
+	}
+	if n := len(words) - most; n > 0 {
+		words = append(words[:most], fmt.Sprintf("and %d more", n))
+	}
+	return EscapeLine(strings.Join(words, ", "))
+}
+
+// Places puts the items into lines: what is where.
+func Places(items []Unused) (lines []string) {
+	type place struct{ feature, file string }
+	names := map[place][]string{}
+	for _, i := range items {
+		at := place{i.Feature, i.File}
+		names[at] = append(names[at], i.Name)
+	}
+	for _, i := range items {
+		at := place{i.Feature, i.File}
+		list := names[at]
+		delete(names, at)
+		switch {
+		case list == nil:
+		case len(list) == 1:
+			lines = append(lines, fmt.Sprintf("%s in %s", i, i.File))
+		default:
+			lines = append(lines, fmt.Sprintf("%s %s in %s", i.Feature, some(slices.Compact(list)), i.File))
+		}
+	}
+	return lines
+}
+
+// An UnsupportedError is a hook that may keep a call from running, in a run
+// where nobody sees that it is not in use.
+type UnsupportedError struct{ Hook Unused }
+
+// Error returns one line.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("the %s hook in %s may block what this run does, and hooks are not in use yet", EscapeLine(e.Hook.Name), EscapeLine(e.Hook.File))
+}
+
+// Hint says what to do.
+func (e *UnsupportedError) Hint() string {
+	return "take it out, put a rule in its place (gemline help policy), or run without it by --ignore-unsupported"
+}
