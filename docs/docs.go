@@ -22,9 +22,17 @@ type Page struct {
 	Text  string // Markdown
 }
 
-// Pages returns all pages: the one to begin with, then the others by name.
+// order is that of the pages for whoever uses the program. Those for whoever
+// builds it come last.
+var order = []string{"usage", "terminal", "accessibility", "commands", "settings", "environment", "policy", "sandbox", "security",
+	"tools", "pipelines", "json", "exit-codes", "scale", "protocol"}
+
+// makers are the pages for whoever builds the program.
+var makers = []string{"performance", "design", "tour", "rough-edges"}
+
+// Pages returns all pages: those for users in their order, others by name, and
+// at last those for whoever builds the program.
 func Pages() []Page {
-	const first = "usage"
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		panic(err) // it is in memory
@@ -34,15 +42,13 @@ func Pages() []Page {
 		p, _ := Find(strings.TrimSuffix(e.Name(), ".md"))
 		pages = append(pages, p)
 	}
-	slices.SortStableFunc(pages, func(a, b Page) int {
-		switch {
-		case a.Name == first:
-			return -1
-		case b.Name == first:
-			return 1
+	place := func(p Page) int {
+		if i := slices.Index(order, p.Name); i >= 0 {
+			return i - len(order)
 		}
-		return strings.Compare(a.Name, b.Name)
-	})
+		return 1 + slices.Index(makers, p.Name)
+	}
+	slices.SortStableFunc(pages, func(a, b Page) int { return place(a) - place(b) })
 	return pages
 }
 

@@ -17,15 +17,15 @@ import (
 // Flags are the command line. The names are those of the Gemini CLI, so that
 // scripts keep working; the groups are the sections of the help text.
 type Flags struct {
-	Prompt            string   `short:"p" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
+	Prompt            string   `short:"p" aliases:"print,message" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
 	PromptInteractive string   `short:"i" placeholder:"TEXT" group:"Run" help:"Run this prompt, then stay for more."`
 	Model             string   `short:"m" placeholder:"NAME" complete:"model" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
-	ApprovalMode      string   `enum:",default,auto_edit,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, yolo or plan."`
-	Yolo              bool     `short:"y" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
+	ApprovalMode      string   `aliases:"permission-mode" enum:",default,auto_edit,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, yolo or plan."`
+	Yolo              bool     `short:"y" aliases:"dangerously-skip-permissions,yes-always" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
 	AllowedTools      []string `name:"allowed-tools" placeholder:"TOOL" group:"Run" help:"Run these tools unasked, as tools.allowed in the settings says, instead of those; older than --policy. Repeat, or separate by commas."`
-	IncludeDirs       []string `name:"include-directories" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
+	IncludeDirs       []string `name:"include-directories" aliases:"add-dir" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
 	Extensions        []string `short:"e" placeholder:"NAME" group:"Run" help:"Use no extension but these; none is none at all. Repeat, or separate by commas."`
 	ListExtensions    bool     `short:"l" name:"list-extensions" group:"Run" help:"List the installed extensions and exit."`
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`
@@ -44,16 +44,16 @@ type Flags struct {
 	MaxTurns     int      `placeholder:"N" group:"Limits" help:"Stop with exit code 53 after N requests to the model."`
 	MaxToolCalls int      `name:"max-tool-calls" placeholder:"N" group:"Limits" help:"Stop with exit code 64 when the model wants more than N calls."`
 	MaxTokens    int      `name:"max-tokens" placeholder:"N" group:"Limits" help:"Stop with exit code 62 when N tokens are used up."`
-	MaxCost      float64  `name:"max-cost" placeholder:"AMOUNT" group:"Limits" help:"Stop with exit code 62 when so many US dollars are used up, for models that have a price."`
+	MaxCost      float64  `name:"max-cost" aliases:"max-budget-usd" placeholder:"AMOUNT" group:"Limits" help:"Stop with exit code 62 when so many US dollars are used up, for models that have a price."`
 
 	AllowRestart bool     `name:"allow-restart" group:"Output" help:"With --stream token into a pipe or file: when an answer breaks off, let the whole one follow what is written of it, instead of ending with exit code 68."`
 	OutputFormat string   `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
 	JSON         bool     `name:"json" group:"Output" help:"Short for --output-format json."`
 	Quiet        bool     `short:"q" group:"Output" help:"Nothing on standard error but errors."`
 	Extract      Attached `short:"x" placeholder:"LANG" group:"Output" help:"Print nothing but the first code block of the answer, or the first of a language."`
-	JSONSchema   string   `name:"json-schema" placeholder:"FILE|JSON" group:"Output" help:"Print nothing but a JSON value that fits this schema; exit code 65 if there is none."`
+	JSONSchema   string   `name:"json-schema" aliases:"output-schema" placeholder:"FILE|JSON" group:"Output" help:"Print nothing but a JSON value that fits this schema; exit code 65 if there is none."`
 	MaxRepairs   int      `name:"max-repairs" default:"2" placeholder:"N" group:"Output" help:"With --json-schema: let the model mend an answer that does not fit N times; 2 if not given."`
-	Output       string   `short:"O" placeholder:"FILE" group:"Output" help:"Write to a file instead of standard output: all of it, or nothing."`
+	Output       string   `short:"O" aliases:"output-last-message" placeholder:"FILE" group:"Output" help:"Write to a file instead of standard output: all of it, or nothing."`
 	JSONFd       *int     `name:"json-fd" placeholder:"N" group:"Output" help:"Write JSON to this descriptor, and text to standard output."`
 	PipeOK       bool     `name:"pipe-ok" group:"Output" help:"End with 0 when nobody reads the output any more."`
 	RawOutput    bool     `name:"raw-output" group:"Output" help:"Leave escape sequences in the model's text."`

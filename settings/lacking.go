@@ -2,9 +2,10 @@ package settings
 
 import "slices"
 
-// lacking are flags of the Gemini CLI that are about what there is not yet,
-// and what to do instead. Nobody who gives one is left to believe that it
-// holds.
+// lacking are flags of the Gemini CLI, and of programs of its kind, that there
+// are not, and what to do instead. Nobody who gives one is left to believe that
+// it holds. What is the same thing here under another name is an alias of the
+// flag.
 var lacking = []struct {
 	names   []string
 	instead string
@@ -12,6 +13,21 @@ var lacking = []struct {
 	{[]string{"acp", "experimental-acp"}, "this version speaks no ACP yet; --input-format stream-json holds a conversation with a program, see gemline help protocol"},
 	{[]string{"allowed-mcp-server-names"}, "this version has no MCP servers yet, so there is none to choose; leave it out"},
 	{[]string{"worktree", "w"}, "this version makes no worktrees yet; make one with git worktree add, and start gemline in it"},
+	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
+	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
+	{[]string{"full-auto", "a", "ask-for-approval"}, "-y runs everything unasked, confined; --approval-mode auto_edit runs edits unasked"},
+	{[]string{"dangerously-bypass-approvals-and-sandbox", "yes"}, "-y runs everything unasked, confined; with --sandbox=off nothing holds it"},
+	{[]string{"no-stream"}, "--stream final shows an answer when it is whole"},
+	{[]string{"disallowed-tools", "exclude-tools"}, "gemline config set tools.exclude NAME, or a rule with --policy FILE, forbids a tool"},
+	{[]string{"system-prompt", "system-prompt-file", "append-system-prompt"}, "GEMINI_SYSTEM_MD=FILE is the system prompt; what is to be added to it stands in GEMINI.md"},
+	{[]string{"cd", "C"}, "start gemline in the directory: cd DIR && gemline ..."},
+	{[]string{"mcp-config", "strict-mcp-config"}, "this version has no MCP servers yet; leave it out"},
+	{[]string{"image", "read", "file"}, "@FILE in the prompt puts a file or an image into it"},
+	{[]string{"list-models"}, "gemline models lists them"},
+	{[]string{"settings", "config", "profile"}, "gemline config set KEY VALUE changes a setting; GEMINI_CLI_HOME names another place for them"},
+	{[]string{"verbose"}, "--detail full tells more, -d writes a debug log"},
+	{[]string{"no-session-persistence", "ephemeral"}, "a session is always kept; gemline sessions delete ID deletes it"},
+	{[]string{"include-partial-messages"}, "--output-format stream-json has them in any case"},
 }
 
 // lacks returns the error of a flag that there is not yet, nil if name is none.
