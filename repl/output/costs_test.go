@@ -17,5 +17,14 @@ func TestCosts(t *testing.T) {
 		}
 		w.Fresh()
 	}, "tool: x\n", "\u202e", "a\r\n", "⚠\ufe0f", "per")
+	et.Costs(t, func(s string) {
+		w := New(discard{}, Options{})
+		for len(s) > 0 {
+			n := min(1000, len(s))
+			w.Prose(80, Span{Text: s[:n]})
+			s = s[n:]
+		}
+		w.Fresh()
+	}, "tool: x ", "e\u0301", "\u0301", "日本。", "(（", " ", "👍🏽", "\u0600")
 	et.Costs(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); ASCII(s) }, "\u202e\xff", "a")
 }

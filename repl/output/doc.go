@@ -23,8 +23,16 @@
 // of the program always begins there, with one of the [Labels]. A line of
 // outside text that begins like one, or like a prompt, is set off by "| ".
 //
+// # Broken between words
+//
+// [Writer.Prose] breaks lines where the terminal would, but between words. It
+// counts columns behind the escapes and the marks, since they are what is seen,
+// and a line that begins so is looked at like any other: no text can have a
+// label put at the start of a line. The word that is written is held back, and
+// nothing else.
+//
 // # Two modes
 //
 // [Decide] chooses between plain mode, which is text and nothing else, and
-// smart mode, which adds colour.
+// smart mode, which adds colour and breaks lines.
 package output

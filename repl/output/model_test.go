@@ -163,7 +163,7 @@ func TestRandomMessages(t *testing.T) {
 				}
 			default:
 				did = append(did, "Spans "+s)
-				w.Spans(Span{style, s}, Span{Style(r.IntN(int(last) + 1)), s})
+				w.Spans(Span{Style: style, Text: s}, Span{Style: Style(r.IntN(int(last) + 1)), Text: s})
 				m.write(s + s)
 			}
 			if got, want := screen(), m.shows(); got != want {

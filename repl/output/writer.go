@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/fatih/color"
 )
 
@@ -46,6 +47,7 @@ type Writer struct {
 	lit     Style   // the one that is on at the end of out; none between writes
 	atStart bool    // out and head left aside, the cursor is at a line's start
 	before  rune    // the character before the tail
+	wrap    wrap    // of a paragraph that is broken between words
 	err     error
 
 	touched atomic.Bool
@@ -54,7 +56,7 @@ type Writer struct {
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
 	return &Writer{w: w, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
-		words: o.Words, openings: openings(o.Words), atStart: true}
+		words: o.Words, openings: openings(o.Words), atStart: true, wrap: wrap{blank: true}}
 }
 
 // Adopt goes on in another mode.
@@ -130,6 +132,11 @@ func (w *Writer) Text(s string) {
 type Span struct {
 	Style Style
 	Text  string
+
+	// Flow says where [Writer.Prose] may break it, and Hang what a line begins
+	// with that was broken before a word of it.
+	Flow Flow
+	Hang string
 }
 
 // Spans writes outside text in one go. No style goes on over the end of a line,
@@ -165,6 +172,7 @@ func (w *Writer) begin(l Label) {
 	w.out = append(w.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
 	w.atStart = false
 	w.before = ' '
+	w.wrap.col, w.wrap.blank = displaywidth.String(w.words.word(l))+2, false
 }
 
 func looks(l Label) Style {
@@ -219,6 +227,7 @@ func (w *Writer) Entered() {
 	w.touched.Store(false)
 	w.atStart = true
 	w.before = '\n'
+	w.wrap.col, w.wrap.blank = 0, true
 }
 
 // Touched tells the Writer that something else may have moved the cursor. It
@@ -228,8 +237,9 @@ func (w *Writer) Touched() { w.touched.Store(true) }
 // look takes notice of a touch.
 func (w *Writer) look() {
 	if w.touched.Swap(false) {
+		w.endProse()
 		w.settleHead()
-		w.atStart = false
+		w.atStart, w.wrap.blank = false, false
 	}
 }
 
@@ -266,15 +276,19 @@ func (w *Writer) take(p []byte) {
 		p = append(w.tail, p...)
 		w.tail = nil
 	}
+	if !w.wrap.on {
+		w.joinProse()
+	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 && !w.atStart { // it needs no look at what is before it
-			w.show(w.style, p[:n])
+		if n := printable(p); n > 0 && (!w.atStart || w.wrap.on) { // it needs no look at what is before it
+			w.put(p[:n])
 			w.before = rune(p[n-1])
 			p = p[n:]
 			continue
 		}
 		switch c := p[0]; {
 		case c == '\n':
+			w.endProse()
 			w.settleHead()
 			w.newline()
 			p = p[1:]
@@ -319,21 +333,28 @@ func (w *Writer) one(p []byte) int {
 	return n
 }
 
-// put appends what is shown, unless it may be the beginning of a label.
+// put appends what is shown.
 func (w *Writer) put(b []byte) {
-	if !w.atStart {
-		w.show(w.style, b)
-		return
+	if w.wrap.on {
+		w.lay(b)
+	} else {
+		w.place(w.style, b)
 	}
+}
+
+// begins appends the first characters of a line, unless they may be the
+// beginning of a label.
+func (w *Writer) begins(s Style, b []byte) {
 	w.head = append(w.head, b...)
 	for range b {
-		w.looks = append(w.looks, w.style)
+		w.looks = append(w.looks, s)
 	}
 	switch compare(w.head, w.openings) {
 	case partial:
 		return
 	case alike:
 		w.show(Normal, []byte(quote))
+		w.wrap.col += len(quote)
 	}
 	w.settleHead()
 }
@@ -359,6 +380,7 @@ func (w *Writer) newline() {
 	w.out = append(w.out, '\n')
 	w.atStart = true
 	w.before = '\n'
+	w.wrap.col, w.wrap.blank = 0, true
 }
 
 func (w *Writer) settleHead() {
@@ -373,10 +395,14 @@ func (w *Writer) settleHead() {
 
 // settle puts what was held back: nothing follows it.
 func (w *Writer) settle() {
+	if len(w.tail) > 0 {
+		w.joinProse()
+	}
 	for _, c := range w.tail {
 		w.put(fmt.Appendf(nil, `\x%02x`, c))
 		w.before = 0
 	}
 	w.tail = nil
+	w.endProse()
 	w.settleHead()
 }

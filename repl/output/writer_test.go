@@ -95,11 +95,11 @@ func TestColor(t *testing.T) {
 func TestSpans(t *testing.T) {
 	var b bytes.Buffer
 	w := New(&b, Options{Color: true})
-	w.Spans(Span{Strong, "to"}, Span{Code, "ol"})
-	w.Spans(Span{Normal, ": x "})
-	w.Spans(Span{Emphasis, "one\ntwo"})
-	w.Spans(Span{Code, ""})
-	w.Spans(Span{Bad, "\x1b[31m"})
+	w.Spans(Span{Style: Strong, Text: "to"}, Span{Style: Code, Text: "ol"})
+	w.Spans(Span{Style: Normal, Text: ": x "})
+	w.Spans(Span{Style: Emphasis, Text: "one\ntwo"})
+	w.Spans(Span{Style: Code, Text: ""})
+	w.Spans(Span{Style: Bad, Text: "\x1b[31m"})
 	w.Fresh()
 	want := "| <1m>to</><36m>ol</>: x <4m>one</>\n<4m>two</><31m>\\x1b[31m</>\n"
 	if got := spelled(b.String()); got != want {
@@ -228,10 +228,10 @@ func FuzzSpans(f *testing.F) {
 		rest := in
 		for _, c := range cuts {
 			n := min(int(c>>4), len(rest))
-			w.Spans(Span{Style(c&15) % (last + 1), string(rest[:n])})
+			w.Spans(Span{Style: Style(c&15) % (last + 1), Text: string(rest[:n])})
 			rest = rest[n:]
 		}
-		w.Spans(Span{Normal, string(rest)})
+		w.Spans(Span{Style: Normal, Text: string(rest)})
 		w.Fresh()
 		all := bytes.Join(got, nil)
 		if text := sgr.ReplaceAll(all, nil); !bytes.Equal(text, whole.Bytes()) {

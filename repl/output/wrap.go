@@ -1,0 +1,286 @@
+package output
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// narrowest is the least width at which lines are broken between words. Below
+// it most lines would hold one word.
+const narrowest = 20
+
+// maxCluster is how many bytes one character with its marks may have. What is
+// longer counts as two.
+const maxCluster = 256
+
+// A Flow says where the lines of a [Span] may be broken.
+type Flow int
+
+// The flows.
+const (
+	Loose Flow = iota // between words
+	Tight             // nowhere: the span is one word, its blanks included
+	Exact             // nowhere, and it is no part of a paragraph
+)
+
+// A wrap breaks lines between words. It holds back the word that is written,
+// and what stands between it and the one before.
+type wrap struct {
+	on    bool // a call of Prose is going on
+	width int  // of the terminal; 0 for no end
+	flow  Flow // of what is taken in
+	hang  string
+
+	col   int  // where the cursor is, what is held back left aside
+	blank bool // on the line is nothing but what hangs
+
+	blanks styledText // before the word
+	word   styledText
+	cells  int    // how wide the word is
+	begun  bool   // the beginning of the word is written
+	margin string // what the lines begin with if one is broken before the word
+
+	cluster []byte // of the word, a character that may get more marks
+	last    rune   // the wide character that the word ends with, if a line may end there
+}
+
+// styledText is text with a style for each byte.
+type styledText struct {
+	text   []byte
+	styles []Style
+}
+
+func (t *styledText) add(s Style, b []byte) {
+	t.text = append(t.text, b...)
+	for range b {
+		t.styles = append(t.styles, s)
+	}
+}
+
+func (t *styledText) clear() { t.text, t.styles = t.text[:0], t.styles[:0] }
+
+// Prose writes outside text as [Writer.Spans] does, and breaks its lines
+// between words where they would not fit into a width. The width 0 is that of
+// a terminal which nobody knows: no line is broken.
+//
+// A word is held back until it is whole. A line that begins by being broken is
+// looked at like any other.
+func (w *Writer) Prose(width int, spans ...Span) {
+	if width < narrowest {
+		width = 0
+	}
+	w.wrap.on, w.wrap.width = true, width
+	for _, s := range spans {
+		w.wrap.flow, w.wrap.hang = s.Flow, s.Hang
+		w.style = s.Style
+		w.take([]byte(s.Text))
+	}
+	w.wrap.on = false
+	w.style = Normal
+	w.flush()
+}
+
+// Width returns how many columns s takes when it is shown.
+func (w *Writer) Width(s string) int {
+	var b bytes.Buffer
+	m := New(&b, Options{ASCII: w.ascii})
+	m.atStart = false
+	m.Text(s)
+	m.settle()
+	m.flush()
+	return displaywidth.Bytes(b.Bytes())
+}
+
+// lay takes in what is to be shown of a paragraph.
+func (w *Writer) lay(b []byte) {
+	if w.wrap.flow == Exact {
+		w.endWord()
+		w.place(w.style, b)
+		return
+	}
+	for len(b) > 0 {
+		n := w.ascii7(b)
+		if n == 0 {
+			_, n = utf8.DecodeRune(b)
+			w.mark(b[:n])
+		}
+		b = b[n:]
+	}
+}
+
+// ascii7 takes in the characters of ASCII that b begins with, and returns how
+// many there are.
+func (w *Writer) ascii7(b []byte) (n int) {
+	f := &w.wrap
+	for n < len(b) && b[n] < utf8.RuneSelf && (f.flow == Tight || b[n] != ' ' && b[n] != '\t') {
+		n++
+	}
+	if n > 0 {
+		w.endCluster()
+		f.last = 0
+		w.grow(b[:n], n)
+		return n
+	}
+	if b[0] < utf8.RuneSelf {
+		w.endWord()
+		f.blanks.add(w.style, b[:1])
+		return 1
+	}
+	return 0
+}
+
+// mark takes in a character beyond ASCII, which may belong to the one before.
+func (w *Writer) mark(b []byte) {
+	f := &w.wrap
+	whole := len(f.cluster)
+	f.cluster = append(f.cluster, b...)
+	if whole == 0 {
+		return
+	}
+	g := displaywidth.BytesGraphemes(f.cluster)
+	if g.Next(); len(g.Value()) > whole && whole < maxCluster {
+		return
+	}
+	f.cluster = f.cluster[:whole]
+	w.endCluster()
+	f.cluster = append(f.cluster, b...)
+}
+
+// endCluster adds the last character to the word, or begins another word with
+// it.
+func (w *Writer) endCluster() {
+	f := &w.wrap
+	if len(f.cluster) == 0 {
+		return
+	}
+	c := f.cluster
+	f.cluster = nil
+	cells := displaywidth.Bytes(c)
+	first, _ := utf8.DecodeRune(c)
+	wide := cells == 2 && f.flow == Loose
+	if wide && f.last != 0 && !closes(first) && !opens(f.last) {
+		w.endPart()
+	}
+	w.grow(c, cells)
+	f.last, f.cluster = 0, c[:0]
+	if wide {
+		f.last = first
+	}
+}
+
+// opens and closes report whether a character belongs to what follows it, or
+// to what is before it, so that no line ends between them.
+func opens(r rune) bool { return unicode.In(r, unicode.Ps, unicode.Pi) }
+
+func closes(r rune) bool {
+	return unicode.In(r, unicode.Pe, unicode.Pf) || strings.ContainsRune(clinging, r)
+}
+
+const clinging = "、。，．・：；！？％ー々〻ァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖヽヾゝゞ〜～"
+
+// grow adds to the word. What can't fit on any line is not held back.
+func (w *Writer) grow(b []byte, cells int) {
+	f := &w.wrap
+	if len(f.word.text) == 0 && !f.begun {
+		f.margin = f.hang[:min(len(f.hang), f.width/2)]
+	}
+	f.word.add(w.style, b)
+	f.cells += cells
+	room := f.width - len(f.margin)
+	if f.blank {
+		room = f.width - f.col - w.gap()
+	}
+	if f.begun || f.width == 0 || f.cells > room {
+		w.release()
+	}
+}
+
+// gap returns how wide the blanks before the word are.
+func (w *Writer) gap() int {
+	at := w.wrap.col
+	for _, c := range w.wrap.blanks.text {
+		if at++; c == '\t' {
+			at += 7 - (at-1)%8
+		}
+	}
+	return at - w.wrap.col
+}
+
+// release writes what there is of the word, on another line if it does not fit
+// on this one.
+func (w *Writer) release() {
+	f := &w.wrap
+	if len(f.word.text) == 0 {
+		return
+	}
+	if gap := w.gap(); !f.begun && f.width > 0 && !f.blank && f.col+gap+f.cells > f.width {
+		w.settleHead()
+		w.newline()
+		w.place(Normal, []byte(f.margin))
+		f.col = len(f.margin)
+	} else {
+		w.placeText(f.blanks)
+		f.col += gap
+	}
+	f.blanks.clear()
+	f.begun, f.blank = true, false
+	w.placeText(f.word)
+	f.col += f.cells
+	f.word.clear()
+	f.cells = 0
+}
+
+// endPart ends a part of a word behind which a line may end.
+func (w *Writer) endPart() {
+	w.release()
+	w.wrap.begun = false
+}
+
+// endWord ends the word: what follows is another one.
+func (w *Writer) endWord() {
+	w.endCluster()
+	w.endPart()
+	w.wrap.last = 0
+}
+
+// endProse writes what is held back of a paragraph that does not go on.
+func (w *Writer) endProse() {
+	w.endWord()
+	w.wrap.blanks.clear()
+}
+
+// joinProse writes what is held back of a paragraph whose line goes on with
+// something else.
+func (w *Writer) joinProse() {
+	w.endWord()
+	w.placeText(w.wrap.blanks)
+	w.wrap.blanks.clear()
+}
+
+// placeText places text in its styles.
+func (w *Writer) placeText(t styledText) {
+	for from := 0; from < len(t.text); {
+		to := from + 1
+		for to < len(t.text) && t.styles[to] == t.styles[from] {
+			to++
+		}
+		w.place(t.styles[from], t.text[from:to])
+		from = to
+	}
+}
+
+// place appends what is shown, unless it may be the beginning of a label.
+func (w *Writer) place(s Style, b []byte) {
+	for w.atStart && len(b) > 0 {
+		_, n := utf8.DecodeRune(b)
+		w.begins(s, b[:n])
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		w.show(s, b)
+	}
+}
