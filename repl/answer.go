@@ -22,7 +22,7 @@ const (
 func (p *Printer) text(delta string) {
 	p.tellReads()
 	if p.reader == nil {
-		p.reader = markdown.New()
+		p.reader = markdown.New(p.View)
 	}
 	spans := p.reader.Write(delta)
 	n := p.ripe(spans)
@@ -41,17 +41,32 @@ func (p *Printer) answer(spans []markdown.Span) {
 	}
 	if !p.said {
 		p.Out.Begin(output.Gemini)
-		if p.broken && spans[0].Style == markdown.Code {
-			p.Out.Fresh() // a line of code is nothing but that
+		if p.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
+			p.Out.Fresh() // a line of code, or of a table, is nothing but that
 		}
 		p.said, p.broken = true, false
 	}
 	p.shown++
 	all := make([]output.Span, len(spans))
 	for i, s := range spans {
-		all[i] = output.Span{Style: look(s.Style), Text: s.Text}
+		all[i] = output.Span{Style: look(s.Style), Text: s.Text, Flow: flow(s.Flow), Hang: s.Hang}
 	}
-	p.Out.Spans(all...)
+	if p.View == nil {
+		p.Out.Spans(all...)
+	} else {
+		p.Out.Prose(p.View.Columns(), all...)
+	}
+}
+
+// flow returns where a piece of an answer may be broken.
+func flow(f markdown.Flow) output.Flow {
+	switch f {
+	case markdown.Tight:
+		return output.Tight
+	case markdown.Exact:
+		return output.Exact
+	}
+	return output.Loose
 }
 
 // look returns how a piece of an answer looks.
@@ -65,8 +80,18 @@ func look(s markdown.Style) output.Style {
 		return output.Code
 	case markdown.Address:
 		return output.Address
-	case markdown.Spoken:
+	case markdown.Spoken, markdown.Keyword:
 		return output.Note
+	case markdown.Headline:
+		return output.Headline
+	case markdown.String, markdown.Added:
+		return output.Good
+	case markdown.Number:
+		return output.Caution
+	case markdown.Comment, markdown.Hunk:
+		return output.Code
+	case markdown.Removed:
+		return output.Bad
 	}
 	return output.Normal
 }
@@ -103,9 +128,12 @@ func cut(spans []markdown.Span, n int) (before, after []markdown.Span) {
 		}
 		before = append(before, spans[:i]...)
 		if n > 0 {
-			before = append(before, markdown.Span{Text: s.Text[:n], Style: s.Style})
+			first := s
+			first.Text = s.Text[:n]
+			before = append(before, first)
 		}
-		after = append(after, markdown.Span{Text: s.Text[n:], Style: s.Style})
+		s.Text = s.Text[n:]
+		after = append(after, s)
 		return before, append(after, spans[i+1:]...)
 	}
 	return spans, nil

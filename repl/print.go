@@ -19,6 +19,10 @@ type Printer struct {
 	Pace  Pace
 	Tally *tally.Tally // counts what is printed; nil for none but the turn's own
 
+	// View is the screen of those who see. If it is nil, what would be lost with
+	// an answer's markup is put in words, and no line is broken.
+	View *markdown.View
+
 	// Kind returns the kind of a tool, by which reads and searches are told
 	// together. Nil means that all are told one by one.
 	Kind func(name string) engine.Kind

@@ -10,6 +10,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/repl/markdown"
 	"gemline/repl/output"
 )
 
@@ -24,6 +25,10 @@ type Screen struct {
 	Pace    string      // chosen by the user, "" for that of the mode
 	Detail  string
 	Vi      bool
+
+	// Columns returns how wide the terminal is, 0 if nobody knows. If it is nil,
+	// answers are laid out in smart mode as they are in plain mode.
+	Columns func() int
 
 	// Lookup returns a variable of the environment.
 	Lookup func(name string) (string, bool)
@@ -48,6 +53,7 @@ var (
 // Begin makes the Printer and the Lines what the Screen says.
 func (s *Screen) Begin() {
 	s.stream(s.Pace)
+	s.lay()
 	s.detail(s.Detail)
 	s.Lines.SetVi(s.Vi)
 }
@@ -100,6 +106,7 @@ func (s *Screen) become(mode output.Mode) {
 		s.Notifier.Smart = mode.Smart
 	}
 	s.stream(s.Pace)
+	s.lay()
 	if !other {
 		return
 	}
@@ -117,6 +124,14 @@ func (s *Screen) become(mode output.Mode) {
 		s.mu.Unlock()
 		s.Lines.SetVi(s.Vi)
 		return nil
+	}
+}
+
+// lay lays answers out for those who see, where the mode allows that.
+func (s *Screen) lay() {
+	s.Printer.View = nil
+	if s.Mode.Smart && s.Columns != nil {
+		s.Printer.View = &markdown.View{Columns: s.Columns, Width: s.Out.Width}
 	}
 }
 

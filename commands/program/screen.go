@@ -62,6 +62,9 @@ func (s *session) furnish(screen *repl.Screen) {
 	screen.Pace, screen.Detail, screen.Vi = s.settings.Stream, s.settings.Detail, s.settings.Vi
 	screen.Printer = &repl.Printer{Out: screen.Out, Tally: s.count, Kind: s.tools.Kind, Thoughts: s.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, s.heard.Load()) }}
+	if s.settings.Layout != "plain" {
+		screen.Columns = s.width
+	}
 	screen.Begin()
 	s.typed = s.shellStep(screen)
 	if !s.settings.Notifications && s.settings.NotifyCommand == "" {
@@ -76,6 +79,12 @@ func (s *session) furnish(screen *repl.Screen) {
 		}
 	}
 	screen.Notifier = n
+}
+
+// width returns how wide the terminal is now, 0 if it does not say.
+func (s *session) width() int {
+	columns, _, _ := term.GetSize(int(s.os.Stdout.Fd()))
+	return columns
 }
 
 // edit lets the user change text in an editor.

@@ -2,8 +2,8 @@ package markdown
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
@@ -15,6 +15,7 @@ type block struct {
 	prose *prose // of a paragraph
 	lines int    // so many were seen
 	blank int    // of them, so many empty ones are not shown yet
+	lexer *lexer // of code that is coloured
 }
 
 // sync follows goldmark: it ends what is no longer open and begins what is. It
@@ -37,7 +38,7 @@ func (r *Renderer) sync() bool {
 		}
 		r.open = append(r.open, block{node: o.Node})
 		if o.Parser == underlined {
-			r.page.say(fmt.Sprintf("heading %d above", o.Node.(*ast.Heading).Level))
+			r.page.underlined(o.Node.(*ast.Heading).Level)
 		} else {
 			r.enter(&r.open[len(r.open)-1])
 		}
@@ -69,37 +70,36 @@ func (r *Renderer) enter(b *block) {
 	case *ast.Paragraph:
 		b.prose = newProse(&r.page, firstInItem(n))
 	case *ast.Heading:
-		r.page.begin()
-		r.page.put(Spoken, fmt.Sprintf("heading %d: ", n.Level))
+		style := r.page.heading(n.Level)
 		var title []byte
 		if n.Lines().Len() > 0 {
 			title = r.feed.value(n.Lines().At(0))
 		}
-		heading(&r.page, title)
+		heading(&r.page, title, style)
 	case *ast.ThematicBreak:
 		r.page.gap = true
 	case *ast.Blockquote:
-		r.page.say("quote:")
-		r.page.first = true
+		r.page.openQuote()
 	case *ast.ListItem:
 		r.page.enter(r.marker(n))
 	case *ast.FencedCodeBlock:
-		words := "code:"
+		var info []byte
 		if n.Info != nil {
-			words = languageOf(r.feed.value(n.Info.Segment))
+			info = r.feed.value(n.Info.Segment)
 		}
-		r.page.say(words)
+		r.openCode(b, info)
 	case *ast.CodeBlock:
-		r.page.say("code:")
+		r.openCode(b, nil)
 	}
 }
 
 // heading writes a heading's text.
-func heading(p *page, title []byte) {
-	in := newInline(p, Title)
+func heading(p *page, title []byte, style Style) {
+	in := newInline(p, style)
 	in.write(title)
 	in.close()
 	p.end()
+	p.gap = p.gap || p.view != nil
 }
 
 // languageOf returns the words that begin code with this info string.
@@ -156,9 +156,37 @@ func (r *Renderer) code(b *block, line string) {
 		return
 	}
 	for ; b.blank > 0; b.blank-- {
-		r.page.verbatim("")
+		r.codeLine(b, "")
 	}
-	r.page.verbatim(line)
+	r.codeLine(b, strings.TrimSuffix(line, "\n"))
+}
+
+// openCode and closeCode begin a block of code and end it.
+func (r *Renderer) openCode(b *block, info []byte) {
+	if r.page.view == nil {
+		r.page.say(languageOf(info))
+		return
+	}
+	r.page.apart()
+	b.lexer = newLexer(languageName(info))
+}
+
+func (r *Renderer) closeCode(b *block) {
+	if r.page.view == nil {
+		r.page.say("end of code, " + count(b.lines-b.blank, "line"))
+	} else {
+		r.page.gap = true
+	}
+}
+
+// codeLine shows a line of code as it stands.
+func (r *Renderer) codeLine(b *block, line string) {
+	if b.lexer == nil {
+		r.page.exact(Code, line)
+	} else {
+		b.lexer.read(line, r.page.exact)
+	}
+	r.page.exact(Plain, "\n")
 }
 
 func (r *Renderer) html(line []byte) {
@@ -177,7 +205,7 @@ func (r *Renderer) leave(b *block) {
 	case *ast.Paragraph:
 		b.prose.close()
 	case *ast.Blockquote:
-		r.page.say("end of quote")
+		r.page.closeQuote()
 	case *ast.ListItem:
 		r.page.leave()
 	case *ast.HTMLBlock:
@@ -185,7 +213,7 @@ func (r *Renderer) leave(b *block) {
 			r.html(r.feed.value(n.ClosureLine))
 		}
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		r.page.say("end of code, " + count(b.lines-b.blank, "line"))
+		r.closeCode(b)
 	}
 }
 

@@ -68,7 +68,7 @@ func (in *inline) read() {
 	for in.at < len(in.text) {
 		switch {
 		case in.at == in.from && util.IsSpace(in.text[in.at]):
-			in.spaces = append(in.spaces, in.text[in.at])
+			in.blank(in.text[in.at])
 			in.at++
 			in.from++
 			continue
@@ -86,6 +86,16 @@ func (in *inline) read() {
 		}
 		in.at += n
 	}
+}
+
+// blank takes in a blank between two parts. In a View it is shown at once, so
+// that the word before it is known to be whole; at the end of a line it goes.
+func (in *inline) blank(c byte) {
+	if in.page.view != nil && (c == ' ' || c == '\t') && bytes.IndexByte(in.spaces, '\n') < 0 {
+		in.page.put(in.base, string(c))
+		return
+	}
+	in.spaces = append(in.spaces, c)
 }
 
 // atStop reports whether the text may be cut here: nothing is open, and there
@@ -295,7 +305,10 @@ func (in *inline) show() {
 		}
 		body := text[:len(text)-util.TrimRightSpaceLength(text)]
 		in.print(body, in.at < len(in.text))
-		in.spaces = append(in.spaces[:0], text[len(body):]...)
+		in.spaces = in.spaces[:0]
+		for _, c := range text[len(body):] {
+			in.blank(c)
+		}
 	}
 	in.from, in.marks = in.at, false
 	in.runs, in.brackets, in.code = in.runs[:0], in.brackets[:0], 0
@@ -306,6 +319,8 @@ func (in *inline) print(text []byte, follows bool) {
 	task := in.task && follows
 	in.task = false
 	switch s := string(text); {
+	case task && in.page.view != nil && (s == "[ ]" || s == "[x]" || s == "[X]"):
+		in.page.glue(s)
 	case task && s == "[ ]":
 		in.page.put(Spoken, "to do:")
 	case task && (s == "[x]" || s == "[X]"):

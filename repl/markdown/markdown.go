@@ -15,12 +15,25 @@ const (
 	Code           // `so`, or in a block
 	Address        // of a link or an image
 	Struck         // ~~so~~
+
+	// For those who see.
+	Headline // of a text, which is a heading of level 1
+	Keyword  // and others, in code
+	String
+	Number
+	Comment
+	Added // and others, in a diff
+	Removed
+	Hunk
 )
 
-// A Span is text in one style.
+// A Span is text in one style. Flow and Hang are those of a View: where its
+// line may be broken, and what the line begins with that follows.
 type Span struct {
 	Text  string
 	Style Style
+	Flow  Flow
+	Hang  string
 }
 
 // A Renderer reads one text. The zero Renderer is not ready; see [New]. Close
@@ -36,9 +49,10 @@ type Renderer struct {
 	over    bool
 }
 
-// New returns a Renderer that has read nothing.
-func New() *Renderer {
-	r := new(Renderer)
+// New returns a Renderer that has read nothing. Without a View it puts in words
+// what would be lost with the markup.
+func New(v *View) *Renderer {
+	r := &Renderer{page: page{view: v}}
 	r.feed = newFeed(r.atTable)
 	return r
 }

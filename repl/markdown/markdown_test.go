@@ -23,7 +23,7 @@ func shown(text string, sizes ...int) string {
 }
 
 func spans(text string, sizes ...int) []Span {
-	r := New()
+	r := New(nil)
 	var all []Span
 	for i := 0; len(text) > 0; i++ {
 		n := len(text)

@@ -6,21 +6,26 @@ import (
 
 // A page is what has been laid out and not been shown yet.
 type page struct {
+	view *View // nil if markup is put in words
 	text []byte
 	runs []styled
 
-	started bool   // there is a line
-	inLine  bool   // the last one is not at its end
-	gap     bool   // an empty line comes before the next
-	first   bool   // the next line is the first inside a quote or the like
-	depth   int    // of lists
-	markers string // of list items whose text has not begun
+	started bool     // there is a line
+	inLine  bool     // the last one is not at its end
+	gap     bool     // an empty line comes before the next
+	first   bool     // the next line is the first inside a quote or the like
+	margins []string // of the lists and quotes around
+	inset   string   // all of them
+	hang    string   // what a broken line begins with, besides
+	markers string   // of list items whose text has not begun
 }
 
 // styled says how text looks up to an end.
 type styled struct {
 	end   int
 	style Style
+	flow  Flow
+	hang  string
 }
 
 // spans returns what was laid out since the last call.
@@ -31,23 +36,39 @@ func (p *page) spans() []Span {
 	all, from := string(p.text), 0
 	out := make([]Span, len(p.runs))
 	for i, r := range p.runs {
-		out[i] = Span{all[from:r.end], r.style}
+		out[i] = Span{Text: all[from:r.end], Style: r.style, Flow: r.flow, Hang: r.hang}
 		from = r.end
 	}
 	p.text, p.runs = p.text[:0], p.runs[:0]
 	return out
 }
 
-// put appends s as it is.
+// put appends s as it is. Code and addresses are in one piece, so that they
+// can be copied.
 func (p *page) put(style Style, s string) {
+	switch {
+	case p.view == nil:
+		p.add(style, Loose, "", s)
+	case style == Code, style == Address:
+		p.add(style, Tight, p.inset+p.hang, s)
+	default:
+		p.add(style, Loose, p.inset+p.hang, s)
+	}
+}
+
+func (p *page) add(style Style, flow Flow, hang, s string) {
 	if s == "" {
 		return
 	}
 	p.text = append(p.text, s...)
-	if n := len(p.runs); n > 0 && p.runs[n-1].style == style {
-		p.runs[n-1].end = len(p.text)
+	r := styled{len(p.text), style, flow, hang}
+	if p.view == nil {
+		r.flow = Loose
+	}
+	if n := len(p.runs); n > 0 && p.runs[n-1].style == style && p.runs[n-1].flow == r.flow && p.runs[n-1].hang == hang {
+		p.runs[n-1].end = r.end
 	} else {
-		p.runs = append(p.runs, styled{len(p.text), style})
+		p.runs = append(p.runs, r)
 	}
 	p.started, p.inLine = true, s[len(s)-1] != '\n'
 }
@@ -60,15 +81,12 @@ func (p *page) begin() {
 	}
 	p.gap, p.first = false, false
 	if p.markers != "" {
-		p.put(Plain, p.markers)
+		p.glue(p.markers)
 		p.markers = ""
 		return
 	}
-	p.put(Plain, p.margin())
+	p.glue(p.inset)
 }
-
-// margin returns what stands before the lines inside lists.
-func (p *page) margin() string { return strings.Repeat("  ", p.depth) }
 
 // end ends the line, if one has begun.
 func (p *page) end() {
@@ -92,25 +110,24 @@ func (p *page) write(style Style, s string) {
 		if !more {
 			return
 		}
-		p.put(Plain, "\n"+p.margin())
+		p.put(Plain, "\n")
+		p.glue(p.inset)
 		s = rest
 	}
-}
-
-// verbatim writes a line of code.
-func (p *page) verbatim(line string) {
-	p.put(Code, strings.TrimSuffix(line, "\n"))
-	p.put(Plain, "\n")
 }
 
 // enter and leave go into an item of a list and out of it.
 func (p *page) enter(marker string) {
 	if p.markers == "" {
 		p.end()
-		p.markers = p.margin()
+		p.markers = p.inset
 	}
 	p.markers += marker
-	p.depth++
+	if p.view == nil {
+		p.indent("  ")
+	} else {
+		p.indent(strings.Repeat(" ", len(marker)))
+	}
 }
 
 func (p *page) leave() {
@@ -119,5 +136,5 @@ func (p *page) leave() {
 		p.begin()
 		p.end()
 	}
-	p.depth--
+	p.outdent()
 }

@@ -42,7 +42,7 @@ func TestPromptly(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := New()
+			r := New(nil)
 			defer r.Close()
 			var b strings.Builder
 			for _, c := range []byte(tt.so) {
@@ -60,7 +60,7 @@ func TestPromptly(t *testing.T) {
 // TestHeld looks at how much is held back of what never closes.
 func TestHeld(t *testing.T) {
 	for _, open := range []string{"*", "`", "[", "<a ", "[a](", "\\", "[a](b \"", "**_`", "\n|", strings.Repeat("x", 50)} {
-		r := New()
+		r := New(nil)
 		shown, given := 0, 0
 		for i := range 20000 {
 			s := "word "

@@ -94,8 +94,7 @@ func (t *prose) noHeader() {
 // close shows the rest.
 func (t *prose) close() {
 	if t.table != nil {
-		t.page.end()
-		t.page.say("end of table, " + count(t.table.rows, "row"))
+		t.closeTable()
 		return
 	}
 	t.noHeader()
@@ -107,6 +106,7 @@ func (t *prose) close() {
 type table struct {
 	heads []string
 	rows  int
+	grid  *grid // in a View
 }
 
 // underline reports whether line and the one before it begin a table, and
@@ -130,6 +130,10 @@ func (t *prose) underline(line []byte) bool {
 		cell.children(c, src, Plain)
 		t.table.heads = append(t.table.heads, string(cell.text))
 	}
+	if t.page.view != nil {
+		t.table.grid = newGrid(t.table.heads, rows[0])
+		return true
+	}
 	t.page.begin()
 	t.page.put(Spoken, "table, "+count(len(t.table.heads), "column")+": ")
 	t.page.put(Title, strings.Join(t.table.heads, ", "))
@@ -150,30 +154,51 @@ func tableRows(src []byte) (rows []ast.Node) {
 
 // row shows a row as a paragraph of sentences, one for each cell.
 func (t *prose) row(line []byte) {
-	t.page.gap = true
 	t.table.rows++
+	if t.table.grid != nil {
+		t.gridRow(line)
+		return
+	}
+	t.page.gap = true
 	if len(line) > maxHeld {
 		t.page.begin()
 		t.page.write(Plain, string(line))
 		t.page.end()
 		return
 	}
-	// As wide as the row is, not as the table: most cells of a wide table
-	// may be missing.
-	n := min(len(t.table.heads), bytes.Count(line, []byte("|"))+1)
-	src := []byte(strings.Repeat("|a", n) + "|\n" + strings.Repeat("|-", n) + "|\n")
-	src = append(append(src, line...), '\n')
-	rows := tableRows(src)
-	if len(rows) < 2 {
-		return
-	}
-	i := 0
-	for c := rows[1].FirstChild(); c != nil && c.Lines().Len() > 0; c = c.NextSibling() {
+	cells, src := t.table.cells(line)
+	for i, c := range cells {
 		t.page.begin()
 		t.cell(t.table.heads[i], c, src)
 		t.page.end()
-		i++
 	}
+}
+
+// cells returns the cells of a row, and the text that they are of.
+func (t *table) cells(line []byte) (all []ast.Node, src []byte) {
+	// As wide as the row is, not as the table: most cells of a wide table
+	// may be missing.
+	n := min(len(t.heads), bytes.Count(line, []byte("|"))+1)
+	src = []byte(strings.Repeat("|a", n) + "|\n" + strings.Repeat("|-", n) + "|\n")
+	src = append(append(src, line...), '\n')
+	rows := tableRows(src)
+	if len(rows) < 2 {
+		return nil, nil
+	}
+	for c := rows[1].FirstChild(); c != nil && c.Lines().Len() > 0; c = c.NextSibling() {
+		all = append(all, c)
+	}
+	return all, src
+}
+
+// closeTable ends the table.
+func (t *prose) closeTable() {
+	if t.table.grid != nil {
+		t.endGrid()
+		return
+	}
+	t.page.end()
+	t.page.say("end of table, " + count(t.table.rows, "row"))
 }
 
 // cell shows the sentence of one cell.

@@ -198,7 +198,8 @@ func (w *whole) code(n ast.Node, words string) {
 		if n.Kind() == ast.KindCodeBlock && strings.Trim(line, " \t\r\n") == "" {
 			line = ""
 		}
-		w.page.verbatim(line)
+		w.page.put(Code, strings.TrimSuffix(line, "\n"))
+		w.page.put(Plain, "\n")
 	}
 	w.page.say("end of code, " + count(n.Lines().Len(), "line"))
 }

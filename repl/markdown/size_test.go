@@ -56,7 +56,7 @@ func TestSize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			src := strings.Repeat(unit, size/len(unit))
 			for _, piece := range []int{size, 7} {
-				r := New()
+				r := New(nil)
 				begin, shown := time.Now(), 0
 				for s := src; s != ""; s = s[min(piece, len(s)):] {
 					for _, span := range r.Write(s[:min(piece, len(s))]) {

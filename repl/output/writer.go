@@ -92,7 +92,8 @@ const (
 	Address        // where a link leads
 	Emphasis       // a stressed word
 	Note           // the program's own words inside an answer
-	last     = Note
+	Headline       // the heading of a whole text
+	last     = Headline
 )
 
 // A wrapping is what stands around text of one style.
@@ -102,11 +103,12 @@ func wrappings(on bool) (ws [last + 1]wrapping) {
 	if !on {
 		return ws
 	}
-	for s, attr := range map[Style]color.Attribute{
-		Strong: color.Bold, Caution: color.FgYellow, Bad: color.FgRed, Good: color.FgGreen,
-		Code: color.FgCyan, Address: color.FgBlue, Emphasis: color.Underline, Note: color.FgMagenta,
+	for s, attrs := range map[Style][]color.Attribute{
+		Strong: {color.Bold}, Caution: {color.FgYellow}, Bad: {color.FgRed}, Good: {color.FgGreen},
+		Code: {color.FgCyan}, Address: {color.FgBlue}, Emphasis: {color.Underline}, Note: {color.FgMagenta},
+		Headline: {color.Bold, color.Underline},
 	} {
-		c := color.New(attr)
+		c := color.New(attrs...)
 		c.EnableColor()
 		ws[s].begin, ws[s].end, _ = strings.Cut(c.Sprint("|"), "|")
 	}

@@ -1,0 +1,110 @@
+package markdown
+
+import "strings"
+
+// A Flow says where a line may be broken that is too long for the screen.
+type Flow int
+
+// The flows.
+const (
+	Loose Flow = iota // between words
+	Tight             // nowhere: the span is one word, its blanks included
+	Exact             // nowhere: it is part of a line that stands as it is
+)
+
+// A View is a screen for those who see: markup is shown by where things stand
+// and how they look, and not in words.
+type View struct {
+	Columns func() int       // of the screen; 0 if nobody knows
+	Width   func(string) int // how many columns a text takes
+}
+
+// quoteBar stands before the lines of a quote.
+const quoteBar = "| "
+
+// glue puts what belongs to the text behind it, such as a list's marker.
+func (p *page) glue(s string) { p.add(Plain, Tight, "", s) }
+
+// exact puts part of a line that stands as it is.
+func (p *page) exact(style Style, s string) { p.add(style, Exact, "", s) }
+
+// apart brings the page to the start of a line, below an empty one, for what
+// stands at the margin wherever it belongs.
+func (p *page) apart() {
+	if p.markers != "" { // they have a line of their own
+		p.markers = strings.TrimRight(p.markers, " ")
+		p.begin()
+		p.end()
+	} else {
+		p.end()
+		if p.started && !p.first {
+			p.exact(Plain, "\n")
+		}
+	}
+	p.gap, p.first = false, false
+}
+
+// indent goes into what is inside a list or a quote, and outdent out of it.
+func (p *page) indent(s string) {
+	p.margins = append(p.margins, s)
+	p.inset = strings.Join(p.margins, "")
+}
+
+func (p *page) outdent() {
+	p.margins = p.margins[:len(p.margins)-1]
+	p.inset = strings.Join(p.margins, "")
+}
+
+// openQuote and closeQuote go into a quote and out of it.
+func (p *page) openQuote() {
+	switch {
+	case p.view == nil:
+		p.say("quote:")
+		p.first = true
+		p.indent("")
+	case p.markers != "": // it is the first in an item
+		p.markers += quoteBar
+		p.indent(quoteBar)
+	default:
+		p.indent(quoteBar)
+	}
+}
+
+func (p *page) closeQuote() {
+	p.outdent()
+	if p.view == nil {
+		p.say("end of quote")
+	} else {
+		p.gap = true
+	}
+}
+
+// heading begins a heading of a level, and returns how its text looks.
+func (p *page) heading(level int) Style {
+	if p.view == nil {
+		p.begin()
+		p.put(Spoken, "heading "+string(rune('0'+level))+": ")
+		return Title
+	}
+	p.gap = true
+	p.begin()
+	if deep := level - 2; deep > 0 {
+		p.glue(strings.Repeat("  ", deep))
+	}
+	if level == 1 {
+		return Headline
+	}
+	return Title
+}
+
+// underlined says that the text above is a heading.
+func (p *page) underlined(level int) {
+	if p.view == nil {
+		p.say("heading " + string(rune('0'+level)) + " above")
+		return
+	}
+	p.begin()
+	p.exact(Title, map[int]string{1: "=====", 2: "-----"}[level])
+	p.exact(Plain, "\n")
+	p.gap = true
+}
