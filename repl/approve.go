@@ -100,8 +100,9 @@ func (a *Asker) show(p engine.Proposal) {
 			lines = fmt.Sprintf("%d lines", n)
 		}
 		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lines)
+		var d diff
 		for l := range strings.SplitSeq(honest(detail), "\n") {
-			a.Out.Styled(styleOf(l), a.inert(l))
+			a.Out.Styled(d.style(l), a.inert(l))
 		}
 	}
 	a.beware(in)

@@ -43,9 +43,9 @@ func (p *Printer) arguments(ev engine.Called) {
 			text = strings.TrimSpace(b.String())
 		}
 		first, rest, several := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
-		p.show([]string{output.EscapeLine(name) + ": " + first})
+		p.show(bareLines(output.EscapeLine(name) + ": " + first))
 		if several {
-			p.show(strings.Split(rest, "\n"))
+			p.show(bareLines(strings.Split(rest, "\n")...))
 		}
 	}
 }

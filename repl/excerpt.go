@@ -23,16 +23,17 @@ const indent = "  "
 // An excerpt takes in an output piece by piece: the first lines are shown as
 // they come, the last ones at the end.
 type excerpt struct {
-	whole bool     // nothing is left out
-	cut   bool     // full is not all of it
-	part  string   // the beginning of a line
-	lines int      // whole ones so far
-	tail  []string // the last lines not shown
+	whole bool          // nothing is left out
+	cut   bool          // full is not all of it
+	part  string        // the beginning of a line
+	lines int           // whole ones so far
+	tail  []output.Span // the last lines not shown
+	diff  diff          // that it may hold
 	full  strings.Builder
 }
 
 // add takes in a piece and returns the lines to be shown now.
-func (e *excerpt) add(s string) (now []string) {
+func (e *excerpt) add(s string) (now []output.Span) {
 	if e.full.Len() < fullBytes {
 		n := min(len(s), fullBytes-e.full.Len())
 		e.full.WriteString(s[:n])
@@ -43,32 +44,34 @@ func (e *excerpt) add(s string) (now []string) {
 	ls := strings.SplitAfter(e.part+s, "\n")
 	e.part = ls[len(ls)-1]
 	for _, l := range ls[:len(ls)-1] {
-		if show := e.line(strings.TrimSuffix(l, "\n")); show {
-			now = append(now, strings.TrimSuffix(l, "\n"))
+		if line, show := e.line(strings.TrimSuffix(l, "\n")); show {
+			now = append(now, line)
 		}
 	}
 	return now
 }
 
-func (e *excerpt) line(s string) (show bool) {
+// line takes in a line and says whether it is shown now.
+func (e *excerpt) line(s string) (line output.Span, show bool) {
 	e.lines++
+	line = output.Span{Style: e.diff.style(s), Text: s}
 	if e.whole || e.lines <= firstLines {
-		return true
+		return line, true
 	}
-	e.tail = append(e.tail, s)
+	e.tail = append(e.tail, line)
 	if len(e.tail) > lastLines {
 		e.tail = e.tail[1:]
 	}
-	return false
+	return line, false
 }
 
 // end returns the last lines, and how many before them are left out.
-func (e *excerpt) end() (left int, rest []string) {
+func (e *excerpt) end() (left int, rest []output.Span) {
 	if e.part != "" {
 		s := e.part
 		e.part = ""
-		if e.line(s) {
-			return 0, []string{s}
+		if line, show := e.line(s); show {
+			return 0, []output.Span{line}
 		}
 	}
 	return max(0, e.lines-firstLines-len(e.tail)), e.tail
@@ -84,22 +87,20 @@ func (p *Printer) output(c *call, delta string) {
 	p.show(lines)
 }
 
-func (p *Printer) show(lines []string) {
+// show shows lines.
+func (p *Printer) show(lines []output.Span) {
 	for _, l := range lines {
 		p.shown++
-		p.Out.Styled(styleOf(l), indent+strings.TrimSuffix(l, "\r"))
+		p.Out.Styled(l.Style, indent+strings.TrimSuffix(l.Text, "\r"))
 	}
 }
 
-// styleOf colours the lines of a diff.
-func styleOf(l string) output.Style {
-	switch {
-	case strings.HasPrefix(l, "+"):
-		return output.Good
-	case strings.HasPrefix(l, "-"):
-		return output.Bad
+// bareLines returns lines in no style.
+func bareLines(lines ...string) (all []output.Span) {
+	for _, l := range lines {
+		all = append(all, output.Span{Text: l})
 	}
-	return output.Normal
+	return all
 }
 
 // finished tells how a call went.
@@ -135,7 +136,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show([]string{p.gap(&c, left)})
+		p.show(bareLines(p.gap(&c, left)))
 	}
 	p.show(rest)
 	p.say(output.Result, "%s", verdict(ev))
