@@ -2,6 +2,13 @@
 // lines: what it says is kept, what is only markup is dropped or put in words.
 // It prints nothing; it returns [Span]s, in which colours are a hint.
 //
+// # Heard or seen
+//
+// Without a [View] what would be lost with the markup is said in words. With
+// one it is shown: tables stand in columns, code in colours, and a span says
+// where its line may be broken. Who breaks it is the printer, which knows what
+// is on the line.
+//
 // # One pass
 //
 // A [Renderer] takes the text in pieces and returns what can be shown at once.
@@ -20,6 +27,8 @@
 // opening *, `, [ or < to whatever closes it, else to the end of the
 // paragraph, and never more than 4 KB. What stands between two such places is
 // given to goldmark alone, which reads it as it would read it in the whole.
+// In a View a table is held back besides, up to 100 rows or 16 KB: before that
+// nobody knows how wide its columns are.
 //
 // # What differs from other readers
 //

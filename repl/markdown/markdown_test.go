@@ -88,4 +88,7 @@ func TestManual(t *testing.T) {
 	if diff := cmp.Diff(block("text"), shown(block("markdown"))); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff(block("seen"), textOf(seen(80, block("markdown"), 10))); diff != "" {
+		t.Error(diff)
+	}
 }
