@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gemline/engine"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
@@ -47,6 +49,28 @@ func TestPace(t *testing.T) {
 				t.Errorf("got\n%q, want\n%q", s, want)
 			}
 		})
+	}
+}
+
+// Whatever the pace, the lines of an answer are broken in the same places.
+func TestPaceOfProse(t *testing.T) {
+	text := "# One\n\nSome words. And some more of them: here! Is that all? It is.\n\n- an item that is longer than a line of it\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nif x {\n```\n日本語の文章は空白なしで。書かれます"
+	want := "gemini: One\n\nSome words. And some\nmore of them: here!\nIs that all? It is.\n\n- an item that is\n  longer than a line\n  of it\n\na  b\n-  -\n1  2\n\nif x {\n\n日本語の文章は空白な\nしで。書かれます\ndone: 0.0 s\n"
+	for _, pace := range []Pace{ByToken, BySentence, ByParagraph, AtEnd} {
+		for size := 1; size < 20; size += 3 {
+			var b bytes.Buffer
+			p := &Printer{Out: output.New(&b, output.Options{}), Pace: pace}
+			p.View = &markdown.View{Columns: func() int { return 20 }, Width: p.Out.Width}
+			now := time.Unix(0, 0)
+			p.Begin(now)
+			for s := text; s != ""; s = s[min(size, len(s)):] {
+				p.Print(engine.Text{Delta: s[:min(size, len(s))]}, now)
+			}
+			p.End(nil, now)
+			if diff := cmp.Diff(want, b.String()); diff != "" {
+				t.Fatalf("%s, in pieces of %d: %s", paces[pace], size, diff)
+			}
+		}
 	}
 }
 

@@ -57,8 +57,12 @@ func TestScreen(t *testing.T) {
 	c, _ := console()
 	smart := output.Mode{Smart: true, Color: true, Marks: true, Cause: "terminal"}
 	s := &Screen{Console: c, Printer: &Printer{Out: c.Out}, Mode: smart, Best: smart, Lookup: func(string) (string, bool) { return "", false }}
+	s.Columns = func() int { return 80 }
 	s.Begin()
 	set := s.Commands()
+	if s.Printer.View == nil {
+		t.Error("answers are put in words for those who see")
+	}
 	for _, step := range []struct {
 		do         func(string) (string, error)
 		word, want string // part of what is said
@@ -88,6 +92,9 @@ func TestScreen(t *testing.T) {
 	}
 	if s.Printer.Pace != AtEnd || s.Printer.Detail != ShortDetail || len(set.Entered()) > 0 {
 		t.Errorf("pace %v, detail %v", s.Printer.Pace, s.Printer.Detail)
+	}
+	if set.Accessible("on"); s.Printer.View != nil {
+		t.Error("answers are laid out for those who see")
 	}
 	s.Best, s.Mode = output.Mode{Cause: "TERM=dumb"}, output.Mode{Asked: true}
 	if said, _ := set.Accessible("off"); !strings.Contains(said, "stays plain all the same (TERM=dumb)") {

@@ -257,6 +257,7 @@ func (w *Writer) endProse() {
 // something else.
 func (w *Writer) joinProse() {
 	w.endWord()
+	w.wrap.col += w.gap()
 	w.placeText(w.wrap.blanks)
 	w.wrap.blanks.clear()
 }

@@ -119,7 +119,8 @@ func TestWrapPromptly(t *testing.T) {
 		{func() { w.Prose(20, Span{Text: "z"}) }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z"},
 		{func() { w.Prose(20, Span{Text: " a b "}) }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b"},
 		{func() { w.Prose(25, Span{Text: "a wider terminal now "}) }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now"},
-		{func() { w.Text("t") }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now t"},
+		{func() { w.Touched(); w.Prose(40, Span{Text: "and"}); w.Fresh() }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now and\n"},
+		{func() { w.Prose(25, Span{Text: "one "}); w.Text("t") }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now and\none t"},
 	} {
 		if step.do(); b.String() != step.want {
 			t.Fatalf("%q, want %q", b.String(), step.want)

@@ -239,7 +239,7 @@ func (w *Writer) Touched() { w.touched.Store(true) }
 // look takes notice of a touch.
 func (w *Writer) look() {
 	if w.touched.Swap(false) {
-		w.endProse()
+		w.joinProse()
 		w.settleHead()
 		w.atStart, w.wrap.blank = false, false
 	}
