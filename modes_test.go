@@ -245,6 +245,7 @@ func TestPaceAndDetail(t *testing.T) {
 	t.Parallel()
 	long := et.Says("", et.Call("1", "run_shell_command", "command", "seq 1 200"))
 	table := "Here:\n\n| Name | Note |\n|---|---|\n| Ada | a, b |\n| Bob | \"c\" |\n"
+	layout := map[string]string{"dumb": "table, 2 columns: Name, Note\r\nName: Ada\r\n", "xterm": "\r\n----  ----\r\nAda   a, b\r\nBob   \"c\"\r\n"}
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			server := et.NewServer(long, et.Says("Counted."), long, et.Says("Again."), long, et.Says(table), et.Says("We counted."))
@@ -264,7 +265,7 @@ func TestPaceAndDetail(t *testing.T) {
 				{"count", "Again.", "done:"},
 				{"/show", "2: run: seq 1 200"},
 				{"/detail full", "detail: full"},
-				{"count", "is called with:\r\n  command: seq 1 200", "  1\r\n", "  100\r\n", "  200\r\n", "table, 2 columns"},
+				{"count", "is called with:\r\n  command: seq 1 200", "  1\r\n", "  100\r\n", "  200\r\n", layout[term]},
 				{"/last csv", "Name,Note\r\nAda,\"a, b\"\r\nBob,\"\"\"c\"\"\"\r\n"},
 				{"/brief", "We counted."},
 				{"/history 3", ": /last csv\r\n", ": /brief\r\n"},
