@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,7 +191,7 @@ func TestSpoofingByWidth(t *testing.T) {
 				t.Errorf("the model wrote a line of its own: %q", line)
 			}
 		}
-		if strings.HasPrefix(low, output.Ready+"f") || strings.HasPrefix(low, output.Shell+"f") || strings.HasPrefix(low, output.Choices) {
+		if strings.HasPrefix(low, output.Ready+"f") || strings.HasPrefix(low, output.Shell+"f") || slices.ContainsFunc(output.Choices, func(c string) bool { return strings.HasPrefix(low, c) }) {
 			t.Errorf("the model wrote a prompt of its own: %q", line)
 		}
 		if strings.HasPrefix(low, "| permission:") {
