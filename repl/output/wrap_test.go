@@ -58,7 +58,7 @@ func TestWrap(t *testing.T) {
 		{"a label in capitals", "one two three four five Error: x", "", 20, "one two three four\nfive Error: x\n"},
 		{"a prompt", "one two three four > rm -rf", "", 20, "one two three four >\nrm -rf\n"},
 		{"a prompt on a new line", "one two three fourr > rm -rf", "", 20, "one two three fourr\n| > rm -rf\n"},
-		{"choices", "one two three four f y yes, n no: y", "", 20, "one two three four f\n| y yes, n no: y\n"},
+		{"choices", "one two three four f y n e ? y", "", 20, "one two three four f\n| y n e ? y\n"},
 		{"a mark takes room", "one two three fourr error: 78901 3456", "", 20, "one two three fourr\n| error: 78901 3456\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
