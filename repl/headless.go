@@ -55,12 +55,8 @@ func (h Headless) advice(p engine.Proposal) string {
 		ways = append(ways, fmt.Sprintf("have a file in %s say %s", h.Rules, rule))
 	}
 	switch r := p.Intent.Rights; {
-	case r.Protected:
-		ways = append(ways, "run with --sandbox=off")
-	case r.Paths():
-		ways = append(ways, "open these paths to all commands with tools.sandboxAllowedPaths, or run with --sandbox=off")
-	case r.Network:
-		ways = append(ways, "give all commands the network with tools.sandboxNetworkAccess, or run with --sandbox=off")
+	case !r.None(): // no more than this call needs, and nothing that switches protection off
+		ways = append(ways, "run it in a session at a terminal, where it is asked about")
 	case p.Tool.Kind == engine.Edit:
 		ways = append(ways, "run with --approval-mode auto_edit")
 	default:

@@ -347,7 +347,11 @@ func (c *core) notice(ev engine.Event) {
 	case engine.Finished:
 		if ev.Err != nil {
 			c.deny(ev)
-			c.warn("%s: %s", what(ev), engine.DisplayError(ev.Err))
+			why := engine.DisplayError(ev.Err)
+			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
+				why += "; it probably needs " + oneLine(ce.Lacked)
+			}
+			c.warn("%s: %s", what(ev), why)
 		}
 	}
 }

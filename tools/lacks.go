@@ -104,11 +104,15 @@ const (
 )
 
 // A refusal is a path, as it stands there, that a program says it could not
-// write to, or find, or take away from its directory.
+// open, or find, or take away from its directory.
 type refusal struct {
-	path           string
-	missing, taken bool
+	path                    string
+	missing, taken, written bool
 }
+
+// writing is what programs say that wanted to write. Others may have wanted to
+// read.
+var writing = regexp.MustCompile(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(e|ing)\b|\bcopy`)
 
 // taking is what programs say that take a name away, or put another file in its
 // place: for that the file itself being open to them is not enough.
@@ -129,6 +133,7 @@ func complaints(output string) (network bool, refused []refusal) {
 		}
 		r.taken = taking.MatchString(line)
 		for _, r.path = range pathsIn(line) {
+			r.written = r.taken || writing.MatchString(strings.ReplaceAll(line, r.path, ""))
 			if len(refused) < mostPaths && !slices.Contains(refused, r) {
 				refused = append(refused, r)
 			}
@@ -158,7 +163,7 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// lacks returns the rights that a command seems to have failed without, and
+// lacks returns the rights that a command has probably failed without, and
 // the paths that it could not write to, where a right is for more than these. A
 // right that would not have helped is none of them: what this process itself may
 // not write, no answer of the user's lets a command write.
@@ -184,6 +189,10 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 		named, at, ok := c.place(said)
 		outside := !among(at, append([]string{p.Root}, p.Write...))
 		switch {
+		case len(above(named, p.Hidden)) > 0 && !said.written && !c.opens(named):
+			if sandbox.Readable(named) {
+				r.Read = adding(r.Read, named)
+			}
 		case c.makes(named) && outside:
 			next = true
 		case !ok || at == filepath.Dir(at) || writable(at, p):

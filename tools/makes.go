@@ -101,6 +101,7 @@ func (c shellCall) described(r engine.Rights) engine.Rights {
 	r.Files, r.Missing = nil, nil
 	for _, path := range slices.Concat(r.Read, r.Write) {
 		switch info, err := os.Stat(path); {
+		case slices.Contains(r.Files, path), slices.Contains(r.Missing, path):
 		case err == nil && !info.IsDir(), err != nil && c.makes(path):
 			r.Files = append(r.Files, path)
 		case errors.Is(err, fs.ErrNotExist):

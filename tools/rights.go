@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -102,7 +103,9 @@ func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
 	}
 	reads, err := places(m.Files.Read, dir)
 	for _, path := range append(reads, r.Write...) {
-		r.Read = append(r.Read, above(path, p.Hidden)...)
+		if len(above(path, p.Hidden)) > 0 {
+			r.Read = append(r.Read, path)
+		}
 	}
 	slices.Sort(r.Read)
 	r.Read = slices.Compact(r.Read)
@@ -205,16 +208,42 @@ func (env Env) profile(r engine.Rights) sandbox.Profile {
 	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
 	p.Hidden = without(p.Hidden, r.Read)
-	p.ReadOnly = without(p.ReadOnly, r.Write)
+	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, resolved(path)) })
 	return p
 }
 
-// without returns those of paths that do not lead to one of granted.
-func without(paths, granted []string) []string {
+// without returns what of hidden paths stays hidden when others can be read:
+// of a directory with such a one in it, all else.
+func without(paths, granted []string) (left []string) {
 	if len(granted) == 0 { // as nearly always; following links takes its time
 		return paths
 	}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(granted, resolved(path)) })
+	for _, path := range paths {
+		left = append(left, besides(path, granted)...)
+	}
+	return left
+}
+
+// besides is without for one path. A directory of very many files stays hidden.
+func besides(path string, granted []string) (left []string) {
+	const most = 1000
+	real := resolved(path)
+	switch {
+	case slices.Contains(granted, real):
+		return nil
+	case !slices.ContainsFunc(granted, func(g string) bool { return among(g, []string{real}) }):
+		return []string{path}
+	}
+	entries, err := os.ReadDir(real)
+	if err != nil || len(entries) > most {
+		return []string{path}
+	}
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 { // what it leads to is hidden by itself, or not at all
+			left = append(left, besides(filepath.Join(real, e.Name()), granted)...)
+		}
+	}
+	return left
 }
 
 // hold says in in how the command is held, and what may be offered beyond it.

@@ -39,10 +39,18 @@ func (h held) Approve(_ context.Context, p engine.Proposal) (engine.Answer, erro
 	return h.answer, nil
 }
 
+// named puts the directories in the place of their names.
+func (h held) named(text string) string {
+	return strings.NewReplacer("$OUT", h.outside, "$KEY", h.secret).Replace(text)
+}
+
 func newHeld(t *testing.T) held {
 	h := held{shellBench: newShellBench(t), profiles: new([]sandbox.Profile), asked: new([]engine.Proposal)}
 	h.outside, h.secret = resolved(t.TempDir()), resolved(t.TempDir())
 	if err := errors.Join(os.Symlink(h.secret, filepath.Join(h.dir, "link")), os.WriteFile(filepath.Join(h.dir, "sub", "tool"), []byte("tool"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(h.secret, "key"), nil, 0o600), os.WriteFile(filepath.Join(h.secret, "other"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	h.env.Sandbox = h
@@ -66,12 +74,12 @@ func TestRights(t *testing.T) {
 		{"network", map[string]any{"network": true}, engine.Rights{Network: true}},
 		{"inside", files("write", "sub", h.dir), engine.Rights{}},
 		{"outside", files("write", h.outside, h.outside+"/."), engine.Rights{Write: []string{h.outside}}},
-		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret}, Write: []string{h.secret + "/x"}, Missing: []string{h.secret + "/x"}}},
+		{"by a link", files("write", "link/x"), engine.Rights{Read: []string{h.secret + "/x"}, Write: []string{h.secret + "/x"}, Missing: []string{h.secret + "/x"}}},
 		{"by dots", files("write", "../up"), engine.Rights{Write: []string{filepath.Dir(h.dir) + "/up"}, Missing: []string{filepath.Dir(h.dir) + "/up"}}},
 		{"protected", files("write", ".git/hooks/x"), engine.Rights{Protected: true}},
 		{"all that is protected", map[string]any{"fileSystem": map[string]any{"protected": true}}, engine.Rights{Protected: true}},
 		{"readable", files("read", "/usr"), engine.Rights{}},
-		{"hidden", files("read", h.secret+"/key"), engine.Rights{Read: []string{h.secret}}},
+		{"hidden", files("read", h.secret+"/key"), engine.Rights{Read: []string{h.secret + "/key"}, Files: []string{h.secret + "/key"}}},
 		{"around what is hidden", files("read", filepath.Dir(h.secret)), engine.Rights{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -148,6 +156,10 @@ func TestAskedAgain(t *testing.T) {
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
+		{"read", "echo \"cat: $KEY/key: Permission denied\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "reading the file $KEY/key",
+			func(h held) sandbox.Profile {
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret + "/other"}}
+			}, ""},
 		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
@@ -202,9 +214,12 @@ func TestAskedAgain(t *testing.T) {
 				t.Skip("the temporary directory is elsewhere")
 			}
 			h.answer = test.answer
-			h.env.Sandbox = h
+			if err := errors.Join(os.WriteFile(filepath.Join(h.secret, "key"), nil, 0o600), os.WriteFile(filepath.Join(h.secret, "other"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h.env.Sandbox = h
 			tool := runShellCommand(h.env)
-			call := h.prepare(tool, map[string]any{"command": strings.ReplaceAll(test.command, "$OUT", h.outside)})
+			call := h.prepare(tool, map[string]any{"command": h.named(test.command)})
 			r, err := call.Run(t.Context(), h)
 			if !strings.Contains(r.Text, test.says) {
 				t.Errorf("the model reads %q", r.Text)
@@ -219,7 +234,7 @@ func TestAskedAgain(t *testing.T) {
 				t.Fatalf("asked %d times", len(*h.asked))
 			}
 			p := (*h.asked)[0]
-			if want := strings.ReplaceAll(test.failed, "$OUT", h.outside); p.Intent.Failed != want || p.Intent.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
+			if want := h.named(test.failed); p.Intent.Failed != want || p.Intent.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
 				t.Errorf("asked with %+v", p.Intent)
 			}
 			if diff := cmp.Diff(p.Intent.Rights, h.prepare(tool, p.Args).Intent.Rights); diff != "" {

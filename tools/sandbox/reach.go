@@ -23,3 +23,9 @@ func Writable(path string) (at string, ok bool) {
 	}
 	return path, err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayWrite(path)
 }
+
+// Readable reports whether path is there and this process could read it.
+func Readable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayRead(path)
+}
