@@ -167,23 +167,81 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 	leave(t, s, teletype.Rules{Quiet: true})
 }
 
-// Without a user it fails, yolo or not, and what it lacked and what would give
-// it is in the final record.
-func TestConfinedWithoutAUser(t *testing.T) {
+// In yolo the network and further paths are given to a call that asks for them,
+// and the network to programs that are known to need it. What a command fails
+// without is not: it is in the final record and on standard error what that was.
+func TestYoloIsHeld(t *testing.T) {
 	t.Parallel()
-	port, met := listening(t)
-	dial := "exec 3<>/dev/tcp/127.0.0.1/" + port
-	asks := et.Call("2", "run_shell_command", "command", dial, "additional_permissions", map[string]any{"network": true})
-	c := terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", dial)), et.Says("", asks), et.Says("No.")), "--approval-mode", "yolo")
-	confining(t, c)
-	denied := runOnce(t, c, 0)
-	if len(denied) != 2 || denied[0].Why != "it probably needs the network" || denied[1].Why != "nobody could be asked" || met() > 0 {
-		t.Fatalf("%+v, %d connections", denied, met())
-	}
-	for _, d := range denied {
-		if !strings.Contains(d.AllowedBy, "tools.sandboxNetworkAccess") {
-			t.Errorf("%+v", d)
-		}
+	need(t, "curl")
+	const key = ".ssh/id_ed25519"
+	for _, test := range []struct {
+		name    string
+		command string // PORT and HOME stand for what is there
+		more    map[string]any
+		flags   []string
+		met     int
+		why     string // it is denied, "" if it isn't
+	}{
+		{name: "one that asks for nothing", command: "exec 3<>/dev/tcp/127.0.0.1/PORT", why: "it probably needs the network"},
+		{name: "one that asks for the network", command: "exec 3<>/dev/tcp/127.0.0.1/PORT", more: map[string]any{"network": true}, met: 1},
+		{name: "one that is known to need it", command: "curl -s 127.0.0.1:PORT; true", met: 1},
+		{name: "known, among others", command: "for i in 1; do curl -s 127.0.0.1:PORT; done; true", met: 1},
+		{name: "a flag", command: "curl -s 127.0.0.1:PORT", flags: []string{"--no-network"}, why: "it probably needs the network"},
+		{name: "a flag, and one that asks", command: "curl -s 127.0.0.1:PORT", flags: []string{"--no-network"}, more: map[string]any{"network": true}, why: "denied"},
+		{name: "a key", command: "cat HOME/" + key, why: "it probably needs reading the file HOME/" + key},
+		{name: "a key that it asks for", command: "cat HOME/" + key, more: map[string]any{"fileSystem": map[string]any{"read": []any{"~/" + key, "HOME/" + key}}}, why: "nobody could be asked"},
+		{name: "a place", command: "echo x > HOME/made", why: "it probably needs writing to the file HOME/made"},
+		{name: "a place that it asks for", command: "echo x > HOME/made/x", more: map[string]any{"fileSystem": map[string]any{"write": []any{"HOME/made"}}}},
+		{name: "where the shell starts", command: "echo x > HOME/.bashrc", more: map[string]any{"fileSystem": map[string]any{"write": []any{"HOME/.bashrc"}}}, why: "nobody could be asked"},
+		{name: "what is protected", command: "git worktree add x", why: "nobody could be asked"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			port, met := listening(t)
+			server := et.NewServer()
+			c := terminal(t, server, append([]string{"--approval-mode", "yolo"}, test.flags...)...)
+			confining(t, c)
+			named := func(s string) string { return strings.NewReplacer("PORT", port, "HOME", homeOf(c)).Replace(s) }
+			args := map[string]any{}
+			if test.more != nil {
+				text, err := json.Marshal(test.more)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal([]byte(named(string(text))), &args); err != nil {
+					t.Fatal(err)
+				}
+			}
+			call := et.Call("1", "run_shell_command", "command", named(test.command))
+			if len(args) > 0 {
+				call = et.Call("1", "run_shell_command", "command", named(test.command), "additional_permissions", args)
+			}
+			server.Add(et.Says("", call), et.Says("No."))
+			for _, dir := range []string{".ssh", "made"} {
+				if err := os.MkdirAll(filepath.Join(homeOf(c), dir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if test.name == "a place" {
+				os.Remove(filepath.Join(homeOf(c), "made"))
+			}
+			if err := os.WriteFile(filepath.Join(homeOf(c), key), []byte("CANARY"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			denied := runOnce(t, c, 0)
+			if (test.why == "") != (len(denied) == 0) || met() != test.met {
+				t.Fatalf("%+v, %d connections", denied, met())
+			}
+			for _, d := range denied {
+				if !strings.Contains(d.Why, named(test.why)) || strings.Contains(d.AllowedBy, "sandbox") {
+					t.Errorf("%+v", d)
+				}
+			}
+			got := answerOf(t, server, "run_shell_command")
+			if strings.Contains(got, "CANARY") || strings.Contains(got, "--sandbox") || strings.Contains(got, "sandboxAllowedPaths") {
+				t.Errorf("the model reads %s", got)
+			}
+		})
 	}
 }
 

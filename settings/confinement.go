@@ -16,6 +16,8 @@ type Confinement struct {
 	Image   string   // for a container; "" if none is named
 	Paths   []string // that commands may write to, too, as they stand in the files
 	Network bool     // commands reach the network
+	Offline bool     // none is given it
+	Asked   bool     // none is given it unasked: the settings say that they don't reach it
 }
 
 // A ConfinementError is what a file says about how commands are confined and
@@ -72,6 +74,12 @@ func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (str
 	}
 	c.Paths = append(s.SandboxPaths[:len(s.SandboxPaths):len(s.SandboxPaths)], c.Paths...)
 	c.Network = c.Network && p.Network || own.SandboxNetwork && s.SandboxNetwork
+	tools, _ := s.Merged["tools"].(map[string]any)
+	object, _ := tools["sandbox"].(map[string]any)
+	for _, said := range []any{tools["sandboxNetworkAccess"], object["networkAccess"]} {
+		c.Asked = c.Asked || said == false
+	}
+	c.Network, c.Offline = c.Network && !f.NoNetwork, f.NoNetwork
 	for _, name := range []string{"GEMINI_SANDBOX_IMAGE", "GEMINI_SANDBOX_IMAGE_DEFAULT"} {
 		image, _ := lookup(name)
 		if image = strings.TrimSpace(image); image != "" && (name == "GEMINI_SANDBOX_IMAGE" || c.Image == "") {

@@ -46,7 +46,8 @@ func TestConfinement(t *testing.T) {
 		{name: "a project can't switch it off", user: `{"tools":{"sandbox":true}}`, project: `{"tools":{"sandbox":false}}`, want: Confinement{Word: On, By: inFiles}},
 		{name: "nor off by a name", user: `{"tools":{"sandbox":"docker"}}`, project: `{"tools":{"sandbox":"none","sandboxAllowedPaths":["/"]}}`, want: Confinement{Word: "docker", By: inFiles}},
 		{name: "nor have the network", project: `{"tools":{"sandboxNetworkAccess":true}}`, want: Confinement{}},
-		{name: "but take it", user: `{"tools":{"sandboxNetworkAccess":true}}`, project: `{"tools":{"sandboxNetworkAccess":false}}`, want: Confinement{}},
+		{name: "but take it", user: `{"tools":{"sandboxNetworkAccess":true}}`, project: `{"tools":{"sandboxNetworkAccess":false}}`, want: Confinement{Asked: true}},
+		{name: "a run without", user: `{"tools":{"sandboxNetworkAccess":true}}`, args: []string{"--no-network"}, want: Confinement{Offline: true}},
 		{name: "a project that chooses only switches it on", user: `{"tools":{"sandbox":false}}`, project: `{"tools":{"sandbox":"docker"}}`, want: Confinement{Word: On, By: inProject}},
 		{name: "a project insists", project: `{"security":{"toolSandboxing":true}}`, want: Confinement{Word: On, By: "security.toolSandboxing", Firm: true}},
 	} {

@@ -37,6 +37,12 @@ type Env struct {
 	// asked before each. Without a Sandbox they have all rights of the user.
 	Sandbox sandbox.Sandbox
 	Profile func() sandbox.Profile
+	// Gives reports whether a call would run unasked: so what its programs are
+	// known to need is given to it at once. Nil gives nothing. Offline
+	// offers nobody the network.
+	Gives   func(engine.Proposal) bool
+	Offline bool
+
 	// Kept returns what the user is to know, once, of variables that commands
 	// are not given, else nothing. Nil is nothing.
 	Kept func() string

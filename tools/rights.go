@@ -254,7 +254,7 @@ func (c shellCall) hold(in *engine.Intent) {
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
 	in.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
 	in.Held = c.env.held()
-	if state.Network && !p.Network {
+	if state.Network && !p.Network && !c.env.Offline {
 		online := c.runShellCommandArgs
 		online.More.Network = true
 		in.Online = online.args()
@@ -284,6 +284,24 @@ func (env Env) held() string {
 		return files + " and have no network"
 	}
 	return files + ", and have the network"
+}
+
+// connected returns c with the network, if its programs are known to want one
+// and it runs unasked with it.
+func (c shellCall) connected(tool engine.Tool) shellCall {
+	if c.env.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(dialers(c.read.Commands)) == 0 {
+		return c
+	}
+	next, err := c, error(nil)
+	next.More.Network = true
+	if next.rights, err = c.env.rights(next.More, c.dir); err != nil || !next.rights.Network {
+		return c
+	}
+	next.rights = next.described(next.rights)
+	if !c.env.Gives(engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+		return c
+	}
+	return next
 }
 
 // again asks for the rights that a command has failed without, and runs it

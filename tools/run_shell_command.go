@@ -56,6 +56,7 @@ func runShellCommand(env Env) (tool engine.Tool) {
 			if err != nil {
 				return engine.Call{}, err
 			}
+			c = c.connected(tool)
 			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if env.Kept != nil {
 					if text := env.Kept(); text != "" {
@@ -95,7 +96,10 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	}
 	c.read, c.text = a.read()
 	c.lookOver()
-	c.rights, err = env.rights(a.More, c.dir)
+	if rebuilds(c.read.Commands) {
+		c.More.Files.Protected = true
+	}
+	c.rights, err = env.rights(c.More, c.dir)
 	c.rights = c.described(c.rights)
 	return c, err
 }

@@ -72,7 +72,8 @@ type session struct {
 	pen       *pen // what holds commands
 	web       *web.Fetcher
 	env       tools.Env
-	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
+	gives     func(engine.Proposal) bool // whether a call would run unasked
+	rehearsal *tools.Rehearsal           // of a run that changes nothing, else nil
 	tools     engine.Tools
 	setup     model.Setup
 	generator engine.Generator
@@ -286,7 +287,8 @@ func (s *session) equip() {
 		Helper: func() string { return s.reach.Resolve("flash") },
 	}
 	if s.pen.sandbox != nil {
-		s.env.Sandbox, s.env.Profile = s.pen.sandbox, s.profile
+		s.env.Sandbox, s.env.Profile, s.env.Offline = s.pen.sandbox, s.profile, s.pen.offline
+		s.env.Gives = func(q engine.Proposal) bool { return s.gives != nil && s.gives(q) }
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}

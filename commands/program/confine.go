@@ -29,6 +29,8 @@ type pen struct {
 	quiet   bool            // whoever runs gemline knows
 	granted []string        // what commands may write to besides
 	network bool            // and whether they reach the network
+	offline bool            // whether none is given it
+	asked   bool            // whether none is given it unasked
 	tell    func()          // says once, if they are not held in full
 
 	// promised is set when a record has said that commands are confined,
@@ -101,7 +103,7 @@ func (s *session) enclosure() (*pen, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.network = c.Network
+	p.network, p.offline, p.asked = c.Network, c.Offline, c.Asked
 	for _, path := range c.Paths {
 		p.granted = append(p.granted, s.place(path))
 	}

@@ -200,6 +200,10 @@ func (s *session) debugLog() (*slog.Logger, error) {
 // converse makes the engine.
 func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	s.gives = func(q engine.Proposal) bool {
+		verdict, _ := guarded.Judge(q)
+		return verdict == engine.Allow
+	}
 	cfg := engine.Config{
 		Model:      s.modelName(),
 		Generator:  s.generator,

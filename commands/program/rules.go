@@ -40,6 +40,9 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 		s.notify("--allowed-tools is deprecated; rules in a file say more, see gemline help policy")
 		all = append(all, more...)
 	}
+	if s.pen != nil {
+		all = append(all, policy.Network(s.pen.offline, s.pen.asked)...)
+	}
 	if s.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Kept)
 	}
@@ -173,6 +176,11 @@ func (s *session) guarded() policy.Guarded {
 	if s.paths.Home != "" {
 		g.Own, g.Free = append(g.Own, s.paths.User()), []string{s.paths.User("tmp")}
 		g.Kept = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+	}
+	for _, dir := range filepath.SplitList(s.getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			g.Programs = append(g.Programs, dir)
+		}
 	}
 	if s.project.Temp != "" {
 		g.Notes = []string{filepath.Join(s.project.Temp, "memory")}

@@ -28,6 +28,9 @@ type Guarded struct {
 	// by it later.
 	Own, Free, Kept []string
 
+	// Programs are the directories that programs are found in.
+	Programs []string
+
 	// Notes are directories of which every file is like a context file.
 	Notes []string
 }
@@ -103,6 +106,10 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 	w := guard{p, g}
 	switch yolo := p.Mode() == Yolo; {
 	case e.Verdict != engine.Allow:
+	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Failed != "":
+		e.Finding = Finding{Why: "it has failed without what it asks for now"}
+	case yolo && w.reaches(q):
+		e.Finding = Finding{Why: "it asks for a place from which programs are run or configured"}
 	case !yolo && w.edits(q, g.holds):
 		e.Finding = Finding{Why: "it may write to a file that is asked about in any case"}
 	case !yolo || !w.edits(q, g.own):
@@ -113,6 +120,15 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 		e.Finding = Finding{Why: "it may write to gemline's own configuration"}
 	}
 	return e
+}
+
+// reaches reports whether q asks for the right to write where programs of the
+// user's are, or what they go by, or around that.
+func (g guard) reaches(q engine.Proposal) bool {
+	return slices.ContainsFunc(q.Intent.Rights.Write, func(path string) bool {
+		near := func(dir string) bool { return among(dir, path) || among(path, resolved(dir)) }
+		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.named(name) })
+	})
 }
 
 // edits reports whether q edits a file of which is says so, by its path or by

@@ -86,7 +86,11 @@ func (s saying) about(w world, c *engine.Command) bool {
 		return false
 	}
 	exactly, asks := s.decide == "allow", w.Intent.Rights
-	if exactly && (asks.Network && !s.network || asks.Paths()) || !exactly && s.network && !asks.Network {
+	if s.tier == policy.BuiltIn && s.network {
+		if asks.Protected || len(asks.Read) > 0 { // commands stay held
+			return false
+		}
+	} else if exactly && (asks.Network && !s.network || asks.Paths()) || !exactly && s.network && !asks.Network {
 		return false
 	}
 	if s.safe && !w.safe(c) {
@@ -262,7 +266,7 @@ var standing = []saying{
 	{tier: policy.BuiltIn, tool: "*", kind: "converse", alone: new(true), decide: "deny", priority: 999},
 	{tier: policy.BuiltIn, tool: "*", kind: "edit", mode: "autoEdit", decide: "allow", priority: 15},
 	{tier: policy.BuiltIn, tool: "*", mode: "plan", decide: "deny", priority: 40},
-	{tier: policy.BuiltIn, tool: "*", mode: "yolo", decide: "allow", priority: 998},
+	{tier: policy.BuiltIn, tool: "*", mode: "yolo", decide: "allow", priority: 998, network: true},
 	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "default", decide: "allow", priority: 45},
 	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "autoEdit", decide: "allow", priority: 45},
 	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "plan", decide: "allow", priority: 45},

@@ -103,6 +103,9 @@ func (r *Rule) apt(x engine.Rights) bool {
 	if r.Verdict != engine.Allow {
 		return !r.Network || x.Network
 	}
+	if r.Tier == BuiltIn && r.Network { // further paths, too, but nothing that is hidden or protected
+		return !x.Protected && len(x.Read) == 0
+	}
 	return x.None() || r.Network && !x.Paths()
 }
 

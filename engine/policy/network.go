@@ -1,0 +1,16 @@
+package policy
+
+import "gemline/engine"
+
+// Network returns the rules by which no command is given the network, or none
+// unasked.
+func Network(never, asked bool) (rules []Rule) {
+	if never {
+		rules = append(rules, Rule{Tier: User, File: "the command line", text: "--no-network", Tools: []string{Shell}, Network: true, Verdict: engine.Deny, Priority: 999,
+			Message: "This run gives no command the network."})
+	}
+	if asked {
+		rules = append(rules, Rule{Tier: User, File: "the settings", text: "tools.sandboxNetworkAccess = false", Tools: []string{Shell}, Network: true, Verdict: engine.Ask, Priority: 0})
+	}
+	return rules
+}
