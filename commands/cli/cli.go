@@ -71,6 +71,10 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
+	// Page shows a text with the user's pager. It is nil where there is none,
+	// and in plain mode.
+	Page func(ctx context.Context, text string) error
+
 	Editor    string        // the command of the user's editor, "" if none is named
 	Clipboard func() string // the program that has the clipboard, "" if none has
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -27,9 +28,9 @@ type topic struct {
 }
 
 // Run prints what is asked for, or what there is.
-func (c *helpCommand) Run(w *World) error {
+func (c *helpCommand) Run(ctx context.Context, w *World) error {
 	if len(c.Topic) == 0 {
-		return w.topics()
+		return w.topics(ctx)
 	}
 	words := slices.Clone(c.Topic)
 	for i, word := range words {
@@ -45,12 +46,20 @@ func (c *helpCommand) Run(w *World) error {
 	if w.JSON {
 		return w.document(topic{page.Name, page.Title, page.Text})
 	}
-	_, err := io.WriteString(w.Out, settings.Escape(docs.Plain(page.Text, w.width())))
+	return w.page(ctx, settings.Escape(docs.Plain(page.Text, w.width())))
+}
+
+// page shows a long text.
+func (w *World) page(ctx context.Context, text string) error {
+	if w.Page != nil {
+		return w.Page(ctx, text)
+	}
+	_, err := io.WriteString(w.Out, text)
 	return err
 }
 
 // topics lists the pages and the commands.
-func (w *World) topics() error {
+func (w *World) topics(ctx context.Context) error {
 	var list []topic
 	for _, p := range docs.Pages() {
 		list = append(list, topic{Name: p.Name, Title: p.Title})
@@ -69,8 +78,7 @@ func (w *World) topics() error {
 		fmt.Fprintf(&b, "  %-14s  %s\n", name, l.Help)
 	}
 	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
-	_, err := io.WriteString(w.Out, b.String())
-	return err
+	return w.page(ctx, b.String())
 }
 
 // width returns how wide text may be: as wide as the screen, but no wider than

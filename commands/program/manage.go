@@ -27,6 +27,7 @@ func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []str
 	defer s.close()
 	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	w := s.world(s.os.Stdout)
+	w.Page = s.pager()
 	w.In, w.Err, w.JSON = s.os.Stdin, s.os.Stderr, s.flags.Format() == "json"
 	switch {
 	case !isTerminal(s.os.Stdin):
