@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -21,9 +24,9 @@ import (
 // defaultBase is where Google's API is.
 const defaultBase = "https://generativelanguage.googleapis.com"
 
-// network returns the transport that o asks for. The error is about
-// certificates that can't be read, which most connections do without.
-func network(o Options) (*http.Transport, error) {
+// network returns the transport that o asks for, and the certificates that it
+// trusts, nil for the system's.
+func network(o Options) (*http.Transport, *roots) {
 	connect := o.Connect
 	if connect == 0 {
 		connect = 30 * time.Second
@@ -41,12 +44,47 @@ func network(o Options) (*http.Transport, error) {
 		// Finds out that the connection has died while the machine slept.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}
-	if len(o.CAs) > 0 {
-		pool, err := Trust(o.CAs)
-		t.TLSClientConfig = &tls.Config{RootCAs: pool}
-		return t, err
+	if len(o.CAs) == 0 {
+		return t, nil
 	}
-	return t, nil
+	r := trusting(o.CAs)
+	t.TLSClientConfig = &tls.Config{RootCAs: r.pool}
+	t.Proxy = func(req *http.Request) (*url.URL, error) {
+		via, err := proxy(req.URL)
+		if req.URL.Scheme == "https" || via != nil && via.Scheme == "https" {
+			r.wanted.Store(true)
+			go r.fill() // beside the connection
+		}
+		return via, err
+	}
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if r.wanted.Load() {
+			r.fill() // before the handshake
+		}
+		return conn, err
+	}
+	return t, r
+}
+
+// The roots are certificates to trust. To read them takes longer than all else
+// before a first request, so it is done beside the first connection that needs
+// them. The pool is known to the settings of TLS before, and filled in place.
+type roots struct {
+	pool   *x509.CertPool
+	wanted atomic.Bool
+	fill   func() error // once; the error is about what can't be read
+}
+
+func trusting(names []string) *roots {
+	r := &roots{pool: x509.NewCertPool()}
+	r.fill = sync.OnceValue(func() error {
+		pool, err := Trust(names)
+		*r.pool = *pool
+		return err
+	})
+	return r
 }
 
 // Trust returns the system's certificates and those in the named files and

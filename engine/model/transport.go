@@ -18,9 +18,9 @@ var ErrIdle = errors.New("the server has gone silent")
 
 // An opened is what a Genai needs to make requests.
 type opened struct {
-	client   *genai.Client
-	base     http.RoundTripper
-	distrust error // about certificates that can't be read
+	client *genai.Client
+	base   http.RoundTripper
+	roots  *roots // nil for those of the system
 }
 
 // open returns what g needs to make requests, made when first asked for.
@@ -32,11 +32,7 @@ func (g *Genai) open() (*opened, error) {
 	}
 	o := &opened{base: g.opts.Transport}
 	if o.base == nil {
-		t, err := network(g.opts)
-		if err != nil {
-			g.log.Warn("certificates", "error", err)
-		}
-		o.base, o.distrust = t, err
+		o.base, o.roots = network(g.opts)
 	}
 	client, err := genai.NewClient(context.Background(), g.clientConfig(&http.Client{Transport: &transport{g: g, base: o.base}}))
 	if err != nil {

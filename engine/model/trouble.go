@@ -166,10 +166,14 @@ func tooMany(err error) bool {
 
 // doubts says which certificates could not be read.
 func (o *opened) doubts() string {
-	if o.distrust == nil {
+	if o.roots == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (not read: %v)", o.distrust)
+	err := o.roots.fill()
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (not read: %v)", err)
 }
 
 // innermost returns what a network error says without the addresses that the
