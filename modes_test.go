@@ -53,14 +53,14 @@ func TestFirstLine(t *testing.T) {
 	for _, tt := range []struct {
 		name, term, env, settings string
 		args                      []string
-		want                      string // how the transcript begins
+		want                      string // what comes before the line of every session
 	}{
-		{"terminal", "dumb", "", "", nil, "> "},
-		{"flag", "xterm", "", "", []string{"--plain"}, "info: screen reader mode: on (--plain)\r\n> "},
-		{"environment", "xterm", "ACCESSIBLE=1", "", nil, "info: screen reader mode: on (ACCESSIBLE)\r\n> "},
-		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "info: screen reader mode: on (settings)\r\n> "},
-		{"settings, environment off", "dumb", "ACCESSIBLE=0", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "> "},
-		{"environment, flag off", "dumb", "ACCESSIBLE=1", "", []string{"--screen-reader=false"}, "> "},
+		{"terminal", "dumb", "", "", nil, ""},
+		{"flag", "xterm", "", "", []string{"--plain"}, "info: screen reader mode: on (--plain)\r\n"},
+		{"environment", "xterm", "ACCESSIBLE=1", "", nil, "info: screen reader mode: on (ACCESSIBLE)\r\n"},
+		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "info: screen reader mode: on (settings)\r\n"},
+		{"settings, environment off", "dumb", "ACCESSIBLE=0", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, ""},
+		{"environment, flag off", "dumb", "ACCESSIBLE=1", "", []string{"--screen-reader=false"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := terminal(t, et.NewServer(), tt.args...)
@@ -72,8 +72,9 @@ func TestFirstLine(t *testing.T) {
 			}
 			s := teletype.Start(t, c)
 			s.Expect("> ")
-			if got := string(s.Transcript()); got != tt.want {
-				t.Errorf("begins with %q, want %q", got, tt.want)
+			want := tt.want + "info: gemline, gemini-2.5-flash, in " + c.Dir + "; /help\r\n> "
+			if got := string(s.Transcript()); got != want {
+				t.Errorf("begins with %q, want %q", got, want)
 			}
 			leave(t, s, teletype.Rules{Quiet: true})
 		})

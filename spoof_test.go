@@ -230,7 +230,7 @@ func TestSpoofingErrors(t *testing.T) {
 				if args == nil {
 					s.Expect("> ")
 					s.Line("hello")
-					s.Expect(" failed, ") // of the done line
+					s.Expect("failed after ") // of the done line
 					s.Match(prompting)
 					s.Line("/quit")
 				}

@@ -58,12 +58,17 @@ type App struct {
 	Tools     engine.Toolset
 	Models    model.Reach // what the names of models stand for
 	Workspace *workspace.Workspace
-	Home      string // what ~ stands for
-	Tally     *tally.Tally
-	Commands  Set
-	About     func() []Fact // what /about says
-	Memory    *memory.Memory
-	Todos     func() []string // the model's todo list in words; nil if it has none
+
+	// ServerModels asks the server which models it has. It is nil where no
+	// server answers.
+	ServerModels func(ctx context.Context) ([]string, error)
+
+	Home     string // what ~ stands for
+	Tally    *tally.Tally
+	Commands Set
+	About    func() []Fact // what /about says
+	Memory   *memory.Memory
+	Todos    func() []string // the model's todo list in words; nil if it has none
 
 	// Restart replaces Engine by one that has heard nothing. It is nil where
 	// there is one prompt and no session.

@@ -2,13 +2,19 @@ package commands
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/agnivade/levenshtein"
 	"google.golang.org/genai"
+
+	"gemline/engine/model"
 )
 
 func models() *Command {
-	return &Command{Name: "model", Args: "[NAME]", Summary: "the model in use and the names you can give; with a name, change it",
+	return &Command{Name: "model", Args: "[NAME]", Summary: "the model in use and the names you can give; with a name, change it. The server is asked about one that is not known here",
 		Run: useModel, Sub: Set{
 			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 				if args == "" {
@@ -19,7 +25,10 @@ func models() *Command {
 		}}
 }
 
-func useModel(_ context.Context, app *App, name string) ([]*genai.Part, error) {
+// patience is how long a server may take to list its models.
+const patience = 5 * time.Second
+
+func useModel(ctx context.Context, app *App, name string) ([]*genai.Part, error) {
 	if name == "" {
 		ls := []string{"model: " + app.Engine.Model(), "", "Names you can give:"}
 		for _, c := range app.Models.Choices() {
@@ -30,6 +39,54 @@ func useModel(_ context.Context, app *App, name string) ([]*genai.Part, error) {
 	if strings.ContainsAny(name, " \t/?#") {
 		return nil, misused("%q is not the name of a model", name)
 	}
-	app.Engine.SetModel(app.Models.Resolve(name))
-	return nil, lines(app.Out, "model: "+app.Engine.Model())
+	resolved := app.Models.Resolve(name)
+	checked, err := checkModel(ctx, app, resolved)
+	if err != nil {
+		return nil, err
+	}
+	app.Engine.SetModel(resolved)
+	return nil, lines(app.Out, "model: "+resolved+checked)
+}
+
+// checkModel asks the server whether it has a model that the program does not
+// know. It is an error if it has not. If it can't be asked, the note says so.
+func checkModel(ctx context.Context, app *App, name string) (note string, err error) {
+	known := func(c model.Choice) bool { return app.Models.Resolve(c.Name) == name || c.Name == name }
+	choices := app.Models.Choices()
+	if slices.ContainsFunc(choices, known) {
+		return "", nil
+	}
+	if app.ServerModels == nil {
+		return "; whether there is such a model was not checked", nil
+	}
+	inTime, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	names, err := app.ServerModels(inTime)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return fmt.Sprintf("; whether there is such a model is not known: the server's list can't be had: %v", err), nil
+	case slices.Contains(names, strings.TrimPrefix(name, "models/")):
+		return ", which the server has", nil
+	}
+	for _, c := range choices {
+		names = append(names, c.Name)
+	}
+	message := fmt.Sprintf("the server has no model %q", name)
+	if near := nearest(name, names); near != "" {
+		message += "; there is " + near
+	}
+	return "", fmt.Errorf("%s; the model stays %s", message, app.Engine.Model())
+}
+
+// nearest returns the one of names that is most like name, "" if none is.
+func nearest(name string, names []string) (found string) {
+	least := max(2, len(name)/3) + 1
+	for _, n := range names {
+		if d := levenshtein.ComputeDistance(name, n); d < least {
+			least, found = d, n
+		}
+	}
+	return found
 }

@@ -135,7 +135,7 @@ func TestSilence(t *testing.T) {
 		{"a call", func(yield func(engine.Event, error) bool, _ func()) {
 			yield(engine.Started{ID: "1", Name: "f", Intent: engine.Intent{Title: "f"}}, nil)
 			time.Sleep(75 * time.Second)
-		}, "tool: f\nprogress: 10 s, running f\nprogress: 40 s, running f\nprogress: 1 min 10 s, running f\ndone: 1 min 15 s\n"},
+		}, "tool: f\nprogress: 10 s, f\nprogress: 40 s, f\nprogress: 1 min 10 s, f\ndone: 1 min 15 s\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

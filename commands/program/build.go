@@ -87,6 +87,7 @@ type session struct {
 	trial     bool                  // the journal is told nothing
 	engine    *engine.Engine
 	shown     atomic.Pointer[repl.Screen]
+	unpaid    bool          // no key is known that pays for requests
 	heard     atomic.Int64  // when something last came from the model's server
 	left      atomic.Bool   // the run did not end when it was told to
 	app       *commands.App // of a session

@@ -173,8 +173,10 @@ func (s *session) pay(setup *model.Setup) error {
 		setup.API.Account, setup.API.Metadata = c.Account.Read, c.Account.Host
 	}
 	if c.Stored {
+		store := auth.NewStore(s.paths.User(), s.getenv)
+		s.unpaid = !store.May(c)
 		setup.API.FindKey = func(ctx context.Context) (string, error) {
-			key, _, err := auth.NewStore(s.paths.User(), s.getenv).Find(ctx, c)
+			key, _, err := store.Find(ctx, c)
 			return key, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/model"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -39,6 +40,9 @@ func (s *session) commands(approver engine.Approver, out io.Writer) *commands.Ap
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, s.os.getenv, shell.Own(s.os.Environ()), text)
 		},
+	}
+	if s.setup.Fake == "" {
+		app.ServerModels = s.serverModels
 	}
 	app.Restart = func(context.Context) error {
 		if err := s.restart(approver); err != nil {
@@ -67,6 +71,20 @@ func (s *session) restart(approver engine.Approver) error {
 	s.memory.Reload()
 	s.converse(approver, nil)
 	return nil
+}
+
+// serverModels asks the server which models it has.
+func (s *session) serverModels(ctx context.Context) (names []string, err error) {
+	g, err := model.NewGenai(s.setup.API)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	listed, err := g.List(ctx)
+	for _, m := range listed {
+		names = append(names, m.Name)
+	}
+	return names, err
 }
 
 func (s *session) about() []commands.Fact {
@@ -106,10 +124,21 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.enter(ctx, console); err != nil {
 		return err
 	}
-	if err := s.build(ctx, asker); err != nil {
+	tell := s.notify
+	var early []string // told below the first line
+	s.notify = func(text string) { early = append(early, text) }
+	err = s.build(ctx, asker)
+	s.notify = tell
+	if err == nil {
+		s.furnish(screen)
+		s.greet(screen)
+	}
+	for _, text := range early {
+		s.notify(text)
+	}
+	if err != nil {
 		return err
 	}
-	s.furnish(screen)
 	app := s.commands(asker, out)
 	app.Permit, app.Screen = s.permit(console), screen.Commands()
 	desktop := app.Copy

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ const patience = 3 * time.Second
 type Store struct {
 	file   File
 	ring   keyring.Keyring // nil if it is not to be used
+	mark   string          // a file that is there if a key is in the keyring; may be empty
 	waited time.Duration
 }
 
@@ -33,6 +36,9 @@ type Store struct {
 // It opens nothing. Unless getenv says otherwise, the keyring comes first.
 func NewStore(dir string, getenv func(string) string) *Store {
 	s := &Store{file: NewFile(dir), waited: patience}
+	if dir != "" {
+		s.mark = filepath.Join(dir, "gemline", "key-in-keyring")
+	}
 	if !on(getenv("GEMINI_FORCE_FILE_STORAGE")) {
 		s.ring = system{}
 	}
@@ -68,6 +74,26 @@ func (s *Store) Load(ctx context.Context) (key, from string, err error) {
 	return key, "file " + s.file.Path, nil
 }
 
+// May reports whether there may be a key for c, without asking the keyring,
+// which may ask the user. A key is in the keyring if it was put there from here;
+// the Gemini CLI chooses it in the settings.
+func (s *Store) May(c Choice) bool {
+	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	return is(s.file.Path) || s.ring != nil && (c.From != "" || is(s.mark))
+}
+
+// marked notes that there is a key in the keyring, or that there is none. What
+// depends on it is only what the user is told.
+func (s *Store) marked(there bool) {
+	switch {
+	case s.mark == "":
+	case !there:
+		os.Remove(s.mark)
+	case os.MkdirAll(filepath.Dir(s.mark), 0o700) == nil:
+		os.WriteFile(s.mark, nil, 0o600)
+	}
+}
+
 // Find returns the key that c pays with and where it was. It is an error if
 // none is stored.
 func (s *Store) Find(ctx context.Context, c Choice) (key, from string, err error) {
@@ -89,6 +115,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 		_, err := s.wait(ctx, func() (string, error) { return "", s.ring.Set(service, entry, value) })
 		if err == nil {
 			s.file.Delete(ctx, service, entry) // if it can't be, the keyring still comes first
+			s.marked(true)
 			return "keyring", nil
 		}
 		if ctx.Err() != nil {
@@ -110,6 +137,7 @@ func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 		if s.forget(ctx) == nil {
 			from = append(from, "keyring")
 		}
+		s.marked(false)
 	}
 	had, err := s.file.Delete(ctx, service, entry)
 	if had {
