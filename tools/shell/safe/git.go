@@ -1,6 +1,7 @@
 package safe
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,8 @@ import (
 // repository or the user's habits say, no program but git runs, and nothing is
 // written.
 var gitFirst = []string{"--no-pager", "--no-optional-locks", "-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-	"-c", "core.attributesFile=/dev/null", "-c", "log.showSignature=false", "-c", "status.submoduleSummary=false", "-c", "diff.submodule=short", "-c", "diff.autoRefreshIndex=false"}
+	"-c", "core.attributesFile=/dev/null", "-c", "log.showSignature=false", "-c", "status.submoduleSummary=false", "-c", "diff.submodule=short", "-c", "diff.autoRefreshIndex=false",
+	"-c", "gpg.program=false", "-c", "gpg.openpgp.program=false", "-c", "gpg.x509.program=false", "-c", "gpg.ssh.program=false"}
 
 const (
 	// diffOptions shape a difference. Those that write it to a file, run
@@ -95,7 +97,7 @@ func (j *judge) gitCommand(args []string) (usage, string) {
 		return u, name + ": " + why
 	}
 	for _, o := range u.options {
-		if strings.Contains(o.value, "%G") || strings.Contains(o.value, "signature") || strings.HasPrefix(o.value, "%(trailers") {
+		if signs.MatchString(o.value) || strings.Contains(o.value, "signature") || strings.HasPrefix(o.value, "%(trailers") {
 			return u, name + ": a format that has signatures checked: " + brief(o.value)
 		}
 	}
@@ -111,6 +113,9 @@ func (j *judge) gitCommand(args []string) (usage, string) {
 	if why := j.repositories(); why != "" {
 		return u, why
 	}
+	if name == "diff" && slices.ContainsFunc(j.dirs, outside) {
+		return u, "diff: without a repository it compares any files"
+	}
 	first := append(slices.Clone(gitFirst), name)
 	if name == "stash" || name == "reflog" && len(u.operands) > 0 && u.operands[0] == "show" {
 		first, u.args, u.end = append(first, u.args[0]), u.args[1:], u.end-1
@@ -124,13 +129,19 @@ func (j *judge) gitCommand(args []string) (usage, string) {
 func (j *judge) revision(word string) string {
 	_, path, both := strings.Cut(word, ":")
 	if both {
-		if strings.HasPrefix(path, "/") || hidden(path) {
+		// Behind the first colon there may be a stage, as in :0:x, or what
+		// else is said of a path, as in :(top)x.
+		parts := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(":()!^", r) })
+		if strings.HasPrefix(path, "/") || slices.ContainsFunc(parts, hidden) {
 			return "it reads what may hold secrets: " + brief(word)
 		}
-		return ""
 	}
 	return j.path(strings.TrimPrefix(word, "^"))
 }
+
+// signs finds what in a format has signatures checked, which a program does
+// that the user's configuration names.
+var signs = regexp.MustCompile(`%[-+ ]?G`)
 
 // listing keeps branch and tag to listing.
 func listing(_ *judge, u *usage) string {

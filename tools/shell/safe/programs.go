@@ -70,7 +70,7 @@ var programs = map[string]program{
 	"od":        {options: " -A= -j= -N= -t= -v -w=? -a -b -c -d -f -i -l -o -s -x --address-radix= --skip-bytes= --read-bytes= --format= --output-duplicates --width=? --help --version "},
 	"hexdump":   {options: " -b -c -C -d -o -x -n= -s= -v --canonical --length= --skip= --no-squeezing --help --version "},
 	"xxd":       {options: " -a -b -c= -e -g= -l= -o= -p -ps -s= -u -v ", most: 1, first: true}, // a second word is a file that it writes
-	"strings":   {options: " -a -d -f -n= -t= -e= -# --all --data --print-file-name --bytes= --radix= --encoding= --help --version "},
+	"strings":   {options: " -a -d -f -n= -t= -e= -# --all --data --print-file-name --bytes= --radix= --encoding= --help --version ", more: responses},
 	"base64":    {options: " -d -i -w= --decode --ignore-garbage --wrap= --help --version "},
 	"md5sum":    {options: sumOptions},
 	"sha1sum":   {options: sumOptions},
@@ -188,6 +188,15 @@ func ripgrep(_ *judge, u *usage) string {
 	u.add("--no-config")
 	for _, s := range patterns {
 		u.add("--iglob=!" + s) // these count behind all of --glob, wherever they stand
+	}
+	return ""
+}
+
+// responses keeps a program from reading its arguments from a file, which it
+// prints if they are none.
+func responses(_ *judge, u *usage) string {
+	if i := slices.IndexFunc(u.args, func(a string) bool { return strings.HasPrefix(a, "@") }); i >= 0 {
+		return "it reads its arguments from a file: " + brief(u.args[i])
 	}
 	return ""
 }

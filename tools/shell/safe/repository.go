@@ -81,8 +81,13 @@ func bare(dir string) bool {
 // configuration says what is wrong with the configuration of the repository
 // at dir.
 func configuration(dir string) string {
-	if _, err := os.Lstat(filepath.Join(dir, "commondir")); err == nil {
-		return "the repository has a commondir"
+	for _, name := range []string{"commondir", "objects/info/alternates"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return "the repository has a " + name
+		}
+	}
+	if link := linked(dir); link != "" {
+		return "the repository holds a link: " + brief(link)
 	}
 	for _, name := range []string{"config", "config.worktree"} {
 		path := filepath.Join(dir, name)
@@ -102,6 +107,41 @@ func configuration(dir string) string {
 		}
 	}
 	return ""
+}
+
+// linked returns a link in the repository at dir, or that nobody has looked
+// through all of it. What git can't read where one leads, it prints. Objects are
+// only read if they are some.
+func linked(dir string) (link string) {
+	const most = 20_000
+	seen := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		seen++
+		switch {
+		case err != nil, seen > most, d.Type()&os.ModeSymlink != 0:
+			link = path
+			return filepath.SkipAll
+		case d.IsDir() && path == filepath.Join(dir, "objects"):
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return dir
+	}
+	return link
+}
+
+// outside reports whether there is no repository from dir on.
+func outside(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // settled says which setting of a repository's configuration may make git run

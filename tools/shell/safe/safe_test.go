@@ -119,6 +119,8 @@ func TestUnsafe(t *testing.T) {
 		{"git stash", "more than to list"}, {"git stash pop", "more than to list"}, {"git remote add x y", "more than to list"}, {"git remote show x", "more than to list"}, {"git reflog expire --all", "reflog"}, {"git config user.name x", "it is readable"}, {"git config --list", "--list"}, {"git config credential.helper", "set something"},
 		{"git log --output=x", "it is readable"}, {"git log --outpu=x", "it is readable"}, {"git log --format --output=x", "it is readable"}, {"git log --format --all", "looks like an option"}, {"git log --ext-diff -p", "it is opaque"}, {"git show --textconv", "it is opaque"}, {"git log --show-signature", "--show-signature"}, {"git log --format='%G?'", "signatures"}, {"git diff --no-index a.txt b.txt", "--no-index"},
 		{"git diff /etc/passwd /dev/null", "outside"}, {"git diff ../outside/secret a.txt", "outside"}, {"git show HEAD:.env", "secrets"}, {"git log -- .env", "secrets"}, {"git -C sub status", "it is readable"}, {"git -c core.pager=sh log", "it is opaque"}, {"git --git-dir=x log", "it is opaque"}, {"git --exec-path=x log", "it is opaque"}, {"git -p log", "it is opaque"}, {"git grep -O one", "it is opaque"}, {"git grep --no-index one", "--no-index"}, {"git grep --untracked KEY", "--untracked"},
+		{"strings @a.txt", "from a file"}, {"strings -n 3 -- @a.txt", "from a file"}, {"cat SERVER.KEY", "secrets"}, {"git show :0:.env", "secrets"}, {"git show :1:server.key", "secrets"}, {"git show 'HEAD:(x).env'", "secrets"}, {"git diff -- ':(top)server.key'", "secrets"},
+		{"git log --format='%+G?'", "signatures"}, {"git log --format='%-GK'", "signatures"}, {"git log --pretty='tformat:% GS'", "signatures"}, {"git diff /out:side/x .", "outside"}, {"git diff ../out:x .", "outside"},
 		{"git ls-files -X a.txt", "-X"}, {"git diff -Oa.txt", "-O"}, {"git fetch", "not on the list"}, {"git ls-remote", "not on the list"}, {"git submodule status", "not on the list"}, {"git status --ignore-submodules=none", "--ignore-submodules"}, {"git cat-file --textconv HEAD:a.txt", "it is opaque"}, {"git cat-file --filters HEAD:a.txt", "it is opaque"}, {"git describe --dirty", "--dirty"}, {"git shortlog", "reads its input"},
 	} {
 		why, run := judge(t, test.text, p)
@@ -289,6 +291,24 @@ func TestRepository(t *testing.T) {
 	}
 	for _, name := range []string{"HEAD", "objects/x", "refs/x"} { // as anybody can commit it
 		write("sub/bare/"+name, "")
+	}
+	for _, name := range []string{"packed-refs", "refs/heads/x", "logs/HEAD", "info/exclude"} { // of what git can't read it shows a line
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(git, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(filepath.Join(git, name))
+		if err := os.Symlink("/etc/passwd", filepath.Join(git, name)); err != nil {
+			t.Fatal(err)
+		}
+		refused("a link at "+name, p)
+		if err := os.Remove(filepath.Join(git, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".git/objects/info/alternates", "/elsewhere")
+	refused("objects from elsewhere", p)
+	if err := os.Remove(filepath.Join(git, "objects/info/alternates")); err != nil {
+		t.Fatal(err)
 	}
 	q := p
 	q.Dir = filepath.Join(p.Dir, "sub/bare")
