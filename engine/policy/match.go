@@ -211,7 +211,7 @@ func (r *Rule) covers(c engine.Command) bool {
 // they are told is judged as theirs, but is not to outdo a rule that denies.
 var runners = []string{
 	"npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uv", "uvx", "pipx", "poetry", "pipenv", "pdm", "hatch", "rye", "tox", "bundle", "conda", "mamba", "micromamba",
-	"mise", "rtx", "asdf", "pyenv", "rbenv", "nodenv", "goenv", "jenv", "volta", "rustup", "direnv", "nix", "devbox", "flox", "op", "doppler", "cmake", "dotnet", "ccache", "sccache", "distcc",
+	"mise", "rtx", "asdf", "pyenv", "rbenv", "nodenv", "goenv", "jenv", "volta", "rustup", "direnv", "nix", "devbox", "flox", "op", "doppler", "cmake", "dotnet", "ccache", "sccache", "distcc", "cabal", "stack", "dune", "opam", "pixi", "guix",
 }
 
 // catches reports whether c may be a command that a rule denies or asks about:

@@ -13,7 +13,10 @@ import (
 // have other files written (*). Behind - stand letters that have a value: the
 // rest of a word is not read as letters.
 var dangers = map[string][]string{
-	"tar":  {"!--checkpoint-action", "!--to-command", "!--use-compress-program", "!--rsh-command", "!--rmt-command", "!--new-volume-script", "!--info-script", "!-I", "!-F"},
+	"tar":    {"!--checkpoint-action", "!--to-command", "!--use-compress-program", "!--rsh-command", "!--rmt-command", "!--new-volume-script", "!--info-script", "!-I", "!-F"},
+	"bsdtar": {"!--use-compress-program", "!--checkpoint-action", "!--to-command"}, "cpio": {"!--rsh-command"}, "rpm": {"!--eval", "!-E", "!--define", "!-D", "!--pipe"}, "hg": {"!--config"}, "cvs": {"!-e"},
+	"svn": {"!--diff-cmd", "!--diff3-cmd", "!--editor-cmd", "!--config-option"}, "cmake": {"!-E", "!-P"}, "gpg": {"!--exec-path", "!--agent-program"}, "sops": {"!exec-"}, "npx": {"!-c", "!--call"},
+	"latex": shellEscape, "pdflatex": shellEscape, "xelatex": shellEscape, "lualatex": shellEscape, "latexmk": {"!-e", "!-r", "!-shell-escape", "!--shell-escape"},
 	"rg":   {"!--pre", "!--hostname-bin"},
 	"sort": {"-kStT", ">-o", ">--output", "!--compress-program"},
 	"go":   {"!-exec", "!--exec", "!-toolexec", "!--toolexec", "!-vettool", "!--vettool"}, "go env": {"!-w", "!--w", "!-u", "!--u"}, "gofmt": {"*-w", "*--w", ">-cpuprofile", ">--cpuprofile"},
@@ -24,7 +27,7 @@ var dangers = map[string][]string{
 	"less": {"-bDhjkOopPtTxyz", "!+", "!-k", "!--lesskey-file", "!--lesskey-src", "!--lesskey-content", ">-o", ">-O", ">--log-file", ">--LOG-FILE"},
 	"zip":  {"!-T", "!-TT", "!--unzip-command"}, "file": {"-eFfmP", "*-C", "*--compile"}, "base64": {">-o", ">--output"},
 	"tcpdump": {"!-z", "!-w"}, "split": {"!--filter"}, "dpkg": {"!--pre-invoke", "!--post-invoke"}, "apt": {"!-o", "!--option"}, "apt-get": {"!-o", "!--option"},
-	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
+	"pip": {"!--global-option", "!--config-settings"}, "npm": {"!-c", "!--call", "!--script-shell", "!--node-options"}, "cargo": {"!--config"}, "shuf": {">-o", ">--output"},
 	"tree": {">-o", "*-R"}, "date": {"-dfIr", "!-s", "!--set"}, "yq": {"*-i", "*--inplace", "*-s", "*--split-exp"}, "dd": {">of="}, "bat": {"!--pager"}, "ip": {"!netns", "!-b"},
 	"sdiff": {">-o", ">--output", "!--diff-program"}, "diff3": {"!--diff-program"}, "nm": {"!--plugin"}, "ar": {"!--plugin"}, "ptx": {"*-G", "*--traditional"},
 	"install":  {"!--strip-program"},
@@ -38,13 +41,15 @@ var dangers = map[string][]string{
 	"git index-pack": {">-o"}, "git mailsplit": {">-o"}, "git checkout-index": {">--prefix"}, "git apply": {"*--unsafe-paths", ">--build-fake-ancestor"}, "git config": {"*-e", "*--edit"}, "git interpret-trailers": {"*--in-place"},
 }
 
+var shellEscape = []string{"!-shell-escape", "!--shell-escape", "!-enable-write18", "!--enable-write18"}
+
 // refused looks for the dangers of a list among a program's options. Options may
 // be shortened, and letters put together.
 func (v *visitor) refused(name string, list []string, args []word) {
 	if len(list) == 0 {
 		return
 	}
-	if strings.HasSuffix(name, "make") && slices.ContainsFunc(args, input) {
+	if (name == "make" || name == "gmake") && slices.ContainsFunc(args, input) {
 		v.opaque("%s reads what it runs from its input", name)
 	}
 	valued := ""

@@ -46,6 +46,7 @@ var carriers = map[string]carrier{
 		longer: []string{"replace", "max-args", "max-procs", "delimiter", "max-chars"}}, appends: true},
 	"setpriv": {options: options{long: []string{"no-new-privs", "clear-groups", "keep-groups", "init-groups", "reset-env"}, longer: []string{"reuid", "regid", "ruid", "euid", "groups", "bounding-set", "inh-caps", "ambient-caps"}}},
 	"prlimit": {options: options{long: []string{"nofile", "nproc", "as", "cpu", "fsize", "core", "stack"}}},
+	"choom":   {options: options{valued: "n", longer: []string{"adjust"}}},
 	"busybox": {}, "toybox": {}, "chronic": {options: options{flags: "ve"}}, "fakeroot": {}, "unbuffer": {options: options{flags: "p"}}, "caffeinate": {options: options{flags: "disu", valued: "t"}},
 	"command": {options: options{flags: "p"}}, "builtin": {}, "exec": {options: options{flags: "cl", valued: "a"}}, "dbus-run-session": {}, "linux64": {}, "linux32": {},
 }

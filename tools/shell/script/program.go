@@ -1,6 +1,7 @@
 package script
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 // program reads the arguments of a program: some run others, or write files
 // that no redirection names.
 func (v *visitor) program(name string, args []word, in *string) {
+	if rest, ok := strings.CutPrefix(name, "g"); ok && slices.Contains(gnu, rest) {
+		name = rest
+	}
 	if _, ok := carriers[name]; ok {
 		v.prefix(name, args)
 		return
@@ -22,10 +26,12 @@ func (v *visitor) program(name string, args []word, in *string) {
 		v.shell(name, args, in)
 	case slices.Contains(interpreters, base):
 		v.interpreter(name, args)
-	case slices.Contains(launchers, base):
+	case slices.Contains(launchers, base), slices.Contains(launchers, name), strings.HasPrefix(name, "qemu-"):
 		v.opaque("what %s runs can't be told: %s", name, join(args))
 	}
 	switch name {
+	case "psql", "mysql", "mariadb", "sqlite", "sqlite3", "sqlcmd", "usql", "duckdb":
+		v.database(name, args)
 	case "find", "gfind":
 		v.find(args)
 	case "fd", "fdfind":
@@ -64,11 +70,11 @@ func (v *visitor) program(name string, args []word, in *string) {
 }
 
 var (
-	shells = []string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash", "fish", "csh", "tcsh", "pwsh", "powershell", "elvish", "nu", "xonsh", "cmd"}
+	shells = []string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash", "fish", "csh", "tcsh", "pwsh", "powershell", "elvish", "nu", "xonsh", "cmd", "posh", "oksh", "hush", "osh", "ion", "rc", "es"}
 
 	// interpreters run what a file or an argument says.
 	interpreters = []string{"python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript",
-		"rscript", "r", "ghci", "guile", "racket", "sbcl", "clisp", "scala", "groovy", "jshell", "julia", "swift", "ocaml", "erl", "elixir", "iex", "jq"}
+		"rscript", "r", "ghci", "guile", "racket", "sbcl", "clisp", "scala", "groovy", "jshell", "julia", "swift", "ocaml", "erl", "elixir", "iex", "jq", "tsx", "ts-node", "raku", "qjs", "wish", "irb", "pry", "ipython", "bpython", "ghc", "gnuplot", "octave", "sage", "matlab"}
 
 	// launchers run others, in ways that are not read here.
 	launchers = []string{"at", "batch", "crontab", "systemd-run", "start-stop-daemon", "screen", "tmux", "dtach", "abduco", "gdb", "lldb", "valgrind",
@@ -76,8 +82,29 @@ var (
 		"faketime", "numactl", "setarch", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
 		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh",
 		"gosu", "su-exec", "tini", "dumb-init", "catatonit", "torsocks", "torify", "proxychains", "eatmydata", "catchsegv", "cpulimit", "chpst", "setuidgid", "softlimit", "sg", "newgrp",
-		"trickle", "daemonize", "rr", "heaptrack", "uftrace", "stap", "bpftrace", "lftp", "ftp", "cross-env", "env-cmd", "dotenv", "nix-shell", "aws-vault", "coreutils", "tsp", "nq"}
+		"trickle", "daemonize", "rr", "heaptrack", "uftrace", "stap", "bpftrace", "lftp", "ftp", "cross-env", "env-cmd", "dotenv", "nix-shell", "aws-vault", "coreutils", "tsp", "nq",
+		"systemd-inhibit", "systemd-nspawn", "dbus-launch", "run0", "gksu", "gksudo", "kdesudo", "please", "super", "calife", "runas", "fakechroot", "schroot", "i386", "x86_64", "uname26", "wine", "box64",
+		"nsjail", "minijail0", "runc", "crun", "crictl", "ctr", "buildah", "toolbox", "distrobox", "flatpak", "snap", "vagrant", "heroku", "waypipe", "timelimit", "multitime", "pty", "sem", "ts",
+		"nodemon", "concurrently", "watchman-make", "fswatch", "chokidar", "view", "rview", "rvim", "gvim", "vimdiff", "red", "mutt", "irssi", "weechat", "sqlplus", "envdir", "envchain",
+		"zellij", "byobu", "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm", "startx", "xinit"}
+
+	// gnu are programs that have a g before their names where others have them.
+	gnu = []string{"xargs", "timeout", "nice", "nohup", "stdbuf", "env", "time", "tar", "sort", "split", "chroot", "install", "dd", "tee", "uniq", "cp", "mv", "ln", "touch", "base64", "shuf", "date", "parallel"}
 )
+
+// database reads the arguments of a client of databases, whose commands may run
+// programs: \! and \copy, .shell and .system, system, and copies to programs.
+func (v *visitor) database(name string, args []word) {
+	for i, a := range args {
+		file := slices.Contains([]string{"-f", "--file", "-init", "--init-command"}, a.text) || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "-f") && name == "psql"
+		if !a.known || file || runsByClient.MatchString(a.text) {
+			v.opaque("%s may run what an argument says: %s", name, join(args[i:]))
+			return
+		}
+	}
+}
+
+var runsByClient = regexp.MustCompile(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|load|once|output|import)\b|\b(system|source|program|load_extension|editor|pager)\b`)
 
 // shell reads the arguments of a shell.
 func (v *visitor) shell(name string, args []word, in *string) {
@@ -287,6 +314,8 @@ func (v *visitor) container(name string, args []word) {
 			return
 		}
 		v.carried(name, rest, nil)
+	case sub == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
+		v.opaque("what %s runs can't be told: %s", name, join(args))
 	case slices.Contains([]string{"compose", "build", "buildx", "exec", "plugin", "config", "context", "cp", "swarm", "service", "stack"}, sub):
 		v.lower(engine.Readable, "%s %s runs programs of its own", name, sub)
 	}
