@@ -172,6 +172,10 @@ func (s *session) promise(managed bool) (err error) {
 		if s.output, err = repl.NewDestination(name, s.os.Stdout, s.ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
+		return nil
+	}
+	if outputClosed() {
+		return &input.Error{Message: "standard output is closed, so nobody would read the answer\nopen it (>/dev/null discards the answer), or name a file with -O"}
 	}
 	return nil
 }
