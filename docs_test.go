@@ -98,7 +98,7 @@ func toolsPage(env tools.Env) string {
 
 func settingsPage() string {
 	var b strings.Builder
-	b.WriteString("# Settings\n\nEvery key of a file of settings, printed from the program's own table. [usage.md](usage.md#settings) says where the files are, " +
+	b.WriteString("# Settings\n\nEvery key of a file of settings, printed from the program's own table. [configuration.md](configuration.md) says where the files are, " +
 		"`gemline config list --origin` what yours say, and [settings.schema.json](settings.schema.json) is for editors.\n\n" +
 		"A key is *in use*; or *not in use yet*; or it is about a full-screen interface, a vendor's service or a runtime that is not here, and is *accepted, without effect*. " +
 		"An unknown key is told once, with the known one that comes nearest.\n")

@@ -24,11 +24,12 @@ type Page struct {
 
 // order is that of the pages for whoever uses the program. Those for whoever
 // builds it come last.
-var order = []string{"usage", "terminal", "accessibility", "commands", "settings", "environment", "policy", "sandbox", "security",
-	"tools", "pipelines", "json", "exit-codes", "scale", "protocol"}
+var order = []string{"usage", "gemini-cli", "approval", "commands", "command-line", "terminal", "accessibility", "configuration", "settings", "environment",
+	"credentials", "trust", "context", "policy", "sandbox", "security", "web", "tools",
+	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol"}
 
 // makers are the pages for whoever builds the program.
-var makers = []string{"performance", "design", "tour", "rough-edges"}
+var makers = []string{"performance", "tour", "tour-command", "design", "sandbox-layers", "security-tests", "rough-edges"}
 
 // Pages returns all pages: those for users in their order, others by name, and
 // at last those for whoever builds the program.

@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"os"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -65,4 +68,50 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("%q becomes %q", s, text)
 		}
 	})
+}
+
+// A link leads to a page that is there, and to a heading of it.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	code := regexp.MustCompile("(?ms)^```.*?^```|^    [^\\n]*")
+	headings := func(text string) map[string]bool {
+		all := map[string]bool{}
+		for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+			plain := regexp.MustCompile("[^a-z0-9 -]").ReplaceAllString(strings.ToLower(m[1]), "")
+			all[strings.ReplaceAll(plain, " ", "-")] = true
+		}
+		return all
+	}
+	for _, p := range Pages() {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(p.Text, ""), -1) {
+			to := p.Text
+			if m[1] != "" {
+				b, err := os.ReadFile(path.Clean(m[1]))
+				if err != nil {
+					t.Errorf("%s: %v", p.Name, err)
+				}
+				to = string(b)
+			}
+			if m[2] != "" && !headings(to)[m[2]] {
+				t.Errorf("%s: %s has no heading for %s", p.Name, m[1], m[2])
+			}
+		}
+	}
+}
+
+// The tours name files and packages that are there.
+func TestTours(t *testing.T) {
+	place := regexp.MustCompile("`([a-z_]+(?:/[a-z_]+)+(?:\\.go)?)`")
+	for _, name := range []string{"tour", "tour-command"} {
+		p, _ := Find(name)
+		named := place.FindAllStringSubmatch(p.Text, -1)
+		if len(named) < 5 {
+			t.Errorf("%s names %d places", name, len(named))
+		}
+		for _, m := range named {
+			if _, err := os.Stat("../" + m[1]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
 }

@@ -9,7 +9,6 @@
 // # Pure data
 //
 // Values come in as values (arguments, directories, a lookup of variables) and
-// go out as values. The
-// package imports nothing of ours, and nothing but main imports it, so that no
-// package can reach for a setting that it was not given.
+// go out as values. Only commands/program and the sub-commands import this
+// package, so that no other can reach for a setting that it was not given.
 package settings

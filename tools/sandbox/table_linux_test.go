@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var update = flag.Bool("update", false, "write the table of probes into docs/sandbox.md")
+var update = flag.Bool("update", false, "write the table of probes into docs/sandbox-layers.md")
 
-const page = "../../docs/sandbox.md"
+const page = "../../docs/sandbox-layers.md"
 
 // nobody is the ordinary user that probes run as when root runs the test.
 const nobody = 65534
