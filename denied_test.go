@@ -49,49 +49,55 @@ func homeOf(c teletype.Command) string {
 	return ""
 }
 
-// Without a user, what would have needed one is listed with what would allow
-// it: a rule that does just that, if there is one.
+// Without a user, what would have needed one is listed with the narrowest flag
+// that allows it, and a run with that flag does it.
 func TestDeniedSaysWhatAllowsIt(t *testing.T) {
 	t.Parallel()
+	const yolo = "--approval-mode yolo"
 	for name, test := range map[string]struct {
-		tool   string
-		args   []any
-		rule   bool
-		advice string
+		tool string
+		args []any
+		flag string
 	}{
-		"command":  {"run_shell_command", []any{"command", "touch 'it''s' made"}, true, "or run with --approval-mode yolo."},
-		"list":     {"run_shell_command", []any{"command", "touch made && chmod 600 made"}, true, "or run with --approval-mode yolo."},
-		"readable": {"run_shell_command", []any{"command", "echo x >made"}, false, "To allow it, run with --approval-mode yolo."},
-		"opaque":   {"run_shell_command", []any{"command", "eval touch made"}, false, "To allow it, run with --approval-mode yolo."},
-		"edit":     {"write_file", []any{"file_path", "made", "content", "x"}, true, "or run with --approval-mode auto_edit."},
-		"guarded":  {"write_file", []any{"file_path", ".envrc", "content", "x"}, false, "To allow it, run with --approval-mode"},
+		"command":  {"run_shell_command", []any{"command", "touch made"}, `--allowed-tools "run_shell_command(touch made)"`},
+		"quoted":   {"run_shell_command", []any{"command", `touch "it's, so" made`}, `--allowed-tools 'run_shell_command(touch "it'\''s\, so" made)'`},
+		"list":     {"run_shell_command", []any{"command", "touch made && chmod 600 made"}, `--allowed-tools "run_shell_command(touch made),run_shell_command(chmod 600 made)"`},
+		"spelling": {"run_shell_command", []any{"command", `touch "it's \"so\"" made`}, `--allowed-tools "run_shell_command"`},
+		"variable": {"run_shell_command", []any{"command", "A=1 touch made"}, yolo},
+		"readable": {"run_shell_command", []any{"command", "echo x >made"}, yolo},
+		"opaque":   {"run_shell_command", []any{"command", "eval touch made"}, yolo},
+		"edit":     {"write_file", []any{"file_path", "made", "content", "x"}, `--allowed-tools "write_file"`},
+		"guarded":  {"write_file", []any{"file_path", ".envrc", "content", "x"}, yolo},
+		"own":      {"write_file", []any{"file_path", ".gemini/made", "content", "x"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			call := func() et.Reply { return et.Says("", et.Call("1", test.tool, test.args...)) }
 			c := terminal(t, et.NewServer(call(), et.Says("Not done."), call(), et.Says("Done.")))
+			want := "run it in a session at a terminal, where it is asked about"
+			if test.flag != "" {
+				want = "allow it with " + test.flag + " (policy files: gemline help policy)"
+			}
 			denied := runOnce(t, c, 0)
-			if len(denied) != 1 || denied[0].Tool != test.tool || !strings.Contains(denied[0].AllowedBy, test.advice) {
-				t.Fatalf("denied: %+v", denied)
+			if len(denied) != 1 || denied[0].Tool != test.tool || denied[0].AllowedBy != want {
+				t.Fatalf("denied: %+v, want %s", denied, want)
 			}
-			policies := filepath.Join(homeOf(c), ".gemini", "policies")
-			before, rule, ok := strings.Cut(denied[0].AllowedBy, " say ")
-			if rule, _, _ = strings.Cut(rule, " }], or "); ok != test.rule || ok && !strings.HasSuffix(before, "a file in "+policies) {
-				t.Fatalf("advice: %s", denied[0].AllowedBy)
-			}
-			if !ok {
+			if test.flag == "" {
 				return
 			}
-			if err := os.MkdirAll(policies, 0o700); err != nil {
+			flags, err := exec.Command("sh", "-c", `printf '%s\n' `+test.flag).Output()
+			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(policies, "mine.toml"), []byte(rule+" }]\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			c.Args = append(c.Args, strings.Split(strings.TrimSpace(string(flags)), "\n")...)
 			if denied := runOnce(t, c, 0); len(denied) > 0 {
-				t.Errorf("the rule allows nothing: %+v", denied)
+				t.Errorf("the flag allows nothing: %+v", denied)
 			}
-			if _, err := os.Stat(filepath.Join(c.Dir, "made")); err != nil {
+			file := "made"
+			if name == "guarded" {
+				file = ".envrc"
+			}
+			if _, err := os.Stat(filepath.Join(c.Dir, file)); err != nil {
 				t.Error(err)
 			}
 		})

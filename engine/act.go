@@ -181,8 +181,8 @@ func (j *job) refused(a Answer) error {
 	case a.Unasked != "":
 		j.asked, j.unasked = false, a.Unasked
 		return &CallError{Type: NeedsConfirmation,
-			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode. %s", j.label(), a.Unasked),
-			Display: "denied: nobody to ask. " + a.Unasked}
+			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", j.label(), a.Unasked),
+			Display: "denied: nobody to ask; " + a.Unasked}
 	case !a.Allow:
 		return refusal{note: a.Note}
 	}

@@ -318,16 +318,27 @@ func TestBlankLinesOfADiff(t *testing.T) {
 }
 
 func TestHeadless(t *testing.T) {
-	p := proposal(engine.Intent{Title: "run: x"})
-	a, err := Headless{}.Approve(t.Context(), p)
-	if a.Allow || !strings.Contains(a.Unasked, "--approval-mode yolo") || err != nil {
-		t.Errorf("%+v, %v", a, err)
+	flags := ""
+	h := Headless{Flags: func(engine.Proposal) string { return flags }}
+	terminal := "run it in a session at a terminal, where it is asked about"
+	rights := engine.Intent{Rights: engine.Rights{Network: true}}
+	kept := engine.Intent{Grants: []engine.Grant{{Rule: "[[rule]]"}}}
+	for _, test := range []struct {
+		in          engine.Intent
+		flags, want string
+	}{
+		{engine.Intent{}, `--allowed-tools "glob"`, `allow it with --allowed-tools "glob" (policy files: gemline help policy)`},
+		{kept, "", "allow it with a rule in a policy file (gemline help policy), or " + terminal},
+		{engine.Intent{}, "", terminal},
+		{rights, "--approval-mode yolo", terminal},
+		{engine.Intent{Questions: []engine.Question{{}}}, "--x", "questions are answered in a session at a terminal"},
+	} {
+		flags = test.flags
+		if a, err := h.Approve(t.Context(), proposal(test.in)); a.Allow || a.Unasked != test.want || err != nil {
+			t.Errorf("%q: %+v, %v", test.want, a, err)
+		}
 	}
-	p.Tool.Kind = engine.Edit
-	if a, _ = (Headless{}).Approve(t.Context(), p); !strings.Contains(a.Unasked, "--approval-mode auto_edit") {
-		t.Errorf("%+v", a)
-	}
-	if a, err = (Headless{FailOnAsk: true}).Approve(t.Context(), p); a.Allow || !errors.Is(err, ErrAsked) {
+	if a, err := (Headless{FailOnAsk: true}).Approve(t.Context(), proposal(kept)); a.Allow || !errors.Is(err, ErrAsked) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

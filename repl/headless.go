@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"gemline/engine"
 )
@@ -28,8 +27,11 @@ func ruledOut(ev engine.Event) error {
 // Headless is the approver of a run without a user: it refuses, and says what
 // would allow the call.
 type Headless struct {
-	FailOnAsk bool   // end the run with ErrAsked instead
-	Rules     string // the directory of the user's rules, if they count
+	FailOnAsk bool // end the run with ErrAsked instead
+
+	// Flags returns the narrowest options of the command line with which the
+	// call would run unasked, "" if there are none. It may be nil.
+	Flags func(engine.Proposal) string
 }
 
 // Approve implements [engine.Approver]. A call that has failed for want of a
@@ -40,43 +42,25 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	}
 	advice := h.advice(p)
 	if h.FailOnAsk && p.Intent.Failed == "" {
-		return engine.Answer{}, fmt.Errorf("%w: %s. %s", ErrAsked, p.Tool.Name(), advice)
+		return engine.Answer{}, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
 	}
 	return engine.Answer{Unasked: advice}, nil
 }
 
-// advice says what would allow p.
+// advice says what would allow p, in words that follow a semicolon.
 func (h Headless) advice(p engine.Proposal) string {
-	if len(p.Intent.Questions) > 0 {
-		return "Questions are answered in a session at a terminal."
+	const terminal = "run it in a session at a terminal, where it is asked about"
+	switch {
+	case len(p.Intent.Questions) > 0:
+		return "questions are answered in a session at a terminal"
+	case !p.Intent.Rights.None() || h.Flags == nil: // nothing is advised that switches protection off
+		return terminal
 	}
-	var ways []string
-	if rule := inline(p.Intent.Grants); rule != "" && h.Rules != "" {
-		ways = append(ways, fmt.Sprintf("have a file in %s say %s", h.Rules, rule))
+	if flags := h.Flags(p); flags != "" {
+		return "allow it with " + flags + " (policy files: gemline help policy)"
 	}
-	switch r := p.Intent.Rights; {
-	case !r.None(): // no more than this call needs, and nothing that switches protection off
-		ways = append(ways, "run it in a session at a terminal, where it is asked about")
-	case p.Tool.Kind == engine.Edit:
-		ways = append(ways, "run with --approval-mode auto_edit")
-	default:
-		ways = append(ways, "run with --approval-mode yolo")
+	if len(p.Intent.Grants) > 0 && p.Intent.Grants[0].Rule != "" {
+		return "allow it with a rule in a policy file (gemline help policy), or " + terminal
 	}
-	return "To allow it, " + strings.Join(ways, ", or ") + "."
-}
-
-// longestRule is how many characters of a rule are worth advising.
-const longestRule = 400
-
-// inline returns the rule that the first of grants would be kept as, on a line
-// that is a whole file of rules; "" if there is none.
-func inline(grants []engine.Grant) string {
-	if len(grants) == 0 {
-		return ""
-	}
-	head, body, ok := strings.Cut(strings.TrimSpace(grants[0].Rule), "\n")
-	if !ok || head != "[[rule]]" || len(body) > longestRule || hides(body) {
-		return ""
-	}
-	return "rule = [{ " + strings.ReplaceAll(body, "\n", ", ") + " }]"
+	return terminal
 }

@@ -75,7 +75,7 @@ func askUser() engine.Tool {
 					return engine.Result{}, err
 				case answer.Unasked != "":
 					return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation,
-						Message: "Nobody could be asked. " + answer.Unasked, Display: "denied: nobody to ask"}
+						Message: "Nobody could be asked; " + answer.Unasked, Display: "denied: nobody to ask"}
 				}
 				return answered(qs, answer.Replies), nil
 			}}, nil

@@ -333,7 +333,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	case answer.Note != "":
 		said += " The user said: " + answer.Note
 	case answer.Unasked != "" && errors.As(err, &failed):
-		said += " " + answer.Unasked
+		said = strings.TrimSuffix(said, ".") + ": " + answer.Unasked
 		failed.Lacked, failed.Allow, failed.Rule = in.Failed, answer.Unasked, answer.Rule
 	}
 	r.Text += "\n" + said

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"gemline/commands"
@@ -52,11 +51,7 @@ func (s *session) reply(ctx context.Context, approver engine.Approver, reporter 
 
 // nobody is the approver of a run without a user.
 func (s *session) nobody() *repl.Headless {
-	h := &repl.Headless{FailOnAsk: s.flags.FailOnAsk}
-	if file := s.shelf().User; file != "" {
-		h.Rules = filepath.Dir(file)
-	}
-	return h
+	return &repl.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 }
 
 // approver returns who decides in a run without a session: nobody, or with

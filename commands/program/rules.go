@@ -37,7 +37,9 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
 			return nil, &settings.UsageError{Message: wrong.Message}
 		}
-		s.notify("--allowed-tools is deprecated; rules in a file say more, see gemline help policy")
+		if slices.ContainsFunc(given, func(entry string) bool { return strings.Contains(entry, "(") }) {
+			s.notify("commands that --allowed-tools does not name are denied (policy files say more: gemline help policy)")
+		}
 		all = append(all, more...)
 	}
 	if s.pen != nil {

@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"gemline/engine"
+)
+
+// Entries returns what tools.allowed could say so that a call runs unasked: lists
+// of entries, the narrowest list first. Whether one is enough is for [Policy.With]
+// and Judge to say.
+func Entries(q engine.Proposal) (lists [][]string) {
+	if q.Tool.Name() == Shell {
+		if list := commandEntries(q.Intent.Commands); list != nil {
+			lists = append(lists, list)
+		}
+	}
+	return append(lists, []string{q.Tool.Name()})
+}
+
+// commandEntries returns an entry for each of commands, nil if one can't be named.
+func commandEntries(commands []engine.Command) (list []string) {
+	for _, c := range commands {
+		var words []string
+		for _, w := range c.Words() {
+			quoted, ok := quoteWord(w)
+			if !ok {
+				return nil
+			}
+			words = append(words, quoted)
+		}
+		if len(words) == 0 || len(words) != len(c.Argv) || len(c.Env) > 0 {
+			return nil
+		}
+		if entry := Shell + "(" + strings.Join(words, " ") + ")"; !slices.Contains(list, entry) {
+			list = append(list, entry)
+		}
+	}
+	return list
+}
+
+// quoteWord writes a word so that [split] reads it. One that holds all kinds of
+// quotation marks, or what has no place on a line, can't be written.
+func quoteWord(w string) (quoted string, ok bool) {
+	plain := !strings.ContainsAny(w, " '\"\\$`;&|<>(){}*?[]#~!")
+	switch {
+	case strings.ContainsFunc(w, unicode.IsControl):
+		return "", false
+	case plain && w != "":
+		return w, true
+	case !strings.Contains(w, "'"):
+		return "'" + w + "'", true
+	case !strings.ContainsAny(w, "\"\\$`"):
+		return `"` + w + `"`, true
+	}
+	return "", false
+}
+
+// With returns a copy of p that judges in another mode and by more rules.
+func (p *Policy) With(m Mode, more ...Rule) *Policy {
+	c := p.As(p.Unattended)
+	c.mode, c.rules = m, slices.Concat(c.rules, more)
+	return c
+}
