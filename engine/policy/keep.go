@@ -71,14 +71,13 @@ func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer
 func proposals(q engine.Proposal) []engine.Grant {
 	grants := slices.Clone(q.Intent.Grants)
 	if q.Tool.Name() != Shell {
-		path, ok := q.Args["file_path"].(string)
-		if q.Tool.Kind == engine.Edit && ok && !strings.ContainsRune(path, 0) {
-			grants[0].Rule = written([]string{"replace", "write_file"}, "argsPattern = "+literal(`\x00"file_path":`+regexp.QuoteMeta(encoded(path))+`\x00`))
-			grants[0].Near = true
+		name, tools := grants[0].Names, []string{q.Tool.Name()}
+		if q.Tool.Kind == engine.Edit {
+			name, tools = "file_path", []string{"replace", "write_file"}
 		}
-		if path, ok := q.Args[grants[0].Names].(string); ok && q.Tool.Server == "" && !strings.ContainsRune(path, 0) {
-			grants[0].Rule = written([]string{q.Tool.Name()}, "argsPattern = "+literal(`\x00"`+grants[0].Names+`":`+regexp.QuoteMeta(encoded(path))+`\x00`))
-			grants[0].Near = true
+		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
+			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(encoded(path)) + `\x00`
+			grants[0].Rule, grants[0].Near = written(tools, "argsPattern = "+literal(pattern)), true
 		}
 		return grants
 	}
