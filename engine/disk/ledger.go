@@ -1,17 +1,15 @@
 package disk
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofrs/flock"
@@ -155,13 +153,10 @@ func sweep(notes string) {
 	if err != nil {
 		return
 	}
-	for in := bufio.NewReader(bytes.NewReader(b)); ; {
-		line, err := in.ReadString('\n')
-		if err == io.EOF { // the last line may be half of one
-			break
-		}
-		path, err := strconv.Unquote(line[:len(line)-1])
-		if err != nil || !temporary.MatchString(filepath.Base(path)) {
+	for line := range strings.Lines(string(b)) {
+		quoted, whole := strings.CutSuffix(line, "\n") // the last one may be half of one
+		path, err := strconv.Unquote(quoted)
+		if !whole || err != nil || !temporary.MatchString(filepath.Base(path)) {
 			continue
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
