@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// CommandNames returns the commands that the files of a folder and those below
+// commandNames returns the commands that the files of a folder and those below
 // it define, each with its slash and a colon for each directory. Of very many
 // it returns the first ones.
-func CommandNames(dir string) (names []string) {
+func commandNames(dir string) (names []string) {
 	left := maxItems
 	var walk func(at, prefix string, depth int)
 	walk = func(at, prefix string, depth int) {
