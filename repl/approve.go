@@ -87,19 +87,15 @@ func (a *Asker) show(p engine.Proposal) {
 		title = p.Tool.Name()
 	}
 	detail := strings.TrimSuffix(in.Detail, "\n")
-	named := false
+	asked := false
 	change, changes := changeOf(p)
 	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title)
 	switch {
 	case changes:
-		named = !a.propose(title, change)
+		asked = a.propose(title, change)
 	case whole:
-		n := strings.Count(detail, "\n") + 1
-		lines := "1 line"
-		if n > 1 {
-			lines = fmt.Sprintf("%d lines", n)
-		}
-		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lines)
+		lines := strings.Count(detail, "\n") + 1
+		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lineCount(lines))
 		var d diff
 		for l := range strings.SplitSeq(honest(detail), "\n") {
 			a.Out.Styled(d.style(l), a.inert(l))
@@ -110,7 +106,7 @@ func (a *Asker) show(p engine.Proposal) {
 		a.tell(in, whole)
 	}
 	a.limits(p)
-	if named {
+	if asked {
 		return
 	}
 	if title = a.entitled(title); whole {

@@ -31,7 +31,8 @@ type changedLine struct {
 	number int
 }
 
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?$`)
+// hunkHead is the line that opens a hunk.
+var hunkHead = regexp.MustCompile(`^@@ -(\d*)(?:,(\d+))? \+(\d*)(?:,(\d+))? @@(?: (.*))?$`)
 
 // parseChange takes a unified diff of one file apart. It reports false of any
 // other text.
@@ -41,22 +42,11 @@ func parseChange(diff string) (c change, ok bool) {
 		return c, false
 	}
 	for lines = lines[2:]; len(lines) > 0; {
-		m := hunkHead.FindStringSubmatch(lines[0])
-		if m == nil {
+		n, where, ok := parseHead(lines[0])
+		if !ok {
 			return change{}, false
 		}
-		h := hunk{head: lines[0], where: m[5]}
-		var n [4]int // where the hunk begins and how long it is, before and after
-		for i, digits := range m[1:5] {
-			n[i] = 1
-			if digits == "" {
-				continue
-			}
-			var err error
-			if n[i], err = strconv.Atoi(digits); err != nil {
-				return change{}, false
-			}
-		}
+		h := hunk{head: lines[0], where: where}
 		before, beforeEnd, after, afterEnd := n[0], n[0]+n[1], n[2], n[2]+n[3]
 		for lines = lines[1:]; len(lines) > 0; lines = lines[1:] {
 			l := lines[0]
@@ -92,27 +82,49 @@ func parseChange(diff string) (c change, ok bool) {
 	return c, true
 }
 
+// parseHead reads the line that opens a hunk: where it begins and how long it
+// is, before and after the change, and the function it is in.
+func parseHead(l string) (n [4]int, where string, ok bool) {
+	m := hunkHead.FindStringSubmatch(strings.TrimSuffix(l, "\r"))
+	if m == nil {
+		return n, "", false
+	}
+	for i, digits := range m[1:5] {
+		n[i] = 1
+		if digits == "" {
+			continue
+		}
+		var err error
+		if n[i], err = strconv.Atoi(digits); err != nil {
+			return n, "", false
+		}
+	}
+	return n, m[5], true
+}
+
 // count says how many lines are added and removed.
 func (c change) count() string { return countLines(c.added, c.removed) }
 
 // countLines says how many lines were added and removed, such as "3 lines
 // added, 1 removed".
 func countLines(added, removed int) string {
-	lines := func(n int) string {
-		if n == 1 {
-			return "1 line"
-		}
-		return fmt.Sprintf("%d lines", n)
-	}
 	switch {
 	case added == 0 && removed == 0:
 		return "no lines changed"
 	case removed == 0:
-		return lines(added) + " added"
+		return lineCount(added) + " added"
 	case added == 0:
-		return lines(removed) + " removed"
+		return lineCount(removed) + " removed"
 	}
-	return fmt.Sprintf("%s added, %d removed", lines(added), removed)
+	return fmt.Sprintf("%s added, %d removed", lineCount(added), removed)
+}
+
+// lineCount returns "1 line", "2 lines".
+func lineCount(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
 }
 
 // definition is a line that opens a function or a type, with its name. What may
@@ -141,11 +153,11 @@ func (c change) function() (name string) {
 		case "func", "def", "fn", "sub", "proc":
 			word = "function"
 		}
-		if here := word + " " + m[2]; i > 0 && here != name {
+		here := word + " " + m[2]
+		if i > 0 && here != name {
 			return ""
-		} else {
-			name = here
 		}
+		name = here
 	}
 	return name
 }
@@ -218,9 +230,9 @@ func (c change) spoken() []string {
 // says what is proposed and the choices. Behind more of them it is said again.
 const mostAtOnce = 16
 
-// propose shows a change of a file, and reports whether the line that names it
-// has yet to follow.
-func (a *Asker) propose(title string, c change) (unnamed bool) {
+// propose shows a change of a file, and reports whether the line that asks about
+// it stands above it. That of a long one has yet to follow.
+func (a *Asker) propose(title string, c change) (asked bool) {
 	name, of := title, "proposed change to "
 	if file, ok := strings.CutPrefix(title, "edit "); ok {
 		name = file
@@ -240,16 +252,15 @@ func (a *Asker) propose(title string, c change) (unnamed bool) {
 			said += fmt.Sprintf(", from line %d", from)
 		}
 	}
-	unnamed = len(lines) > mostAtOnce
-	label := output.Permission
-	if unnamed {
-		label = output.Tool
+	label := output.Tool
+	if asked = len(lines) <= mostAtOnce; asked {
+		label = output.Permission
 	}
 	a.Out.Line(label, "%s", said)
 	for _, l := range lines {
 		a.Out.Styled(styleOf(l), a.inert(l))
 	}
-	return unnamed
+	return asked
 }
 
 // changeOf returns what a proposal changes in a file.

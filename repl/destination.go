@@ -48,7 +48,8 @@ func (e *DestinationError) Error() string {
 func (e *DestinationError) Unwrap() error { return e.Err }
 
 // NewDestination makes sure that the named file can be written, and writes
-// nothing. The ledger, which may be nil, notes what is begun. Standard output is for what is lost otherwise.
+// nothing. The ledger, which may be nil, notes what is begun. Standard output is
+// for what is lost otherwise.
 func NewDestination(name string, stdout io.Writer, ledger *disk.Ledger) (*Destination, error) {
 	d := &Destination{name: name, stdout: stdout, ledger: ledger}
 	if err := d.prepare(); err != nil {

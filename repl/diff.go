@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"strconv"
 	"strings"
 
 	"gemline/repl/output"
@@ -30,33 +29,15 @@ func (d *diff) style(l string) output.Style {
 		}
 		*d = diff{}
 	}
+	n, _, head := parseHead(l)
 	switch {
-	case d.hunk(l):
+	case head:
+		d.old, d.new = n[1], n[3]
 		return output.Code
 	case strings.HasPrefix(l, "--- "), strings.HasPrefix(l, "+++ "), strings.HasPrefix(l, "diff --git "):
 		return output.Strong
 	}
 	return output.Normal
-}
-
-// hunk reports whether l is the header of a hunk, and reads it.
-func (d *diff) hunk(l string) bool {
-	f := strings.Fields(l)
-	if len(f) < 4 || f[0] != "@@" || f[1][0] != '-' || f[2][0] != '+' || f[3] != "@@" {
-		return false
-	}
-	d.old, d.new = lineCount(f[1]), lineCount(f[2])
-	return true
-}
-
-// lineCount returns how many lines a range such as -3,5 has.
-func lineCount(r string) int {
-	_, s, ok := strings.Cut(r, ",")
-	if !ok {
-		return 1
-	}
-	n, _ := strconv.Atoi(s)
-	return max(0, n)
 }
 
 // styleOf returns how a line looks that is known to be one of a diff.

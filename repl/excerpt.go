@@ -154,11 +154,7 @@ func (p *Printer) unshown(c *call, ev engine.Finished) {
 
 // gap says what is left out, and where to find it.
 func (p *Printer) gap(c *call, left int) string {
-	lines := "lines"
-	if left == 1 {
-		lines = "line"
-	}
-	return fmt.Sprintf("(%d %s not shown; /show %d)", left, lines, p.keep(c))
+	return fmt.Sprintf("(%s not shown; /show %d)", lineCount(left), p.keep(c))
 }
 
 // verdict says in words how a call went.
