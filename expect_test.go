@@ -30,7 +30,7 @@ func TestSessionByExpect(t *testing.T) {
 					}
 				}
 				proc answer {what reply} {
-					until "permission:\[^\n\]*$what.*\ny n \[^\n\]*\\?\[^\n\]*: $"
+					until "permission:\[^\n\]*$what.*\n(\033\\S*)?y n \[^\n\]*\\?\[^\n\]*: $"
 					send "$reply\r"
 				}
 				proc ready {} { until "> (\033\\S*)?$" } ;# smart terminals are told where it ends

@@ -86,13 +86,13 @@ func TestLimitsInASession(t *testing.T) {
 		want    []string // one for each prompt
 	}{
 		{"tokens", []string{"--max-tokens", "1000"}, []et.Reply{look.With(990, 20)}, []string{
-			"error: stopped: 1,010 tokens are used, and the limit is --max-tokens 1000; gemline --resume ",
+			"error: stopped: 1,010 tokens are used, and the limit is --max-tokens 1000\r\nhint: gemline --resume ",
 			" --max-tokens N goes on\r\n"}},
 		{"calls", []string{"--max-tool-calls", "1"}, []et.Reply{look, look, et.Says("Fine.")}, []string{
-			"error: stopped: the model wants a call more, and --max-tool-calls 1 is used up; gemline --resume ",
+			"error: stopped: the model wants a call more, and --max-tool-calls 1 is used up\r\nhint: gemline --resume ",
 			"gemini: Fine."}},
 		{"time", []string{"--timeout", "1"}, []et.Reply{et.Stalled(et.Streams("This takes ", "for ever. ")), et.Says("Fine.")}, []string{
-			"error: stopped: --timeout 1s is over; --timeout sets how long an answer may take\r\n",
+			"error: stopped: --timeout 1s is over\r\nhint: --timeout sets how long an answer may take\r\n",
 			"gemini: Fine."}},
 	}
 	for _, test := range tests {

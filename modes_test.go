@@ -257,7 +257,7 @@ func TestPaceAndDetail(t *testing.T) {
 			for _, step := range [][]string{
 				{"/stream", "shown by: final"},
 				{"/stream paragraph", "shown by: paragraph"},
-				{"count", "run: seq 1 200", "(170 lines not shown; /show 1 shows all", "  200\r\n", "ok", "Counted."},
+				{"count", "run: seq 1 200", "\r\n  (170 lines not shown; /show 1)\r\n", "  200\r\n", "ok", "Counted."},
 				{"/show", "1: run: seq 1 200, 200 lines"},
 				{"/show 1", "\r\n21\r\n", "\r\n199\r\n200\r\n"},
 				{"/show 9", "there is no output 9"},

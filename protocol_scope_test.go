@@ -21,7 +21,7 @@ func TestTalkScope(t *testing.T) {
 	c := talk(t, dir, s)
 	c.say("go")
 	r := c.want("approval_request", "grants", "[always this command commands starting with \"touch\"]",
-		"rules/0/scopes", "[session project user]", "rules/1/rule", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\"]\ndecision = \"allow\"\npriority = 950\n")
+		"rules/0/scopes", "[session project]", "rules/1/scopes", "[session project user]", "rules/1/rule", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\"]\ndecision = \"allow\"\npriority = 950\n")
 	for _, wrong := range []record{
 		{"decision": "always", "scope": "ever"},
 		{"decision": "allow", "scope": "user"},
@@ -43,7 +43,7 @@ func TestTalkScope(t *testing.T) {
 	c.say("and more")
 	r = c.want("approval_request", "rules/0/scopes", "[session]")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "scope": "user"})
-	c.want("error", "message", "line 9: this can't be kept; without a word behind it, always holds until the session ends; the question is still open")
+	c.want("error", "message", "line 9: it can't be kept; say it without project or user, and it holds until the session ends; the question is still open")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
 	c.want("turn_result")
 	c.finish(42, "input")

@@ -32,8 +32,12 @@ func (c *crash) Error() string {
 	return fmt.Sprintf("a mistake in gemline: %.500s", what)
 }
 
-// unwritten is the error of a run whose output can't be written.
+// unwritten is the error of a run whose output can't be written, or that nobody
+// reads any more.
 func unwritten(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return signalled(syscall.SIGPIPE)
+	}
 	if errors.As(err, new(*repl.DestinationError)) {
 		return err
 	}
@@ -53,18 +57,10 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == s.os.Stdout.Name() { // of what needs no run
 		err = unwritten(err)
-		if errors.Is(err, syscall.EPIPE) {
-			err = signalled(syscall.SIGPIPE)
-		}
 	}
-	o, left := outcome(err), 128+int(syscall.SIGPIPE)
-	if o.Silent { // it is another program's
+	o, left := s.ended(err), s.ended(signalled(syscall.SIGPIPE)).ExitCode
+	if o.Silent {
 		left = o.ExitCode
-	} else if o.Silent = err == signalled(syscall.SIGPIPE); s.flags.PipeOK { // nobody reads
-		left = 0
-		if o.Silent {
-			o = repl.Outcome{Reason: o.Reason, Silent: true}
-		}
 	}
 	o = s.discreetEnd(o)
 	o.Hurry = s.left.Load()
@@ -79,6 +75,20 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 		return 1
 	}
 	return o.ExitCode
+}
+
+// ended is the outcome of a run that ended with err. That nobody reads what it
+// writes is told to nobody, and is no failure with --pipe-ok.
+func (s *session) ended(err error) repl.Outcome {
+	o := outcome(err)
+	if err != signalled(syscall.SIGPIPE) {
+		return o
+	}
+	if s.flags.PipeOK {
+		o = repl.Outcome{Reason: o.Reason}
+	}
+	o.Silent = true
+	return o
 }
 
 // outcome classifies what went wrong, once: the exit code, the reason that a

@@ -25,7 +25,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -33,7 +32,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"gemline/commands/cli"
@@ -183,17 +181,12 @@ func (s *session) promise(managed bool) (err error) {
 // reporter returns the one who tells how the run goes and ends. A sub-command
 // prints its own document, and an error of one is no record of a run.
 func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
-	s.broken = func(err error) {
-		if errors.Is(err, syscall.EPIPE) {
-			stop(signalled(syscall.SIGPIPE))
-		}
-		stop(unwritten(err))
-	}
+	s.broken = func(err error) { stop(unwritten(err)) }
 	r := repl.Report{
 		Out: s.os.Stdout, Err: s.os.Stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
 		Version: s.os.Version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Sandbox: s.held, Unused: s.counted, Demand: s.demand,
 		Broken:    s.broken,
-		Unwritten: func(err error) repl.Outcome { return outcome(unwritten(err)) },
+		Unwritten: func(err error) repl.Outcome { return s.ended(unwritten(err)) },
 	}
 	if managed {
 		return repl.NewReporter("text", r)
