@@ -85,7 +85,7 @@ func TestFirstLine(t *testing.T) {
 // is for good.
 func TestOffer(t *testing.T) {
 	t.Parallel()
-	const question = "y yes, n no: "
+	const question = "y or n: "
 	c := terminal(t, et.NewServer(), "--screen-reader")
 	c.Term = "xterm"
 	s := teletype.Start(t, c)
@@ -321,8 +321,7 @@ func TestStable(t *testing.T) {
 			s := teletype.Start(t, c)
 			s.Expect("> ")
 			s.Line("tidy the place")
-			s.Expect("info: y yes, n no, ")
-			s.Expect("\r\nanswer: ")
+			s.Expect("info: y n w a e ? (a = always this command)\r\nanswer: ")
 			s.Line("n")
 			s.Expect("gemini: \"Fine\" -- caf\\u{e9}.")
 			s.Expect("> ")

@@ -64,14 +64,23 @@ func TestTalkScopeInAScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, scope := range []string{"project", "user"} {
+		t.Run(scope, func(t *testing.T) { talkInAScript(t, path, scope) })
+	}
+}
+
+func talkInAScript(t *testing.T, path, scope string) {
 	dir := t.TempDir()
 	s := et.NewServer(runs("1", "touch made"), et.Says("Done."))
 	t.Cleanup(s.Close)
 	c := headless(t, s, dir, nil, nil)
 	cmd := exec.Command("sh", path, "go")
-	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=always", "SCOPE=user")
+	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=always", "SCOPE="+scope)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); (err == nil) != (scope == "project") {
+		t.Errorf("the command ran: %v", err == nil)
 	}
 	list := headless(t, s, dir, nil, nil, "policy", "list", "--json")
 	list.Stdout = nil
@@ -82,7 +91,8 @@ func TestTalkScopeInAScript(t *testing.T) {
 	if err != nil || json.Unmarshal(out, &doc) != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if r := doc.Rules[0]; filepath.Base(r.File) != "auto-saved.toml" || !strings.Contains(r.About, "touch made") {
+	r := doc.Rules[0]
+	if kept := strings.Contains(r.File, "/policies/projects/") && strings.Contains(r.About, "touch made"); kept != (scope == "project") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -288,7 +288,7 @@ func TestOddPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := teletype.Start(t, cmd)
-		p.Expect(`a\x0aerror: \x1b[2Jb\u{202e} yet`)
+		p.Expect(`a\x0aerror: \x1b[2Jb\u{202e} brings:`)
 		p.Expect("Enter for not now: ")
 		p.Line("")
 		p.Expect("\n> ")

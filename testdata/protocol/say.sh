@@ -1,7 +1,8 @@
 #!/bin/sh
 # Says each argument to gemline and prints the answers. What needs approval is
 # decided by $DECISION: allow, always or deny, which is what is meant without it.
-# $SCOPE says how long always holds: session, project or user.
+# $SCOPE says how long always holds: session, project or user. What can't hold as
+# long is denied.
 #
 #   DECISION=allow sh say.sh "tidy up" "and now run the tests"
 #
@@ -20,6 +21,7 @@ for text; do
 		approval_request)
 			record -r '"\(.title)? \($ENV.DECISION // "deny")"' >&2
 			record -c '{type: "approval", id, decision: ($ENV.DECISION // "deny"), scope: ($ENV.SCOPE // "")}' >&3 ;;
+		error) record -c 'select(.id) | {type: "approval", id, decision: "deny"}' >&3 ;;
 		question) record -c '{type: "answer", id, answers: []}' >&3 ;;
 		turn_result) echo; break ;;
 		esac
