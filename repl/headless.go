@@ -59,6 +59,9 @@ func (h Headless) advice(p engine.Proposal) string {
 	if flags := h.Flags(p); flags != "" {
 		return "allow it with " + flags + " (policy files: gemline help policy)"
 	}
+	if p.Intent.Secret != "" {
+		return p.Intent.Secret + " may hold secrets; allow it with a rule whose argsPattern names this file (gemline help policy), or " + terminal
+	}
 	if len(p.Intent.Grants) > 0 && p.Intent.Grants[0].Rule != "" {
 		return "allow it with a rule in a policy file (gemline help policy), or " + terminal
 	}

@@ -92,6 +92,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 	var without omission
 	seen := map[string]bool{} // roots may hold each other
 	for _, dir := range dirs {
+		without.below(ws, dir)
 		g, err := compileGlob(ws, a.Pattern, dir, a.Exact)
 		if err != nil {
 			return engine.Result{}, &engine.CallError{Type: "glob_execution_error",
@@ -115,7 +116,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 			switch {
 			case e.Ignored:
 				ignored++
-			case e.Info != nil && !without.leaves(ws, e.Path):
+			case e.Info != nil && !without.leaves(e.Path):
 				hits = append(hits, hit{e.Path, e.Info.ModTime()})
 			}
 		}

@@ -39,7 +39,7 @@ func TestGlob(t *testing.T) {
 		{`{"pattern":"out/**","respect_git_ignore":false}`, `Found 1 file(s) matching "out/**" within $, sorted by modification time (newest first):` + "\n$/out/f.go"},
 		{`{"pattern":"**/d.go","respect_gemini_ignore":false}`, `Found 1 file(s) matching "**/d.go" within $, sorted by modification time (newest first):` + "\n$/src/deep/d.go"},
 		{`{"pattern":"**/{i,j,g,h}.go"}`, `No files found matching pattern "**/{i,j,g,h}.go" within $`},
-		{`{"pattern":"**/.env"}`, `No files found matching pattern "**/.env" within $`},
+		{`{"pattern":"**/.env"}`, `No files found matching pattern "**/.env" within $` + "\n(1 file that may hold secrets left out. If one is needed, name it to read_file; the user is asked.)"},
 		{`{"pattern":"src"}`, `No files found matching pattern "src" within $`},
 		{`{"pattern":"../out/*"}`, `No files found matching pattern "../out/*" within $`},
 		{`{"pattern":""}`, "invalid_tool_params: The 'pattern' parameter cannot be empty."},

@@ -187,6 +187,7 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 	timed, cancel := context.WithTimeout(ctx, grepTimeout)
 	defer cancel()
 	if g.dir {
+		g.without.below(g.ws, g.path)
 		g.query.Skip, g.query.Keep = g.skip(), g.keep()
 		if g.args.NoIgnore {
 			g.query.Rules = &workspace.Rules{Gemini: g.ws.Rules().Gemini} // which hides on purpose
@@ -210,13 +211,14 @@ func grepError(format string, args ...any) error {
 	return &engine.CallError{Type: "grep_execution_error", Message: "Error during grep search operation: " + fmt.Sprintf(format, args...)}
 }
 
-// skip returns what is left out of a search below a directory: hidden files
-// and, unless everything is wanted, what is usually not written by hand.
+// skip returns what is left out of a search below a directory: hidden
+// directories and, unless everything is wanted, what is usually not written by
+// hand. Hidden files are left to shown, which counts some of them.
 func (g *grep) skip() func(string, bool) bool {
 	return func(path string, dir bool) bool {
 		name := filepath.Base(path)
 		if name[0] == '.' {
-			return true
+			return dir
 		}
 		if g.args.NoIgnore {
 			return false
@@ -237,7 +239,7 @@ func (g *grep) keep() func(string) bool {
 	include := strings.TrimPrefix(strings.TrimPrefix(g.args.Include, "./"), "/")
 	include, not := strings.CutPrefix(include, "!")
 	if include == "" {
-		return func(path string) bool { return !g.without.leaves(g.ws, path) }
+		return g.shown
 	}
 	base := !strings.Contains(include, "/")
 	wanted := func(path string) bool {
@@ -256,7 +258,12 @@ func (g *grep) keep() func(string) bool {
 		}
 		return not
 	}
-	return func(path string) bool { return wanted(path) && !g.without.leaves(g.ws, path) }
+	return func(path string) bool { return wanted(path) && g.shown(path) }
+}
+
+// shown reports whether a file is neither hidden nor may hold secrets.
+func (g *grep) shown(path string) bool {
+	return !g.without.leaves(path) && filepath.Base(path)[0] != '.'
 }
 
 // candidates asks rg, which is faster where no word is known that all matches

@@ -16,7 +16,7 @@ import (
 func grepPlace(t testing.TB) place {
 	return newPlace(t, map[string]string{
 		"a.go": "package a\n\nfunc Needle() {}\n", "src/b.go": "// needle\nx\nneedle2\n", "src/c_test.go": "NEEDLE(\n", "n.txt": numbered(200), "crlf.txt": "one\r\ntwo end\r\n",
-		"out/d.go": "needle", "dist/e.go": "needle", "x.log": "needle", ".hid/f.go": "needle", ".g.go": "needle", "node_modules/h.go": "needle", ".git/i": "needle", ".env": "needle",
+		"out/d.go": "needle", "dist/e.go": "needle", "x.log": "needle", ".hid/f.go": "needle", ".g.go": "needle", "node_modules/h.go": "needle", ".git/i": "needle",
 		".gitignore": "out/\n", ".geminiignore": "hidden*\n", "hidden.go": "needle", "bin": "needle\x00", "wide.txt": strings.Repeat("w", 3000) + "\n", "sp.txt": "größe 10\n", "bad\nname": "odd\n",
 	})
 }

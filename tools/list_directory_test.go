@@ -15,10 +15,10 @@ func TestListDirectory(t *testing.T) {
 	}
 	tool := listDirectory(p.env)
 	for _, test := range []struct{ args, want string }{
-		{`{"dir_path":"."}`, "Directory listing for $:\n[DIR] c\n[DIR] Dir\n[DIR] nothing\n[DIR] only\n.geminiignore (3 bytes)\n.gitignore (4 bytes)\n.hidden (1 bytes)\nA.txt (0 bytes)\n\n(3 ignored)"},
+		{`{"dir_path":"."}`, "Directory listing for $:\n[DIR] c\n[DIR] Dir\n[DIR] nothing\n[DIR] only\n.env (0 bytes)\n.geminiignore (3 bytes)\n.gitignore (4 bytes)\n.hidden (1 bytes)\nA.txt (0 bytes)\n\n(3 ignored)"},
 		{`{"dir_path":".","ignore":["?","Dir*","*.[t]xt","*ignore","o*"],"file_filtering_options":{"respect_git_ignore":false}}`,
-			"Directory listing for $:\n[DIR] nothing\n.hidden (1 bytes)\nA.txt (0 bytes)\nx.o (0 bytes)\ny.o (0 bytes)\n\n(1 ignored)"},
-		{`{"dir_path":".","ignore":["*o*","*i*","c"],"file_filtering_options":{"respect_gemini_ignore":false}}`, "Directory listing for $:\nA.txt (0 bytes)\nb.txt (5 bytes)"},
+			"Directory listing for $:\n[DIR] nothing\n.env (0 bytes)\n.hidden (1 bytes)\nA.txt (0 bytes)\nx.o (0 bytes)\ny.o (0 bytes)\n\n(1 ignored)"},
+		{`{"dir_path":".","ignore":["*o*","*i*","c"],"file_filtering_options":{"respect_gemini_ignore":false}}`, "Directory listing for $:\n.env (0 bytes)\nA.txt (0 bytes)\nb.txt (5 bytes)"},
 		{`{"dir_path":"nothing"}`, "Directory $/nothing is empty."},
 		{`{"dir_path":"only"}`, "Directory listing for $/only:\n\n(1 ignored)"},
 		{`{"dir_path":"b.txt"}`, "path_is_not_a_directory: Error: Path is not a directory: $/b.txt"},
@@ -30,7 +30,7 @@ func TestListDirectory(t *testing.T) {
 		p.want(tool, test.args, test.want)
 	}
 	call, r, err := p.do(tool, `{"dir_path":"."}`)
-	if err != nil || call.Intent.Title != "list ." || r.Display != "Found 8 item(s). (3 ignored)" {
+	if err != nil || call.Intent.Title != "list ." || r.Display != "Found 9 item(s). (3 ignored)" {
 		t.Errorf("got %q, %q, %v", call.Intent.Title, r.Display, err)
 	}
 }

@@ -65,7 +65,7 @@ func TestReadFile(t *testing.T) {
 		{`{"file_path":"a.txt/none"}`, "file_not_found: File not found: $/a.txt/none"},
 		{`{"file_path":"dir"}`, "target_is_directory: Path is a directory, not a file: $/dir"},
 		{`{"file_path":"x.o"}`, "invalid_tool_params: File path '$/x.o' is ignored by configured ignore patterns."},
-		{`{"file_path":".env"}`, "path_not_in_workspace: Path not in workspace: Attempted path \"$/.env\" resolves outside the allowed workspace directories: $"},
+		{`{"file_path":".git/config"}`, "path_not_in_workspace: Path not in workspace: Attempted path \"$/.git/config\" resolves outside the allowed workspace directories: $"},
 		{`{"file_path":"voice.m4a"}`, "read_content_failure: Unsupported audio format audio/mp4: $/voice.m4a. MP3, WAV, AIFF, AAC, OGG and FLAC can be read."},
 	} {
 		p.want(tool, test.args, test.want)

@@ -104,7 +104,7 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 			m.skip(e.Path, reason(err))
 		case e.Ignored:
 			ignored = append(ignored, e.Path)
-		case suspect(m.ws, e.Path):
+		case m.ws.Suspect(e.Path):
 			m.skip(e.Path, "it may hold secrets; @ and its name read it")
 		case e.Type.IsRegular() && !unwanted(filepath.Base(e.Path)):
 			files = append(files, e.Path)

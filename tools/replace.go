@@ -1,8 +1,10 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,9 @@ func replace(env Env) engine.Tool {
 				}
 			}
 			found, err := r.replace(a)
+			if err != nil && r.private() {
+				return r.refusal(err), nil
+			}
 			if err != nil {
 				return engine.Call{}, err
 			}
@@ -100,6 +105,16 @@ func (r *revision) replace(a replaceArgs) (edit.Result, error) {
 			"No changes to apply. The edit leaves the file as it is (line endings and the final newline are kept): "+a.Path, "No changes to apply.")
 	}
 	return found, r.propose(found.Text)
+}
+
+// refusal returns the call that fails with err once the user has agreed to it:
+// why it fails tells what the file holds.
+func (r *revision) refusal(err error) engine.Call {
+	in := r.intent(nil)
+	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
+		in.Detail = "it will fail: " + strings.TrimPrefix(cmp.Or(ce.Display, ce.Message), "Error: ")
+	}
+	return engine.Call{Intent: in, Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{}, err }}
 }
 
 func noEdit(class, message, display string) error {

@@ -2,36 +2,17 @@ package tools
 
 import (
 	"fmt"
-	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"gemline/engine"
-	"gemline/engine/secret"
 	"gemline/tools/workspace"
 )
-
-// private reports whether the file at path may hold secrets, by its name or by
-// the name of where it leads. Where the workspace itself lies does not matter.
-func private(ws *workspace.Workspace, path string) bool {
-	p, err := ws.Place(path)
-	return suspect(ws, path) || err == nil && suspect(ws, p.Path())
-}
-
-// suspect is [private] for a path without a link.
-func suspect(ws *workspace.Workspace, path string) bool {
-	name := filepath.Base(path)
-	for _, root := range ws.Roots() {
-		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-			name = rel
-		}
-	}
-	return secret.Path(name)
-}
 
 // shows makes in that of a call which shows the file at path. The argument of
 // the call that names it is called arg.
 func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) engine.Intent {
-	if private(ws, path) {
+	if ws.Private(path) {
 		name := shown(ws.Rel(path))
 		in.Secret = name
 		in.Grants = []engine.Grant{{Label: fmt.Sprintf("%s of %s", tool, name), Tool: tool, Target: path, Names: arg}}
@@ -40,12 +21,26 @@ func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) en
 }
 
 // An omission counts the files that a search leaves out because they may hold
-// secrets. It is safe for concurrent use.
-type omission struct{ n atomic.Int64 }
+// secrets. It is safe for concurrent use, but for below.
+type omission struct {
+	ws   *workspace.Workspace
+	dir  string // that is searched
+	real string // where it leads
+	n    atomic.Int64
+}
 
-// leaves reports whether path is left out of a search.
-func (o *omission) leaves(ws *workspace.Workspace, path string) bool {
-	if !suspect(ws, path) {
+// below begins the search of dir.
+func (o *omission) below(ws *workspace.Workspace, dir string) {
+	o.ws, o.dir, o.real = ws, dir, dir
+	if p, err := ws.Place(dir); err == nil {
+		o.real = p.Path()
+	}
+}
+
+// leaves reports whether the file at path is left out.
+func (o *omission) leaves(path string) bool {
+	rest, below := strings.CutPrefix(path, o.dir)
+	if !o.ws.Suspect(path) && (!below || o.real == o.dir || !o.ws.Suspect(o.real+rest)) {
 		return false
 	}
 	o.n.Add(1)

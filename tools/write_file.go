@@ -232,7 +232,12 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Detail: r.diff,
 		Paths:  []string{r.path},
 		Grants: []engine.Grant{{Label: "always for " + oneLine(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
-		Draft:  &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args},
+	}
+	if args != nil {
+		in.Draft = &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args}
+	}
+	if r.private() { // the result shows what stands beside the change
+		in.Secret, in.Grants = shown(name), in.Grants[:1]
 	}
 	if r.file == nil {
 		in.Title = "create " + oneLine(name)
@@ -247,6 +252,9 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 	}
 	return in
 }
+
+// private reports whether there is a file, and it may hold secrets.
+func (r *revision) private() bool { return r.file != nil && r.ws.Private(r.path) }
 
 // oneLine quotes a name that would not stay on its line.
 func oneLine(name string) string {

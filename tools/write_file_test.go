@@ -252,7 +252,7 @@ func TestWriteFileRefusals(t *testing.T) {
 		{"directory", "dir", "x", "target_is_directory", "Path is a directory, not a file: DIR/dir"},
 		{"binary", "bin", "x", "read_content_failure", "Cannot edit binary file: DIR/bin"},
 		{"outside", "../x", "x", "path_not_in_workspace", ""},
-		{"withheld", ".env", "x", "path_not_in_workspace", ""},
+		{"withheld", ".git/config", "x", "path_not_in_workspace", ""},
 		{"in a file", "a.txt/b/c", "x", "file_write_failure", "Error writing to file 'DIR/a.txt/b/c': DIR/a.txt is not a directory"},
 		{"not in the charset", "sjis.txt", "これは日本語の文章です。\nГрюße 🙂\n", "file_write_failure", ""},
 	} {
@@ -269,7 +269,7 @@ func TestWriteFileRefusals(t *testing.T) {
 				b.fails(err, test.class, `Path not in workspace: Attempted path "`+outside+`" resolves outside the allowed workspace directories: DIR`)
 				want := "Path not in workspace."
 				if test.name == "withheld" {
-					want = "It is kept from the tools, as .git, .env and node_modules are."
+					want = "It is kept from the tools, as .git and node_modules are."
 				}
 				if engine.DisplayError(err) != want {
 					t.Errorf("shown as %s", engine.DisplayError(err))

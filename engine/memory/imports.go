@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/engine/secret"
 )
 
 const (
@@ -277,7 +279,7 @@ func (l *loader) allowed(dir, path string) error {
 	if err != nil || !filepath.IsLocal(rel) {
 		return errOutside
 	}
-	if l.cfg.Withheld != nil && slices.ContainsFunc(strings.Split(rel, string(filepath.Separator)), l.cfg.Withheld) {
+	if secret.Path(rel) || l.cfg.Withheld != nil && slices.ContainsFunc(strings.Split(rel, string(filepath.Separator)), l.cfg.Withheld) {
 		return errWithheld
 	}
 	return nil

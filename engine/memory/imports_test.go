@@ -109,7 +109,7 @@ func TestImports(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg := in(top, "repo/w")
-			cfg.Withheld = func(name string) bool { return name == ".git" || name == ".env" }
+			cfg.Withheld = func(name string) bool { return name == ".git" }
 			_, got, warnings := read(cfg)
 			if d := cmp.Diff("x "+c.want, strings.Join(texts(got), "|")); d != "" {
 				t.Error(d)

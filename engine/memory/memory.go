@@ -84,7 +84,7 @@ type Config struct {
 	Flat bool
 
 	// Withheld, if not nil, reports whether files and directories of a name
-	// are never read by way of an import.
+	// are never read by way of an import. Nor are those that may hold secrets.
 	Withheld func(name string) bool
 
 	// Warn is told what was not read and why. It is called by Contents,

@@ -14,31 +14,82 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // Path reports whether a path, or a directory on its way, has a name that may
-// stand for a secret. Upper and lower case are the same.
+// stand for a secret. Names count as the same that some file system takes for
+// the same.
 func Path(name string) bool {
-	parts := strings.FieldsFunc(strings.ToLower(filepath.ToSlash(name)), func(r rune) bool { return r == '/' })
-	if len(parts) == 0 {
+	name = filepath.ToSlash(name)
+	source := isSource(name[strings.LastIndexByte(name, '/')+1:])
+	for more := true; more; {
+		var part string
+		if part, name, more = strings.Cut(name, "/"); part != "" && named(part, !more || strings.Trim(name, "/") == "", source) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSource reports whether name is that of a source file.
+func isSource(name string) bool {
+	if dot := strings.LastIndexByte(name, '.'); dot <= 0 || name[0] == '.' || !sources[strings.ToLower(name[dot:])] {
 		return false
 	}
-	last := parts[len(parts)-1]
-	source := slices.Contains(sources, path.Ext(last)) && last[0] != '.'
-	return slices.ContainsFunc(parts, func(part string) bool {
-		is := func(pattern string) bool { return like(pattern, part) }
-		if !exact[part] && !slices.ContainsFunc(wild, func(f form) bool { return f.fits(part) }) && !kept(part) {
+	return sources[path.Ext(disk.FoldName(name))] // and no stream of another file
+}
+
+// named reports whether an element of a path is named like a secret. Of the
+// path it is told whether the element is its last, and whether it is that of a
+// source file.
+func named(part string, last, source bool) bool {
+	if lower := strings.ToLower(part); fits(lower, last, source) {
+		return true
+	} else if plainly(lower) {
+		return false
+	}
+	fold := disk.FoldName(part)
+	return fits(fold, last, source) || strings.Contains(fold, "~") && slices.ContainsFunc(names, func(n string) bool {
+		return !strings.Contains(n, "*") && disk.SameFoldedName(fold, n)
+	})
+}
+
+// plainly reports whether a name in lower case has one spelling only.
+func plainly(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= 0x80 || c == ':' || c == '~' {
 			return false
 		}
-		about := source && (part == last || slices.ContainsFunc(plain, is)) // it is a program that deals with some
-		return !about && !slices.ContainsFunc(harmless, is)
-	})
+	}
+	end := name[len(name)-1]
+	return end != '.' && end != ' '
+}
+
+// fits is [named] for a name in lower case.
+func fits(part string, last, source bool) bool {
+	if part == "" || !exact[part] && !kept(part) && !fit(begins[part[0]], part) && !fit(ends[part[len(part)-1]], part) {
+		return false
+	}
+	is := func(pattern string) bool { return like(pattern, part) }
+	about := source && (last || slices.ContainsFunc(plain, is)) // it is a program that deals with some
+	return !about && !slices.ContainsFunc(harmless, is)
+}
+
+func fit(list []form, name string) bool {
+	for _, f := range list {
+		if f.fits(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // kept reports whether name is one of the plain words with an ending of data.
 func kept(name string) bool {
-	ext := path.Ext(name)
-	return slices.Contains(data, ext) && slices.ContainsFunc(plain, func(p string) bool { return like(p, strings.TrimSuffix(name, ext)) })
+	dot := strings.LastIndexByte(name, '.')
+	return dot >= 0 && slices.Contains(data, name[dot:]) && slices.ContainsFunc(plain, func(p string) bool { return like(p, name[:dot]) })
 }
 
 // Patterns returns the names as patterns of a shell that fit in upper and lower
@@ -91,20 +142,26 @@ var names = func() (all []string) {
 	return slices.Compact(append(all, "credentials", "secrets", "passwords"))
 }()
 
-// exact and wild are those of them without a star and with one.
-var exact, wild = func() (map[string]bool, []form) {
-	exact, wild := map[string]bool{}, []form(nil)
+// exact are those of them without a star. The others are found by what stands
+// before their star, or after it: begins by the first byte, ends by the last.
+var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][]form) {
+	exact, begins, ends = map[string]bool{}, map[byte][]form{}, map[byte][]form{}
 	for _, n := range names {
 		if slices.Contains(data, path.Ext(n)) && slices.ContainsFunc(plain, func(p string) bool { return strings.HasPrefix(n, p) }) {
 			continue // which kept does in one go
 		}
-		if before, after, star := strings.Cut(n, "*"); star {
-			wild = append(wild, form{before, after})
-		} else {
+		before, after, star := strings.Cut(n, "*")
+		switch {
+		case !star:
 			exact[n] = true
+		case before != "":
+			begins[before[0]] = append(begins[before[0]], form{before, after})
+		default:
+			end := after[len(after)-1]
+			ends[end] = append(ends[end], form{before, after})
 		}
 	}
-	return exact, wild
+	return exact, begins, ends
 }()
 
 // A form is a pattern with one star, taken apart: every file that is searched is
@@ -122,8 +179,16 @@ var plain = []string{"credentials*", "secrets*", "passwords*", "*credentials", "
 var data = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".xml", ".env", ".properties", ".conf", ".cfg", ".csv", ".enc", ".db", ".plist", ".bak", ".old"}
 
 // sources are the endings of what is no data.
-var sources = []string{".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
-	".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".pl", ".sql", ".vue", ".svelte", ".html", ".css", ".md", ".rst", ".adoc", ".tf", ".proto"}
+var sources = set(".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
+	".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".pl", ".sql", ".vue", ".svelte", ".html", ".css", ".md", ".rst", ".adoc", ".tf", ".proto")
+
+func set(words ...string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range words {
+		all[w] = true
+	}
+	return all
+}
 
 // harmless are names like those of secrets that hold none: examples, and the
 // public half of keys.

@@ -12,7 +12,7 @@ const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.jso
 
 var table = []entry{
 	// Variables, keys and certificates.
-	{"dotenv", ".env .env.* .env-* .env_* .env~ *.env .envrc", ".env"},
+	{"dotenv", ".env .env.* .env-* .env_* .env~ env~* *.env .envrc", ".env"},
 	{"openssh", ".ssh id_rsa* id_dsa* id_ecdsa* id_ed25519* ssh_host_*_key", ".ssh"},
 	{"gnupg", ".gnupg *.gpg.key secring.gpg", ".gnupg"},
 	{"openssl", "*.pem *.key *.p12 *.pfx *.p8", ""},
@@ -38,7 +38,7 @@ var table = []entry{
 
 	// Git and what hosts it.
 	{"git", ".git-credentials .gitconfig", ".git-credentials .config/git/credentials"},
-	{"gh", "gha-creds-*", ".config/gh"},
+	{"gh", "gha-creds-* gha-cr~*", ".config/gh"},
 	{"glab", "", ".config/glab-cli"},
 	{"hub", "", ".config/hub"},
 	{"tea", "", ".config/tea"},

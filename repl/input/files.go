@@ -257,7 +257,7 @@ func (f Files) glob(ctx context.Context, pattern string) target {
 	if !doublestar.ValidatePattern(filepath.ToSlash(pattern)) || !quotable(pattern) {
 		return target{}
 	}
-	t := target{text: filepath.ToSlash(pattern)}
+	t, private := target{text: filepath.ToSlash(pattern)}, 0
 	for _, root := range f.Workspace.Roots() {
 		want := filepath.ToSlash(filepath.Clean(pattern))
 		if filepath.IsAbs(pattern) {
@@ -271,8 +271,16 @@ func (f Files) glob(ctx context.Context, pattern string) target {
 			ok, err := doublestar.Match(want, rel)
 			return ok && err == nil
 		}) {
+			if f.Workspace.Private(e.Path) {
+				private++
+				continue
+			}
 			t.paths = append(t.paths, e.Path)
 		}
+	}
+	if private > 0 {
+		t.told = true
+		say(f.Notify, "@%s: %d left out that may hold secrets; @ and its name reads such a file", pattern, private)
 	}
 	if len(t.paths) > 1 {
 		say(f.Notify, "@%s: %d files", pattern, len(t.paths))
@@ -289,7 +297,9 @@ func (f Files) search(ctx context.Context, name string) target {
 			ok, err := doublestar.Match("**/*"+escapeGlob(part)+"*", rel)
 			return ok && err == nil
 		})
-		found = slices.DeleteFunc(found, func(e workspace.Entry) bool { return e.Info == nil || !quotable(f.Workspace.Rel(e.Path)) })
+		found = slices.DeleteFunc(found, func(e workspace.Entry) bool { 
+			return e.Info == nil || !quotable(f.Workspace.Rel(e.Path)) || f.Workspace.Private(e.Path)
+		})
 		if len(found) == 0 {
 			continue
 		}

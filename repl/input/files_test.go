@@ -45,7 +45,7 @@ func project(t testing.TB, names ...string) string {
 }
 
 func TestFiles(t *testing.T) {
-	dir := project(t, ".geminiignore", "a.txt", "my file.txt", "src/b.txt", "src/c.go", "sub/deep/d.md", "sub/d.md", "secret.txt", ".env",
+	dir := project(t, ".geminiignore", "a.txt", "my file.txt", "src/b.txt", "src/c.go", "sub/deep/d.md", "sub/d.md", "secret.txt", ".env", ".git/config", "sub/server.key",
 		"comma,name", "x!{evil}y.md", "bang!", "empty/")
 	other := project(t, "there.txt")
 	outside := project(t, "out.txt")
@@ -89,7 +89,12 @@ func TestFiles(t *testing.T) {
 		{line: "see @a.txt:12", read: []string{"a.txt"}},
 		{line: "`@a.txt`", query: "` @a.txt`", read: []string{"a.txt"}},
 		{line: "@secret.txt", told: "an ignore file names it"},
-		{line: "@.env", told: "must not be read"},
+		{line: "@.env", read: []string{".env"}}, // named by the user
+		{line: "@.git/config", told: "must not be read"},
+		{line: "@.env*", told: "@.env*: 1 left out that may hold secrets"},
+		{line: "@a*", read: []string{"a.txt"}},
+		{line: "@env", told: "no such file"}, // what is guessed is not named
+		{line: "@key", told: "no such file"},
 		{line: "@" + filepath.ToSlash(outside) + "/out.txt", told: "not in the workspace"},
 		{line: "@../" + filepath.Base(outside), told: "not in the workspace"},
 		{line: "@bang\\!", told: "could be taken for a command"},

@@ -37,7 +37,7 @@ func (e *OutsideError) Error() string {
 func (e *OutsideError) Brief() string {
 	for _, root := range e.Roots {
 		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {
-			return "It is kept from the tools, as .git, .env and node_modules are."
+			return "It is kept from the tools, as .git and node_modules are."
 		}
 	}
 	return "Path not in workspace."
@@ -138,13 +138,7 @@ func Withheld(name string) bool {
 		return false
 	}
 	name = disk.FoldName(name)
-	switch {
-	case disk.SameFoldedName(name, ".git"), disk.SameFoldedName(name, ".env"), disk.SameFoldedName(name, "node_modules"):
-		return true
-	case strings.HasPrefix(name, "gha-cr~"), strings.HasPrefix(name, "gha-creds-") && strings.HasSuffix(name, ".json"):
-		return true
-	}
-	return false
+	return disk.SameFoldedName(name, ".git") || disk.SameFoldedName(name, "node_modules")
 }
 
 // suspect reports whether name may be withheld. Most names are decided by
@@ -154,7 +148,7 @@ func suspect(name string) bool {
 		return false
 	}
 	switch name[0] {
-	case '.', 'n', 'N', 'g', 'G', 'e', 'E':
+	case '.', 'n', 'N', 'g', 'G':
 		return true
 	}
 	for i := range len(name) {

@@ -389,7 +389,7 @@ func listing(t *testing.T, base string) string {
 
 // FuzzNames looks for a name that leads out, or to what is withheld.
 func FuzzNames(f *testing.F) {
-	base := tree(f, map[string]string{"ws/a/b": "inside", "ws/.git/config": "canary", "ws/.env": "canary", "ws/node_modules/m": "canary", "out/secret": "canary", "ws2/c": "inside"})
+	base := tree(f, map[string]string{"ws/a/b": "inside", "ws/.git/config": "canary", "ws/sub/.git/x": "canary", "ws/node_modules/m": "canary", "out/secret": "canary", "ws2/c": "inside"})
 	ws := filepath.Join(base, "ws")
 	for name, to := range map[string]string{"out": "../out", "up": "..", "abs": filepath.Join(base, "out"), "two": "../ws2", "self": ".", "loop": "loop", "a/back": "../../ws/a", "git": ".git"} {
 		link(f, to, filepath.Join(ws, name))

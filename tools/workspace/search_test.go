@@ -89,7 +89,7 @@ func TestSearchInALongFile(t *testing.T) {
 
 func TestSearchPassesOver(t *testing.T) {
 	dir := tree(t, map[string]string{
-		".gitignore": "*.out\n", "a.go": "needle", "b.out": "needle", "bin": "needle\x00", ".env": "needle", "sub/c.go": "hay\nneedle\nneedle",
+		".gitignore": "*.out\n", "a.go": "needle", "b.out": "needle", "bin": "needle\x00", ".git/config": "needle", "sub/c.go": "hay\nneedle\nneedle",
 		"node_modules/x": "needle", "u16": "\xff\xfen\x00e\x00e\x00d\x00l\x00e\x00", "latin": "n\xe9 needle",
 	})
 	link(t, "a.go", filepath.Join(dir, "link.go"))

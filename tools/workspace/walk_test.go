@@ -50,10 +50,10 @@ func TestWalk(t *testing.T) {
 		o    WalkOptions
 		want string
 	}{
-		{"files", "", WalkOptions{Sorted: true}, ".geminiignore .gitignore .hidden/h a.go keep.o link my.ignore sub/.gitignore sub/b.o sub/deep/c"},
+		{"files", "", WalkOptions{Sorted: true}, ".env .geminiignore .gitignore .hidden/h a.go keep.o link my.ignore sub/.gitignore sub/b.o sub/deep/c"},
 		{"directories", "sub", WalkOptions{Sorted: true, Dirs: true}, "sub/.gitignore sub/b.o sub/deep/ sub/deep/c"},
-		{"no rules but those that were named", "", WalkOptions{Rules: &Rules{}}, ".geminiignore .gitignore .hidden/h a.go b.o keep.o link my.ignore out/x secret.txt sub/.gitignore sub/b.o sub/c sub/deep/c"},
-		{"git only", "", WalkOptions{Rules: &Rules{Git: true}}, ".geminiignore .gitignore .hidden/h a.go link my.ignore secret.txt sub/.gitignore sub/b.o sub/deep/c"},
+		{"no rules but those that were named", "", WalkOptions{Rules: &Rules{}}, ".env .geminiignore .gitignore .hidden/h a.go b.o keep.o link my.ignore out/x secret.txt sub/.gitignore sub/b.o sub/c sub/deep/c"},
+		{"git only", "", WalkOptions{Rules: &Rules{Git: true}}, ".env .geminiignore .gitignore .hidden/h a.go link my.ignore secret.txt sub/.gitignore sub/b.o sub/deep/c"},
 		{"ignored, too", "", WalkOptions{Ignored: true, Dirs: true, Skip: func(p string, d bool) bool {
 			return strings.HasPrefix(filepath.Base(p), ".") || filepath.Base(p) == "sub"
 		}},
