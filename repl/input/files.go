@@ -297,7 +297,7 @@ func (f Files) search(ctx context.Context, name string) target {
 			ok, err := doublestar.Match("**/*"+escapeGlob(part)+"*", rel)
 			return ok && err == nil
 		})
-		found = slices.DeleteFunc(found, func(e workspace.Entry) bool { 
+		found = slices.DeleteFunc(found, func(e workspace.Entry) bool {
 			return e.Info == nil || !quotable(f.Workspace.Rel(e.Path)) || f.Workspace.Private(e.Path)
 		})
 		if len(found) == 0 {
