@@ -90,6 +90,64 @@ func TestModeForbidden(t *testing.T) {
 	s.Exit()
 }
 
+// In a folder that is not trusted no mode is to be had in which something that
+// is asked about otherwise runs unasked.
+func TestModeUntrusted(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer()
+	cmd, _ := unknown(t, server, map[string]string{".gemini/settings.json": `{"model": {"name": "theirs"}}`})
+	s := teletype.Start(t, cmd)
+	s.Expect("Enter for not now: ")
+	s.Line("")
+	s.Expect("\n> ")
+	for _, mode := range []string{"yolo", "auto_edit"} {
+		s.Line("/mode " + mode)
+		s.Expect("error: this folder is not trusted, so edits and commands are asked about; gemline trust add lets the next session use " + mode + "\r\n> ")
+	}
+	s.Line("/mode plan")
+	s.Expect("approval mode: plan (only what changes nothing runs)\r\nplan> ")
+	s.Line("/mode default")
+	s.Expect("approval mode: default (edits and commands are asked about)\r\n> ")
+	s.Line("/mode")
+	s.Expect("approval mode: default")
+	s.Expect("\n> ")
+	s.Line("/quit")
+	s.Exit()
+}
+
+// Plan mode has a command of its own, and what stands behind it is asked in
+// that mode. It is left by the name of another one, which is the one in force
+// then, whatever was before.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(creates("one"), et.Says("A plan."), creates("two"), et.Says("Refused."))
+	c := terminal(t, server, "--approval-mode", "auto_edit")
+	s := teletype.Start(t, c)
+	s.Expect("auto_edit> ")
+	s.Line("/plan make it faster")
+	s.Expect("approval mode: plan (only what changes nothing runs)")
+	s.Expect("denied")
+	s.Expect("A plan.")
+	s.Expect("plan> ")
+	s.Line("/mode default")
+	s.Expect("approval mode: default (edits and commands are asked about)\r\n> ")
+	s.Line("go on")
+	s.Expect("proposed new file two")
+	s.Expect(asking)
+	s.Line("n")
+	s.Expect("\n> ")
+	s.Line("/plan copy")
+	s.Expect("/plan copy: a plan is an answer like others; /copy copies the last one\r\n> ")
+	s.Line("/quit")
+	s.Exit()
+	if said := string(server.Requests()[0].Body); !strings.Contains(said, "make it faster") || strings.Contains(said, "/plan") {
+		t.Errorf("the model was asked %q", said)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "one")); err == nil {
+		t.Error("plan mode has made a file")
+	}
+}
+
 // Three new files are one question for who says so, and a protected one is
 // another.
 func TestAllEditsOfASession(t *testing.T) {

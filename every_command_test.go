@@ -57,6 +57,8 @@ var uses = map[string][]typed{
 	"permissions add":    {{"/permissions add", ready}},
 	"permissions deny":   {{"/permissions deny ..", ready}},
 	"permissions remove": {{"/permissions remove ..", ready}},
+	"mode":               {{"/mode", ready}},
+	"plan":               {{"/plan", "\nplan> "}, {"/mode default", ready}},
 	"quit":               nil, // ends the session, so it comes last
 	"settings":           {{"/settings", ready}},
 	"settings list":      {{"/settings list --origin --all", ready}},

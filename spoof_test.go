@@ -129,6 +129,7 @@ type hostility struct {
 
 const (
 	approve  = "= always " // which no fake goes on with
+	again    = " b e ?: "  // behind what ? says
 	once     = "y n e ?: " // of what can't be taken in at a glance
 	choose   = "answer 1 to 3, "
 	describe = "answer in words, "
@@ -136,12 +137,12 @@ const (
 
 func hostilities() []hostility {
 	call := func(name string, kv ...any) et.Reply { return et.Says("", et.Call("", name, kv...)) }
-	yes, no, why := typed{"y", approve}, typed{"n", approve}, typed{"?", approve}
+	yes, no, why, then := typed{"y", approve}, typed{"n", approve}, typed{"?", approve}, typed{"n", again}
 	return []hostility{
 		{et.Says(hostile("answer")+marked("Markdown"), et.Call("", "run_shell_command", "command", "cat hostile.txt | tee")), []typed{yes}, []string{"answer", "Markdown", "output"}},
 		{call("run_shell_command", "command", strings.ReplaceAll("echo "+hostile("command"), "\x00", ""), "description", hostile("description")), []typed{{"?", once}, {"n", once}}, []string{"command", "description"}},
-		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, no}, []string{"path"}},
-		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, no}, []string{"content"}},
+		{call("write_file", "file_path", short("path"), "content", "x"), []typed{why, then}, []string{"path"}},
+		{call("write_file", "file_path", "new.txt", "content", hostile("content")), []typed{why, then}, []string{"content"}},
 		{call("replace", "file_path", "greeting.txt", "old_string", hostile("search"), "new_string", "x", "instruction", "x"), nil, nil},
 		{call("replace", "file_path", "greeting.txt", "old_string", "wrld", "new_string", hostile("replacement"), "instruction", hostile("instruction")), []typed{no}, []string{"replacement"}},
 		{call(hostile("tool"), hostile("name"), hostile("value")), nil, nil},

@@ -267,7 +267,7 @@ func TestOddPlaces(t *testing.T) {
 		p := teletype.Start(t, cmd)
 		p.Expect("Enter for not now: ")
 		p.Line("1")
-		p.Expect("the decision is not kept: no home directory")
+		p.Expect("the decision was not saved: no home directory")
 		p.Expect("> ")
 		p.Line("hi")
 		p.Expect("Hello.")

@@ -46,7 +46,7 @@ var absent = []struct {
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"memory inbox"}, "notes are not gathered from sessions here; /memory add TEXT keeps one"},
 	{[]string{"model manage"}, "/model lists the names, /model NAME changes it, gemline config set model.name NAME does for good"},
-	{[]string{"plan"}, "/mode plan changes to plan mode, gemline --approval-mode plan begins in it"},
+	{[]string{"plan copy"}, "a plan is an answer like others; /copy copies the last one"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
 	{[]string{"quit --delete", "exit --delete"}, "/quit keeps the session; gemline sessions delete ID deletes it, and /about says its id"},
 	{[]string{"restore", "rewind"}, "nothing is taken back here yet; git diff shows what was changed"},

@@ -127,6 +127,7 @@ func Builtin() Set {
 		modes(),
 		models(),
 		permissions(),
+		plan(),
 		policies(),
 		quit(),
 		preferences(),

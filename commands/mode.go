@@ -17,3 +17,17 @@ func modes() *Command {
 			return nil, lines(app.Out, said)
 		}}
 }
+
+func plan() *Command {
+	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, in which nothing is changed; with text, ask for a plan of it",
+		Run: func(_ context.Context, app *App, text string) ([]*genai.Part, error) {
+			said, err := app.Mode("plan")
+			if err != nil {
+				return nil, err
+			}
+			if err := lines(app.Out, said); err != nil || text == "" {
+				return nil, err
+			}
+			return []*genai.Part{genai.NewPartFromText(text)}, nil
+		}}
+}

@@ -57,7 +57,7 @@ func TestAskUser(t *testing.T) {
 		{"none", engine.Answer{Replies: []string{"", "", ""}}, nil, dismissed, "no answer"},
 		{"dismissed", engine.Answer{}, nil, dismissed, "no answer"},
 		{"allowed without a word", engine.Answer{Allow: true}, nil, dismissed, "no answer"},
-		{"nobody there", engine.Answer{Unasked: "Use a terminal."}, engine.ErrRefused, "Nobody could be asked. Use a terminal.", ""},
+		{"nobody there", engine.Answer{Unasked: "Use a terminal."}, engine.ErrRefused, "Nobody could be asked; Use a terminal.", ""},
 		{"left", engine.Answer{}, left, "left", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

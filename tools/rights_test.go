@@ -151,7 +151,7 @@ func TestAskedAgain(t *testing.T) {
 		{"refused", offline, engine.Answer{Note: "use the cache"}, "the network", nil,
 			"The command failed; it probably needs the network, which it was not given. The user said: use the cache"},
 		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,
-			"The command failed; it probably needs the network, which it was not given. A rule would."},
+			"The command failed; it probably needs the network, which it was not given: A rule would."},
 		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}

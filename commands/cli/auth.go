@@ -208,7 +208,7 @@ type authUse struct {
 func (u *authUse) Run(ctx context.Context, w *World) error {
 	m, known := auth.Known(u.Type)
 	if !known {
-		return &settings.UsageError{Message: fmt.Sprintf("%q is no way to pay for requests; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
+		return &settings.UsageError{Message: fmt.Sprintf("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
 	}
 	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})

@@ -152,7 +152,7 @@ func (w *World) checkSettings() finding {
 		f, err := w.examine(src)
 		switch {
 		case err != nil:
-			return worse(Problem, "mend or remove it", "%s", err)
+			return worse(Problem, "fix or remove it", "%s", err)
 		case f.State == stateUsed:
 			used++
 			odd += len(f.Problems)
@@ -161,7 +161,7 @@ func (w *World) checkSettings() finding {
 		}
 	}
 	if s, err := w.settings(); err == nil && s.Unclear() != nil {
-		return worse(Problem, "gemline config set mends it", "%s", s.Unclear())
+		return worse(Problem, "gemline config set fixes it", "%s", s.Unclear())
 	}
 	files := fmt.Sprintf("%d files", used)
 	if used == 1 {
@@ -183,7 +183,7 @@ func (w *World) checkRules() finding {
 		return unread()
 	}
 	if err != nil {
-		return worse(Problem, "mend or remove it; gemline help policy says what rules are", "%s", err)
+		return worse(Problem, "fix or remove it; gemline help policy says what rules are", "%s", err)
 	}
 	own := 0
 	for _, r := range p.Rules() {
@@ -204,7 +204,7 @@ func (w *World) checkTrust() finding {
 	t, err := w.trust(w.Paths.Cwd)
 	switch {
 	case err != nil:
-		return worse(Problem, "mend or remove it", "%s", err)
+		return worse(Problem, "fix or remove it", "%s", err)
 	case t.State == settings.Trusted:
 		return fine("%s is trusted, by %s", t.Folder, t.Why)
 	case t.State == settings.Unneeded:

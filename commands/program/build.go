@@ -266,7 +266,7 @@ func (s *session) fetcher() *web.Fetcher {
 func (s *session) equip() {
 	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := s.journal.SetDirectories(dirs); err != nil {
-			s.notify(fmt.Sprintf("the directories are not kept with the session: %v", err))
+			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
 		}
 	}
 	s.env = tools.Env{

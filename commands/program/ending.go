@@ -127,7 +127,7 @@ func outcome(err error) repl.Outcome {
 		set(128+int(sig), strings.ToLower(signalName(syscall.Signal(sig))), "FatalCancellationError")
 	case errors.As(err, &bug):
 		set(70, "internal", "InternalError")
-		o.Hint = "this is worth a report; -d shows where it happened"
+		o.Hint = "please report this; -d shows where it happened"
 	case errors.As(err, &usage):
 		set(2, "usage", "UsageError")
 	case errors.As(err, &spent):

@@ -79,7 +79,7 @@ func (s *session) withheld() string {
 	if n := len(names) - most; n > 0 {
 		list += fmt.Sprintf(" and %d more", n)
 	}
-	return "commands are not given variables that look like secrets: " + list + "; security.environmentVariableRedaction.allowed lets them through"
+	return "environment variables that look like secrets are kept from commands: " + list + "; security.environmentVariableRedaction.allowed lets them through"
 }
 
 // once returns a function that returns what tell does the first time, and

@@ -112,7 +112,7 @@ func (s *session) decide(ctx context.Context, console *repl.Console, t settings.
 }
 
 // unkept says that a decision holds for this run only.
-func unkept(err error) string { return fmt.Sprintf("the decision is not kept: %v", err) }
+func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
 // permit returns what asks about a folder in the middle of a session.
 func (s *session) permit(console *repl.Console) func(context.Context, string) (string, error) {

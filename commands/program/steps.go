@@ -52,7 +52,7 @@ func (s *session) shellStep(screen *repl.Screen) *input.Shell {
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
-				out.Line(output.Warning, "the command holds what can't be seen: %s", output.EscapeLine(command))
+				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
 			o := s.runOwn(ctx, screen, command)
 			out.Fresh()

@@ -161,7 +161,7 @@ func (p *Policy) script(u question) Explanation {
 	if unknown {
 		if r := p.hidden(&u); r != nil {
 			e.Finding = Finding{Verdict: engine.Deny, Rule: r,
-				Why: "it can't be told what this runs" + because(u.Intent.Why) + ", and there is a rule that denies commands"}
+				Why: "this may run a program that was not checked" + because(u.Intent.Why) + ", and there is a rule that denies commands"}
 			return e
 		}
 	}

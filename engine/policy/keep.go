@@ -202,7 +202,7 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	}
 	if file != "" && g.Rule != "" {
 		if err := Append(file, p.Shelf.About, g.Rule); err != nil {
-			tell(p.Shelf.Told, fmt.Sprintf("the rule is not kept, and holds for this session: %v", err))
+			tell(p.Shelf.Told, fmt.Sprintf("the rule was not saved, and holds for this session: %v", err))
 		} else {
 			where = file
 			tell(p.Shelf.Kept, "kept in "+file+"; gemline policy revoke takes it back:\n"+strings.TrimSuffix(g.Rule, "\n"))

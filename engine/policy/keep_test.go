@@ -164,7 +164,7 @@ func TestKeep(t *testing.T) {
 	if err := p.Learn(offered(t, asked(engine.Plain, "ls"), false)[1], engine.Everywhere); err != nil {
 		t.Fatal(err)
 	}
-	if b, _ := os.ReadFile(shelf.User); string(b) != "x" || len(told) != 1 || !strings.Contains(told[0], "not kept") {
+	if b, _ := os.ReadFile(shelf.User); string(b) != "x" || len(told) != 1 || !strings.Contains(told[0], "not saved") {
 		t.Errorf("%q, %q", b, told)
 	}
 	if v, _ := p.Judge(shell(engine.Plain, "ls x")); v != engine.Allow {

@@ -327,7 +327,7 @@ func TestReasons(t *testing.T) {
 		{rule + "commandPrefix = \"rm\"\n", "ls | sudo: rm x | rm y", engine.Plain, `The rule at p.toml:1 (user tier) denies "rm x"; only the user can change it.`},
 		{rule + "commandPrefix = \"rm\"\ndenyMessage = \"Not {tool}!\"\n", "rm x", engine.Plain, `Not run_shell_command! The rule at p.toml:1 (user tier) denies "rm x"; only the user can change it.`},
 		{rule, "rm x", engine.Plain, `The rule at p.toml:1 (user tier) denies "rm x"; only the user can change it.`},
-		{rule + "commandPrefix = \"rm\"\ndenyMessage = \"Not {tool}!\"\n", "$x", engine.Opaque, `It can't be told what this runs (odd), and there is a rule that denies commands. The rule at p.toml:1 (user tier) denies "run_shell_command"; only the user can change it.`},
+		{rule + "commandPrefix = \"rm\"\ndenyMessage = \"Not {tool}!\"\n", "$x", engine.Opaque, `This may run a program that was not checked (odd), and there is a rule that denies commands. The rule at p.toml:1 (user tier) denies "run_shell_command"; only the user can change it.`},
 	} {
 		q := shell(c.class, c.script)
 		if c.class != engine.Plain {

@@ -156,7 +156,7 @@ func remotes(_ *judge, u *usage) string {
 	if len(u.operands) == 0 || len(u.operands) == 2 && u.operands[0] == "get-url" && u.args[0] == "get-url" {
 		return ""
 	}
-	return "it does more than to list"
+	return "it does more than list"
 }
 
 // stashes keeps stash to listing.
@@ -164,7 +164,7 @@ func stashes(_ *judge, u *usage) string {
 	if len(u.operands) == 1 && u.args[0] == "list" && !u.has("-p", "--patch") {
 		return ""
 	}
-	return "it does more than to list"
+	return "it does more than list"
 }
 
 // reflogs keeps reflog to showing.
@@ -172,7 +172,7 @@ func reflogs(_ *judge, u *usage) string {
 	if len(u.operands) == 0 || len(u.operands) <= 2 && u.args[0] == "show" {
 		return ""
 	}
-	return "it may do more than to show"
+	return "it may do more than show"
 }
 
 // commits wants a commit, since shortlog reads its input without one.

@@ -13,7 +13,7 @@ import (
 // directory the command may run in.
 func (j *judge) path(name string) string {
 	if climbs(name) {
-		return "the path turns back: " + brief(name)
+		return "the path has .. in it: " + brief(name)
 	}
 	for _, dir := range j.dirs {
 		at := name

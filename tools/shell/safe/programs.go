@@ -207,7 +207,7 @@ func anything(_ *judge, _ *usage) string { return "" }
 // some wants an option: without one the program would do something else.
 func some(_ *judge, u *usage) string {
 	if len(u.options) != 1 {
-		return "it does more than to tell its version"
+		return "it does more than print its version"
 	}
 	return ""
 }
@@ -259,7 +259,7 @@ func jq(_ *judge, u *usage) string {
 	text := strings.ToLower(u.operands[0])
 	for _, word := range []string{"env", "import", "include", "modulemeta"} {
 		if strings.Contains(text, word) {
-			return "its program may do more than to filter: " + word
+			return "its program may do more than filter: " + word
 		}
 	}
 	return ""
@@ -268,7 +268,7 @@ func jq(_ *judge, u *usage) string {
 // packages keeps dpkg to looking.
 func packages(_ *judge, u *usage) string {
 	if len(u.options) == 0 {
-		return "it does more than to list"
+		return "it does more than list"
 	}
 	return ""
 }
@@ -298,7 +298,7 @@ func (j *judge) toolchains() string {
 // ask the repository's git.
 func golang(j *judge, u *usage) string {
 	if len(u.operands) == 0 {
-		return "it does more than to tell its version"
+		return "it does more than print its version"
 	}
 	if dir := j.toolchains(); dir != "" {
 		return "the project may have a go of its own, in " + brief(dir)

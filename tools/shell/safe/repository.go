@@ -87,7 +87,7 @@ func configuration(dir string) string {
 		}
 	}
 	if link := linked(dir); link != "" {
-		return "the repository holds a link: " + brief(link)
+		return "the repository has a symlink: " + brief(link)
 	}
 	for _, name := range []string{"config", "config.worktree"} {
 		path := filepath.Join(dir, name)

@@ -99,7 +99,7 @@ func (j *judge) command(c engine.Command) Finding {
 	argv := c.Words()
 	switch {
 	case len(argv) < len(c.Argv) || len(argv) == 0 || len(c.Env) > 0 || c.Inside != "":
-		return Finding{Why: "it is no plain command"}
+		return Finding{Why: "it is not a plain command"}
 	case len(j.dirs) == 0:
 		return Finding{Why: "where it runs is not known"}
 	}
@@ -151,7 +151,7 @@ func (j *judge) cd(args []string) string {
 		// below the roots there may be none.
 		if why := j.path(args[0]); why != "" || !j.inside(j.resolve(to)) || !j.straight(to) {
 			j.dirs = nil
-			return "cd: it leads out of the project, or through a link"
+			return "cd: it leads out of the project, or through a symlink"
 		}
 		if to = j.resolve(to); !slices.Contains(dirs, to) {
 			dirs = append(dirs, to)
@@ -199,7 +199,7 @@ func (j *judge) look(name string) (path, why string) {
 func (j *judge) search(name string) (path, why string) {
 	for _, dir := range j.programs() {
 		if !filepath.IsAbs(dir) {
-			return "", fmt.Sprintf("which %s it is depends on the directory", name)
+			return "", fmt.Sprintf("which %s runs depends on the directory", name)
 		}
 		ours := system(j.resolve(dir)) && !j.inside(j.resolve(dir))
 		file := filepath.Join(dir, name)
@@ -210,9 +210,9 @@ func (j *judge) search(name string) (path, why string) {
 		real, err := filepath.EvalSymlinks(file)
 		switch {
 		case !ours || err != nil || !system(real) || j.inside(real):
-			return "", fmt.Sprintf("%s is not the system's own (%s)", name, brief(file))
+			return "", fmt.Sprintf("%s is not a system program (%s)", name, brief(file))
 		case slices.Contains(stand, filepath.Base(real)), strings.Contains(real, "/corepack/"):
-			return "", fmt.Sprintf("%s is one that stands in for others (%s)", name, brief(real))
+			return "", fmt.Sprintf("%s is a multi-call program (%s)", name, brief(real))
 		}
 		return file, ""
 	}

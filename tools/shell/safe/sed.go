@@ -17,7 +17,7 @@ func sed(j *judge, u *usage) string {
 	}
 	for _, s := range scripts {
 		if !script.Prints(s) {
-			return "its script may do more than to print: " + brief(s)
+			return "its script may do more than print: " + brief(s)
 		}
 	}
 	for _, f := range files {

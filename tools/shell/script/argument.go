@@ -72,7 +72,7 @@ func (v *visitor) refused(name string, list []string, args []word) {
 			value, given := value(a, args[i+1:], option)
 			switch {
 			case kind == '!', kind == '?' && !(value.known && slices.Contains(strategies, value.text)):
-				v.opaque("%s may run what an option says: %s", name, a.text)
+				v.opaque("%s may run a program named by an option: %s", name, a.text)
 			case kind == '*':
 				v.lower(engine.Readable, "%s may write what an option says: %s", name, a.text)
 			case !given, kind != '>', value.known && value.text == "/dev/null":
@@ -134,17 +134,17 @@ func (v *visitor) awk(name string, args []word) {
 	for i := 0; i < len(args); i++ {
 		switch s := args[i].text; {
 		case !args[i].known:
-			v.opaque("what %s runs is known only when it runs: %s", name, s)
+			v.opaque("an expansion decides what %s runs: %s", name, s)
 			return
 		case s == "-F" || s == "-v":
 			i++
 		case strings.HasPrefix(s, "-F"), strings.HasPrefix(s, "-v"), s == "--":
 		case strings.HasPrefix(s, "-"):
-			v.opaque("%s may run what an option says: %s", name, s)
+			v.opaque("%s may run a program named by an option: %s", name, s)
 			return
 		default:
 			if strings.ContainsAny(s, "|>@") || strings.Contains(s, "system") || strings.Contains(s, "getline") {
-				v.opaque("a program for %s may run others or write: %s", name, s)
+				v.opaque("the %s script may run programs or write files: %s", name, s)
 			}
 			return
 		}
@@ -159,7 +159,7 @@ func (v *visitor) sed(args []word) {
 		a := args[i]
 		switch s := a.text; {
 		case !a.known:
-			v.opaque("what sed does is known only when it runs: %s", s)
+			v.opaque("an expansion decides what sed does: %s", s)
 			return
 		case s == "-e" || s == "--expression":
 			if i++; i < len(args) {
@@ -173,7 +173,7 @@ func (v *visitor) sed(args []word) {
 			v.lower(engine.Readable, "sed writes the files it reads")
 			inPlace = true
 		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "nErsuz") != "" && !slices.Contains(bareSed, s):
-			v.opaque("what sed does can't be told: %s", s)
+			v.opaque("sed may do more than was checked: %s", s)
 		case len(s) > 1 && s[0] == '-':
 		default:
 			bare = append(bare, a)
@@ -198,7 +198,7 @@ var bareSed = []string{"--", "--quiet", "--silent", "--posix", "--debug", "--reg
 // do no harm.
 func (v *visitor) edits(w word) {
 	if !w.known || !Prints(w.text) {
-		v.opaque("a script for sed may run programs or write: %s", w.text)
+		v.opaque("the sed script may run programs or write files: %s", w.text)
 	}
 }
 
@@ -215,7 +215,7 @@ func (v *visitor) second(name string, args []word) {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.split:
-			v.opaque("what %s writes is known only when it runs: %s", name, a.text)
+			v.opaque("an expansion decides where %s writes: %s", name, a.text)
 		case a.known && len(a.text) > 1 && strings.ContainsRune("-+", rune(a.text[0])) && files == 0:
 			if slices.Contains(seconds[name], a.text) {
 				i++

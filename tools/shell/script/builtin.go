@@ -30,7 +30,7 @@ func (v *visitor) builtin(name string, args []word) bool {
 		}
 		v.lists(name, args)
 	case "bg", "fg":
-		v.lower(engine.Readable, "it goes on with a job")
+		v.lower(engine.Readable, "it resumes a stopped job")
 	case "trap":
 		v.trap(args)
 	case "cd", "chdir", "pushd", "popd":
@@ -70,7 +70,7 @@ var elsewhere = strings.Fields(`fc bind print whence where autoload zmodload emu
 // lists reads the commands that define something, or list what is defined.
 func (v *visitor) lists(name string, args []word) {
 	if slices.ContainsFunc(args, func(a word) bool { return !a.known || !lists[name].MatchString(a.text) }) {
-		v.opaque("it may change what a name means: %s %s", name, join(args))
+		v.opaque("it may redefine a command: %s %s", name, join(args))
 	}
 }
 
@@ -113,7 +113,7 @@ func (v *visitor) printf(args []word) {
 			set, rest = rest[0], rest[1:]
 		}
 		if !name(set) {
-			v.opaque("it sets what is known only when it runs: printf %s", join(args))
+			v.opaque("an expansion decides which variable it sets: printf %s", join(args))
 		}
 		v.set(set.text, word{})
 		args = rest
@@ -121,7 +121,7 @@ func (v *visitor) printf(args []word) {
 	if len(args) > 0 && args[0].known && args[0].text == "--" {
 		args = args[1:]
 	} else if len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
-		v.opaque("what printf does can't be told: %s", join(args))
+		v.opaque("printf may do more than was checked: %s", join(args))
 	}
 	if len(args) == 0 {
 		return
@@ -141,7 +141,7 @@ func (v *visitor) trap(args []word) {
 	}
 	switch {
 	case !first.known:
-		v.opaque("what it runs at the end is known only when it runs")
+		v.opaque("an expansion decides what the trap runs")
 	case slices.Contains([]string{"-", "-l", "-p", "-lp", "-P"}, first.text):
 	default:
 		v.text(first.text, "trap")
@@ -178,10 +178,10 @@ func (v *visitor) changes(name string, args []word) {
 		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
 		switch {
 		case name == "let", !a.known, strings.ContainsRune(a.text, '['):
-			v.opaque("it sets what is known only when it runs: %s %s", name, join(args))
+			v.opaque("an expansion decides which variable it sets: %s %s", name, join(args))
 		case option && a.text != "--":
 			if _, _, ok := setters[name].take(append([]word{{text: "-" + a.text[1:], known: true}}, args[i+1:]...)); !ok {
-				v.opaque("what it sets is read as a script: %s %s", name, join(args))
+				v.opaque("it sets a variable that is run as a script: %s %s", name, join(args))
 			}
 		}
 		if key, value, ok := strings.Cut(a.text, "="); ok && a.known {
@@ -210,7 +210,7 @@ func (v *visitor) shapes(name string, args []word) {
 		case name == "set" && !option && (i == 0 || !strings.HasSuffix(args[i-1].text, "o")) && a.known:
 			return
 		default:
-			v.opaque("it may change how the rest is read: %s %s", name, join(args))
+			v.opaque("it may change how the shell reads the rest: %s %s", name, join(args))
 		}
 	}
 }
@@ -230,9 +230,9 @@ func (v *visitor) condition(args []word) {
 		operand := i > 0 && args[i-1].known && beside.MatchString(args[i-1].text)
 		switch {
 		case a.split, !a.known && !last && !operand && !(args[i+1].known && behind.MatchString(args[i+1].text)):
-			v.opaque("what it tests is known only when it runs: %s", a.text)
+			v.opaque("an expansion decides what it tests: %s", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
-			v.opaque("it calculates with a variable: %s", args[i+1].text)
+			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (v *visitor) prefix(name string, args []word) {
 	}
 	rest, env, ok := v.options(name, c, args)
 	if !ok {
-		v.opaque("what %s runs can't be told: %s", name, join(args))
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		return
 	}
 	switch {

@@ -20,14 +20,14 @@ func (v *visitor) command(words []word, env []string, in *string) {
 	}
 	name, known := c.Program()
 	if strings.HasPrefix(words[0].text, "%") {
-		v.opaque("it goes on with a job: %s", words[0].text)
+		v.opaque("it resumes a stopped job: %s", words[0].text)
 	}
 	if !known || name == "" {
-		v.opaque("which program it runs is known only when it runs: %s", words[0].text)
+		v.opaque("an expansion decides which program runs: %s", words[0].text)
 		return
 	}
 	if strings.ContainsFunc(words[0].text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		v.lower(engine.Readable, "the name of a program is not in plain letters: %s", words[0].text)
+		v.lower(engine.Readable, "the name of the program has blanks or non-ASCII characters: %s", words[0].text)
 	}
 	name = plainName(name)
 	v.depth++
@@ -84,7 +84,7 @@ func skip(words []word, s string) []word {
 func (v *visitor) joined(command string, words []word) {
 	words = skip(words, "--")
 	if slices.ContainsFunc(words, func(w word) bool { return !w.known }) {
-		v.opaque("%s runs a script that is known only when it runs: %s", command, join(words))
+		v.opaque("an expansion decides which script %s runs: %s", command, join(words))
 		return
 	}
 	if len(words) > 0 {

@@ -34,7 +34,7 @@ func (v *visitor) git(args []word) {
 			args = args[1:]
 		case s == "--no-pager", s == "-P", s == "--version", s == "--help", s == "--no-optional-locks", s == "--literal-pathspecs":
 		default:
-			v.opaque("git may run what an option says: %s", s)
+			v.opaque("git may run a program named by an option: %s", s)
 		}
 		args = args[1:]
 	}
@@ -43,7 +43,7 @@ func (v *visitor) git(args []word) {
 	}
 	sub := args[0]
 	if !sub.known {
-		v.opaque("what git does is known only when it runs: %s", sub.text)
+		v.opaque("an expansion decides what git does: %s", sub.text)
 		return
 	}
 	switch {
@@ -79,7 +79,7 @@ func (v *visitor) gitRuns(sub string, args []word) (rest []word) {
 			return nil
 		}
 		if (is(args, "visualize") || is(args, "view")) && len(args) > 1 && !strings.HasPrefix(args[1].text, "-") {
-			v.opaque("git bisect may run what an argument says: %s", args[1].text)
+			v.opaque("git bisect may run a program named by an argument: %s", args[1].text)
 		}
 		v.said(args)
 	case "bundle":
@@ -124,7 +124,7 @@ func without(words []word, options ...string) []word {
 // first of words says.
 func (v *visitor) said(words []word) {
 	if len(words) > 0 && !words[0].known {
-		v.opaque("what git does is known only when it runs: %s", words[0].text)
+		v.opaque("an expansion decides what git does: %s", words[0].text)
 	}
 }
 

@@ -21,13 +21,13 @@ func (v *visitor) program(name string, args []word, in *string) {
 	}
 	switch base := strings.TrimRight(name, "0123456789.-"); {
 	case strings.HasPrefix(name, "ld-linux"), strings.HasPrefix(name, "ld-musl"), strings.HasPrefix(name, "ld.so"), strings.HasPrefix(name, "ld-2."):
-		v.opaque("the loader runs what its arguments say: %s", join(args))
+		v.opaque("the dynamic loader runs its arguments: %s", join(args))
 	case slices.Contains(shells, base):
 		v.shell(name, args, in)
 	case slices.Contains(interpreters, base):
 		v.interpreter(name, args)
 	case slices.Contains(launchers, base), slices.Contains(launchers, name), strings.HasPrefix(name, "qemu-"):
-		v.opaque("what %s runs can't be told: %s", name, join(args))
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 	}
 	switch name {
 	case "psql", "mysql", "mariadb", "sqlite", "sqlite3", "sqlcmd", "usql", "duckdb":
@@ -98,7 +98,7 @@ func (v *visitor) database(name string, args []word) {
 	for i, a := range args {
 		file := slices.Contains([]string{"-f", "--file", "-init", "--init-command"}, a.text) || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "-f") && name == "psql"
 		if !a.known || file || runsByClient.MatchString(a.text) {
-			v.opaque("%s may run what an argument says: %s", name, join(args[i:]))
+			v.opaque("%s may run a program named by an argument: %s", name, join(args[i:]))
 			return
 		}
 	}
@@ -110,7 +110,7 @@ var runsByClient = regexp.MustCompile(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|l
 func (v *visitor) shell(name string, args []word, in *string) {
 	v.lower(engine.Readable, "%s runs a script of its own", name)
 	if !slices.Contains([]string{"bash", "sh", "dash", "ash", "rbash"}, name) {
-		v.opaque("what %s runs can't be told: %s", name, join(args))
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		if !slices.Contains([]string{"zsh", "ksh", "mksh", "yash"}, name) {
 			return // its scripts are not even like ours
 		}
@@ -126,7 +126,7 @@ func (v *visitor) shell(name string, args []word, in *string) {
 		case s == "--version", s == "--help":
 			return
 		case strings.HasPrefix(s, "--"), s[0] == '+', strings.Trim(s[1:], "aceEfhluvxi") != "":
-			v.opaque("what %s runs can't be told: %s", name, s)
+			v.opaque("%s may run a program that was not checked: %s", name, s)
 			return
 		default:
 			script = script || strings.ContainsRune(s, 'c')
@@ -166,7 +166,7 @@ func (v *visitor) interpreter(name string, args []word) {
 		s := a.text
 		switch {
 		case !a.known:
-			v.opaque("what %s runs is known only when it runs: %s", name, s)
+			v.opaque("an expansion decides what %s runs: %s", name, s)
 			return
 		case strings.HasPrefix(name, "python") && strings.HasPrefix(s, "-m"):
 			return
@@ -177,7 +177,7 @@ func (v *visitor) interpreter(name string, args []word) {
 		case strings.HasPrefix(name, "python") && strings.Trim(s, "-uBEIsSOqv") == "":
 		case strings.HasPrefix(name, "node") && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
 		default:
-			v.opaque("%s runs what an argument says: %s", name, s)
+			v.opaque("%s runs code from an argument: %s", name, s)
 			return
 		}
 	}
@@ -188,7 +188,7 @@ func (v *visitor) find(args []word) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.split && strings.ContainsRune("$*?[{`\"@+!", rune(a.text[0])) {
-			v.opaque("what find does is known only when it runs: %s", a.text)
+			v.opaque("an expansion decides what find does: %s", a.text)
 		}
 		switch a.text {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -198,7 +198,7 @@ func (v *visitor) find(args []word) {
 			}
 			words := slices.Clone(args[min(i+1, len(args)):end])
 			if slices.ContainsFunc(words, acts) {
-				v.opaque("what find runs can't be told: %s", join(args)) // the first may be what a test looks for
+				v.opaque("find may run a program that was not checked: %s", join(args)) // the first may be what a test looks for
 			}
 			for j, w := range words {
 				if strings.Contains(w.text, "{}") {
@@ -212,7 +212,7 @@ func (v *visitor) find(args []word) {
 				i++
 				v.write(args[i])
 				if acts(args[i]) {
-					v.opaque("what find runs can't be told: %s", join(args))
+					v.opaque("find may run a program that was not checked: %s", join(args))
 				}
 			}
 		case "-delete":
@@ -236,7 +236,7 @@ func (v *visitor) fd(args []word) {
 			v.carried("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
 			return
 		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "xX") || a.split {
-			v.opaque("what fd runs can't be told: %s", s)
+			v.opaque("fd may run a program that was not checked: %s", s)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (v *visitor) ssh(args []word) {
 	c := carrier{options: options{flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "bceilmp"}, operands: 1}
 	rest, _, ok := v.options("ssh", c, args)
 	if !ok || len(rest) > 0 && rest[0].known && strings.HasPrefix(rest[0].text, "-") {
-		v.opaque("what ssh runs can't be told: %s", join(args))
+		v.opaque("ssh may run a program that was not checked: %s", join(args))
 		return
 	}
 	v.joined("ssh", rest)
@@ -270,7 +270,7 @@ func (v *visitor) su(name string, args []word) {
 			break
 		}
 	}
-	v.opaque("what %s runs can't be told: %s", name, join(args))
+	v.opaque("%s may run a program that was not checked: %s", name, join(args))
 }
 
 // typescript tells what script writes, which has the other arguments.
@@ -297,11 +297,11 @@ func (v *visitor) container(name string, args []word) {
 	}
 	switch sub := args[0].text; {
 	case !args[0].known, strings.HasPrefix(sub, "-"):
-		v.opaque("what %s does can't be told: %s", name, join(args))
+		v.opaque("%s may do more than was checked: %s", name, join(args))
 	case name == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
 		i := slices.IndexFunc(args, func(w word) bool { return w.text == "--" })
 		if i < 0 {
-			v.opaque("what %s runs can't be told: %s", name, join(args))
+			v.opaque("%s may run a program that was not checked: %s", name, join(args))
 			return
 		}
 		v.carried(name, args[i+1:], nil)
@@ -310,12 +310,12 @@ func (v *visitor) container(name string, args []word) {
 			longer: []string{"name", "volume", "env", "workdir", "user", "publish", "network", "mount", "memory", "cpus", "platform", "label", "hostname", "add-host", "tmpfs", "pull", "cap-drop", "cap-add", "shm-size", "env-file", "device", "gpus", "restart", "security-opt"}}}
 		rest, _, ok := v.options(name, c, args[1:])
 		if !ok {
-			v.opaque("what %s runs can't be told: %s", name, join(args))
+			v.opaque("%s may run a program that was not checked: %s", name, join(args))
 			return
 		}
 		v.carried(name, rest, nil)
 	case sub == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
-		v.opaque("what %s runs can't be told: %s", name, join(args))
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 	case slices.Contains([]string{"compose", "build", "buildx", "exec", "plugin", "config", "context", "cp", "swarm", "service", "stack"}, sub):
 		v.lower(engine.Readable, "%s %s runs programs of its own", name, sub)
 	}
@@ -324,7 +324,7 @@ func (v *visitor) container(name string, args []word) {
 // parallel reads what can be read of the arguments of parallel, which has too
 // many ways to be told what to run.
 func (v *visitor) parallel(args []word) {
-	v.opaque("what parallel runs can't be told: %s", join(args))
+	v.opaque("parallel may run a program that was not checked: %s", join(args))
 	i := slices.IndexFunc(args, func(w word) bool { return !strings.HasPrefix(w.text, "-") })
 	if i < 0 {
 		return

@@ -61,7 +61,7 @@ func Read(text string) Script {
 		v.stmts(file.Stmts)
 		canonical, ok := canonical(file, nil)
 		if !ok {
-			v.lower(engine.Readable, "it is more than simple commands in a row")
+			v.lower(engine.Readable, "it is not a plain list of commands")
 		}
 		s.canonical, s.file = canonical, file
 	}

@@ -122,7 +122,7 @@ func TestLimits(t *testing.T) {
 	if why := Read("a $x" + strings.Repeat("b", 100)).Why; !strings.HasSuffix(why, "bb") || strings.Contains(why, "\n") {
 		t.Error(why)
 	}
-	if why := Read("a $x" + strings.Repeat("b", 123)).Why; !strings.HasSuffix(why, "bb") || len(why) != 160 {
+	if why := Read("a $x" + strings.Repeat("b", 133)).Why; !strings.HasSuffix(why, "bb") || len(why) != 160 {
 		t.Error(why)
 	}
 	if why := Read("a $x" + strings.Repeat("b", 400)).Why; !strings.HasSuffix(why, "bb...") || len(why) != 163 {

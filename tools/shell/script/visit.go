@@ -17,7 +17,7 @@ func (v *visitor) stmts(all []*syntax.Stmt) {
 
 // nested reads statements that run in a shell, a loop or a condition.
 func (v *visitor) nested(all []*syntax.Stmt) {
-	v.lower(engine.Readable, "it is more than simple commands in a row")
+	v.lower(engine.Readable, "it is not a plain list of commands")
 	if v.depth++; !v.deep() {
 		v.stmts(all)
 	}
@@ -39,7 +39,7 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 		return
 	}
 	if s.Background || s.Coprocess || s.Disown || s.Negated {
-		v.lower(engine.Readable, "it is more than simple commands in a row")
+		v.lower(engine.Readable, "it is not a plain list of commands")
 	}
 	var in *string // what the standard input is known to be
 	for _, r := range s.Redirs {
@@ -49,14 +49,14 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 	}
 	switch c := s.Cmd.(type) {
 	case nil:
-		v.lower(engine.Readable, "it only redirects")
+		v.lower(engine.Readable, "it is only a redirection")
 	case *syntax.CallExpr:
 		v.call(c, in)
 	case *syntax.BinaryCmd:
 		v.stmt(c.X)
 		v.stmt(c.Y)
 		if c.Op != syntax.AndStmt && c.Op != syntax.OrStmt && c.Op != syntax.Pipe {
-			v.lower(engine.Readable, "it is more than simple commands in a row")
+			v.lower(engine.Readable, "it is not a plain list of commands")
 		}
 	default:
 		v.compound(c)
@@ -65,7 +65,7 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 
 // compound reads a command that holds others, or calculates.
 func (v *visitor) compound(c syntax.Command) {
-	v.lower(engine.Readable, "it is more than simple commands in a row")
+	v.lower(engine.Readable, "it is not a plain list of commands")
 	switch c := c.(type) {
 	case *syntax.Subshell:
 		v.nested(c.Stmts)
@@ -138,9 +138,9 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	if _, ok := harmless(r); ok {
 		return nil
 	}
-	v.lower(engine.Readable, "it redirects, other than to /dev/null")
+	v.lower(engine.Readable, "it redirects to something other than /dev/null")
 	if r.N != nil && strings.Contains(r.N.Value, "[") {
-		v.opaque("it calculates with a variable")
+		v.opaque("arithmetic with a variable can run commands")
 	}
 	w := v.word(r.Word)
 	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
@@ -252,9 +252,9 @@ func (v *visitor) word(w *syntax.Word) word {
 	if !l.known {
 		l.text = v.written(w)
 		if indexed.MatchString(l.text) {
-			v.opaque("it calculates with a variable: %s", l.text)
+			v.opaque("arithmetic with a variable can run commands: %s", l.text)
 		}
-		v.lower(engine.Readable, "a word is known only when it runs: %s", l.text)
+		v.lower(engine.Readable, "a word has an expansion: %s", l.text)
 	}
 	return l
 }
@@ -287,7 +287,7 @@ func (v *visitor) parts(all []syntax.WordPart) {
 // before it runs them, and loses what stands behind a here-document; and the
 // quotes of $'…', if it took the commands for a calculation at first.
 func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
-	v.lower(engine.Readable, "what a command prints becomes part of another")
+	v.lower(engine.Readable, "it has a command substitution")
 	simple := false
 	if len(all) == 1 {
 		_, simple = all[0].Cmd.(*syntax.CallExpr)
@@ -306,7 +306,7 @@ func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
 
 // param reads the expansion of a variable.
 func (v *visitor) param(p *syntax.ParamExp) {
-	v.lower(engine.Readable, "a word is known only when it runs: %s", v.written(p))
+	v.lower(engine.Readable, "a word has an expansion: %s", v.written(p))
 	if v.depth++; v.deep() {
 		return
 	}
@@ -327,7 +327,7 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	}
 	if p.Exp != nil {
 		if p.Exp.Op == syntax.OtherParamOps {
-			v.opaque("a value is read as a script or a prompt: %s", v.written(p))
+			v.opaque("the value of a variable is expanded again: %s", v.written(p))
 		}
 		v.word(p.Exp.Word)
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
@@ -361,7 +361,7 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 	case *syntax.Word:
 		if w := v.word(x); !w.known || strings.Trim(w.text, "0123456789") != "" {
 			if !counts(x) {
-				v.opaque("it calculates with a variable: %s", w.text)
+				v.opaque("arithmetic with a variable can run commands: %s", w.text)
 			}
 		}
 	default:
@@ -407,7 +407,7 @@ func (v *visitor) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
 			if w, ok := x.X.(*syntax.Word); !ok || !name(v.word(w)) {
-				v.opaque("it calculates with a variable: %s", v.written(x))
+				v.opaque("arithmetic with a variable can run commands: %s", v.written(x))
 			}
 			return
 		}
@@ -441,11 +441,11 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 		w := v.word(a.Value)
 		argv = append(argv, w.engine())
 		if !w.known || strings.ContainsAny(w.text, "=[") {
-			v.opaque("it sets what is known only when it runs: %s", w.text)
+			v.opaque("an expansion decides which variable it sets: %s", w.text)
 		}
 		// Other options name another variable, calculate, or hand on a function.
 		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) && strings.Trim(w.text[1:], "-"+declaring) != "" || c.Variant.Value == "nameref" {
-			v.opaque("what it sets is read as a script: %s %s", c.Variant.Value, w.text)
+			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}
 	v.record(engine.Command{Argv: argv, Inside: v.inside})

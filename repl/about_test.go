@@ -1,0 +1,37 @@
+package repl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// A call that was never begun, such as the reading of a file outside of the
+// workspace, is told with the path that it was given.
+func TestCallThatNeverRan(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args map[string]any
+		want string
+	}{
+		{"read_file", map[string]any{"file_path": "/etc/shadow"}, "tool: read /etc/shadow\nresult: failed: no\n"},
+		{"list_directory", map[string]any{"dir_path": "../other"}, "tool: list_directory ../other\nresult: failed: no\n"},
+		{"grep_search", map[string]any{"dir_path": "lib", "pattern": "x("}, "tool: grep_search lib\nresult: failed: no\n"},
+		{"glob", map[string]any{"pattern": "[a"}, "tool: glob [a\nresult: failed: no\n"},
+		{"read_file", map[string]any{"file_path": 7}, "tool: read_file\nresult: failed: no\n"},
+		{"read_file", map[string]any{"file_path": "a\nb"}, `tool: read a\x0ab` + "\nresult: failed: no\n"},
+		{"read_file", map[string]any{"file_path": strings.Repeat("a", 300)}, "tool: read " + strings.Repeat("a", 100)},
+	} {
+		var b strings.Builder
+		p := &Printer{Out: output.New(&b, output.Options{}), Kind: func(string) engine.Kind { return engine.Read }}
+		p.Begin(time.Unix(0, 0))
+		p.Print(engine.Called{ID: "1", Name: test.name, Args: test.args}, time.Unix(1, 0))
+		p.Print(engine.Finished{ID: "1", Name: test.name, Err: &engine.CallError{Message: "No.", Display: "no"}}, time.Unix(1, 0))
+		if got := b.String(); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%v: %q, want %q", test.args, got, test.want)
+		}
+	}
+}
