@@ -57,7 +57,6 @@ var uses = map[string][]typed{
 	"permissions add":    {{"/permissions add", ready}},
 	"permissions deny":   {{"/permissions deny ..", ready}},
 	"permissions remove": {{"/permissions remove ..", ready}},
-	"mode":               {{"/mode", ready}},
 	"plan":               {{"/plan", "\nplan> "}, {"/mode default", ready}},
 	"quit":               nil, // ends the session, so it comes last
 	"settings":           {{"/settings", ready}},
