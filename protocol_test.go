@@ -78,7 +78,7 @@ func TestTalkCommands(t *testing.T) {
 	}
 	c.want("turn_result", "status", "success")
 	c.say("/modle")
-	c.want("turn_result", "status", "error", "exit_code", 1, "error/message", "unknown command /modle; did you mean /model?")
+	c.want("turn_result", "status", "error", "exit_code", 2, "error/message", "unknown command /modle; did you mean /model?")
 	c.say("/clear")
 	if again := c.want("turn_result", "status", "success")["session_id"]; again == id {
 		t.Error("the session is the same")

@@ -216,19 +216,22 @@ func (s Set) unknown(app *App, line string) error {
 }
 
 // near returns the name that a word was meant to be, "" if that is not certain:
-// one letter is missing or too many, or two are swapped. A wrong letter makes of
-// a short name another word.
-func (s Set) near(word string) string {
+// two letters are swapped, or else one is missing or too many. A wrong letter
+// makes of a short name another word.
+func (s Set) near(word string) (name string) {
 	if len(word) < 4 || len(word) > 20 {
 		return ""
 	}
 	for _, c := range s {
 		d, same := levenshtein.ComputeDistance(word, c.Name), len(word) == len(c.Name)
-		if d == 1 && (!same || len(word) > 6) || d == 2 && same && letters(word) == letters(c.Name) {
+		switch {
+		case d == 2 && same && letters(word) == letters(c.Name):
 			return c.Name
+		case d == 1 && (!same || len(word) > 6) && name == "":
+			name = c.Name
 		}
 	}
-	return ""
+	return name
 }
 
 // letters returns the letters of a word, in order.

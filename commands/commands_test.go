@@ -188,7 +188,7 @@ func TestNothingIsBothThereAndAbsent(t *testing.T) {
 
 // A wrong neighbour is worse than none.
 func TestNearestCommand(t *testing.T) {
-	for line, want := range map[string]string{"/hlep": "help", "/qiut": "quit", "/quits": "quit", "/memry": "memory", "/tool": "tools", "/sttas": "stats",
+	for line, want := range map[string]string{"/hlep": "help", "/qiut": "quit", "/modle": "model", "/quits": "quit", "/memry": "memory", "/tool": "tools", "/sttas": "stats",
 		"/edit": "", "/unit": "", "/mode1s": "", "/hello": "", "/quilt it": "quit", "/tmp/quit": "", "/abot": "about", "/abort": "", "/last1": "last", "/fast": "", "/list": "", "/histary": "history"} {
 		app, _ := session(t)
 		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
