@@ -232,7 +232,8 @@ func (r *Rule) catches(c engine.Command) bool {
 	return false
 }
 
-// meets is catches for the program that c itself is.
+// meets is catches for the program that c itself is. What GNU calls rm is grm
+// where another rm is there before it.
 func (r *Rule) meets(c engine.Command) bool {
 	if len(c.Argv) == 0 {
 		return false
@@ -240,12 +241,15 @@ func (r *Rule) meets(c engine.Command) bool {
 	name, known := c.Program()
 	name = fold(name)
 	if r.Command != nil {
-		words := append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)
-		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(engine.Spell(words)) || r.Command.MatchString(c.String())
+		as := func(name string) bool {
+			return r.Command.MatchString(engine.Spell(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
+		}
+		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(c.String()) || as(name) || as(strings.TrimPrefix(name, "g"))
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
 		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]
-		return fold(first) == name && follow(prefix[1:], c.Argv[1:])
+		first = fold(first)
+		return (first == name || "g"+first == name) && follow(prefix[1:], c.Argv[1:])
 	})
 }
 

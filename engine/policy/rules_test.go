@@ -108,6 +108,8 @@ func TestShell(t *testing.T) {
 		{denyRm, policy.Yolo, engine.Plain, "rm x", deny},
 		{denyRm, policy.Yolo, engine.Plain, "/bin/rm x", deny},
 		{denyRm, policy.Yolo, engine.Plain, "RM.exe x", deny},
+		{denyRm, policy.Yolo, engine.Plain, "grm x", deny}, // as GNU's is called beside another
+		{denyRm, policy.Yolo, engine.Plain, "/opt/bin/grm -rf x", deny},
 		{denyRm, policy.Yolo, engine.Plain, "npx -y rm x", deny},
 		{denyRm, policy.Yolo, engine.Plain, "/opt/uv run -- /bin/rm x", deny},
 		{denyRm, policy.Yolo, engine.Plain, "npx eslint rms", allow},

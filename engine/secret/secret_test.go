@@ -37,7 +37,7 @@ func TestPatterns(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	files := secret.Files("/home/u", "/home/u/.gemini")
-	for _, name := range []string{".ssh", ".claude/.credentials.json", ".codex/auth.json", ".m2/settings.xml", ".config/rclone", "Library/Application Support/Firefox", ".gemini/oauth_creds.json"} {
+	for _, name := range []string{".ssh", ".claude/.credentials.json", ".codex/auth.json", ".m2/settings-security.xml", ".config/rclone", "Library/Application Support/Firefox", ".gemini/oauth_creds.json"} {
 		if !slices.Contains(files, filepath.Join("/home/u", name)) {
 			t.Errorf("%s is not among them", name)
 		}

@@ -49,7 +49,7 @@ var table = []entry{
 	// Other agents and models.
 	{"claude", ".credentials.json", ".claude/.credentials.json .claude.json .config/claude"},
 	{"codex", "", ".codex/auth.json .codex/history.jsonl"},
-	{"copilot", "", ".config/github-copilot .copilot/config.json .copilot/mcp-oauth-config"},
+	{"copilot", "", ".config/github-copilot .copilot/config.json .copilot/mcp-config.json .copilot/mcp-oauth-config"},
 	{"cursor", "", ".config/cursor/auth.json .config/Cursor/User/globalStorage .cursor/mcp.json"},
 	{"opencode", "", ".local/share/opencode/auth.json .local/share/opencode/mcp-auth.json"},
 	{"qwen", "oauth_creds.json", ".qwen/oauth_creds.json .qwen/.env"},
@@ -81,8 +81,7 @@ var table = []entry{
 	{"nuget", "", ".nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config"},
 	{"hex", "", ".hex/hex.config .config/hex/hex.config"},
 	{"dart", "", ".config/dart/pub-tokens.json .pub-cache/credentials.json"},
-	{"maven", "settings-security.xml", ".m2/settings.xml .m2/settings-security.xml"},
-	{"gradle", "", ".gradle/gradle.properties"},
+	{"maven", "settings-security.xml", ".m2/settings-security.xml"}, // without settings.xml, or with an empty one, no build runs
 	{"sbt", "", ".sbt/.credentials .ivy2/.credentials"},
 	{"pause", ".pause", ".pause"},
 
