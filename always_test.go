@@ -24,7 +24,7 @@ func TestAlwaysKept(t *testing.T) {
 	s.Line("count")
 	s.Expect("y n w a c e ? (a = always this command, c = commands starting with \"cp\"): ")
 	s.Line("?")
-	s.Expect("c project keeps it for this project, c user for all of them, as this rule:")
+	s.Expect("c project = the same, kept for this project, c user for all of them, as this rule:")
 	s.Expect(`commandPrefix = ["cp"]`)
 	s.Expect(asking)
 	s.Line("c nobody")

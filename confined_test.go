@@ -101,7 +101,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call(dial)
 	s.Line("y")
-	s.Expect("info: the command failed; it probably needs the network; yes runs it again with that\r\n")
+	s.Expect("info: the command failed; it probably needs the network; y runs it again with that\r\n")
 	s.Expect("permission: run: " + dial + ", with the network\r\n")
 	s.Expect(asking)
 	s.Line("y")

@@ -107,6 +107,9 @@ func TestOffer(t *testing.T) {
 	s.Line("y")
 	s.Expect("ui.accessibility.screenReader")
 	s.Expect("> ")
+	if text := string(s.Transcript()); strings.Contains(text, "does not count") {
+		t.Errorf("the flag is held against the setting: %s", text)
+	}
 	leave(t, s, teletype.Rules{Quiet: true})
 	c.Args = c.Args[:len(c.Args)-1] // without the flag
 	s = teletype.Start(t, c)

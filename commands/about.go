@@ -13,6 +13,6 @@ func about() *Command {
 			for _, f := range app.About() {
 				ls = append(ls, f.Name+": "+f.Value)
 			}
-			return nil, lines(app.Out, ls...)
+			return nil, sentences(app.Out, ls...)
 		}}
 }

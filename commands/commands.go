@@ -253,6 +253,14 @@ func (c *Command) wants(args string) error {
 	return misused("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
 }
 
+// sentences writes lines of words, which a terminal may break between these.
+func sentences(w io.Writer, ls ...string) error {
+	if p, ok := w.(interface{ Paragraphs(text string) error }); ok {
+		return p.Paragraphs(strings.Join(ls, "\n") + "\n")
+	}
+	return lines(w, ls...)
+}
+
 // lines writes each line and a line end.
 func lines(w io.Writer, ls ...string) error {
 	_, err := io.WriteString(w, strings.Join(ls, "\n")+"\n")

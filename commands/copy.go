@@ -24,7 +24,7 @@ func copying() *Command {
 			if err != nil {
 				return nil, err
 			}
-			return nil, lines(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
+			return nil, sentences(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 		}}
 }
 

@@ -29,7 +29,7 @@ func showDirectories(_ context.Context, app *App, args string) ([]*genai.Part, e
 	for _, root := range app.Workspace.Roots() {
 		ls = append(ls, "- "+root)
 	}
-	return nil, lines(app.Out, ls...)
+	return nil, sentences(app.Out, ls...)
 }
 
 // addDirectories tells the model too, or it would not know where to look, and
@@ -54,11 +54,11 @@ func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, 
 	added := app.Workspace.Roots()[len(roots):]
 	if len(added) == 0 {
 		if failed == nil {
-			return nil, lines(app.Out, "nothing to add: the model may work there already")
+			return nil, sentences(app.Out, "nothing to add: the model may work there already")
 		}
 		return nil, failed
 	}
-	if err := lines(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, readHere(app, before, added)...)...); err != nil {
+	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, readHere(app, before, added)...)...); err != nil {
 		return nil, err
 	}
 	note := genai.NewPartFromText(fmt.Sprintf("The user added these workspace directories: %s", strings.Join(added, ", ")))

@@ -26,7 +26,7 @@ func help() *Command {
 				"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
 				"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.",
 			)
-			return nil, lines(app.Out, ls...)
+			return nil, sentences(app.Out, ls...)
 		}}
 }
 

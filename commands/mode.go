@@ -14,7 +14,7 @@ func modes() *Command {
 			if err != nil {
 				return nil, err
 			}
-			return nil, lines(app.Out, said)
+			return nil, sentences(app.Out, said)
 		}}
 }
 

@@ -34,7 +34,7 @@ func useModel(ctx context.Context, app *App, name string) ([]*genai.Part, error)
 		for _, c := range app.Models.Choices() {
 			ls = append(ls, c.Name+": "+c.Note)
 		}
-		return nil, lines(app.Out, ls...)
+		return nil, sentences(app.Out, ls...)
 	}
 	if strings.ContainsAny(name, " \t/?#") {
 		return nil, misused("%q is not the name of a model", name)
@@ -45,7 +45,7 @@ func useModel(ctx context.Context, app *App, name string) ([]*genai.Part, error)
 		return nil, err
 	}
 	app.Engine.SetModel(resolved)
-	return nil, lines(app.Out, "model: "+resolved+checked)
+	return nil, sentences(app.Out, "model: "+resolved+checked)
 }
 
 // checkModel asks the server whether it has a model that the program does not

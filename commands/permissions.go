@@ -56,5 +56,5 @@ func permit(ctx context.Context, app *App, folder string) ([]*genai.Part, error)
 	if err != nil {
 		return nil, err
 	}
-	return nil, lines(app.Out, said)
+	return nil, sentences(app.Out, said)
 }

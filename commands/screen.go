@@ -42,7 +42,7 @@ func state(of func(*Screen) func(string) (string, error)) func(context.Context, 
 		if err != nil {
 			return nil, err
 		}
-		return nil, lines(app.Out, said)
+		return nil, sentences(app.Out, said)
 	}
 }
 

@@ -34,7 +34,7 @@ func configWords(verb string) func(context.Context, *App, string) ([]*genai.Part
 			if err := app.Manage(ctx, "config", "list"); err != nil {
 				return nil, err
 			}
-			return nil, lines(app.Out, "/settings set KEY VALUE changes one; /settings list --all names more, with what they are by default")
+			return nil, sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names more, with what they are by default")
 		}
 		return nil, app.Manage(ctx, append([]string{"config", verb}, words...)...)
 	}

@@ -10,7 +10,7 @@ import (
 func stats() *Command {
 	show := func(of func(app *App) []string) func(context.Context, *App, string) ([]*genai.Part, error) {
 		return func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
-			return nil, lines(app.Out, of(app)...)
+			return nil, sentences(app.Out, of(app)...)
 		}
 	}
 	session := show(func(app *App) []string { return app.Tally.Overview(time.Now()) })

@@ -21,7 +21,7 @@ func listTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 			ls = append(ls, t.Name()+" ("+t.Label+")")
 		}
 	}
-	return nil, lines(app.Out, ls...)
+	return nil, sentences(app.Out, ls...)
 }
 
 func describeTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
@@ -31,5 +31,5 @@ func describeTools(_ context.Context, app *App, _ string) ([]*genai.Part, error)
 			ls = append(ls, t.Name()+": "+strings.Join(strings.Fields(t.Declaration.Description), " "), "")
 		}
 	}
-	return nil, lines(app.Out, ls[:max(0, len(ls)-1)]...)
+	return nil, sentences(app.Out, ls[:max(0, len(ls)-1)]...)
 }

@@ -185,7 +185,7 @@ func (a *Asker) limits(p engine.Proposal) {
 		a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network; w allows it"))
 	}
 	if in.Failed != "" {
-		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed+"; yes runs it again with that"))
+		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed+"; y runs it again with that"))
 		a.list("it says that it could not write", in.Refused)
 	}
 }

@@ -263,13 +263,13 @@ y n w a ? (a = always this command): w
 		{"without", in, "y", engine.Answer{Allow: true}, ""},
 		{"not offered", asks, "w", engine.Answer{}, `info: commands can change files only in /w
 info: it runs in /w\x0apermission\x3a x
-info: the command failed; it probably needs the network; yes runs it again with that
+info: the command failed; it probably needs the network; y runs it again with that
 permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
 y n ?: w
 info: "w" is none of the choices; ? says what they mean
 y n ?: `},
 		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: commands can change files only in /w
-info: the command failed; it probably needs writing to the directory /opt and everything below it; yes runs it again with that
+info: the command failed; it probably needs writing to the directory /opt and everything below it; y runs it again with that
 info: it says that it could not write: /opt/x, /opt/\x0a
 permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
 y n ?: y

@@ -189,9 +189,9 @@ func (a *Asker) keeping(key string, g engine.Grant) {
 	if g.Rule == "" || g.Brief {
 		return
 	}
-	how := key + " project keeps it for this project, " + key + " user for all of them"
+	how := key + " project = the same, kept for this project, " + key + " user for all of them"
 	if g.Near {
-		how = key + " project keeps it for this project"
+		how = key + " project = the same, kept for this project"
 	}
 	a.Out.Line(output.Info, "%s, as this rule:", how)
 	a.Out.Text(honest(g.Rule))

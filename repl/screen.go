@@ -127,10 +127,13 @@ func (s *Screen) become(mode output.Mode) {
 	}
 }
 
-// lay lays answers out for those who see, where the mode allows that.
+// lay lays answers and messages out for those who see, where the mode allows
+// that.
 func (s *Screen) lay() {
 	s.Printer.View = nil
+	s.Out.Wrap(nil)
 	if s.Mode.Smart && s.Columns != nil {
+		s.Out.Wrap(s.Columns)
 		s.Printer.View = &markdown.View{Columns: s.Columns, Width: s.Out.Width}
 	}
 }

@@ -93,8 +93,8 @@ func rebuilds(commands []engine.Command) bool {
 // to want one.
 var (
 	unreached = regexp.MustCompile(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
-		`nodename nor servname|no such host|unknown host|getaddrinfo|EAI_AGAIN|ENOTFOUND|network is unreachable|ENETUNREACH|no route to host|EHOSTUNREACH|` +
-		`connection refused|ECONNREFUSED|dial (tcp|udp)|socket: (operation not permitted|permission denied|address family not supported)`)
+		`nodename nor servname|no such host|unknown host|getaddrinfo|\bEAI_AGAIN\b|\bENOTFOUND\b|network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
+		`connection refused|\bECONNREFUSED\b|dial (tcp|udp)|socket: (operation not permitted|permission denied|address family not supported)`)
 	uneasy = regexp.MustCompile(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
 )
 

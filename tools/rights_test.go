@@ -265,6 +265,8 @@ func TestComplaints(t *testing.T) {
 		"dial tcp: lookup proxy on [::1]:53: no such host":                        "net",
 		"ping: socket: Operation not permitted":                                   "net",
 		"psycopg2: Connection refused":                                            "net",
+		"npm error code ENOTFOUND":                                                "net",
+		"ModuleNotFoundError: No module named 'x'":                                "",
 		"bash: line 1: /etc/x: Read-only file system":                             "/etc/x",
 		"/usr/bin/bash: line 1: .git/x: Read-only file system":                    ".git/x",
 		"/usr/bin/touch: cannot touch '/etc/x': Permission denied":                "/etc/x",

@@ -343,6 +343,9 @@ func (r *change) hide(e settings.Entry, own settings.Origin) {
 	}
 	by := e.From[len(e.From)-1]
 	r.By = append(r.By, by)
+	if settings.Compact(e.Value) == settings.Compact(own.Value) {
+		return // it would make no difference
+	}
 	r.note("%s does not count: it is %s by %s", e.Key, settings.Compact(e.Value), place(by, false))
 }
 

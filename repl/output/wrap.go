@@ -70,6 +70,11 @@ func (t *styledText) clear() { t.text, t.styles = t.text[:0], t.styles[:0] }
 // A word is held back until it is whole. A line that begins by being broken is
 // looked at like any other.
 func (w *Writer) Prose(width int, spans ...Span) {
+	w.prose(width, spans...)
+	w.flush()
+}
+
+func (w *Writer) prose(width int, spans ...Span) {
 	if width < narrowest {
 		width = 0
 	}
@@ -81,7 +86,6 @@ func (w *Writer) Prose(width int, spans ...Span) {
 	}
 	w.wrap.on = false
 	w.style = Normal
-	w.flush()
 }
 
 // Width returns how many columns s takes when it is shown.

@@ -184,3 +184,21 @@ func FuzzWrap(f *testing.F) {
 		}
 	})
 }
+
+func TestWrappedMessages(t *testing.T) {
+	var b bytes.Buffer
+	w := New(&b, Options{})
+	w.Wrap(func() int { return 20 })
+	w.Line(Info, "%s", "one two three four error: five")
+	w.Line(Permission, "run: %s", "touch one two three four")
+	w.Paragraphs("one two three four five\nsix\n")
+	w.Wrap(nil)
+	w.Line(Info, "%s", "one two three four five")
+	want := "info: one two three\nfour error: five\n" +
+		"permission: run: touch one two three four\n" +
+		"one two three four\nfive\nsix\n" +
+		"info: one two three four five\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

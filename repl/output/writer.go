@@ -48,6 +48,7 @@ type Writer struct {
 	atStart bool    // out and head left aside, the cursor is at a line's start
 	before  rune    // the character before the tail
 	wrap    wrap    // of a paragraph that is broken between words
+	columns func() int
 	err     error
 
 	touched atomic.Bool
@@ -58,6 +59,10 @@ func New(w io.Writer, o Options) *Writer {
 	return &Writer{w: w, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
 		words: o.Words, openings: openings(o.Words), atStart: true, wrap: wrap{blank: true}}
 }
+
+// Wrap has messages broken between words from here on, at the width that
+// columns returns. It is nil for a terminal that breaks them as it likes.
+func (w *Writer) Wrap(columns func() int) { w.columns = columns }
 
 // Adopt goes on in another mode.
 func (w *Writer) Adopt(m Mode) { w.styles, w.marks = wrappings(m.Color), m.Marks }
@@ -189,11 +194,27 @@ func looks(l Label) Style {
 }
 
 // Line writes a whole message on a fresh line. Outside text may be among args.
+// What names a call holds commands and is broken by nobody but the terminal.
 func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
 	w.begin(l)
-	w.take(fmt.Appendf(nil, format, args...))
+	text := fmt.Appendf(nil, format, args...)
+	if w.columns != nil && l != Permission && l != Tool {
+		w.prose(w.columns(), Span{Text: string(text)})
+	} else {
+		w.take(text)
+	}
 	w.Fresh()
+}
+
+// Paragraphs writes lines of outside text, broken as messages are.
+func (w *Writer) Paragraphs(text string) error {
+	if w.columns == nil {
+		w.Text(text)
+	} else {
+		w.Prose(w.columns(), Span{Text: text})
+	}
+	return w.err
 }
 
 // Styled writes one line of outside text in a style.
