@@ -65,6 +65,9 @@ func TestCommands(t *testing.T) {
 		err  string
 	}{
 		{"/help", "/directory add PATH[,PATH ...]: let the model work in more of them", ""},
+		{"/help /memory", "/memory add TEXT: ", ""},
+		{"/help mode", "/mode [default|auto_edit|plan|yolo]: ", ""},
+		{"/help /nosuch", "", `no topic "/nosuch"`},
 		{"/about", "version: 1", ""},
 		{"/stats", "tool", ""},
 		{"/usage model", "", ""},

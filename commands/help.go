@@ -8,10 +8,10 @@ import (
 )
 
 func help() *Command {
-	return &Command{Name: "help", Args: "[TOPIC]", Summary: "this list; with a topic, such as usage, a page of the documentation",
+	return &Command{Name: "help", Args: "[TOPIC]", Summary: "this list; with a topic, such as usage, a page of the documentation; with a command, what it can do",
 		Run: func(ctx context.Context, app *App, topic string) ([]*genai.Part, error) {
-			if topic != "" && app.Manage != nil {
-				return nil, app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
+			if topic != "" {
+				return nil, app.about(ctx, topic)
 			}
 			ls := []string{
 				"Type a question or a task, or one of:",
@@ -28,6 +28,23 @@ func help() *Command {
 			)
 			return nil, sentences(app.Out, ls...)
 		}}
+}
+
+// about prints the page that topic names or, where there is none, what the
+// command of that name can do.
+func (app *App) about(ctx context.Context, topic string) error {
+	name, slash := strings.CutPrefix(topic, "/")
+	c := app.Commands.named(name)
+	if app.Manage != nil && (c == nil || !slash) {
+		err := app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
+		if err == nil || c == nil {
+			return err
+		}
+	}
+	if c == nil {
+		return misused("no topic %q", topic)
+	}
+	return sentences(app.Out, Set{c}.synopsis("/")...)
 }
 
 // synopsis returns a line for each command that can be run.

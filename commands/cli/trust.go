@@ -177,7 +177,7 @@ func (c *trustStatus) Run(w *World) error {
 		return err
 	}
 	if len(t.Brings) == 0 {
-		return w.line("it brings nothing")
+		return w.line("nothing in it needs trust")
 	}
 	lines, caution := settings.Brief(t.Brings)
 	for i, l := range lines {

@@ -62,7 +62,7 @@ func TestTrustCommands(t *testing.T) {
 		{"remove", "CWD: removed: TRUST_PARENT\n", ""},
 		{"add ~", "HOME: trusted\nit is trusted by TRUST_FOLDER for HOME\n", "HOME holds about everything you have, and all of it is trusted now"},
 		{"remove ~", "HOME: removed: TRUST_FOLDER\n", ""},
-		{"status /", "/: not needed\nit brings nothing\n", ""},
+		{"status /", "/: not needed\nnothing in it needs trust\n", ""},
 	} {
 		out.Reset()
 		*notes = nil

@@ -262,7 +262,7 @@ func TestText(t *testing.T) {
 		t.Errorf("span %q, want %q", got, want)
 	}
 	want := []string{
-		"Time: 1 h 0 min since the start; 0.0 s for the model's answers, 0.1 s for tools.",
+		"Time: 1 h 0 min since the first question; 0.0 s for the model's answers, 0.1 s for tools.",
 		"Tool calls: 4 calls, 2 succeeded, 2 failed (50 % succeeded). You were asked about 2 and refused 1.",
 		"Files: 2 files changed; 6 lines added, 2 removed.",
 		"Model gemini-2.5-flash: 3 requests, 110 tokens in (40 of them cached), 5 out.",

@@ -68,7 +68,7 @@ func (t *Tally) Overview(now time.Time) []string {
 		wall = elapsed(t.began, now)
 	}
 	ls := []string{
-		fmt.Sprintf("Time: %s since the start; %s for the model's answers, %s for tools.",
+		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
 			Duration(wall), Duration(api), Duration(t.all.Took)),
 		"Tool calls: " + outcome(t.all) + agreement(t.asked, t.all.Decisions.Reject),
 		fmt.Sprintf("Files: %s changed; %s added, %d removed.", count(len(t.files), "file"), count(t.added, "line"), t.removed),
