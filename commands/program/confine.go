@@ -231,6 +231,28 @@ func (s *session) caches() string {
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
 func (s *session) cache() string {
+	base := s.userCaches()
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "gemline")
+}
+
+// goCache returns where the user's go command keeps what it has compiled, ""
+// if there is no place for it.
+func (s *session) goCache() string {
+	if dir := s.os.getenv("GOCACHE"); filepath.IsAbs(dir) {
+		return dir
+	}
+	base := s.userCaches()
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "go-build")
+}
+
+// userCaches returns the directory of the user's caches, "" if there is none.
+func (s *session) userCaches() string {
 	base := s.os.getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) {
 		if s.paths.Home == "" {
@@ -238,14 +260,14 @@ func (s *session) cache() string {
 		}
 		base = filepath.Join(s.paths.Home, ".cache")
 	}
-	return filepath.Join(base, "gemline")
+	return base
 }
 
 // furnished returns a pen whose commands have caches of their own. One that is
 // soft is the default: where nothing of it is in force, commands run without.
 func (s *session) furnished(box sandbox.Sandbox, soft bool) *pen {
 	promised := &atomic.Bool{}
-	return &pen{sandbox: furnished{box, soft, promised, s.caches()}, promised: promised}
+	return &pen{sandbox: furnished{box, soft, promised, s.caches(), s.goCache()}, promised: promised}
 }
 
 type furnished struct {
@@ -253,6 +275,7 @@ type furnished struct {
 	soft     bool
 	promised *atomic.Bool
 	caches   string
+	built    string // what the user's go command has compiled
 }
 
 // least says what is in force at the least, which takes less time to find out.
@@ -265,7 +288,7 @@ func (f furnished) least() sandbox.State {
 
 // Confine implements [sandbox.Sandbox].
 func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
-	if free, err := f.furnish(cmd); free || err != nil {
+	if free, err := f.furnish(cmd, &p); free || err != nil {
 		return func() {}, err
 	}
 	return f.Sandbox.Confine(cmd, p)
@@ -273,7 +296,7 @@ func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 
 // Start implements [sandbox.Starter].
 func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
-	free, err := f.furnish(cmd)
+	free, err := f.furnish(cmd, &p)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the command can't be confined: %w", err)
@@ -283,8 +306,9 @@ func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitS
 	return sandbox.Start(f.Sandbox, cmd, p)
 }
 
-// furnish gives cmd the caches. It reports whether cmd runs as it is.
-func (f furnished) furnish(cmd *exec.Cmd) (free bool, err error) {
+// furnish gives cmd the caches, and p what is seen through them. It reports
+// whether cmd runs as it is.
+func (f furnished) furnish(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
 	switch st := f.State(); {
 	case f.promised.Load() && !st.Confined():
 		return false, fmt.Errorf("the record of this run says that it is, and %s; gemline sandbox status says more", missing(st))
@@ -292,7 +316,8 @@ func (f furnished) furnish(cmd *exec.Cmd) (free bool, err error) {
 		return true, nil
 	}
 	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
-		cmd.Env = append(cmd.Environ(), "GOCACHE="+filepath.Join(f.caches, "go-build"),
+		p.Cache, p.Below = filepath.Join(f.caches, "go-build"), f.built
+		cmd.Env = append(cmd.Environ(), "GOCACHE="+p.Cache,
 			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
 	}
 	return false, nil

@@ -22,6 +22,17 @@ func (s stub) Confine(cmd *exec.Cmd, _ sandbox.Profile) (func(), error) {
 	return func() {}, nil
 }
 
+// A noting is a stub that keeps the profile.
+type noting struct {
+	stub
+	p *sandbox.Profile
+}
+
+func (n noting) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	*n.p = p
+	return n.stub.Confine(cmd, p)
+}
+
 // Where nothing is in force the default lets commands run as they are, and
 // what was asked for does not.
 func TestFurnished(t *testing.T) {
@@ -38,7 +49,8 @@ func TestFurnished(t *testing.T) {
 		{"nothing, though asked for", sandbox.State{}, false, "confined true"},
 	} {
 		cmd := exec.Command("true")
-		release, err := furnished{stub{test.state}, test.soft, &atomic.Bool{}, caches}.Confine(cmd, sandbox.Profile{})
+		var p sandbox.Profile
+		release, err := furnished{noting{stub{test.state}, &p}, test.soft, &atomic.Bool{}, caches, "/built"}.Confine(cmd, sandbox.Profile{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,8 +58,12 @@ func TestFurnished(t *testing.T) {
 		if got := strings.Join(cmd.Args, " "); got != test.want {
 			t.Errorf("%s: %s", test.name, got)
 		}
-		if at := "GOCACHE=" + filepath.Join(caches, "go-build"); slices.Contains(cmd.Env, at) != strings.HasPrefix(test.want, "confined") {
+		confined, at := strings.HasPrefix(test.want, "confined"), filepath.Join(caches, "go-build")
+		if slices.Contains(cmd.Env, "GOCACHE="+at) != confined {
 			t.Errorf("%s: the environment is %q", test.name, cmd.Env)
+		}
+		if confined && (p.Cache != at || p.Below != "/built") {
+			t.Errorf("%s: what was compiled is looked for at %q and %q", test.name, p.Cache, p.Below)
 		}
 	}
 }

@@ -140,18 +140,23 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	}
 	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network, Unlimited: p.Unlimited, Alone: p.Alone}
 	follow := links{}
+	for _, one := range []struct {
+		from string
+		to   *string
+	}{{p.Cache, &s.Cache}, {p.Below, &s.Below}} {
+		if one.from != "" {
+			if *one.to, err = follow.real(one.from); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, list := range []struct {
 		from []string
 		to   *[]string
 	}{{p.Write, &s.Write}, {p.ReadOnly, &s.ReadOnly}, {p.Hidden, &s.Hidden}} {
 		for _, path := range list.from {
-			if !filepath.IsAbs(path) {
-				return nil, fmt.Errorf("%q is not an absolute path", path)
-			}
-			real, err := follow.resolve(path)
-			if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-				real = filepath.Clean(path)
-			} else if err != nil {
+			real, err := follow.real(path)
+			if err != nil {
 				return nil, err
 			}
 			if slices.Contains(tooWide, real) && list.to == &s.Write {
@@ -170,6 +175,19 @@ type links map[string]lead
 type lead struct {
 	to  string
 	err error
+}
+
+// real returns where an absolute path leads to. One that leads nowhere may do so
+// later.
+func (l links) real(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%q is not an absolute path", path)
+	}
+	to, err := l.resolve(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		return filepath.Clean(path), nil
+	}
+	return to, err
 }
 
 // resolve does what filepath.EvalSymlinks does.

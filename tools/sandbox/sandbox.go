@@ -12,6 +12,8 @@ type Profile struct {
 	Write     []string // further files and directories that are written to
 	ReadOnly  []string // of these and what Root protects, files and directories that are not
 	Hidden    []string // files and directories that can't be read
+	Cache     string   // a directory in one of Write
+	Below     string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
 	Network   bool     // the network of this machine can be reached
 	Unlimited bool     // nothing is protected below Root and Write: the user was asked
 	Alone     bool     // what the command leaves running ends with it: nobody is there who could end it later

@@ -94,6 +94,21 @@ func TestProbes(t *testing.T) {
 // asNobody measures as an ordinary user. It returns nothing where root can't
 // become one.
 func asNobody(t *testing.T, base string) result {
+	out, ok, err := runAsNobody(t, base, "^TestProbes$", probeVariable+"=table")
+	if !ok {
+		return result{}
+	}
+	_, text, ok := strings.Cut(string(out), "table\n")
+	if !ok {
+		t.Logf("nobody can't run the probes here: %v: %s", err, out)
+		return result{}
+	}
+	return parse(text)
+}
+
+// runAsNobody runs tests as an ordinary user, in a directory in base. It reports
+// false where root can't become one.
+func runAsNobody(t *testing.T, base, tests string, env ...string) (out []byte, ok bool, err error) {
 	dir := filepath.Join(base, "nobody")
 	self, err := os.Executable()
 	if err != nil {
@@ -113,19 +128,14 @@ func asNobody(t *testing.T, base string) result {
 	}
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Log("root is not quite root here:", err)
-		return result{}
+		return nil, false, err
 	}
-	cmd := exec.Command(program, "-test.run=^TestProbes$")
+	cmd := exec.Command(program, "-test.v", "-test.run="+tests)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), probeVariable+"=table", "PROBE_BASE="+dir, "HOME="+dir)
+	cmd.Env = append(append(os.Environ(), "PROBE_BASE="+dir, "HOME="+dir), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	_, text, ok := strings.Cut(string(out), "table\n")
-	if !ok {
-		t.Logf("nobody can't run the probes here: %v: %s", err, out)
-		return result{}
-	}
-	return parse(text)
+	out, err = cmd.CombinedOutput()
+	return out, true, err
 }
 
 // A result says for each step and probe how it went: "open", "blocked",

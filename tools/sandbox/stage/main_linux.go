@@ -222,7 +222,8 @@ func (s *Spec) namespaces(how *syscall.SysProcAttr) error {
 	how.Cloneflags |= syscall.CLONE_NEWUSER
 	// Rights in the new namespace are lost by starting a program, unless
 	// they are ambient: a user stays who it is and does not become root.
-	how.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
+	// One is for directories that the kernel lets nobody into, see unlock.
+	how.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 	uids, gids := []syscall.SysProcIDMap{same(os.Geteuid())}, []syscall.SysProcIDMap{same(os.Getegid())}
 	if os.Geteuid() == 0 {
 		if all, err := ids("/proc/self/uid_map"); err == nil {

@@ -120,7 +120,11 @@ func (in *innerStage) mount() error {
 	if in.guard, err = protect(in.spec, true); err != nil {
 		return err
 	}
-	return in.deny()
+	if err := in.deny(); err != nil {
+		return err
+	}
+	in.share()
+	return nil
 }
 
 // trees takes out what the command may write to, and what it sees of where the
@@ -181,7 +185,7 @@ func temporary(s *Spec) []string {
 func (in *innerStage) visible() []string {
 	s := in.spec
 	private := temporary(s)
-	wanted := append([]string{s.Path}, s.ReadOnly...)
+	wanted := append([]string{s.Path, s.Below}, s.ReadOnly...)
 	for _, kv := range in.env {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":

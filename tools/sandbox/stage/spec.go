@@ -32,6 +32,8 @@ type Spec struct {
 	Write     []string
 	ReadOnly  []string
 	Hidden    []string
+	Cache     string // a directory in one of Write
+	Below     string // a directory that is seen through Cache, where that can be
 	Temp      string // a directory that the command sees as the temporary one
 	Network   bool
 	Unlimited bool
@@ -73,6 +75,8 @@ func (s *Spec) Encode() []byte {
 	add("write", s.Write...)
 	add("readonly", s.ReadOnly...)
 	add("hidden", s.Hidden...)
+	add("cache", s.Cache)
+	add("below", s.Below)
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
 	add("unlimited", strconv.FormatBool(s.Unlimited))
@@ -108,6 +112,10 @@ func Decode(b []byte) (*Spec, error) {
 			s.ReadOnly = append(s.ReadOnly, v)
 		case "hidden":
 			s.Hidden = append(s.Hidden, v)
+		case "cache":
+			s.Cache = v
+		case "below":
+			s.Below = v
 		case "temp":
 			s.Temp = v
 		case "network":

@@ -1,0 +1,116 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// sharing is how many commands that run at the same time find in one Cache what
+// is Below.
+const sharing = 8
+
+// share has the command find in its Cache what is in the directory Below. What
+// it writes goes to a directory that is laid above that one. Two commands can't
+// write through the same: each takes the first that no other has. Where there
+// is none, or no such thing, the Cache is as it is.
+func (in *innerStage) share() {
+	s := in.spec
+	part := func(path string) bool { return within(path, s.Below) || within(s.Below, path) }
+	if s.Cache == "" || part(s.Cache) || slices.ContainsFunc(s.Hidden, part) {
+		return
+	}
+	how := &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	below, err := unix.Openat2(unix.AT_FDCWD, s.Below, how)
+	if err != nil {
+		return
+	}
+	defer unix.Close(below)
+	for i := range sharing {
+		err := lay(below, fmt.Sprintf("%s.layers/%d", s.Cache, i), s.Cache)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EBUSY) {
+			return
+		}
+	}
+}
+
+// lay puts the directory below, with what is in dir above it, on a place. As
+// long as this process lives, no other has dir.
+func lay(below int, dir, at string) error {
+	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
+	if err := errors.Join(os.MkdirAll(at, 0o700), os.MkdirAll(upper, 0o700)); err != nil {
+		return err
+	}
+	lock, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(lock, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		unix.Close(lock)
+		return err
+	}
+	unlock(work)
+	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o700)); err != nil {
+		unix.Close(lock)
+		return err
+	}
+	fd, err := overlay(below, upper, work)
+	if err == nil {
+		err = tree{fd: fd, at: at}.put()
+	}
+	unlock(work)
+	if err != nil {
+		unix.Close(lock)
+	}
+	return err
+}
+
+// unlock gives whoever removes a work directory the right to: the kernel makes
+// directories in it that nobody may enter.
+func unlock(work string) {
+	for _, name := range []string{"work", "work/incompat", "work/incompat/volatile"} {
+		os.Chmod(filepath.Join(work, name), 0o700)
+	}
+}
+
+// overlay returns a file system that is nowhere yet: what is below, and above
+// it what is written, in upper.
+func overlay(below int, upper, work string) (int, error) {
+	layers := []struct {
+		key  string
+		path string
+		fd   int
+	}{{"lowerdir", "", below}, {"upperdir", upper, -1}, {"workdir", work, -1}}
+	fs, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(fs)
+	for _, l := range layers {
+		if l.path != "" {
+			if l.fd, err = find(l.path); err != nil {
+				return -1, err
+			}
+			defer unix.Close(l.fd)
+		}
+		// By number: in paths some characters mean something here.
+		if err := unix.FsconfigSetString(fs, l.key, fmt.Sprintf("/proc/self/fd/%d", l.fd)); err != nil {
+			return -1, err
+		}
+	}
+	// An ordinary user may not set the attributes that it uses otherwise. The
+	// index would tie what is above to what was below. And nothing has to be on
+	// the disk at once: else each command would wait for all that is written.
+	err = errors.Join(unix.FsconfigSetFlag(fs, "userxattr"), unix.FsconfigSetString(fs, "index", "off"), unix.FsconfigSetFlag(fs, "volatile"))
+	if err == nil {
+		err = unix.FsconfigCreate(fs)
+	}
+	if err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
