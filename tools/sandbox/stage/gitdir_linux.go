@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"path"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,21 +52,14 @@ func (g *guard) place(t *top, at, name string, fd int) error {
 		return nil
 	}
 	unix.Close(part)
-	opened := []int{}
+	var opened []int
 	defer func() {
 		for _, fd := range opened {
 			unix.Close(fd)
 		}
 	}()
-	for name = path.Clean(dir); name != "."; {
-		first, rest := name, "."
-		for i := range name {
-			if name[i] == '/' {
-				first, rest = name[:i], name[i+1:]
-				break
-			}
-		}
-		step, err := open(fd, first, unix.O_PATH|unix.O_DIRECTORY)
+	for part := range strings.SplitSeq(path.Clean(dir), "/") {
+		step, err := open(fd, part, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
 			return err
 		}
@@ -74,7 +68,7 @@ func (g *guard) place(t *top, at, name string, fd int) error {
 			return err
 		}
 		opened = append(opened, fd)
-		at, name = path.Join(at, first), rest
+		at = path.Join(at, part)
 	}
 	return g.file(t, at, base, fd)
 }
