@@ -5,7 +5,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/policy"
-	"gemline/settings"
 )
 
 // longestFlag is how many characters of a flag are worth typing.
@@ -25,7 +24,7 @@ func (s *session) allowing(q engine.Proposal) string {
 			return flag
 		}
 	}
-	if q.Intent.Secret == "" && !s.settings.NoYolo && s.trust.State >= settings.Unneeded && allows(policy.Yolo) {
+	if q.Intent.Secret == "" && s.mayUse(policy.Yolo) == nil && allows(policy.Yolo) {
 		return "--approval-mode yolo"
 	}
 	return ""

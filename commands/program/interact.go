@@ -124,19 +124,7 @@ func (s *session) interact(ctx context.Context) error {
 	if err := s.enter(ctx, console); err != nil {
 		return err
 	}
-	tell := s.notify
-	var early []string // told below the first line
-	s.notify = func(text string) { early = append(early, text) }
-	err = s.build(ctx, asker)
-	s.notify = tell
-	if err == nil {
-		s.furnish(screen)
-		s.greet(screen)
-	}
-	for _, text := range early {
-		s.notify(text)
-	}
-	if err != nil {
+	if err := s.buildGreeted(ctx, screen, asker); err != nil {
 		return err
 	}
 	app := s.commands(asker, out)
@@ -166,6 +154,24 @@ func (s *session) interact(ctx context.Context) error {
 		Run: s.answer,
 	}
 	return s.talk(ctx, r)
+}
+
+// buildGreeted builds the session and greets its user. What is told meanwhile
+// stands below that.
+func (s *session) buildGreeted(ctx context.Context, screen *repl.Screen, asker *repl.Asker) error {
+	tell := s.notify
+	var early []string
+	s.notify = func(text string) { early = append(early, text) }
+	err := s.build(ctx, asker)
+	s.notify = tell
+	if err == nil {
+		s.furnish(screen)
+		s.greet(screen)
+	}
+	for _, text := range early {
+		s.notify(text)
+	}
+	return err
 }
 
 // talk carries out the prompt of the command line and then what is typed.

@@ -33,6 +33,15 @@ func (s *session) mode(word string) (string, error) {
 
 // setMode changes the approval mode, as far as a flag could have set it.
 func (s *session) setMode(m policy.Mode) error {
+	err := s.mayUse(m)
+	if err == nil {
+		s.policy.SetMode(m)
+	}
+	return err
+}
+
+// mayUse returns why an approval mode can't be used here, nil if it can.
+func (s *session) mayUse(m policy.Mode) error {
 	untrusted := s.trust.State < settings.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
@@ -40,9 +49,9 @@ func (s *session) setMode(m policy.Mode) error {
 	case m == policy.Yolo && s.settings.NoYolo:
 		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit):
-		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; gemline trust add lets the next session use %s", m)
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
+			"gemline trust add lets the next session use %s", m)
 	}
-	s.policy.SetMode(m)
 	return nil
 }
 
