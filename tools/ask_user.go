@@ -67,7 +67,7 @@ func askUser() engine.Tool {
 			if err != nil {
 				return engine.Call{}, err
 			}
-			in := engine.Intent{Title: "ask the user, " + counted(len(qs), "question"), Questions: qs}
+			in := engine.Intent{Title: "ask the user, " + count(len(qs), "question"), Questions: qs}
 			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
 				switch {
@@ -81,14 +81,6 @@ func askUser() engine.Tool {
 			}}, nil
 		})
 	return tool
-}
-
-// counted returns "1 question", "2 questions".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // questions returns what is asked, if it can be.

@@ -53,10 +53,7 @@ func (o *omission) tell(r engine.Result) engine.Result {
 	if n == 0 {
 		return r
 	}
-	text := fmt.Sprintf("%d files that may hold secrets left out", n)
-	if n == 1 {
-		text = "1 file that may hold secrets left out"
-	}
+	text := count(int(n), "file") + " that may hold secrets left out"
 	r.Text += "\n(" + text + ". If one is needed, name it to read_file; the user is asked.)"
 	r.Display += " (" + text + ")"
 	return r

@@ -287,7 +287,7 @@ func cited(answer *genai.Candidate) string {
 	return out
 }
 
-// count returns n and a noun that stands for it.
+// count returns "1 page", "2 pages".
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

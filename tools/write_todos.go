@@ -178,7 +178,7 @@ func overview(items []todo) string {
 			done++
 		}
 	}
-	return fmt.Sprintf("todo list, %s, %d done", counted(len(items), "item"), done)
+	return fmt.Sprintf("todo list, %s, %d done", count(len(items), "item"), done)
 }
 
 // itemLines returns a line for each item, its state in words.
