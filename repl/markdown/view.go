@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Flow says where a line may be broken that is too long for the screen.
 type Flow int
@@ -83,7 +86,7 @@ func (p *page) closeQuote() {
 func (p *page) heading(level int) Style {
 	if p.view == nil {
 		p.begin()
-		p.put(Spoken, "heading "+string(rune('0'+level))+": ")
+		p.put(Spoken, "heading "+strconv.Itoa(level)+": ")
 		return Title
 	}
 	p.gap = true
@@ -100,7 +103,7 @@ func (p *page) heading(level int) Style {
 // underlined says that the text above is a heading.
 func (p *page) underlined(level int) {
 	if p.view == nil {
-		p.say("heading " + string(rune('0'+level)) + " above")
+		p.say("heading " + strconv.Itoa(level) + " above")
 		return
 	}
 	p.begin()
