@@ -167,8 +167,9 @@ func short(who string) string {
 	return "a\x1b[2J\rpermission: run: faked by " + who + "\n> faked by " + who + "\n\u202e\u009b2J"
 }
 
-// Text that a model, a command, a file or its name brings can't act on the
-// terminal, and no line of it looks like one of the program's.
+// Text that a model, a command of its, a file or its name brings can't act on
+// the terminal, and no line of it looks like one of the program's. A command of
+// the user's own has the terminal to itself.
 func TestSpoofing(t *testing.T) {
 	t.Parallel()
 	for _, term := range terminals {
@@ -194,7 +195,7 @@ func TestSpoofing(t *testing.T) {
 			}
 			s.Expect(" tools (") // of the true end
 			s.Match(prompting)
-			for _, l := range []string{"!cat hostile.txt", "!find names", "/todos", "/stats tools", "/tools"} {
+			for _, l := range []string{"/todos", "/stats tools", "/tools"} {
 				s.Line(l)
 				s.Match(prompting)
 			}

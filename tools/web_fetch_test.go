@@ -225,10 +225,10 @@ func TestWebFetchNamed(t *testing.T) {
 		return call.Intent
 	}
 	plain, more := ask("sum up https://a.test/x; a.test/y, too"), ask("sum up https://a.test/x and www.evil.test/?q=secret")
-	if plain.Grants[0].Target != "a.test" || plain.Grants[0].Label != "pages of a.test" || strings.Contains(plain.Detail, "beware") {
+	if plain.Grants[0].Target != "a.test" || plain.Grants[0].Label != "always pages of a.test" || strings.Contains(plain.Detail, "beware") {
 		t.Errorf("%+v", plain)
 	}
-	if g := more.Grants[0]; g.Target == "a.test" || g.Label != "pages of a.test, www.evil.test" || !strings.Contains(more.Detail, "\nbeware: what is asked also names www.evil.test\n") {
+	if g := more.Grants[0]; g.Target == "a.test" || g.Label != "always pages of a.test, www.evil.test" || !strings.Contains(more.Detail, "\nbeware: what is asked also names www.evil.test\n") {
 		t.Errorf("%+v", more)
 	}
 }
