@@ -180,7 +180,7 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 }
 
 func unknown(key, value string) error {
-	return &Error{Message: fmt.Sprintf("%s says %q, which is no way to pay for requests", key, value),
+	return &Error{Message: fmt.Sprintf("%s says %q, which is not a way to sign in", key, value),
 		Hint: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
 }
 
