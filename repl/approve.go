@@ -102,6 +102,9 @@ func (a *Asker) show(p engine.Proposal) {
 		}
 	}
 	a.beware(in)
+	if in.Secret != "" {
+		a.Out.Line(output.Info, "%s may hold secrets", a.entitled(in.Secret))
+	}
 	if in.Failed == "" { // else it was told when the command was asked about first
 		a.tell(in, whole)
 	}

@@ -123,6 +123,18 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// A question about a file that may hold secrets says why it is put.
+func TestSecretIsNamed(t *testing.T) {
+	c, shown := console("n")
+	in := engine.Intent{Title: "read server.key", Secret: "server.key"}
+	if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
+		t.Errorf("%+v %v", got, err)
+	}
+	if want := "info: server.key may hold secrets\npermission: read server.key\n"; !strings.Contains(shown.String(), want) {
+		t.Errorf("%s lacks %s", shown, want)
+	}
+}
+
 func TestEditThatFails(t *testing.T) {
 	results := []error{errors.New("no editor"), nil}
 	c, shown := console("e", "e", "n")
