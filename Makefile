@@ -14,7 +14,7 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: ## everything that needs only Go and git; most tests wait for programs
-	$(GO) test -shuffle=on -parallel 6 ./...
+	$(GO) test -shuffle=on -parallel 6 -timeout 20m ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }

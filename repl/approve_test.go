@@ -127,7 +127,9 @@ func TestApprove(t *testing.T) {
 func TestSecretIsNamed(t *testing.T) {
 	c, shown := console("n")
 	in := engine.Intent{Title: "read server.key", Secret: "server.key"}
-	if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
+	p := proposal(in)
+	p.Tool.Kind = engine.Read
+	if got, err := (&Asker{Console: c}).Approve(t.Context(), p); got.Allow || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
 	if want := "info: server.key may hold secrets\npermission: read server.key\n"; !strings.Contains(shown.String(), want) {
