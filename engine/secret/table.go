@@ -10,6 +10,26 @@ type entry struct {
 // ours are gemline's own, below its directory.
 const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
 
+// Not below the home directory, though passwords may stand there, is what a
+// program reads at every run and ends with an error if it can't: nothing would
+// be built in confinement.
+//   - Maven: ~/.m2/settings.xml; an empty one fails as well. What decrypts the
+//     passwords in it is hidden.
+//   - Gradle: ~/.gradle/gradle.properties.
+//   - Yarn: ~/.yarnrc and ~/.yarnrc.yml. (Version 1 fails without ~/.npmrc, too.
+//     That is hidden nevertheless: npm keeps its tokens there, and npm, pnpm, bun
+//     and later Yarns go on without.)
+//   - pnpm 12: ~/.config/pnpm/config.yaml, where it keeps tokens. Older ones have
+//     auth.ini and rc, and go on without.
+//   - Bundler: ~/.bundle/config.
+//   - NuGet: ~/.nuget/NuGet/NuGet.Config and ~/.config/NuGet/NuGet.Config.
+//   - Composer: ~/.composer/auth.json and ~/.config/composer/auth.json.
+//   - Poetry: ~/.config/pypoetry/auth.toml.
+//   - Dart: ~/.config/dart/pub-tokens.json.
+//   - conda: ~/.condarc. Its tokens have files of their own.
+//
+// pip's configuration says where packages come from, which is no secret: who
+// builds without it may get another package by the same name.
 var table = []entry{
 	// Variables, keys and certificates.
 	{"dotenv", ".env .env.* .env-* .env_* .env~ env~* *.env .envrc", ".env"},
@@ -19,7 +39,7 @@ var table = []entry{
 	{"keytool", "*.jks *.keystore *.bks", ""},
 	{"putty", "*.ppk", ".putty/sshhostkeys"},
 	{"age", "*.age.key age.key", ".config/age .age"},
-	{"sops", "", ".config/sops"},
+	{"sops", "", ".config/sops Library/Application_/_Support/sops"},
 	{"kerberos", "*.keytab krb5cc_*", ""},
 	{"x11", ".xauthority .iceauthority", ".Xauthority .ICEauthority"},
 
@@ -39,7 +59,7 @@ var table = []entry{
 	// Git and what hosts it.
 	{"git", ".git-credentials .gitconfig", ".git-credentials .config/git/credentials"},
 	{"gh", "gha-creds-* gha-cr~*", ".config/gh"},
-	{"glab", "", ".config/glab-cli"},
+	{"glab", "", ".config/glab-cli Library/Application_/_Support/glab-cli"},
 	{"hub", "", ".config/hub"},
 	{"tea", "", ".config/tea"},
 	{"subversion", "", ".subversion/auth"},
@@ -47,49 +67,45 @@ var table = []entry{
 	{"cvs", ".cvspass", ".cvspass"},
 
 	// Other agents and models.
-	{"claude", ".credentials.json", ".claude/.credentials.json .claude.json .config/claude"},
-	{"codex", "", ".codex/auth.json .codex/history.jsonl"},
-	{"copilot", "", ".config/github-copilot .copilot/config.json .copilot/mcp-config.json .copilot/mcp-oauth-config"},
-	{"cursor", "", ".config/cursor/auth.json .config/Cursor/User/globalStorage .cursor/mcp.json"},
+	{"claude", ".credentials.json", ".claude/.credentials.json .claude/settings.json .claude/history.jsonl .claude.json .config/Claude Library/Application_/_Support/Claude"},
+	{"codex", "", ".codex/auth.json .codex/.credentials.json .codex/history.jsonl"},
+	{"copilot", "", ".config/github-copilot .copilot/config.json .copilot/mcp-config.json .copilot/mcp-oauth-config .copilot/command-history-state"},
+	{"cursor", "", ".config/cursor/auth.json .config/Cursor/User/globalStorage Library/Application_/_Support/Cursor/User/globalStorage .cursor/mcp.json"},
 	{"opencode", "", ".local/share/opencode/auth.json .local/share/opencode/mcp-auth.json"},
-	{"qwen", "oauth_creds.json", ".qwen/oauth_creds.json .qwen/.env"},
-	{"crush", "", ".config/crush/crush.json .local/share/crush/crush.json"},
+	{"qwen", "oauth_creds.json", ".qwen/oauth_creds.json .qwen/.env .qwen/settings.json"},
+	{"crush", "", ".config/crush/crushrc .config/crush/crush.json .local/share/crush/crush.json"},
 	{"aider", "", ".aider.conf.yml .aider"},
 	{"goose", "", ".config/goose/secrets.yaml"},
 	{"amp", "", ".local/share/amp/secrets.json .config/amp"},
-	{"continue", "", ".continue/.env .continue/config.json"},
-	{"llm", "", ".config/io.datasette.llm/keys.json"},
+	{"continue", "", ".continue/.env .continue/config.json .continue/config.yaml"},
+	{"llm", "", ".config/io.datasette.llm/keys.json Library/Application_/_Support/io.datasette.llm/keys.json"},
 	{"huggingface", "", ".cache/huggingface/token .cache/huggingface/stored_tokens .huggingface"},
 	{"kaggle", "kaggle.json", ".kaggle .config/kaggle"},
 	{"wandb", "", ".config/wandb"},
-	{"vscode", "", ".config/Code/User/globalStorage"},
+	{"vscode", "", ".config/Code/User/globalStorage Library/Application_/_Support/Code/User/globalStorage"},
 	{"zed", "", ".config/zed/credentials"},
 
 	// Registries of packages.
 	{"npm", ".npmrc", ".npmrc"},
-	{"yarn", ".yarnrc*", ".yarnrc .yarnrc.yml"},
-	{"pnpm", "", ".config/pnpm/rc .config/pnpm/auth.ini"},
-	{"bun", "", ".bunfig.toml"},
+	{"yarn", ".yarnrc*", ""},
+	{"pnpm", "", ".config/pnpm/rc .config/pnpm/auth.ini Library/Preferences/pnpm/rc Library/Preferences/pnpm/auth.ini"},
+	{"bun", "", ".bunfig.toml .config/.bunfig.toml"},
 	{"pypi", ".pypirc", ".pypirc"},
-	{"poetry", "", ".config/pypoetry/auth.toml"},
 	{"uv", "", ".local/share/uv/credentials"},
-	{"conda", "", ".condarc .continuum"},
+	{"conda", ".condarc", ".anaconda/keyring .continuum .local/share/binstar"},
 	{"cargo", "", ".cargo/credentials .cargo/credentials.toml"},
 	{"gem", "", ".gem/credentials .local/share/gem/credentials"},
-	{"bundler", "", ".bundle/config"},
-	{"composer", "", ".composer/auth.json .config/composer/auth.json"},
-	{"nuget", "", ".nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config"},
 	{"hex", "", ".hex/hex.config .config/hex/hex.config"},
-	{"dart", "", ".config/dart/pub-tokens.json .pub-cache/credentials.json"},
-	{"maven", "settings-security.xml", ".m2/settings-security.xml"}, // without settings.xml, or with an empty one, no build runs
+	{"dart", "", ".config/dart/pub-credentials.json Library/Application_/_Support/dart/pub-credentials.json .pub-cache/credentials.json"},
+	{"maven", "settings-security.xml", ".m2/settings-security.xml"},
 	{"sbt", "", ".sbt/.credentials .ivy2/.credentials"},
 	{"pause", ".pause", ".pause"},
 
 	// Containers and what runs them.
-	{"docker", ".docker .dockercfg", ".docker/config.json .dockercfg"},
+	{"docker", ".docker .dockercfg", ".docker/config.json .docker/key.pem .docker/contexts/tls .dockercfg"},
 	{"podman", "", ".config/containers/auth.json"},
 	{"kubectl", ".kube kubeconfig kubeconfig.* *.kubeconfig", ".kube"},
-	{"helm", "", ".config/helm/registry .config/helm/repositories.yaml"},
+	{"helm", "", ".config/helm/registry .config/helm/repositories.yaml Library/Preferences/helm"},
 	{"minikube", "", ".minikube/profiles .minikube/certs .minikube/ca.key"},
 	{"argocd", "", ".config/argocd .argocd"},
 	{"rancher", "", ".rancher"},
@@ -102,30 +118,32 @@ var table = []entry{
 	{"oci", "", ".oci"},
 	{"ibmcloud", "", ".bluemix"},
 	{"aliyun", "", ".aliyun"},
-	{"doctl", "", ".config/doctl"},
+	{"doctl", "", ".config/doctl Library/Application_/_Support/doctl"},
 	{"hcloud", "", ".config/hcloud"},
 	{"linode", "", ".config/linode-cli"},
 	{"scaleway", "", ".config/scw"},
 	{"openstack", "clouds.yaml *-openrc.sh", ".config/openstack"},
 	{"heroku", "", ".local/share/heroku"},
 	{"fly", "", ".fly/config.yml"},
-	{"vercel", "", ".local/share/com.vercel.cli .vercel/auth.json"},
-	{"netlify", "", ".config/netlify .netlify"},
-	{"wrangler", "", ".config/.wrangler .wrangler"},
+	{"vercel", "", ".local/share/com.vercel.cli Library/Application_/_Support/com.vercel.cli .vercel/auth.json"},
+	{"netlify", "", ".config/netlify Library/Preferences/netlify .netlify"},
+	{"wrangler", "", ".config/.wrangler Library/Preferences/.wrangler .wrangler"},
 	{"cloudflared", "", ".cloudflared"},
 	{"railway", "", ".railway"},
 	{"supabase", "", ".supabase"},
 	{"firebase", "", ".config/configstore/firebase-tools.json"},
 	{"sentry", ".sentryclirc", ".sentryclirc"},
 	{"stripe", "", ".config/stripe"},
-	{"ngrok", "", ".config/ngrok .ngrok2 .ngrok"},
-	{"databricks", ".databrickscfg", ".databrickscfg"},
-	{"snowflake", "", ".snowflake .snowsql .config/snowflake"},
+	{"ngrok", "", ".config/ngrok Library/Application_/_Support/ngrok .ngrok2 .ngrok"},
+	{"databricks", ".databrickscfg", ".databrickscfg .databricks/token-cache.json"},
+	{"snowflake", "", ".snowflake .snowsql .config/snowflake .cache/snowflake Library/Application_/_Support/snowflake"},
+	{"dbt", "", ".dbt/profiles.yml .dbt/dbt_cloud.yml"},
 	{"terraform", ".terraformrc terraform.tfstate* *.tfvars *.tfvars.json *.tfstate", ".terraformrc .terraform.d/credentials.tfrc.json"},
 	{"pulumi", "", ".pulumi/credentials.json"},
 	{"rclone", "rclone.conf .rclone.conf", ".config/rclone .rclone.conf"},
 	{"s3cmd", ".s3cfg", ".s3cfg"},
-	{"mc", "", ".mc/config.json"},
+	{"mc", "", ".mc/config.json .mcli/config.json"},
+	{"borg", "", ".config/borg/keys"},
 	{"tailscale", "", ".local/share/tailscale"},
 	{"solana", "", ".config/solana/id.json"},
 	{"bitcoin", "wallet.dat", ".bitcoin .electrum .ethereum/keystore"},
@@ -147,12 +165,12 @@ var table = []entry{
 	{"evolution", "", ".config/evolution .config/goa-1.0"},
 	{"weechat", "", ".weechat .config/weechat"},
 	{"irssi", "", ".irssi"},
-	{"chat", "", ".config/Slack .config/discord .config/Signal .config/Element .local/share/TelegramDesktop"},
+	{"chat", "", ".config/Slack .config/discord .config/Signal .config/Element .local/share/TelegramDesktop Library/Application_/_Support/Slack Library/Application_/_Support/discord Library/Application_/_Support/Signal Library/Application_/_Support/Element"},
 
 	// Browsers and programs that live in a box of their own.
-	{"mozilla", "logins.json key4.db cookies.sqlite", ".mozilla .thunderbird Library/Application_/_Support/Firefox"},
+	{"mozilla", "logins.json key4.db cookies.sqlite", ".mozilla .config/mozilla .thunderbird Library/Application_/_Support/Firefox Library/Thunderbird"},
 	{"chrome", "", ".config/google-chrome .config/chromium Library/Application_/_Support/Google/Chrome"},
-	{"browsers", "", ".config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera"},
+	{"browsers", "", ".config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera Library/Application_/_Support/BraveSoftware Library/Application_/_Support/Microsoft_/_Edge Library/Application_/_Support/Vivaldi"},
 	{"boxes", "", "snap/firefox snap/chromium .var/app"},
 
 	// Databases.
