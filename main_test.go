@@ -79,10 +79,13 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "confined" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "confined":
+				return confined(), nil
+			case "race":
+				return enginetest.Raced, nil
 			}
-			return confined(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"server":     serve,
