@@ -13,12 +13,12 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
-test: ## everything that needs only Go and git; most tests wait for programs
-	$(GO) test -shuffle=on -parallel 6 -timeout 20m ./...
+test: build ## everything that needs only Go and git, of the program as it is built for users
+	GEMLINE_ATTACKED=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -parallel 6 -timeout 20m ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
-	go vet ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
+	$(GO) vet -trimpath ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
 	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
 	go mod tidy -diff
 

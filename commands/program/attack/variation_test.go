@@ -67,7 +67,7 @@ func TestYolo(t *testing.T) {
 		delete(want, "headless") // some run, and do something else than what is denied
 		delete(want, "interactive")
 		return true
-	}), 1)
+	}), 3)
 }
 
 // What is asked about is asked about in auto_edit, too: that is about files.
