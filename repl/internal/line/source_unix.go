@@ -22,6 +22,8 @@ const patient = true
 // losing what arrives later.
 type source struct {
 	file  *os.File
+	in    int  // the descriptor that is read
+	own   bool // in was opened here
 	tty   bool
 	modes modes
 	waker [2]int // a pipe; a byte in it ends the waiting
@@ -35,7 +37,10 @@ type source struct {
 }
 
 func newSource(f *os.File) (*source, error) {
-	s := &source{file: f, tty: term.IsTerminal(int(f.Fd())), modes: modes{file: f}, chunk: make([]byte, 64<<10)}
+	s := &source{file: f, in: int(f.Fd()), modes: modes{file: f}, chunk: make([]byte, 64<<10)}
+	if s.tty = term.IsTerminal(s.in); s.tty {
+		s.in, s.own = reopen(s.in)
+	}
 	if err := unix.Pipe(s.waker[:]); err != nil {
 		return nil, err
 	}
@@ -52,6 +57,9 @@ func (s *source) terminal() bool { return s.tty }
 
 func (s *source) close() error {
 	s.restore()
+	if s.own {
+		unix.Close(s.in)
+	}
 	return errors.Join(unix.Close(s.waker[0]), unix.Close(s.waker[1]))
 }
 
@@ -135,7 +143,7 @@ func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, e
 
 // waiting reports whether there is something to read already.
 func (s *source) waiting() bool {
-	fds := []unix.PollFd{{Fd: int32(s.file.Fd()), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(s.in), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0
 }
@@ -143,8 +151,7 @@ func (s *source) waiting() bool {
 // wait is read with a limit in milliseconds; nothing without an error means
 // that it is over.
 func (s *source) wait(limit int) ([]byte, error) {
-	fd := int(s.file.Fd())
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(s.waker[0]), Events: unix.POLLIN}}
+	fds := []unix.PollFd{{Fd: int32(s.in), Events: unix.POLLIN}, {Fd: int32(s.waker[0]), Events: unix.POLLIN}}
 	switch n, err := unix.Poll(fds, limit); {
 	case err == unix.EINTR:
 		return nil, errWoken
@@ -160,7 +167,7 @@ func (s *source) wait(limit int) ([]byte, error) {
 	if fds[0].Revents&unix.POLLNVAL != 0 {
 		return nil, io.EOF
 	}
-	n, err := unix.Read(fd, s.chunk)
+	n, err := unix.Read(s.in, s.chunk)
 	switch {
 	case err == unix.EINTR, err == unix.EAGAIN:
 		return nil, errWoken
@@ -266,7 +273,7 @@ func (s *source) drop() []byte {
 	defer s.modes.restore()
 	var all []byte
 	for {
-		n, err := unix.Read(int(s.file.Fd()), s.chunk)
+		n, err := unix.Read(s.in, s.chunk)
 		if err == unix.EINTR {
 			continue
 		}

@@ -1,0 +1,47 @@
+package line
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// Ctrl-C takes what was typed away, also between the moment the terminal says
+// that there is a line and the one in which it is read.
+func TestInterruptBehindALine(t *testing.T) {
+	control, tty, err := pty.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer control.Close()
+	defer tty.Close()
+	s, err := newSource(tty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	go io.Copy(io.Discard, control) // the echo
+	for i := range 20_000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() {
+			for err := error(nil); err == nil; _, err = s.read(ctx) {
+			}
+			close(over)
+		}()
+		for range i % 100 { // until the reading is at any of its points
+			runtime.Gosched()
+		}
+		control.WriteString("one\r\x03")
+		cancel()
+		select {
+		case <-over:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("interrupt %d did not end the reading", i)
+		}
+	}
+}
