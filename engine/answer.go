@@ -65,7 +65,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		case strings.HasPrefix(b.MIMEType, "audio/"), strings.HasPrefix(b.MIMEType, "video/"):
 			stripped = append(stripped, b.MIMEType)
 			injected = append(injected, p)
-		case strings.HasPrefix(model, "gemini-3-"):
+		case Gemini3(model):
 			fr.Parts = append(fr.Parts, &genai.FunctionResponsePart{
 				InlineData: &genai.FunctionResponseBlob{MIMEType: b.MIMEType, Data: b.Data}})
 		default:
@@ -89,6 +89,14 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		fr.Response["error"] = err.Error()
 	}
 	return append([]*genai.Part{{FunctionResponse: fr}}, siblings...), injected
+}
+
+// Gemini3 reports whether a model is one of the Gemini 3 family, which reads media
+// inside of the answer to a call and thinks by levels. A leading "models/" counts
+// for nothing.
+func Gemini3(model string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), "gemini-3")
+	return ok && (rest == "" || rest[0] == '-' || rest[0] == '.')
 }
 
 // DisplayError returns what the user reads about a failed call.

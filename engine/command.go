@@ -55,7 +55,7 @@ func (c Command) String() string {
 }
 
 // Line returns c as it can be told, so that it can't be taken for another one:
-// what is set for it, and its words as by [Spell].
+// what is set for it, and its words as by [Quote].
 func (c Command) Line() string {
 	var all []string
 	for _, set := range c.Env {
@@ -65,14 +65,14 @@ func (c Command) Line() string {
 		all = append(all, set)
 	}
 	if len(c.Argv) > 0 {
-		all = append(all, Spell(c.Argv))
+		all = append(all, Quote(c.Argv))
 	}
 	return strings.Join(all, " ")
 }
 
-// Spell writes words on a line, in quotation marks where one could be taken
+// Quote writes words on a line, in quotation marks where one could be taken
 // for several or for something else; one that is not known is as it is written.
-func Spell(words []Word) string {
+func Quote(words []Word) string {
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {

@@ -42,6 +42,10 @@ type Config struct {
 // ErrMaxTurns ends a Run that has used up [Config.MaxTurns].
 var ErrMaxTurns = errors.New("reached max session turns for this session")
 
+// ErrCut is the cause of a [Notice] that the model's server has ended an answer
+// before it was whole.
+var ErrCut = errors.New("the answer is not whole")
+
 // errStopped unwinds a Run whose consumer has left the loop.
 var errStopped = errors.New("consumer stopped")
 
@@ -92,9 +96,13 @@ func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), drop)
 }
 
-// Run says parts to the model and yields what follows. An error is yielded at
+// A Run says parts to the model and yields what follows. An error is yielded at
 // most once, with a nil Event, and is the last thing yielded. The consumer must
-// range to the end or break.
+// range to the end or break. What is to happen around a conversation wraps its
+// Run in another one.
+type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error]
+
+// Run is the conversation's [Run].
 func (e *Engine) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -234,7 +242,7 @@ func (e *Engine) retract(emit emitFunc) {
 func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, error) {
 	e.turns++
 	model, start := e.cfg.Model, time.Now()
-	if err := emit(Turn{Number: e.turns, Model: model}); err != nil {
+	if err := emit(Requested{Number: e.turns, Model: model}); err != nil {
 		return nil, err
 	}
 	var m message
@@ -307,7 +315,7 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 		cut = emit(*entry.Usage)
 	}
 	if r := m.finish; cut == nil && r != "" && r != genai.FinishReasonStop && m.text {
-		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r), Cut: true})
+		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r), Cause: ErrCut})
 	}
 	return said, cut
 }

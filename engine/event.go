@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// An Event is something the user may want to see. It is one of [Turn], [Text],
+// An Event is something the user may want to see. It is one of [Requested], [Text],
 // [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
 // [Usage], [Retry] or [Notice].
 type Event interface{ event() }
 
 type (
-	// Turn says that a request is about to be sent.
-	Turn struct {
+	// Requested says that a request is about to be sent.
+	Requested struct {
 		Number int // counted from 1 over the life of the Engine
 		Model  string
 	}
@@ -85,23 +85,23 @@ type (
 
 	// Notice is the engine speaking for itself.
 	Notice struct {
-		Text string
-		Cut  bool // the answer is not whole
+		Text  string
+		Cause error // what a program tells the Notice by, such as [ErrCut]; may be nil
 	}
 )
 
-func (Turn) event()     {}
-func (Text) event()     {}
-func (Thought) event()  {}
-func (Called) event()   {}
-func (State) event()    {}
-func (Started) event()  {}
-func (Output) event()   {}
-func (Finished) event() {}
-func (Answered) event() {}
-func (Usage) event()    {}
-func (Retry) event()    {}
-func (Notice) event()   {}
+func (Requested) event() {}
+func (Text) event()      {}
+func (Thought) event()   {}
+func (Called) event()    {}
+func (State) event()     {}
+func (Started) event()   {}
+func (Output) event()    {}
+func (Finished) event()  {}
+func (Answered) event()  {}
+func (Usage) event()     {}
+func (Retry) event()     {}
+func (Notice) event()    {}
 
 // A CallState is how far a call has come.
 type CallState string

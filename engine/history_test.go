@@ -90,6 +90,7 @@ func TestMediaInAnswers(t *testing.T) {
 	}{
 		{"beside the answer", "gemini-2.5-flash", image, "answer+image/png"},
 		{"inside the answer", "gemini-3-pro-preview", image, "answer(image/png)"},
+		{"inside the answer of the default model", "gemini-3.8-flash", image, "answer(image/png)"},
 		{"in a message of its own", "gemini-3-pro-preview", sound, "answer | thought | audio/wav"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // asks returns a tool that asks the user and repeats the answer.
 func asks(name string) engine.Tool {
-	t := tool(name, engine.Converse, nil)
+	t := tool(name, engine.AskUser, nil)
 	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {
 		in := engine.Intent{Title: name, Questions: []engine.Question{{Text: "Which?", Kind: engine.FreeText}}}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, h engine.Host) (engine.Result, error) {

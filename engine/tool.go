@@ -153,14 +153,14 @@ type Kind int
 
 // The kinds of tools.
 const (
-	Other    Kind = iota // unknown; asked about and run alone
-	Read                 // reads files
-	Search               // looks through files
-	Fetch                // reads from the network
-	Think                // changes only the model's own notes
-	Edit                 // changes files
-	Execute              // runs programs
-	Converse             // asks the user, and changes nothing
+	Other   Kind = iota // unknown; asked about and run alone
+	Read                // reads files
+	Search              // looks through files
+	Fetch               // reads from the network
+	Think               // changes only the model's own notes
+	Edit                // changes files
+	Execute             // runs programs
+	AskUser             // asks the user, and changes nothing
 )
 
 // String returns the kind in a word.

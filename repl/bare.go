@@ -38,7 +38,7 @@ func (b *bare) event(ev engine.Event) {
 		}
 	case engine.Answered:
 		b.flush()
-	case engine.Turn, engine.Called:
+	case engine.Requested, engine.Called:
 		b.flush()
 		b.line()
 	}

@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func (d *Demand) hear(ev engine.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch ev := ev.(type) {
-	case engine.Turn:
+	case engine.Requested:
 		d.begin()
 	case engine.Retry:
 		if ev.Restart {
@@ -62,7 +63,7 @@ func (d *Demand) hear(ev engine.Event) {
 	case engine.Text:
 		d.answer.WriteString(ev.Delta)
 	case engine.Notice:
-		d.cut = d.cut || ev.Cut
+		d.cut = d.cut || errors.Is(ev.Cause, engine.ErrCut)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestValue(t *testing.T) {
 	for _, test := range tests {
 		d := &Demand{Schema: anySchema(t, `{}`)}
 		d.hear(engine.Text{Delta: "forgotten"})
-		d.hear(engine.Turn{Number: 2})
+		d.hear(engine.Requested{Number: 2})
 		d.hear(engine.Text{Delta: "forgotten, too"})
 		d.hear(engine.Retry{Restart: true})
 		d.hear(engine.Text{Delta: test.answer})

@@ -28,7 +28,7 @@ func (d *document) begin(in Init) { d.held = in.sandbox }
 
 func (d *document) event(ev engine.Event) {
 	switch ev := ev.(type) {
-	case engine.Turn:
+	case engine.Requested:
 		d.reset()
 	case engine.Text:
 		d.response.WriteString(d.text.feed(ev.Delta))

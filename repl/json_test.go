@@ -153,7 +153,7 @@ func TestJSONOfAFailedAnswer(t *testing.T) {
 	}{
 		{[]engine.Event{engine.Text{Delta: "half"}}, ""},
 		{[]engine.Event{engine.Text{Delta: "half"}, engine.Answered{}}, "half"}, // of a cancelled one, what came
-		{[]engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Turn{}, engine.Text{Delta: "half"}}, ""},
+		{[]engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Requested{}, engine.Text{Delta: "half"}}, ""},
 	} {
 		b := newBench("json", nil)
 		b.see(c.events...)

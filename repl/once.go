@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ type Once struct {
 	Now      func() time.Time
 
 	// Ask, if not nil, stands in for the Run of the Engine.
-	Ask func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+	Ask engine.Run
 
 	// NoRestart ends the run with a [*RestartError] when an answer begins
 	// again of which something was shown.
@@ -151,7 +150,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 			return err
 		}
 		switch ev := ev.(type) {
-		case engine.Turn:
+		case engine.Requested:
 			if full != nil {
 				return full
 			}

@@ -68,7 +68,7 @@ var denied = engine.Finished{ID: "replace__2", Name: "replace", Intent: engine.I
 
 // run is a session with a bit of everything.
 var run = []engine.Event{
-	engine.Turn{Number: 1, Model: "gemini-2.5-flash"},
+	engine.Requested{Number: 1, Model: "gemini-2.5-flash"},
 	engine.Thought{Delta: "hidden"},
 	engine.Text{Delta: "Wrong."},
 	engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New("the connection broke"), Restart: true},
@@ -87,7 +87,7 @@ var run = []engine.Event{
 	engine.Finished{ID: "run__3", Name: "run", Result: engine.Result{Display: "\x1b[31mboom\x1b[m"},
 		Err: &engine.CallError{Type: "shell_execute_error", Message: "boom\nExit Code: 2", Display: "failed exit 2"}},
 	engine.Finished{ID: "run__4", Name: "run", Err: engine.ErrRefused, Asked: true},
-	engine.Turn{Number: 2, Model: "gemini-2.5-flash"},
+	engine.Requested{Number: 2, Model: "gemini-2.5-flash"},
 	engine.Text{Delta: "Done.\n"},
 	engine.Text{Delta: "\n"},
 	engine.Answered{},
@@ -113,7 +113,7 @@ func TestText(t *testing.T) {
 			outcome: Outcome{Err: errors.New("the server is busy"), Hint: "try later"}, err: "error: the server is busy\nhint: try later\n"},
 		{name: "a failure, live", live: true, events: []engine.Event{engine.Text{Delta: "half"}},
 			outcome: Outcome{Err: errors.New("the server is busy")}, out: "half\n", err: "error: the server is busy\n"},
-		{name: "a failure after what counted", events: []engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Turn{}, engine.Text{Delta: "half"}},
+		{name: "a failure after what counted", events: []engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Requested{}, engine.Text{Delta: "half"}},
 			outcome: Outcome{Err: errors.New("the server is busy")}, out: "I look.\n", err: "error: the server is busy\n"},
 		{name: "what a cancellation left", events: []engine.Event{engine.Text{Delta: "half"}, engine.Answered{}},
 			outcome: Outcome{ExitCode: 130, Message: "cancelled"}, out: "half\n", err: "error: cancelled\n"},
@@ -389,7 +389,7 @@ func event(r *rand.Rand) engine.Event {
 	errs := []error{nil, errors.New(text()), context.Canceled, engine.ErrRefused, &engine.CallError{Type: text(), Message: text(), Display: text()}}
 	switch r.IntN(11) {
 	case 0:
-		return engine.Turn{Number: r.IntN(9), Model: text()}
+		return engine.Requested{Number: r.IntN(9), Model: text()}
 	case 1, 2, 3:
 		return engine.Text{Delta: text()}
 	case 4:

@@ -170,7 +170,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Notice:
 		p.settle()
 		p.say(output.Info, "%s", ev.Text)
-	case engine.Turn:
+	case engine.Requested:
 		p.endAnswer() // the next one is another
 	case engine.Called:
 		p.called[ev.ID] = about(ev)

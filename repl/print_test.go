@@ -110,7 +110,7 @@ func printed(t *testing.T, script string) string {
 		case "retry":
 			ev = engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New(args[0]), Restart: true}
 		case "turn":
-			ev = engine.Turn{}
+			ev = engine.Requested{}
 		case "beat":
 			var n int
 			fmt.Sscan(args[0], &n)

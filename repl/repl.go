@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"strings"
 	"time"
@@ -118,7 +117,7 @@ type REPL struct {
 	*Console
 	Prompt  func() string // shown before each line; "> " if nil
 	Expand  input.Processor
-	Run     func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+	Run     engine.Run
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
 

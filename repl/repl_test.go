@@ -19,7 +19,7 @@ import (
 	"gemline/repl/output"
 )
 
-type turnFunc = func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+type turnFunc = engine.Run
 
 // session returns a REPL that is given answers and runs turns.
 func session(turns turnFunc, answers ...string) (*REPL, func() string) {

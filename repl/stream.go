@@ -170,7 +170,7 @@ func (s *stream) event(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Text:
 		s.say(s.text.feed(ev.Delta))
-	case engine.Turn:
+	case engine.Requested:
 		s.flush()
 	case engine.Retry:
 		s.retry(ev)

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
-
-	"google.golang.org/genai"
 
 	"gemline/commands"
 	"gemline/engine"
@@ -33,7 +30,7 @@ type Talk struct {
 	Now      func() time.Time
 	Session  func() string // the id of the session, which a command may change
 	Expand   input.Processor
-	Engine   func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
+	Engine   engine.Run
 
 	// Outcome classifies how a turn ended.
 	Outcome func(error) Outcome

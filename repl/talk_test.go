@@ -71,7 +71,7 @@ func (w whimsy) tools() engine.Tools {
 				return engine.Result{Text: what, Display: what}, nil
 			}}, nil
 		}}
-	ask := engine.Tool{Declaration: declare("ask"), Kind: engine.Converse}
+	ask := engine.Tool{Declaration: declare("ask"), Kind: engine.AskUser}
 	ask.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
 		what := fmt.Sprint(args["what"])
 		in := engine.Intent{Title: "ask", Questions: []engine.Question{{Text: what, Kind: engine.QuestionKind(len(what) % 3),

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"google.golang.org/genai"
@@ -19,7 +20,7 @@ func (e *CutError) Error() string { return e.Message }
 // Whole returns a run that fails with a [*CutError] where ask ends with an
 // answer that is not whole. Half an answer that looks like one is a trap for
 // whoever reads only the exit code; in a session, a warning will do.
-func Whole(ask func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error]) func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+func Whole(ask engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			var cut *engine.Notice // held back until it is known whether the run goes on
@@ -28,7 +29,7 @@ func Whole(ask func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, err
 					return
 				}
 				cut = nil
-				if n, ok := ev.(engine.Notice); ok && n.Cut && err == nil {
+				if n, ok := ev.(engine.Notice); ok && err == nil && errors.Is(n.Cause, engine.ErrCut) {
 					cut = &n
 					continue
 				}

@@ -15,7 +15,7 @@ import (
 
 func TestWhole(t *testing.T) {
 	failure := errors.New("broken")
-	cut, text, turn := engine.Notice{Text: "cut", Cut: true}, engine.Text{Delta: "half"}, engine.Turn{Number: 2}
+	cut, text, turn := engine.Notice{Text: "cut", Cause: engine.ErrCut}, engine.Text{Delta: "half"}, engine.Requested{Number: 2}
 	for _, test := range []struct {
 		name   string
 		events []engine.Event
@@ -24,8 +24,8 @@ func TestWhole(t *testing.T) {
 	}{
 		{"a whole answer", []engine.Event{text, engine.Notice{Text: "told"}}, nil, "Text Notice"},
 		{"half of one", []engine.Event{text, cut}, nil, "Text cut!"},
-		{"half of one, and calls", []engine.Event{text, cut, turn, text}, nil, "Text Notice Turn Text"},
-		{"twice", []engine.Event{cut, turn, text, cut}, nil, "Notice Turn Text cut!"},
+		{"half of one, and calls", []engine.Event{text, cut, turn, text}, nil, "Text Notice Requested Text"},
+		{"twice", []engine.Event{cut, turn, text, cut}, nil, "Notice Requested Text cut!"},
 		{"a failure behind it", []engine.Event{text, cut}, failure, "Text Notice broken!"},
 		{"nothing", nil, nil, ""},
 	} {

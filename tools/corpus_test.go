@@ -91,7 +91,7 @@ func TestPlanChangesNothing(t *testing.T) {
 	p.Confined = func() bool { return true }
 	for _, tool := range New(b.env).Tools() {
 		v, _ := p.Judge(engine.Proposal{Tool: tool})
-		if may := tool.Kind.ReadOnly() && tool.Kind != engine.Fetch || tool.Kind == engine.Converse; may != (v == engine.Allow) {
+		if may := tool.Kind.ReadOnly() && tool.Kind != engine.Fetch || tool.Kind == engine.AskUser; may != (v == engine.Allow) {
 			t.Errorf("%s, which is of kind %s, is judged %d", tool.Name(), tool.Kind, v)
 		}
 	}

@@ -106,7 +106,7 @@ const (
 
 func partOf(t engine.Tool) part {
 	switch {
-	case t.Kind.ReadOnly() || t.Kind == engine.Converse:
+	case t.Kind.ReadOnly() || t.Kind == engine.AskUser:
 		return asEver
 	case t.Name() == "replace" || t.Name() == "write_file":
 		return written

@@ -184,7 +184,7 @@ func TestRehearsalPolicy(t *testing.T) {
 		{named("run_shell_command", engine.Execute), true, engine.Deny, engine.Deny, false},
 		{named("deploy", engine.Other), false, engine.Ask, engine.Allow, false},
 		{named("web_fetch", engine.Fetch), false, engine.Ask, engine.Ask, true}, // it does go out
-		{named("ask_user", engine.Converse), false, engine.Ask, engine.Ask, true},
+		{named("ask_user", engine.AskUser), false, engine.Ask, engine.Ask, true},
 		{named("read_file", engine.Read), false, engine.Allow, engine.Allow, true},
 	} {
 		r, _ := p.rehearsal(c.pretend)

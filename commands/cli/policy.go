@@ -86,7 +86,7 @@ func (c *policyTest) Run(ctx context.Context, w *World) error {
 		for i, w := range c.Command {
 			words[i] = engine.Word{Text: w, Known: true}
 		}
-		line = engine.Spell(words)
+		line = engine.Quote(words)
 	}
 	return w.judge(ctx, policy.Shell, map[string]any{"command": line}, c.Headless, false)
 }

@@ -77,11 +77,11 @@ func (s *session) converses() bool {
 
 // answer carries out a prompt within the budget.
 func (s *session) answer(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := limit.Run(s.engine.Run)
+	run := engine.Run(s.engine.Run)
 	if s.whole != nil {
 		run = s.whole.Watch(run)
 	}
-	return journal.Synced(s.budget.Watch(run)(ctx, parts...), s.sync)
+	return journal.Synced(s.budget.Watch(run), s.sync)(ctx, parts...)
 }
 
 // sync has the disk keep the session, unless the settings leave that to the system.

@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/enginetest"
+
 	"google.golang.org/genai"
 )
 
@@ -23,7 +24,7 @@ func TestRecorder(t *testing.T) {
 	call := engine.Called{ID: "read__1", Name: "read", Args: map[string]any{"a": 1}}
 	r := enginetest.Record(func(yield func(engine.Event, error) bool) {
 		for _, ev := range []engine.Event{
-			engine.Turn{Number: 1, Model: "m"}, engine.Text{Delta: "lost"},
+			engine.Requested{Number: 1, Model: "m"}, engine.Text{Delta: "lost"},
 			engine.Retry{Attempt: 1, Of: 4, Err: errors.New("cut"), Restart: true},
 			engine.Text{Delta: "two\nlines"}, call,
 			engine.Finished{ID: call.ID, Name: call.Name, Result: engine.Result{Text: "x", Display: "shown"}, Asked: true},

@@ -60,7 +60,7 @@ func (r *Recorder) Text() string {
 		switch ev := ev.(type) {
 		case engine.Text:
 			b.WriteString(ev.Delta)
-		case engine.Turn:
+		case engine.Requested:
 			b.WriteString("\x00") // a mark to go back to
 		case engine.Retry:
 			if ev.Restart {
@@ -75,7 +75,7 @@ func (r *Recorder) Text() string {
 
 func (r *Recorder) line(ev engine.Event) string {
 	switch ev := ev.(type) {
-	case engine.Turn:
+	case engine.Requested:
 		return fmt.Sprintf("turn %d %s", ev.Number, ev.Model)
 	case engine.Text:
 		return "text " + flat(ev.Delta)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"gemline/engine"
+
+	"google.golang.org/genai"
 )
 
 // Sync has the disk keep what was recorded, so that it outlives a loss of power.
@@ -60,23 +62,25 @@ func Durable(tools engine.Tools, sync func() error) engine.Tools {
 	return out
 }
 
-// Synced returns a run that yields what run does, and has sync called before its
+// Synced returns a Run that yields what run does, and has sync called before its
 // end is known.
-func Synced(run iter.Seq2[engine.Event, error], sync func() error) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) {
-		for ev, err := range run {
-			if err != nil {
-				sync() // the run's own error says more
-				yield(ev, err)
-				return
+func Synced(run engine.Run, sync func() error) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			for ev, err := range run(ctx, parts...) {
+				if err != nil {
+					sync() // the run's own error says more
+					yield(ev, err)
+					return
+				}
+				if !yield(ev, nil) {
+					sync()
+					return
+				}
 			}
-			if !yield(ev, nil) {
-				sync()
-				return
+			if err := sync(); err != nil {
+				yield(engine.Notice{Text: err.Error()}, nil)
 			}
-		}
-		if err := sync(); err != nil {
-			yield(engine.Notice{Text: err.Error()}, nil)
 		}
 	}
 }

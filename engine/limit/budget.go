@@ -59,8 +59,9 @@ func (b *Budget) Renew() {
 // Generator returns a Generator that asks g as long as something is left. It
 // belongs below whatever makes requests again, so that it sees every attempt.
 //
-// An answer that the bound has cut counts as whole where it says something; a
-// [Budget.Watch] above turns it into an error once it is in the history.
+// An answer that the bound has cut counts as whole where it says something; its
+// Notice has an [*Error] as its Cause, which a [Budget.Watch] above ends the Run
+// with once the answer is in the history.
 func (b *Budget) Generator(g engine.Generator) engine.Generator {
 	if b.cfg.Tokens <= 0 && b.cfg.Cost <= 0 {
 		return g
@@ -101,11 +102,17 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 		switch {
 		case !a.cut:
 		case !a.said:
-			yield(nil, m.budget.cut(p.bound.kind, true))
+			yield(nil, m.budget.cut(p.bound.kind, ", and it had not begun"))
 		case req.Notify != nil:
-			req.Notify(cutNotice(p.bound.kind))
+			by := m.budget.cut(p.bound.kind, "")
+			req.Notify(engine.Notice{Text: by.Message, Cause: by})
 		}
 	}
+}
+
+// cut returns the error of an answer that the bound of kind k has cut.
+func (b *Budget) cut(k Kind, more string) *Error {
+	return b.cfg.stopped(k, "the answer was cut short: %s is used up%s", k.flag(), more)
 }
 
 // A bound is how long an answer may be, by which limit.

@@ -1,16 +1,10 @@
 package limit
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
-
-	"google.golang.org/genai"
-
-	"gemline/engine"
 )
 
 // Kind says which limit an [Error] is about.
@@ -47,9 +41,6 @@ func (e *Error) Error() string { return e.Message + "; " + e.Hint }
 func Timeout(d time.Duration) *Error {
 	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))), Hint: "--timeout sets the limit"}
 }
-
-// A Run is [engine.Engine.Run], or something around it.
-type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error]
 
 // A Config says what may be spent. The zero Config limits nothing.
 type Config struct {

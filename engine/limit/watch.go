@@ -11,30 +11,12 @@ import (
 	"gemline/engine"
 )
 
-// cutTexts are what a Generator says of an answer that its bound has cut. A
-// Watch above keeps it to itself.
-var cutTexts = map[Kind]string{
-	Tokens: "the answer was cut short: --max-tokens is used up",
-	Cost:   "the answer was cut short: --max-cost is used up",
-}
-
-func cutNotice(k Kind) engine.Event { return engine.Notice{Text: cutTexts[k]} }
-
-// cut returns the error of an answer that the bound has cut.
-func (b *Budget) cut(k Kind, nothing bool) *Error {
-	text := cutTexts[k]
-	if nothing {
-		text += ", and it had not begun"
-	}
-	return b.cfg.stopped(k, "%s", text)
-}
-
 // Watch returns a Run that yields what run does, and ends when a limit is
 // reached. Its error is then an [*Error], also where ctx has one as its cause.
 //
 // When a message wants more calls than are left, none of its calls is made;
 // each is told as finished, with an error that is a cancellation.
-func (b *Budget) Watch(run Run) Run {
+func (b *Budget) Watch(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			if d := b.cfg.Time; d > 0 {
@@ -61,11 +43,11 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], 
 			return because(ctx, err)
 		}
 		switch ev := ev.(type) {
-		case engine.Turn:
+		case engine.Requested:
 			cut, wanted = nil, nil
 		case engine.Notice:
-			if k := cutBy(ev); k != 0 {
-				cut = b.cut(k, false)
+			if by := (*Error)(nil); errors.As(ev.Cause, &by) {
+				cut = by
 				continue
 			}
 		case engine.Called:
@@ -95,15 +77,6 @@ func because(ctx context.Context, err error) error {
 		return late
 	}
 	return err
-}
-
-func cutBy(n engine.Notice) Kind {
-	for k, text := range cutTexts {
-		if n.Text == text {
-			return k
-		}
-	}
-	return 0
 }
 
 // claim takes n calls from what is left, if there are so many.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"gemline/engine"
 	"strings"
 
 	"google.golang.org/genai"
@@ -112,7 +113,7 @@ func Preset(name string) *genai.GenerateContentConfig {
 	switch {
 	case strings.HasPrefix(name, "gemini-2.5"):
 		c.ThinkingConfig.ThinkingBudget = genai.Ptr[int32](8192)
-	case name == "gemini-3", strings.HasPrefix(name, "gemini-3-"), strings.HasPrefix(name, "gemini-3."), gemma(name):
+	case engine.Gemini3(name), gemma(name):
 		c.ThinkingConfig.ThinkingLevel = genai.ThinkingLevelHigh
 	}
 	return c

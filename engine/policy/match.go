@@ -62,7 +62,7 @@ func (u *question) encode() {
 		if args = maps.Clone(args); args == nil {
 			args = map[string]any{}
 		}
-		args["command"] = engine.Spell(u.command.Argv)
+		args["command"] = engine.Quote(u.command.Argv)
 	}
 	declared := declaredBy(u.Tool)
 	known := map[string]any{}
@@ -198,7 +198,7 @@ func (r *Rule) covers(c engine.Command) bool {
 		}
 	}
 	if r.Command != nil {
-		return r.exact.MatchString(engine.Spell(c.Argv))
+		return r.exact.MatchString(engine.Quote(c.Argv))
 	}
 	words := c.Words()
 	return slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
@@ -242,9 +242,9 @@ func (r *Rule) meets(c engine.Command) bool {
 	name = fold(name)
 	if r.Command != nil {
 		as := func(name string) bool {
-			return r.Command.MatchString(engine.Spell(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
+			return r.Command.MatchString(engine.Quote(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
 		}
-		return r.Command.MatchString(engine.Spell(c.Argv)) || r.Command.MatchString(c.String()) || as(name) || as(strings.TrimPrefix(name, "g"))
+		return r.Command.MatchString(engine.Quote(c.Argv)) || r.Command.MatchString(c.String()) || as(name) || as(strings.TrimPrefix(name, "g"))
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
 		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]

@@ -208,7 +208,7 @@ func one(all []saying, w world, c *engine.Command) (decide string, args bool) {
 	if d, args := ranked(pick(first), w, c); d != "" {
 		return d, args
 	}
-	looks := slices.Contains([]engine.Kind{engine.Read, engine.Search, engine.Think, engine.Converse}, w.Tool.Kind)
+	looks := slices.Contains([]engine.Kind{engine.Read, engine.Search, engine.Think, engine.AskUser}, w.Tool.Kind)
 	if w.mode == policy.Plan && !looks && !w.safe(c) {
 		return "deny", false
 	}
@@ -345,7 +345,7 @@ func (m maker) rights() engine.Rights {
 }
 
 func (m maker) kind() engine.Kind {
-	return []engine.Kind{engine.Read, engine.Converse, engine.Other}[m.IntN(3)]
+	return []engine.Kind{engine.Read, engine.AskUser, engine.Other}[m.IntN(3)]
 }
 
 // A policy judges as the model does, whatever the rules are, in whatever

@@ -25,7 +25,7 @@ func TestModes(t *testing.T) {
 		{engine.Read, allow, allow, allow, allow, true},
 		{engine.Search, allow, allow, allow, allow, true},
 		{engine.Think, allow, allow, allow, allow, true},
-		{engine.Converse, allow, allow, allow, allow, true},
+		{engine.AskUser, allow, allow, allow, allow, true},
 		{engine.Fetch, deny, ask, allow, allow, false},
 		{engine.Edit, deny, ask, allow, allow, false},
 		{engine.Execute, deny, ask, ask, allow, false},
@@ -59,7 +59,7 @@ func TestUnattended(t *testing.T) {
 	for _, mode := range policy.Modes {
 		p := policy.New(mode)
 		p.Unattended = true
-		asks := tool(engine.Converse)
+		asks := tool(engine.AskUser)
 		if p.Offers(asks) {
 			t.Errorf("offered in mode %s", mode)
 		}

@@ -60,7 +60,7 @@ func (t *Tally) begin(now time.Time) {
 func (t *Tally) Observe(ev engine.Event, now time.Time) {
 	t.begin(now)
 	switch ev := ev.(type) {
-	case engine.Turn:
+	case engine.Requested:
 		t.settle(now)
 		t.pending = &request{model: ev.Model, at: now}
 	case engine.Retry:

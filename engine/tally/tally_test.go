@@ -30,7 +30,7 @@ func session() (*Tally, *clock) {
 	t, c := &Tally{Class: func(error) string { return "unavailable" }}, newClock()
 	t.Start(c.t)
 	see := func(ev engine.Event) { t.Observe(ev, c.after(10*time.Millisecond)) }
-	see(engine.Turn{Number: 1, Model: "gemini-2.5-flash"})
+	see(engine.Requested{Number: 1, Model: "gemini-2.5-flash"})
 	see(engine.Text{Delta: "Let me look."})
 	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 100, Output: 4, Cached: 40, Thoughts: 10, Total: 114, Took: 3 * time.Millisecond})
 	see(engine.Called{ID: "a", Name: "read_file"})
@@ -44,10 +44,10 @@ func session() (*Tally, *clock) {
 		{Path: "/w/a", Added: 5, Removed: 2}, {Path: "/w/b", Added: 1}}}})
 	see(engine.Finished{ID: "c", Name: "replace", Asked: true, Err: engine.ErrRefused})
 	see(engine.Finished{ID: "d", Name: "nothing", Err: &engine.CallError{Type: engine.ToolNotRegistered}})
-	see(engine.Turn{Number: 2, Model: "gemini-2.5-flash"})
+	see(engine.Requested{Number: 2, Model: "gemini-2.5-flash"})
 	see(engine.Retry{Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("503")})
 	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 10, Output: 1, Total: 11, Took: 5 * time.Second})
-	see(engine.Turn{Number: 3, Model: "gemini-3-pro"})
+	see(engine.Requested{Number: 3, Model: "gemini-3-pro"})
 	return t, c
 }
 
@@ -216,7 +216,7 @@ func TestEmpty(t *testing.T) {
 
 // How a request ended is counted once, whatever tells of it.
 func TestRequests(t *testing.T) {
-	turn := engine.Turn{Model: "m"}
+	turn := engine.Requested{Model: "m"}
 	usage := engine.Usage{Model: "m", Prompt: 1, Took: time.Second}
 	retry := engine.Retry{Delay: time.Second, Err: errors.New("x")}
 	tests := []struct {
@@ -301,7 +301,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, model, name string, a, b int) {
 		ta := Tally{Cost: func(u engine.Usage) (float64, string, bool) { return float64(u.Prompt) * 1.5, "2026-01-01", name != "" }}
 		now := newClock().t
-		ta.Observe(engine.Turn{Model: model}, now)
+		ta.Observe(engine.Requested{Model: model}, now)
 		ta.Observe(engine.Usage{Model: model, Prompt: a, Cached: b}, now)
 		ta.Observe(engine.Finished{Name: name, Took: time.Duration(b)}, now)
 		out, err := json.Marshal(&ta)
