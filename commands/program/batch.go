@@ -111,7 +111,7 @@ func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
 	t.Tally.Cost = s.count.Cost
 	x := &session{os: s.os, secrets: s.secrets, kept: s.kept, flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
 		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, pen: s.pen, web: s.web, reach: s.reach, whole: s.budget, demand: t.Demand,
-		system: t.System, notify: s.discreetly(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })}
+		system: t.System, notify: s.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })}
 	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
 		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
 	x.generator, x.alone, x.trial = s.generator, t.Generator != nil, t.Trial

@@ -25,6 +25,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact"
+	"gemline/engine/redact/wrap"
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -162,7 +163,7 @@ func (s *session) open() ([]*genai.Content, error) {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
 	for _, c := range o.History {
-		engine.CleanContent(c, func(text string) string { s.secrets.Recall(text); return text })
+		wrap.Content(c, func(text string) string { s.secrets.Recall(text); return text })
 	}
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a fresh one")
@@ -300,7 +301,7 @@ func (s *session) equip() {
 	if s.alone {
 		return
 	}
-	s.tools = s.rehearsal.Tools(tools.Discreet(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
+	s.tools = s.rehearsal.Tools(wrap.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
 	s.tools = journal.Durable(s.tools, s.sync)
 }
 

@@ -62,7 +62,7 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = s.discreetEnd(o)
+	o = s.redactedOutcome(o)
 	o.Hurry = s.left.Load()
 	werr := reporter.Finish(o)
 	switch {

@@ -25,6 +25,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
 	"gemline/repl/input"
 	"gemline/settings"
 )
@@ -194,9 +195,9 @@ func (s *session) debugLog() (*slog.Logger, error) {
 		s.closers = append(s.closers, func() { f.Close() })
 		w = f
 	}
-	log.SetOutput(discreet{w, s.secrets})
+	log.SetOutput(redactingWriter{w, s.secrets})
 	s.os.Stray(w)
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: s.discreetAttr})), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: s.redactedAttr})), nil
 }
 
 // converse makes the engine.
@@ -224,7 +225,7 @@ func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
 	if s.project.Temp != "" && !s.trial {
-		cfg.Journal = journal.Clean(s.journal, s.secrets.Text)
+		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
 	s.env.Todos.Restore(past)

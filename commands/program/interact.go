@@ -115,8 +115,8 @@ func (s *session) interact(ctx context.Context) error {
 	defer signal.Stop(interrupts)
 	console.Interrupts = interrupts
 	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit, Here: s.paths.Folder("")}
-	s.notify = s.discreetly(func(text string) { out.Line(output.Warning, "%s", text) })
-	s.confirm = s.discreetly(func(text string) { out.Line(output.Info, "%s", text) })
+	s.notify = s.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	s.confirm = s.redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	if line := screen.Mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
 	}

@@ -25,7 +25,7 @@ import (
 // manage carries out a sub-command of the command line.
 func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
 	defer s.close()
-	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	s.notify = s.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	w := s.world(s.os.Stdout)
 	w.Page = s.pager()
 	w.In, w.Err, w.JSON = s.os.Stdin, s.os.Stderr, s.flags.Format() == "json"

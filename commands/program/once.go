@@ -96,7 +96,7 @@ func (s *session) serve(ctx context.Context, reporter repl.Reporter) error {
 	if s.flags.NoInput || s.flags.AskTTY {
 		approver = nobody
 	}
-	s.notify = s.discreetly(t.Notify)
+	s.notify = s.redacting(t.Notify)
 	if err := s.build(ctx, approver); err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
 	if s.flags.PromptInteractive != "" && !s.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
-	s.notify = s.discreetly(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	s.notify = s.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	if s.flags.Batch != "" { // standard output is for its items
 		s.notify = batch.Notes(s.os.Stderr, "warning: ", s.flags.Quiet)
 	}

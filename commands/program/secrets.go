@@ -27,10 +27,10 @@ func (s *session) keepSecret(dotenv map[string]string) {
 }
 
 // outcome classifies what went wrong, and tells no secret.
-func (s *session) outcome(err error) repl.Outcome { return s.discreetEnd(outcome(err)) }
+func (s *session) outcome(err error) repl.Outcome { return s.redactedOutcome(outcome(err)) }
 
-// discreetEnd returns o without secrets.
-func (s *session) discreetEnd(o repl.Outcome) repl.Outcome {
+// redactedOutcome returns o without secrets.
+func (s *session) redactedOutcome(o repl.Outcome) repl.Outcome {
 	o.Hint = s.secrets.Text(o.Hint)
 	if o.Message == "" && o.Err != nil {
 		o.Message = o.Err.Error()
@@ -39,13 +39,13 @@ func (s *session) discreetEnd(o repl.Outcome) repl.Outcome {
 	return o
 }
 
-// discreetly returns tell such that it tells no secrets.
-func (s *session) discreetly(tell func(string)) func(string) {
+// redacting returns tell such that it tells no secrets.
+func (s *session) redacting(tell func(string)) func(string) {
 	return func(text string) { tell(s.secrets.Text(text)) }
 }
 
-// discreetAttr takes secrets out of an attribute of the log.
-func (s *session) discreetAttr(_ []string, a slog.Attr) slog.Attr {
+// redactedAttr takes secrets out of an attribute of the log.
+func (s *session) redactedAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:
 		a.Value = slog.StringValue(s.secrets.Text(v))
@@ -55,13 +55,13 @@ func (s *session) discreetAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// discreet is where libraries log to.
-type discreet struct {
+// redactingWriter is where libraries log to.
+type redactingWriter struct {
 	io.Writer
 	secrets *redact.Redactor
 }
 
-func (d discreet) Write(p []byte) (int, error) {
+func (d redactingWriter) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(d.Writer, d.secrets.Text(string(p))); err != nil {
 		return 0, err
 	}

@@ -48,9 +48,9 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 		config := Merge(Preset(req.Model), req.Config)
 		config.HTTPOptions = nil
 		if config.SystemInstruction != nil {
-			config.SystemInstruction = g.discreet(config.SystemInstruction)[0]
+			config.SystemInstruction = g.redacted(config.SystemInstruction)[0]
 		}
-		src.InlinedRequests = append(src.InlinedRequests, &genai.InlinedRequest{Contents: g.discreet(req.Contents...), Config: config,
+		src.InlinedRequests = append(src.InlinedRequests, &genai.InlinedRequest{Contents: g.redacted(req.Contents...), Config: config,
 			Metadata: map[string]string{"key": Key(i)}})
 	}
 	if len(requests) == 0 {

@@ -233,9 +233,9 @@ func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, bod
 		preset = &genai.GenerateContentConfig{}
 	}
 	config := Merge(preset, req.Config)
-	b := body{contents: g.discreet(req.Contents...), system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
+	b := body{contents: g.redacted(req.Contents...), system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
 	if b.system != nil {
-		b.system = g.discreet(b.system)[0]
+		b.system = g.redacted(b.system)[0]
 	}
 	config.SystemInstruction, config.Tools = nil, nil
 	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry

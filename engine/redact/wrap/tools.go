@@ -1,4 +1,4 @@
-package tools
+package wrap
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"gemline/engine/redact"
 )
 
-// Discreet returns ts such that what calls tell and show is without the secrets
+// Tools returns ts such that what calls tell and show is without the secrets
 // that r knows. A call that would write a mark in the place of such a secret
 // fails: the model has read the mark, and the file has the secret.
-func Discreet(ts engine.Tools, r *redact.Redactor) engine.Tools {
+func Tools(ts engine.Tools, r *redact.Redactor) engine.Tools {
 	ts = slices.Clone(ts)
 	for i, t := range ts {
-		ts[i] = discreet(t, r)
+		ts[i] = redacting(t, r)
 	}
 	return ts
 }
 
-func discreet(t engine.Tool, r *redact.Redactor) engine.Tool {
+func redacting(t engine.Tool, r *redact.Redactor) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
@@ -32,15 +32,15 @@ func discreet(t engine.Tool, r *redact.Redactor) engine.Tool {
 					"Edit around it with replace, or ask the user to write this part."}
 		}
 		if err != nil {
-			return call, engine.CleanError(err, r.Known)
+			return call, Error(err, r.Known)
 		}
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-			h := &discreetHost{Host: host, r: r, out: r.Stream()}
+			h := &redactingHost{Host: host, r: r, out: r.Stream()}
 			res, err := run(ctx, h)
 			h.end()
-			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), engine.CleanParts(res.Media, r.Known)
-			return res, engine.CleanError(err, r.Known)
+			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), Parts(res.Media, r.Known)
+			return res, Error(err, r.Known)
 		}
 		return call, nil
 	}
@@ -68,8 +68,8 @@ func marks(diff string, r *redact.Redactor) bool {
 	return added.Len() == 0
 }
 
-// A discreetHost shows what a call puts out, wherever that is cut into pieces.
-type discreetHost struct {
+// A redactingHost shows what a call puts out, wherever that is cut into pieces.
+type redactingHost struct {
 	engine.Host
 	r *redact.Redactor
 
@@ -78,7 +78,7 @@ type discreetHost struct {
 }
 
 // Emit implements [engine.Host].
-func (h *discreetHost) Emit(ev engine.Event) {
+func (h *redactingHost) Emit(ev engine.Event) {
 	switch e := ev.(type) {
 	case engine.Output:
 		h.mu.Lock()
@@ -95,7 +95,7 @@ func (h *discreetHost) Emit(ev engine.Event) {
 }
 
 // end shows what was held back.
-func (h *discreetHost) end() {
+func (h *redactingHost) end() {
 	if rest := h.out.End(); rest != "" {
 		h.Host.Emit(engine.Output{Delta: rest})
 	}

@@ -3,17 +3,17 @@ package model
 import (
 	"slices"
 
-	"google.golang.org/genai"
+	"gemline/engine/redact/wrap"
 
-	"gemline/engine"
+	"google.golang.org/genai"
 )
 
-// discreet returns contents as they may leave: without the secrets that are
+// redacted returns contents as they may leave: without the secrets that are
 // known, whoever said them. A message without any is the one that was given.
-func (g *Genai) discreet(contents ...*genai.Content) []*genai.Content {
+func (g *Genai) redacted(contents ...*genai.Content) []*genai.Content {
 	var out []*genai.Content
 	for i, c := range contents {
-		d := engine.CleanContent(c, g.redact.Known)
+		d := wrap.Content(c, g.redact.Known)
 		if d == c {
 			continue
 		}

@@ -1,9 +1,8 @@
-package tools
+package wrap
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -28,7 +27,7 @@ func (s *shower) Emit(ev engine.Event) {
 	}
 }
 
-func TestDiscreet(t *testing.T) {
+func TestTools(t *testing.T) {
 	const secret, mark = "correct-horse-battery", "[redacted: API key]"
 	r := &redact.Redactor{}
 	r.Know("API key", secret)
@@ -49,7 +48,7 @@ func TestDiscreet(t *testing.T) {
 				}}, nil
 			}}
 	}
-	read, edit := Discreet(engine.Tools{tool(engine.Read)}, r)[0], Discreet(engine.Tools{tool(engine.Edit)}, r)[0]
+	read, edit := Tools(engine.Tools{tool(engine.Read)}, r)[0], Tools(engine.Tools{tool(engine.Edit)}, r)[0]
 	if _, err := edit.Prepare(t.Context(), map[string]any{"content": "talk of " + mark}); err != nil {
 		t.Errorf("a mark that nobody has made: %v", err)
 	}
@@ -85,49 +84,5 @@ func TestDiscreet(t *testing.T) {
 	}
 	if _, err = read.Prepare(t.Context(), map[string]any{"path": mark}); err != nil {
 		t.Errorf("a call that writes nothing: %v", err)
-	}
-}
-
-// A secret is taken out before a line is cut within it, or lines are left out
-// that begin it.
-func TestDiscreetCuts(t *testing.T) {
-	const secret, lines = "correct-horse-battery-staple", "first-of-two\nsecond-of-two"
-	var files = map[string]string{"two.txt": "a\r\nfirst-of-two\r\nsecond-of-two\r\n"}
-	for _, before := range []int{0, maxLineChars - len(secret) - 1, maxLineChars - len(secret), maxLineChars - len(secret)/2, maxLineChars - 1, maxLineChars} {
-		files[fmt.Sprintf("%d.txt", before)] = strings.Repeat("x", before) + secret + " needle"
-	}
-	p := newPlace(t, files)
-	p.env.Secrets = &redact.Redactor{}
-	p.env.Secrets.Know("API key", secret)
-	p.env.Secrets.Know("other key", lines)
-	for name := range files {
-		call := func(tool engine.Tool, args map[string]any) string {
-			t.Helper()
-			c, err := tool.Prepare(t.Context(), args)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := c.Run(t.Context(), &shower{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r.Text
-		}
-		parts, _, err := ReadMany(t.Context(), p.env.Workspace, p.env.Secrets, []string{p.path(name)}, nil)
-		if err != nil || len(parts) != 2 {
-			t.Fatal(parts, err)
-		}
-		for by, got := range map[string]string{
-			"read_file":      call(readFile(p.env), map[string]any{"file_path": name}),
-			"read_file part": call(readFile(p.env), map[string]any{"file_path": name, "start_line": 3.0}),
-			"grep_search":    call(grepSearch(p.env), map[string]any{"pattern": "needle", "include_pattern": name}),
-			"@path":          parts[1].Text,
-		} {
-			for _, piece := range []string{secret[:4], secret[len(secret)-5:], "of-two"} {
-				if strings.Contains(got, piece) {
-					t.Errorf("%s of %s shows %q: ...%s", by, name, piece, got[max(0, len(got)-200):])
-				}
-			}
-		}
 	}
 }

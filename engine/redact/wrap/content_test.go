@@ -1,4 +1,4 @@
-package engine
+package wrap
 
 import (
 	"context"
@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/engine"
+
 	"google.golang.org/genai"
 )
 
-func TestCleanContent(t *testing.T) {
+func TestContent(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
 	message := func(s string) *genai.Content {
 		return &genai.Content{Role: "user", Parts: []*genai.Part{
@@ -24,30 +26,30 @@ func TestCleanContent(t *testing.T) {
 		}}
 	}
 	c := message("secret")
-	if got := CleanContent(c, clean); !reflect.DeepEqual(got, message("***")) {
+	if got := Content(c, clean); !reflect.DeepEqual(got, message("***")) {
 		t.Errorf("got %+v", got)
 	}
 	if !reflect.DeepEqual(c, message("secret")) {
 		t.Error("what was given was changed")
 	}
-	if c := message("nothing"); CleanContent(c, clean) != c {
+	if c := message("nothing"); Content(c, clean) != c {
 		t.Error("copied without need")
 	}
-	if CleanContent(nil, clean) != nil {
+	if Content(nil, clean) != nil {
 		t.Error("nothing is something")
 	}
 }
 
-func TestCleanError(t *testing.T) {
+func TestError(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
-	same := &CallError{Type: "x", Message: "nothing"}
+	same := &engine.CallError{Type: "x", Message: "nothing"}
 	for _, err := range []error{nil, same, context.Canceled} {
-		if CleanError(err, clean) != err {
+		if Error(err, clean) != err {
 			t.Errorf("%v was changed", err)
 		}
 	}
-	err := CleanError(errors.Join(&CallError{Type: "x", Message: "a secret", Display: "secret!"}), clean)
-	if ErrorType(err) != "x" || err.Error() != "a ***" || DisplayError(err) != "***!" {
+	err := Error(errors.Join(&engine.CallError{Type: "x", Message: "a secret", Display: "secret!"}), clean)
+	if engine.ErrorType(err) != "x" || err.Error() != "a ***" || engine.DisplayError(err) != "***!" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package journal
+package wrap_test
 
 import (
 	"errors"
@@ -9,13 +9,15 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/redact/wrap"
 )
 
 // What is kept has no secret in it, wherever it stood, and can be gone on with.
-func TestClean(t *testing.T) {
+func TestJournal(t *testing.T) {
 	const secret = "hunter2hunter2"
-	f := New(Config{Dir: t.TempDir(), ID: "0123"})
-	j := Clean(f, func(s string) string { return strings.ReplaceAll(s, secret, "[redacted: x]") })
+	f := journal.New(journal.Config{Dir: t.TempDir(), ID: "0123"})
+	j := wrap.Journal(f, func(s string) string { return strings.ReplaceAll(s, secret, "[redacted: x]") })
 	call := &genai.FunctionCall{ID: "1", Name: "run", Args: map[string]any{"command": "echo " + secret}}
 	answer := []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "run", Response: map[string]any{"output": secret}}}}
 	for _, e := range []engine.Entry{
@@ -42,7 +44,7 @@ func TestClean(t *testing.T) {
 	if call.Args["command"] != "echo "+secret {
 		t.Error("the conversation itself was changed")
 	}
-	c, err := Load(f.Path())
+	c, err := journal.Load(f.Path())
 	if err != nil || len(c.History) != 3 {
 		t.Fatalf("%d messages, %v", len(c.History), err)
 	}

@@ -1,20 +1,22 @@
-package engine
+package wrap
 
 import (
 	"maps"
 	"slices"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
-// CleanContent returns c with all its texts cleaned: what was said, what was called
+// Content returns c with all its texts cleaned: what was said, what was called
 // with what, and what came of it. Data and signatures stay what they are. What
 // is clean is not copied, and c itself is never changed.
-func CleanContent(c *genai.Content, clean func(string) string) *genai.Content {
+func Content(c *genai.Content, clean func(string) string) *genai.Content {
 	if c == nil {
 		return nil
 	}
-	parts := CleanParts(c.Parts, clean)
+	parts := Parts(c.Parts, clean)
 	if len(parts) == 0 || &parts[0] == &c.Parts[0] {
 		return c
 	}
@@ -23,8 +25,8 @@ func CleanContent(c *genai.Content, clean func(string) string) *genai.Content {
 	return &out
 }
 
-// CleanParts returns parts with all their texts cleaned, as [CleanContent] does.
-func CleanParts(parts []*genai.Part, clean func(string) string) []*genai.Part {
+// Parts returns parts with all their texts cleaned, as [Content] does.
+func Parts(parts []*genai.Part, clean func(string) string) []*genai.Part {
 	out := parts
 	for i, p := range parts {
 		d := cleanPart(p, clean)
@@ -51,14 +53,14 @@ func cleanPart(p *genai.Part, clean func(string) string) *genai.Part {
 	}
 	text(&d.Text)
 	if p.FunctionCall != nil {
-		if args, other := CleanArgs(p.FunctionCall.Args, clean); other {
+		if args, other := Args(p.FunctionCall.Args, clean); other {
 			fc := *p.FunctionCall
 			fc.Args = args
 			d.FunctionCall, changed = &fc, true
 		}
 	}
 	if p.FunctionResponse != nil {
-		if response, other := CleanArgs(p.FunctionResponse.Response, clean); other {
+		if response, other := Args(p.FunctionResponse.Response, clean); other {
 			fr := *p.FunctionResponse
 			fr.Response = response
 			d.FunctionResponse, changed = &fr, true
@@ -80,9 +82,9 @@ func cleanPart(p *genai.Part, clean func(string) string) *genai.Part {
 	return &d
 }
 
-// CleanArgs returns m with all texts in it cleaned, at any depth, and whether that
+// Args returns m with all texts in it cleaned, at any depth, and whether that
 // is another one.
-func CleanArgs(m map[string]any, clean func(string) string) (map[string]any, bool) {
+func Args(m map[string]any, clean func(string) string) (map[string]any, bool) {
 	var out map[string]any
 	for name, v := range m {
 		d, changed := cleanValue(v, clean)
@@ -106,7 +108,7 @@ func cleanValue(v any, clean func(string) string) (any, bool) {
 		d := clean(v)
 		return d, d != v
 	case map[string]any:
-		return CleanArgs(v, clean)
+		return Args(v, clean)
 	case []any:
 		var out []any
 		for i, item := range v {
@@ -127,15 +129,15 @@ func cleanValue(v any, clean func(string) string) (any, bool) {
 	return v, false
 }
 
-// CleanError returns the error of a call with its texts cleaned, in the same
+// Error returns the error of a call with its texts cleaned, in the same
 // class. One with nothing to clean is the one that was given.
-func CleanError(err error, clean func(string) string) error {
-	if err == nil || Outcome(err) == Cancelled { // whose words are ours
+func Error(err error, clean func(string) string) error {
+	if err == nil || engine.Outcome(err) == engine.Cancelled { // whose words are ours
 		return err
 	}
-	message, display := err.Error(), DisplayError(err)
+	message, display := err.Error(), engine.DisplayError(err)
 	if clean(message) == message && clean(display) == display {
 		return err
 	}
-	return &CallError{Type: ErrorType(err), Message: clean(message), Display: clean(display)}
+	return &engine.CallError{Type: engine.ErrorType(err), Message: clean(message), Display: clean(display)}
 }

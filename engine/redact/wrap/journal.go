@@ -1,11 +1,21 @@
-package journal
+// Package wrap keeps secrets out of a conversation, by wrappers around its parts:
+// [Tools] out of what calls tell and show, [Journal] out of what is kept, and
+// [Content] out of any message. What [redact] finds in a text is found here in
+// everything that holds texts.
+//
+// # What is given stays
+//
+// Nothing that is given is changed; what has no secret in it is not copied.
+package wrap
 
-import "gemline/engine"
+import (
+	"gemline/engine"
+)
 
-// Clean returns a journal that has j keep what clean leaves of every text: what
+// Journal returns a journal that has j keep what clean leaves of every text: what
 // was said and thought, the arguments of calls, and what came of them. Data and
 // signatures are kept as they are.
-func Clean(j engine.Journal, clean func(string) string) engine.Journal {
+func Journal(j engine.Journal, clean func(string) string) engine.Journal {
 	return cleaned{j, clean}
 }
 
@@ -16,7 +26,7 @@ type cleaned struct {
 
 // Record implements [engine.Journal].
 func (c cleaned) Record(e engine.Entry) error {
-	e.Content = engine.CleanContent(e.Content, c.clean)
+	e.Content = Content(e.Content, c.clean)
 	thoughts := make([]string, len(e.Thoughts))
 	for i, t := range e.Thoughts {
 		thoughts[i] = c.clean(t)
@@ -34,11 +44,11 @@ func (c cleaned) Record(e engine.Entry) error {
 func (c cleaned) Result(r engine.CallRecord) error { return c.Journal.Result(c.call(r)) }
 
 func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
-	r.Args, _ = engine.CleanArgs(r.Args, c.clean)
-	r.Answer = engine.CleanParts(r.Answer, c.clean)
+	r.Args, _ = Args(r.Args, c.clean)
+	r.Answer = Parts(r.Answer, c.clean)
 	r.Intent.Title = c.clean(r.Intent.Title)
 	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display), Changes: r.Result.Changes,
-		Media: engine.CleanParts(r.Result.Media, c.clean)}
-	r.Err = engine.CleanError(r.Err, c.clean)
+		Media: Parts(r.Result.Media, c.clean)}
+	r.Err = Error(r.Err, c.clean)
 	return r
 }
