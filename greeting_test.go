@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,4 +64,54 @@ func TestGreeting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A session says what to do in the words of -p, before its closing line.
+func TestHintsOfASession(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, hint string
+		replies    []et.Reply
+		key        string
+	}{
+		{"no key", "store a key with gemline auth set-key", nil, ""},
+		{"wrong key", "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey", []et.Reply{et.BadKey()}, "x"},
+		{"no such model", "choose another model with -m or /model", []et.Reply{et.NotFound("gemini-x")}, "x"},
+		{"no quota", "wait for the quota to be renewed, choose another model with -m or /model, or use another key", []et.Reply{et.DailyQuota()}, "x"},
+		{"full context", "send less, or begin another conversation with /clear", []et.Reply{et.BadRequest("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")}, "x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(append(c.replies, c.replies...)...)
+			command := terminal(t, server)
+			command.Env = append(command.Env, "GEMINI_API_KEY="+c.key)
+			var errs bytes.Buffer
+			once := exec.Command(command.Path, append(command.Args, "-p", "hi")...)
+			once.Dir, once.Env, once.Stderr = command.Dir, command.Env, &errs
+			if err := once.Run(); err == nil {
+				t.Error("it does not fail")
+			}
+			hint := "\nhint: "
+			if _, line, ok := strings.Cut(errs.String(), hint); !ok || !strings.HasSuffix(line, c.hint+"\n") {
+				t.Fatalf("standard error: %q", &errs)
+			} else {
+				hint += line
+			}
+			s := teletype.Start(t, command)
+			s.Expect("> ")
+			s.Line("hi")
+			if shown := s.Expect("failed after "); !strings.Contains(shown, strings.ReplaceAll(hint, "\n", "\r\n")) {
+				t.Errorf("shown: %q, want %q", shown, hint)
+			}
+		})
+	}
+	t.Run("no room", func(t *testing.T) {
+		t.Parallel()
+		s := teletype.Start(t, terminal(t, et.NewServer(et.Says("Long.").With(1<<20-2, 2))))
+		for range 2 {
+			s.Expect("> ")
+			s.Line("a question of a few words")
+		}
+		s.Expect("and only 2 are left in the model's context\r\nhint: send less, or begin another conversation with /clear\r\n")
+	})
 }

@@ -120,7 +120,7 @@ func TestTerminalVanishes(t *testing.T) {
 		"a line is typed":     {typed: "half a li"},
 		"the model thinks":    {reply: ptr(et.Silent()), line: "go on", until: "go on\r\n"},
 		"the answer comes":    {reply: ptr(et.Stalled(et.Streams("One. ", "Two. "))), line: "go on", until: "Two."},
-		"a retry is due":      {reply: ptr(et.RateLimited(time.Minute)), line: "go on", until: "trying again"},
+		"a retry is due":      {reply: ptr(et.RateLimited(time.Minute)), line: "go on", until: "asking again"},
 		"a call is asked":     {reply: &question, line: "go on", until: asking},
 		"an answer is typed":  {reply: &question, line: "go on", until: asking, typed: "ye"},
 		"a question is asked": {reply: ptr(questions()), line: "go on", until: toChoose},

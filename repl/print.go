@@ -284,18 +284,7 @@ func about(ev engine.Called) string {
 
 func (p *Printer) retry(ev engine.Retry) {
 	p.settle()
-	why := "the request failed"
-	if ev.Err != nil {
-		why = firstLine(ev.Err.Error())
-	}
-	again := "trying again in " + tally.Duration(ev.Delay)
-	if ev.Of > 0 {
-		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.Of)
-	}
-	p.say(output.Warning, "%s; %s", output.EscapeLine(why), again)
-	if ev.Restart {
-		p.say(output.Warning, "the answer so far does not count, it begins again")
-	}
+	p.say(output.Warning, "%s", output.EscapeLine(retryText(ev)))
 }
 
 func firstLine(s string) string {

@@ -130,7 +130,7 @@ func TestSilence(t *testing.T) {
 		{"a pause", func(yield func(engine.Event, error) bool, _ func()) {
 			yield(engine.Retry{Attempt: 1, Of: 2, Delay: 70 * time.Second, Err: errors.New("busy")}, nil)
 			time.Sleep(75 * time.Second)
-		}, "warning: busy; trying again in 1 min 10 s, attempt 2 of 2\nprogress: 10 s, waiting for the model\n" +
+		}, "warning: busy; asking again in 1 min 10 s, attempt 2 of 2\nprogress: 10 s, waiting for the model\n" +
 			"progress: 40 s, waiting for the model\nprogress: 1 min 10 s, waiting for the model\ndone: 1 min 15 s\n"},
 		{"a call", func(yield func(engine.Event, error) bool, _ func()) {
 			yield(engine.Started{ID: "1", Name: "f", Intent: engine.Intent{Title: "f"}}, nil)

@@ -343,7 +343,7 @@ func (c *core) notice(ev engine.Event) {
 	case engine.Notice:
 		c.warn("%s", ev.Text)
 	case engine.Retry:
-		c.retry(ev)
+		c.warn("%s", retryText(ev))
 	case engine.Finished:
 		if ev.Err != nil {
 			c.deny(ev)
@@ -363,7 +363,8 @@ func what(ev engine.Finished) string {
 	return oneLine(ev.Name)
 }
 
-func (c *core) retry(ev engine.Retry) {
+// retryText tells of a retry in one line.
+func retryText(ev engine.Retry) string {
 	again := "asking again"
 	if ev.Delay > 0 {
 		again += " in " + tally.Duration(ev.Delay)
@@ -374,7 +375,7 @@ func (c *core) retry(ev engine.Retry) {
 	if ev.Restart {
 		again += "; the answer begins again"
 	}
-	c.warn("%s; %s", oneLine(errorText(ev.Err)), again)
+	return oneLine(errorText(ev.Err)) + "; " + again
 }
 
 func errorText(err error) string {

@@ -160,7 +160,7 @@ func outcome(err error) repl.Outcome {
 		set(42, "input", "FatalInputError")
 	case errors.As(err, &over):
 		set(42, "context_overflow", "ContextOverflowError")
-		o.Hint = "start afresh, or send less"
+		o.Hint = model.HintOverflow
 	case errors.Is(err, engine.ErrMaxTurns):
 		set(53, "max_turns", "FatalTurnLimitedError")
 		o.Hint = "--max-turns sets the limit"

@@ -160,7 +160,7 @@ func (f failure) classify(model string) *Error {
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Hint = Unavailable, hintServer
 	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
-		e.Kind, e.Final, e.Hint = Overflow, true, hintOverflow
+		e.Kind, e.Final, e.Hint = Overflow, true, HintOverflow
 	default:
 		e.Kind, e.Final = BadRequest, true
 		e.Message = "the request was refused: " + e.Message

@@ -80,6 +80,9 @@ func (e *Error) Text() string {
 	return e.Message + "\nhint: " + e.Hint
 }
 
+// HintOverflow says what to do where a conversation is too long.
+const HintOverflow = "send less, or begin another conversation with /clear"
+
 // What to do, by what happened.
 const (
 	hintKey      = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
@@ -93,7 +96,6 @@ const (
 	hintNetwork  = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
-	hintOverflow = "send less, or begin another conversation with /clear"
 	hintRephrase = "say it in other words"
 )
 
