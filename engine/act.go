@@ -141,7 +141,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		}
 		j.intent = call.Intent
 		p := Proposal{ID: id, Tool: j.tool, Args: args, Intent: call.Intent}
-		verdict, reason := e.cfg.Policy.Judge(p)
+		verdict, reason := e.cfg.Policy.Judge(ctx, p)
 		if verdict == Deny {
 			j.err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
 				Display: "denied: " + reason.Text, Rule: reason.Rule}

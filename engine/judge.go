@@ -31,8 +31,9 @@ type Policy interface {
 	// that is not offered is judged all the same.
 	Offers(t Tool) bool
 
-	// Judge returns a verdict and, for Deny, the reason.
-	Judge(p Proposal) (Verdict, Reason)
+	// Judge returns a verdict and, for Deny, the reason. It may ask another
+	// program, and take as long as that does.
+	Judge(ctx context.Context, p Proposal) (Verdict, Reason)
 
 	// Learn remembers that the user allows whatever g covers.
 	Learn(g Grant, s Scope) error

@@ -205,7 +205,7 @@ func (approver) Approve(context.Context, engine.Proposal) (engine.Answer, error)
 type asks struct{}
 
 func (asks) Offers(engine.Tool) bool { return true }
-func (asks) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+func (asks) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return engine.Allow, engine.Reason{}
 }
 func (asks) Learn(engine.Grant, engine.Scope) error { return nil }

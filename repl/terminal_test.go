@@ -109,7 +109,7 @@ func remover() engine.Tool {
 type alwaysAsk struct{ granted map[engine.Grant]bool }
 
 func (alwaysAsk) Offers(engine.Tool) bool { return true }
-func (a alwaysAsk) Judge(p engine.Proposal) (engine.Verdict, engine.Reason) {
+func (a alwaysAsk) Judge(_ context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
 	for _, g := range p.Intent.Grants {
 		if a.granted[g] {
 			return engine.Allow, engine.Reason{}

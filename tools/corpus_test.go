@@ -90,7 +90,7 @@ func TestPlanChangesNothing(t *testing.T) {
 	p := policy.New(policy.Plan)
 	p.Confined = func() bool { return true }
 	for _, tool := range New(b.env).Tools() {
-		v, _ := p.Judge(engine.Proposal{Tool: tool})
+		v, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool})
 		if may := tool.Kind.ReadOnly() && tool.Kind != engine.Fetch || tool.Kind == engine.AskUser; may != (v == engine.Allow) {
 			t.Errorf("%s, which is of kind %s, is judged %d", tool.Name(), tool.Kind, v)
 		}
@@ -111,7 +111,7 @@ func TestPlanChangesNothing(t *testing.T) {
 		for _, command := range commands[kind] {
 			args := map[string]any{"command": strings.ReplaceAll(command, "ROOT", b.dir)}
 			call := b.prepare(tool, args)
-			v, reason := p.Judge(engine.Proposal{Tool: tool, Args: args, Intent: call.Intent})
+			v, reason := p.Judge(t.Context(), engine.Proposal{Tool: tool, Args: args, Intent: call.Intent})
 			switch {
 			case v == engine.Ask:
 				t.Errorf("%s asks", command)

@@ -40,7 +40,7 @@ type Env struct {
 	// Gives reports whether a call would run unasked: so what its programs are
 	// known to need is given to it at once. Nil gives nothing. Offline
 	// offers nobody the network.
-	Gives   func(engine.Proposal) bool
+	Gives   func(ctx context.Context, q engine.Proposal) bool
 	Offline bool
 
 	// Kept returns what the user is to know, once, of variables that commands

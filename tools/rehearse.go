@@ -223,8 +223,8 @@ func (p rehearsed) Offers(t engine.Tool) bool {
 }
 
 // Judge implements [engine.Policy].
-func (p rehearsed) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
-	verdict, reason := p.Policy.Judge(q)
+func (p rehearsed) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
+	verdict, reason := p.Policy.Judge(ctx, q)
 	if verdict == engine.Ask && partOf(q.Tool) != asEver {
 		return engine.Allow, engine.Reason{}
 	}

@@ -158,7 +158,7 @@ func TestRehearsalCarriesNothingElseOut(t *testing.T) {
 type judge engine.Verdict
 
 func (j judge) Offers(engine.Tool) bool { return j != judge(engine.Deny) }
-func (j judge) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+func (j judge) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return engine.Verdict(j), engine.Reason{Text: "why"}
 }
 func (j judge) Learn(engine.Grant, engine.Scope) error { return nil }
@@ -189,7 +189,7 @@ func TestRehearsalPolicy(t *testing.T) {
 	} {
 		r, _ := p.rehearsal(c.pretend)
 		policy := r.Policy(judge(c.judge))
-		got, _ := policy.Judge(engine.Proposal{Tool: c.tool})
+		got, _ := policy.Judge(t.Context(), engine.Proposal{Tool: c.tool})
 		if got != c.want || policy.Offers(c.tool) != c.offered {
 			t.Errorf("%s, pretending %v: %v becomes %v, offered %v", c.tool.Name(), c.pretend, c.judge, got, policy.Offers(c.tool))
 		}

@@ -288,7 +288,7 @@ func (env Env) held() string {
 
 // connected returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
-func (c shellCall) connected(tool engine.Tool) shellCall {
+func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 	if c.env.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(dialers(c.read.Commands)) == 0 {
 		return c
 	}
@@ -298,7 +298,7 @@ func (c shellCall) connected(tool engine.Tool) shellCall {
 		return c
 	}
 	next.rights = next.described(next.rights)
-	if !c.env.Gives(engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
 		return c
 	}
 	return next

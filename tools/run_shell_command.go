@@ -51,12 +51,12 @@ func runShellCommand(env Env) (tool engine.Tool) {
 		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
 	}
 	tool = define(shellName, "Shell", engine.Execute, doc, schema,
-		func(_ context.Context, a runShellCommandArgs) (engine.Call, error) {
+		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
 			if err != nil {
 				return engine.Call{}, err
 			}
-			c = c.connected(tool)
+			c = c.connected(ctx, tool)
 			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if env.Kept != nil {
 					if text := env.Kept(); text != "" {

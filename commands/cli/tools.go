@@ -37,13 +37,13 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 	}
 	var list []tool
 	for _, t := range set.Tools() {
-		verdict, reason := p.Judge(unspecified(t))
-		if verdict == engine.Ask && p.Unattended {
-			reason.Text = "Without a terminal nobody is asked, and the call is denied."
+		e := p.Explain(unspecified(t))
+		if e.Verdict == engine.Ask && p.Unattended {
+			e.Reason = "Without a terminal nobody is asked, and the call is denied."
 		}
 		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(), Description: t.Declaration.Description,
-			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: reason.Text,
-			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[verdict]})
+			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: e.Reason,
+			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[e.Verdict]})
 	}
 	return list, p.Mode(), nil
 }

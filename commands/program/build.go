@@ -73,8 +73,8 @@ type session struct {
 	pen       *pen // what holds commands
 	web       *web.Fetcher
 	env       tools.Env
-	gives     func(engine.Proposal) bool // whether a call would run unasked
-	rehearsal *tools.Rehearsal           // of a run that changes nothing, else nil
+	gives     func(context.Context, engine.Proposal) bool // whether a call would run unasked
+	rehearsal *tools.Rehearsal                            // of a run that changes nothing, else nil
 	tools     engine.Tools
 	setup     model.Setup
 	generator engine.Generator
@@ -290,7 +290,7 @@ func (s *session) equip() {
 	}
 	if s.pen.sandbox != nil {
 		s.env.Sandbox, s.env.Profile, s.env.Offline = s.pen.sandbox, s.profile, s.pen.offline
-		s.env.Gives = func(q engine.Proposal) bool { return s.gives != nil && s.gives(q) }
+		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool { return s.gives != nil && s.gives(ctx, q) }
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}

@@ -203,8 +203,8 @@ func (s *session) debugLog() (*slog.Logger, error) {
 // converse makes the engine.
 func (s *session) converse(approver engine.Approver, past []*genai.Content) {
 	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	s.gives = func(q engine.Proposal) bool {
-		verdict, _ := guarded.Judge(q)
+	s.gives = func(ctx context.Context, q engine.Proposal) bool {
+		verdict, _ := guarded.Judge(ctx, q)
 		return verdict == engine.Allow
 	}
 	cfg := engine.Config{

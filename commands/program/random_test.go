@@ -475,7 +475,7 @@ func (d *dice) prepare(context.Context, map[string]any) (engine.Call, error) {
 func (d *dice) Offers(engine.Tool) bool { return true }
 
 // Judge implements [engine.Policy].
-func (d *dice) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+func (d *dice) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return pick(d, engine.Allow, engine.Allow, engine.Allow, engine.Deny, engine.Ask), engine.Reason{Text: d.text(), Rule: pick(d, nil, &engine.Rule{File: d.text(), Line: 3, Tier: "user", About: d.text()})}
 }
 

@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -73,7 +74,7 @@ func TestConversation(t *testing.T) {
 type nobody struct{}
 
 func (nobody) Offers(engine.Tool) bool { return true }
-func (nobody) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+func (nobody) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return engine.Ask, engine.Reason{}
 }
 func (nobody) Learn(engine.Grant, engine.Scope) error { return nil }

@@ -180,7 +180,7 @@ func (s *talker) Count(context.Context, *engine.Request) (int, error) { return 0
 type allow struct{}
 
 func (allow) Offers(engine.Tool) bool { return true }
-func (allow) Judge(engine.Proposal) (engine.Verdict, engine.Reason) {
+func (allow) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return engine.Allow, engine.Reason{}
 }
 func (allow) Learn(engine.Grant, engine.Scope) error { return nil }

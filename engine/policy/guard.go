@@ -82,7 +82,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 		return a.Approver.Approve(ctx, q)
 	}
 	// A call that runs asks for more than it was judged with.
-	switch verdict, reason := a.guard.Judge(q); verdict {
+	switch verdict, reason := a.guard.Judge(ctx, q); verdict {
 	case engine.Allow:
 		return engine.Answer{Allow: true}, nil
 	case engine.Deny:
@@ -96,7 +96,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 }
 
 // Judge implements [engine.Policy].
-func (g guard) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
+func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	return g.files.Explain(g.Policy, q).verdict()
 }
 

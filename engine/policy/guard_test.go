@@ -120,7 +120,7 @@ func TestGuard(t *testing.T) {
 		if err := p.Learn(grant, engine.Session); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := p.Judge(engine.Proposal{Tool: tool(c.kind), Intent: engine.Intent{
+		got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(c.kind), Intent: engine.Intent{
 			Paths: []string{filepath.Join(dir, filepath.FromSlash(c.name))}, Grants: []engine.Grant{grant}}})
 		if got != c.want {
 			t.Errorf("%s of kind %d in mode %q: %d, want %d", c.name, c.kind, c.mode, got, c.want)
@@ -148,7 +148,7 @@ func TestGuardUnattended(t *testing.T) {
 	p := policy.New(policy.Yolo)
 	p.Unattended = true
 	g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{"/home/.gemini"}})
-	v, reason := g.Judge(engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/home/.gemini/settings.json"}}})
+	v, reason := g.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/home/.gemini/settings.json"}}})
 	if v != engine.Deny || reason.Text == "" {
 		t.Error(v, reason)
 	}
@@ -168,7 +168,7 @@ func TestGuardedRedirections(t *testing.T) {
 		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow, "*.txt": engine.Allow, "~/.geminiignore": engine.Allow,
 		"~/x/*": engine.Allow, "~/.*": engine.Ask, "~/.config/*": engine.Allow,
 	} {
-		if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Dir: dir, Writes: []string{path}}}); got != want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Dir: dir, Writes: []string{path}}}); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
@@ -189,11 +189,11 @@ func TestGuardedCommands(t *testing.T) {
 	} {
 		s := script.Read(text)
 		in := engine.Intent{Dir: dir, Commands: s.Commands, Class: s.Class, Writes: s.Writes}
-		if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 		if in.Confined = true; len(in.Writes) == 0 {
-			if got, _ := p.Judge(engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != engine.Allow {
+			if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != engine.Allow {
 				t.Errorf("confined, %s: %v, want %v", text, got, engine.Allow)
 			}
 		}

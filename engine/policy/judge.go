@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ type Explanation struct {
 }
 
 // Judge implements [engine.Policy].
-func (p *Policy) Judge(q engine.Proposal) (engine.Verdict, engine.Reason) {
+func (p *Policy) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	return p.Explain(q).verdict()
 }
 
@@ -41,8 +42,7 @@ func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 
 // Explain judges a call and says why.
 func (p *Policy) Explain(q engine.Proposal) Explanation {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p = p.As(p.Unattended) // so that nobody waits for what is judged
 	u := p.ask(q)
 	var e Explanation
 	if q.Tool.Name() == Shell {
@@ -265,8 +265,7 @@ func sentence(s string) string {
 // Offers implements [engine.Policy]. A tool is not offered if no call of it
 // could run.
 func (p *Policy) Offers(t engine.Tool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p = p.As(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	look := u.mode != Plan || looks(t.Kind)
 	var deny, base, narrow *Rule
@@ -292,8 +291,7 @@ func (p *Policy) confined() bool { return p.Confined != nil && p.Confined() }
 // Concerning returns the rules that may decide about a tool in this mode, the
 // strongest first.
 func (p *Policy) Concerning(t engine.Tool) []Rule {
-	p.mu.Lock()
+	p = p.As(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
-	p.mu.Unlock()
 	return slices.DeleteFunc(p.Rules(), func(r Rule) bool { return !r.concerns(&u) })
 }

@@ -76,7 +76,7 @@ func TestProposals(t *testing.T) {
 			}
 			p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
 			judge := func(script string, want engine.Verdict) {
-				if got, _ := p.Judge(shell(engine.Plain, script)); got != want {
+				if got, _ := p.Judge(t.Context(), shell(engine.Plain, script)); got != want {
 					t.Errorf("%s: %s for %q, by\n%s", c.script, policy.Word(got), script, g.Rule)
 				}
 			}
@@ -99,11 +99,11 @@ func TestProposals(t *testing.T) {
 		t.Error("a relative path would hold everywhere")
 	}
 	p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
-	if v, _ := p.Judge(edit); v != engine.Allow {
+	if v, _ := p.Judge(t.Context(), edit); v != engine.Allow {
 		t.Error("not covered by", g.Rule)
 	}
 	edit.Args = map[string]any{"file_path": "xa.go"}
-	if v, _ := p.Judge(edit); v != engine.Ask {
+	if v, _ := p.Judge(t.Context(), edit); v != engine.Ask {
 		t.Error("covered by", g.Rule)
 	}
 }
@@ -129,7 +129,7 @@ func TestKeep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if v, _ := p.Judge(shell(engine.Plain, "git log -p")); v != engine.Allow {
+	if v, _ := p.Judge(t.Context(), shell(engine.Plain, "git log -p")); v != engine.Allow {
 		t.Error("it does not hold")
 	}
 	const rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git log\"]\ndecision = \"allow\"\npriority = 950\n"
@@ -167,7 +167,7 @@ func TestKeep(t *testing.T) {
 	if b, _ := os.ReadFile(shelf.User); string(b) != "x" || len(told) != 1 || !strings.Contains(told[0], "not saved") {
 		t.Errorf("%q, %q", b, told)
 	}
-	if v, _ := p.Judge(shell(engine.Plain, "ls x")); v != engine.Allow {
+	if v, _ := p.Judge(t.Context(), shell(engine.Plain, "ls x")); v != engine.Allow {
 		t.Error("it does not hold for the session")
 	}
 
@@ -177,7 +177,7 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for script, want := range map[string]engine.Verdict{"git log": engine.Allow, "git show": engine.Ask} {
-		if v, _ := p.Judge(shell(engine.Plain, script)); v != want {
+		if v, _ := p.Judge(t.Context(), shell(engine.Plain, script)); v != want {
 			t.Errorf("%s: %s", script, policy.Word(v))
 		}
 	}
@@ -189,7 +189,7 @@ func TestKeep(t *testing.T) {
 	rules := len(policy.New(policy.Default).Rules())
 	p.Forget()
 	for _, script := range []string{"git log", "ls"} {
-		if v, _ := p.Judge(shell(engine.Plain, script)); v != engine.Ask {
+		if v, _ := p.Judge(t.Context(), shell(engine.Plain, script)); v != engine.Ask {
 			t.Errorf("%s: %s after all", script, policy.Word(v))
 		}
 	}
@@ -235,7 +235,7 @@ func TestOffered(t *testing.T) {
 			continue
 		}
 		if g := offered(t, q, false)[0]; g.Rule != "" {
-			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(q); v != engine.Allow || !g.Near {
+			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || !g.Near {
 				t.Errorf("%v: %s by\n%s", c.args, policy.Word(v), g.Rule)
 			}
 		}
@@ -302,7 +302,7 @@ func TestScopes(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := engine.Proposal{Tool: named("write_file", engine.Edit), Intent: engine.Intent{Grants: []engine.Grant{{Tool: "edit"}}}}
-	if v, _ := p.Judge(q); v != engine.Allow {
+	if v, _ := p.Judge(t.Context(), q); v != engine.Allow {
 		t.Error(v)
 	}
 }
@@ -409,11 +409,11 @@ func TestProposalsOfOddWords(t *testing.T) {
 		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word, "echo "+word
 		grants := offered(t, q, false)
 		p := policy.New(policy.Default, parse(t, policy.User, grants[0].Rule)...)
-		if v, _ := p.Judge(q); v != engine.Allow {
+		if v, _ := p.Judge(t.Context(), q); v != engine.Allow {
 			t.Errorf("%q is asked about again; kept was\n%s", word, grants[0].Rule)
 		}
 		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word+"x", "echo "+word+"x"
-		if v, _ := p.Judge(q); v != engine.Ask {
+		if v, _ := p.Judge(t.Context(), q); v != engine.Ask {
 			t.Errorf("%q also covers another word", word)
 		}
 	}
@@ -427,7 +427,7 @@ func TestProposalsAreExact(t *testing.T) {
 	judge := func(script, dir string) engine.Verdict {
 		q := shell(engine.Plain, script)
 		q.Intent.Dir = dir
-		v, _ := p.Judge(q)
+		v, _ := p.Judge(t.Context(), q)
 		return v
 	}
 	if v := judge(guarded, "/dir"); v != engine.Allow {
@@ -471,7 +471,7 @@ func TestSecretFiles(t *testing.T) {
 		{"a denial", policy.Yolo, "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 1\n", engine.Deny},
 	} {
 		p := policy.New(c.mode, parse(t, policy.User, c.rule)...)
-		if got, _ := p.Judge(q); got != c.want {
+		if got, _ := p.Judge(t.Context(), q); got != c.want {
 			t.Errorf("%s: %s", c.name, policy.Word(got))
 		}
 	}
@@ -479,11 +479,11 @@ func TestSecretFiles(t *testing.T) {
 	if err := p.Learn(kept, engine.Session); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := p.Judge(q); got != engine.Allow {
+	if got, _ := p.Judge(t.Context(), q); got != engine.Allow {
 		t.Errorf("in spite of always it is %s", policy.Word(got))
 	}
 	q.Intent.Grants[0].Target, q.Args["file_path"] = "/dir/other.key", "other.key"
-	if got, _ := p.Judge(q); got != engine.Ask {
+	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
 		t.Errorf("another file is %s", policy.Word(got))
 	}
 }

@@ -36,7 +36,7 @@ func TestModes(t *testing.T) {
 			policy.Plan: test.plan, policy.Default: test.normal, policy.AutoEdit: test.edit, policy.Yolo: test.yolo,
 			"": test.normal, "nonsense": test.normal,
 		} {
-			got, reason := policy.New(mode).Judge(engine.Proposal{Tool: tool(test.kind)})
+			got, reason := policy.New(mode).Judge(t.Context(), engine.Proposal{Tool: tool(test.kind)})
 			if got != want {
 				t.Errorf("kind %d in mode %q: got %d; want %d", test.kind, mode, got, want)
 			}
@@ -63,10 +63,10 @@ func TestUnattended(t *testing.T) {
 		if p.Offers(asks) {
 			t.Errorf("offered in mode %s", mode)
 		}
-		if v, reason := p.Judge(engine.Proposal{Tool: asks}); v != engine.Deny || !strings.Contains(reason.Text, "session") {
+		if v, reason := p.Judge(t.Context(), engine.Proposal{Tool: asks}); v != engine.Deny || !strings.Contains(reason.Text, "session") {
 			t.Errorf("in mode %s: %d, %q", mode, v, reason.Text)
 		}
-		if v, _ := p.Judge(engine.Proposal{Tool: tool(engine.Read)}); v != engine.Allow {
+		if v, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Read)}); v != engine.Allow {
 			t.Errorf("in mode %s a read is judged %d", mode, v)
 		}
 	}
@@ -91,15 +91,15 @@ func TestAlwaysCoversWhatWasSaidAndNoMore(t *testing.T) {
 	for target, want := range map[string]engine.Verdict{
 		"go test": engine.Allow, "go test; rm -rf .": engine.Ask, "": engine.Ask, "ls": engine.Ask,
 	} {
-		if got, _ := p.Judge(proposal(run, target)); got != want {
+		if got, _ := p.Judge(t.Context(), proposal(run, target)); got != want {
 			t.Errorf("%q: got %d; want %d", target, got, want)
 		}
 	}
-	if got, _ := p.Judge(engine.Proposal{Tool: run}); got != engine.Ask {
+	if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: run}); got != engine.Ask {
 		t.Error("a call without grants is allowed")
 	}
 	p.SetMode(policy.Plan)
-	if got, _ := p.Judge(proposal(run, "go test")); got != engine.Deny {
+	if got, _ := p.Judge(t.Context(), proposal(run, "go test")); got != engine.Deny {
 		t.Error("a grant reaches into plan mode")
 	}
 }
@@ -111,7 +111,7 @@ func TestAgentsShareAPolicy(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i := range 100 {
-				p.Judge(engine.Proposal{Tool: tool(engine.Edit)})
+				p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Edit)})
 				p.Learn(engine.Grant{Tool: "t", Target: string(rune('a' + i%26))}, engine.Session)
 				p.SetMode(policy.Modes[i%len(policy.Modes)])
 				p.Offers(tool(engine.Execute))

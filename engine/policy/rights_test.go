@@ -82,7 +82,7 @@ func TestRightsAreKept(t *testing.T) {
 	}
 	for _, g := range grants {
 		p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
-		if v, _ := p.Judge(wanting("npm ci", engine.Rights{Network: true})); v != allow || !strings.Contains(g.Rule, "\nnetwork = true\n") {
+		if v, _ := p.Judge(t.Context(), wanting("npm ci", engine.Rights{Network: true})); v != allow || !strings.Contains(g.Rule, "\nnetwork = true\n") {
 			t.Errorf("%s: %s", g.Rule, policy.Word(v))
 		}
 	}
@@ -92,12 +92,12 @@ func TestRightsAreKept(t *testing.T) {
 	}
 	p := policy.New(policy.Default)
 	p.Learn(q.Intent.Grants[0], engine.Session)
-	if v, _ := p.Judge(q); v != allow {
+	if v, _ := p.Judge(t.Context(), q); v != allow {
 		t.Error("what was granted for the session is asked about")
 	}
 	q.Intent.Rights.Write = []string{"/opt", "/usr"}
 	q.Intent.Grants[0].Target += ", writing to /usr"
-	if v, _ := p.Judge(q); v != ask {
+	if v, _ := p.Judge(t.Context(), q); v != ask {
 		t.Error("more than was granted is not asked about")
 	}
 }
@@ -126,7 +126,7 @@ func TestAskedAgain(t *testing.T) {
 	rule := offered(t, q, false)[1]
 	for _, answer := range []engine.Answer{{Scope: engine.Session, Grant: rule}, {Allow: true, Grant: rule}} {
 		approve(p, q, answer)
-		if v, _ := p.Judge(q); v != ask {
+		if v, _ := p.Judge(t.Context(), q); v != ask {
 			t.Errorf("learned from %+v", answer)
 		}
 	}
@@ -143,7 +143,7 @@ func TestAskedAgain(t *testing.T) {
 		}
 		p.Learn(q.Intent.Grants[0], engine.Session)
 		g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{own}})
-		if v, _ := g.Judge(q); v != ask {
+		if v, _ := g.Judge(t.Context(), q); v != ask {
 			t.Errorf("writing to %s: %s", path, policy.Word(v))
 		}
 	}

@@ -160,7 +160,7 @@ func TestEqualRules(t *testing.T) {
 	about := asks + "argsPattern = \"git\"\n"
 	allow := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git\"\ndecision = \"allow\"\npriority = 6\n"
 	for _, rules := range []string{asks + about + allow, about + asks + allow, allow + about + asks} {
-		if got, why := policy.New(policy.Default, parse(t, policy.User, rules)...).Judge(shell(engine.Plain, "git log")); got != engine.Ask {
+		if got, why := policy.New(policy.Default, parse(t, policy.User, rules)...).Judge(t.Context(), shell(engine.Plain, "git log")); got != engine.Ask {
 			t.Errorf("%s %s by\n%s", policy.Word(got), why.Text, rules)
 		}
 	}
@@ -194,7 +194,7 @@ func TestTiers(t *testing.T) {
 	} {
 		rules := slices.Concat(parse(t, policy.Admin, c.admin), parse(t, policy.User, c.user), parse(t, policy.Project, c.project))
 		p := policy.New(c.mode, rules...)
-		if got, _ := p.Judge(engine.Proposal{Tool: named("write_file", engine.Edit)}); got != c.want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: named("write_file", engine.Edit)}); got != c.want {
 			t.Errorf("%+v: %s", c, policy.Word(got))
 		}
 		if got := p.Offers(named("write_file", engine.Edit)); got != (c.want != deny) {
@@ -229,7 +229,7 @@ func TestNames(t *testing.T) {
 		"toolName = [\"a\", \"mcp_*\"]":                              true,
 	} {
 		p := policy.New(policy.Default, parse(t, policy.User, "[[rule]]\ndecision = \"deny\"\npriority = 1\n"+rule)...)
-		if got, _ := p.Judge(engine.Proposal{Tool: mcp}); (got == engine.Deny) != want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: mcp}); (got == engine.Deny) != want {
 			t.Errorf("%s: %s", rule, policy.Word(got))
 		}
 	}
@@ -316,7 +316,7 @@ func TestLists(t *testing.T) {
 		}
 		p := policy.New(policy.Default, rules...)
 		for i, q := range []engine.Proposal{shell(engine.Plain, "git log"), ls, write} {
-			if got, why := p.Judge(q); got != []engine.Verdict{c.git, c.ls, c.w}[i] {
+			if got, why := p.Judge(t.Context(), q); got != []engine.Verdict{c.git, c.ls, c.w}[i] {
 				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.Word(got), why.Text)
 			}
 		}
@@ -328,7 +328,7 @@ func TestLists(t *testing.T) {
 	}
 	// An opaque command is no matter of a list that says nothing of commands.
 	rules, _ := policy.Lists{Core: []string{policy.Shell}}.Rules(policy.User, "settings")
-	if got, why := policy.New(policy.Yolo, rules...).Judge(shell(engine.Opaque, "$x")); got != allow {
+	if got, why := policy.New(policy.Yolo, rules...).Judge(t.Context(), shell(engine.Opaque, "$x")); got != allow {
 		t.Error(policy.Word(got), why)
 	}
 }
@@ -380,7 +380,7 @@ func TestProperties(t *testing.T) {
 		judge := func(q engine.Proposal, rules ...[]policy.Rule) engine.Verdict {
 			p := policy.New(mode, slices.Concat(rules...)...)
 			p.Unattended = alone
-			v, _ := p.Judge(q)
+			v, _ := p.Judge(t.Context(), q)
 			return v
 		}
 		got := judge(q, admin, user, project)
@@ -420,7 +420,7 @@ func BenchmarkScript(b *testing.B) {
 	p := policy.New(policy.Default, parse(b, policy.User, strings.Repeat(allowGit+denyRm, 10))...)
 	q := shell(engine.Plain, strings.TrimSuffix(strings.Repeat("git log -1 --oneline|", 200), "|"))
 	for b.Loop() {
-		if v, _ := p.Judge(q); v != engine.Allow {
+		if v, _ := p.Judge(b.Context(), q); v != engine.Allow {
 			b.Fatal(v)
 		}
 	}
@@ -451,7 +451,7 @@ func FuzzParse(f *testing.F) {
 		look := engine.Proposal{Tool: named("read_file", engine.Read), Args: map[string]any{"file_path": "x"}}
 		for _, q := range []engine.Proposal{edit, look, shell(engine.Plain, "git log | rm x"), shell(engine.Opaque, "$x")} {
 			with := func(mode policy.Mode, rules ...policy.Rule) engine.Verdict {
-				v, _ := policy.New(mode, rules...).Judge(q)
+				v, _ := policy.New(mode, rules...).Judge(t.Context(), q)
 				return v
 			}
 			for _, tier := range []policy.Tier{policy.Project, policy.Extension} {

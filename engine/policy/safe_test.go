@@ -55,7 +55,7 @@ func TestSafe(t *testing.T) {
 	} {
 		for mode, want := range map[policy.Mode]engine.Verdict{policy.Default: test.normal, policy.AutoEdit: test.normal, policy.Plan: test.plan} {
 			p := policy.New(mode, parse(t, test.tier, test.rules)...)
-			if got, reason := p.Judge(test.q); got != want {
+			if got, reason := p.Judge(t.Context(), test.q); got != want {
 				t.Errorf("%s, in mode %s: %d (%s); want %d", test.what, mode, got, reason.Text, want)
 			}
 		}

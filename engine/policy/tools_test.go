@@ -36,7 +36,7 @@ func TestNear(t *testing.T) {
 func TestDiscovered(t *testing.T) {
 	p := policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 1\n")...)
 	for name, want := range map[string]engine.Verdict{"discovered_tool_x": engine.Deny, "discovered": engine.Allow, "glob": engine.Allow} {
-		if got, _ := p.Judge(engine.Proposal{Tool: named(name, engine.Other)}); got != want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: named(name, engine.Other)}); got != want {
 			t.Errorf("%s: %s", name, policy.Word(got))
 		}
 	}
@@ -57,7 +57,7 @@ func TestDeclared(t *testing.T) {
 		"no object":   {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: []any{1}}, map[string]any{"a": "<&>"}, engine.Ask},
 		"no JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": func() {}}, engine.Ask},
 	} {
-		if got, _ := policy.New(policy.Default, allow...).Judge(engine.Proposal{Tool: engine.Tool{Declaration: c.declaration}, Args: c.args}); got != c.want {
+		if got, _ := policy.New(policy.Default, allow...).Judge(t.Context(), engine.Proposal{Tool: engine.Tool{Declaration: c.declaration}, Args: c.args}); got != c.want {
 			t.Errorf("%s: %s", name, policy.Word(got))
 		}
 	}
@@ -142,7 +142,7 @@ func TestAgents(t *testing.T) {
 		{named("glob", engine.Search), "scout", engine.Allow},
 		{hub, "scout", engine.Allow},
 	} {
-		if got, _ := p.Judge(engine.Proposal{Tool: c.tool, Args: map[string]any{"agent_name": c.agent}}); got != c.want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: c.tool, Args: map[string]any{"agent_name": c.agent}}); got != c.want {
 			t.Errorf("%s %v: %s", c.tool.Name(), c.agent, policy.Word(got))
 		}
 	}

@@ -93,7 +93,7 @@ func TestCoreHides(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := policy.New(policy.Default, rules...)
-		if v, why := p.Judge(shell(engine.Opaque, "git x")); v != want {
+		if v, why := p.Judge(t.Context(), shell(engine.Opaque, "git x")); v != want {
 			t.Errorf("%s: %s (%+v), want %s", core, policy.Word(v), why, policy.Word(want))
 		}
 	}
@@ -104,14 +104,14 @@ func TestCoreHides(t *testing.T) {
 func TestRunners(t *testing.T) {
 	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
 	for script, want := range map[string]engine.Verdict{"npx rm a": deny, "npx -y rm": deny, "uv run --with x rm": deny, "npx $x": ask, "npx x": ask, "cat rm": ask, "npx": ask} {
-		if v, _ := policy.New(policy.Default, parse(t, policy.User, denies)...).Judge(shell(engine.Plain, script)); v != want {
+		if v, _ := policy.New(policy.Default, parse(t, policy.User, denies)...).Judge(t.Context(), shell(engine.Plain, script)); v != want {
 			t.Errorf("%s: %s, want %s", script, policy.Word(v), policy.Word(want))
 		}
 	}
 	const pattern = "[[rule]]\ntoolName = \"run_shell_command\"\nargsPattern = '\"command\":\"rm'\ndecision = \"deny\"\npriority = 1\n"
 	q := shell(engine.Plain, "rm a")
 	q.Args = nil
-	if v, _ := policy.New(policy.Default, parse(t, policy.User, pattern)...).Judge(q); v != deny {
+	if v, _ := policy.New(policy.Default, parse(t, policy.User, pattern)...).Judge(t.Context(), q); v != deny {
 		t.Error("without arguments:", policy.Word(v))
 	}
 }

@@ -106,7 +106,7 @@ func TestOrder(t *testing.T) {
 	if !as.Unattended || as.Mode() != policy.Yolo || !slices.Equal(words(as.Rules()), words(p.Rules())) {
 		t.Error("the copy is another")
 	}
-	if v, _ := p.As(false).Judge(engine.Proposal{Tool: named("glob", engine.Search)}); v != engine.Deny {
+	if v, _ := p.As(false).Judge(t.Context(), engine.Proposal{Tool: named("glob", engine.Search)}); v != engine.Deny {
 		t.Error(v)
 	}
 }
@@ -227,7 +227,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%.80s: %v", text, err)
 			continue
 		}
-		if v, why := policy.New(policy.Default, rules...).Judge(shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why.Text, "no. The rule at p.toml:1") || why.Rule.Line != 1 || why.Rule.File != "p.toml" || why.Rule.Tier != "user") {
+		if v, why := policy.New(policy.Default, rules...).Judge(t.Context(), shell(engine.Plain, "ls")); strings.HasPrefix(text, "deny") && (v != engine.Deny || !strings.Contains(why.Text, "no. The rule at p.toml:1") || why.Rule.Line != 1 || why.Rule.File != "p.toml" || why.Rule.Tier != "user") {
 			t.Errorf("%s: %+v", text, why)
 		}
 	}
@@ -369,7 +369,7 @@ func TestSaid(t *testing.T) {
 		if err := p.Learn(engine.Grant{Tool: "write_file", Target: "a", Label: "learned so"}, engine.Session); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := p.Judge(q); got != c.want {
+		if got, _ := p.Judge(t.Context(), q); got != c.want {
 			t.Errorf("%s %s: %s", c.tier, c.rule, policy.Word(got))
 		}
 	}
@@ -378,7 +378,7 @@ func TestSaid(t *testing.T) {
 	if err := p.Learn(engine.Grant{Tool: "write_file", Target: "a"}, engine.Session); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := p.Judge(q); got != engine.Ask {
+	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
 		t.Error("a project's rule takes the place of a stronger one:", policy.Word(got))
 	}
 }
@@ -387,7 +387,7 @@ func TestSaid(t *testing.T) {
 func TestNoCommands(t *testing.T) {
 	q := shell(engine.Plain, "ls")
 	q.Intent.Commands = nil
-	if got, _ := policy.New(policy.Default, parse(t, policy.User, allowGit)...).Judge(q); got != engine.Ask {
+	if got, _ := policy.New(policy.Default, parse(t, policy.User, allowGit)...).Judge(t.Context(), q); got != engine.Ask {
 		t.Error(policy.Word(got))
 	}
 	if e := policy.New(policy.Default).Explain(shell(engine.Readable, "ls")); e.Verdict != engine.Ask || e.Why != "" {

@@ -62,7 +62,7 @@ priority = 100
 			read = append(read, ms(time.Since(start))/times)
 			start = time.Now()
 			for range times {
-				p.Judge(engine.Proposal{Tool: tool, Args: args, Intent: call.Intent})
+				p.Judge(context.Background(), engine.Proposal{Tool: tool, Args: args, Intent: call.Intent})
 			}
 			judged = append(judged, ms(time.Since(start))/times)
 		}
