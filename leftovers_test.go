@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 // Files that a killed run was writing do not outlive the next start: that of
-// --output, and that of an edit. The user's own file of such a name does.
+// --output, of an edit, and of a fact. The user's own file of such a name does.
 func TestLeftoversAreSwept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -45,6 +46,12 @@ func TestLeftoversAreSwept(t *testing.T) {
 			t.Errorf("%s: the notes are left", when)
 		}
 	}
+	killed := func(run *exec.Cmd) { // before the file has its name
+		by := []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat,renameat2"}
+		enter(t, run, by)
+		run.Args = slices.Concat(by, []string{"-e", "inject=renameat,renameat2:signal=KILL:when=1"}, run.Args[len(by):])
+		run.Run()
+	}
 	s := et.NewServer(et.Silent())
 	defer s.Close()
 	run := headless(t, s, dir, io.Discard, io.Discard, "-p", "hi", "-O", "out.txt")
@@ -58,10 +65,16 @@ func TestLeftoversAreSwept(t *testing.T) {
 
 	w := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "a\n")))
 	defer w.Close()
-	run = headless(t, w, dir, io.Discard, io.Discard, "-y", "-p", "hi")
-	by := []string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat,renameat2"}
-	enter(t, run, by)
-	run.Args = slices.Concat(by, []string{"-e", "inject=renameat,renameat2:signal=KILL:when=1"}, run.Args[len(by):])
-	run.Run()
+	killed(headless(t, w, dir, io.Discard, io.Discard, "-y", "-p", "hi"))
 	next("an edit")
+
+	facts := filepath.Join(dir, "home/.gemini")
+	killed(headless(t, w, dir, io.Discard, io.Discard, "-p", "/memory add a fact"))
+	before, _ := filepath.Glob(filepath.Join(facts, ".gemline-*"))
+	if err := headless(t, w, dir, io.Discard, io.Discard, "-p", "/memory list").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := filepath.Glob(filepath.Join(facts, ".gemline-*")); len(before) != 1 || len(after) != 0 {
+		t.Errorf("a fact: %q, and after the next start %q", before, after)
+	}
 }

@@ -324,7 +324,8 @@ func (s *session) remember() *memory.Memory {
 		Foreign:   func(path string) string { return settings.Foreign(path, s.paths.Cwd) },
 		Undecided: func() bool { return s.trust.State == settings.Unneeded },
 		Markers:   append([]string{}, s.settings.Markers...), // none is not the default
-		Flat:      s.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Warn: func(text string) { s.notify(text) }}
+		Flat:      s.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: s.ledger,
+		Warn: func(text string) { s.notify(text) }}
 	if s.project.Temp != "" {
 		cfg.Private = filepath.Join(s.project.Temp, "memory")
 	}

@@ -44,6 +44,12 @@ func (f *File) create(open func(name string, flags int, mode fs.FileMode) (*os.F
 // Write adds b to the new content.
 func (f *File) Write(b []byte) (int, error) { return f.file.Write(b) }
 
+// Chmod gives the file a mode, unless that of another waits for it.
+func (f *File) Chmod(mode fs.FileMode) error { return f.file.Chmod(mode) }
+
+// Sync flushes what was written so far, so that Commit has little left to do.
+func (f *File) Sync() error { return f.file.Sync() }
+
 // Copy writes to w what was written so far.
 func (f *File) Copy(w io.Writer) error {
 	info, err := f.file.Stat()

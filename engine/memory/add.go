@@ -2,11 +2,11 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,7 +34,7 @@ func (m *Memory) Add(fact string) (path string, err error) {
 	}
 	m.mu.Lock()
 	path = filepath.Join(m.cfg.User, DefaultName)
-	err = rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
+	err = m.rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
 	var warnings []string
 	if err == nil {
 		warnings = m.reloadUser()
@@ -135,7 +135,7 @@ func sectionEnd(text string) int {
 
 // rewrite makes what edit returns the content of the file at path, which need
 // not exist. The file changes at once or, when there is an error, not at all.
-func rewrite(path string, edit func([]byte) ([]byte, error)) error {
+func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func rewrite(path string, edit func([]byte) ([]byte, error)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if done, err := swap(real, old, next, info); done || err != nil {
+		if done, err := m.swap(real, old, next, info); done || err != nil {
 			return err
 		}
 	}
@@ -191,36 +191,21 @@ func current(real string) ([]byte, os.FileInfo, error) {
 
 // swap puts a file with the content next at real, where one with the content
 // old was. It is not done if there is something else by now.
-func swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
-	name := filepath.Join(filepath.Dir(real), fmt.Sprintf(".gemline-%016x", rand.Uint64()))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (m *Memory) swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
+	f, err := m.cfg.Ledger.Create(real, info)
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		if !done {
-			f.Close()
-			os.Remove(name)
-		}
-	}()
-	if info != nil {
-		own(f, info)
-		if err := f.Chmod(info.Mode().Perm()); err != nil {
-			return false, err
-		}
+	defer f.Discard()
+	if info == nil {
+		err = f.Chmod(0o600)
 	}
-	if _, err := f.Write(next); err != nil {
-		return false, err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	_, werr := f.Write(next)
+	if err := cmp.Or(err, werr, f.Sync()); err != nil {
 		return false, err
 	}
 	if now, _, err := current(real); err != nil || !bytes.Equal(now, old) {
 		return false, err
 	}
-	if err := os.Rename(name, real); err != nil {
-		return false, err
-	}
-	settle(filepath.Dir(real))
-	return true, nil
+	return true, f.Commit(real)
 }
