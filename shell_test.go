@@ -4,9 +4,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	et "gemline/engine/enginetest"
@@ -159,4 +162,79 @@ func TestOwnCommandElsewhere(t *testing.T) {
 		s.Expect("> ")
 		requests()
 	})
+}
+
+// askpass is a program that asks for a password on the terminal, as sudo does,
+// wherever its standard streams lead.
+const askpass = `#!/bin/sh
+trap "" ${DEAF:-USR1}
+exec 3<>/dev/tty
+saved=$(stty -g <&3)
+stty -echo <&3
+printf 'Password for %s: ' "$1" >&3
+read -r x <&3
+stty "$saved" <&3
+echo >&3
+echo "${#x} characters"
+`
+
+func TestOwnCommandAsksForAPassword(t *testing.T) {
+	atTerminal(t, func(t *testing.T, s *teletype.Session, c teletype.Command, requests func() string) {
+		script(t, filepath.Join(c.Dir, "asks"), askpass)
+		for _, line := range []string{"!./asks Ada", "!echo x | ./asks Ada | cat", "!./asks Ada </dev/null 2>&1"} {
+			s.Line(line)
+			s.Expect("Password for Ada: ")
+			s.Line("hidden-word")
+			s.Expect("\r\n11 characters\r\n")
+			s.Expect("> ")
+		}
+		if body := requests(); strings.Contains(string(s.Transcript())+body, "hidden-word") || !strings.Contains(body, "11 characters") {
+			t.Error("the password is shown, or what follows it is not")
+		}
+	})
+}
+
+// A signal that ends the program while a command has the terminal leaves that as
+// it was, and nobody behind who would read from it.
+func TestSignalDuringOwnCommand(t *testing.T) {
+	t.Parallel()
+	for _, term := range []string{"dumb", "xterm"} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+			for _, deaf := range []string{"USR1", "TERM HUP"} {
+				t.Run(term+" "+sig.String()+" "+deaf, func(t *testing.T) {
+					c := terminal(t, et.NewServer())
+					c.Term, c.Env = term, append(c.Env, "DEAF="+deaf)
+					script(t, filepath.Join(c.Dir, "asks"), askpass)
+					c.Args = append([]string{"-c", `stty -a >before
+						sh -c 'echo $$ >pid; exec "$@"' sh "$@"
+						echo "ended with $?"
+						stty -a >after; cmp before after && echo as before`, "sh", c.Path}, c.Args...)
+					c.Path = need(t, "sh")
+					s := teletype.Start(t, c)
+					s.Expect("> ")
+					s.Line("!./asks Ada")
+					s.Expect("Password for Ada: ")
+					pid, err := os.ReadFile(filepath.Join(c.Dir, "pid"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					syscall.Kill(n, sig)
+					s.Expect(fmt.Sprintf("ended with %d\r\n", 128+int(sig)))
+					s.Expect("as before\r\n")
+				})
+			}
+		}
+	}
+}
+
+// script makes a program of text.
+func script(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
