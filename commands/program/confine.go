@@ -208,7 +208,7 @@ func (s *session) rights(root string, more []string) sandbox.Profile {
 
 // hidden returns what commands can't read.
 func (s *session) hidden() []string {
-	list := secret.Files(s.paths.Home, s.paths.User())
+	list := secret.Files(s.paths.Home, s.paths.User(), s.os.getenv)
 	for _, path := range []string{s.flags.KeyFile, s.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, s.place(path))

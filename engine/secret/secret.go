@@ -6,7 +6,8 @@
 //
 // Whoever reads, searches, shows or hides files asks here. An entry is a
 // program, the names of its files anywhere, and where they lie below the home
-// directory. A name is a hint and no proof: what has one is asked about.
+// directory, unless a variable says otherwise. A name is a hint and no proof:
+// what has one is asked about.
 package secret
 
 import (
@@ -112,19 +113,41 @@ func Patterns() []string {
 }
 
 // Files returns the files and directories of secrets below the home directory,
-// and below gemline's own there. Commands have no business with them.
-func Files(home, own string) (list []string) {
-	add := func(dir string, names []string) {
-		for _, name := range names {
-			if dir != "" {
-				list = append(list, filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, "_/_", " "))))
+// and below gemline's own there, also where variables say that they lie
+// elsewhere. Commands have no business with them.
+func Files(home, own string, getenv func(string) string) (list []string) {
+	path := func(dir, name string) string {
+		return filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, "_/_", " ")))
+	}
+	if home != "" {
+		for _, e := range table {
+			for name := range strings.FieldsSeq(e.home) {
+				list = append(list, path(home, name))
 			}
 		}
 	}
-	for _, e := range table {
-		add(home, strings.Fields(e.home))
+	for _, move := range moves {
+		variable, from, _ := strings.Cut(move, "=")
+		for _, to := range filepath.SplitList(getenv(variable)) {
+			if !filepath.IsAbs(to) || strings.HasPrefix(to, "/dev/") || to == path(home, from) {
+				continue
+			}
+			for _, e := range table {
+				for name := range strings.FieldsSeq(e.home) {
+					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok {
+						list = append(list, path(to, rest))
+					} else if strings.HasPrefix(from, name+"/") {
+						list = append(list, filepath.Clean(to))
+					}
+				}
+			}
+		}
 	}
-	add(own, strings.Fields(ours))
+	if own != "" {
+		for name := range strings.FieldsSeq(ours) {
+			list = append(list, path(own, name))
+		}
+	}
 	return list
 }
 

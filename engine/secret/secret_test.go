@@ -13,7 +13,7 @@ import (
 func TestPath(t *testing.T) {
 	for _, name := range strings.Fields(`.env .env.local .ENV .Env.Production prod.env a/.env server.key SERVER.KEY certs/a.pem id_rsa id_ed25519 .ssh/config
 		.aws/credentials credentials credentials.json CREDENTIALS.yml secrets.yaml secrets/db secrets/db.txt secrets-prod.toml .npmrc .netrc x.tfvars terraform.tfstate.backup
-		.bash_history a/.psql_history my.kdbx .vault_pass.txt gha-creds-1.json kubeconfig .pgpass client_secret_1.json .claude/.credentials.json wallet.dat .gnupg/x .docker/config.json .env.js .ssh/a.go demo-openrc.sh`) {
+		.bash_history a/.psql_history my.kdbx .vault_pass.txt gha-creds-1.json kubeconfig .pgpass client_secret_1.json .claude/.credentials.json wallet.dat .gnupg/x .docker/config.json .env.js .ssh/a.go demo-openrc.sh .authinfo .tofurc .passwd-s3fs`) {
 		if !secret.Path(name) {
 			t.Errorf("%s is taken for no secret", name)
 		}
@@ -36,7 +36,8 @@ func TestPatterns(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	files := secret.Files("/home/u", "/home/u/.gemini")
+	none := func(string) string { return "" }
+	files := secret.Files("/home/u", "/home/u/.gemini", none)
 	for _, name := range []string{".ssh", ".claude/.credentials.json", ".codex/auth.json", ".m2/settings-security.xml", ".config/rclone", "Library/Application Support/Firefox", ".gemini/oauth_creds.json"} {
 		if !slices.Contains(files, filepath.Join("/home/u", name)) {
 			t.Errorf("%s is not among them", name)
@@ -46,9 +47,51 @@ func TestFiles(t *testing.T) {
 	if n := len(slices.Compact(slices.Clone(files))); n < len(files) {
 		t.Errorf("%d stand there twice", len(files)-n)
 	}
-	if len(secret.Files("", "")) > 0 {
+	if len(secret.Files("", "", none)) > 0 {
 		t.Error("without a home there are some")
 	}
+}
+
+// Variables say where the files lie, too.
+func TestFilesElsewhere(t *testing.T) {
+	const home = "/home/u"
+	for _, tt := range []struct{ name, value, hidden, open string }{
+		{"a base directory", "XDG_CONFIG_HOME=/c", "/c/gh /c/rclone /home/u/.config/gh", "/c /c/pnpm/config.yaml"},
+		{"a directory", "GNUPGHOME=/g", "/g", ""},
+		{"a directory that holds more", "CARGO_HOME=/c", "/c/credentials.toml", "/c /c/config.toml"},
+		{"a file of a hidden directory", "AWS_SHARED_CREDENTIALS_FILE=/a/keys", "/a/keys", "/a"},
+		{"several files", "KUBECONFIG=/k/one:/k/two", "/k/one /k/two /home/u/.kube", "/k"},
+		{"where it lies anyway", "XDG_CONFIG_HOME=/home/u/.config", "/home/u/.config/gh", "/home/u/.config"},
+		{"nothing", "NPM_CONFIG_USERCONFIG=/dev/null", "/home/u/.npmrc", "/dev/null"},
+		{"a relative path", "PGPASSFILE=pass", "/home/u/.pgpass", "pass"},
+	} {
+		name, value, _ := strings.Cut(tt.value, "=")
+		files := secret.Files(home, "", func(n string) string {
+			if n == name {
+				return strings.ReplaceAll(value, ":", string(filepath.ListSeparator))
+			}
+			return ""
+		})
+		for _, path := range strings.Fields(tt.hidden) {
+			if n := count(files, path); n != 1 {
+				t.Errorf("%s: %s is there %d times", tt.name, path, n)
+			}
+		}
+		for _, path := range strings.Fields(tt.open) {
+			if count(files, path) > 0 {
+				t.Errorf("%s: %s is there", tt.name, path)
+			}
+		}
+	}
+}
+
+func count(list []string, path string) (n int) {
+	for _, p := range list {
+		if p == filepath.FromSlash(path) {
+			n++
+		}
+	}
+	return n
 }
 
 func BenchmarkPath(b *testing.B) {

@@ -38,8 +38,8 @@ func TestEnvironment(t *testing.T) {
 		{name: "secrets by value", base: "ODD=ghp_0123456789abcdefghijABCDEFGHIJ012345\nODDER=-----BEGIN PRIVATE\nURL=https://u:p@h/x\n" +
 			"G=x AIzaSyA0123456789012345678901234567890123\nA=AKIAABCDEFGHIJKLMNOP\nPATH=ghp_0123456789abcdefghijABCDEFGHIJ012345",
 			lacks: "ODD ODDER URL G A PATH"},
-		{name: "secrets by the ends of names", base: "DB_PASS=x\nSMTPPASS=x\nMYSQL_PWD=x\nGPG_PASSPHRASE=x\nGITHUB_PAT=x\nPAT=x\nSLACK_WEBHOOK=x\nPASS=x\nBYPASS=1\nCOMPAT=1\nPWD=/a\nOLDPWD=/b\nPATH=/bin\nCOMPASS=1\nPASSES=2\nPATTERN=p",
-			has: "BYPASS=1\nCOMPAT=1\nPWD=/a\nOLDPWD=/b\nPATH=/bin\nCOMPASS=1\nPASSES=2\nPATTERN=p", lacks: "DB_PASS SMTPPASS MYSQL_PWD GPG_PASSPHRASE GITHUB_PAT PAT SLACK_WEBHOOK PASS"},
+		{name: "secrets by the ends of names", base: "DB_PASS=x\nSMTPPASS=x\nMYSQL_PWD=x\nGPG_PASSPHRASE=x\nGITHUB_PAT=x\nPAT=x\nSLACK_WEBHOOK=x\nTEAMS_WEBHOOK_URL=x\nDB_PW=x\nPASS=x\nBYPASS=1\nCOMPAT=1\nPWD=/a\nOLDPWD=/b\nPATH=/bin\nCOMPASS=1\nPASSES=2\nPATTERN=p",
+			has: "BYPASS=1\nCOMPAT=1\nPWD=/a\nOLDPWD=/b\nPATH=/bin\nCOMPASS=1\nPASSES=2\nPATTERN=p", lacks: "DB_PASS SMTPPASS MYSQL_PWD GPG_PASSPHRASE GITHUB_PAT PAT SLACK_WEBHOOK TEAMS_WEBHOOK_URL DB_PW PASS"},
 		{name: "secrets by addresses", base: "REDIS=redis://:pw@host:6379/0\nA=https://hooks.slack.com/services/T0000/B0000/abcdefghijkl\nB=https://discord.com/api/webhooks/123456789/abcdefghijkl\nC=https://x.webhook.office.com/webhookb2/abcdef-0123456789\nD=https://prod-1.westus.logic.azure.com:443/workflows/abcdef0123456789?sig=x",
 			lacks: "REDIS A B C D"},
 		{name: "harmless addresses", base: "A=https://hooks.slack.com/\nB=https://user@host/x\nC=http://:8080/\nD=https://discord.com/api/webhooks/\nE=http://[::1]:80/@x",
