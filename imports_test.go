@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// importTable reads from docs/design.md what of ours each package may import.
+// importTable reads from docs/packages.md what of ours each package may import.
 func importTable(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("docs/design.md")
+	text, err := os.ReadFile("docs/packages.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "\n## Packages\n")
+	_, table, _ := strings.Cut(string(text), "# Packages\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	allowed := map[string][]string{}
 	for row := range strings.Lines(table) {
@@ -49,7 +49,7 @@ func covers(name, path string) bool {
 	return name == path || all && strings.HasPrefix(path, below)
 }
 
-// TestImports holds the packages to the table of docs/design.md.
+// TestImports holds the packages to the table of docs/packages.md.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
@@ -74,7 +74,7 @@ func TestImports(t *testing.T) {
 		}
 		may, known := allowed[p.ImportPath]
 		if !known {
-			t.Errorf("%s has no row in the table of docs/design.md", p.ImportPath)
+			t.Errorf("%s has no row in the table of docs/packages.md", p.ImportPath)
 		}
 		for _, imp := range p.Imports {
 			if strings.HasPrefix(imp, "gemline") && !slices.ContainsFunc(may, func(one string) bool { return covers(one, imp) }) {
