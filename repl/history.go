@@ -14,8 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"gemline/engine/disk"
 	"gemline/engine/redact"
 	"gemline/repl/internal/line"
 )
@@ -48,7 +47,6 @@ const (
 
 	// historyWait is how long another program may hold the file.
 	historyWait = 5 * time.Second
-	historyPoll = 10 * time.Millisecond
 )
 
 // A remembered is an InputHistory in a file.
@@ -171,11 +169,11 @@ func (r *remembered) keep(text string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
 	defer cancel()
-	lock := flock.New(r.Path+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, historyPoll); !ok {
-		return fmt.Errorf("%s is held by another program: %w", r.Path, err)
+	unlock, err := disk.Lock(ctx, r.Path)
+	if err != nil {
+		return err
 	}
-	defer lock.Close()
+	defer unlock()
 	b, err := readHistory(r.Path)
 	if err != nil {
 		return err
@@ -188,7 +186,7 @@ func (r *remembered) keep(text string) error {
 	if b, err = r.form.append(b, text); err != nil {
 		return err
 	}
-	return replace(r.Path, b)
+	return disk.Replace(r.Path, b, 0o600)
 }
 
 // readHistory returns what a file holds, nothing if there is none.
@@ -205,20 +203,6 @@ func readHistory(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d MB; move it away", path, largestHistory>>20)
 	}
 	return os.ReadFile(path)
-}
-
-// replace puts a file in the place of another, as a whole or not at all.
-func replace(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // which is 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // prompts is the layout of prompts.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"gemline/engine/disk"
 	"gemline/settings/jsonc"
 )
 
@@ -48,12 +49,10 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	}
 	c := Change{Path: src.Path}
 	if src.Path != "" {
-		if c.Path, err = destination(src.Path); err != nil {
-			return c, err
-		}
+		c.Path = disk.Follow(src.Path)
 	}
-	folder := realPath(filepath.Dir(filepath.Dir(src.Path)))
-	if rel, err := filepath.Rel(folder, c.Path); src.Scope == Workspace && (err != nil || !filepath.IsLocal(rel)) {
+	folder := disk.Follow(filepath.Dir(filepath.Dir(src.Path)))
+	if src.Scope == Workspace && !disk.Inside(folder, c.Path) {
 		return c, &FileError{Path: src.Path, Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
 	}
 	mode := privateFile

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/disk"
 )
 
 // A Variable is one line of a .env file.
@@ -89,7 +91,7 @@ func unescape(s string, quote byte) string {
 func (p Paths) envFiles(trusted bool) []string {
 	var paths []string
 	for dir := p.Cwd; ; {
-		if trusted || realPath(dir) == realPath(p.Home) {
+		if trusted || disk.Follow(dir) == disk.Follow(p.Home) {
 			paths = append(paths, filepath.Join(dir, ".gemini", ".env"))
 		}
 		paths = append(paths, filepath.Join(dir, ".env"))

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"gemline/engine/disk"
 )
 
 // exposed says why somebody other than the administrator may have written the
@@ -85,7 +87,7 @@ func owner(path string) int {
 // written the file at path. A group that has the user's own number is the
 // user's alone, on the systems that give everybody one.
 func shared(path string) string {
-	real := realPath(path)
+	real := disk.Follow(path)
 	for _, at := range []string{real, filepath.Dir(real)} {
 		info, err := os.Stat(at)
 		if err != nil {

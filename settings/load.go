@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // A Scope says whom a value is for, and so how strong it is.
@@ -53,8 +55,8 @@ func (p Paths) Sources(lookup func(string) (string, bool), workspace bool) []Sou
 // astray says where the file at path leads by links, if that is not in the
 // directory: what is there was not shown to who trusted it.
 func astray(path, dir string) string {
-	real := realPath(path)
-	if rel, err := filepath.Rel(realPath(dir), real); err == nil && filepath.IsLocal(rel) {
+	real := disk.Follow(path)
+	if disk.Inside(disk.Follow(dir), real) {
 		return ""
 	}
 	return "it leads out of the folder, to " + real
@@ -62,19 +64,7 @@ func astray(path, dir string) string {
 
 // AtHome reports whether the working directory is the home directory, whose
 // .gemini is the user's own.
-func (p Paths) AtHome() bool { return p.Home != "" && realPath(p.Cwd) == realPath(p.Home) }
-
-// realPath resolves the symbolic links in path as far as it exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(realPath(dir), filepath.Base(path))
-}
+func (p Paths) AtHome() bool { return p.Home != "" && disk.Follow(p.Cwd) == disk.Follow(p.Home) }
 
 // SystemPolicies returns the directory of the rules that bind every user of the
 // machine. They count only if nobody but its administrator can have written

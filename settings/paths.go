@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gemline/engine/disk"
 )
 
 // Paths says where the user's files and a project's are. Making one touches
@@ -104,7 +106,7 @@ func (p Paths) Known() (Project, bool) {
 	if p.Home == "" {
 		return Project{}, false
 	}
-	root := realPath(p.Cwd)
+	root := disk.Follow(p.Cwd)
 	r := registry{dir: p.User(), root: root}
 	if runtime.GOOS == "windows" {
 		r.root = strings.ToLower(root)
@@ -297,29 +299,10 @@ func (r registry) write(ps projects, l *registryLock) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(r.dir, "projects.json")
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".projects-*.json")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // of no effect once it is renamed
-	_, err = tmp.Write(b)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
 	if !l.held() {
 		return errors.New("projects.json.lock was taken away by another program")
 	}
-	return os.Rename(tmp.Name(), path)
+	return disk.Replace(filepath.Join(r.dir, "projects.json"), b, 0o600)
 }
 
 // usable reports whether s, which stands in a file, is the name of a directory.

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/disk"
 
 	"github.com/tailscale/hujson"
 )
@@ -39,7 +40,7 @@ func (d Decision) About() string {
 	if d.Rule == TrustParent {
 		path = filepath.Dir(path)
 	}
-	return realPath(path)
+	return disk.Follow(path)
 }
 
 // TrustFile returns the path of the list of folders, "" if there is no home
@@ -217,9 +218,9 @@ func (d Decision) named(folder string) bool {
 	case !filepath.IsAbs(path):
 		return false
 	case d.Rule == TrustParent: // what matters is where the folder stands
-		return filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path)) == folder
+		return filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path)) == folder
 	}
-	return realPath(path) == folder
+	return disk.Follow(path) == folder
 }
 
 // rewrite changes the list of folders, while no other program does.
@@ -251,7 +252,7 @@ func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), 
 	if !l.held() {
 		return fmt.Errorf("%s.lock was taken away by another program", path)
 	}
-	return replaceFile(path, b)
+	return disk.Replace(path, b, privateFile)
 }
 
 // withRule returns the text of a list of folders with a rule in it, once, or
@@ -303,22 +304,4 @@ func entries(v hujson.Value, folder string) (n int) {
 		}
 	}
 	return n
-}
-
-// replaceFile writes a file that only the user may read, as a whole. Whoever
-// calls it holds the lock.
-func replaceFile(path string, b []byte) error {
-	path = realPath(path)
-	dir, prefix := filepath.Dir(path), ".gemline-"+filepath.Base(path)+"-"
-	sweep(dir, prefix)
-	tmp, err := os.CreateTemp(dir, prefix) // of mode 0600
-	if err != nil {
-		return unwritten(path, err)
-	}
-	defer os.Remove(tmp.Name()) // of no effect once it is renamed
-	_, err = tmp.Write(b)
-	if err = cmp.Or(err, tmp.Sync(), tmp.Close()); err != nil {
-		return unwritten(path, err)
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/disk"
 )
 
 // An Item is something that a folder brings. Its texts are the folder's, as
@@ -395,7 +397,7 @@ func (v *view) context(p Paths, s *Settings) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, cwd := range []string{p.Cwd, realPath(p.Cwd)} { // which may be in different places
+	for _, cwd := range []string{p.Cwd, disk.Follow(p.Cwd)} { // which may be in different places
 		v.upto(p, upwards(cwd, s.Markers), names, seen)
 	}
 }
@@ -413,7 +415,7 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 		for _, name := range names {
 			file := filepath.Join(dir, name)
 			rel, err := filepath.Rel(root.Name(), file)
-			if real := realPath(file); err != nil || seen[real] || p.own(file) || p.above(dir) && foreign(file, p.Cwd) != "" {
+			if real := disk.Follow(file); err != nil || seen[real] || p.own(file) || p.above(dir) && foreign(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true
@@ -444,8 +446,8 @@ func (p Paths) own(path string) bool {
 	if p.Home == "" {
 		return false
 	}
-	dir := realPath(filepath.Dir(path))
-	return dir == realPath(p.Home) || dir == realPath(p.User())
+	dir := disk.Follow(filepath.Dir(path))
+	return dir == disk.Follow(p.Home) || dir == disk.Follow(p.User())
 }
 
 // rel returns path as seen from the working directory.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // A State is how far a folder is trusted. The zero State is not at all.
@@ -64,7 +66,7 @@ func (e *UntrustedError) Hint() string {
 // the user's list of folders, in this order. A list that can't be read is a
 // [FileError].
 func (p Paths) Trust(s *Settings, f *Flags, lookup func(string) (string, bool)) (Trust, error) {
-	t := Trust{Folder: realPath(p.Cwd)}
+	t := Trust{Folder: disk.Follow(p.Cwd)}
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
 		return t, err
 	}
@@ -114,7 +116,7 @@ func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (stri
 // to be trusted, as it does where it can't be read.
 func (p Paths) Denied(folder string, lookup func(string) (string, bool)) bool {
 	rules, err := readRules(p.TrustFile(lookup))
-	state, _ := judge(rules, realPath(folder))
+	state, _ := judge(rules, disk.Follow(folder))
 	return err != nil || state == Distrusted
 }
 
@@ -127,7 +129,7 @@ func (p Paths) Folder(name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.Cwd, name)
 	}
-	return realPath(filepath.Clean(name))
+	return disk.Follow(filepath.Clean(name))
 }
 
 // Refuse returns the error of a run that has nobody to ask, nil if the folder

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -258,11 +259,11 @@ func (c shellCall) place(said refusal) (named, at string, ok bool) {
 		}
 	}
 	if !taken {
-		named = resolved(named)
+		named = disk.Follow(named)
 		at, ok = sandbox.Writable(named)
 		return named, at, ok
 	}
-	named = filepath.Join(resolved(filepath.Dir(named)), filepath.Base(named))
+	named = filepath.Join(disk.Follow(filepath.Dir(named)), filepath.Base(named))
 	at, ok = sandbox.Writable(filepath.Dir(named))
 	return named, at, ok
 }
@@ -291,7 +292,7 @@ func (c shellCall) gone() (paths []string) {
 // concealed reports whether path, or the directory it would be in, is there and
 // in a temporary directory, of which commands have their own.
 func concealed(path string) bool {
-	path = resolved(path)
+	path = disk.Follow(path)
 	at, _ := sandbox.Writable(path)
 	return (at == path || at == filepath.Dir(path)) && slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
 		return at != temp && among(at, []string{temp})

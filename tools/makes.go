@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -52,7 +53,7 @@ func (files made) settle(o shell.Outcome) {
 func (c shellCall) files() iter.Seq2[string, fs.FileMode] {
 	return func(yield func(string, fs.FileMode) bool) {
 		for _, o := range c.read.Opens {
-			path, mode := resolved(c.absolute(o.Path)), fs.FileMode(0o666)
+			path, mode := disk.Follow(c.absolute(o.Path)), fs.FileMode(0o666)
 			if o.From != "" {
 				from := c.absolute(o.From)
 				info, err := os.Lstat(from)
@@ -61,7 +62,7 @@ func (c shellCall) files() iter.Seq2[string, fs.FileMode] {
 				}
 				mode = info.Mode().Perm()
 				if is, err := os.Stat(path); err == nil && is.IsDir() {
-					path = resolved(filepath.Join(path, filepath.Base(from)))
+					path = disk.Follow(filepath.Join(path, filepath.Base(from)))
 				}
 			}
 			if !yield(path, mode) {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -143,7 +144,7 @@ func writable(path string, p sandbox.Profile) bool {
 // above returns those of dirs, without links, that path is or lies below.
 func above(path string, dirs []string) (found []string) {
 	for _, dir := range dirs {
-		if dir = resolved(dir); among(path, []string{dir}) {
+		if dir = disk.Follow(dir); among(path, []string{dir}) {
 			found = append(found, dir)
 		}
 	}
@@ -153,8 +154,7 @@ func above(path string, dirs []string) (found []string) {
 // among reports whether path is one of dirs or lies below one.
 func among(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		rel, err := filepath.Rel(resolved(dir), path)
-		return dir != "" && err == nil && filepath.IsLocal(rel)
+		return dir != "" && disk.Inside(disk.Follow(dir), path)
 	})
 }
 
@@ -172,22 +172,11 @@ func places(paths []string, dir string) ([]string, error) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
-		if p = resolved(filepath.Clean(p)); !slices.Contains(list, p) {
+		if p = disk.Follow(filepath.Clean(p)); !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
 	return list, nil
-}
-
-// resolved follows the links in path as far as it exists.
-func resolved(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		return to
-	}
-	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(resolved(dir), filepath.Base(path))
-	}
-	return path
 }
 
 // confined returns how a command runs that has been given rights.
@@ -208,7 +197,7 @@ func (env Env) profile(r engine.Rights) sandbox.Profile {
 	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
 	p.Hidden = without(p.Hidden, r.Read)
-	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, resolved(path)) })
+	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
 	return p
 }
 
@@ -227,7 +216,7 @@ func without(paths, granted []string) (left []string) {
 // besides is without for one path. A directory of very many files stays hidden.
 func besides(path string, granted []string) (left []string) {
 	const most = 1000
-	real := resolved(path)
+	real := disk.Follow(path)
 	switch {
 	case slices.Contains(granted, real):
 		return nil

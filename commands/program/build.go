@@ -211,18 +211,12 @@ func (s *session) imposed(dir string) error {
 	path := s.paths.Folder(dir)
 	secret := append(s.hidden(), s.paths.Home, s.paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
-		return at != "" && (holds(path, s.paths.Folder(at)) || at != s.paths.Home && holds(s.paths.Folder(at), path))
+		return at != "" && (disk.Inside(path, s.paths.Folder(at)) || at != s.paths.Home && disk.Inside(s.paths.Folder(at), path))
 	})
 	if i < 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: a project can't have it worked in, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i]))
-}
-
-// holds reports whether path is dir or below it.
-func holds(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // work makes the workspace and what commands run in.

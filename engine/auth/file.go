@@ -17,7 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
+	"gemline/engine/disk"
+
 	"golang.org/x/crypto/scrypt"
 )
 
@@ -118,11 +119,11 @@ func (f File) change(ctx context.Context, edit func(entries) bool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	lock := flock.New(f.Path + ".lock")
-	if ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); !ok {
-		return f.unwritten(fmt.Errorf("another program holds %s.lock: %w", f.Path, err))
+	unlock, err := disk.Lock(ctx, f.Path)
+	if err != nil {
+		return f.unwritten(err)
 	}
-	defer lock.Unlock() // the file stays: another process may be waiting for it
+	defer unlock()
 	all, err := f.read()
 	if err != nil || !edit(all) {
 		return err
@@ -146,14 +147,10 @@ func (f File) read() (entries, error) {
 	return all, nil
 }
 
-// write replaces the file as a whole. A link stays one.
+// write replaces the file as a whole.
 func (f File) write(all entries) error {
-	path := f.Path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
 	if len(all) == 0 {
-		if err := os.Remove(path); err != nil {
+		if err := os.Remove(disk.Follow(f.Path)); err != nil {
 			return f.unwritten(err)
 		}
 		return nil
@@ -162,17 +159,7 @@ func (f File) write(all entries) error {
 	if err != nil {
 		return f.unwritten(err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // 0600
-	if err != nil {
-		return f.unwritten(err)
-	}
-	defer os.Remove(tmp.Name()) // in vain, if all went well
-	_, err = tmp.WriteString(text)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
+	if err := disk.Replace(f.Path, []byte(text), 0o600); err != nil {
 		return f.unwritten(err)
 	}
 	return nil

@@ -302,7 +302,7 @@ func TestManyWriters(t *testing.T) {
 			t.Errorf("%d: %q, %v", i, v, err)
 		}
 	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Path), ".credentials-*"))
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Path), ".gemline-*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}

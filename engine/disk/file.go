@@ -24,13 +24,13 @@ type File struct {
 func Create(path string, old fs.FileInfo) (*File, error) { return (*Ledger)(nil).Create(path, old) }
 
 // create makes a file of a new name with the help of open.
-func (f *File) create(open func(name string, flags int, mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
+func (f *File) create(prefix string, open func(name string, flags int, mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
 	mode := fs.FileMode(0o666) // less the umask
 	if f.old != nil {
 		mode = 0o600 // until it has the mode of old
 	}
 	for range 100 {
-		f.file, err = open(fmt.Sprintf(".gemline-%016x", rand.Uint64()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f.file, err = open(fmt.Sprintf("%s%016x", prefix, rand.Uint64()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if err == nil {
 			return f, nil
 		}

@@ -39,7 +39,7 @@ func NewLedger(dir string) *Ledger { return &Ledger{dir: dir} }
 func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 	dir := filepath.Dir(path)
 	f := &File{old: old}
-	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
+	return f.create(begin, func(name string, flags int, mode fs.FileMode) (*os.File, error) {
 		f.name = filepath.Join(dir, name)
 		l.note(f.name)
 		return os.OpenFile(f.name, flags, mode)
@@ -51,7 +51,7 @@ func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 // the file in it.
 func (l *Ledger) CreateIn(dir *os.Root, path string, old fs.FileInfo) (*File, error) {
 	f := &File{old: old, dir: dir}
-	return f.create(func(name string, flags int, mode fs.FileMode) (*os.File, error) {
+	return f.create(begin, func(name string, flags int, mode fs.FileMode) (*os.File, error) {
 		f.name = name
 		l.note(filepath.Join(path, name))
 		return dir.OpenFile(name, flags, mode)
@@ -121,6 +121,9 @@ func (l *Ledger) Close() {
 		os.Remove(l.dir) // unless there are others
 	}
 }
+
+// begin is how the name of a File begins until it is whole.
+const begin = ".gemline-"
 
 // temporary is what a File is called until it is whole.
 var temporary = regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"gemline/engine/disk"
 )
 
 // names returns the names to look for, without repetitions, and those that
@@ -82,7 +84,7 @@ func upward(dir, top string) []string {
 func innermost(roots []string, dir string) string {
 	best := ""
 	for _, root := range roots {
-		if dir != "" && len(root) > len(best) && within(root, dir) {
+		if dir != "" && len(root) > len(best) && disk.Inside(root, dir) {
 			best = root
 		}
 	}
@@ -104,12 +106,6 @@ func place(path string) (real, dir string) {
 		return real, real
 	}
 	return real, filepath.Dir(real)
-}
-
-// within reports whether path, links aside, is dir or below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // outer sorts directories so that each comes before those below it, and drops

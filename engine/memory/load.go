@@ -154,7 +154,7 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 			}
 		}
 	}
-	if tier != Global && tier != Private && !within(b.real, real) {
+	if tier != Global && tier != Private && !disk.Inside(b.real, real) {
 		l.warn("%s is not read: it leads out of %s", path, b.named)
 		return false
 	}

@@ -126,7 +126,7 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 // user's are, or what they go by, or around that.
 func (g guard) reaches(q engine.Proposal) bool {
 	return slices.ContainsFunc(q.Intent.Rights.Write, func(path string) bool {
-		near := func(dir string) bool { return among(dir, path) || among(path, resolved(dir)) }
+		near := func(dir string) bool { return among(dir, path) || among(path, disk.Follow(dir)) }
 		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.named(name) })
 	})
 }
@@ -153,37 +153,8 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 		}
 		paths = append(slices.Clip(paths), path)
 	}
-	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(resolved(path)) })
+	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(disk.Follow(path)) })
 }
-
-// resolved follows the links in path, also those that lead to what is not
-// there yet. Of a path that leads in a circle the rest is left as it is.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if !filepath.IsAbs(path) {
-		return path
-	}
-	top := func(path string) string { return filepath.VolumeName(path) + string(filepath.Separator) }
-	at, rest := top(path), elements(path[len(filepath.VolumeName(path)):])
-	for links := 0; len(rest) > 0; {
-		at, rest = filepath.Join(at, rest[0]), rest[1:] // .. leads up from where a link has led
-		to, err := os.Readlink(at)
-		if err != nil || links == mostLinks {
-			continue
-		}
-		links++
-		if at = filepath.Dir(at); filepath.IsAbs(to) {
-			at, to = top(to), to[len(filepath.VolumeName(to)):]
-		}
-		rest = slices.Concat(elements(to), rest)
-	}
-	return at
-}
-
-// mostLinks is how many links of a path are followed, as by Linux.
-const mostLinks = 40
 
 // holds reports whether the file at path is guarded.
 func (g Guarded) holds(path string) bool {
@@ -191,7 +162,7 @@ func (g Guarded) holds(path string) bool {
 		return true
 	}
 	for _, root := range g.roots() {
-		for _, root := range []string{root, resolved(root)} {
+		for _, root := range []string{root, disk.Follow(root)} {
 			below, ok := within(root, path)
 			if !ok {
 				continue

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"gemline/engine"
+	"gemline/engine/disk"
 )
 
 // A Shelf is where rules are kept that the user makes by saying "always". What
@@ -295,13 +293,13 @@ func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
-	if ok, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil || !ok {
-		return fmt.Errorf("%s is held by another program: %w", file, cmp.Or(err, context.DeadlineExceeded))
+	unlock, err := disk.Lock(ctx, file)
+	if err != nil {
+		return err
 	}
-	defer lock.Unlock()
+	defer unlock()
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -316,28 +314,5 @@ func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
 	if _, _, err := Parse(file, User, b); err != nil {
 		return err
 	}
-	return replace(file, b)
-}
-
-// replace writes a file that only the user may read, as a whole. A link stays
-// one. Whoever calls it holds the lock, so what others have left is nobody's.
-func replace(file string, b []byte) error {
-	file = resolved(file)
-	dir, prefix := filepath.Dir(file), ".gemline-"+filepath.Base(file)+"-"
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-	tmp, err := os.CreateTemp(dir, prefix+"*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // of no effect once it is renamed
-	_, err = tmp.Write(b)
-	if err = cmp.Or(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
+	return disk.Replace(file, b, 0o600)
 }

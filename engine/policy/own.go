@@ -14,7 +14,7 @@ import (
 // own reports whether path is in the directories of gemline's configuration.
 func (g Guarded) own(path string) bool {
 	for _, dir := range g.Free {
-		for _, dir := range []string{dir, resolved(dir)} {
+		for _, dir := range []string{dir, disk.Follow(dir)} {
 			if rel, ok := exactly(dir, path); ok {
 				return g.kept(elements(rel))
 			}
@@ -57,7 +57,7 @@ func (g Guarded) kept(below []string) bool {
 // among reports whether path is dir or below it, by any name of dir's.
 func among(dir, path string) bool {
 	_, ok := within(dir, path)
-	_, real := within(resolved(dir), path)
+	_, real := within(disk.Follow(dir), path)
 	return ok || real
 }
 
@@ -101,7 +101,7 @@ func (g Guarded) touches(c engine.Command, dir string) bool {
 			at = filepath.Join(dir, at)
 		}
 		switch {
-		case !w.Known && g.unsettled(w.Text), w.Known && i > 0 && takes && (g.own(at) || g.own(resolved(at))):
+		case !w.Known && g.unsettled(w.Text), w.Known && i > 0 && takes && (g.own(at) || g.own(disk.Follow(at))):
 			return true
 		}
 	}

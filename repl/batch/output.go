@@ -6,8 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
+	"gemline/engine/disk"
 	"gemline/repl"
 	"gemline/repl/input"
 )
@@ -30,10 +30,10 @@ func Create(path string, w io.Writer, source Source) (*Output, error) {
 		return &Output{to: w}, nil
 	}
 	o := &Output{name: path, path: path}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		o.path = real
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() {
+		o.path = disk.Follow(path)
 	}
-	info, err := os.Stat(o.path)
 	mode := fs.FileMode(0o666)
 	switch {
 	case err == nil && info.IsDir():

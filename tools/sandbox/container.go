@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"gemline/engine/disk"
 )
 
 // A Container confines commands by docker or podman: each runs in a container
@@ -171,7 +173,7 @@ func (k *Container) mounts(m masks) []string {
 		bind(path, path, false)
 	}
 	for _, s := range m.hidden {
-		if !slices.ContainsFunc(m.write, func(w string) bool { return within(s.path, w) }) {
+		if !slices.ContainsFunc(m.write, func(w string) bool { return disk.Inside(w, s.path) }) {
 			continue // it is not there anyway
 		}
 		if s.dir {
@@ -199,7 +201,7 @@ func variables(env, more, write []string, network bool) []string {
 	var names []string
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if slices.Contains(caches, name) && slices.ContainsFunc(write, func(w string) bool { return within(value, w) }) {
+		if slices.Contains(caches, name) && slices.ContainsFunc(write, func(w string) bool { return disk.Inside(w, value) }) {
 			names = append(names, name)
 		}
 		own := slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
@@ -209,11 +211,6 @@ func variables(env, more, write []string, network bool) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// within reports whether path is dir or below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // ReadExtras reads what the environment says about containers and profiles:
@@ -287,7 +284,7 @@ func mount(text string, hidden []string, exists func(string) bool) (Mount, error
 		return m, fmt.Errorf("%.200q is not there", m.From)
 	}
 	for _, path := range hidden {
-		if within(m.From, path) || within(path, m.From) {
+		if disk.Inside(path, m.From) || disk.Inside(m.From, path) {
 			return m, fmt.Errorf("%.200q: %s is kept from commands", text, path)
 		}
 	}

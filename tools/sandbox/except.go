@@ -1,12 +1,16 @@
 package sandbox
 
-import "slices"
+import (
+	"slices"
+
+	"gemline/engine/disk"
+)
 
 // Except returns hidden without what is granted by that very name, and without
 // what any of working lies in: where somebody works is not hidden.
 func Except(hidden, granted, working []string) []string {
 	return slices.DeleteFunc(slices.Clone(hidden), func(path string) bool {
 		return slices.Contains(granted, path) ||
-			slices.ContainsFunc(working, func(w string) bool { return within(w, path) })
+			slices.ContainsFunc(working, func(w string) bool { return disk.Inside(path, w) })
 	})
 }

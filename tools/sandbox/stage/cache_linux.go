@@ -20,7 +20,7 @@ const sharing = 8
 // is none, or no such thing, the Cache is as it is.
 func (in *innerStage) share() {
 	s := in.spec
-	part := func(path string) bool { return within(path, s.Below) || within(s.Below, path) }
+	part := func(path string) bool { return inside(s.Below, path) || inside(path, s.Below) }
 	if s.Cache == "" || part(s.Cache) || slices.ContainsFunc(s.Hidden, part) {
 		return
 	}

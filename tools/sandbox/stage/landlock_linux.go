@@ -128,7 +128,7 @@ func (r *ruleset) allowListed(s *Spec) {
 			continue
 		}
 		rights := uint64(toWrite | unix.LANDLOCK_ACCESS_FS_READ_DIR)
-		if !slices.ContainsFunc(s.Hidden, func(h string) bool { return within(h, path) }) {
+		if !slices.ContainsFunc(s.Hidden, func(h string) bool { return inside(path, h) }) {
 			rights |= toRead
 		}
 		r.allow(path, rights, false)
@@ -141,10 +141,10 @@ const maxListed = 20000
 
 // allowBut allows reading dir, but not what is hidden.
 func (r *ruleset) allowBut(dir string, hidden []string, left *int) {
-	if slices.ContainsFunc(hidden, func(h string) bool { return within(dir, h) }) {
+	if slices.ContainsFunc(hidden, func(h string) bool { return inside(h, dir) }) {
 		return
 	}
-	if !slices.ContainsFunc(hidden, func(h string) bool { return within(h, dir) }) {
+	if !slices.ContainsFunc(hidden, func(h string) bool { return inside(dir, h) }) {
 		r.allow(dir, toRead, false)
 		return
 	}

@@ -172,7 +172,7 @@ func temporary(s *Spec) []string {
 		if s.Temp == "" || err != nil || slices.Contains(all, real) {
 			continue
 		}
-		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && within(real, w) }) {
+		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, real) }) {
 			all = append(all, real)
 		}
 	}
@@ -197,19 +197,19 @@ func (in *innerStage) visible() []string {
 	var all []string
 	for _, path := range wanted {
 		real, err := follow(path)
-		below := func(dir string) bool { return real != dir && within(real, dir) }
+		below := func(dir string) bool { return real != dir && inside(dir, real) }
 		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue
 		}
-		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}), func(dir string) bool { return dir != "" && within(real, dir) }) {
+		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}), func(dir string) bool { return dir != "" && inside(dir, real) }) {
 			all = append(all, real)
 		}
 	}
 	return all
 }
 
-// within reports whether path is dir or below it.
-func within(path, dir string) bool {
+// inside reports whether path is dir or below it.
+func inside(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
@@ -355,7 +355,7 @@ func nameServers() ([]tree, error) {
 	var all []tree
 	for _, path := range append([]string{"/etc/resolv.conf"}, runtimes...) {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil || !within(real, "/run") {
+		if err != nil || !inside("/run", real) {
 			continue
 		}
 		t, err := take(path)
@@ -464,7 +464,7 @@ func (in *innerStage) environment() []string {
 		if name != "TMPDIR" && name != "TMP" && name != "TEMP" {
 			continue
 		}
-		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && within(value, w) }) {
+		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, value) }) {
 			env[i] = name + "=" + temp
 		}
 	}

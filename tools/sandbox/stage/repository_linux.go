@@ -197,7 +197,7 @@ func belongs(dir, worktree string) bool {
 	}
 	tree := path.Join(dir, worktree)
 	above, _, ok := strings.Cut(dir, "/.git/modules/")
-	if !ok || !within(tree, above) {
+	if !ok || !inside(above, tree) {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(tree)
@@ -236,7 +236,7 @@ func (g *guard) leads(dir string) string {
 		_, ok := g.known[idOf(&st)]
 		return ok
 	}
-	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && within(dir, above) && known(above+"/.git") {
+	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && inside(above, dir) && known(above+"/.git") {
 		return ""
 	}
 	fd, err := unix.Open(own, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
@@ -280,7 +280,7 @@ func linked(root string) string {
 	common, err1 := filepath.EvalSymlinks(common)
 	own, err2 := filepath.EvalSymlinks(own)
 	back, err3 := filepath.EvalSymlinks(back)
-	if errors.Join(err1, err2, err3) != nil || back != file || path.Base(common) != ".git" || path.Dir(own) != path.Join(common, "worktrees") || within(common, root) {
+	if errors.Join(err1, err2, err3) != nil || back != file || path.Base(common) != ".git" || path.Dir(own) != path.Join(common, "worktrees") || inside(root, common) {
 		return ""
 	}
 	return common

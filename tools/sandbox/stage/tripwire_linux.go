@@ -227,7 +227,7 @@ func (w watched) look() (problems []string) {
 		was, before := w.was[at]
 		now, there := is[at]
 		switch {
-		case gone != "" && within(at, gone):
+		case gone != "" && inside(gone, at):
 		case before && there && was.same(now):
 		case !there:
 			problems = append(problems, fmt.Sprintf("%q was removed%s", at, w.top.restore(at, was)))

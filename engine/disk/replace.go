@@ -1,0 +1,106 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockPoll is how long to wait between attempts at a lock.
+const lockPoll = 10 * time.Millisecond
+
+// Lock waits until no other process holds the lock of the file at path, which need
+// not be there, and keeps others from it until unlock is called. It fails when ctx
+// ends. The lock is on the directory, so that nothing is left lying about, or on a
+// file beside it where that can't be had.
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
+	lock := flock.New(filepath.Dir(path), flock.SetFlag(os.O_RDONLY))
+	if _, err := lock.TryLock(); err != nil {
+		lock.Close()
+		lock = flock.New(path+".lock", flock.SetPermissions(0o600))
+	}
+	if ok, err := lock.TryLockContext(ctx, lockPoll); !ok {
+		lock.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("%s is held by another program: %w", path, err)
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { lock.Close() }, nil
+}
+
+// Replace makes b the content of the file at path. A symbolic link stays one, and
+// the file it leads to is replaced. A file that is there keeps its mode and, as far
+// as the user may, its owner; one that may not be written stays. A new one gets
+// mode.
+//
+// The caller holds the file's [Lock]: what killed processes have left of replacing
+// the file is removed.
+func Replace(path string, b []byte, mode fs.FileMode) error {
+	path = Follow(path)
+	failed := func(err error) error { // of the file, not of the one that takes its place
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	old, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return failed(err)
+	default:
+		mode = old.Mode()
+		if err := writable(path, old); err != nil {
+			return failed(err)
+		}
+	}
+	dir, prefix := filepath.Dir(path), ".gemline-"+filepath.Base(path)+"-"
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	f := &File{old: old}
+	if _, err := f.create(prefix, func(name string, flags int, _ fs.FileMode) (*os.File, error) {
+		f.name = filepath.Join(dir, name)
+		return os.OpenFile(f.name, flags, 0o600)
+	}); err != nil {
+		return failed(err)
+	}
+	defer f.Discard()
+	if _, err = f.Write(b); err == nil {
+		err = f.file.Chmod(mode.Perm())
+	}
+	if err == nil {
+		err = f.Commit(path)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+// writable refuses a file that is meant to stay as it is, which a rename would
+// not.
+func writable(path string, info fs.FileInfo) error {
+	if err := Regular(info); err != nil {
+		return err
+	}
+	if info.Mode()&0o222 == 0 { // root may write it all the same
+		return errors.New("it is read-only (chmod u+w changes that)")
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
