@@ -22,7 +22,7 @@ func TestAlwaysKept(t *testing.T) {
 	s := teletype.Start(t, c)
 	s.Expect("> ")
 	s.Line("count")
-	s.Expect("y n w a c e ? (a = always this command, c = commands starting with \"cp\"): ")
+	s.Expect("y n w a c e ? (a = always this command, c = always \"cp ...\"): ")
 	s.Line("?")
 	s.Expect("c project = the same, kept for this project, c user for all of them, as this rule:")
 	s.Expect(`commandPrefix = ["cp"]`)

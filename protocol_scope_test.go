@@ -20,7 +20,7 @@ func TestTalkScope(t *testing.T) {
 	s := et.NewServer(runs("1", "touch a"), et.Says("1."), runs("2", "touch b"), et.Says("2."), runs("3", "echo x >c"), et.Says("3."))
 	c := talk(t, dir, s)
 	c.say("go")
-	r := c.want("approval_request", "grants", "[always this command commands starting with \"touch\"]",
+	r := c.want("approval_request", "grants", "[always this command always \"touch ...\"]",
 		"rules/0/scopes", "[session project]", "rules/1/scopes", "[session project user]", "rules/1/rule", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"touch\"]\ndecision = \"allow\"\npriority = 950\n")
 	for _, wrong := range []record{
 		{"decision": "always", "scope": "ever"},

@@ -128,7 +128,7 @@ type hostility struct {
 }
 
 const (
-	approve  = "= always " // which no fake goes on with
+	approve  = " e ? ("    // which no fake goes on with
 	again    = " b e ?: "  // behind what ? says
 	once     = "y n e ?: " // of what can't be taken in at a glance
 	choose   = "answer 1 to 3, "

@@ -23,7 +23,7 @@ func TestCallThatNeverRan(t *testing.T) {
 		{"glob", map[string]any{"pattern": "[a"}, "tool: glob [a\nresult: failed: no\n"},
 		{"read_file", map[string]any{"file_path": 7}, "tool: read_file\nresult: failed: no\n"},
 		{"read_file", map[string]any{"file_path": "a\nb"}, `tool: read a\x0ab` + "\nresult: failed: no\n"},
-		{"read_file", map[string]any{"file_path": strings.Repeat("a", 300)}, "tool: read " + strings.Repeat("a", 100)},
+		{"read_file", map[string]any{"file_path": strings.Repeat("a", 300)}, "tool: read " + strings.Repeat("a", 95) + "...\n"},
 	} {
 		var b strings.Builder
 		p := &Printer{Out: output.New(&b, output.Options{}), Kind: func(string) engine.Kind { return engine.Read }}

@@ -20,10 +20,6 @@ type Asker struct {
 	// Nil offers no such choice.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
-	// Here is the directory of the session. What a command runs in is said if
-	// it is another one.
-	Here string
-
 	desk desk   // of the turn that runs, nil between turns
 	held string // what was said last of what holds commands
 }
@@ -93,6 +89,8 @@ func (a *Asker) show(p engine.Proposal) {
 	switch {
 	case changes:
 		asked = a.propose(title, change)
+	case whole && p.Tool.Kind != engine.Execute && !strings.Contains(detail, "\n"):
+		a.Out.Line(output.Tool, "%s", a.entitled(detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
 		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lineCount(lines))
@@ -146,7 +144,7 @@ func (a *Asker) beware(in engine.Intent) {
 
 // So many characters name a call that is shown in full above, and a program.
 const (
-	longestTitle = 90
+	longestTitle = 72
 	longestName  = 40
 )
 
@@ -167,8 +165,8 @@ func beyond(in engine.Intent) string {
 	return ", with " + in.Rights.String()
 }
 
-// limits says where a call runs programs, if that is not where the session is,
-// and what holds them, if that was not said before.
+// limits says what holds the programs that a call runs, if that was not said
+// before, and why one that has failed is asked about again.
 func (a *Asker) limits(p engine.Proposal) {
 	in := p.Intent
 	if p.Tool.Kind != engine.Execute {
@@ -181,15 +179,11 @@ func (a *Asker) limits(p engine.Proposal) {
 		a.held = held
 		a.Out.Line(output.Info, "%s", a.entitled(held))
 	}
-	if in.Dir != "" && in.Dir != a.Here {
-		a.Out.Line(output.Info, "%s", a.entitled("it runs in "+in.Dir))
-	}
-	if len(in.Dials) > 0 && in.Online != nil {
-		a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network; w allows it"))
-	}
-	if in.Failed != "" {
-		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed+"; y runs it again with that"))
-		a.list("it says that it could not write", in.Refused)
+	switch {
+	case in.Failed != "" && len(in.Refused) > 0: // the question says what it needs
+		a.list("the command failed; it could not write", in.Refused)
+	case in.Failed != "":
+		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed))
 	}
 }
 
@@ -237,7 +231,9 @@ func (a *Asker) tell(in engine.Intent, whole bool) {
 		a.list("it runs", names)
 	}
 	a.list("it sets", sets)
-	a.list("it writes", in.Writes)
+	if !evident {
+		a.list("it writes", in.Writes)
+	}
 	if in.Class == engine.Opaque && in.Why != "" {
 		a.Out.Line(output.Warning, "%s", a.entitled(in.Why))
 	}

@@ -257,7 +257,7 @@ func TestConfinement(t *testing.T) {
 	online := map[string]any{"command": "npm i", "additional_permissions": map[string]any{"network": true}}
 	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "can change files only in /w and have no network", Online: online, Dials: []string{"npm i"},
 		Grants: []engine.Grant{{Label: "always this command"}}}
-	asks := engine.Intent{Title: "run: make", Detail: "make", Dir: "/w\npermission: x", Held: "can change files only in /w", Failed: "the network",
+	asks := engine.Intent{Title: "run: make", Detail: "make", Held: "can change files only in /w", Failed: "the network",
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}
 	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
 		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}
@@ -269,22 +269,19 @@ func TestConfinement(t *testing.T) {
 		shows  string
 	}{
 		{"with the network", in, "w", engine.Answer{Allow: true, Args: online}, `info: commands can change files only in /w and have no network
-info: npm i probably needs the network; w allows it
 permission: run: npm i
-y n w a ? (a = always this command): w
+y n w a ? (w = with the network, a = always this command): w
 `},
 		{"in words", in, "With Network", engine.Answer{Allow: true, Args: online}, ""},
 		{"without", in, "y", engine.Answer{Allow: true}, ""},
 		{"not offered", asks, "w", engine.Answer{}, `info: commands can change files only in /w
-info: it runs in /w\x0apermission\x3a x
-info: the command failed; it probably needs the network; y runs it again with that
+info: the command failed; it probably needs the network
 permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
 y n ?: w
 info: "w" is none of the choices; ? says what they mean
 y n ?: `},
 		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: commands can change files only in /w
-info: the command failed; it probably needs writing to the directory /opt and everything below it; y runs it again with that
-info: it says that it could not write: /opt/x, /opt/\x0a
+info: the command failed; it could not write: /opt/x, /opt/\x0a
 permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
 y n ?: y
 `},
@@ -292,7 +289,7 @@ y n ?: y
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, shown := console(tt.answer)
-			got, err := (&Asker{Console: c, Here: "/w"}).Approve(t.Context(), proposal(tt.in))
+			got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(tt.in))
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 				t.Error(diff, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,32 +12,40 @@ import (
 	"gemline/repl/output"
 )
 
+// mostColumns is how wide a line of choices may be: with an answer behind it, a
+// usual terminal does not break it.
+const mostColumns = 78
+
 // choices returns the line that offers the choices, and the shorter one that
-// offers them again.
+// offers them again. What there is no room for is left to ?, the longest first.
 func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 	keys := []string{"y", "n"}
+	var meanings []string
 	if in.Online != nil {
 		keys = append(keys, "w")
+		if len(in.Dials) > 0 {
+			meanings = append(meanings, "w = with the network")
+		}
 	}
-	var meanings []string
 	for i, g := range in.Grants {
 		key := keyOf(in.Grants, i)
 		keys = append(keys, key)
-		meanings = append(meanings, key+" = "+c.entitled(beginning(g.Label, longestLabel)))
+		meanings = append(meanings, key+" = "+c.entitled(g.Label))
 	}
 	if edits {
 		keys = append(keys, "e")
 	}
 	again = strings.Join(append(keys, "?"), " ")
-	if len(meanings) == 0 {
-		return again + ": ", again + ": "
+	for len(meanings) > 0 {
+		first = again + " (" + strings.Join(meanings, ", ") + "): "
+		if c.Out.Width(first) <= mostColumns {
+			return first, again + ": "
+		}
+		longest := slices.MaxFunc(meanings, func(a, b string) int { return len(a) - len(b) })
+		meanings = slices.DeleteFunc(meanings, func(m string) bool { return m == longest })
 	}
-	return again + " (" + strings.Join(meanings, ", ") + "): ", again + ": "
+	return again + ": ", again + ": "
 }
-
-// longestLabel is how many characters of what "always" would cover stand in the
-// line of choices. The answer ? shows it whole.
-const longestLabel = 120
 
 // keyOf returns what is typed for the i-th of grants: a for what covers least,
 // b for all calls of a kind, c for all commands that begin alike.
@@ -173,6 +182,9 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	a.Out.Line(output.Info, "y or yes = allow it this once")
 	a.Out.Line(output.Info, "n or no, Enter alone, Ctrl-D = refuse it; the model is told the words behind n")
 	if in.Online != nil {
+		if len(in.Dials) > 0 {
+			a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network"))
+		}
 		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
 	for i, g := range in.Grants {

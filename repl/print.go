@@ -196,10 +196,7 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := call{id: ev.ID, name: ev.Name, title: ev.Intent.Title, quiet: p.quiet(ev.Name)}
-	if c.title == "" {
-		c.title = ev.Name
-	}
+	c := call{id: ev.ID, name: ev.Name, title: beginning(or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
 	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
 		p.settle()
@@ -266,17 +263,19 @@ func together(titles []string) string {
 	return strings.Join(others, "; ")
 }
 
+// longestTold is how many characters say what a call is that runs or has run.
+const longestTold = 100
+
 // about says what a call is about that may never begin: the tool, and the path
 // or the like that it was given.
 func about(ev engine.Called) string {
 	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
 		if s, ok := ev.Args[name].(string); ok && s != "" {
-			const longest = 100 // characters
 			verb := ev.Name
 			if verb == "read_file" {
 				verb = "read"
 			}
-			return verb + " " + beginning(s, longest)
+			return verb + " " + s
 		}
 	}
 	return ev.Name

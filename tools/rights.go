@@ -255,10 +255,10 @@ func (c shellCall) hold(in *engine.Intent) {
 // "commands" before it makes a sentence.
 func (env Env) held() string {
 	state, p := env.Sandbox.State(), env.Profile()
-	dirs := env.Workspace.Roots()
+	dirs := append([]string{"this folder"}, env.Workspace.Roots()[1:]...)
 	where := strings.Join(dirs, " and ")
 	if n := len(dirs); n > 3 {
-		where = fmt.Sprintf("%s and %d other directories", dirs[0], n-1)
+		where = fmt.Sprintf("%s and %d others", dirs[0], n-1)
 	}
 	files := ""
 	if state.Files {

@@ -176,9 +176,16 @@ func (c *shellCall) lookOver() {
 
 func (c shellCall) intent() engine.Intent {
 	blank := func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
-	title, more := shorten(strings.Join(strings.FieldsFunc(c.Command, blank), " "), 72)
+	title, more := shorten(strings.Join(strings.FieldsFunc(c.Command, blank), " "), 120) // two lines
 	if more {
 		title += "..."
+	}
+	how := "run"
+	if c.Background {
+		how += " in the background"
+	}
+	if c.dir != c.env.Workspace.Roots()[0] {
+		how += " in " + script.Quote(shown(c.env.Workspace.Rel(c.dir)))
 	}
 	target, exact := c.dir+"\x00"+c.Command, "always this command"
 	if !c.rights.None() {
@@ -186,15 +193,12 @@ func (c shellCall) intent() engine.Intent {
 		exact += ", with " + c.rights.String()
 	}
 	in := engine.Intent{
-		Title:    "run: " + title,
+		Title:    how + ": " + title,
 		Detail:   c.Command,
 		Grants:   []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
 		Draft:    &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
 		Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights,
-	}
-	if c.Background {
-		in.Title = "run in the background: " + title
 	}
 	c.hold(&in)
 	return in

@@ -171,7 +171,10 @@ func TestShellIntent(t *testing.T) {
 	if tool.Kind != engine.Execute {
 		t.Errorf("kind is %v", tool.Kind)
 	}
-	long := strings.Repeat("x", 100)
+	if err := os.Mkdir(filepath.Join(b.dir, "a: rm b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 200)
 	for _, test := range []struct {
 		name   string
 		args   map[string]any
@@ -181,8 +184,9 @@ func TestShellIntent(t *testing.T) {
 	}{
 		{"plain", map[string]any{"command": "go test"}, "run: go test", "go test", b.dir + "\x00go test"},
 		{"lines", map[string]any{"command": " a\n\n  b \t c\n"}, "run: a b c", " a\n\n  b \t c\n", b.dir + "\x00 a\n\n  b \t c\n"},
-		{"long", map[string]any{"command": long}, "run: " + long[:72] + "...", long, b.dir + "\x00" + long},
-		{"directory", map[string]any{"command": "ls", "dir_path": "sub"}, "run: ls", "ls", b.dir + "/sub\x00ls"},
+		{"long", map[string]any{"command": long}, "run: " + long[:120] + "...", long, b.dir + "\x00" + long},
+		{"directory", map[string]any{"command": "ls", "dir_path": "sub"}, "run in sub: ls", "ls", b.dir + "/sub\x00ls"},
+		{"odd directory", map[string]any{"command": "ls", "dir_path": "a: rm b"}, "run in 'a: rm b': ls", "ls", b.dir + "/a: rm b\x00ls"},
 		{"root by name", map[string]any{"command": "ls", "dir_path": "."}, "run: ls", "ls", b.dir + "\x00ls"},
 		{"background", map[string]any{"command": "ls", "is_background": true}, "run in the background: ls", "ls", b.dir + "\x00ls"},
 	} {

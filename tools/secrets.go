@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -15,7 +14,7 @@ func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) en
 	if ws.Private(path) {
 		name := shown(ws.Rel(path))
 		in.Secret = name
-		in.Grants = []engine.Grant{{Label: fmt.Sprintf("%s of %s", tool, name), Tool: tool, Target: path, Names: arg}}
+		in.Grants = []engine.Grant{{Label: "always for " + name, Tool: tool, Target: path, Names: arg}}
 	}
 	return in
 }

@@ -8,9 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"gemline/engine"
 	"gemline/tools/edit"
@@ -177,7 +175,7 @@ func (r *revision) propose(text string) error {
 			Message: fmt.Sprintf("The proposed content exceeds the %dMB limit: %s (%.2fMB)", workspace.MaxFile>>20, r.path, float64(len(b))/(1<<20))}
 	}
 	r.text = text
-	name := oneLine(r.ws.Rel(r.path))
+	name := shown(r.ws.Rel(r.path))
 	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.before(), text)
 	return nil
 }
@@ -228,10 +226,10 @@ func (r *revision) draft() string {
 func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 	name := r.ws.Rel(r.path)
 	in := engine.Intent{
-		Title:  "edit " + oneLine(name),
+		Title:  "edit " + shown(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
-		Grants: []engine.Grant{{Label: "always for " + oneLine(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
+		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
 	if args != nil {
 		in.Draft = &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args}
@@ -240,7 +238,7 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		in.Secret, in.Grants = shown(name), in.Grants[:1]
 	}
 	if r.file == nil {
-		in.Title = "create " + oneLine(name)
+		in.Title = "create " + shown(name)
 	}
 	if real := r.place.Path(); real != r.path {
 		in.Paths = append(in.Paths, real)
@@ -255,14 +253,6 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 
 // private reports whether there is a file, and it may hold secrets.
 func (r *revision) private() bool { return r.file != nil && r.ws.Private(r.path) }
-
-// oneLine quotes a name that would not stay on its line.
-func oneLine(name string) string {
-	if strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
-}
 
 // write writes the text, unless the file is not as it was when the text was
 // proposed.

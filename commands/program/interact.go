@@ -114,7 +114,7 @@ func (s *session) interact(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console.Interrupts = interrupts
-	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit, Here: s.paths.Folder("")}
+	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
 	s.notify = s.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	s.confirm = s.redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	if line := screen.Mode.Announcement(); line != "" {

@@ -72,7 +72,7 @@ func (s *session) approver(ctx context.Context) (engine.Approver, error) {
 	s.closers = append(s.closers, func() { lines.Close(); tty.Close() })
 	console := &repl.Console{Out: out, Lines: lines, Stable: s.flags.PromptFormat == "stable", Spoken: output.Decide(s.signs()).Asked, Shared: isTerminal(s.os.Stdout) || isTerminal(s.os.Stderr)}
 	s.shown.Store(&repl.Screen{Console: console})
-	return &repl.Asker{Console: console, Here: s.paths.Folder("")}, s.enter(ctx, console)
+	return &repl.Asker{Console: console}, s.enter(ctx, console)
 }
 
 // attended reports whether anybody is there to ask.

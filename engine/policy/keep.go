@@ -107,11 +107,12 @@ func proposals(q engine.Proposal) []engine.Grant {
 		grants[0].Rule = written([]string{Shell}, "commandLine = "+literal(line)+"\ndirectory = "+literal(q.Intent.Dir)+network)
 	}
 	if wide {
-		var list []string
+		var list, begins []string
 		for _, p := range prefixes {
 			list = append(list, strconv.Quote(p))
+			begins = append(begins, strconv.Quote(p+" ..."))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "commands starting with " + strings.Join(list, " or ") + label,
+		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "always " + strings.Join(begins, " or ") + label,
 			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants

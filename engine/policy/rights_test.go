@@ -77,7 +77,7 @@ func TestRightsAreNamed(t *testing.T) {
 // files are given for the session at most.
 func TestRightsAreKept(t *testing.T) {
 	grants := offered(t, wanting("npm ci", engine.Rights{Network: true}), false)
-	if len(grants) != 2 || grants[1].Label != `commands starting with "npm ci", with the network` {
+	if len(grants) != 2 || grants[1].Label != `always "npm ci ...", with the network` {
 		t.Fatalf("%+v", grants)
 	}
 	for _, g := range grants {
