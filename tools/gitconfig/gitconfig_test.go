@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -147,5 +148,57 @@ func TestForeign(t *testing.T) {
 		if got := gitconfig.Foreign(text, func(gitconfig.Entry) bool { return false }); got != want {
 			t.Errorf("%q: %q; want %q", text, got, want)
 		}
+	}
+}
+
+// The hooks that git-lfs makes are known, of this and of other versions. What
+// would run anything else is not taken for one.
+func TestLargeFiles(t *testing.T) {
+	const (
+		head = "#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { "
+		told = `echo >&2 "\nRemove this hook by deleting '.git/hooks/pre-push'.\n"`
+		tail = "; exit 2; }\ngit lfs pre-push \"$@\""
+	)
+	for text, want := range map[string]bool{
+		head + told + tail:        true,
+		head + told + tail + "\n": true,
+		head + `printf >&2 "\n%s\n\n" "This repository is configured for Git LFS (set by 'core.hookspath')."` + tail: true,
+		head + told + tail + "\nid\n":                           false,
+		head + told + "; id" + tail:                             false,
+		head + `echo >&2 "$(id)"` + tail:                        false,
+		head + "echo >&2 \"`id`\"" + tail:                       false,
+		head + "echo >&2 \"x\"\nid \"\"" + tail:                 false,
+		head + "echo >&2 \"x\nid\"" + tail:                      false,
+		head + `echo >&2 "a\" "; id; " "b"` + tail:              false,
+		head + `echo >&2 "a\" " ;id; " "b"` + tail:              false,
+		head + `id >&2 "x"` + tail:                              false,
+		head + told + strings.Replace(tail, "push", "x; id", 1): false,
+		"#!/tmp/sh" + (head + told + tail)[len("#!/bin/sh"):]:   false,
+		strings.Replace(head, "git-lfs", "id", 1) + told + tail: false,
+		"": false, "id": false,
+	} {
+		if got := gitconfig.LargeFiles("pre-push", text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if gitconfig.LargeFiles("post-checkout", head+told+tail) {
+		t.Error("it is another hook's")
+	}
+	if _, err := exec.LookPath("git-lfs"); err != nil {
+		t.Skip("git-lfs is not installed")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("sh", "-ec", "cd "+dir+"; git init -q .; git lfs install --local; git lfs install --local --skip-smudge --force").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	hooks, _ := filepath.Glob(dir + "/.git/hooks/*[a-z]")
+	for _, hook := range hooks {
+		if b, _ := os.ReadFile(hook); !strings.HasSuffix(hook, ".sample") && !gitconfig.LargeFiles(filepath.Base(hook), string(b)) {
+			t.Errorf("%s: %q", hook, b)
+		}
+	}
+	b, _ := os.ReadFile(dir + "/.git/config")
+	if why := gitconfig.Foreign(string(b), func(gitconfig.Entry) bool { return false }); why != "" || len(hooks) < 4 {
+		t.Errorf("%q %s: %s", hooks, why, b)
 	}
 }

@@ -17,7 +17,7 @@ func (e Entry) Harmless() bool {
 	}
 	switch {
 	case section == "filter.":
-		return e.Name == "lfs" && largeFiles[e.Key] == e.Value
+		return e.Name == "lfs" && slices.Contains(filter[e.Key], e.Value)
 	case section == "protocol.":
 		return e.Key == "allow" && slices.Contains([]string{"file", "git", "http", "https", "ssh"}, e.Name)
 	case !slices.Contains(strings.Fields(settings[section]), e.Key):
@@ -62,10 +62,13 @@ var restricted = map[string][]string{
 	"submodule..update": {"checkout", "rebase", "merge", "none"},
 }
 
-// largeFiles is the filter that git-lfs sets up. Its programs are those that
-// the user has under these names.
-var largeFiles = map[string]string{
-	"clean": "git-lfs clean -- %f", "smudge": "git-lfs smudge -- %f", "process": "git-lfs filter-process", "required": "true",
+// filter is what git lfs install sets up. Its programs are those that the user
+// has under these names.
+var filter = map[string][]string{
+	"clean":    {"git-lfs clean -- %f"},
+	"smudge":   {"git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"},
+	"process":  {"git-lfs filter-process", "git-lfs filter-process --skip"},
+	"required": {"true"},
 }
 
 // settings are the keys that a repository's configuration may hold, by their

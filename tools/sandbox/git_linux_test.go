@@ -77,6 +77,43 @@ func TestClones(t *testing.T) {
 	}
 }
 
+// TestLargeFileClone has a repository cloned whose large files git-lfs holds,
+// which puts hooks into the clone; and what people do in it. Then it does so in a
+// workspace that has none of these hooks.
+func TestLargeFileClone(t *testing.T) {
+	if _, err := exec.LookPath("git-lfs"); err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("git-lfs is not installed")
+	}
+	const user = gitUser + `export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=filter.lfs.clean GIT_CONFIG_VALUE_0='git-lfs clean -- %f' GIT_CONFIG_KEY_1=filter.lfs.smudge GIT_CONFIG_VALUE_1='git-lfs smudge -- %f'
+		export GIT_CONFIG_KEY_2=filter.lfs.process GIT_CONFIG_VALUE_2='git-lfs filter-process' GIT_CONFIG_KEY_3=filter.lfs.required GIT_CONFIG_VALUE_3=true
+	`
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		dir := scene(t)
+		setup := exec.Command("bash", "-ec", user+`git init -q -b main lfs; cd lfs; git lfs track '*.bin'; printf '%5000s' x >x.bin; git add .; git commit -qm one; cd ..
+			git init -q bare --bare; git clone -q lfs work; rm work/.git/hooks/*`)
+		setup.Dir = dir
+		if out, err := setup.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for script, in := range map[string]string{
+			"git clone -q file://DIR/lfs c && cd c && test -s .git/hooks/pre-push && cmp x.bin ../lfs/x.bin && git lfs ls-files && date >y.bin && git add . && git commit -qm two && git push -q file://DIR/bare HEAD:two": "",
+			"GIT_LFS_SKIP_SMUDGE=1 git clone -q file://DIR/lfs d && cd d && git lfs pull && cmp x.bin ../lfs/x.bin && git lfs install --local":                                                                             "",
+			"git lfs track '*.dat' && date >y.dat && git add . && git commit -qm two && git checkout -q HEAD~1 && git lfs status":                                                                                          "work",
+		} {
+			t.Run(step.name+"/"+script, func(t *testing.T) {
+				out, err := bash(t, k, Profile{Root: filepath.Join(dir, in)}, "set -e; "+user+strings.ReplaceAll(script, "DIR", dir))
+				if err != nil || strings.Contains(out, "sandbox") {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+	}
+}
+
 // TestHarmfulClones has commands make what would make git run something. It is
 // said what that is.
 func TestHarmfulClones(t *testing.T) {
@@ -89,6 +126,8 @@ func TestHarmfulClones(t *testing.T) {
 			"git clone -q -c filter.lfs.clean='id; git-lfs clean -- %f' URL c":                                      "config sets filter.lfs.clean",
 			"git clone -q --sparse URL c && git -C c config --worktree core.fsmonitor id":                           "config.worktree sets core.fsmonitor",
 			"git clone -q URL c && echo id > c/.git/hooks/post-checkout":                                            `it has the hook "post-checkout"`,
+			"git clone -q URL c && printf 'git lfs post-checkout \"$@\"; id' > c/.git/hooks/post-checkout":          `it has the hook "post-checkout"`,
+			"git clone -q URL c && ln c/.git/config x":                                                              "its config can't be read, or is written to elsewhere",
 			"git clone -q URL c && echo ../../x > c/.git/commondir":                                                 "it has a file commondir",
 			"git clone -q --separate-git-dir=sep URL c":                                                             "it leads to a repository elsewhere",
 			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.fsmonitor id":                    "config sets core.fsmonitor",

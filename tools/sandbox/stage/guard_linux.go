@@ -34,7 +34,8 @@ type guard struct {
 	mounts bool
 	mu     sync.Mutex // for what follows, once the command runs
 	tops   []*top
-	known  map[id]string // repositories and the like that were there, and where
+	known  map[id]string // repositories and the like that were there, or stay, and where
+	made   map[id]bool   // those of them that were not there
 	marks  []watched
 	todo   []rebase
 	places []placeholder
@@ -66,7 +67,7 @@ func newWatch(s *Spec) (*guard, error) {
 
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
-	g := &guard{mounts: mounts, known: map[id]string{}}
+	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}}
 	if s.Unlimited || s.Root == "" {
 		return g, nil
 	}

@@ -23,7 +23,7 @@ func (g *guard) foreign(f found) string {
 	case unix.S_IFDIR:
 		why := repository(f.top, f.at, 0)
 		if why == "" {
-			g.known[idOf(&f.stat)] = f.where()
+			g.known[idOf(&f.stat)], g.made[idOf(&f.stat)] = f.where(), true
 		}
 		return why
 	}
@@ -84,7 +84,14 @@ func isLink(fd int, name string) bool {
 	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// hooks names a hook of a repository, if there is one.
+// sole reports whether a file has one name only: it could be written to under
+// another one.
+func sole(fd int, name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Nlink == 1
+}
+
+// hooks names a hook of a repository that runs what is not known to be harmless.
 func hooks(fd int) (why string) {
 	if !there(fd, "hooks") {
 		return ""
@@ -95,7 +102,7 @@ func hooks(fd int) (why string) {
 	}
 	defer unix.Close(dir)
 	entries(dir, func(name string, _ byte) error {
-		if why == "" && !strings.HasSuffix(name, ".sample") {
+		if why == "" && !strings.HasSuffix(name, ".sample") && !(gitconfig.LargeFiles(name, string(contents(dir, name))) && sole(dir, name)) {
 			why = fmt.Sprintf("it has the hook %.100q", name)
 		}
 		return nil
@@ -110,8 +117,8 @@ func configuration(fd int, name string, more func(gitconfig.Entry) bool) string 
 		return ""
 	}
 	text := contents(fd, name)
-	if text == nil {
-		return "its " + name + " can't be read"
+	if text == nil || !sole(fd, name) {
+		return "its " + name + " can't be read, or is written to elsewhere"
 	}
 	if why := gitconfig.Foreign(string(text), more); why != "" {
 		return fmt.Sprintf("its %s %.200s", name, why)

@@ -33,3 +33,32 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
+
+// A new repository that may stay is looked at again, for what a command has left
+// behind may go on to change it.
+func TestChangedLater(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := protect(&Spec{Root: root}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := filepath.Join(root, "sub", ".git")
+	if err := os.MkdirAll(filepath.Join(git, "objects"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ config, want string }{
+		{"[core]\n\tbare = false\n", ""},
+		{"[core]\n\tbare = false\n\tabbrev = 9\n", ""},
+		{"[core]\n\tfsmonitor = id\n", `sets core.fsmonitor); it is now called "sub/git.put-aside-1"`},
+	} {
+		if err := os.WriteFile(filepath.Join(git, "config"), []byte(c.config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(g.look(true), "\n"); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%q: %q", c.config, got)
+		}
+	}
+}

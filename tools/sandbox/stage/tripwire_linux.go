@@ -74,8 +74,17 @@ func (w watched) is() map[string]mark {
 	return is
 }
 
-// harmless reports whether what is new at a place is what git worktree makes.
+// harmless reports whether what is new at a place is what git worktree makes, or
+// a hook that git-lfs does.
 func (w watched) harmless(at string) bool {
+	if path.Base(w.at) == "hooks" && path.Dir(at) == w.at {
+		dir, err := open(w.top.fd, w.at, unix.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			return false
+		}
+		defer unix.Close(dir)
+		return gitconfig.LargeFiles(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
+	}
 	if !w.trees {
 		return false
 	}
@@ -191,11 +200,11 @@ func (g *guard) look(deep bool) (problems []string) {
 	return problems
 }
 
-// knows reports whether f was there. A file that says where a repository is says
+// knows reports whether f was there; what was made since is looked at again. A file that says where a repository is says
 // something else in another place.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
-	return ok && (where == f.where() || f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
+	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
 // stay looks every second at what is at the top of the workspace, while what a
