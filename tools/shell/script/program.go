@@ -46,6 +46,11 @@ func (v *visitor) program(name string, args []word, in *string) {
 		v.parallel(args)
 	case "git":
 		v.git(args)
+	case "gh":
+		if len(args) > 2 && args[0].text == "repo" && args[1].text == "clone" {
+			options := slices.DeleteFunc(slices.Clone(args[2:]), func(w word) bool { return w.text == "--" })
+			v.carried("gh", append([]word{{text: "git", known: true}, args[1]}, options...), nil)
+		}
 	case "awk", "gawk", "mawk", "nawk":
 		v.awk(name, args)
 	case "sed", "gsed":

@@ -96,6 +96,7 @@ func TestRead(t *testing.T) {
 		{`git rebase -x 'make test' main; git bisect run rm a`, `readable | git rebase -x make test main | git rebase> make test | git bisect run rm a | git bisect> rm a`},
 		{`env -- strace -f -e open setsid -w stdbuf -oL rm a`, `readable | env -- strace -f -e open setsid -w stdbuf -oL rm a | env> strace -f -e open setsid -w stdbuf -oL rm a | strace> setsid -w stdbuf -oL rm a | setsid> stdbuf -oL rm a | stdbuf> rm a`},
 		{`busybox rm a; chroot / rm b; unshare -rn rm c; exec 3<f`, `readable | busybox rm a | busybox> rm a | chroot / rm b | chroot> rm b | unshare -rn rm c | unshare> rm c | exec`},
+		{`gh repo clone a/b c -- --depth=1`, `readable | gh repo clone a/b c -- --depth=1 | gh> git clone a/b c --depth=1`},
 		{`fd -e go -x rm`, `readable | fd -e go -x rm | fd> rm (input)`},
 	} {
 		if diff := cmp.Diff(tt.want, told(Read(tt.text))); diff != "" {
@@ -119,7 +120,7 @@ func TestOpaque(t *testing.T) {
 		`sed 's/a/id/e' f`, `sed '1e id' f`, `sed 'w a' f`, `sed 's/a/b/w c' f`, `sed -f a f`, `sed -e p -e 'e id' f`, `sed 's/a\/b/g;s/w/e/' f`, "sed 'p\ne id' f", `sed --expression='e id' f`,
 		// Options that name a program.
 		`tar cf a --checkpoint-action=exec=id b`, `tar cfI a id b`, `tar --to-comm=id -xf a`, `rg --pre id a`, `git -c core.pager=id log`, `git --exec-path=. a`, `git grep -Oid a`, `git clone ext::id a`, `git fetch --upload-pack=id a`,
-		`git difftool -x id`, `git clone -u id a b`, `go test -exec id ./...`, `go vet -vettool=id`, `make --eval=x`, `sort --compress-prog=id a`, `docker run --entrypoint id a`, `ssh -o ProxyCommand=id a`, `ssh a "$x"`, `man -P id a`, `ip netns exec a id`,
+		`git difftool -x id`, `git clone -u id a b`, `gh repo clone a/b -- -c core.fsmonitor=id`, `gh repo clone a/b c -- -u id`, `go test -exec id ./...`, `go vet -vettool=id`, `make --eval=x`, `sort --compress-prog=id a`, `docker run --entrypoint id a`, `ssh -o ProxyCommand=id a`, `ssh a "$x"`, `man -P id a`, `ip netns exec a id`,
 		// Variables that decide what programs run.
 		`RIPGREP_CONFIG_PATH=a rg b`, `MAKEFILES=a make`, `CURL_HOME=. curl a`, `PATH=. ls`, `PATH=.:$PATH; ls`, `export LD_PRELOAD=./a.so`, `BASH_ENV=a bash -c b`, `env GIT_SSH_COMMAND=id git fetch`, `GIT_PAGER=id git log`, `PYTHONPATH=. python3 a.py`, `read PATH`, `for PATH in a; do ls; done`, `printf -v PATH a`, `: ${PATH:=a}`, `IFS=x`, `PROMPT_COMMAND=id`, `declare PATH=a`, `sudo PATH=. ls`,
 		// Values that are read as scripts.
