@@ -73,7 +73,7 @@ func TestText(t *testing.T) {
 
 // TestManual holds the example in the manual to what happens.
 func TestManual(t *testing.T) {
-	page, err := os.ReadFile("../../docs/terminal.md")
+	page, err := os.ReadFile("../../docs/answers.md")
 	if err != nil {
 		t.Fatal(err)
 	}

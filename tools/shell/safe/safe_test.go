@@ -388,12 +388,11 @@ func listing(t *testing.T, dir string) string {
 
 // The page for users names every program that is listed.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/policy.md")
+	page, err := os.ReadFile("../../../docs/looking.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(page), "## Commands that only look")
-	text, _, _ = strings.Cut(text, "\n## ")
+	text := string(page)
 	for _, name := range safe.Names() {
 		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+name+" ") && !strings.Contains(text, " "+name+"`") {
 			t.Errorf("%s is not there", name)
