@@ -43,7 +43,7 @@ func TestSessionReachesTheDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			var seen strings.Builder
-			for _, m := range regexp.MustCompile(`fsync\(\d+<[^>]*/(session)-[^>]*\.jsonl>|rename.*(a\.txt|\.gemline-)`).FindAllStringSubmatch(string(b), -1) {
+			for _, m := range regexp.MustCompile(`fsync\(\d+<[^>]*/(session)-[^>]*\.jsonl>|rename.*"(a\.txt)"`).FindAllStringSubmatch(string(b), -1) {
 				switch {
 				case m[1] != "":
 					seen.WriteString("session ")
