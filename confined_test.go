@@ -167,6 +167,46 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 	leave(t, s, teletype.Rules{Quiet: true})
 }
 
+// A tree that git makes, and a rebase that runs something after each commit, are
+// asked about before they begin and then done. A rebase that runs nothing needs
+// no more than other commands.
+func TestConfinedGit(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer()
+	c := terminal(t, server)
+	confining(t, c)
+	setup := exec.Command("sh", "-ec", `git init -q -b main .; git config user.name n; git config user.email e; git add .; git commit -qm one
+		git checkout -qb side; touch side; git add .; git commit -qm side; git checkout -q main; touch main; git add .; git commit -qm main; git checkout -q side`)
+	setup.Dir, setup.Env = c.Dir, c.Env
+	if out, err := setup.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	for _, step := range []struct {
+		command string
+		more    bool
+	}{
+		{"git rebase main && test -f main -a -f side", false},
+		{"git rebase -x 'touch ran' HEAD~1 && test -f ran", true},
+		{"git worktree add -b new tree && touch tree/x && git -C tree add x && git -C tree commit -qm x && git log -1 new", true},
+		{"cd tree && git rebase HEAD~1 && git status", false},
+		{"git worktree remove tree", true},
+	} {
+		server.Add(et.Says("", et.Call("", "run_shell_command", "command", step.command)), et.Says("."))
+		s.Line("go on")
+		if asked := s.Expect("y n w "); strings.Contains(asked, ", with writing to all that is protected in the workspace (.git, .gemini)\r\n") != step.more {
+			t.Errorf("asked: %q", asked)
+		}
+		s.Line("y")
+		if got := s.Match(`result: .*\r\n`); !strings.Contains(got, "result: ok\r\n") {
+			t.Errorf("%s: %s", step.command, got)
+		}
+		s.Match(prompting)
+	}
+	leave(t, s, teletype.Rules{Quiet: true})
+}
+
 // In yolo the network and further paths are given to a call that asks for them,
 // and the network to programs that are known to need it. What a command fails
 // without is not: it is in the final record and on standard error what that was.
