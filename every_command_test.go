@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -288,4 +289,58 @@ func TestTypingInSmartMode(t *testing.T) {
 			s.Exit()
 		})
 	}
+}
+
+// A word that everybody knows for a command is one where it stands alone on a
+// line, and so is one behind a slash, unless there is such a file. None of them
+// is sent to the model, and all else is. After -p they are words.
+func TestWordsThatAreCommands(t *testing.T) {
+	t.Parallel()
+	for _, leave := range []string{"exit", "quit"} {
+		server := et.NewServer()
+		server.Respond = func(r et.Received) et.Reply { return et.Says("Heard.") }
+		c := terminal(t, server)
+		s := teletype.Start(t, c)
+		s.Expect("> ")
+		for _, line := range []struct{ typed, answer string }{
+			{"?", "Type a question or a task"},
+			{"help", "Type a question or a task"},
+			{"/frobnicate", "error: unknown command /frobnicate; /help lists those there are\r\n"},
+			{"/hlep", "error: unknown command /hlep; did you mean /help?\r\n"},
+			{"/tmp", "gemini: Heard."},
+			{"/frobnicate the list", "gemini: Heard."},
+			{"/usr/bin/true", "gemini: Heard."},
+			{"help me", "gemini: Heard."},
+		} {
+			before := len(server.Requests())
+			s.Line(line.typed)
+			s.Expect(line.answer)
+			s.Expect("> ")
+			if sent := len(server.Requests()) > before; sent != strings.HasPrefix(line.answer, "gemini") {
+				t.Errorf("%s: sent to the model is %v", line.typed, sent)
+			}
+		}
+		s.Line(leave)
+		if code := s.Exit(); code != 0 {
+			t.Errorf("%s: exit code %d", leave, code)
+		}
+		for _, word := range []string{"?", "help", leave, "/frobnicate"} {
+			c.Args = []string{"-p", word}
+			if out := runText(t, c); out != "Heard.\n" {
+				t.Errorf("-p %s: %q", word, out)
+			}
+		}
+	}
+}
+
+// runText runs the program without a terminal and returns what it prints.
+func runText(t *testing.T, c teletype.Command) string {
+	t.Helper()
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Error(err)
+	}
+	return string(out)
 }

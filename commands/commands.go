@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -168,7 +169,9 @@ func (s Set) named(name string) *Command {
 // Step returns the link of the input chain that runs slash commands. A line
 // that begins with a slash but names no command goes on to the model, as a
 // path may well stand first; unless it is a command of the Gemini CLI's or one
-// of the user's, or so near to one that it must be a slip of the finger.
+// of the user's, or so near to one that it must be a slip of the finger. A word
+// alone on a line of a session means a command, unless there is a file of that
+// name.
 func (s Set) Step(app *App) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -211,6 +214,11 @@ func (s Set) unknown(app *App, line string) error {
 	}
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)
+	}
+	if app.Screen != nil && len(words) == 1 {
+		if _, err := os.Lstat("/" + words[0]); err != nil {
+			return misused("unknown command /%s; /help lists those there are", words[0])
+		}
 	}
 	return nil
 }
