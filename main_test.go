@@ -194,6 +194,7 @@ var faults = map[string]func() enginetest.Reply{
 	"huge":       func() enginetest.Reply { return enginetest.Huge(huge()) },
 	"safety":     func() enginetest.Reply { return enginetest.Ends("", genai.FinishReasonSafety) },
 	"unfinished": func() enginetest.Reply { return enginetest.Unfinished("half an answer") },
+	"cutlarge":   func() enginetest.Reply { return enginetest.Unfinished(strings.Repeat("half ", 1<<20/5)) },
 	"503":        func() enginetest.Reply { return enginetest.Unavailable() },
 	"stalled":    func() enginetest.Reply { return enginetest.Stalled(enginetest.Streams("half ", "an answer")) },
 	"silent":     func() enginetest.Reply { return enginetest.Silent() },
