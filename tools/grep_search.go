@@ -86,10 +86,9 @@ func grepSearch(env Env) engine.Tool {
 			info, err := ws.Stat(g.path)
 			switch {
 			case err != nil:
-				return engine.Call{}, &engine.CallError{Type: "search_path_not_found", Message: "Path does not exist: " + g.path}
+				return engine.Call{}, because(err, "search_path_not_found", "Path does not exist: "+g.path)
 			case !info.IsDir() && !info.Mode().IsRegular():
-				return engine.Call{}, &engine.CallError{Type: "search_path_not_a_directory",
-					Message: "Path is not a valid directory or file: " + g.path}
+				return engine.Call{}, because(workspace.ErrIrregular, "search_path_not_a_directory", "Path is not a valid directory or file: "+g.path)
 			}
 			g.dir = info.IsDir()
 			title := fmt.Sprintf("search %q", a.Pattern)
@@ -208,7 +207,8 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 }
 
 func grepError(format string, args ...any) error {
-	return &engine.CallError{Type: "grep_execution_error", Message: "Error during grep search operation: " + fmt.Sprintf(format, args...)}
+	text := fmt.Sprintf(format, args...)
+	return &engine.CallError{Type: "grep_execution_error", Message: "Error during grep search operation: " + text, Display: text}
 }
 
 // skip returns what is left out of a search below a directory: hidden

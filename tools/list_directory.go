@@ -73,12 +73,10 @@ func listDirectory(env Env) engine.Tool {
 func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.Rules) (engine.Result, error) {
 	entries, err := ws.ReadDir(dir)
 	if errors.Is(err, workspace.ErrNoDirectory) {
-		return engine.Result{}, &engine.CallError{Type: "path_is_not_a_directory", Message: "Error: Path is not a directory: " + dir,
-			Display: "Error: Path is not a directory."}
+		return engine.Result{}, because(err, "path_is_not_a_directory", "Error: Path is not a directory: "+dir)
 	}
 	if err != nil {
-		return engine.Result{}, &engine.CallError{Type: "ls_execution_error", Message: fmt.Sprintf("Error listing directory: %v", err),
-			Display: "Error: Failed to list directory."}
+		return engine.Result{}, because(err, "ls_execution_error", fmt.Sprintf("Error listing directory: %v", err))
 	}
 	if len(entries) == 0 {
 		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)), Display: "Directory is empty."}, nil

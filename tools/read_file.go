@@ -171,25 +171,46 @@ func unread(path string, err error) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
 	switch {
 	case errors.As(err, &outside):
-		return &engine.CallError{Type: "path_not_in_workspace", Message: err.Error(), Display: outside.Brief()}
+		return because(err, "path_not_in_workspace", err.Error())
 	case errors.As(err, &size):
-		return &engine.CallError{Type: "file_too_large",
-			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB). Search it with grep_search, or run a command that prints a part of it.",
-				size.Limit>>20, path, float64(size.Size)/(1<<20))}
+		return because(err, "file_too_large",
+			fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB). Search it with grep_search, or run a command that prints a part of it.",
+				size.Limit>>20, path, float64(size.Size)/(1<<20)))
 	case errors.Is(err, fs.ErrNotExist):
-		return &engine.CallError{Type: "file_not_found", Message: "File not found: " + path, Display: "File not found."}
+		return because(err, "file_not_found", "File not found: "+path)
 	case errors.Is(err, workspace.ErrDirectory):
-		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + path}
+		return because(err, "target_is_directory", "Path is a directory, not a file: "+path)
 	case errors.Is(err, workspace.ErrIrregular):
-		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a regular file: " + path + irregular, Display: "Not a regular file."}
+		return because(err, "read_content_failure", "Path is not a regular file: "+path+irregular)
 	case errors.Is(err, workspace.ErrKernel):
-		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a file of a disk: " + path + ofTheKernel, Display: "Not a file of a disk."}
+		return because(err, "read_content_failure", "Path is not a file of a disk: "+path+ofTheKernel)
 	}
-	why := err
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		why = pe.Err
+	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, cause(err)))
+}
+
+// because returns the error of a call that failed because of err, which is said
+// to the model in message and to the user, who reads the path above, in a few
+// words.
+func because(err error, class, message string) error {
+	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
+	why := cause(err).Error()
+	switch {
+	case errors.As(err, &outside):
+		why = outside.Brief()
+	case errors.As(err, &size):
+		why = fmt.Sprintf("it is larger than %d MB", size.Limit>>20)
+	case errors.Is(err, workspace.ErrDirectory):
+		why = "it is a directory"
+	case errors.Is(err, workspace.ErrNoDirectory):
+		why = "it is not a directory"
+	case errors.Is(err, workspace.ErrBinary):
+		why = "it is a binary file"
+	case errors.Is(err, workspace.ErrIrregular):
+		why = "it is not a regular file"
+	case errors.Is(err, workspace.ErrKernel):
+		why = "it is not a file on a disk"
 	}
-	return &engine.CallError{Type: "read_content_failure", Message: fmt.Sprintf("Error reading file %s: %v", path, why)}
+	return &engine.CallError{Type: class, Message: message, Display: why}
 }
 
 // What is said of files that are neither read nor written, after their names.

@@ -81,7 +81,7 @@ func (r *revision) replace(a replaceArgs) (edit.Result, error) {
 	}
 	if a.Old == "" {
 		return edit.Result{}, noEdit("attempt_to_create_existing_file",
-			"File already exists, cannot create: "+r.path, "File already exists, cannot create it.")
+			"File already exists, cannot create: "+r.path, "the file exists already")
 	}
 	found, err := edit.Replace(r.file.Text, a.Old, a.New, a.All)
 	switch {
@@ -91,18 +91,18 @@ func (r *revision) replace(a replaceArgs) (edit.Result, error) {
 		return found, noEdit("edit_no_occurrence_found",
 			fmt.Sprintf("Could not find an exact match for 'old_string' in '%s'. If previous edits modified the file, "+
 				"what you remember of it may no longer be there: please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.", a.Path),
-			fmt.Sprintf("Could not find an exact match for old_string in '%s'.", a.Path))
+			"the text to be replaced is not in the file")
 	case found.Count > 1 && !a.All:
 		return found, noEdit("edit_expected_occurrence_mismatch",
 			fmt.Sprintf("Failed to edit, Expected 1 occurrence but found %d for old_string in file: %s. "+
 				"If you intended to replace multiple occurrences, set 'allow_multiple' to true.", found.Count, a.Path),
-			fmt.Sprintf("Failed to edit, expected 1 occurrence but found %d.", found.Count))
+			fmt.Sprintf("the text to be replaced is in the file %d times", found.Count))
 	case a.Old == a.New:
 		return found, noEdit("edit_no_change",
-			"No changes to apply. The old_string and new_string are identical in file: "+a.Path, "No changes to apply.")
+			"No changes to apply. The old_string and new_string are identical in file: "+a.Path, "the edit changes nothing")
 	case found.Text == r.file.Text:
 		return found, noEdit("edit_no_change",
-			"No changes to apply. The edit leaves the file as it is (line endings and the final newline are kept): "+a.Path, "No changes to apply.")
+			"No changes to apply. The edit leaves the file as it is (line endings and the final newline are kept): "+a.Path, "the edit changes nothing")
 	}
 	return found, r.propose(found.Text)
 }
@@ -112,13 +112,13 @@ func (r *revision) replace(a replaceArgs) (edit.Result, error) {
 func (r *revision) refusal(err error) engine.Call {
 	in := r.intent(nil)
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
-		in.Detail = "it will fail: " + strings.TrimPrefix(cmp.Or(ce.Display, ce.Message), "Error: ")
+		in.Detail = "it will fail: " + cmp.Or(ce.Display, ce.Message)
 	}
 	return engine.Call{Intent: in, Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{}, err }}
 }
 
 func noEdit(class, message, display string) error {
-	return &engine.CallError{Type: class, Message: message, Display: "Error: " + display}
+	return &engine.CallError{Type: class, Message: message, Display: display}
 }
 
 // search looks for a file that a relative name may mean, since there is none
@@ -126,7 +126,7 @@ func noEdit(class, message, display string) error {
 func (r *revision) search(ctx context.Context, name string) error {
 	missing := func(hint string) error {
 		return noEdit("file_not_found", "File not found: "+r.path+hint,
-			"File not found. Cannot apply edit. Use an empty old_string to create a new file.")
+			"no such file or directory")
 	}
 	rel := filepath.Clean(strings.TrimPrefix(strings.ReplaceAll(name, "\x00", ""), "@"))
 	if !filepath.IsLocal(rel) || rel == "." {

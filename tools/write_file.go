@@ -132,22 +132,22 @@ func (r *revision) unreadable(err error) error {
 	outside, size := (*workspace.OutsideError)(nil), (*workspace.SizeError)(nil)
 	switch {
 	case errors.As(err, &outside):
-		return &engine.CallError{Type: "path_not_in_workspace", Message: outside.Error(), Display: outside.Brief()}
+		return because(err, "path_not_in_workspace", outside.Error())
 	case errors.As(err, &size):
-		return &engine.CallError{Type: "file_too_large",
-			Message: fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, r.path, float64(size.Size)/(1<<20))}
+		return because(err, "file_too_large",
+			fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, r.path, float64(size.Size)/(1<<20)))
 	case errors.Is(err, workspace.ErrDirectory):
-		return &engine.CallError{Type: "target_is_directory", Message: "Path is a directory, not a file: " + r.path}
+		return because(err, "target_is_directory", "Path is a directory, not a file: "+r.path)
 	case errors.Is(err, workspace.ErrBinary):
-		return &engine.CallError{Type: "read_content_failure", Message: "Cannot edit binary file: " + r.path}
+		return because(err, "read_content_failure", "Cannot edit binary file: "+r.path)
 	case errors.Is(err, workspace.ErrIrregular):
-		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a regular file: " + r.path + irregular, Display: "Not a regular file."}
+		return because(err, "read_content_failure", "Path is not a regular file: "+r.path+irregular)
 	case errors.Is(err, workspace.ErrKernel):
-		return &engine.CallError{Type: "read_content_failure", Message: "Path is not a file of a disk: " + r.path + ofTheKernel, Display: "Not a file of a disk."}
+		return because(err, "read_content_failure", "Path is not a file of a disk: "+r.path+ofTheKernel)
 	case errors.Is(err, fs.ErrPermission):
-		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path)}
+		return because(err, "permission_denied", fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path))
 	}
-	return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error checking existing file '%s': %v", r.path, cause(err))}
+	return because(err, r.class, fmt.Sprintf("Error checking existing file '%s': %v", r.path, cause(err)))
 }
 
 // cause returns err without the path that those of package fs begin with.
@@ -161,7 +161,8 @@ func cause(err error) error {
 // propose makes text what the file will hold, if it can hold it.
 func (r *revision) propose(text string) error {
 	if file := inTheWay(r.ws, filepath.Dir(r.place.Path())); file != "" {
-		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file)}
+		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file),
+			Display: file + " is not a directory"}
 	}
 	if r.format().BOM { // the file has one already
 		text = strings.TrimPrefix(text, "\ufeff")
@@ -295,13 +296,13 @@ func (r *revision) unwritable(err error) error {
 	case errors.As(err, &outside):
 		return r.unreadable(err)
 	case errors.Is(err, workspace.ErrFull):
-		return &engine.CallError{Type: engine.NoSpaceLeft, Message: "No space left on device: " + r.path}
+		return because(err, engine.NoSpaceLeft, "No space left on device: "+r.path)
 	case errors.Is(err, workspace.ErrDirectory):
-		return &engine.CallError{Type: "target_is_directory", Message: "Target is a directory, not a file: " + r.path}
+		return because(err, "target_is_directory", "Target is a directory, not a file: "+r.path)
 	case errors.Is(err, fs.ErrPermission):
-		return &engine.CallError{Type: "permission_denied", Message: fmt.Sprintf("Permission denied writing to file: %s (EACCES)", r.path)}
+		return because(err, "permission_denied", fmt.Sprintf("Permission denied writing to file: %s (EACCES)", r.path))
 	}
-	return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %v", r.path, cause(err))}
+	return because(err, r.class, fmt.Sprintf("Error writing to file '%s': %v", r.path, cause(err)))
 }
 
 // snippet returns the changed parts of the text, with the words before them.

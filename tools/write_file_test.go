@@ -267,9 +267,9 @@ func TestWriteFileRefusals(t *testing.T) {
 			case test.class == "path_not_in_workspace":
 				outside := filepath.Clean(filepath.Join(b.dir, test.path))
 				b.fails(err, test.class, `Path not in workspace: Attempted path "`+outside+`" resolves outside the allowed workspace directories: DIR`)
-				want := "Path not in workspace."
+				want := "it is outside of the folders that this session works in"
 				if test.name == "withheld" {
-					want = "It is kept from the tools, as .git and node_modules are."
+					want = "it is kept from the tools, as .git and node_modules are"
 				}
 				if engine.DisplayError(err) != want {
 					t.Errorf("shown as %s", engine.DisplayError(err))

@@ -186,13 +186,17 @@ func (f failure) busy(e *Error) {
 		e.RetryAfter, e.Hinted = info, true
 	}
 	cloudcode := f.errorInfo(func(d detail) bool { return strings.Contains(d.Domain, "cloudcode-pa") })
-	daily := f.quota("PerDay") || f.quota("Daily")
-	switch {
+	switch used := f.used(); {
 	case strings.Contains(f.message, "limit: 0"):
+		e.Message = "there is no quota for this model" // on the free tier, say
+	case used != "":
+		e.Message = used
+	default:
+		e.Message = "the server refused: " + sentence(e.Message)
+	}
+	switch {
+	case strings.Contains(f.message, "limit: 0"), f.quota("PerDay"), f.quota("Daily"):
 		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
-	case daily:
-		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
-		e.Message = "the daily quota for this model is used up: " + e.Message
 	case f.reason("MODEL_CAPACITY_EXHAUSTED"), f.reason("MODEL_CAPACITY_EXCEEDED"), len(f.details) == 0 && capacity(f.message):
 		e.Kind, e.Hint = Unavailable, hintServer
 	case f.reason("INSUFFICIENT_G1_CREDITS_BALANCE"), cloudcode && f.reason("QUOTA_EXHAUSTED"):
@@ -202,6 +206,33 @@ func (f failure) busy(e *Error) {
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
 		e.RetryAfter, e.Hinted = time.Minute, true // which is what the name of the quota says
 	}
+}
+
+// used says in words which quota is used up, "" if f does not name it.
+func (f failure) used() string {
+	per := ""
+	switch {
+	case f.quota("PerDay"), f.quota("Daily"):
+		per = "day"
+	case f.quota("PerMinute"), f.errorInfo(perMinute):
+		per = "minute"
+	default:
+		return ""
+	}
+	what := "quota"
+	switch {
+	case f.quota("Token"):
+		what = "quota of tokens"
+	case f.quota("Request"):
+		what = "quota of requests"
+	}
+	return fmt.Sprintf("the %s per %s is used up", what, per)
+}
+
+// sentence returns the first sentence of s: what follows says where to read on.
+func sentence(s string) string {
+	s, _, _ = strings.Cut(s, ". ")
+	return strings.TrimSuffix(s, ".")
 }
 
 func perMinute(d detail) bool {

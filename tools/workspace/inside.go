@@ -37,10 +37,10 @@ func (e *OutsideError) Error() string {
 func (e *OutsideError) Brief() string {
 	for _, root := range e.Roots {
 		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {
-			return "It is kept from the tools, as .git and node_modules are."
+			return "it is kept from the tools, as .git and node_modules are"
 		}
 	}
-	return "Path not in workspace."
+	return "it is outside of the folders that this session works in"
 }
 
 // Resolve returns the absolute path that name stands for. A relative name is
