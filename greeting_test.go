@@ -48,7 +48,7 @@ func TestGreeting(t *testing.T) {
 				env = append(env, "GEMINI_API_KEY=key-of-the-test")
 			}
 			s := teletype.Start(t, teletype.Command{Path: self, Dir: dir, Term: c.term, Env: env, Wait: time.Minute})
-			s.Expect("shop; /help")
+			s.Expect("shop; type /help")
 			s.Expect("> ")
 			start := s.Transcript()
 			if len(start) > 200 || len(server.Requests()) > 0 {

@@ -42,7 +42,7 @@ var absent = []struct {
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
 	{[]string{"hooks"}, "hooks are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
-	{[]string{"init"}, "ask for it in words: look at this project and write what a newcomer must know to GEMINI.md"},
+	{[]string{"init"}, `not in use yet; ask in words: "look at this project and write what a newcomer must know to GEMINI.md"`},
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"memory inbox"}, "notes are not gathered from sessions here; /memory add TEXT keeps one"},
 	{[]string{"model manage"}, "/model lists the names, /model NAME changes it, gemline config set model.name NAME does for good"},

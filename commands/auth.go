@@ -8,7 +8,7 @@ import (
 )
 
 func authentication() *Command {
-	return &Command{Name: "auth", Summary: "how you sign in", Run: authWords("status"), Sub: Set{
+	return &Command{Name: "auth", Usual: true, Summary: "how you sign in", Run: authWords("status"), Sub: Set{
 		{Name: "status", Summary: "say which credentials the next request uses", Run: authWords("status")},
 		{Name: "use", Args: "TYPE", Summary: "choose gemini-api-key, vertex-ai, gateway or compute-default-credentials in your settings", Run: authWords("use")},
 		{Name: "signin", Aliases: []string{"login", "set-key"}, Summary: "store an API key that is typed unseen", Run: authWords("set-key")},

@@ -7,7 +7,7 @@ import (
 )
 
 func clearing() *Command {
-	return &Command{Name: "clear", Aliases: []string{"new"}, Summary: "forget the conversation and start another session",
+	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"}, Summary: "forget the conversation and start another session",
 		Run: func(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Restart == nil {
 				return nil, unavailable("/clear is for a session; one prompt has nothing to forget")

@@ -40,6 +40,7 @@ type Command struct {
 	Aliases []string
 	Args    string // synopsis of the arguments, such as "[NAME]"
 	Summary string // one line, for /help
+	Usual   bool   // it is in the short list of /help
 	Sub     Set
 
 	// Run carries the command out. Parts that it returns are sent to the

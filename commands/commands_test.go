@@ -58,13 +58,35 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	return app, &out
 }
 
+// The list that /help prints fits on a usual screen, with the prompt below it.
+func TestHelpFitsOnAScreen(t *testing.T) {
+	app, out := session(t)
+	if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/help")}); err != nil {
+		t.Fatal(err)
+	}
+	lines := 1
+	for l := range strings.Lines(out.String()) {
+		if lines++; len(l) > 80 {
+			t.Errorf("too wide: %s", l)
+		}
+	}
+	if lines > 24 {
+		t.Errorf("%d lines:\n%s", lines, out)
+	}
+	for _, c := range app.Commands {
+		if !strings.Contains(out.String(), "/"+c.Name) {
+			t.Errorf("/%s is not named", c.Name)
+		}
+	}
+}
+
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {
 		line string
 		want string // in the output
 		err  string
 	}{
-		{"/help", "/directory add PATH[,PATH ...]: let the model work in more of them", ""},
+		{"/help all", "/directory add PATH[,PATH ...]: let the model work in more directories", ""},
 		{"/help /memory", "/memory add TEXT: ", ""},
 		{"/help mode", "/mode [default|auto_edit|plan|yolo]: ", ""},
 		{"/help /nosuch", "", `no topic "/nosuch"`},
@@ -92,7 +114,7 @@ func TestCommands(t *testing.T) {
 		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
 		{"/last", "", "there is no answer yet"},
 		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
-		{"/init", "", "/init: ask for it in words"},
+		{"/init", "", "/init: not in use yet; ask in words"},
 		{"/mcp list", "", "/mcp: MCP servers are not in use yet"},
 		{"/quit --delete", "", "/quit --delete: /quit keeps the session"},
 		{"/dir show", "Current workspace directories:\n- ", ""},

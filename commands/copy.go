@@ -11,7 +11,7 @@ import (
 )
 
 func copying() *Command {
-	return &Command{Name: "copy", Summary: "put the last answer on the clipboard",
+	return &Command{Name: "copy", Usual: true, Summary: "put the last answer on the clipboard",
 		Run: func(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Copy == nil {
 				return nil, unavailable("there is no clipboard here")

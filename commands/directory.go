@@ -15,9 +15,9 @@ import (
 )
 
 func directory() *Command {
-	return &Command{Name: "directory", Aliases: []string{"dir"}, Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
-		{Name: "show", Summary: "list them", Run: showDirectories},
-		{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more of them", Run: addDirectories},
+	return &Command{Name: "directory", Usual: true, Aliases: []string{"dir"}, Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
+		{Name: "show", Summary: "list the directories", Run: showDirectories},
+		{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: addDirectories},
 	}}
 }
 

@@ -9,7 +9,7 @@ import (
 // editor is here to be listed: the reader of lines opens the editor where
 // there is a terminal to lend to it.
 func editor() *Command {
-	return &Command{Name: "editor", Args: "[TEXT]", Summary: "write the next prompt in your editor",
+	return &Command{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor",
 		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Screen != nil {
 				return nil, unavailable("there is no editor here: VISUAL or EDITOR names one, or general.preferredEditor in the settings")

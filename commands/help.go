@@ -8,26 +8,38 @@ import (
 )
 
 func help() *Command {
-	return &Command{Name: "help", Args: "[TOPIC]", Summary: "this list; with a topic, such as usage, a page of the documentation; with a command, what it can do",
+	return &Command{Name: "help", Args: "[all|COMMAND|PAGE]", Summary: "the usual commands, all of them, one, or a page such as usage",
 		Run: func(ctx context.Context, app *App, topic string) ([]*genai.Part, error) {
-			if topic != "" {
-				return nil, app.about(ctx, topic)
+			switch topic {
+			case "":
+				return nil, sentences(app.Out, app.Commands.usual()...)
+			case "all":
+				return nil, sentences(app.Out, append(app.Commands.synopsis("/"), "",
+					"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
+					"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
+					"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
+					"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
+					"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
 			}
-			ls := []string{
-				"Type a question or a task, or one of:",
-				"",
-			}
-			ls = append(ls, app.Commands.synopsis("/")...)
-			ls = append(ls,
-				"",
-				"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
-				"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
-				"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
-				"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
-				"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.",
-			)
-			return nil, sentences(app.Out, ls...)
+			return nil, app.about(ctx, topic)
 		}}
+}
+
+// usual returns what fits on a usual screen: the commands that are most in use,
+// and the names of the others.
+func (s Set) usual() []string {
+	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
+	var others []string
+	for _, c := range s {
+		switch {
+		case c.Usual:
+			ls = append(ls, c.synopsis("/"))
+		case c.Name != "help":
+			others = append(others, "/"+c.Name)
+		}
+	}
+	return append(ls, "Others: "+strings.Join(others, " "),
+		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.")
 }
 
 // about prints the page that topic names or, where there is none, what the
@@ -51,11 +63,15 @@ func (app *App) about(ctx context.Context, topic string) error {
 func (s Set) synopsis(prefix string) []string {
 	var ls []string
 	for _, c := range s {
-		name := prefix + c.Name
 		if c.Run != nil {
-			ls = append(ls, strings.TrimSpace(name+" "+c.Args)+": "+c.Summary)
+			ls = append(ls, c.synopsis(prefix))
 		}
-		ls = append(ls, c.Sub.synopsis(name+" ")...)
+		ls = append(ls, c.Sub.synopsis(prefix+c.Name+" ")...)
 	}
 	return ls
+}
+
+// synopsis returns a line about c alone.
+func (c *Command) synopsis(prefix string) string {
+	return strings.TrimSpace(prefix+c.Name+" "+c.Args) + ": " + c.Summary
 }

@@ -13,7 +13,7 @@ import (
 const lately = 20
 
 func history() *Command {
-	return &Command{Name: "history", Args: "[NUMBER|TEXT]", Summary: "what was said in this conversation; or so many of your last inputs, or those that hold a text",
+	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs",
 		Run: func(_ context.Context, app *App, arg string) ([]*genai.Part, error) {
 			if app.Screen == nil {
 				return nil, errNoScreen

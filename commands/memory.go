@@ -7,14 +7,14 @@ import (
 )
 
 func memories() *Command {
-	return &Command{Name: "memory", Summary: "what the context files tell the model: which there are", Run: listMemory, Sub: Set{
-		{Name: "show", Summary: "print the context files the model is given",
+	return &Command{Name: "memory", Usual: true, Summary: "name the context files (GEMINI.md) that the model is given", Run: listMemory, Sub: Set{
+		{Name: "show", Summary: "print the context files",
 			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 				return nil, lines(app.Out, app.Memory.Contents().Show())
 			}},
-		{Name: "list", Summary: "name them", Run: listMemory},
-		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read them again; the next request has the text of now", Run: refreshMemory},
-		{Name: "add", Args: "TEXT", Summary: "append a line to your own file, and have it hold from now on", Run: addMemory},
+		{Name: "list", Summary: "name the context files", Run: listMemory},
+		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: refreshMemory},
+		{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: addMemory},
 	}}
 }
 

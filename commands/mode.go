@@ -7,7 +7,7 @@ import (
 )
 
 func modes() *Command {
-	return &Command{Name: "mode", Args: "[default|auto_edit|plan|yolo]", Summary: "what runs without a question; with a word, change it for this session",
+	return &Command{Name: "mode", Usual: true, Args: "[default|auto_edit|plan|yolo]", Summary: "say or change what runs without a question",
 		Complete: words("default", "auto_edit", "plan", "yolo"),
 		Run: func(_ context.Context, app *App, word string) ([]*genai.Part, error) {
 			said, err := app.Mode(word)
@@ -19,7 +19,7 @@ func modes() *Command {
 }
 
 func plan() *Command {
-	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, in which nothing is changed; with text, ask for a plan of it",
+	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, which changes nothing; with text, ask for a plan",
 		Run: func(_ context.Context, app *App, text string) ([]*genai.Part, error) {
 			said, err := app.Mode("plan")
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func models() *Command {
-	return &Command{Name: "model", Args: "[NAME]", Summary: "the model in use and the names you can give; with a name, change it. The server is asked about one that is not known here",
+	return &Command{Name: "model", Usual: true, Args: "[NAME]", Summary: "say which models there are, or change to one",
 		Run: useModel, Sub: Set{
 			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 				if args == "" {

@@ -8,13 +8,13 @@ import (
 )
 
 func permissions() *Command {
-	return &Command{Name: "permissions", Summary: "whether this folder is trusted, and which are", Run: here, Sub: Set{
+	return &Command{Name: "permissions", Usual: true, Summary: "say whether this folder is trusted", Run: here, Sub: Set{
 		{Name: "status", Args: "[FOLDER]", Summary: "say whether a folder is trusted, and what it brings", Run: trustWords("status")},
 		{Name: "trust", Args: "[FOLDER]", Summary: "ask about a folder, as at the start", Run: permit},
-		{Name: "list", Summary: "the folders that were decided about", Run: trustWords("list")},
+		{Name: "list", Summary: "list the folders that you have decided about", Run: trustWords("list")},
 		{Name: "add", Args: "[--parent] [FOLDER]", Summary: "trust a folder, from the next start on", Run: trustWords("add")},
 		{Name: "deny", Args: "[FOLDER]", Summary: "don't trust it", Run: trustWords("deny")},
-		{Name: "remove", Args: "[FOLDER]", Summary: "take back what was decided about it", Run: trustWords("remove")},
+		{Name: "remove", Args: "[FOLDER]", Summary: "forget what you have decided about it", Run: trustWords("remove")},
 	}}
 }
 

@@ -12,7 +12,7 @@ func policies() *Command {
 		{Name: "list", Summary: "the rules, the strongest first", Run: policyWords("list")},
 		{Name: "test", Args: "COMMAND", Summary: "what would become of a shell command", Run: policyWords("test")},
 		{Name: "explain", Args: "TOOL [JSON]", Summary: "what would become of a call, and which rules are about it", Run: policyWords("explain")},
-		{Name: "revoke", Args: "[FILE:LINE]", Summary: "what was said always to and is kept, and how to take it back", Run: policyWords("revoke")},
+		{Name: "revoke", Args: "[FILE:LINE]", Summary: "list what you have allowed for good, and how to take it back", Run: policyWords("revoke")},
 	}}
 }
 

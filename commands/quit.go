@@ -7,6 +7,6 @@ import (
 )
 
 func quit() *Command {
-	return &Command{Name: "quit", Aliases: []string{"exit"}, Summary: "leave; the session is kept",
+	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Summary: "leave; the session is kept",
 		Run: func(context.Context, *App, string) ([]*genai.Part, error) { return nil, ErrQuit }}
 }

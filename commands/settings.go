@@ -10,7 +10,7 @@ import (
 )
 
 func preferences() *Command {
-	return &Command{Name: "settings", Aliases: []string{"config"}, Summary: "what is set; sub-commands show more and change it", Run: configWords(""), Sub: Set{
+	return &Command{Name: "settings", Usual: true, Aliases: []string{"config"}, Summary: "what is set; /settings set KEY VALUE changes it", Run: configWords(""), Sub: Set{
 		{Name: "list", Args: "[--origin] [--all]", Summary: "what is set, and where", Run: configWords("list")},
 		{Name: "get", Args: "[--origin] KEY", Summary: "the value of a key", Run: configWords("get")},
 		{Name: "set", Args: "[--scope=workspace] KEY VALUE", Summary: "change a key, from the next start on", Run: setKey},

@@ -10,7 +10,7 @@ import (
 )
 
 func show() *Command {
-	return &Command{Name: "show", Args: "[NUMBER]", Summary: "outputs that were not shown in full; with a number, all of one",
+	return &Command{Name: "show", Usual: true, Args: "[NUMBER]", Summary: "outputs that were not shown in full; with a number, all of one",
 		Run: func(_ context.Context, app *App, arg string) ([]*genai.Part, error) {
 			if app.Screen == nil {
 				return nil, errNoScreen

@@ -14,8 +14,8 @@ func stats() *Command {
 		}
 	}
 	session := show(func(app *App) []string { return app.Tally.Overview(time.Now()) })
-	return &Command{Name: "stats", Aliases: []string{"usage"}, Summary: "what the session did and used", Run: session, Sub: Set{
-		{Name: "session", Summary: "the same", Run: session},
+	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"}, Summary: "what the session did and used", Run: session, Sub: Set{
+		{Name: "session", Summary: "what the session did and used", Run: session},
 		{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func(app *App) []string { return app.Tally.Models() })},
 		{Name: "tools", Summary: "calls and times of each tool", Run: show(func(app *App) []string { return app.Tally.Tools() })},
 	}}

@@ -9,7 +9,7 @@ import (
 
 func tools() *Command {
 	return &Command{Name: "tools", Summary: "the tools the model is offered", Run: listTools, Sub: Set{
-		{Name: "list", Summary: "their names", Run: listTools},
+		{Name: "list", Summary: "the names of the tools", Run: listTools},
 		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: describeTools},
 	}}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func vim() *Command {
-	return &Command{Name: "vim", Args: "[on|off]", Summary: "vi keys, or back to the others", Complete: words("on", "off"),
+	return &Command{Name: "vim", Args: "[on|off]", Summary: "vi keys, on or off", Complete: words("on", "off"),
 		Run: func(ctx context.Context, app *App, word string) ([]*genai.Part, error) {
 			if strings.TrimSpace(word) == "" {
 				word = "toggle"

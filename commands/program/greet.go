@@ -14,7 +14,7 @@ import (
 const startBytes = 200
 
 // keyless says where a key comes from.
-const keyless = "no key yet: make one at aistudio.google.com/apikey, then /auth signin"
+const keyless = "no key: make one at aistudio.google.com/apikey, then /auth signin"
 
 // greet begins a session with a line that says what is talked to, where, and
 // what lists the commands; and one more if the first answer would fail for want
@@ -50,7 +50,7 @@ func (s *session) folder() string {
 // greeting returns the line with which a session starts, in at most room bytes
 // if they can hold the name of the model.
 func greeting(model, folder string, room int) string {
-	line := fmt.Sprintf("gemline, %s, in ; /help", output.EscapeLine(model))
+	line := fmt.Sprintf("gemline, %s, in ; type /help", output.EscapeLine(model))
 	return strings.Replace(line, "in ;", "in "+tail(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
 }
 

@@ -14,11 +14,11 @@ func TestGreeting(t *testing.T) {
 		room   int
 		want   string
 	}{
-		{"~/src/shop", 186, "gemline, " + model + ", in ~/src/shop; /help"},
-		{"/a/very/long/path/to/some/project/of/mine", 80, "gemline, " + model + ", in .../some/project/of/mine; /help"},
-		{"/" + strings.Repeat("x", 100), 80, "gemline, " + model + ", in ..." + strings.Repeat("x", 22) + "; /help"},
-		{"/\x1b[2J", 186, `gemline, ` + model + `, in /\x1b[2J; /help`},
-		{"/" + strings.Repeat("é", 100), 81, "gemline, " + model + ", in ..." + strings.Repeat("é", 11) + "; /help"},
+		{"~/src/shop", 186, "gemline, " + model + ", in ~/src/shop; type /help"},
+		{"/a/very/long/path/to/some/project/of/mine", 85, "gemline, " + model + ", in .../some/project/of/mine; type /help"},
+		{"/" + strings.Repeat("x", 100), 85, "gemline, " + model + ", in ..." + strings.Repeat("x", 22) + "; type /help"},
+		{"/\x1b[2J", 186, `gemline, ` + model + `, in /\x1b[2J; type /help`},
+		{"/" + strings.Repeat("é", 100), 86, "gemline, " + model + ", in ..." + strings.Repeat("é", 11) + "; type /help"},
 	} {
 		got := greeting(model, c.folder, c.room)
 		if got != c.want || len(got) > c.room || !utf8.ValidString(got) {
