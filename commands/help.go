@@ -38,7 +38,7 @@ func (s Set) usual() []string {
 			others = append(others, "/"+c.Name)
 		}
 	}
-	return append(ls, "Others: "+strings.Join(others, " "),
+	return append(ls, "Also: "+strings.Join(others, " "),
 		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.")
 }
 
