@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -237,7 +238,8 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 // it is a placeholder, that is locked: who takes one away makes sure that
 // nobody holds it.
 func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
-	for range 5 {
+	for tries := range 200 { // some two seconds
+		time.Sleep(time.Duration(min(tries, 10)) * time.Millisecond)
 		err := unix.Mkdirat(dir, name, 0o700)
 		made := err == nil
 		if err != nil && !errors.Is(err, unix.EEXIST) {
