@@ -169,6 +169,46 @@ func TestWhatIsNoCommandIsSent(t *testing.T) {
 	}
 }
 
+// Every command of the Gemini CLI's is carried out or answered here, with its
+// sub-commands and under all of its names, and none is sent to the model.
+func TestWordsOfTheOriginal(t *testing.T) {
+	for names, subs := range map[string]string{
+		"about bug-memory corgi docs editor footer statusline gemma help init privacy profile shortcuts theme upgrade vim voice oncall": "",
+		"compress summarize compact clear new copy setup-github terminal-setup tasks bg background shells bashes rewind settings":       "",
+		"bug export-session restore": "x",
+		"agents":                     "list reload refresh enable disable config",
+		"auth":                       "signin login signout logout",
+		"chat resume":                "checkpoints checkpoint list save resume load delete share debug",
+		"commands":                   "list reload refresh",
+		"directory dir":              "add show",
+		"extensions":                 "list update explore reload restart enable disable install link uninstall delete config",
+		"hooks":                      "panel list show enable disable enable-all disable-all",
+		"ide":                        "status install enable disable",
+		"mcp":                        "list ls desc schema auth reload enable disable",
+		"memory":                     "show list reload refresh inbox",
+		"model":                      "manage set",
+		"permissions":                "trust",
+		"plan":                       "copy",
+		"policies":                   "list",
+		"quit exit":                  "--delete",
+		"skills":                     "list link enable disable reload",
+		"stats usage":                "session model tools",
+		"tools":                      "list desc descriptions",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			for _, sub := range append([]string{""}, strings.Fields(subs)...) {
+				app, _ := session(t)
+				app.Manage = func(context.Context, ...string) error { return nil }
+				app.Mode = func(string) (string, error) { return "", nil }
+				line := strings.TrimSpace("/" + name + " " + sub)
+				if parts, _ := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); len(parts) > 0 {
+					t.Errorf("%s is sent: %v", line, parts)
+				}
+			}
+		}
+	}
+}
+
 func TestCopyTakesTheLastAnswer(t *testing.T) {
 	app, out := session(t)
 	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
