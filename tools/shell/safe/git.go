@@ -1,9 +1,13 @@
 package safe
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"gemline/engine/secret"
 )
 
 // gitFirst are the options that git is given before its command: whatever the
@@ -116,12 +120,97 @@ func (j *judge) gitCommand(args []string) (usage, string) {
 	if name == "diff" && slices.ContainsFunc(j.dirs, outside) {
 		return u, "diff: without a repository it compares any files"
 	}
+	if why := j.contents(name, &u, names); why != "" {
+		return u, name + ": " + why
+	}
 	first := append(slices.Clone(gitFirst), name)
 	if name == "stash" || name == "reflog" && len(u.operands) > 0 && u.operands[0] == "show" {
 		first, u.args, u.end = append(first, u.args[0]), u.args[1:], u.end-1
 	}
 	u.args = slices.Concat(first, gitBehind[name], u.args)
 	return u, ""
+}
+
+// patches are the options with which a list of commits shows what was changed.
+var patches = []string{"-p", "-u", "-U", "--patch", "--unified", "--patch-with-stat", "-c", "--cc", "-m", "-W", "--function-context", "--word-diff", "--word-diff-regex", "--color-words"}
+
+// object finds in a word, or in a range, what may be the number of a file's
+// content, which says nothing of the file's name.
+var object = regexp.MustCompile(`(^\^?|\.\.)([0-9a-f]{4,64})(\.\.|$)`)
+
+// contents keeps what shows the contents of files from secrets, in whatever
+// commit they are, by leaving these out. What is named by a number has to be a
+// commit.
+func (j *judge) contents(name string, u *usage, words []string) string {
+	switch {
+	case name == "grep", name == "diff", name == "show":
+	case (name == "log" || name == "reflog") && u.has(append(patches, "-L")...):
+	case name == "cat-file" && !u.has("-t", "-s", "-e"):
+		if slices.ContainsFunc(words, func(w string) bool {
+			return !strings.Contains(w, ":") && !slices.Contains([]string{"HEAD", "commit", "tag", "tree"}, w)
+		}) {
+			return "it may read what may hold secrets, by its number"
+		}
+		return ""
+	default:
+		return ""
+	}
+	for _, o := range u.options {
+		if _, path, _ := strings.Cut(o.value, ":"); o.name == "-L" && hidden(path[strings.LastIndexByte(path, ':')+1:]) {
+			return "it reads what may hold secrets: " + brief(path)
+		}
+	}
+	if name != "grep" && u.has("-L", "--follow") {
+		if slices.ContainsFunc(words, j.directory) {
+			return "it follows a directory, in which there may be secrets"
+		}
+		return "" // which goes with one file, and no patterns
+	}
+	u.args = slices.Clone(u.args)
+	named := false // files are
+	for _, w := range words {
+		if peeled := strings.Contains(w, "^{"); peeled && !strings.Contains(w, "^{commit}") && !strings.Contains(w, "^{/") {
+			return "it may read what may hold secrets: " + brief(w)
+		}
+		for i, a := range u.args {
+			if a == "--" {
+				break
+			}
+			for a == w && object.MatchString(u.args[i]) {
+				u.args[i] = object.ReplaceAllString(u.args[i], "${1}${2}^{commit}${3}")
+			}
+		}
+		named = named || j.there(w)
+	}
+	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, ":") || strings.HasPrefix(w, ":(") }) {
+		return "" // each names a file in a commit
+	}
+	if name == "log" && !named && !slices.Contains(u.args, "--") {
+		u.add("--full-history", "--sparse") // without, commits would be left out, too
+	}
+	for _, s := range secret.Patterns() {
+		u.args = append(u.args, ":(top,exclude,glob)**/"+s)
+		if !strings.Contains(s[1:], ".") { // nobody gives a directory an ending
+			u.args = append(u.args, ":(top,exclude,glob)**/"+s+"/**")
+		}
+	}
+	return ""
+}
+
+// there reports whether a word may name a file or a directory.
+func (j *judge) there(word string) bool {
+	return slices.ContainsFunc(j.dirs, func(dir string) bool {
+		_, err := os.Lstat(filepath.Join(dir, word))
+		return err == nil
+	})
+}
+
+// directory reports whether a word may name a directory.
+func (j *judge) directory(word string) bool {
+	return slices.ContainsFunc(j.dirs, func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, word))
+		return err == nil && info.IsDir()
+	})
 }
 
 // revision reads a word that may name a commit, a path, or both with a colon

@@ -429,3 +429,60 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+// What git shows of files unasked, in whatever commit, is not what may hold
+// secrets; of the commits none is left out, and of all else nothing.
+func TestGitContents(t *testing.T) {
+	p := place(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	sh := func(text string) string {
+		t.Helper()
+		cmd := exec.Command("bash", "-ec", text)
+		cmd.Dir = p.Dir
+		cmd.Env = append(p.Environ, "HOME=/nowhere", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=n", "GIT_AUTHOR_EMAIL=e", "GIT_COMMITTER_NAME=n", "GIT_COMMITTER_EMAIL=e")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Logf("%v: %.300s", err, out)
+		}
+		return string(out)
+	}
+	sh(`rm -rf .git; git init -q -b main .; rm away leak key lost
+		mkdir -p .ssh; echo KEY=3 >.ssh/config; echo KEY=4 >sub/Server.PEM; git add -Af .; git commit -qm first
+		git checkout -qb side; echo side >>b.txt; git commit -qam side; git checkout -q main; echo KEY=5 >>.env; git commit -qam 'only a secret'; git merge -q side -m merged
+		echo KEY=6 >>.env; echo shown >>a.txt; git mv sub/c.go sub/d.go; git commit -qam last; git tag -a v1 -m tag; echo KEY=7 >>.env; echo more >>a.txt; git rm -q --cached server.key; git add .env`)
+	blob := strings.TrimSpace(sh("git rev-parse --short HEAD:.env"))
+	blob2 := strings.TrimSpace(sh("git rev-parse --short HEAD~1:.env"))
+	commit := strings.TrimSpace(sh("git rev-parse --short HEAD"))
+	for _, text := range []string{
+		"git log -p", "git log --patch --all", "git log -u -3 main", "git log -p --reverse", "git log -p --graph", "git log --cc", "git log -c -p", "git log -m", "git log -p --stat", "git log -W", "git log -p -- .", "git log -p HEAD~1 a.txt", "git log -SKEY -p",
+		"git log -L1,1:a.txt", "git log -p --follow a.txt", "git reflog -p", "git log -p " + commit, "git log --oneline -U0", "git log --word-diff", "git log --color-words",
+		"git show", "git show HEAD~1", "git show v1", "git show " + commit, "git show " + blob, "git show HEAD:a.txt", "git show HEAD sub", "git show --stat", "git show HEAD --",
+		"git diff", "git diff HEAD", "git diff --cached", "git diff HEAD~2", "git diff HEAD~2 HEAD -- .", "git diff " + commit + "~1 " + commit, "git diff " + blob + " a.txt", "git diff " + blob + ".." + blob2, "git diff " + blob2 + " " + blob, "git diff " + commit + "~1.." + commit, "git diff " + commit + "..." + commit, "git show ^" + commit + "~1 " + commit, "git diff HEAD~1:a.txt HEAD:a.txt", "cd sub && git diff HEAD~2", "git diff -R",
+		"git grep KEY", "git grep -n KEY HEAD", "git grep -i key " + commit, "git grep KEY " + blob, "git grep -e KEY -e one", "git grep --cached KEY", "cd sub && git grep KEY", "git grep KEY -- .", "git grep -L KEY",
+		"git cat-file -t " + blob, "git cat-file -p HEAD", "git cat-file -p HEAD:a.txt", "git blame a.txt",
+	} {
+		why, run := judge(t, text, p)
+		if why != "" {
+			t.Errorf("%s: %s", text, why)
+			continue
+		}
+		got := sh(run)
+		failed := strings.Contains(got, "usage: ") || strings.Contains(got, "fatal: ")
+		if strings.Contains(got, "KEY=") || failed && !strings.Contains(text, blob) {
+			t.Errorf("%s shows %s", text, got)
+		}
+		if strings.HasPrefix(text, "git log -p") && !strings.Contains(text, "-- .") && strings.Count(got, "commit ") != strings.Count(sh(text), "commit ") {
+			t.Errorf("%s leaves out commits: %s", text, got)
+		}
+	}
+	for _, text := range []string{
+		"git cat-file -p " + blob, "git cat-file blob " + blob, "git show " + blob + "^{}", "git show " + blob + "^{blob}", "git diff HEAD " + blob + "^{}", "git log -L1,1:.env", "git log -p --follow .", "git cat-file -p HEAD:.env", "git show :.env", "git blame .env", "git blame HEAD -- .env",
+		"git grep KEY " + blob + "^{}",
+	} {
+		if why, run := judge(t, text, p); why == "" {
+			t.Errorf("%s is taken for safe: %s", text, run)
+		}
+	}
+}
