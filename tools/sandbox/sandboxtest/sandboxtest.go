@@ -324,7 +324,7 @@ func network(t *testing.T, s sandbox.Sandbox) {
 // concurrent runs several commands at once.
 func concurrent(t *testing.T, s sandbox.Sandbox) {
 	b := newBench(t, s)
-	const many = 4
+	const many = 16
 	wrong := make(chan error, many)
 	for i := range many {
 		go func() {

@@ -96,11 +96,14 @@ func (g *guard) worktrees(t *top, at string, fd int) error {
 		return g.absent(t, at, "worktrees", fd)
 	}
 	defer unix.Close(all)
-	at = path.Join(at, "worktrees")
-	trees, err := g.trees(t, at, all)
+	trees, err := g.trees(t, path.Join(at, "worktrees"), all)
 	if err != nil || !g.mounts {
 		return err
 	}
+	if len(trees) == 0 { // it may be another guard's placeholder
+		return g.absent(t, at, "worktrees", fd)
+	}
+	at = path.Join(at, "worktrees")
 	mount, err := cover(all, true)
 	if err != nil {
 		return err

@@ -240,7 +240,7 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 	for tries := range 200 { // some two seconds
 		time.Sleep(time.Duration(min(tries, 10)) * time.Millisecond)
-		err := unix.Mkdirat(dir, name, 0o700)
+		err := unix.Mkdirat(dir, name, marked) // at once, or another guard would take it for somebody's
 		made := err == nil
 		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return -1, nil, err
@@ -256,16 +256,19 @@ func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 		if err != nil {
 			return -1, nil, err
 		}
+		there := func() bool {
+			var mine, its unix.Stat_t
+			return errors.Join(unix.Fstat(fd, &mine), unix.Fstatat(dir, name, &its, unix.AT_SYMLINK_NOFOLLOW)) == nil && idOf(&mine) == idOf(&its)
+		}
 		if made {
 			err = unix.Fchmod(fd, marked)
-		} else if !isPlaceholder(fd) {
+		} else if !isPlaceholder(fd) && there() { // what has gone meanwhile was none either
 			return fd, nil, nil
 		}
 		if err == nil {
 			err = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
 		}
-		var mine, there unix.Stat_t
-		if errors.Join(unix.Fstat(fd, &mine), unix.Fstatat(dir, name, &there, unix.AT_SYMLINK_NOFOLLOW)) != nil || idOf(&mine) != idOf(&there) || errors.Is(err, unix.EWOULDBLOCK) {
+		if errors.Is(err, unix.EWOULDBLOCK) || !there() {
 			unix.Close(fd) // it is being taken away
 			continue
 		}
