@@ -181,7 +181,7 @@ func (s *session) sessions() journal.Config {
 
 // settleIn makes the workspace.
 func (s *session) settleIn() (err error) {
-	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over, Ledger: s.ledger,
+	s.workspace, err = workspace.New(workspace.Config{Roots: []string{s.paths.Cwd}, Temp: s.project.Temp, Overlay: s.over, Ledger: s.ledger, Secrets: s.keptSecret,
 		RespectGit: s.settings.RespectGit, RespectGemini: s.settings.RespectGemini, IgnoreFiles: s.settings.IgnoreFiles})
 	if err != nil {
 		return err

@@ -217,6 +217,15 @@ func (s *session) hidden() []string {
 	return list
 }
 
+// keptSecret returns what may hold secrets, also where the home directory leads.
+func (s *session) keptSecret() []string {
+	list := s.hidden()
+	if real, err := filepath.EvalSymlinks(s.paths.Home); err == nil && real != s.paths.Home {
+		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
+	}
+	return list
+}
+
 // caches returns the directory of the caches that confined commands of this
 // directory have, "" if there is no place for it. They are not those of the
 // user: what a command puts into a cache is run by whoever takes it out.

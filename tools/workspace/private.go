@@ -7,8 +7,8 @@ import (
 )
 
 // Private reports whether the file at path, which is absolute, may hold secrets,
-// by its name or by that of where it leads. Where the Workspace itself lies does
-// not matter.
+// by its name or by that of where it leads, or as it is one of [Config.Secrets].
+// Where the Workspace itself lies does not matter.
 func (w *Workspace) Private(path string) bool {
 	p, err := w.Place(path)
 	return w.Suspect(path) || err == nil && w.Suspect(p.Path())
@@ -18,7 +18,15 @@ func (w *Workspace) Private(path string) bool {
 func (w *Workspace) Suspect(path string) bool {
 	root, rel := w.rootOf(path, nil)
 	if root == nil {
-		rel = filepath.Base(path)
+		return secret.Path(filepath.Base(path)) || w.secrets()[path]
 	}
-	return secret.Path(rel)
+	if secret.Path(rel) {
+		return true
+	}
+	for known := w.secrets(); len(path) > len(root.Path()); path = filepath.Dir(path) {
+		if known[path] {
+			return true
+		}
+	}
+	return false
 }

@@ -23,6 +23,10 @@ type Config struct {
 	// Ledger, if not nil, notes which files are being written.
 	Ledger *disk.Ledger
 
+	// Secrets, if not nil, returns files and directories that may hold secrets,
+	// whatever their names; it is called when that is first asked.
+	Secrets func() []string
+
 	RespectGit    bool     // pass over what .gitignore names
 	RespectGemini bool     // pass over what .geminiignore names
 	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
@@ -36,7 +40,8 @@ type Workspace struct {
 	extra []string
 	over  *Overlay
 
-	ledger *disk.Ledger
+	ledger  *disk.Ledger
+	secrets func() map[string]bool
 
 	mu      sync.RWMutex
 	roots   []*disk.Dir // opened at their real paths
@@ -52,6 +57,15 @@ func New(cfg Config) (*Workspace, error) {
 		over:  cfg.Overlay,
 
 		ledger: cfg.Ledger,
+		secrets: sync.OnceValue(func() map[string]bool {
+			all := map[string]bool{}
+			if cfg.Secrets != nil {
+				for _, path := range cfg.Secrets() {
+					all[path] = true
+				}
+			}
+			return all
+		}),
 	}
 	if len(cfg.Roots) == 0 {
 		return nil, fmt.Errorf("a workspace needs a directory")
