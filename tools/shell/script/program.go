@@ -26,7 +26,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 		v.shell(name, args, in)
 	case slices.Contains(interpreters, base):
 		v.interpreter(name, args)
-	case slices.Contains(launchers, base), slices.Contains(launchers, name), strings.HasPrefix(name, "qemu-"):
+	case slices.Contains(launchers, base), slices.Contains(launchers, name), strings.HasPrefix(name, "qemu-"), name == "arch" && len(args) > 1:
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 	}
 	switch name {
@@ -91,7 +91,8 @@ var (
 		"systemd-inhibit", "systemd-nspawn", "dbus-launch", "run0", "gksu", "gksudo", "kdesudo", "please", "super", "calife", "runas", "fakechroot", "schroot", "i386", "x86_64", "uname26", "wine", "box64",
 		"nsjail", "minijail0", "runc", "crun", "crictl", "ctr", "buildah", "toolbox", "distrobox", "flatpak", "snap", "vagrant", "heroku", "waypipe", "timelimit", "multitime", "pty", "sem", "ts",
 		"nodemon", "concurrently", "watchman-make", "fswatch", "chokidar", "view", "rview", "rvim", "gvim", "vimdiff", "red", "mutt", "irssi", "weechat", "sqlplus", "envdir", "envchain",
-		"zellij", "byobu", "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm", "startx", "xinit"}
+		"zellij", "byobu", "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm", "startx", "xinit",
+		"flatpak-spawn", "ssh-agent", "ifne", "mispipe", "annotate-output", "retry", "setlock", "s6-setuidgid", "s6-envdir", "s6-softlimit", "with-contenv", "execlineb", "winpty", "uclampset", "rush", "xe", "pseudo"}
 
 	// gnu are programs that have a g before their names where others have them.
 	gnu = []string{"xargs", "timeout", "nice", "nohup", "stdbuf", "env", "time", "tar", "sort", "split", "chroot", "install", "dd", "tee", "uniq", "cp", "mv", "ln", "touch", "base64", "shuf", "date", "parallel"}
@@ -319,7 +320,7 @@ func (v *visitor) container(name string, args []word) {
 			return
 		}
 		v.carried(name, rest, nil)
-	case sub == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
+	case sub == "unshare", sub == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 	case slices.Contains([]string{"compose", "build", "buildx", "exec", "plugin", "config", "context", "cp", "swarm", "service", "stack"}, sub):
 		v.lower(engine.Readable, "%s %s runs programs of its own", name, sub)

@@ -109,7 +109,7 @@ func TestOpaque(t *testing.T) {
 	for _, text := range []string{
 		`: "$(: <((a $'b; rm c') ))"`, `: >((a) | b)`, // the shell loses the quotes of the first
 		// Which program is run is known only then.
-		`/lib64/ld-linux-x86-64.so.2 /bin/rm a`, `gosu me rm a`, `cross-env A=1 rm a`,
+		`/lib64/ld-linux-x86-64.so.2 /bin/rm a`, `flatpak-spawn --host rm a`, `ssh-agent rm a`, `ifne rm a`, `mispipe 'rm a' b`, `annotate-output rm a`, `s6-setuidgid me rm a`, `winpty rm a`, `arch -x86_64 rm a`, `podman unshare rm a`, `gosu me rm a`, `cross-env A=1 rm a`,
 		`git x`, `git config alias.x '!rm a'; git x`, `printf a | make -f -`, `make --file=/dev/stdin`, `gmake -sf- a`,
 		`$x a`, `"$x" a`, `$(id) a`, "`id`", `{rm,a}`, `r* a`, `~/x`, `''`, `sudo $x`, `env A=1 "$x"`, `xargs env`, `xargs -I{} {} a`, `find . -exec {} \;`, `%1`, `in a`, `coproc a`, "cat <<E\n$(a\nE\nb)\nE", "echo $(cat <<E\nx\nE\na; b)", `f() { "$@"; }; f rm a`,
 		`timeout $n rm a`, `sudo $opts rm a`, `xargs $x rm`, `find $x -name a`,
