@@ -129,15 +129,17 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 	for _, move := range moves {
 		variable, from, _ := strings.Cut(move, "=")
 		for _, to := range filepath.SplitList(getenv(variable)) {
+			to = filepath.Clean(to)
 			if !filepath.IsAbs(to) || strings.HasPrefix(to, "/dev/") || to == path(home, from) {
 				continue
 			}
+			all := strings.HasPrefix(home+string(filepath.Separator), to+string(filepath.Separator)) // more than a program's own
 			for _, e := range table {
 				for name := range strings.FieldsSeq(e.home) {
-					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok {
+					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok && (rest != "" || !all) {
 						list = append(list, path(to, rest))
-					} else if strings.HasPrefix(from, name+"/") {
-						list = append(list, filepath.Clean(to))
+					} else if strings.HasPrefix(from, name+"/") && !all {
+						list = append(list, to)
 					}
 				}
 			}

@@ -63,6 +63,8 @@ func TestFilesElsewhere(t *testing.T) {
 		{"several files", "KUBECONFIG=/k/one:/k/two", "/k/one /k/two /home/u/.kube", "/k"},
 		{"where it lies anyway", "XDG_CONFIG_HOME=/home/u/.config", "/home/u/.config/gh", "/home/u/.config"},
 		{"nothing", "NPM_CONFIG_USERCONFIG=/dev/null", "/home/u/.npmrc", "/dev/null"},
+		{"the home directory", "AZURE_CONFIG_DIR=/home/u/", "/home/u/.azure", "/home/u"},
+		{"what holds it", "AWS_CONFIG_FILE=/home", "/home/u/.aws", "/home"},
 		{"a relative path", "PGPASSFILE=pass", "/home/u/.pgpass", "pass"},
 	} {
 		name, value, _ := strings.Cut(tt.value, "=")
