@@ -133,7 +133,8 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 			if !filepath.IsAbs(to) || strings.HasPrefix(to, "/dev/") || to == path(home, from) {
 				continue
 			}
-			all := strings.HasPrefix(home+string(filepath.Separator), to+string(filepath.Separator)) // more than a program's own
+			const end = string(filepath.Separator)
+			all := strings.HasPrefix(home+end, strings.TrimSuffix(to, end)+end) // more than a program's own
 			for _, e := range table {
 				for name := range strings.FieldsSeq(e.home) {
 					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok && (rest != "" || !all) {

@@ -65,6 +65,7 @@ func TestFilesElsewhere(t *testing.T) {
 		{"nothing", "NPM_CONFIG_USERCONFIG=/dev/null", "/home/u/.npmrc", "/dev/null"},
 		{"the home directory", "AZURE_CONFIG_DIR=/home/u/", "/home/u/.azure", "/home/u"},
 		{"what holds it", "AWS_CONFIG_FILE=/home", "/home/u/.aws", "/home"},
+		{"everything", "GNUPGHOME=/", "/home/u/.gnupg", "/"},
 		{"a relative path", "PGPASSFILE=pass", "/home/u/.pgpass", "pass"},
 	} {
 		name, value, _ := strings.Cut(tt.value, "=")
