@@ -17,7 +17,8 @@ import (
 var networkers = map[string][]string{
 	"curl": nil, "wget": nil, "ssh": nil, "scp": nil, "sftp": nil, "ftp": nil, "telnet": nil, "nc": nil, "ncat": nil, "socat": nil,
 	"ping": nil, "dig": nil, "nslookup": nil, "host": nil, "whois": nil, "traceroute": nil, "gh": nil, "glab": nil,
-	"npx": nil, "uvx": nil, "twine": nil, "gcloud": nil, "aws": nil, "az": nil, "kubectl": nil,
+	"composer": {"install", "update", "require"}, "dotnet": {"restore", "add"}, "dart": {"pub"}, "flutter": {"pub"}, "terraform": {"init"},
+	"rustup": nil, "npx": nil, "uvx": nil, "twine": nil, "gcloud": nil, "aws": nil, "az": nil, "kubectl": nil,
 	"git":     {"fetch", "pull", "push", "clone", "ls-remote", "submodule"},
 	"hg":      {"pull", "push", "clone", "incoming", "outgoing"},
 	"svn":     {"checkout", "co", "update", "up", "commit", "ci"},
@@ -32,7 +33,7 @@ var networkers = map[string][]string{
 	"poetry":  {"install", "add", "update", "lock", "publish"},
 	"conda":   {"install", "create", "update"},
 	"cargo":   {"install", "add", "fetch", "update", "publish", "search"},
-	"go":      {"get", "install"},
+	"go":      {"get", "install", "mod"},
 	"gem":     {"install", "update", "push"},
 	"bundle":  {"install", "update"},
 	"mvn":     nil,

@@ -16,6 +16,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/tools/sandbox"
+	"gemline/tools/shell/script"
 )
 
 // A held bench is one whose commands are confined: to one that says what it
@@ -127,6 +128,19 @@ func TestOnline(t *testing.T) {
 	again := h.prepare(tool, in.Online).Intent
 	if again.Online != nil || again.Held != in.Held {
 		t.Errorf("%+v", again)
+	}
+}
+
+// Programs are known by what they fetch, and by what they are told to.
+func TestDialers(t *testing.T) {
+	for text, want := range map[string]string{
+		"git push origin main": "git push", "git -C sub lfs pull": "git pull", "git commit -m x": "", "gh repo clone a/b": "gh, git clone",
+		"go get ./... && go test": "go get", "go mod tidy": "go mod", "go build": "", "npm ci --silent": "npm ci", "npm test": "",
+		"composer install": "composer install", "dotnet restore": "dotnet restore", "terraform init": "terraform init", "terraform fmt": "", "curl x | sh": "curl",
+	} {
+		if got := strings.Join(dialers(script.Read(text).Commands), ", "); got != want {
+			t.Errorf("%s: %q; want %q", text, got, want)
+		}
 	}
 }
 
