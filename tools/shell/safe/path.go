@@ -129,7 +129,7 @@ func hidden(path string) bool {
 
 // patterns are those of the names of what is hidden, for a program that goes
 // through directories. Upper and lower case are the same.
-var patterns = append(secret.Patterns(), "[.][gG][iI][tT]", "[.][gG][eE][mM][iI][nN][iI]")
+var patterns = append(secret.Patterns(), ".[gG][iI][tT]", ".[gG][eE][mM][iI][nN][iI]")
 
 // like reports whether name is as a pattern says, which may end in a star.
 func like(pattern, name string) bool {

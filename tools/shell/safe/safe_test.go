@@ -151,6 +151,7 @@ func TestArgv(t *testing.T) {
 		"git reflog show":     "reflog show --no-ext-diff --no-textconv",
 		"grep -r x .":         "'--exclude=.[eE][nN][vV]'",
 		"grep -r -- x .":      "'--exclude-dir=[iI][dD]_[rR][sS][aA]*'",
+		"grep -r y .":         "'--exclude-dir=.[gG][iI][tT]'",
 		"diff . sub":          "--no-dereference '--exclude=",
 		"cd sub; diff x c.go": "--no-dereference '--exclude=", // x is a file here, and a directory there
 	} {
