@@ -102,7 +102,7 @@ func TestStopping(t *testing.T) {
 			c.Term = term
 			s := teletype.Start(t, c)
 			for _, step := range []struct{ line, until, answer, then string }{
-				{"wait", "asking again in", "", ""},
+				{"wait", "(503 UNAVAILABLE); ", "", ""},
 				{"run", asking, "y", string(output.Tool) + ":"},
 				{"ask", asking, "", ""},
 				{"half an answer", asking, "yes", "yes"},
