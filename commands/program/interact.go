@@ -186,7 +186,7 @@ func (s *session) talk(ctx context.Context, r *repl.REPL) error {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if s.count.Tokens() > 0 && s.project.Temp != "" {
-		r.Out.Line(output.Info, "gemline --resume %s goes on with this session", s.journal.ID())
+		r.Out.Line(output.Info, "go on with gemline --resume %s", s.journal.ID())
 	}
 	return err
 }
