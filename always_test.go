@@ -83,7 +83,7 @@ func TestAlwaysNotKept(t *testing.T) {
 	s.Line("count")
 	s.Expect(asking)
 	s.Line("a project")
-	s.Expect("info: it can't be kept; say it without project or user, and it holds until the session ends\r\n")
+	s.Expect("info: this can't be kept for longer than the session; leave out project or user\r\n")
 	s.Expect(asking)
 	s.Line("a")
 	s.Expect("Done.")

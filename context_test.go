@@ -81,7 +81,7 @@ func TestRefresh(t *testing.T) {
 	ask("/memory refresh", "Loaded")
 	ask("and again", "Three.")
 	ask("/memory list", "2 GEMINI.md")
-	ask("/clear", "afresh")
+	ask("/clear", "A new session begins")
 	ask("once more", "Four.")
 	ask("/memory add be brief", "added to")
 	ask("/quit", "")

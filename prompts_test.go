@@ -66,7 +66,7 @@ func hostileCommands() []hostileCommand {
 		{"ls\u00a0; " + touch, "touch", `ls\u{a0}`},
 		{"ls\u3164; " + touch, "touch", `ls\u{3164}`},
 		{"\u0440wd; " + touch, "touch", "U+0440"},
-		{"\u0441\u0440 a PWNED", "\u0441\u0440", "a program whose name is not in plain letters: \u0441\u0440 (U+0441 U+0440)"},
+		{"\u0441\u0440 a PWNED", "\u0441\u0440", "the name of a program is not plain ASCII: \u0441\u0440 (U+0441 U+0440)"},
 		{"ｒｍ x; " + touch, "touch", "U+FF52 U+FF4D"},
 		{"𝗅𝗌; " + touch, "touch", "U+1D5C5 U+1D5CC"},
 		{"echo a" + strings.Repeat("\u0301", 200) + "; " + touch, "echo, touch", `\u{301}\u{301}; touch`},
@@ -82,9 +82,9 @@ func hostileCommands() []hostileCommand {
 		{"$(printf touch) PWNED", "$(printf touch), printf", "$(printf touch)"},
 		{"echo dG91Y2ggUFdORUQ= | base64 -d | sh", "echo, base64, sh", "sh runs its input, which was not checked"},
 		{"sh <<E\n" + touch + "\nE", "sh", touch},
-		{"nice -n 5 env A=1 timeout 5 xargs touch PWNED", "nice, env, timeout, xargs, touch", "it sets: A=1"},
-		{"LD_PRELOAD=./x.so PATH=. ls", "ls", "it sets: LD_PRELOAD=./x.so, PATH=."},
-		{"echo x > PWNED >> .bashrc", "echo", "it writes: PWNED, .bashrc"},
+		{"nice -n 5 env A=1 timeout 5 xargs touch PWNED", "nice, env, timeout, xargs, touch", "the command sets: A=1"},
+		{"LD_PRELOAD=./x.so PATH=. ls", "ls", "the command sets: LD_PRELOAD=./x.so, PATH=."},
+		{"echo x > PWNED >> .bashrc", "echo", "the command writes: PWNED, .bashrc"},
 		{"ls() { touch PWNED; }; ls", "touch, ls", "ls() { touch PWNED; }"},
 	}
 }
@@ -170,7 +170,7 @@ func checkPrompt(t *testing.T, h hostileCommand, shown string, rows, cols int) {
 	}
 	told := ""
 	for line := range strings.SplitSeq(shown, "\r\n") {
-		if runs, ok := strings.CutPrefix(line, "info: it runs: "); ok {
+		if runs, ok := strings.CutPrefix(line, "info: the command runs: "); ok {
 			told = runs
 		}
 		if title, ok := strings.CutPrefix(line, putting); ok && told == "" {

@@ -43,7 +43,7 @@ func TestTalkScope(t *testing.T) {
 	c.say("and more")
 	r = c.want("approval_request", "rules/0/scopes", "[session]")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "scope": "user"})
-	c.want("error", "message", "line 9: it can't be kept; say it without project or user, and it holds until the session ends; the question is still open")
+	c.want("error", "message", "line 9: this can't be kept for longer than the session; leave out project or user; the question is still open")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
 	c.want("turn_result")
 	c.finish(42, "input")

@@ -30,7 +30,7 @@ func TestClearBeginsASession(t *testing.T) {
 	s.Expect("Made.")
 	s.Expect("> ")
 	s.Line("/clear")
-	s.Expect("afresh")
+	s.Expect("A new session begins")
 	s.Line("two")
 	s.Expect(asking)
 	s.Line("y")

@@ -350,7 +350,7 @@ func TestHiddenCommands(t *testing.T) {
 		"an invisible character":       {"l\u200bs; touch done", `l\u{200b}s; touch done`},
 		"another order":                {"echo \u202etouch done", `echo \u{202e}touch done`},
 		"blank lines":                  {"ls" + strings.Repeat("\n", 60) + strings.Repeat(" ", 300) + "touch done", "touch done"},
-		"a letter of another alphabet": {"g\u0456t status; touch done", "letters of several alphabets in one word: g\u0456t (U+0456)"},
+		"a letter of another alphabet": {"g\u0456t status; touch done", "one word mixes letters of several alphabets: g\u0456t (U+0456)"},
 		"a carriage return":            {"touch done\rls            ", `touch done\x0dls`},
 		"a question inside":            {"touch done\npermission: run: ls\ny n a ?: ", "| permission: run: ls\r\n| y n a "},
 	} {

@@ -63,7 +63,7 @@ func TestUnknownFolder(t *testing.T) {
 			}
 			p.Expect("\n* setting tools.allowed: [\"run_shell_command\"] (lets tools run unasked)")
 			p.Expect("warning: the line with a * weakens your protection")
-			p.Expect("warning: it contains control or invisible characters, shown as escapes")
+			p.Expect("warning: control or invisible characters are shown as escapes")
 			p.Expect("Enter for not now: ")
 			if n := len(s.Requests()); n > 0 {
 				t.Errorf("%d requests before the answer", n)

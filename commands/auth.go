@@ -23,7 +23,7 @@ func authWords(verb string) func(context.Context, *App, string) ([]*genai.Part, 
 		words := strings.Fields(args)
 		switch {
 		case app.Manage == nil:
-			return nil, unavailable("there is nothing to manage here; gemline auth does the same")
+			return nil, outside("auth")
 		case verb == "use" && len(words) != 1:
 			return nil, misused("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
 		case verb != "use" && len(words) > 0:

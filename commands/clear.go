@@ -15,6 +15,6 @@ func clearing() *Command {
 			if err := app.Restart(ctx); err != nil {
 				return nil, err
 			}
-			return nil, sentences(app.Out, "The conversation starts afresh. The one before is kept as a session.")
+			return nil, sentences(app.Out, "A new session begins. The one before is kept.")
 		}}
 }

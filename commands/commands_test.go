@@ -124,7 +124,7 @@ func TestCommands(t *testing.T) {
 		{"/directory add nowhere, more", "/more\n", "nowhere: there is no such directory"},
 		{"/directory add more", "more/GEMINI.md\n", ""},
 		{"/directory add", "", "which directory?"},
-		{"/clear", "starts afresh", ""},
+		{"/clear", "new session begins", ""},
 		{"/copy", "", "no answer to copy"},
 		{"/quit", "", "quit"},
 		{"/exit", "", "quit"},

@@ -23,7 +23,7 @@ func permissions() *Command {
 func trustWords(verb string) func(context.Context, *App, string) ([]*genai.Part, error) {
 	return func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 		if app.Manage == nil {
-			return nil, unavailable("there is nothing to manage here; gemline trust does the same")
+			return nil, outside("trust")
 		}
 		words := []string{"trust", verb}
 		for strings.HasPrefix(args, "--") {

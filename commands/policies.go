@@ -21,7 +21,7 @@ func policies() *Command {
 func policyWords(verb string) func(context.Context, *App, string) ([]*genai.Part, error) {
 	return func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 		if app.Manage == nil {
-			return nil, unavailable("there is nothing to manage here; gemline policy does the same")
+			return nil, outside("policy")
 		}
 		words := []string{"policy", verb}
 		switch args = strings.TrimSpace(args); {

@@ -27,7 +27,7 @@ func configWords(verb string) func(context.Context, *App, string) ([]*genai.Part
 		words := strings.Fields(args)
 		switch {
 		case app.Manage == nil:
-			return nil, unavailable("there is nothing to manage here; gemline config does the same")
+			return nil, outside("config")
 		case verb == "" && len(words) > 0:
 			return nil, preferences().wants(args)
 		case verb == "":
@@ -49,7 +49,7 @@ func setKey(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
 		return nil, misused("which key, and which value? /settings set KEY VALUE")
 	}
 	if app.Manage == nil {
-		return nil, unavailable("there is nothing to manage here; gemline config does the same")
+		return nil, outside("config")
 	}
 	value := strings.Join(words[1:], " ")
 	var unquoted string

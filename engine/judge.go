@@ -48,7 +48,7 @@ type Reason struct {
 // A Rule is what denied a call, as a Policy names its rules.
 type Rule struct {
 	File  string // where it stands, as people name it
-	Line  int    // 0 if that is no file of rules
+	Line  int    // 0 if that is not a file of rules
 	Tier  string // whose it is, such as "user"
 	About string // what it is about, in a line
 }

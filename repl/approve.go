@@ -130,14 +130,14 @@ func kindOf(p engine.Proposal) string {
 // beware warns of what does not look like what it is.
 func (a *Asker) beware(in engine.Intent) {
 	if hides(in.Title) || hides(in.Detail) {
-		a.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
+		a.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
 	}
 	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
-		a.Out.Line(output.Warning, "letters of several alphabets in one word: %s (%s)", output.EscapeLine(word), points(word))
+		a.Out.Line(output.Warning, "one word mixes letters of several alphabets: %s (%s)", output.EscapeLine(word), points(word))
 	}
 	for _, name := range programs(in) {
 		if odd := points(name); odd != "" && !hides(name) {
-			a.Out.Line(output.Warning, "%s", a.entitled("a program whose name is not in plain letters: "+beginning(name, longestName)+" ("+odd+")"))
+			a.Out.Line(output.Warning, "%s", a.entitled("the name of a program is not plain ASCII: "+beginning(name, longestName)+" ("+odd+")"))
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (a *Asker) limits(p engine.Proposal) {
 		return
 	}
 	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
-		a.Out.Line(output.Warning, "%s", a.entitled("it is allowed once at most: "+unwieldy(in.Detail)))
+		a.Out.Line(output.Warning, "%s", a.entitled("always is not offered: "+unwieldy(in.Detail)))
 	}
 	if held := "commands " + or(in.Held, unheld); held != a.held {
 		a.held = held
@@ -202,13 +202,13 @@ const (
 func unwieldy(command string) string {
 	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
 	case hides(command):
-		return "it holds what can't be seen"
+		return "the command holds characters that can't be seen"
 	case honest(command) != command:
-		return "it holds what looks like nothing, or like something else"
+		return "the command holds long blanks or look-alike characters"
 	case lines > glanceLines:
-		return fmt.Sprintf("it has %d lines", lines)
+		return fmt.Sprintf("the command has %d lines", lines)
 	case chars > glanceChars:
-		return fmt.Sprintf("it has %d characters", chars)
+		return fmt.Sprintf("the command has %d characters", chars)
 	}
 	return ""
 }
@@ -228,14 +228,18 @@ func (a *Asker) tell(in engine.Intent, whole bool) {
 	inside := func(c engine.Command) bool { return c.Inside != "" }
 	evident := in.Class == engine.Plain && !whole && !slices.ContainsFunc(in.Commands, inside)
 	if len(sets) > 0 || len(in.Commands) > 1 && !evident {
-		a.list("it runs", names)
+		a.list("the command runs", names)
 	}
-	a.list("it sets", sets)
+	a.list("the command sets", sets)
 	if !evident {
-		a.list("it writes", in.Writes)
+		a.list("the command writes", in.Writes)
 	}
 	if in.Class == engine.Opaque && in.Why != "" {
-		a.Out.Line(output.Warning, "%s", a.entitled(in.Why))
+		why := in.Why
+		if does, ok := strings.CutPrefix(why, "it "); ok {
+			why = "the command " + does
+		}
+		a.Out.Line(output.Warning, "%s", a.entitled(why))
 	}
 }
 

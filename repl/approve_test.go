@@ -185,8 +185,8 @@ git status\x1b[8m
 echo a (300 blanks) ; rm -rf x\x0d
 | permission: run: ls
 	pаy
-warning: it contains control or invisible characters, shown as escapes
-warning: letters of several alphabets in one word: pаy (U+0430)
+warning: control or invisible characters are shown as escapes
+warning: one word mixes letters of several alphabets: pаy (U+0430)
 info: commands are not confined: they run with all your rights
 permission: run: git\x0astatus
 y n ?: n
@@ -208,10 +208,10 @@ func TestWhatWouldRun(t *testing.T) {
 	}
 	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Class: engine.Opaque, Why: "it is odd:\x1b", Writes: []string{"a permission: b", "c"},
 		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Inside: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}))
-	want := `info: it runs: sudo, rm, export
-info: it sets: PATH=., X=\x0a1
-info: it writes: a permission\x3a b, c
-warning: it is odd:\x1b
+	want := `info: the command runs: sudo, rm, export
+info: the command sets: PATH=., X=\x0a1
+info: the command writes: a permission\x3a b, c
+warning: the command is odd:\x1b
 info: commands are not confined: they run with all your rights
 permission: run: x
 y n ?: ?
@@ -225,7 +225,7 @@ info: the shell runs: rm
 info: the shell runs: export -p 'X=\x0a1'
 info: commands are not confined: they run with all your rights
 info: y or yes = allow it this once
-info: n or no, Enter alone, Ctrl-D = refuse it; the model is told the words behind n
+info: n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n
 y n ?: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
@@ -303,18 +303,18 @@ y n ?: y
 // What can't be taken in at a glance is allowed once at most.
 func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
 	for command, why := range map[string]string{
-		"rm \u200bx": "it holds what can't be seen",
-		"ls" + strings.Repeat(" ", 60) + "; rm x":     "it holds what looks like nothing, or like something else",
-		"a" + strings.Repeat("\u0301", 40):            "it holds what looks like nothing, or like something else",
-		"cat <<E\n" + strings.Repeat("x\n", 50) + "E": "it has 52 lines",
-		"echo " + strings.Repeat("x", 65536):          "it has 65541 characters",
+		"rm \u200bx": "the command holds characters that can't be seen",
+		"ls" + strings.Repeat(" ", 60) + "; rm x":     "the command holds long blanks or look-alike characters",
+		"a" + strings.Repeat("\u0301", 40):            "the command holds long blanks or look-alike characters",
+		"cat <<E\n" + strings.Repeat("x\n", 50) + "E": "the command has 52 lines",
+		"echo " + strings.Repeat("x", 65536):          "the command has 65541 characters",
 	} {
 		c, shown := console("a", "n")
 		in := engine.Intent{Title: "run: x", Detail: command, Grants: []engine.Grant{{Label: "always this command"}}}
 		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if want := "warning: it is allowed once at most: " + why + "\n"; !strings.Contains(shown.String(), want) {
+		if want := "warning: always is not offered: " + why + "\n"; !strings.Contains(shown.String(), want) {
 			t.Errorf("no %q in\n%.3000s", want, shown)
 		}
 	}

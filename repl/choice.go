@@ -86,9 +86,9 @@ func scopesOf(g engine.Grant) []engine.Scope {
 // unkept says why g can't hold for as long as was said.
 func unkept(g engine.Grant) string {
 	if g.Rule == "" || g.Brief {
-		return "it can't be kept; say it without project or user, and it holds until the session ends"
+		return "this can't be kept for longer than the session; leave out project or user"
 	}
-	return "it can be kept for this project only; say project"
+	return "this can be kept for this project only; say project"
 }
 
 // parseChoice reads an answer to a question that offers grants. Only a refusal
@@ -172,7 +172,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Dir != "" {
-			a.Out.Line(output.Info, "%s", a.entitled("it runs in "+in.Dir))
+			a.Out.Line(output.Info, "%s", a.entitled("the command runs in "+in.Dir))
 		}
 		a.Out.Line(output.Info, "%s", a.entitled("commands "+or(in.Held, unheld)))
 	}
@@ -180,7 +180,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))
 	}
 	a.Out.Line(output.Info, "y or yes = allow it this once")
-	a.Out.Line(output.Info, "n or no, Enter alone, Ctrl-D = refuse it; the model is told the words behind n")
+	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n")
 	if in.Online != nil {
 		if len(in.Dials) > 0 {
 			a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network"))
@@ -192,7 +192,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.keeping(keyOf(in.Grants, i), g)
 	}
 	if edits {
-		a.Out.Line(output.Info, "e or edit = change it in your editor; you are asked about what you leave there")
+		a.Out.Line(output.Info, "e or edit = change it in your editor, and decide about that")
 	}
 }
 

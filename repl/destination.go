@@ -15,7 +15,7 @@ import (
 // A Destination is the file that gets what would go to standard output: all of
 // it when the run is a success, or nothing. Until then it is as it was.
 //
-// What is no regular file, such as a pipe, is written to at once.
+// What is not a regular file, such as a pipe, is written to at once.
 type Destination struct {
 	name   string // as the user gave it
 	path   string // without links

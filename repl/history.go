@@ -223,11 +223,11 @@ func (p prompts) parse(b []byte) ([]json.RawMessage, []logged, error) {
 		return nil, nil, nil
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, nil, fmt.Errorf("%s is no list of JSON objects (%w); move it away", p.Path, err)
+		return nil, nil, fmt.Errorf("%s is not a list of JSON objects (%w); move it away", p.Path, err)
 	}
 	entries := make([]logged, len(all))
 	for i, raw := range all {
-		json.Unmarshal(raw, &entries[i]) // what is no object has no type
+		json.Unmarshal(raw, &entries[i]) // what is not an object has no type
 	}
 	return all, entries, nil
 }

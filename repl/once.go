@@ -49,7 +49,7 @@ type Once struct {
 type Prompt struct {
 	Text  string      // of the command line
 	Piped string      // of standard input
-	Media *genai.Part // of standard input, if it is no text
+	Media *genai.Part // of standard input, if it is not text
 
 	// What Piped was before it was made UTF-8; what it is if not set.
 	Bytes    int

@@ -104,7 +104,7 @@ func (c *Console) show(f Folder) {
 		c.Out.Line(output.Warning, "the %d lines with a * weaken your protection", weak)
 	}
 	if hidden {
-		c.Out.Line(output.Warning, "it contains control or invisible characters, shown as escapes")
+		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *Settings) Unclear() error {
 		for _, p := range l.Problems {
 			is := func(key string) bool { return key == p.Key || strings.HasPrefix(key, p.Key+".") }
 			if p.unfit && slices.ContainsFunc(binding, func(key string) bool { return is(key) && counts(key) }) {
-				e := &FileError{Path: l.Path, Message: p.Message + "; what it keeps from running would run"}
+				e := &FileError{Path: l.Path, Message: p.Message + "; what it forbids would run"}
 				e.Line, e.Column = l.doc.position(l.written(p.path))
 				return e
 			}

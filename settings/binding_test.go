@@ -35,7 +35,7 @@ func TestUnclear(t *testing.T) {
 	for _, c := range []struct{ name, user, project, want string }{
 		{"nothing", ``, ``, ""},
 		{"a list", `{"tools":{"exclude":["glob"]}}`, ``, ""},
-		{"a name for a list", "{\"tools\":{\n  \"exclude\":\"glob\"}}", ``, `:2:3: tools.exclude must be a list of strings, not "glob"; what it keeps from running would run`},
+		{"a name for a list", "{\"tools\":{\n  \"exclude\":\"glob\"}}", ``, `:2:3: tools.exclude must be a list of strings, not "glob"; what it forbids would run`},
 		{"a list with something else", `{"tools":{"core":["glob",5]}}`, ``, `:1:11: tools.core must be a list of strings, not a list; `},
 		{"what is asked about", `{"tools":{"confirmationRequired":true}}`, ``, `:1:11: tools.confirmationRequired must be `},
 		{"what is allowed, which denies the rest", `{"tools":{"allowed":"run_shell_command(ls)"}}`, ``, `:1:11: tools.allowed must be `},

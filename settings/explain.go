@@ -192,7 +192,7 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	}
 	v, counts := at(merged, e.path)
 	if tree, is := v.(map[string]any); is && len(tree) > 0 {
-		counts = false // something weaker that is no object
+		counts = false // something weaker that is not an object
 	}
 	if counts {
 		i := slices.IndexFunc(e.Over, func(o Origin) bool { return o.Note == "" })

@@ -300,7 +300,7 @@ func (r registry) write(ps projects, l *registryLock) error {
 		return err
 	}
 	if !l.held() {
-		return errors.New("projects.json.lock was taken away by another program")
+		return errors.New("projects.json.lock was removed by another program")
 	}
 	return disk.Replace(filepath.Join(r.dir, "projects.json"), b, 0o600)
 }

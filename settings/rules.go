@@ -250,7 +250,7 @@ func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), 
 		return err
 	}
 	if !l.held() {
-		return fmt.Errorf("%s.lock was taken away by another program", path)
+		return fmt.Errorf("%s.lock was removed by another program", path)
 	}
 	return disk.Replace(path, b, privateFile)
 }

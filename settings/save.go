@@ -15,7 +15,7 @@ import (
 )
 
 // Save lets edit change the text of a file of settings, and writes what it
-// returns unless that is the same. A file that is not there is no text. Other
+// returns unless that is the same. A file that is not there is not text. Other
 // programs that save the same file wait meanwhile, and whoever reads it finds
 // the old text or the new one as a whole.
 //

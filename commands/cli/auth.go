@@ -288,7 +288,7 @@ func (w *World) readKey(ctx context.Context) (string, error) {
 		return strings.TrimSpace(key), err
 	}
 	if w.In == nil {
-		return "", &settings.UsageError{Message: "a key is not typed where it is seen: run gemline auth set-key outside of the session"}
+		return "", &settings.UsageError{Message: "a key typed here would be seen: run gemline auth set-key outside of the session"}
 	}
 	const most = 64 << 10
 	line, err := bufio.NewReader(io.LimitReader(w.In, most)).ReadString('\n')

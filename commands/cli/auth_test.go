@@ -90,7 +90,7 @@ func TestAuthStatus(t *testing.T) {
 		{"code assist and a number", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT=123", "", "project: 123 (GOOGLE_CLOUD_PROJECT)|usable: no", "a number"},
 		{"log-in", "GOOGLE_GENAI_USE_GCA=true", "", "type: oauth-personal (GOOGLE_GENAI_USE_GCA)|usable: no", "another program"},
 		{"enforced", "GEMINI_API_KEY=secret-0", `{"security":{"auth":{"enforcedType":"vertex-ai"}}}`, "usable: no", "allows only vertex-ai"},
-		{"hostile", "GEMINI_API_KEY=secret-0 GOOGLE_GEMINI_BASE_URL=https://\x1b[2Ja", "", "address: (no URL) (GOOGLE_GEMINI_BASE_URL)|usable: no", "is no URL"},
+		{"hostile", "GEMINI_API_KEY=secret-0 GOOGLE_GEMINI_BASE_URL=https://\x1b[2Ja", "", "address: (no URL) (GOOGLE_GEMINI_BASE_URL)|usable: no", "is not a URL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)

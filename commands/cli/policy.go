@@ -252,7 +252,7 @@ func (c *policyRevoke) Run(w *World) error {
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
-		return &settings.UsageError{Message: fmt.Sprintf("no rule that always has made stands at %s; gemline policy revoke lists them", shorten(c.Place))}
+		return &settings.UsageError{Message: fmt.Sprintf("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))}
 	}
 	was, err := policy.Revoke(kept[i].File, kept[i].Line)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *session) batch(ctx context.Context) (err error) {
 	defer func() {
 		left, ferr := out.Finish(err == nil || errors.Is(err, batch.ErrFailed))
 		if left != "" {
-			s.notify("what there is of the output is in " + left)
+			s.notify("the output so far is in " + left)
 		}
 		if ferr != nil {
 			err = cmp.Or(err, unwritten(ferr))

@@ -166,7 +166,7 @@ func (s *session) open() ([]*genai.Content, error) {
 		wrap.Content(c, func(text string) string { s.secrets.Recall(text); return text })
 	}
 	if o.Fresh {
-		s.notify("there is no session to resume; this is a fresh one")
+		s.notify("there is no session to resume; this is a new one")
 	}
 	s.journal, s.past = o.File, o.From
 	s.closers = append(s.closers, func() { s.journal.Close() })
@@ -192,7 +192,7 @@ func (s *session) settleIn() (err error) {
 			err = s.workspace.Add(s.paths.Folder(dir))
 		}
 		if err != nil {
-			s.notify(fmt.Sprintf("a directory to work in: %v", err))
+			s.notify(fmt.Sprintf("the directory is not added: %v", err))
 		}
 	}
 	for _, w := range s.workspace.Complaints() {
@@ -216,7 +216,7 @@ func (s *session) imposed(dir string) error {
 	if i < 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: a project can't have it worked in, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i]))
+	return fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i]))
 }
 
 // work makes the workspace and what commands run in.

@@ -138,7 +138,7 @@ func (s *session) ruleFiles() []policy.Source {
 	admin := append(append([]string{}, s.flags.AdminPolicy...), s.own.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
-			s.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are passed over")
+			s.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
 		}
 		admin = nil
 	}

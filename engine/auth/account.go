@@ -88,7 +88,7 @@ func readSmall(name string) ([]byte, error) {
 	case info.IsDir():
 		return nil, errors.New("it is a directory")
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	case info.Size() > most:
 		return nil, fmt.Errorf("%d bytes are too many", info.Size())
 	}

@@ -332,7 +332,7 @@ func (c *Choice) check() error {
 		{c.APIVersion, c.VersionFrom, ":.-_/"},
 	} {
 		if !plain(part.value, part.allowed) {
-			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is no name of that kind", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
+			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
 		}
 	}
 	return nil

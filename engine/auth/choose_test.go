@@ -85,7 +85,7 @@ func TestChoose(t *testing.T) {
 		{"vertex without a project", "", vertex + "GOOGLE_CLOUD_LOCATION=l", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI location=l account", "GOOGLE_CLOUD_PROJECT is not set"},
 		{"vertex without a location", "", vertex + "GOOGLE_CLOUD_PROJECT=p", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p account", "GOOGLE_CLOUD_LOCATION is not set"},
 		{"vertex with nothing", "", vertex, "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI account", "neither a project and a location nor a key"},
-		{"vertex elsewhere", "", vertex + "GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=evil.example/", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=evil.example/ account", "no name of that kind"},
+		{"vertex elsewhere", "", vertex + "GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=evil.example/", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=evil.example/ account", "not such a name"},
 		{"log-in", "", "GOOGLE_GENAI_USE_GCA=true GEMINI_API_KEY=k", "oauth-personal from=GOOGLE_GENAI_USE_GCA", "another program"},
 		{"not true", "", "GOOGLE_GENAI_USE_GCA=false GOOGLE_GENAI_USE_VERTEXAI=0 CLOUD_SHELL=no GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
 		{"version", "", "GEMINI_API_KEY=k GOOGLE_GENAI_API_VERSION=v1alpha CODE_ASSIST_API_VERSION=v2", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY version=v1alpha", ""},
@@ -96,7 +96,7 @@ func TestChoose(t *testing.T) {
 		{"machine", "", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_QUOTA_PROJECT=b CODE_ASSIST_ENDPOINT=https://c CODE_ASSIST_API_VERSION=v2 GOOGLE_GENAI_API_VERSION=v1 GOOGLE_GEMINI_BASE_URL=https://a",
 			"compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC url=https://c project=p quota=b version=v2 account", ""},
 		{"machine and a number", "", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT_ID=12345", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC project=12345 account", "GOOGLE_CLOUD_PROJECT_ID is 12345, a number"},
-		{"machine and nonsense", "", "GEMINI_CLI_USE_COMPUTE_ADC=true CODE_ASSIST_API_VERSION=v1?key", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC version=v1?key account", "no name of that kind"},
+		{"machine and nonsense", "", "GEMINI_CLI_USE_COMPUTE_ADC=true CODE_ASSIST_API_VERSION=v1?key", "compute-default-credentials from=GEMINI_CLI_USE_COMPUTE_ADC version=v1?key account", "not such a name"},
 		{"key in cloud shell", "", "CLOUD_SHELL=true GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
 
 		// What is selected beats the environment.
@@ -260,7 +260,7 @@ func TestAccount(t *testing.T) {
 		{"nowhere", "linux", "", "", "", ""},
 		{"missing", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + dir + "/none HOME=" + dir + "/home", "", dir + "/none", "can't be read: no such file"},
 		{"a directory", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + dir, "", dir, "it is a directory"},
-		{"a device", "linux", "GOOGLE_APPLICATION_CREDENTIALS=/dev/zero", "", "/dev/zero", "no regular file"},
+		{"a device", "linux", "GOOGLE_APPLICATION_CREDENTIALS=/dev/zero", "", "/dev/zero", "not a regular file"},
 		{"huge", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + path("huge", strings.Repeat("x", 2<<20)), "", dir + "/huge", "too many"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

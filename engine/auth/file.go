@@ -209,7 +209,7 @@ func (f File) encrypt(all entries) (string, error) {
 func (f File) decrypt(text string) (entries, error) {
 	fields := strings.Split(strings.TrimSpace(text), ":")
 	if len(fields) != 3 {
-		return nil, errors.New("it has no three parts")
+		return nil, errors.New("it does not have three parts")
 	}
 	var parts [3][]byte
 	for i, field := range fields {
@@ -229,7 +229,7 @@ func (f File) decrypt(text string) (entries, error) {
 	}
 	clear, err := gcm.Open(nil, nonce, append(sealed, tag...), nil)
 	if err != nil {
-		return nil, errors.New("the key does not fit")
+		return nil, errors.New("it can't be decrypted")
 	}
 	all := entries{}
 	if err := json.Unmarshal(clear, &all); err != nil || all == nil {

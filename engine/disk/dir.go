@@ -16,7 +16,7 @@ var (
 	ErrLink      = errors.New("is a link, or lies behind one")
 	ErrDirectory = errors.New("is a directory")
 	ErrIrregular = errors.New("is not a regular file")
-	ErrKernel    = errors.New("is made up by the kernel and is no file of a disk")
+	ErrKernel    = errors.New("is made up by the kernel and is not a file on a disk")
 )
 
 // longest is how long a file that can make its reader wait may be read.

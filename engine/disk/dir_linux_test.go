@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is no regular file is not opened, and what the kernel makes up is not
+// What is not a regular file is not opened, and what the kernel makes up is not
 // read, however it is reached.
 func TestIrregular(t *testing.T) {
 	dir := tree(t, nil)

@@ -118,7 +118,7 @@ func rpcStatus(body string) map[string]any {
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &b); err != nil {
-		panic(fmt.Sprintf("enginetest: an error that is no JSON: %v", err))
+		panic(fmt.Sprintf("enginetest: an error that is not JSON: %v", err))
 	}
 	codes := map[int]int{400: 3, 401: 16, 403: 7, 404: 5, 429: 8, 500: 13, 503: 14, 504: 4}
 	return map[string]any{"code": codes[b.Error.Code], "message": b.Error.Message, "details": b.Error.Details}

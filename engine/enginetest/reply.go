@@ -127,11 +127,11 @@ func (r Reply) With(prompt, output int32) Reply {
 func copied[T any](v T) T {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("enginetest: a value that is no JSON: %v", err))
+		panic(fmt.Sprintf("enginetest: a value that is not JSON: %v", err))
 	}
 	var c T
 	if err := json.Unmarshal(b, &c); err != nil {
-		panic(fmt.Sprintf("enginetest: a value that is no JSON: %v", err))
+		panic(fmt.Sprintf("enginetest: a value that is not JSON: %v", err))
 	}
 	return c
 }

@@ -323,7 +323,7 @@ func text(c *genai.GenerateContentResponse) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(c); err != nil {
-		panic(fmt.Sprintf("enginetest: a chunk that is no JSON: %v", err))
+		panic(fmt.Sprintf("enginetest: a chunk that is not JSON: %v", err))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -34,7 +34,7 @@ func (f *File) Sync() error {
 		return nil
 	}
 	f.unsyncable = true
-	return fmt.Errorf("this session may not outlive a loss of power: %w", err)
+	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
 
 // Durable returns tools that have sync called before a call runs that may change

@@ -41,7 +41,7 @@ type source struct {
 }
 
 var (
-	errIrregular = errors.New("it is no ordinary file")
+	errIrregular = errors.New("it is not an ordinary file")
 	errDirectory = errors.New("it is a directory")
 	errMoved     = errors.New("it was replaced by a link while it was looked for")
 )

@@ -17,7 +17,7 @@ const (
 
 // errWordless is the error of an answer that ends as it should, says nothing,
 // and follows calls that succeeded: the model's way of being done.
-var errWordless = errors.New("the model ended without a word after its calls")
+var errWordless = errors.New("the model ended without an answer after its calls")
 
 // An answer is what has been heard of one, as far as it matters for whether it
 // is one.
@@ -122,7 +122,7 @@ func (a *answer) check() error {
 	e := &Error{Kind: Invalid, Code: string(a.finish), Answering: true}
 	switch reason := a.finish; {
 	case reason == "":
-		e.Code, e.Message = "NO_FINISH_REASON", "the answer stops without an end"
+		e.Code, e.Message = "NO_FINISH_REASON", "the answer broke off"
 	case reason == genai.FinishReasonMalformedFunctionCall:
 		e.Message = "the model wrote a tool call that can't be read"
 	case reason == genai.FinishReasonUnexpectedToolCall:

@@ -169,7 +169,7 @@ func (g *Genai) job(x *exchange, b []byte) (Job, error) {
 func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j := Job{Name: cmp.Or(o.Name, o.Metadata.Name), Title: o.Metadata.DisplayName}
 	if id, ok := strings.CutPrefix(j.Name, "batches/"); !ok || !pathWord(id) {
-		return Job{}, g.garbled(fmt.Errorf("%q is no name of a job", brief60(j.Name)), []byte(j.Name))
+		return Job{}, g.garbled(fmt.Errorf("%q is not the name of a job", brief60(j.Name)), []byte(j.Name))
 	}
 	j.State = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(o.Metadata.State, "BATCH_STATE_"), "JOB_STATE_"))
 	j.State = strings.ReplaceAll(oneLine(j.State), "_", " ")

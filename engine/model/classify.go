@@ -51,7 +51,7 @@ func parseFailure(status int, header http.Header, body []byte) failure {
 			env = list[0]
 		}
 	} else if bytes.HasPrefix(body, []byte("{")) {
-		json.Unmarshal(body, &env) // what is no JSON is a message
+		json.Unmarshal(body, &env) // what is not JSON is a message
 	}
 	switch {
 	case len(env.Error) > 0:

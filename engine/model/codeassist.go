@@ -183,7 +183,7 @@ func (g *Genai) await(x *exchange, op *operation) error {
 	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
 		switch {
 		case !modelName(name):
-			return &Error{Kind: Invalid, Final: true, Message: "Code Assist sets the account up under a name that nobody could ask for"}
+			return &Error{Kind: Invalid, Final: true, Message: "Code Assist names the set-up of the account in a way that can't be asked for"}
 		case time.Now().After(end):
 			return &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
 				Hint: "it may still be at it: try again later"}

@@ -249,7 +249,7 @@ func TestAssistErrors(t *testing.T) {
 			et.Says("hi"), model.Quota, false, "can't set the account up: the server refused: later (429)"},
 		{"down by and by", joins(says(`{"done":true,"error":{"code":14,"message":"down"}}`)...), et.Says("hi"), model.Unavailable, false, "down (503)"},
 		{"lost by and by", joins(says(begun)...), et.Says("hi"), model.Config, true, "knows no operations/1"},
-		{"a strange name", joins(says(`{"name":"../secrets"}`)...), et.Says("hi"), model.Invalid, true, "a name that nobody could ask for"},
+		{"a strange name", joins(says(`{"name":"../secrets"}`)...), et.Says("hi"), model.Invalid, true, "in a way that can't be asked for"},
 		{"an error for an answer", load(says(enlisted)...), et.Whole(`{"error":{"code":503,"message":"not now"}}`), model.Unavailable, false, "not now"},
 		{"an error in the stream", load(says(enlisted)...), et.ErrorInStream(et.Unfinished("a"), exhausted), model.Quota, true, "used it up"},
 		{"cut short", load(says(enlisted)...), et.Truncated(), model.Unavailable, false, "broke off"},
@@ -373,7 +373,7 @@ func TestAssistOptions(t *testing.T) {
 		{"nobody", model.Options{}, "needs a Google account"},
 		{"a key", model.Options{APIKey: key}, "needs a Google account"},
 		{"in clear", model.Options{Account: account(nil), BaseURL: "http://example.com"}, "http is for this machine only"},
-		{"another path", model.Options{Account: account(nil), Project: "../q"}, "no name of one"},
+		{"another path", model.Options{Account: account(nil), Project: "../q"}, "not a valid name"},
 		{"good", model.Options{Account: account(nil)}, ""},
 		{"paid for elsewhere", model.Options{Keyless: true}, ""},
 	} {

@@ -88,7 +88,7 @@ func decodeDocument(b []byte, wrapped bool) (chunks []*genai.GenerateContentResp
 			return chunks, fault, err
 		}
 		if chunk.Candidates == nil && chunk.PromptFeedback == nil && chunk.UsageMetadata == nil {
-			return chunks, nil, fmt.Errorf("%s is no part of an answer", oneLine(string(doc[:min(len(doc), 100)])))
+			return chunks, nil, fmt.Errorf("%s is not part of an answer", oneLine(string(doc[:min(len(doc), 100)])))
 		}
 		chunks = append(chunks, chunk)
 	}

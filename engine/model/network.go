@@ -171,7 +171,7 @@ func parseBase(o Options) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil: // its text shows the address, which may hold a password
-		return nil, bad("is no URL")
+		return nil, bad("is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, bad(fmt.Sprintf("%q must begin with https://", shown(u)))
 	case u.Hostname() == "":
@@ -212,13 +212,13 @@ func checkProxy(c httpproxy.Config) error {
 		}
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() == "" {
-			return &Error{Kind: Config, Final: true, Message: "the address of the proxy is no URL",
+			return &Error{Kind: Config, Final: true, Message: "the address of the proxy is not a URL",
 				Hint: "HTTPS_PROXY is an address such as http://proxy.example.com:3128"}
 		}
 		switch u.Scheme {
 		case "http", "https", "socks5", "socks5h":
 		default:
-			return &Error{Kind: Config, Final: true, Message: fmt.Sprintf("proxies of the kind %s:// are unknown", u.Scheme),
+			return &Error{Kind: Config, Final: true, Message: fmt.Sprintf("a %s:// proxy is not supported", u.Scheme),
 				Hint: "HTTPS_PROXY begins with http://, https:// or socks5://"}
 		}
 	}

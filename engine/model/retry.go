@@ -126,9 +126,9 @@ func (r retry) close(ctx context.Context, req *engine.Request, yield func(*genai
 	}
 	switch {
 	case err == errWordless:
-		notify(engine.Notice{Text: errWordless.Error() + "; what it did is done"})
+		notify(engine.Notice{Text: errWordless.Error() + ", which were carried out"})
 	case err != nil:
-		notify(engine.Notice{Text: fmt.Sprintf("%v; what it did is done, but asking for a closing sentence failed: %v", errWordless, err)})
+		notify(engine.Notice{Text: fmt.Sprintf("%v, which were carried out; asking for a closing sentence failed: %v", errWordless, err)})
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 					if code != try.want || (err == nil) != (try.want == "") {
 						t.Errorf("error %v, want %q", err, try.want)
 					}
-					if notice := "the model ended without a word after its calls; what it did is done"; try.want == "" && len(retries) > 0 &&
+					if notice := "the model ended without an answer after its calls, which were carried out"; try.want == "" && len(retries) > 0 &&
 						!slices.Equal(retries, []string{"1/2 0s restart", notice}) {
 						t.Errorf("told %q", retries)
 					}
@@ -213,7 +213,7 @@ func TestHintedDelays(t *testing.T) {
 // a closing sentence. What becomes of that changes nothing of the success. After
 // a call that failed, saying nothing is a failure.
 func TestWordless(t *testing.T) {
-	const told = "the model ended without a word after its calls; what it did is done"
+	const told = "the model ended without an answer after its calls, which were carried out"
 	empty := et.Ends("", genai.FinishReasonStop)
 	for _, c := range []struct {
 		name     string
@@ -228,9 +228,9 @@ func TestWordless(t *testing.T) {
 		{"a sentence", nil, model.RetryOptions{}, []et.Reply{empty, et.Says("done")}, "done", []string{"1/2 0s restart"}, "", 2},
 		{"none", nil, model.RetryOptions{}, []et.Reply{empty, empty, et.Says("no")}, "", []string{"1/2 0s restart", told}, "", 2},
 		{"half of one", nil, model.RetryOptions{}, []et.Reply{empty, cutOff("do"), et.Says("no")}, "",
-			[]string{"1/2 0s restart", told + ", but asking for a closing sentence failed: broke off"}, "", 2},
+			[]string{"1/2 0s restart", told + "; asking for a closing sentence failed: broke off"}, "", 2},
 		{"nobody there", nil, model.RetryOptions{}, []et.Reply{empty, busy(), et.Says("no")}, "",
-			[]string{"1/2 0s restart", told + ", but asking for a closing sentence failed: busy"}, "", 2},
+			[]string{"1/2 0s restart", told + "; asking for a closing sentence failed: busy"}, "", 2},
 		{"one attempt only", nil, model.RetryOptions{Attempts: 1}, []et.Reply{empty, et.Says("no")}, "", []string{told}, "", 1},
 		{"after trouble", nil, model.RetryOptions{}, []et.Reply{cutOff("a"), empty, et.Says("done")}, "done", []string{"1/4 1s restart", "1/2 0s restart"}, "", 3},
 		{"after a failed call", map[string]any{"error": "no"}, model.RetryOptions{}, []et.Reply{empty, empty, empty, empty, et.Says("no")}, "",

@@ -133,7 +133,7 @@ func (g *Genai) send(ctx context.Context, x *exchange, call func(context.Context
 		return err
 	}
 	if !modelName(x.model) {
-		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is no name of a model", x.model), Hint: hintModel}
+		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is not the name of a model", x.model), Hint: hintModel}
 	}
 	o, err := g.open()
 	if err != nil {

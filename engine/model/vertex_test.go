@@ -411,10 +411,10 @@ func TestVertexOptions(t *testing.T) {
 	}{
 		{"nothing", model.Options{Vertex: true}, "no API key"},
 		{"no location", model.Options{Vertex: true, Account: adc, Project: "p"}, "location"},
-		{"account elsewhere", model.Options{Account: adc, Project: "p", Location: "l"}, "Vertex AI only"},
-		{"another host", model.Options{Vertex: true, Account: adc, Project: "p", Location: "evil.example/"}, "no name of one"},
-		{"a port", model.Options{Vertex: true, Account: adc, Project: "p", Location: "x:1@y"}, "no name of one"},
-		{"another path", model.Options{Vertex: true, Account: adc, Project: "../q", Location: "global"}, "no name of one"},
+		{"account elsewhere", model.Options{Account: adc, Project: "p", Location: "l"}, "a Google account needs"},
+		{"another host", model.Options{Vertex: true, Account: adc, Project: "p", Location: "evil.example/"}, "not a valid name"},
+		{"a port", model.Options{Vertex: true, Account: adc, Project: "p", Location: "x:1@y"}, "not a valid name"},
+		{"another path", model.Options{Vertex: true, Account: adc, Project: "../q", Location: "global"}, "not a valid name"},
 		{"in clear", model.Options{Vertex: true, Account: adc, Project: "p", Location: "global", BaseURL: "http://example.com"}, "http is for this machine only"},
 		{"good", model.Options{Vertex: true, Account: adc, Project: "google.com:p-1", Location: "us-central1"}, ""},
 	} {

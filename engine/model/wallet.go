@@ -105,12 +105,12 @@ func (o Options) checkAccount() error {
 	case o.CodeAssist && o.Account == nil && !o.Keyless:
 		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Hint: hintAccount}
 	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
-		return &Error{Kind: Auth, Final: true, Message: "an account pays for Code Assist, or for a project in a location of Vertex AI only",
+		return &Error{Kind: Auth, Final: true, Message: "a Google account needs Code Assist, or a project and a location of Vertex AI",
 			Hint: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
 	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
 		return errKey(o.APIKey)
 	case o.Project != "" && !pathWord(o.Project), o.Location != "" && (!pathWord(o.Location) || !hostWord(o.Location)), !headerValue(o.Quota):
-		return &Error{Kind: Config, Final: true, Message: "the project or the location is no name of one",
+		return &Error{Kind: Config, Final: true, Message: "the project or the location is not a valid name",
 			Hint: "check GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (src Source) files() ([]string, error) {
 	case err != nil:
 		return nil, unread(src.Path, err)
 	case !info.IsDir() && !strings.HasSuffix(src.Path, ".toml"):
-		return nil, &FileError{Path: src.Path, Message: "is no file of rules: its name does not end in .toml"}
+		return nil, &FileError{Path: src.Path, Message: "is not a file of rules: its name does not end in .toml"}
 	case !info.IsDir():
 		return []string{src.Path}, nil
 	}

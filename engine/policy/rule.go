@@ -74,7 +74,7 @@ type Rule struct {
 
 	exact  *regexp.Regexp // Command up to the end of a word
 	except []Rule         // a rule that denies is not about what one of these is about
-	text   string         // as it is written, if that is no file of rules
+	text   string         // as it is written, if that is not a file of rules
 }
 
 // Where names the rule by its place.

@@ -52,11 +52,11 @@ func sound(text []byte) *Problem {
 		return &Problem{Message: "is empty, and no JSON"}
 	}
 	if !utf8.Valid(text) {
-		return &Problem{Message: "is no valid UTF-8"}
+		return &Problem{Message: "is not valid UTF-8"}
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
-		message := "is no JSON: " + err.Error()
+		message := "is not JSON: " + err.Error()
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
 			before := text[:min(max(int(se.Offset)-1, 0), len(text))]
 			line := bytes.Count(before, []byte("\n")) + 1
@@ -87,7 +87,7 @@ func twice(d *json.Decoder) *Problem {
 			return nil
 		}
 		if err != nil {
-			return &Problem{Message: "is no JSON: " + err.Error()}
+			return &Problem{Message: "is not JSON: " + err.Error()}
 		}
 		if t == json.Delim('}') || t == json.Delim(']') {
 			levels = levels[:len(levels)-1]

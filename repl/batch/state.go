@@ -112,7 +112,7 @@ func (s *State) seize() error {
 		}
 		l.Close()
 	}
-	return fmt.Errorf("%s.lock comes and goes", s.path)
+	return fmt.Errorf("%s.lock is made and removed by another program", s.path)
 }
 
 // load reads what is in the file. A later line about an item beats an earlier
@@ -123,7 +123,7 @@ func (s *State) load() error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return &input.Error{Message: s.path + " is no file that a state can be kept in"}
+		return &input.Error{Message: s.path + " is not a file that the state can be kept in"}
 	}
 	in := newPieces(s.file, '\n', maxLine)
 	for {

@@ -234,7 +234,7 @@ func (f Files) take(r ref, path string, info fs.FileInfo) target {
 		return refuse("an ignore file names it")
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return refuse("it is no ordinary file")
+		return refuse("it is not an ordinary file")
 	}
 	name := f.Workspace.Rel(path)
 	if info.IsDir() {

@@ -135,7 +135,7 @@ func (r *Renderer) tryHead() {
 	line := r.line
 	r.line, r.looked = r.line[:0], 0
 	r.feed.line(line[:n])
-	if !r.sync() { // it is no text after all, so the rest is another line
+	if !r.sync() { // it is not text after all, so the rest is another line
 		r.line = append(r.line, line[n:]...)
 		return
 	}

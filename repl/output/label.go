@@ -84,7 +84,7 @@ func Rename(names map[string]string) (Words, error) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		switch word := names[name]; {
 		case !slices.Contains(Labels(), Label(name)):
-			return nil, fmt.Errorf("%.40q is no label; there are: %s", name, listed(Labels()))
+			return nil, fmt.Errorf("%.40q is not a label; there are: %s", name, listed(Labels()))
 		case !wordly.MatchString(word):
 			return nil, fmt.Errorf("%s can't be called %.40q: a letter, then letters, digits, - and _, 20 at most", name, word)
 		default:

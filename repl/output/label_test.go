@@ -15,7 +15,7 @@ func TestRename(t *testing.T) {
 		{"nothing", nil, ""},
 		{"one", map[string]string{"gemini": "Answer"}, ""},
 		{"two swapped", map[string]string{"gemini": "you", "you": "gemini"}, ""},
-		{"no label", map[string]string{"model": "x"}, `"model" is no label; there are: you, gemini, tool`},
+		{"no label", map[string]string{"model": "x"}, `"model" is not a label; there are: you, gemini, tool`},
 		{"empty", map[string]string{"gemini": ""}, "gemini can't be called"},
 		{"long", map[string]string{"gemini": strings.Repeat("a", 21)}, "20 at most"},
 		{"colon", map[string]string{"gemini": "a:"}, "can't be called"},

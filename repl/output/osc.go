@@ -26,7 +26,7 @@ func ClipboardSequence(text string, lookup func(string) (string, bool)) (string,
 		return "", fmt.Errorf("%d bytes are more than a terminal's clipboard takes, which is %d", len(text), maxClipboard)
 	}
 	if nested(lookup) {
-		return "", errors.New("which of tmux and screen stands before the other can't be told, so the terminal's clipboard is out of reach")
+		return "", errors.New("tmux and screen are nested in an unknown order, so the terminal's clipboard can't be reached")
 	}
 	return through("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a", lookup), nil
 }

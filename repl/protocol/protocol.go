@@ -311,11 +311,11 @@ func reworded(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind) && kind.Field == "":
-		return fmt.Errorf("it is no object, but %s", article(kind.Value))
+		return fmt.Errorf("it is not an object, but %s", article(kind.Value))
 	case errors.As(err, &kind):
 		return fmt.Errorf("%.100s must not be %s", strings.ToLower(kind.Field), article(kind.Value))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no JSON: %.200s", syntax)
+		return fmt.Errorf("it is not JSON: %.200s", syntax)
 	}
 	return fmt.Errorf("%.200s", strings.TrimPrefix(err.Error(), "json: "))
 }

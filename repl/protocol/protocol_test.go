@@ -44,11 +44,11 @@ var lines = []struct {
 	{`{"type":"cancel","id":"7"}`, Cancel{"7"}, ""},
 	{`{"type":"end"}`, End{}, ""},
 
-	{`{"type":"user"`, nil, "it is no JSON"},
-	{`{"type":"user","content":"hi"} {}`, nil, "it is no JSON"},
-	{`["user"]`, nil, "it is no object, but an array"},
-	{`7`, nil, "it is no object, but this number"},
-	{`""`, nil, "it is no object, but a string"},
+	{`{"type":"user"`, nil, "it is not JSON"},
+	{`{"type":"user","content":"hi"} {}`, nil, "it is not JSON"},
+	{`["user"]`, nil, "it is not an object, but an array"},
+	{`7`, nil, "it is not an object, but this number"},
+	{`""`, nil, "it is not an object, but a string"},
 	{`null`, nil, "it has no type"},
 	{`{}`, nil, "it has no type"},
 	{`{"type":7}`, nil, "type must not be this number"},
@@ -131,7 +131,7 @@ func TestLines(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%d %.20s", l.Number, what))
 	}
-	want := []string{"1 protocol.Cancel", "4 it is no JSON: inval", "5 it is longer than 16", "6 protocol.Cancel", "7 protocol.End"}
+	want := []string{"1 protocol.Cancel", "4 it is not JSON: inva", "5 it is longer than 16", "6 protocol.Cancel", "7 protocol.End"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -61,7 +61,7 @@ func linked(path string) (string, error) {
 	case note.Type != "link":
 		return "", nil
 	case !filepath.IsAbs(note.Source): // it must not depend on where the program starts
-		return "", fmt.Errorf("%s: the source %.60q is no absolute path", path, note.Source)
+		return "", fmt.Errorf("%s: the source %.60q is not an absolute path", path, note.Source)
 	}
 	return filepath.Clean(note.Source), nil
 }
@@ -88,7 +88,7 @@ func fault(b []byte, err error) string {
 		before := b[:max(0, min(int(syntax.Offset)-1, len(b)))]
 		return fmt.Sprintf("%d:%d: %v", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'), syntax)
 	case errors.As(err, &kind) && kind.Field == "":
-		return " it is no object"
+		return " it is not an object"
 	case errors.As(err, &kind):
 		return fmt.Sprintf(" %s must be a %s, not a %s", kind.Field, kind.Type, kind.Value)
 	}

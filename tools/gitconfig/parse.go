@@ -33,7 +33,7 @@ func Parse(text string) (list []Entry, err error) {
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFEFF' }) {
-		return nil, fmt.Errorf("is no plain text")
+		return nil, fmt.Errorf("is not plain text")
 	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n" // as git reads the end

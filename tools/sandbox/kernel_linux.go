@@ -132,7 +132,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	case !filepath.IsAbs(root):
 		return nil, fmt.Errorf("the workspace %q is not an absolute path", p.Root)
 	case slices.Contains(tooWide, root):
-		return nil, fmt.Errorf("the workspace is %s: what may be written to would be too much\nhint: start in a directory below it", root)
+		return nil, fmt.Errorf("the workspace is %s: commands could write to too much\nhint: start in a directory below it", root)
 	}
 	temp, err := k.temporary()
 	if err != nil {
@@ -160,7 +160,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 				return nil, err
 			}
 			if slices.Contains(tooWide, real) && list.to == &s.Write {
-				return nil, fmt.Errorf("%s is to be written to: that would be too much", real)
+				return nil, fmt.Errorf("%s: commands could write to too much", real)
 			}
 			*list.to = append(*list.to, real)
 		}

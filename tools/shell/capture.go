@@ -104,7 +104,7 @@ func whole(text []byte) int {
 	return len(text)
 }
 
-// sniff looks at the first bytes for signs that the output is no text. A few
+// sniff looks at the first bytes for signs that the output is not text. A few
 // bytes say little until it is known that there are no more.
 func (c *capture) sniff(p []byte, last bool) {
 	const few, enough = 512, 4096

@@ -253,7 +253,7 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) (*Page, error) {
 func next(u *url.URL, location string) (*url.URL, error) {
 	to, err := u.Parse(location)
 	if err != nil {
-		return nil, errors.New("a redirect leads to what is no URL")
+		return nil, errors.New("a redirect leads to an invalid URL")
 	}
 	to, err = Parse(to.String())
 	if err != nil {

@@ -32,7 +32,7 @@ func (p *Page) Media() string {
 }
 
 // Text returns the page as text for reading: HTML as Markdown, other text as it
-// is, in UTF-8. A page that is no text is an error.
+// is, in UTF-8. A page that is not text is an error.
 func (p *Page) Text() (string, error) {
 	kind := p.Media()
 	switch {
@@ -41,11 +41,11 @@ func (p *Page) Text() (string, error) {
 	case textual(kind):
 		text := p.decoded()
 		if strings.ContainsRune(text, 0) {
-			return "", fmt.Errorf("it says that it is %s, and is no text", kind)
+			return "", fmt.Errorf("it claims to be %s, and is not text", kind)
 		}
 		return text, nil
 	}
-	return "", fmt.Errorf("it is %s, which is no text", kind)
+	return "", fmt.Errorf("it is %s, which is not text", kind)
 }
 
 func textual(kind string) bool {

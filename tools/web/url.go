@@ -86,7 +86,7 @@ func bracketed(host string) string {
 func hostname(host string) (string, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		if a.Zone() != "" {
-			return "", errors.New("the address is for one network only")
+			return "", errors.New("the address names a network interface")
 		}
 		return a.String(), nil
 	}
@@ -94,18 +94,18 @@ func hostname(host string) (string, error) {
 	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(host, "xn--") {
 		ascii, err := idna.Lookup.ToASCII(host)
 		if err != nil {
-			return "", errors.New("the host is no name")
+			return "", errors.New("the host is not a valid name")
 		}
 		host = strings.TrimSuffix(ascii, ".")
 	}
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
 		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", errors.New("the host is no name")
+			return "", errors.New("the host is not a valid name")
 		}
 	}
 	if len(host) > 253 {
-		return "", errors.New("the host is no name")
+		return "", errors.New("the host is not a valid name")
 	}
 	// What ends with a number is an address, in a form of which programs
 	// think differently. The usual form may have come of other digits.

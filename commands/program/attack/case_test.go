@@ -185,7 +185,7 @@ func decode(t *testing.T, raw string) attack {
 }
 
 // turns returns what the model sends, turn by turn, as the JSON of its chunks.
-// The arguments of calls stay as they are written, down to what is no text.
+// The arguments of calls stay as they are written, down to what is not text.
 func turns(t *testing.T, calls []json.RawMessage) [][]string {
 	t.Helper()
 	var all [][]string
