@@ -18,6 +18,7 @@ import (
 	"gemline/engine/secret"
 	"gemline/repl"
 	"gemline/settings"
+	"gemline/tools/gitconfig"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -203,7 +204,18 @@ func (s *session) rights(root string, more []string) sandbox.Profile {
 		p.Write = append(p.Write, dir)
 	}
 	p.Hidden = sandbox.Except(s.hidden(), granted, append([]string{root}, more...))
+	p.Hooks = s.hooks()
 	return p
+}
+
+// hooks returns where the user keeps what git makes hooks of new repositories.
+func (s *session) hooks() (dir string) {
+	home := s.paths.Home
+	for _, file := range []string{filepath.Join(cmp.Or(s.os.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
+		text, _ := os.ReadFile(file)
+		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)
+	}
+	return dir
 }
 
 // hidden returns what commands can't read.

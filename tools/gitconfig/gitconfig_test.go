@@ -151,6 +151,16 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+func TestHooks(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "[init]\n\tdefaultBranch = main\n": "", "[init]\n\ttemplateDir = ~/t\n": "/home/me/t/hooks", "[init]\n\ttemplateDir = /t\n[Init]\n\ttemplatedir = /u/\n": "/u/hooks", "[init]\n\ttemplateDir = t\n": "",
+	} {
+		if got := gitconfig.Hooks(text, "/home/me"); filepath.ToSlash(got) != want && filepath.Separator == '/' {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // The hooks that git-lfs makes are known, of this and of other versions. What
 // would run anything else is not taken for one.
 func TestLargeFiles(t *testing.T) {

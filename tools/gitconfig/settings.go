@@ -1,6 +1,7 @@
 package gitconfig
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -39,6 +40,24 @@ func (e Entry) Password() bool {
 	user, _, ok := strings.Cut(host, "@")
 	const token = 20 // bytes of one at least
 	return ok && (strings.Contains(user, ":") || len(user) >= token)
+}
+
+// Hooks returns the directory of the hooks that git gives each new repository,
+// as a configuration of the user's says, "" if it doesn't.
+func Hooks(text, home string) (dir string) {
+	list, _ := Parse(text)
+	for _, e := range list {
+		if e.String() == "init.templatedir" {
+			dir = e.Value
+		}
+	}
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "hooks")
 }
 
 // Foreign returns what of a configuration is not known to be harmless, "" if

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +110,44 @@ func TestLargeFileClone(t *testing.T) {
 				if err != nil || strings.Contains(out, "sandbox") {
 					t.Errorf("%v\n%s", err, out)
 				}
+			})
+		}
+	}
+}
+
+// TestTemplateHooks has git give new repositories the hooks of the user's. They
+// stay as they are there, unless a command could have written them.
+func TestTemplateHooks(t *testing.T) {
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		outside, err := os.MkdirTemp(".", "template") // not where a command has directories of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(outside) })
+		if outside, err = filepath.Abs(outside); err != nil {
+			t.Fatal(err)
+		}
+		dir := scene(t)
+		for _, c := range []struct {
+			name, template, then string
+			stays                bool
+		}{
+			{"as they are", outside, "", true},
+			{"changed", outside, "echo id >>c/.git/hooks/pre-commit", false},
+			{"another", outside, "cp c/.git/hooks/pre-commit c/.git/hooks/post-checkout", false},
+			{"where commands write", filepath.Join(dir, "template"), "", false},
+		} {
+			t.Run(step.name+"/"+c.name, func(t *testing.T) {
+				hooks := filepath.Join(c.template, "hooks")
+				if err := errors.Join(os.MkdirAll(hooks, 0o700), os.WriteFile(filepath.Join(hooks, "pre-commit"), []byte("#!/bin/sh\ntrue\n"), 0o700)); err != nil {
+					t.Fatal(err)
+				}
+				out, _ := bash(t, k, Profile{Root: dir, Hooks: hooks}, gitUser+"git clone -q --template="+c.template+" file://"+dir+"/src c\n"+c.then)
+				if _, err := os.Lstat(filepath.Join(dir, "c/.git/hooks/pre-commit")); (err == nil) != c.stays {
+					t.Errorf("%v\n%s", err, out)
+				}
+				os.RemoveAll(filepath.Join(dir, "c"))
 			})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gemline/engine/disk"
 	"gemline/tools/sandbox/stage"
 )
 
@@ -164,6 +165,9 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 			}
 			*list.to = append(*list.to, real)
 		}
+	}
+	if hooks, err := filepath.EvalSymlinks(p.Hooks); p.Hooks != "" && err == nil && !slices.ContainsFunc(append([]string{s.Root}, s.Write...), func(dir string) bool { return disk.Inside(dir, hooks) }) {
+		s.Hooks = hooks
 	}
 	return s, nil
 }

@@ -14,6 +14,7 @@ type Profile struct {
 	Hidden    []string // files and directories that can't be read
 	Cache     string   // a directory in one of Write
 	Below     string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
+	Hooks     string   // a directory of the user's, whose hooks new repositories may have
 	Network   bool     // the network of this machine can be reached
 	Unlimited bool     // nothing is protected below Root and Write: the user was asked
 	Alone     bool     // what the command leaves running ends with it: nobody is there who could end it later

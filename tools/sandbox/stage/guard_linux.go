@@ -86,6 +86,7 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 		if err != nil {
 			return nil, fmt.Errorf("search the workspace: %w", err)
 		}
+		t.hooks = s.Hooks
 		g.tops = append(g.tops, t)
 		switch {
 		case i == 0:

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func repository(t *top, at string, depth int) string {
 			return "its " + name + " is a link"
 		}
 	}
-	if why := hooks(fd); why != "" {
+	if why := hooks(fd, t.hooks); why != "" {
 		return why
 	}
 	for _, name := range gitFiles[:2] {
@@ -92,7 +93,8 @@ func sole(fd int, name string) bool {
 }
 
 // hooks names a hook of a repository that runs what is not known to be harmless.
-func hooks(fd int) (why string) {
+// The user's own may be there, too.
+func hooks(fd int, own string) (why string) {
 	if !there(fd, "hooks") {
 		return ""
 	}
@@ -102,7 +104,12 @@ func hooks(fd int) (why string) {
 	}
 	defer unix.Close(dir)
 	entries(dir, func(name string, _ byte) error {
-		if why == "" && !strings.HasSuffix(name, ".sample") && !(gitconfig.LargeFiles(name, string(contents(dir, name))) && sole(dir, name)) {
+		if why != "" || strings.HasSuffix(name, ".sample") {
+			return nil
+		}
+		text := contents(dir, name)
+		mine, err := os.ReadFile(path.Join(own, name))
+		if known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil && bytes.Equal(mine, text); !known || !sole(dir, name) {
 			why = fmt.Sprintf("it has the hook %.100q", name)
 		}
 		return nil

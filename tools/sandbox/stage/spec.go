@@ -34,6 +34,7 @@ type Spec struct {
 	Hidden    []string
 	Cache     string // a directory in one of Write
 	Below     string // a directory that is seen through Cache, where that can be
+	Hooks     string // a directory with hooks that may stay; none of Root and Write holds it
 	Temp      string // a directory that the command sees as the temporary one
 	Network   bool
 	Unlimited bool
@@ -77,6 +78,7 @@ func (s *Spec) Encode() []byte {
 	add("hidden", s.Hidden...)
 	add("cache", s.Cache)
 	add("below", s.Below)
+	add("hooks", s.Hooks)
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
 	add("unlimited", strconv.FormatBool(s.Unlimited))
@@ -116,6 +118,8 @@ func Decode(b []byte) (*Spec, error) {
 			s.Cache = v
 		case "below":
 			s.Below = v
+		case "hooks":
+			s.Hooks = v
 		case "temp":
 			s.Temp = v
 		case "network":

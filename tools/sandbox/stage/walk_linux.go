@@ -30,7 +30,8 @@ func (f found) where() string { return path.Join(f.top.path, f.at) }
 type top struct {
 	path  string
 	fd    int
-	depth int // how deep to search; -1 if it is a repository itself
+	depth int    // how deep to search; -1 if it is a repository itself
+	hooks string // where the user keeps those that a new repository may have
 }
 
 func openTop(path string, depth int) (*top, error) {
@@ -38,7 +39,7 @@ func openTop(path string, depth int) (*top, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &top{path, fd, depth}, nil
+	return &top{path: path, fd: fd, depth: depth}, nil
 }
 
 // open opens what is at a place below dir, without following a link.
