@@ -2,13 +2,20 @@ package commands
 
 import (
 	"context"
+	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/policy"
 )
 
 func modes() *Command {
-	return &Command{Name: "mode", Usual: true, Args: "[default|auto_edit|plan|yolo]", Summary: "say or change what runs without a question",
-		Complete: words("default", "auto_edit", "plan", "yolo"),
+	names := make([]string, len(policy.Modes))
+	for i, m := range policy.Modes {
+		names[i] = string(m)
+	}
+	return &Command{Name: "mode", Usual: true, Args: "["+strings.Join(names, "|")+"]", Summary: "say or change what runs without a question",
+		Complete: words(names...),
 		Run: func(_ context.Context, app *App, word string) ([]*genai.Part, error) {
 			said, err := app.Mode(word)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -93,7 +94,7 @@ func (a *Asker) show(p engine.Proposal) {
 		a.Out.Line(output.Tool, "%s", a.entitled(detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
-		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), lineCount(lines))
+		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), tally.Count(lines, "line"))
 		var d diff
 		for l := range strings.SplitSeq(honest(detail), "\n") {
 			a.Out.Styled(d.style(l), a.inert(l))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
 )
@@ -65,7 +66,7 @@ func (c *Console) Menu(ctx context.Context, title string, options []string) (int
 	if len(options) == 0 {
 		return chosen, nil
 	}
-	c.Out.Line(output.Info, "%s, %s", unbroken(title), choicesOf(len(options)))
+	c.Out.Line(output.Info, "%s, %s", unbroken(title), tally.Count(len(options), "choice"))
 	c.number(options)
 	question := fmt.Sprintf("answer %s, Enter for none: ", span(len(options)))
 	_, err := c.insist(ctx, question, question, "none", func(s string) (bool, string) {
@@ -86,13 +87,6 @@ func (c *Console) number(options []string) {
 	for i, o := range options {
 		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarmed(unbroken(o))))
 	}
-}
-
-func choicesOf(n int) string {
-	if n == 1 {
-		return "1 choice"
-	}
-	return fmt.Sprintf("%d choices", n)
 }
 
 // span names the numbers of n choices.
@@ -274,7 +268,7 @@ func (a *Asker) pose(q engine.Question, i, n int) {
 		if q.Multi {
 			several = ", of which several may be chosen"
 		}
-		a.Out.Line(output.Info, "%s%s", choicesOf(len(q.Options)+1), several)
+		a.Out.Line(output.Info, "%s%s", tally.Count(len(q.Options)+1, "choice"), several)
 		var lines []string
 		for _, o := range q.Options {
 			lines = append(lines, strings.TrimSuffix(o.Label+": "+o.Description, ": "))

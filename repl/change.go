@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -112,19 +113,11 @@ func countLines(added, removed int) string {
 	case added == 0 && removed == 0:
 		return "no lines changed"
 	case removed == 0:
-		return lineCount(added) + " added"
+		return tally.Count(added, "line") + " added"
 	case added == 0:
-		return lineCount(removed) + " removed"
+		return tally.Count(removed, "line") + " removed"
 	}
-	return fmt.Sprintf("%s added, %d removed", lineCount(added), removed)
-}
-
-// lineCount returns "1 line", "2 lines".
-func lineCount(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return fmt.Sprintf("%d lines", n)
+	return fmt.Sprintf("%s added, %d removed", tally.Count(added, "line"), removed)
 }
 
 // definition is a line that opens a function or a type, with its name. What may

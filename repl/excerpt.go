@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -154,7 +155,7 @@ func (p *Printer) unshown(c *call, ev engine.Finished) {
 
 // gap says what is left out, and where to find it.
 func (p *Printer) gap(c *call, left int) string {
-	return fmt.Sprintf("(%s not shown; /show %d)", lineCount(left), p.keep(c))
+	return fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.keep(c))
 }
 
 // verdict says in words how a call went.

@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine/journal"
+	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -21,14 +21,14 @@ func (s *session) welcome(ctx context.Context, out *output.Writer, show *command
 	}
 	defer func() { s.past = nil }()
 	said := commands.Exchanges(s.past.History)
-	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(s.past.Title), strings.ToLower(journal.Ago(s.past.Updated, time.Now())), amount(len(said), "turn"))
+	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(s.past.Title), strings.ToLower(journal.Ago(s.past.Updated, time.Now())), tally.Count(len(said), "turn"))
 	if len(said) == 0 {
 		return
 	}
 	const most = 3 // calls
 	for i, fc := range s.past.Interrupted {
 		if i == most {
-			out.Line(output.Warning, "and %s more", amount(len(s.past.Interrupted)-most, "interrupted call"))
+			out.Line(output.Warning, "and %s more", tally.Count(len(s.past.Interrupted)-most, "interrupted call"))
 			break
 		}
 		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(s.titleOf(ctx, fc)))
@@ -72,12 +72,4 @@ func shortened(text string, most, lines int) (begin string, whole bool) {
 		begin += " ..."
 	}
 	return begin, whole
-}
-
-// amount returns a number of things in words.
-func amount(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

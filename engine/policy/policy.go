@@ -43,7 +43,7 @@ const (
 )
 
 // Modes lists the modes in the order that help shows them.
-var Modes = [...]Mode{Default, AutoEdit, Yolo, Plan}
+var Modes = [...]Mode{Default, AutoEdit, Plan, Yolo}
 
 // A Policy is one session's judgement. It is safe for concurrent use.
 type Policy struct {

@@ -33,7 +33,7 @@ func (t *Tally) Span(now time.Time) Span {
 func (s Span) String() string {
 	parts := []string{Duration(s.Took)}
 	if s.Calls > 0 {
-		tools := count(s.Calls, "tool")
+		tools := Count(s.Calls, "tool")
 		var odd []string
 		for _, o := range []struct {
 			n    int
@@ -49,10 +49,10 @@ func (s Span) String() string {
 		parts = append(parts, tools)
 	}
 	if s.Files > 0 {
-		parts = append(parts, count(s.Files, "file")+" changed")
+		parts = append(parts, Count(s.Files, "file")+" changed")
 	}
 	if s.Tokens > 0 {
-		parts = append(parts, count(s.Tokens, "token"))
+		parts = append(parts, Count(s.Tokens, "token"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -71,11 +71,11 @@ func (t *Tally) Overview(now time.Time) []string {
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
 			Duration(wall), Duration(api), Duration(t.all.Took)),
 		"Tool calls: " + outcome(t.all) + agreement(t.asked, t.all.Decisions.Reject),
-		fmt.Sprintf("Files: %s changed; %s added, %d removed.", count(len(t.files), "file"), count(t.added, "line"), t.removed),
+		fmt.Sprintf("Files: %s changed; %s added, %d removed.", Count(len(t.files), "file"), Count(t.added, "line"), t.removed),
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", plain(name), count(m.API.Requests, "request"), count(m.Tokens.Prompt, "token"))
+		s := fmt.Sprintf("Model %s: %s, %s in", plain(name), Count(m.API.Requests, "request"), Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
 			s += fmt.Sprintf(" (%s of them cached)", Number(m.Tokens.Cached))
 		}
@@ -157,10 +157,10 @@ func outcome(c tool) string {
 		return "none."
 	}
 	if c.Fail == 0 {
-		return count(c.Count, "call") + ", none failed."
+		return Count(c.Count, "call") + ", none failed."
 	}
 	return fmt.Sprintf("%s, %d succeeded, %d failed (%s succeeded).",
-		count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
+		Count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
 }
 
 func agreement(asked, refused int) string {
@@ -177,7 +177,8 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%d %%", 100*part/whole)
 }
 
-func count(n int, noun string) string {
+// Count returns a number of things in words: "1 line", "2,048 lines".
+func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

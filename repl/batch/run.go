@@ -227,7 +227,7 @@ func (r *Runner) recall() {
 		if r.StateFile != "" {
 			done = answered
 		}
-		r.tell("going on with a batch: %s done before; --batch-fresh begins anew", items(done))
+		r.tell("going on with a batch: %s done before; --batch-fresh begins anew", tally.Count(done, "item"))
 	}
 }
 
@@ -450,7 +450,7 @@ func (r *Runner) end(ctx context.Context, err error) error {
 
 // String says how many items there were and what became of them.
 func (s *sums) String() string {
-	text := fmt.Sprintf("%s: %d answered", items(s.items), s.answered)
+	text := fmt.Sprintf("%s: %d answered", tally.Count(s.items, "item"), s.answered)
 	if n := s.failures(); n > 0 {
 		why := slices.SortedFunc(maps.Keys(s.failed), func(a, b string) int {
 			return cmp.Or(cmp.Compare(s.failed[b], s.failed[a]), cmp.Compare(a, b))
@@ -469,15 +469,8 @@ func (s *sums) String() string {
 	return text
 }
 
-func items(n int) string {
-	if n == 1 {
-		return "1 item"
-	}
-	return fmt.Sprintf("%d items", n)
-}
-
 func (r *Runner) progress() {
-	text := fmt.Sprintf("%s done", items(r.sums.ended()))
+	text := fmt.Sprintf("%s done", tally.Count(r.sums.ended(), "item"))
 	if n := r.sums.failures(); n > 0 {
 		text += fmt.Sprintf(", %d of them failed", n)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/tally"
 )
 
 // A Service works on many requests by itself, in jobs that may take a day.
@@ -188,7 +189,7 @@ func (r *Runner) submit(ctx context.Context, g *group) error {
 func (r *Runner) taken(j *job, name string) {
 	j.Name = name
 	r.note(&job{Title: j.Title, Name: name})
-	r.tell("%s left to the server as %s", items(len(j.Tasks)), name)
+	r.tell("%s left to the server as %s", tally.Count(len(j.Tasks), "item"), name)
 }
 
 // note keeps what is known of a job.
