@@ -84,7 +84,7 @@ func TestHeldOutput(t *testing.T) {
 			s.Send("\x13") // Ctrl-S
 			close(held)
 			<-server.Ended()
-			if strings.Contains(string(s.Transcript()), words[0]) {
+			if strings.Contains(string(s.Transcript()), strings.TrimSpace(words[len(words)-1])) { // the first ones may be ahead of the key
 				t.Error("the output was not held up")
 			}
 			s.Send("\x11") // Ctrl-Q

@@ -12,7 +12,7 @@ const longestFlag = 400
 
 // allowing returns the narrowest flags with which a call that is asked about would
 // run unasked, "" if there are none. It says nothing that it has not tried.
-func (s *session) allowing(q engine.Proposal) string {
+func (s *Session) allowing(q engine.Proposal) string {
 	allows := func(m policy.Mode, rules ...policy.Rule) bool {
 		return s.guarded().Explain(s.policy.With(m, rules...), q).Verdict == engine.Allow
 	}

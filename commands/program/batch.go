@@ -19,8 +19,8 @@ import (
 )
 
 // demanded returns what must come of the answer to an item of a batch.
-func (s *session) demanded(it batch.Item) (d *repl.Demand, err error) {
-	f := *s.flags
+func (o *Options) demanded(it batch.Item) (d *repl.Demand, err error) {
+	f := *o.flags
 	if len(it.Schema) > 0 {
 		f.JSONSchema = string(it.Schema)
 		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
@@ -28,123 +28,96 @@ func (s *session) demanded(it batch.Item) (d *repl.Demand, err error) {
 	if d, err = demand(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
 	}
-	if s.flags.BatchAPI && d != nil {
+	if o.flags.BatchAPI && d != nil {
 		d.Repairs = 0 // each item has one request
 	}
 	return d, nil
 }
 
 // batch answers the prompts of a file.
-func (s *session) batch(ctx context.Context) (err error) {
-	defer s.close()
-	if err := s.govern(); err != nil {
-		return err
-	}
-	source, err := batch.Open(s.flags.Batch, s.os.Stdin)
+func (r *run) batch(ctx context.Context) (err error) {
+	p, err := Open(r.Options, r.report, r.store)
 	if err != nil {
 		return err
 	}
-	if err := s.work(); err != nil {
+	defer p.Close()
+	r.count.Cost = p.cost
+	source, err := batch.Open(r.flags.Batch, r.os.Stdin)
+	if err != nil {
 		return err
 	}
-	if err := s.limit(); err != nil {
-		return err
-	}
-	if err := s.ask(); err != nil {
-		return err
-	}
-	out, err := batch.Create(s.flags.Output, s.os.Stdout, source)
+	out, err := batch.Create(r.flags.Output, r.os.Stdout, source)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		left, ferr := out.Finish(err == nil || errors.Is(err, batch.ErrFailed))
 		if left != "" {
-			s.notify("the output so far is in " + left)
+			r.notify("the output so far is in " + left)
 		}
 		if ferr != nil {
 			err = cmp.Or(err, unwritten(ferr))
 		}
 	}()
-	r := &batch.Runner{
-		Source: source, Format: cmp.Or(batch.Format(s.flags.BatchFormat), batch.FormatOf(s.flags.Batch)),
-		StateFile: s.flags.BatchState, Fresh: s.flags.BatchFresh,
-		Key:  batch.Key(s.paths.Cwd, s.modelName(), s.settings.ApprovalMode, s.shape(), s.flags.BatchAPI),
-		Jobs: s.flags.Jobs, Unordered: s.flags.Unordered,
-		Ask: s.item, Demand: s.demanded, Spent: spent, Outcome: s.outcome,
-		Out: out, Broken: s.broken, Notify: batch.Notes(s.os.Stderr, "", s.flags.Quiet), Quiet: s.flags.Quiet,
+	runner := &batch.Runner{
+		Source: source, Format: cmp.Or(batch.Format(r.flags.BatchFormat), batch.FormatOf(r.flags.Batch)),
+		StateFile: r.flags.BatchState, Fresh: r.flags.BatchFresh,
+		Key:  batch.Key(r.paths.Cwd, p.model(), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
+		Jobs: r.flags.Jobs, Unordered: r.flags.Unordered,
+		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Demand: r.demanded, Spent: spent, Outcome: r.outcome,
+		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
-	if s.project.Temp != "" {
-		r.StateDir = filepath.Join(s.project.Temp, "batches")
+	if r.store.Temp != "" {
+		runner.StateDir = filepath.Join(r.store.Temp, "batches")
 	}
-	if s.flags.BatchAPI {
-		if r.Service, err = s.service(); err != nil {
+	if r.flags.BatchAPI {
+		if runner.Service, err = p.service(); err != nil {
 			return err
 		}
 	}
-	return r.Run(ctx)
+	return runner.Run(ctx)
 }
 
 // service returns what works on many requests by itself.
-func (s *session) service() (batch.Service, error) {
-	if api := s.setup.API; s.setup.Fake != "" || api.Vertex || api.CodeAssist {
+func (p *Project) service() (batch.Service, error) {
+	if api := p.setup.API; p.setup.Fake != "" || api.Vertex || api.CodeAssist {
 		return nil, &settings.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
 	}
-	g, err := model.NewGenai(s.setup.API)
+	g, err := model.NewGenai(p.setup.API)
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, func() { g.Close() })
+	p.closers = append(p.closers, func() { g.Close() })
 	return g, nil
 }
 
-// item answers one item of a batch, in a session of its own beside s: they
-// share what is safe to share.
-func (s *session) item(ctx context.Context, t batch.Turn) (err error) {
+// item answers one item of a batch, in a conversation of its own.
+func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &crash{value: v}
 		}
 	}()
-	own := *s.settings
-	own.Model, own.MaxTurns = cmp.Or(t.Model, own.Model), cmp.Or(t.MaxTurns, own.MaxTurns)
-	t.Tally.Cost = s.count.Cost
-	x := &session{os: s.os, secrets: s.secrets, kept: s.kept, flags: s.flags, settings: &own, trust: s.trust, dotenv: s.dotenv, paths: s.paths, project: s.project,
-		count: t.Tally, policy: s.policy, workspace: s.workspace, jobs: s.jobs, shell: s.shell, pen: s.pen, web: s.web, reach: s.reach, whole: s.budget, demand: t.Demand,
-		system: t.System, notify: s.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })}
-	x.budget = limit.New(limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, s.flags.MaxToolCalls),
-		Time: cmp.Or(t.Timeout, time.Duration(s.flags.Timeout)), Resume: x.goOn})
-	x.generator, x.alone, x.trial = s.generator, t.Generator != nil, t.Trial
-	if x.alone {
-		x.generator = t.Generator
-	}
-	x.generator = x.budget.Generator(x.generator)
-	x.aside = x.generator
-	defer x.close()
-	if _, err := x.open(); err != nil {
+	s, err := p.Begin(ctx, Choice{Choice: r.chosen(), Model: t.Model, MaxTurns: t.MaxTurns, System: t.System, Generator: t.Generator, Trial: t.Trial,
+		Limits: &limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, r.flags.MaxToolCalls), Time: cmp.Or(t.Timeout, time.Duration(r.flags.Timeout))},
+		Demand: t.Demand, Tally: t.Tally, Notify: r.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
+	if err != nil {
 		return err
 	}
-	x.equip()
-	if err := x.files().Check(ctx, t.Files); err != nil {
+	defer s.Close()
+	f := &front{run: r, Session: s}
+	if err := f.files().Check(ctx, t.Files); err != nil {
 		return err
 	}
-	if err := x.structure(); err != nil {
-		return err
-	}
-	if err := x.instruct(); err != nil {
-		return err
-	}
-	nobody := s.nobody()
-	x.converse(nobody, nil)
-	return x.reply(ctx, nobody, t.Reporter, repl.Prompt{Text: t.Text()})
+	return f.reply(ctx, t.Reporter, repl.Prompt{Text: t.Text()})
 }
 
 // shape tells what is demanded of answers.
-func (s *session) shape() string {
-	if d := s.demand; d != nil && d.Schema != nil {
+func (r *run) shape() string {
+	if d := r.demand; d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
 	}
-	return fmt.Sprint(s.flags.Extract)
+	return fmt.Sprint(r.flags.Extract)
 }
 
 // spent reports whether a request was not made because nothing is left.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"gemline/commands/cli"
+	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/repl"
 	"gemline/settings"
@@ -41,7 +42,7 @@ type pen struct {
 
 // kernel returns what this system's kernel does to confine commands, nil if
 // nothing. It needs a place for their temporary files.
-func (s *session) kernel() sandbox.Sandbox {
+func (s *Options) kernel() sandbox.Sandbox {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
@@ -61,8 +62,9 @@ func (p *pen) state() sandbox.State {
 }
 
 // enclose has commands confined by p.
-func (s *session) enclose(p *pen) {
+func (s *Project) enclose(p *pen) {
 	s.pen = p
+	s.held = s.state
 	s.teller(p)
 	s.leave(p)
 	if p.sandbox == nil { // else that is asked when there is a command, which takes a moment
@@ -71,7 +73,7 @@ func (s *session) enclose(p *pen) {
 }
 
 // teller has p say once, if commands are not held in full.
-func (s *session) teller(p *pen) {
+func (s *Project) teller(p *pen) {
 	p.tell = sync.OnceFunc(func() {
 		st := p.state()
 		switch {
@@ -88,44 +90,44 @@ func (s *session) teller(p *pen) {
 // enclosure finds out what confines commands. Where that was asked for and
 // can't be had there is an error; where it is the default, commands run with
 // what there is of it.
-func (s *session) enclosure() (*pen, error) {
-	if s.unread != nil {
-		return nil, s.unread
+func (o *Options) enclosure() (*pen, error) {
+	if o.unread != nil {
+		return nil, o.unread
 	}
-	c, err := s.settings.Confinement(s.own, s.flags, s.lookup)
+	c, err := o.settings.Confinement(o.own, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
-		s.warnings = slices.DeleteFunc(s.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
+		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
 		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME goes by no setting"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.penned(c)
+	p, err := o.penned(c)
 	if err != nil {
 		return nil, err
 	}
 	p.network, p.offline, p.asked = c.Network, c.Offline, c.Asked
 	for _, path := range c.Paths {
-		p.granted = append(p.granted, s.place(path))
+		p.granted = append(p.granted, o.place(path))
 	}
 	return p, nil
 }
 
 // penned finds what c asks for.
-func (s *session) penned(c settings.Confinement) (*pen, error) {
-	if inside := s.os.getenv("SANDBOX"); inside != "" {
+func (o *Options) penned(c settings.Confinement) (*pen, error) {
+	if inside := o.os.getenv("SANDBOX"); inside != "" {
 		return &pen{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
 	}
-	kernel := s.kernel()
+	kernel := o.kernel()
 	switch {
 	case c.Word == settings.Off:
 		return &pen{why: "switched off by " + c.By, quiet: true}, nil
 	case c.Word == "" && kernel == nil:
 		return &pen{why: "nothing does it on " + runtime.GOOS + " unless it is asked for: gemline --sandbox"}, nil
 	case c.Word == "":
-		return s.furnished(kernel, true), nil
+		return o.furnished(kernel, true), nil
 	}
-	choice, err := s.choice(c, kernel)
+	choice, err := o.choice(c, kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -138,18 +140,18 @@ func (s *session) penned(c settings.Confinement) (*pen, error) {
 		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", c.By, st.Name, missing(st)),
 			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
-	return s.furnished(box, false), nil
+	return o.furnished(box, false), nil
 }
 
 // leave has p let go of what it has left when the run is over.
-func (s *session) leave(p *pen) {
+func (s *Project) leave(p *pen) {
 	if closer, ok := p.sandbox.(interface{ Close() error }); ok {
 		s.closers = append(s.closers, func() { closer.Close() })
 	}
 }
 
 // choice is what Choose chooses from.
-func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbox.Choice, error) {
+func (o *Options) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbox.Choice, error) {
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	user := ""
 	if runtime.GOOS == "linux" {
@@ -159,16 +161,16 @@ func (s *session) choice(c settings.Confinement, kernel sandbox.Sandbox) (sandbo
 	if c.File != "" {
 		by = "tools.sandbox in " + settings.EscapeLine(c.File)
 	}
-	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: s.getenv, Exists: exists, Environ: shell.Own(s.os.Environ()), Image: c.Image}
-	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
-		choice.Seatbelt = append(choice.Seatbelt, s.paths.Workspace())
-		choice.Project = s.paths.Folder("")
+	choice := sandbox.Choice{Word: c.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: o.getenv, Exists: exists, Environ: shell.Own(o.os.Environ()), Image: c.Image}
+	if o.trust.State == settings.Trusted && !o.paths.AtHome() {
+		choice.Seatbelt = append(choice.Seatbelt, o.paths.Workspace())
+		choice.Project = o.paths.Folder("")
 	}
-	if s.paths.Home != "" {
-		choice.Seatbelt = append(choice.Seatbelt, s.paths.User())
+	if o.paths.Home != "" {
+		choice.Seatbelt = append(choice.Seatbelt, o.paths.User())
 	}
 	var err error
-	choice.Extras, err = sandbox.ReadExtras(s.getenv, s.hidden(), user, exists)
+	choice.Extras, err = sandbox.ReadExtras(o.getenv, o.hidden(), user, exists)
 	return choice, err
 }
 
@@ -184,34 +186,29 @@ func missing(st sandbox.State) string {
 }
 
 // profile says what the commands of this run may do.
-func (s *session) profile() sandbox.Profile {
-	if s.pen.tell != nil {
-		s.pen.tell()
+func (p *Project) profile() sandbox.Profile {
+	if p.pen.tell != nil {
+		p.pen.tell()
 	}
-	roots := s.workspace.Roots()
-	return s.rights(roots[0], roots[1:])
+	roots := p.workspace.Roots()
+	return p.rights(roots[0], roots[1:])
 }
 
 // rights returns what commands may do that work in root and in more.
-func (s *session) rights(root string, more []string) sandbox.Profile {
-	p := sandbox.Profile{Root: root, Write: append([]string{}, more...)}
-	var granted []string
-	if s.pen != nil {
-		p.Network, granted = s.pen.network, s.pen.granted
+func (p *Project) rights(root string, more []string) sandbox.Profile {
+	profile := sandbox.Profile{Root: root, Write: slices.Concat(more, p.pen.granted), Network: p.pen.network}
+	if dir := p.caches(); dir != "" {
+		profile.Write = append(profile.Write, dir)
 	}
-	p.Write = append(p.Write, granted...)
-	if dir := s.caches(); dir != "" {
-		p.Write = append(p.Write, dir)
-	}
-	p.Hidden = sandbox.Except(s.hidden(), granted, append([]string{root}, more...))
-	p.Hooks = s.hooks()
-	return p
+	profile.Hidden = sandbox.Except(p.hidden(), p.pen.granted, append([]string{root}, more...))
+	profile.Hooks = p.hooks()
+	return profile
 }
 
 // hooks returns where the user keeps what git makes hooks of new repositories.
-func (s *session) hooks() (dir string) {
-	home := s.paths.Home
-	for _, file := range []string{filepath.Join(cmp.Or(s.os.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
+func (o *Options) hooks() (dir string) {
+	home := o.paths.Home
+	for _, file := range []string{filepath.Join(cmp.Or(o.os.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
 		text, _ := os.ReadFile(file)
 		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)
 	}
@@ -219,20 +216,20 @@ func (s *session) hooks() (dir string) {
 }
 
 // hidden returns what commands can't read.
-func (s *session) hidden() []string {
-	list := secret.Files(s.paths.Home, s.paths.User(), s.os.getenv)
-	for _, path := range []string{s.flags.KeyFile, s.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
+func (o *Options) hidden() []string {
+	list := secret.Files(o.paths.Home, o.paths.User(), o.os.getenv)
+	for _, path := range []string{o.flags.KeyFile, o.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
-			list = append(list, s.place(path))
+			list = append(list, o.place(path))
 		}
 	}
 	return list
 }
 
 // keptSecret returns what may hold secrets, also where the home directory leads.
-func (s *session) keptSecret() []string {
-	list := s.hidden()
-	if real, err := filepath.EvalSymlinks(s.paths.Home); err == nil && real != s.paths.Home {
+func (o *Options) keptSecret() []string {
+	list := o.hidden()
+	if real := disk.Follow(o.paths.Home); real != o.paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
 	}
 	return list
@@ -241,18 +238,18 @@ func (s *session) keptSecret() []string {
 // caches returns the directory of the caches that confined commands of this
 // directory have, "" if there is no place for it. They are not those of the
 // user: what a command puts into a cache is run by whoever takes it out.
-func (s *session) caches() string {
-	dir := s.cache()
+func (o *Options) caches() string {
+	dir := o.cache()
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, settings.Hash(s.paths.Folder("")))
+	return filepath.Join(dir, settings.Hash(o.paths.Folder("")))
 }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
-func (s *session) cache() string {
-	base := s.userCaches()
+func (o *Options) cache() string {
+	base := o.userCaches()
 	if base == "" {
 		return ""
 	}
@@ -261,11 +258,11 @@ func (s *session) cache() string {
 
 // goCache returns where the user's go command keeps what it has compiled, ""
 // if there is no place for it.
-func (s *session) goCache() string {
-	if dir := s.os.getenv("GOCACHE"); filepath.IsAbs(dir) {
+func (o *Options) goCache() string {
+	if dir := o.os.getenv("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
 	}
-	base := s.userCaches()
+	base := o.userCaches()
 	if base == "" {
 		return ""
 	}
@@ -273,22 +270,22 @@ func (s *session) goCache() string {
 }
 
 // userCaches returns the directory of the user's caches, "" if there is none.
-func (s *session) userCaches() string {
-	base := s.os.getenv("XDG_CACHE_HOME")
+func (o *Options) userCaches() string {
+	base := o.os.getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) {
-		if s.paths.Home == "" {
+		if o.paths.Home == "" {
 			return ""
 		}
-		base = filepath.Join(s.paths.Home, ".cache")
+		base = filepath.Join(o.paths.Home, ".cache")
 	}
 	return base
 }
 
 // furnished returns a pen whose commands have caches of their own. One that is
 // soft is the default: where nothing of it is in force, commands run without.
-func (s *session) furnished(box sandbox.Sandbox, soft bool) *pen {
+func (o *Options) furnished(box sandbox.Sandbox, soft bool) *pen {
 	promised := &atomic.Bool{}
-	return &pen{sandbox: furnished{box, soft, promised, s.caches(), s.goCache()}, promised: promised}
+	return &pen{sandbox: furnished{box, soft, promised, o.caches(), o.goCache()}, promised: promised}
 }
 
 type furnished struct {
@@ -352,17 +349,14 @@ func (f furnished) Close() error {
 	return nil
 }
 
-// held returns the state for a record: what is certain before commands have
-// run, and afterwards what was in force.
-func (s *session) held() *repl.Sandbox {
-	if s.pen == nil {
-		return nil
-	}
-	st := s.pen.state
-	if f, ok := s.pen.sandbox.(furnished); ok {
+// state returns what confines commands, for a record: what is certain before
+// commands have run, and afterwards what was in force.
+func (p *Project) state() *repl.Sandbox {
+	st := p.pen.state
+	if f, ok := p.pen.sandbox.(furnished); ok {
 		st = f.least
 	}
-	return s.pen.told(st())
+	return p.pen.told(st())
 }
 
 // told returns st as a record has it, which is as good as a promise.
@@ -374,16 +368,8 @@ func (p *pen) told(st sandbox.State) *repl.Sandbox {
 }
 
 // confinement is what the sub-commands about it go by.
-func (s *session) confinement() (cli.Confinement, error) {
-	if s.pen == nil {
-		p, err := s.enclosure()
-		if err != nil {
-			return cli.Confinement{}, err
-		}
-		s.leave(p)
-		s.pen = p
-	}
-	box, _ := s.pen.sandbox.(furnished)
-	return cli.Confinement{Sandbox: s.pen.sandbox, Chosen: !box.soft, State: s.pen.state, Profile: s.rights(s.paths.Folder(""), nil), Place: s.place,
-		Environ: shell.Inherited(s.os.Environ(), shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars})}, nil
+func (p *Project) confinement() cli.Confinement {
+	box, _ := p.pen.sandbox.(furnished)
+	return cli.Confinement{Sandbox: p.pen.sandbox, Chosen: !box.soft, State: p.pen.state, Profile: p.rights(p.paths.Folder(""), nil), Place: p.place,
+		Environ: shell.Inherited(p.os.Environ(), shell.Settings{Reveal: !p.settings.Redact, Allowed: p.settings.AllowedVars, Blocked: p.settings.BlockedVars})}
 }

@@ -81,7 +81,7 @@ func TestPromised(t *testing.T) {
 		{"nothing of it", sandbox.State{Files: true, Network: true}, sandbox.State{}, false},
 		{"a part of it", sandbox.State{Files: true, Network: true}, sandbox.State{Network: true}, false},
 	} {
-		s := &session{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
+		s := &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
 		p := s.furnished(stub{test.is}, true)
 		if got := p.told(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
 			t.Errorf("%s: told %+v", test.name, got)
@@ -110,7 +110,7 @@ func TestTell(t *testing.T) {
 		{"as somebody wants it", pen{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
 		var told []string
-		s := &session{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), notify: func(text string) { told = append(told, text) }}
+		s := &Project{Options: &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir())}, report: &report{warn: func(text string) { told = append(told, text) }}}
 		p := test.pen
 		s.teller(&p)
 		p.tell()

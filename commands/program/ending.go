@@ -51,19 +51,19 @@ func unwritten(err error) error {
 }
 
 // finish reports how the run ended and returns the exit code.
-func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error) int {
+func (r *run) finish(ctx context.Context, reporter repl.Reporter, err error) int {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == s.os.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.os.Stdout.Name() { // of what needs no run
 		err = unwritten(err)
 	}
-	o, left := s.ended(err), s.ended(signalled(syscall.SIGPIPE)).ExitCode
+	o, left := r.ended(err), r.ended(signalled(syscall.SIGPIPE)).ExitCode
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = s.redactedOutcome(o)
-	o.Hurry = s.left.Load()
+	o = r.redactedOutcome(o)
+	o.Hurry = r.left.Load()
 	werr := reporter.Finish(o)
 	switch {
 	case o.Silent:
@@ -71,7 +71,7 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(s.os.Stderr, "error: %v\n", unwritten(werr))
+		fmt.Fprintf(r.os.Stderr, "error: %v\n", unwritten(werr))
 		return 1
 	}
 	return o.ExitCode
@@ -79,12 +79,12 @@ func (s *session) finish(ctx context.Context, reporter repl.Reporter, err error)
 
 // ended is the outcome of a run that ended with err. That nobody reads what it
 // writes is told to nobody, and is no failure with --pipe-ok.
-func (s *session) ended(err error) repl.Outcome {
+func (r *run) ended(err error) repl.Outcome {
 	o := outcome(err)
 	if err != signalled(syscall.SIGPIPE) {
 		return o
 	}
-	if s.flags.PipeOK {
+	if r.flags.PipeOK {
 		o = repl.Outcome{Reason: o.Reason}
 	}
 	o.Silent = true

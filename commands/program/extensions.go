@@ -13,36 +13,36 @@ import (
 
 // installed returns the extensions, and what is wrong with those that can't be
 // used.
-func (s *session) installed() ([]extension.Extension, []string) {
-	if !s.settings.Extensions {
+func (o *Options) installed() ([]extension.Extension, []string) {
+	if !o.settings.Extensions {
 		return nil, nil
 	}
-	return extension.Installed(s.extensions(s.settings))
+	return extension.Installed(o.extensions(o.settings))
 }
 
 // extensions says which extensions are wanted by some of the settings.
-func (s *session) extensions(by *settings.Settings) extension.Config {
-	return extension.Config{Dir: s.paths.User("extensions"), Cwd: s.paths.Cwd, Only: s.flags.Extensions, Disabled: by.DisabledExtensions}
+func (o *Options) extensions(by *settings.Settings) extension.Config {
+	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd, Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
 // extensionRules returns where the rules of extensions are. They can only
 // narrow, so a project that switches an extension off keeps its rules.
-func (s *session) extensionRules() (list []policy.Source) {
-	if !s.own.Extensions {
+func (o *Options) extensionRules() (list []policy.Source) {
+	if !o.own.Extensions {
 		return nil
 	}
-	for _, dir := range extension.Policies(s.extensions(s.own)) {
+	for _, dir := range extension.Policies(o.extensions(o.own)) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list
 }
 
 // listExtensions prints which extensions there are.
-func (s *session) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := s.installed()
+func (o *Options) listExtensions(w io.Writer, asJSON bool) error {
+	list, warnings := o.installed()
 	for _, w := range warnings {
-		if !s.flags.Quiet {
-			fmt.Fprintln(s.os.Stderr, "warning: "+output.EscapeLine(w))
+		if !o.flags.Quiet {
+			fmt.Fprintln(o.os.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

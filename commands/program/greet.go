@@ -19,7 +19,7 @@ const keyless = "no key: make one at aistudio.google.com/apikey, then /auth sign
 // greet begins a session with a line that says what is talked to, where, and
 // what lists the commands; and one more if the first answer would fail for want
 // of a key. The name of the folder gives way.
-func (s *session) greet(screen *repl.Screen) {
+func (f *front) greet(screen *repl.Screen) {
 	const around = len("warning: \r\n") // the longest label and the end of a line
 	room := startBytes - around - len(output.Ready)
 	if screen.Mode.Smart {
@@ -28,23 +28,23 @@ func (s *session) greet(screen *repl.Screen) {
 	if line := screen.Mode.Announcement(); line != "" {
 		room -= around + len(line)
 	}
-	if s.unpaid {
+	if f.unpaid {
 		room -= around + len(keyless)
 	}
-	screen.Out.Line(output.Info, "%s", greeting(s.engine.Model(), s.folder(), room))
-	if s.unpaid {
+	screen.Out.Line(output.Info, "%s", greeting(f.engine.Model(), f.folder(), room))
+	if f.unpaid {
 		screen.Out.Line(output.Warning, keyless)
 	}
 }
 
 // folder returns the folder that is worked in, as a person writes it.
-func (s *session) folder() string {
-	if home := s.paths.Home; home != "" {
-		if rest, ok := strings.CutPrefix(s.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+func (f *front) folder() string {
+	if home := f.paths.Home; home != "" {
+		if rest, ok := strings.CutPrefix(f.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
 	}
-	return s.paths.Cwd
+	return f.paths.Cwd
 }
 
 // greeting returns the line with which a session starts, in at most room bytes

@@ -18,96 +18,101 @@ import (
 	"gemline/repl"
 	"gemline/settings"
 	"gemline/tools"
-	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
 // manage carries out a sub-command of the command line.
-func (s *session) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
-	defer s.close()
-	s.notify = s.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	w := s.world(s.os.Stdout)
-	w.Page = s.pager()
-	w.In, w.Err, w.JSON = s.os.Stdin, s.os.Stderr, s.flags.Format() == "json"
+func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
+	r.report.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	p := &Project{Options: r.Options, report: r.report, pen: &pen{}}
+	defer p.Close()
+	enclosed := sync.OnceValue(p.enclosed) // the doctor looks at several things at once
+	looked := sync.OnceValues(func() (engine.Tools, error) { return p.look(enclosed) })
+	w := r.world(r.os.Stdout)
+	w.Toolset = func() (engine.Tools, *policy.Policy, error) {
+		set, err := looked()
+		return set, p.policy, err
+	}
+	w.Guarded = func() policy.Guarded { return p.guarded(p.remember(p.notify).Names()) }
+	w.Confinement = func() (cli.Confinement, error) {
+		if err := enclosed(); err != nil {
+			return cli.Confinement{}, err
+		}
+		return p.confinement(), nil
+	}
+	w.Page = r.pager()
+	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
 	switch {
-	case !isTerminal(s.os.Stdin):
-	case s.flags.NoInput:
+	case !isTerminal(r.os.Stdin):
+	case r.flags.NoInput:
 		w.In = strings.NewReader("")
 	default:
-		w.Secret = s.typedSecret
+		w.Secret = r.typedSecret
 	}
 	return cli.Run(ctx, w, args)
 }
 
-// world returns what sub-commands may reach, wherever they are called.
-func (s *session) world(out io.Writer) *cli.World {
-	var turn sync.Mutex // the doctor looks at several things at once
-	return &cli.World{Out: out, Notify: s.notify, Paths: s.paths, Lookup: s.lookup, DotEnv: s.dotenv, Flags: s.flags, Environ: shell.Own(s.os.Environ()),
-		Trusted: s.trust.State == settings.Trusted, Build: cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date), Terminal: isTerminal(s.os.Stdout), Width: s.columns(),
-		Editor: s.editor(), Clipboard: func() string { return commands.ClipboardProgram(s.os.getenv) },
-		Unused: s.unused,
-		Toolset: func() (engine.Tools, *policy.Policy, error) {
-			turn.Lock()
-			defer turn.Unlock()
-			return s.offered()
-		},
-		Confinement: func() (cli.Confinement, error) {
-			turn.Lock()
-			defer turn.Unlock()
-			return s.confinement()
-		},
-		Guarded: s.guarded, API: func() (model.Options, error) {
-			var setup model.Setup
-			err := s.pay(&setup)
-			return setup.API, err
+// world returns what sub-commands may reach, wherever they are called, but for
+// what a project has.
+func (r *run) world(out io.Writer) *cli.World {
+	return &cli.World{Out: out, Notify: r.notify, Paths: r.paths, Lookup: r.lookup, DotEnv: r.dotenv, Flags: r.flags, Environ: shell.Own(r.os.Environ()),
+		Trusted: r.trust.State == settings.Trusted, Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date), Terminal: isTerminal(r.os.Stdout), Width: r.columns(),
+		Editor: r.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
+		Unused: r.Options.unused,
+		API: func() (model.Options, error) {
+			a, err := r.credential(r.notify)
+			return a.API, err
 		}}
 }
 
-// offered returns the tools of a run, and what judges them, without making one.
-func (s *session) offered() (engine.Tools, *policy.Policy, error) {
-	if s.engine != nil {
-		return s.tools, s.policy, nil
+// enclosed finds out what confines commands.
+func (p *Project) enclosed() error {
+	held, err := p.enclosure()
+	if err == nil {
+		p.pen = held
+		p.leave(held)
 	}
-	if s.trust.State < settings.Unneeded {
-		s.settings.Confine()
+	return err
+}
+
+// look returns the tools of a run and finds out what judges them, without
+// beginning one.
+func (p *Project) look(enclosed func() error) (engine.Tools, error) {
+	if p.trust.State < settings.Unneeded {
+		p.settings.Confine()
 	}
-	if known, ok := s.paths.Known(); ok {
-		s.project = known
+	if known, ok := p.paths.Known(); ok {
+		p.store = known
 	}
-	if err := s.settleIn(); err != nil {
-		return nil, nil, err
+	if err := p.settleIn(); err != nil {
+		return nil, err
 	}
-	s.memory = s.remember()
-	env := tools.Env{Workspace: s.workspace, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")), Model: s.modelName,
-		Web: s.fetcher(), Direct: s.settings.DirectWeb}
-	if held, err := s.enclosure(); err == nil && held.sandbox != nil {
-		s.leave(held)
-		s.pen = held
-		env.Sandbox, env.Profile = s.pen.sandbox, func() sandbox.Profile {
-			roots := s.workspace.Roots()
-			return s.rights(roots[0], roots[1:])
-		}
+	env := tools.Env{Workspace: p.workspace, Shell: shell.Settings{Environ: p.os.Environ()}, Jobs: shell.NewJobs(p.paths.User("tmp", "background-processes")), Model: p.model,
+		Web: p.fetcher(), Direct: p.settings.DirectWeb}
+	if err := enclosed(); err == nil && p.pen.sandbox != nil {
+		env.Sandbox, env.Profile = p.pen.sandbox, p.profile
 	}
-	if s.settings.WriteTodos {
+	if p.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
 	}
-	p, err := s.rules(!s.interactive)
-	return tools.New(env), p, err
+	var err error
+	p.policy, err = p.rules(!p.interactive)
+	return tools.New(env), err
 }
 
 // columns returns how wide the terminal is, 0 if there is none and nobody says.
-func (s *session) columns() int {
-	if n, _, err := term.GetSize(int(s.os.Stdout.Fd())); err == nil {
+func (o *Options) columns() int {
+	if n, _, err := term.GetSize(int(o.os.Stdout.Fd())); err == nil {
 		return n
 	}
-	n, _ := strconv.Atoi(s.os.getenv("COLUMNS"))
+	n, _ := strconv.Atoi(o.os.getenv("COLUMNS"))
 	return n
 }
 
 // typedSecret asks at the terminal for what is not shown.
-func (s *session) typedSecret(_ context.Context, question string) (string, error) {
-	fmt.Fprint(s.os.Stderr, question)
-	defer fmt.Fprintln(s.os.Stderr)
-	b, err := term.ReadPassword(int(s.os.Stdin.Fd()))
+func (o *Options) typedSecret(_ context.Context, question string) (string, error) {
+	fmt.Fprint(o.os.Stderr, question)
+	defer fmt.Fprintln(o.os.Stderr)
+	b, err := term.ReadPassword(int(o.os.Stdin.Fd()))
 	return string(b), err
 }

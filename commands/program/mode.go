@@ -21,7 +21,7 @@ var meanings = map[policy.Mode]string{
 
 // mode changes the approval mode of the session, unless word is empty, and says
 // which it is.
-func (s *session) mode(word string) (string, error) {
+func (s *Session) mode(word string) (string, error) {
 	if word != "" {
 		if err := s.setMode(policy.Mode(word)); err != nil {
 			return "", err
@@ -32,7 +32,7 @@ func (s *session) mode(word string) (string, error) {
 }
 
 // setMode changes the approval mode, as far as a flag could have set it.
-func (s *session) setMode(m policy.Mode) error {
+func (s *Session) setMode(m policy.Mode) error {
 	err := s.mayUse(m)
 	if err == nil {
 		s.policy.SetMode(m)
@@ -41,12 +41,12 @@ func (s *session) setMode(m policy.Mode) error {
 }
 
 // mayUse returns why an approval mode can't be used here, nil if it can.
-func (s *session) mayUse(m policy.Mode) error {
-	untrusted := s.trust.State < settings.Unneeded
+func (o *Options) mayUse(m policy.Mode) error {
+	untrusted := o.trust.State < settings.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
 		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, plan and yolo", m)
-	case m == policy.Yolo && s.settings.NoYolo:
+	case m == policy.Yolo && o.settings.NoYolo:
 		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit):
 		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
@@ -61,27 +61,27 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Plan}
 
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
-func (s *session) nextMode(c *repl.Console) string {
-	at := slices.Index(cycle, s.policy.Mode())
+func (f *front) nextMode(c *repl.Console) string {
+	at := slices.Index(cycle, f.policy.Mode())
 	for n := range cycle {
-		if s.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+		if f.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := s.mode(""); err == nil {
+	if said, err := f.mode(""); err == nil {
 		c.Out.Line(output.Info, "%s", said)
 	}
-	return s.readyPrompt(c)
+	return f.readyPrompt(c)
 }
 
 // readyPrompt returns the prompt, which shows any approval mode but default.
 // Programs that wait for a prompt get the same one in all modes.
-func (s *session) readyPrompt(c *repl.Console) string {
+func (f *front) readyPrompt(c *repl.Console) string {
 	switch {
-	case s.shellMode():
+	case f.shellMode():
 		return output.Shell
 	case c.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(s.policy.Mode()))
+	return output.ReadyIn(string(f.policy.Mode()))
 }

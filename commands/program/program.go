@@ -30,8 +30,8 @@ import (
 	"log"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gemline/commands/cli"
@@ -66,6 +66,20 @@ func (p Process) getenv(name string) string {
 	return v
 }
 
+// A run is one start of the program.
+type run struct {
+	*Options
+	report *report
+	store  settings.Project  // where what is kept of the directory is
+	json   *os.File          // of --json-fd, nil without
+	output *repl.Destination // nil for standard output
+	demand *repl.Demand      // nil if any answer will do
+	count  *tally.Tally
+	broken func(error)                 // told that standard output is gone
+	shown  atomic.Pointer[repl.Screen] // of the terminal that is read from
+	left   atomic.Bool                 // the run did not end when it was told to
+}
+
 // Run runs the program and returns its exit code. Whatever happens, the
 // reporter has the last word, once.
 func Run(p Process) (code int) {
@@ -73,62 +87,62 @@ func Run(p Process) (code int) {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		p.Stray(null)
 	}
-	s, command, err := begin(p)
+	r, command, err := begin(p)
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
-	defer s.ledger.Close()
-	s.interactive = err == nil && s.flags.Interactive(isTerminal(s.os.Stdin), isTerminal(s.os.Stdout), s.os.getenv)
+	defer r.ledger.Close()
+	r.interactive = err == nil && r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(s.flags.Timeout); d > 0 && !s.converses() && s.flags.Batch == "" {
+	if d := time.Duration(r.flags.Timeout); d > 0 && !r.converses() && r.flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
 	}
-	reporter := sync.OnceValue(func() repl.Reporter { return s.reporter(managed, stop) })
-	defer listen(ctx, stop, s.interactive, p.Exit, func(err error) { // until the last word is written
+	reporter := sync.OnceValue(func() repl.Reporter { return r.reporter(managed, stop) })
+	defer listen(ctx, stop, r.interactive, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
-		s.restore()
-		s.left.Store(true)
-		s.finish(ctx, reporter(), err)
+		r.restore()
+		r.left.Store(true)
+		r.finish(ctx, reporter(), err)
 	})()
 	defer func() {
 		if v := recover(); v != nil {
-			if s.flags.Debug {
-				fmt.Fprintln(s.os.Stderr, s.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
+			if r.flags.Debug {
+				fmt.Fprintln(r.os.Stderr, r.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
-			code = s.finish(ctx, reporter(), &crash{value: v})
+			code = r.finish(ctx, reporter(), &crash{value: v})
 		}
 	}()
 	if err == nil {
-		err = s.promise(managed)
+		err = r.promise(managed)
 	}
 	switch {
 	case err != nil:
-		s.settle(managed) // which format do the settings say?
-	case !s.flags.Version && !s.flags.Help:
-		err = s.settle(managed)
+		r.settle(managed) // which format do the settings say?
+	case !r.flags.Version && !r.flags.Help:
+		err = r.settle(managed)
 	}
 	switch {
 	case err != nil:
-	case s.flags.Version || s.flags.Help || s.flags.ListSessions || s.flags.ListExtensions:
-		if err = s.inform(); err == nil {
+	case r.flags.Version || r.flags.Help || r.flags.ListSessions || r.flags.ListExtensions:
+		if err = r.inform(); err == nil {
 			return 0
 		}
 	case managed:
-		if err = s.manage(ctx, reporter(), command); err == nil {
+		if err = r.manage(ctx, reporter(), command); err == nil {
 			return 0
 		}
 	default:
-		err = s.run(ctx, reporter())
+		err = r.start(ctx, reporter())
 	}
-	return s.finish(ctx, reporter(), err)
+	return r.finish(ctx, reporter(), err)
 }
 
-// begin returns a session that knows its command line, and the sub-command to
+// begin returns a run that knows its command line, and the sub-command to
 // carry out instead, if any. Of one that can't be parsed it knows at least
 // where and how to say so.
-func begin(p Process) (s *session, command []string, err error) {
+func begin(p Process) (r *run, command []string, err error) {
 	args := p.Args
 	before, command, managed := settings.Subcommand(args, cli.Names())
 	if managed = managed && cli.Means(command); managed {
@@ -146,28 +160,28 @@ func begin(p Process) (s *session, command []string, err error) {
 	if err != nil {
 		flags = settings.Wanted(args)
 	}
-	s = &session{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default(), count: &tally.Tally{Class: errorClass}}
+	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, report: newReport(), count: &tally.Tally{Class: errorClass}}
 	home, _ := os.UserHomeDir()
-	s.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
+	r.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := flags.JSONFd; fd != nil && command == nil {
 		var ferr error
-		if s.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
+		if r.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
 			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
 		}
 	}
-	return s, command, err
+	return r, command, err
 }
 
 // promise sees to what has to hold when the run is over: what the answer is to
 // be, and where it goes.
-func (s *session) promise(managed bool) (err error) {
+func (r *run) promise(managed bool) (err error) {
 	if !managed {
-		if s.demand, err = demand(s.flags); err != nil {
+		if r.demand, err = demand(r.flags); err != nil {
 			return err
 		}
 	}
-	if name := s.flags.Output; name != "" && name != "-" && s.runs(managed) {
-		if s.output, err = repl.NewDestination(name, s.os.Stdout, s.ledger); err != nil {
+	if name := r.flags.Output; name != "" && name != "-" && r.runs(managed) {
+		if r.output, err = repl.NewDestination(name, r.os.Stdout, r.ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 		return nil
@@ -180,45 +194,45 @@ func (s *session) promise(managed bool) (err error) {
 
 // reporter returns the one who tells how the run goes and ends. A sub-command
 // prints its own document, and an error of one is no record of a run.
-func (s *session) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
-	s.broken = func(err error) { stop(unwritten(err)) }
-	r := repl.Report{
-		Out: s.os.Stdout, Err: s.os.Stderr, Tally: s.count, Now: time.Now, Quiet: s.flags.Quiet, Raw: s.flags.RawOutput,
-		Version: s.os.Version, Dir: s.paths.Cwd, Mode: func() string { return string(s.policy.Mode()) }, Sandbox: s.held, Unused: s.counted, Demand: s.demand,
-		Broken:    s.broken,
-		Unwritten: func(err error) repl.Outcome { return s.ended(unwritten(err)) },
+func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
+	r.broken = func(err error) { stop(unwritten(err)) }
+	out := repl.Report{
+		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
+		Version: r.os.Version, Dir: r.paths.Cwd, Mode: func() string { return r.report.mode() }, Sandbox: func() *repl.Sandbox { return r.report.held() }, Unused: r.counted, Demand: r.demand,
+		Broken:    r.broken,
+		Unwritten: func(err error) repl.Outcome { return r.ended(unwritten(err)) },
 	}
 	if managed {
-		return repl.NewReporter("text", r)
+		return repl.NewReporter("text", out)
 	}
-	if s.flags.Batch != "" && s.flags.Format() != "text" {
-		return batch.Ending(repl.NewReporter("stream-json", r)) // a line, like those of the items
+	if r.flags.Batch != "" && r.flags.Format() != "text" {
+		return batch.Ending(repl.NewReporter("stream-json", out)) // a line, like those of the items
 	}
-	if s.output != nil {
-		r.Out, r.Done = s.output, s.output.End
+	if r.output != nil {
+		out.Out, out.Done = r.output, r.output.End
 	}
-	r.Live = s.flags.Stream == "token" || s.output == nil && !s.flags.Quiet && isTerminal(s.os.Stdout)
-	if s.flags.Patch || s.flags.DryRun {
-		r.Collected = s.collected
+	out.Live = r.flags.Stream == "token" || r.output == nil && !r.flags.Quiet && isTerminal(r.os.Stdout)
+	if r.flags.Patch || r.flags.DryRun {
+		out.Collected = func() repl.Collected { return r.report.collected() }
 	}
-	if s.json != nil {
-		r.JSON = s.json
+	if r.json != nil {
+		out.JSON = r.json
 	}
-	return repl.NewReporter(cmp.Or(s.flags.Format(), s.settings.Format), r)
+	return repl.NewReporter(cmp.Or(r.flags.Format(), r.settings.Format), out)
 }
 
 // runs reports whether the program answers a prompt, rather than telling
 // something about itself.
-func (s *session) runs(managed bool) bool {
-	f := s.flags
+func (r *run) runs(managed bool) bool {
+	f := r.flags
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
 // text reports whether the answer, as text, is what the run prints.
-func (s *session) text() bool {
-	f := s.flags
-	asText := s.json != nil || cmp.Or(f.Format(), s.settings.Format, "text") == "text"
-	return asText && s.demand == nil && !f.Patch && !f.DryRun
+func (r *run) text(d *repl.Demand) bool {
+	f := r.flags
+	asText := r.json != nil || cmp.Or(f.Format(), r.settings.Format, "text") == "text"
+	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
 // demand returns what must come of the answer, nil if any will do.
@@ -237,58 +251,56 @@ func demand(f *settings.Flags) (*repl.Demand, error) {
 }
 
 // inform prints what needs no run.
-func (s *session) inform() error {
+func (r *run) inform() error {
 	switch {
-	case s.flags.Version:
-		return cli.ReadBuild(s.os.Version, s.os.Commit, s.os.Date).Print(s.os.Stdout, s.flags.Format() == "json")
-	case s.flags.Help:
-		return settings.Help(s.os.Stdout, cli.Commands())
+	case r.flags.Version:
+		return cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date).Print(r.os.Stdout, r.flags.Format() == "json")
+	case r.flags.Help:
+		return settings.Help(r.os.Stdout, cli.Commands())
 	}
-	asJSON := s.settings.Format == "json" || s.settings.Format == "stream-json"
+	asJSON := r.settings.Format == "json" || r.settings.Format == "stream-json"
 	var list bytes.Buffer
 	var err error
-	if s.flags.ListExtensions {
-		err = s.listExtensions(&list, asJSON)
+	if r.flags.ListExtensions {
+		err = r.listExtensions(&list, asJSON)
 	} else {
-		project, _ := s.paths.Project(context.Background())
+		project, _ := r.paths.Project(context.Background())
 		err = journal.Print(&list, project.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
 		return err
 	}
-	_, err = s.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = r.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
 }
 
-// run builds what the user wants and lets it run.
-func (s *session) run(ctx context.Context, reporter repl.Reporter) error {
-	s.ledger.Sweep()
+// start does what the user wants.
+func (r *run) start(ctx context.Context, reporter repl.Reporter) error {
+	r.ledger.Sweep()
 	var perr error
-	s.project, perr = s.paths.Project(ctx)
-	if s.flags.PromptInteractive != "" && !s.interactive {
+	r.store, perr = r.paths.Project(ctx)
+	if r.flags.PromptInteractive != "" && !r.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
-	s.notify = s.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	if s.flags.Batch != "" { // standard output is for its items
-		s.notify = batch.Notes(s.os.Stderr, "warning: ", s.flags.Quiet)
+	r.report.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	if r.flags.Batch != "" { // standard output is for its items
+		r.report.warn = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet)
 	}
-	if s.interactive {
-		return s.interact(ctx)
+	r.report.tell = r.report.warn
+	if r.interactive {
+		return r.interact(ctx)
 	}
 	if perr != nil {
-		s.notify(perr.Error())
+		r.notify(perr.Error())
 	}
 	switch {
-	case s.flags.Talks():
-		return s.serve(ctx, reporter)
-	case s.flags.Batch != "":
-		return s.batch(ctx)
+	case r.flags.Talks():
+		return r.serve(ctx, reporter)
+	case r.flags.Batch != "":
+		return r.batch(ctx)
 	}
-	return s.once(ctx, reporter)
+	return r.once(ctx, reporter)
 }
 
-func (s *session) close() {
-	for _, f := range slices.Backward(s.closers) {
-		f()
-	}
-}
+// notify tells what is odd but no error.
+func (r *run) notify(text string) { r.report.warn(text) }

@@ -129,7 +129,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := repl.NewReporter(format, r)
-	s := &session{flags: &settings.Flags{}}
+	s := &run{Options: &Options{flags: &settings.Flags{}}, report: newReport()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

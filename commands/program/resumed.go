@@ -15,23 +15,23 @@ import (
 
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
-func (s *session) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if s.past == nil {
+func (f *front) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
+	if f.past == nil {
 		return
 	}
-	defer func() { s.past = nil }()
-	said := commands.Exchanges(s.past.History)
-	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(s.past.Title), strings.ToLower(journal.Ago(s.past.Updated, time.Now())), tally.Count(len(said), "turn"))
+	defer func() { f.past = nil }()
+	said := commands.Exchanges(f.past.History)
+	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(f.past.Title), strings.ToLower(journal.Ago(f.past.Updated, time.Now())), tally.Count(len(said), "turn"))
 	if len(said) == 0 {
 		return
 	}
 	const most = 3 // calls
-	for i, fc := range s.past.Interrupted {
+	for i, fc := range f.past.Interrupted {
 		if i == most {
-			out.Line(output.Warning, "and %s more", tally.Count(len(s.past.Interrupted)-most, "interrupted call"))
+			out.Line(output.Warning, "and %s more", tally.Count(len(f.past.Interrupted)-most, "interrupted call"))
 			break
 		}
-		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(s.titleOf(ctx, fc)))
+		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(f.titleOf(ctx, fc)))
 	}
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
@@ -40,7 +40,7 @@ func (s *session) welcome(ctx context.Context, out *output.Writer, show *command
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(s.past.Interrupted) == 0:
+	case len(f.past.Interrupted) == 0:
 		out.Line(output.Warning, "no answer to that was recorded")
 	}
 	if !whole || !also || len(said) > 1 {
@@ -49,7 +49,7 @@ func (s *session) welcome(ctx context.Context, out *output.Writer, show *command
 }
 
 // titleOf says what a call was to do, in the words of its tool where it can tell.
-func (s *session) titleOf(ctx context.Context, fc *genai.FunctionCall) string {
+func (s *Session) titleOf(ctx context.Context, fc *genai.FunctionCall) string {
 	for _, t := range s.tools.Tools() {
 		if t.Name() != fc.Name || t.Prepare == nil {
 			continue

@@ -16,7 +16,7 @@ import (
 // rules returns what judges calls: the rules that come with the program, those
 // of files, and what the settings say. A file that is not understood is an
 // error, since nobody knows what it would deny.
-func (s *session) rules(unattended bool) (*policy.Policy, error) {
+func (s *Project) rules(unattended bool) (*policy.Policy, error) {
 	if s.unread != nil {
 		return nil, s.unread
 	}
@@ -42,9 +42,7 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 		}
 		all = append(all, more...)
 	}
-	if s.pen != nil {
-		all = append(all, policy.Network(s.pen.offline, s.pen.asked)...)
-	}
+	all = append(all, policy.Network(s.pen.offline, s.pen.asked)...)
 	if s.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Kept)
 	}
@@ -55,25 +53,19 @@ func (s *session) rules(unattended bool) (*policy.Policy, error) {
 
 // contained reports whether commands are kept from writing elsewhere and from the
 // network.
-func (s *session) contained() bool {
-	return s.pen != nil && !s.pen.network && s.pen.state().Confined()
+func (p *Project) contained() bool {
+	return !p.pen.network && p.pen.state().Confined()
 }
 
 // shelf returns where "always" is kept: nowhere, if the user's own rules are
 // not those that hold.
-func (s *session) shelf() policy.Shelf {
-	if s.paths.Home == "" || len(s.flags.Policy)+len(s.own.PolicyPaths) > 0 {
+func (p *Project) shelf() policy.Shelf {
+	if p.paths.Home == "" || len(p.flags.Policy)+len(p.own.PolicyPaths) > 0 {
 		return policy.Shelf{}
 	}
-	here := s.paths.Folder("")
-	return policy.Shelf{User: s.paths.User("policies", "auto-saved.toml"), Project: s.paths.User("policies", "projects", settings.Hash(here)+".toml"),
-		About: "You said always to this in " + here + ".", Told: func(text string) { s.notify(text) }, Kept: func(text string) {
-			if s.confirm != nil {
-				s.confirm(text)
-			} else {
-				s.notify(text)
-			}
-		}}
+	here := p.paths.Folder("")
+	return policy.Shelf{User: p.paths.User("policies", "auto-saved.toml"), Project: p.paths.User("policies", "projects", settings.Hash(here)+".toml"),
+		About: "You said always to this in " + here + ".", Told: func(text string) { p.notify(text) }, Kept: func(text string) { p.tell(text) }}
 }
 
 // listKeys are the settings that stand for rules.
@@ -86,7 +78,7 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 }
 
 // listed returns the rules that settings stand for, each with its place.
-func (s *session) listed(unattended bool) (all []policy.Rule, err error) {
+func (p *Project) listed(unattended bool) (all []policy.Rule, err error) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
 		all, err = append(all, more...), cmp.Or(err, wrong)
@@ -99,21 +91,21 @@ func (s *session) listed(unattended bool) (all []policy.Rule, err error) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
-		if key != "tools.allowed" || len(s.flags.AllowedTools) == 0 {
-			say(policy.User, key, s.own.Said(key))
+		if key != "tools.allowed" || len(p.flags.AllowedTools) == 0 {
+			say(policy.User, key, p.own.Said(key))
 		}
-		say(policy.Project, key, slices.DeleteFunc(s.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
+		say(policy.Project, key, slices.DeleteFunc(p.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
-	s.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
+	p.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
 	return all, err
 }
 
 // served adds rules that let tools of MCP servers run unasked, as the user's
 // settings have it. A name of which a project says what it stands for is not
 // what the user has meant.
-func (s *session) served(unattended bool, add func(from string, l policy.Lists)) {
+func (p *Project) served(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
-	for _, server := range s.settings.Servers() {
+	for _, server := range p.settings.Servers() {
 		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
 			continue
 		}
@@ -121,71 +113,72 @@ func (s *session) served(unattended bool, add func(from string, l policy.Lists))
 		if server.Trusted {
 			l.Trusted = []string{server.Name}
 		}
-		if unattended && s.own.On("mcp.autoAllowInHeadless") {
+		if unattended && p.own.On("mcp.autoAllowInHeadless") {
 			l.Unasked = []string{server.Name}
 		}
 		add(server.File, l)
 	}
-	for _, one := range s.own.Said("mcp.allowed") {
+	for _, one := range p.own.Said("mcp.allowed") {
 		add(one.File, policy.Lists{Line: one.Line, Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
 	}
 }
 
 // ruleFiles returns where rules are looked for.
-func (s *session) ruleFiles() []policy.Source {
-	system := policy.Source{Path: settings.SystemPolicies(s.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
+func (p *Project) ruleFiles() []policy.Source {
+	system := policy.Source{Path: settings.SystemPolicies(p.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
 	list := []policy.Source{system}
-	admin := append(append([]string{}, s.flags.AdminPolicy...), s.own.AdminPolicyPaths...)
+	admin := append(append([]string{}, p.flags.AdminPolicy...), p.own.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
-			s.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
+			p.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
 		}
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: s.place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: p.place(path), Tier: policy.Admin, Must: true})
 	}
-	user := s.flags.Policy
+	user := p.flags.Policy
 	if len(user) == 0 {
-		user = s.own.PolicyPaths
+		user = p.own.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: s.place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: p.place(path), Tier: policy.User, Must: true})
 	}
-	if len(user) == 0 && s.paths.Home != "" {
-		list = append(list, policy.Source{Path: s.paths.User("policies"), Tier: policy.User}, policy.Source{Path: s.shelf().Project, Tier: policy.User})
+	if len(user) == 0 && p.paths.Home != "" {
+		list = append(list, policy.Source{Path: p.paths.User("policies"), Tier: policy.User}, policy.Source{Path: p.shelf().Project, Tier: policy.User})
 	}
-	if s.trust.State == settings.Trusted && !s.paths.AtHome() {
-		list = append(list, policy.Source{Path: s.paths.Workspace("policies"), Tier: policy.Project})
+	if p.trust.State == settings.Trusted && !p.paths.AtHome() {
+		list = append(list, policy.Source{Path: p.paths.Workspace("policies"), Tier: policy.Project})
 	}
-	return append(list, s.extensionRules()...)
+	return append(list, p.extensionRules()...)
 }
 
 // place returns the path that a word of the user's means.
-func (s *session) place(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && s.paths.Home != "" {
-		path = s.paths.Home + rest
+func (o *Options) place(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && o.paths.Home != "" {
+		path = o.paths.Home + rest
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.paths.Cwd, path)
+		path = filepath.Join(o.paths.Cwd, path)
 	}
 	return path
 }
 
-// guarded returns the files that are not edited like others.
-func (s *session) guarded() policy.Guarded {
-	g := policy.Guarded{Names: s.memory.Names(), Roots: s.workspace.Roots, Own: []string{s.paths.Workspace()}}
-	if s.paths.Home != "" {
-		g.Own, g.Free = append(g.Own, s.paths.User()), []string{s.paths.User("tmp")}
+// guarded returns the files that are not edited like others, those called by
+// names among them.
+func (p *Project) guarded(names []string) policy.Guarded {
+	g := policy.Guarded{Names: names, Roots: p.workspace.Roots, Own: []string{p.paths.Workspace()}}
+	if p.paths.Home != "" {
+		g.Own, g.Free = append(g.Own, p.paths.User()), []string{p.paths.User("tmp")}
 		g.Kept = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
-	for _, dir := range filepath.SplitList(s.getenv("PATH")) {
+	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
 		if filepath.IsAbs(dir) {
 			g.Programs = append(g.Programs, dir)
 		}
 	}
-	if s.project.Temp != "" {
-		g.Notes = []string{filepath.Join(s.project.Temp, "memory")}
+	if p.store.Temp != "" {
+		g.Notes = []string{filepath.Join(p.store.Temp, "memory")}
 	}
 	return g
 }

@@ -15,22 +15,22 @@ import (
 // keepSecret learns what must not be stored, told or sent: the values of
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
-func (s *session) keepSecret(dotenv map[string]string) {
-	cfg := shell.Settings{Reveal: !s.settings.Redact, Allowed: s.settings.AllowedVars, Blocked: s.settings.BlockedVars}
-	vars := s.os.Environ()
+func (o *Options) keepSecret(dotenv map[string]string) {
+	cfg := shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars}
+	vars := o.os.Environ()
 	for name, value := range dotenv {
 		vars = append(vars, name+"="+value)
 	}
 	for name, value := range shell.Secrets(vars, cfg) {
-		s.secrets.Know(name, value)
+		o.secrets.Know(name, value)
 	}
 }
 
 // outcome classifies what went wrong, and tells no secret.
-func (s *session) outcome(err error) repl.Outcome { return s.redactedOutcome(outcome(err)) }
+func (o *Options) outcome(err error) repl.Outcome { return o.redactedOutcome(outcome(err)) }
 
 // redactedOutcome returns o without secrets.
-func (s *session) redactedOutcome(o repl.Outcome) repl.Outcome {
+func (s *Options) redactedOutcome(o repl.Outcome) repl.Outcome {
 	o.Hint = s.secrets.Text(o.Hint)
 	if o.Message == "" && o.Err != nil {
 		o.Message = o.Err.Error()
@@ -40,17 +40,17 @@ func (s *session) redactedOutcome(o repl.Outcome) repl.Outcome {
 }
 
 // redacting returns tell such that it tells no secrets.
-func (s *session) redacting(tell func(string)) func(string) {
-	return func(text string) { tell(s.secrets.Text(text)) }
+func (o *Options) redacting(tell func(string)) func(string) {
+	return func(text string) { tell(o.secrets.Text(text)) }
 }
 
 // redactedAttr takes secrets out of an attribute of the log.
-func (s *session) redactedAttr(_ []string, a slog.Attr) slog.Attr {
+func (o *Options) redactedAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:
-		a.Value = slog.StringValue(s.secrets.Text(v))
+		a.Value = slog.StringValue(o.secrets.Text(v))
 	case error:
-		a.Value = slog.StringValue(s.secrets.Text(v.Error()))
+		a.Value = slog.StringValue(o.secrets.Text(v.Error()))
 	}
 	return a
 }
@@ -69,9 +69,9 @@ func (d redactingWriter) Write(p []byte) (int, error) {
 }
 
 // withheld says which variables commands are not given.
-func (s *session) withheld() string {
+func (p *Project) withheld() string {
 	const most = 8 // names
-	names := shell.Withheld(s.os.Environ(), s.shell)
+	names := shell.Withheld(p.os.Environ(), p.shell)
 	if len(names) == 0 {
 		return ""
 	}

@@ -81,8 +81,8 @@ func overdue(soon time.Duration, again <-chan os.Signal, done <-chan struct{}) b
 }
 
 // restore leaves the terminal as it was found, whoever reads from it.
-func (s *session) restore() {
-	if screen := s.shown.Load(); screen != nil {
+func (r *run) restore() {
+	if screen := r.shown.Load(); screen != nil {
 		screen.Restore()
 	}
 }

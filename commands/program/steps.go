@@ -17,16 +17,16 @@ import (
 )
 
 // files is the step that reads what @path names.
-func (s *session) files() input.Files {
-	return input.Files{Workspace: s.workspace, Notify: s.notify, Search: s.settings.FileSearch,
+func (f *front) files() input.Files {
+	return input.Files{Workspace: f.workspace, Notify: f.notify, Search: f.settings.FileSearch,
 		Read: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := tools.ReadMany(ctx, s.workspace, s.secrets, paths, s.memory.Discover)
+			parts, skipped, err := tools.ReadMany(ctx, f.workspace, f.secrets, paths, f.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
-					s.notify(sk.Reason)
+					f.notify(sk.Reason)
 					continue
 				}
-				s.notify(fmt.Sprintf("%s is not read: %s", s.workspace.Rel(sk.Path), sk.Reason))
+				f.notify(fmt.Sprintf("%s is not read: %s", f.workspace.Rel(sk.Path), sk.Reason))
 			}
 			return parts, err
 		}}
@@ -34,27 +34,27 @@ func (s *session) files() input.Files {
 
 // recall is the step that reads the context files, before the first prompt
 // needs them.
-func (s *session) recall(next input.Processor) input.Processor {
+func (f *front) recall(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-		s.memory.Contents()
+		f.memory.Contents()
 		return next(ctx, parts)
 	}
 }
 
 // shellStep is the step for the commands that the user runs.
-func (s *session) shellStep(screen *repl.Screen) *input.Shell {
+func (f *front) shellStep(screen *repl.Screen) *input.Shell {
 	out := screen.Out
 	return &input.Shell{
 		Notify: func(text string) { out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
-			s.memory.Contents()
-			return s.engine.Add(ctx, parts...)
+			f.memory.Contents()
+			return f.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
 				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
-			o := s.runOwn(ctx, screen, command)
+			o := f.runOwn(ctx, screen, command)
 			out.Fresh()
 			if status := o.Status(); status != "" {
 				out.Line(output.Result, "%s", status)
@@ -66,9 +66,9 @@ func (s *session) shellStep(screen *repl.Screen) *input.Shell {
 
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
-func (s *session) runOwn(ctx context.Context, screen *repl.Screen, command string) (o shell.Outcome) {
-	c := shell.Command{Text: command, Dir: s.paths.Cwd, Settings: s.shell, Jobs: s.jobs}
-	lent := isTerminal(s.os.Stdout) && screen.Through(func(connect repl.Connect, show func([]byte)) {
+func (f *front) runOwn(ctx context.Context, screen *repl.Screen, command string) (o shell.Outcome) {
+	c := shell.Command{Text: command, Dir: f.paths.Cwd, Settings: f.shell, Jobs: f.jobs}
+	lent := isTerminal(f.os.Stdout) && screen.Through(func(connect repl.Connect, show func([]byte)) {
 		own := c
 		own.Settings.Inactivity, own.Settings.Timeout = 0, 0 // who runs an editor may think
 		own.Terminal = &shell.Terminal{Connect: connect, Show: show}
@@ -83,10 +83,10 @@ func (s *session) runOwn(ctx context.Context, screen *repl.Screen, command strin
 
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
-func (s *session) substitute(printer *repl.Printer) func(context.Context, string) (string, error) {
+func (f *front) substitute(printer *repl.Printer) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, command string) (string, error) {
 		printer.Begin(time.Now())
-		result, err := s.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
+		result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
 			printer.Print(ev, time.Now())
 			return nil
 		})

@@ -76,7 +76,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, Shelf: p.Shelf, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.

@@ -1,0 +1,271 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/shell"
+)
+
+// A front is a front end: it holds conversations, one after the other, with a
+// person or a program.
+type front struct {
+	*run
+	*Session // nil until begin
+	closers  []func()
+
+	// Of a session at a terminal.
+	app      *commands.App
+	typed    *input.Shell // the commands that the user types
+	complete func(ctx context.Context, line string, at int) (int, []repl.Candidate)
+}
+
+// begin opens the project and begins the conversation that the command line
+// names.
+func (f *front) begin(ctx context.Context, approver engine.Approver) error {
+	p, err := Open(f.run.Options, f.run.report, f.run.store)
+	if err != nil {
+		return err
+	}
+	f.closers = append(f.closers, p.Close)
+	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Demand: f.demand, Tally: f.count, Approver: approver})
+	if err != nil {
+		return err
+	}
+	f.Session = s
+	f.closers = append(f.closers, func() { f.Session.Close() })
+	r := f.run.report
+	r.mode = func() string { return string(f.policy.Mode()) }
+	r.resume = func() string { return f.goOn() }
+	r.collected = func() repl.Collected { return f.Session.collected() }
+	return nil
+}
+
+// close ends the conversation and the work in the project.
+func (f *front) close() {
+	for _, end := range slices.Backward(f.closers) {
+		end()
+	}
+}
+
+// notify tells what is odd but no error.
+func (f *front) notify(text string) { f.run.notify(text) }
+
+// say is the [engine.Run] of the conversation that is held.
+func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return f.Session.Run(ctx, parts...)
+}
+
+// commands returns what the slash commands may reach.
+func (f *front) commands(out io.Writer) *commands.App {
+	app := &commands.App{
+		Out: out, Models: f.reach, Workspace: f.workspace,
+		Home: f.paths.Home, Tally: f.Tally, Commands: commands.Builtin(),
+		About: func() []commands.Fact { return f.about() }, Elsewhere: f.elsewhere,
+		Mode:        func(word string) (string, error) { return f.Session.mode(word) },
+		Directories: func(dirs []string) error { return f.journal.SetDirectories(dirs) },
+		Manage: func(ctx context.Context, args ...string) error {
+			w := f.world(out)
+			w.Toolset = func() (engine.Tools, *policy.Policy, error) { return f.tools, f.policy, nil }
+			w.Guarded = func() policy.Guarded { return f.Session.guarded() }
+			w.Confinement = func() (cli.Confinement, error) { return f.confinement(), nil }
+			if screen := f.shown.Load(); screen != nil {
+				w.Secret = screen.Lines.Secret
+			}
+			return cli.Run(ctx, w, args)
+		},
+		Copy: func(ctx context.Context, text string) (string, error) {
+			return commands.Clipboard(ctx, f.os.getenv, shell.Own(f.os.Environ()), text)
+		},
+	}
+	if f.setup.Fake == "" {
+		app.ServerModels = f.serverModels
+	}
+	f.show(app)
+	app.Restart = func(ctx context.Context) error {
+		if err := f.restart(ctx); err != nil {
+			return err
+		}
+		f.show(app)
+		return nil
+	}
+	return app
+}
+
+// show gives app the conversation that is held now.
+func (f *front) show(app *commands.App) {
+	app.Engine, app.Policy, app.Tools, app.Memory, app.Todos = f.engine, f.policy, f.tools, f.memory, f.env.Todos.Lines
+}
+
+// restart ends the conversation, with what was granted in it and what it has
+// spent, and begins another: with the model, the approval mode and the
+// directories as they are.
+func (f *front) restart(ctx context.Context) error {
+	next := f.Session.Choice
+	next.Choice, next.Directories = journal.Choice{}, f.workspace.Roots()[1:]
+	next.Model, next.Policy = f.engine.Model(), f.policy
+	f.Session.Close()
+	f.policy.Forget()
+	f.Project.budget.Renew()
+	s, err := f.Project.Begin(ctx, next)
+	if err != nil {
+		return err
+	}
+	f.Session = s
+	return nil
+}
+
+// serverModels asks the server which models it has.
+func (p *Project) serverModels(ctx context.Context) (names []string, err error) {
+	g, err := model.NewGenai(p.setup.API)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	listed, err := g.List(ctx)
+	for _, m := range listed {
+		names = append(names, m.Name)
+	}
+	return names, err
+}
+
+func (s *Session) about() []commands.Fact {
+	return []commands.Fact{
+		{Name: "version", Value: s.os.Version},
+		{Name: "model", Value: s.engine.Model()},
+		{Name: "approval mode", Value: string(s.policy.Mode())},
+		{Name: "session", Value: s.journal.ID()},
+		{Name: "session file", Value: s.journal.Path()},
+		{Name: "directory", Value: s.paths.Cwd},
+		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "sandbox", Value: s.pen.state().Name + ": " + s.pen.state().Step},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.shell), ", "), "none")},
+	}
+}
+
+// interact holds a session at a terminal.
+func (r *run) interact(ctx context.Context) error {
+	f := &front{run: r, typed: &input.Shell{}}
+	f.complete = func(_ context.Context, _ string, at int) (int, []repl.Candidate) { return at, nil }
+	screen, err := f.screen()
+	if err != nil {
+		return err
+	}
+	f.shown.Store(screen)
+	console, out := screen.Console, screen.Out
+	defer func() { console.Lines.Close() }() // there may be others by then
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	console.Interrupts = interrupts
+	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
+	r.report.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.report.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	if line := screen.Mode.Announcement(); line != "" {
+		out.Line(output.Info, "%s", line)
+	}
+	defer f.close()
+	if err := r.enter(ctx, console); err != nil {
+		return err
+	}
+	if err := f.buildGreeted(ctx, screen, asker); err != nil {
+		return err
+	}
+	app := f.commands(out)
+	app.Permit, app.Screen = r.permit(console), screen.Commands()
+	desktop := app.Copy
+	app.Copy = func(ctx context.Context, text string) (string, error) {
+		tmux := func(ctx context.Context, text string) (string, error) {
+			return commands.TmuxBuffer(ctx, shell.Own(f.os.Environ()), text)
+		}
+		return screen.Copy(ctx, text, tmux, desktop)
+	}
+	f.app, f.complete = app, f.completion(app).Complete
+	if err := f.offer(ctx, screen); err != nil {
+		return err
+	}
+	f.welcome(ctx, out, app.Screen)
+	loop := &repl.REPL{Console: console, Printer: screen.Printer, Asker: asker, Outcome: f.outcome,
+		Prompt: func() string { return f.readyPrompt(console) },
+		Expand: input.Chain(
+			f.typed.Step,           // !ls: run, nothing sent
+			commands.Bare,          // help: /help
+			app.Commands.Step(app), // /stats: done, or yields parts
+			input.Braces(f.substitute(screen.Printer)), // !{date}: judged, asked about, replaced
+			f.files().Step, // @main.go: the file's text
+			f.recall,
+		),
+		Run: f.say,
+	}
+	return f.talk(ctx, loop)
+}
+
+// buildGreeted builds the session and greets its user. What is told meanwhile
+// stands below that.
+func (f *front) buildGreeted(ctx context.Context, screen *repl.Screen, asker *repl.Asker) error {
+	warn := f.run.report.warn
+	var early []string
+	f.run.report.warn = func(text string) { early = append(early, text) }
+	err := f.begin(ctx, asker)
+	f.run.report.warn = warn
+	if err == nil {
+		f.furnish(screen)
+		f.greet(screen)
+	}
+	for _, text := range early {
+		f.notify(text)
+	}
+	return err
+}
+
+// talk carries out the prompt of the command line and then what is typed.
+func (f *front) talk(ctx context.Context, r *repl.REPL) error {
+	if text := input.Words(f.flags.Text(), f.notify); text != "" {
+		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
+			return nil
+		}
+	}
+	err := r.Loop(ctx)
+	if !isTerminal(f.os.Stdin) {
+		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
+	}
+	if f.count.Tokens() > 0 && f.store.Temp != "" {
+		r.Out.Line(output.Info, "go on with gemline --resume %s", f.journal.ID())
+	}
+	return err
+}
+
+// offer asks once, whoever asks for screen reader mode on the command line,
+// whether that is for good.
+func (f *front) offer(ctx context.Context, screen *repl.Screen) error {
+	const key = "ui.accessibility.screenReader"
+	on := f.flags.ScreenReader
+	if on == nil || !*on || screen.Stable || f.settings.Says(key) || !f.paths.Once("screen-reader-offered") {
+		return nil
+	}
+	yes, err := screen.Confirm(ctx, "shall screen reader mode be on from now on, without the flag? This is asked once.")
+	if err != nil || !yes {
+		return err
+	}
+	return f.app.Manage(ctx, "config", "set", "--", key, "true")
+}

@@ -1,0 +1,128 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/journal"
+	"gemline/engine/redact"
+	"gemline/repl"
+	"gemline/settings"
+)
+
+// Options are what is wanted in a directory: what the command line, the
+// environment and the files of settings say, in one. Nothing is made of them
+// yet.
+type Options struct {
+	os          Process
+	flags       *settings.Flags
+	paths       settings.Paths
+	settings    *settings.Settings
+	own         *settings.Settings // what they are without the project's
+	warnings    []string           // about the settings, told once
+	unread      error              // why the settings are not what the files mean; a run has ended with it
+	trust       settings.Trust
+	dotenv      map[string]string
+	interactive bool             // a person sits at the terminal
+	secrets     *redact.Redactor // what is kept out of all that is stored, told and sent
+	ledger      *disk.Ledger     // of the files that are being written
+}
+
+// settle finds out what the user wants in the working directory.
+func (o *Options) settle(managed bool) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)
+	}
+	return o.read(here, managed)
+}
+
+// In returns what is wanted in another directory, by the same command line and
+// environment. Nobody is asked whether it is trusted.
+func (o *Options) In(dir string) (*Options, error) {
+	in := *o
+	in.interactive, in.warnings, in.dotenv = false, nil, nil
+	return &in, in.read(dir, false)
+}
+
+// read finds out what is wanted in a directory: what the files say, unless the
+// environment, and then the command line, says otherwise. What is managed
+// needs no trust, and mends broken files.
+func (o *Options) read(dir string, managed bool) error {
+	home, _ := os.UserHomeDir() // without one, nothing is kept
+	o.paths = settings.NewPaths(home, o.os.getenv("GEMINI_CLI_HOME"), dir)
+	err := o.load(false)
+	if err != nil && !managed || o.flags.ListSessions || o.flags.ListExtensions {
+		return err
+	}
+	o.unread = err
+	o.trust, err = o.paths.Trust(o.settings, o.flags, o.lookup)
+	switch {
+	case managed:
+		if err == nil && o.trust.State == settings.Trusted {
+			o.unread = o.load(true) // what is wrong with a file is for the sub-command to say
+		}
+		return nil
+	case err != nil:
+		return err
+	case o.trust.State == settings.Trusted:
+		err = o.load(true)
+		if o.flags.Trust {
+			if err := o.paths.Keep(context.Background(), o.lookup, o.trust.Folder); err != nil {
+				o.warnings = append(o.warnings, unkept(err))
+			}
+		}
+		return err
+	case o.attended():
+		return nil // the user is asked
+	}
+	return o.trust.Refuse()
+}
+
+// load reads the files of settings, the project's among them if it is trusted.
+func (o *Options) load(project bool) (err error) {
+	o.settings, o.warnings, err = settings.Load(o.paths.Sources(o.os.Lookup, project), o.os.Lookup)
+	vars, warnings := o.paths.DotEnv(o.settings, project, o.os.Lookup)
+	o.keepSecret(vars)
+	o.dotenv, o.warnings = vars, append(o.warnings, warnings...)
+	if !project {
+		o.own = o.settings
+	}
+	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
+}
+
+// lookup returns a variable of the environment or else of the .env file.
+// Commands see only the former.
+func (o *Options) lookup(name string) (string, bool) {
+	if v, ok := o.os.Lookup(name); ok {
+		return v, true
+	}
+	v, ok := o.dotenv[name]
+	return v, ok
+}
+
+// chosen says which conversation is gone on with.
+func (o *Options) chosen() journal.Choice {
+	return journal.Choice{Resume: o.flags.Resume.Set, Which: o.flags.Resume.Value, Session: o.flags.Session, ID: o.flags.SessionID, Import: o.flags.SessionFile}
+}
+
+func (o *Options) getenv(name string) string {
+	v, _ := o.lookup(name)
+	return v
+}
+
+// converses reports whether there may be more than one answer, each with its
+// own time.
+func (o *Options) converses() bool {
+	return o.interactive || o.flags.Talks()
+}
+
+// nobody is who decides in a run without a user. The flags that would have allowed
+// a call are those that allowing returns.
+func (o *Options) nobody(allowing func(engine.Proposal) string) *repl.Headless {
+	return &repl.Headless{FailOnAsk: o.flags.FailOnAsk, Flags: allowing}
+}

@@ -1,0 +1,167 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"log"
+	"log/slog"
+	"math"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/limit"
+	"gemline/engine/model"
+	"gemline/repl/input"
+)
+
+// A server is what answers requests.
+type server struct {
+	setup     model.Setup
+	generator engine.Generator
+	reach     model.Reach  // what the names of models stand for
+	unpaid    bool         // no key is known that pays for requests
+	heard     atomic.Int64 // when something last came from the model's server
+	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
+}
+
+// limit makes the budget. What tokens cost is read when somebody counts money.
+func (p *Project) limit() error {
+	var told sync.Once
+	load := sync.OnceValues(func() (limit.Prices, error) { return limit.LoadPrices(p.paths.User("prices.toml"), time.Now()) })
+	prices := func() limit.Prices {
+		ps, err := load()
+		if err != nil {
+			told.Do(func() { p.notify(err.Error()) })
+		}
+		if p.reach == model.ByAssist { // which is not paid by tokens
+			return nil
+		}
+		return ps
+	}
+	p.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
+	cfg := limit.Config{Tokens: p.flags.MaxTokens, Cost: p.flags.MaxCost, Calls: p.flags.MaxToolCalls,
+		Price:  func(model string) (limit.Price, bool) { price, ok := prices()[model]; return price, ok },
+		Resume: func() string { return p.resume() }}
+	if p.flags.Batch != "" { // time and calls are each item's own
+		cfg.Calls, cfg.Resume = 0, nil
+	}
+	if p.converses() {
+		cfg.Time = time.Duration(p.flags.Timeout)
+	}
+	p.budget = limit.New(cfg)
+	if cfg.Cost > 0 || p.flags.JSONFd != nil || p.flags.Batch != "" || cmp.Or(p.flags.Format(), p.settings.Format) != "text" {
+		_, err := load()
+		return err
+	}
+	return nil
+}
+
+// waiting is how long one request may be put off by a busy server in all.
+const waiting = 10 * time.Minute
+
+// ask makes the generator: the API or a recording, and what wraps it.
+func (p *Project) ask() error {
+	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses, Meter: p.budget.Generator,
+		Retry: model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}}
+	if d := time.Duration(p.flags.Timeout); d > 0 {
+		setup.Retry.Budget = min(waiting, d)
+	}
+	if p.flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = p.flags.FakeNonStrict, false
+	}
+	if setup.Fake == "" {
+		account, err := p.credential(p.notify)
+		if err != nil {
+			return err
+		}
+		account.API.Heard = func() { p.heard.Store(time.Now().UnixNano()) }
+		setup.API, p.reach, p.unpaid = account.API, account.reach, account.unpaid
+	}
+	if p.flags.Debug {
+		l, err := p.debugLog()
+		if err != nil {
+			return err
+		}
+		setup.Logger, setup.API.Logger = l, l
+	}
+	p.setup = setup
+	g, stop, err := model.Open(setup)
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	p.generator, p.closers = g, append(p.closers, stop)
+	return nil
+}
+
+// An account is what pays for requests.
+type account struct {
+	API    model.Options
+	reach  model.Reach // what the names of models stand for
+	unpaid bool        // no key is known
+}
+
+// credential finds out what pays for requests. What is kept somewhere is looked
+// for by the first request.
+func (o *Options) credential(notify func(string)) (a account, err error) {
+	key, warning, err := auth.ReadKey(o.flags.KeyFile)
+	if err != nil {
+		return a, err
+	}
+	if warning != "" {
+		notify(warning)
+	}
+	c, err := auth.Choose(auth.Config{Selected: o.settings.AuthType, Enforced: o.settings.EnforcedAuth, External: o.settings.ExternalAuth,
+		Key: key, KeyFrom: "--key-file", Getenv: o.getenv, DotEnv: o.dotenv, GOOS: runtime.GOOS, Request: o.settings.VertexShare, Shared: o.settings.VertexUrge})
+	if err != nil {
+		return a, err
+	}
+	idle := time.Duration(min(o.settings.Idle, math.MaxInt32)) * time.Second
+	if idle <= 0 {
+		idle = -1
+	}
+	a.reach = cli.Reach(c.Method)
+	a.API = model.Options{Idle: idle,
+		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
+		Secrets: o.secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.os.Version,
+		Proxy: model.ProxyFrom(o.getenv), CAs: model.CAsFrom(o.getenv)}
+	if c.Account != nil {
+		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host
+	}
+	if c.Stored {
+		store := auth.NewStore(o.paths.User(), o.getenv)
+		a.unpaid = !store.May(c)
+		a.API.FindKey = func(ctx context.Context) (string, error) {
+			key, _, err := store.Find(ctx, c)
+			return key, err
+		}
+	}
+	return a, nil
+}
+
+// debugLog returns the log of -d, which takes what libraries log, too.
+func (p *Project) debugLog() (*slog.Logger, error) {
+	w := p.os.Stderr
+	if name := p.os.getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		p.closers = append(p.closers, func() { f.Close() })
+		w = f
+	}
+	log.SetOutput(redactingWriter{w, p.secrets})
+	p.os.Stray(w)
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: p.redactedAttr})), nil
+}

@@ -1,0 +1,316 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/limit"
+	"gemline/engine/memory"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/tally"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/settings"
+	"gemline/tools"
+)
+
+// A Choice says which conversation begins.
+type Choice struct {
+	journal.Choice
+	Directories []string         // that are worked in beside the project's
+	Model       string           // "" is that of the settings
+	MaxTurns    int              // 0 is that of the settings
+	System      string           // the system instruction, if not our own
+	Generator   engine.Generator // answers in place of the model, without tools
+	Trial       bool             // nothing is recorded
+	Limits      *limit.Config    // of this conversation alone, nil if there are none
+	Policy      *policy.Policy   // nil is the project's
+	Demand      *repl.Demand     // nil if any answer will do
+	Tally       *tally.Tally
+	Notify      func(string) // nil is the project's
+	Approver    engine.Approver
+}
+
+// A Session is one conversation in a Project: what is said and recorded, what was
+// granted and what it may spend.
+type Session struct {
+	*Project
+	Choice
+	journal   *journal.File
+	past      *journal.Conversation // that is gone on with, else nil
+	memory    *memory.Memory
+	env       tools.Env
+	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
+	tools     engine.Tools
+	policy    *policy.Policy
+	engine    *engine.Engine
+	generator engine.Generator
+	budget    *limit.Budget // of this conversation, beside the project's; nil if there is none
+}
+
+// Begin returns a conversation that can be asked: a new one, or one that is gone
+// on with.
+func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
+	s := &Session{Project: p, Choice: c, policy: c.Policy}
+	if s.policy == nil {
+		s.policy = p.policy.As(p.policy.Unattended)
+	}
+	past, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	guarded, asker := s.equip()
+	err = s.structure()
+	if err == nil {
+		s.converse(guarded, asker, past)
+		err = cmp.Or(s.instruct(), ctx.Err())
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the conversation, and leaves its file to others.
+func (s *Session) Close() { s.journal.Close() }
+
+// notify tells what is odd but no error.
+func (s *Session) notify(text string) {
+	if s.Notify != nil {
+		s.Notify(text)
+		return
+	}
+	s.Project.notify(text)
+}
+
+// open finds the conversation that is gone on with, or begins another. The
+// directories that it was about are worked in again.
+func (s *Session) open() ([]*genai.Content, error) {
+	o, err := journal.Open(journal.Config{Dir: s.store.Chats(), ProjectHash: s.store.Hash, Directories: s.Directories}, s.Choice.Choice)
+	if err != nil {
+		return nil, &input.Error{Message: err.Error(), Err: err}
+	}
+	for _, c := range o.History {
+		wrap.Content(c, func(text string) string { s.secrets.Recall(text); return text })
+	}
+	if o.Fresh {
+		s.notify("there is no session to resume; this is a new one")
+	}
+	s.journal, s.past = o.File, o.From
+	for _, dir := range o.Directories {
+		s.add(dir)
+	}
+	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
+		if err := s.journal.SetDirectories(dirs); err != nil {
+			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
+		}
+	}
+	return o.History, nil
+}
+
+// equip makes the tools and the memory, and returns who judges calls and who is
+// asked about them.
+func (s *Session) equip() (guarded engine.Policy, asker engine.Approver) {
+	s.generator = s.Project.generator
+	if s.Generator != nil {
+		s.generator = s.Generator
+	}
+	if s.Limits != nil {
+		limits := *s.Limits
+		limits.Resume = s.goOn
+		s.budget = limit.New(limits)
+		s.generator = s.budget.Generator(s.generator)
+	}
+	s.Tally.Cost = s.cost
+	aside := s.generator
+	s.env = tools.Env{
+		Workspace: s.workspace,
+		Jobs:      s.jobs,
+		Shell:     s.shell,
+		Secrets:   s.secrets,
+		Kept:      s.kept,
+		Outputs: func() string {
+			return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID())
+		},
+		Threshold: s.settings.Threshold,
+		Ripgrep:   s.settings.Ripgrep,
+		Model:     s.modelName,
+		Web:       s.web, Direct: s.settings.DirectWeb,
+		Ask:    aside.Generate,
+		Helper: func() string { return s.reach.Resolve("flash") },
+	}
+	if s.settings.WriteTodos {
+		s.env.Todos = &tools.Todos{}
+	}
+	s.memory = s.remember(s.notify)
+	plain := func(text string) bool { return output.Visible(text) == text }
+	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
+	approver := s.Approver
+	if approver == nil {
+		approver = s.Options.nobody(s.allowing)
+	}
+	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	if s.pen.sandbox != nil {
+		s.env.Sandbox, s.env.Profile, s.env.Offline = s.pen.sandbox, s.profile, s.pen.offline
+		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
+			verdict, _ := guarded.Judge(ctx, q)
+			return verdict == engine.Allow
+		}
+	}
+	if s.Generator == nil {
+		s.tools = s.rehearsal.Tools(wrap.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
+		s.tools = journal.Durable(s.tools, s.sync)
+	}
+	return guarded, asker
+}
+
+// instruct finds out whether the system instruction can be had: a file of the
+// user's that can't be used is no accident.
+func (s *Session) instruct() error {
+	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+		return nil
+	}
+	if _, err := prompt.System(s.prompt()); err != nil {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// collected returns what a run would have done that changes nothing.
+func (s *Session) collected() repl.Collected {
+	c := repl.Collected{Patch: s.rehearsal.Patch()}
+	if !s.flags.DryRun {
+		return c
+	}
+	c.Planned = []repl.Planned{}
+	for _, step := range s.rehearsal.Steps() {
+		c.Planned = append(c.Planned, repl.Planned(step))
+	}
+	return c
+}
+
+// goOn returns the command that goes on with the session, "" if there is none.
+func (s *Session) goOn() string {
+	if s.store.Temp == "" {
+		return ""
+	}
+	return "gemline --resume " + s.journal.ID()
+}
+
+// Run says parts to the model, within what may be spent. It is an [engine.Run].
+func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	run := s.Project.budget.Watch(s.engine.Run)
+	if s.budget != nil {
+		run = s.budget.Watch(run)
+	}
+	return journal.Synced(run, s.sync)(ctx, parts...)
+}
+
+// sync has the disk keep the session, unless the settings leave that to the system.
+func (s *Session) sync() error {
+	if !s.settings.SyncSession {
+		return nil
+	}
+	return s.journal.Sync()
+}
+
+// guarded returns the files that are not edited like others.
+func (s *Session) guarded() policy.Guarded { return s.Project.guarded(s.memory.Names()) }
+
+// structure has the generator ask for what is demanded of the answer.
+func (s *Session) structure() error {
+	d := s.Demand
+	if d == nil || d.Schema == nil {
+		return nil
+	}
+	structured, err := model.Structure(s.generator, d.Schema.JSON())
+	if err != nil {
+		return err
+	}
+	s.generator, d.Insist = structured, structured.Insist
+	return nil
+}
+
+// converse makes the engine.
+func (s *Session) converse(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
+	cfg := engine.Config{
+		Model:      s.reach.Resolve(cmp.Or(s.Choice.Model, s.settings.Model, model.Default)),
+		Generator:  s.generator,
+		Tools:      s.tools,
+		Policy:     s.rehearsal.Policy(guarded),
+		Approver:   asker,
+		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
+		TokenLimit: model.TokenLimit,
+		System: func() string {
+			if s.System != "" {
+				return s.System
+			}
+			text, _ := prompt.System(s.prompt()) // instruct has seen what may be wrong
+			return text
+		},
+		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
+	}
+	if s.store.Temp != "" && !s.Trial {
+		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
+	}
+	s.engine = engine.New(cfg, past...)
+	s.env.Todos.Restore(past)
+}
+
+// modelName returns the name of the model that is asked.
+func (s *Session) modelName() string { return s.engine.Model() }
+
+// prompt is what the system instruction and the opening message depend on, as
+// it is at the moment.
+func (s *Session) prompt() prompt.Config {
+	m := s.memory.Contents()
+	cfg := prompt.Config{
+		Interactive: s.answered(),
+		Mode:        string(s.policy.Mode()),
+		Git:         prompt.InRepository(s.paths.Cwd),
+		Notes:       s.memory.Notes(),
+		Disabled:    prompt.Disabled(s.getenv),
+		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.paths.Home,
+		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
+		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
+		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	if s.pen.sandbox != nil {
+		cfg.Sandbox = "sandbox"
+		if runtime.GOOS == "darwin" {
+			cfg.Sandbox = s.pen.state().Name
+		}
+	}
+	for _, t := range s.tools.Tools() {
+		if s.rehearsal.Policy(s.policy).Offers(t) {
+			cfg.Tools = append(cfg.Tools, t.Name())
+		}
+	}
+	return cfg
+}
+
+// systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
+// means a file of the project's.
+func (o *Options) systemMD() string {
+	v := o.getenv("GEMINI_SYSTEM_MD")
+	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < settings.Unneeded {
+		return ""
+	}
+	return v
+}

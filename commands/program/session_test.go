@@ -1,0 +1,93 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/genai"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/policy"
+	"gemline/engine/tally"
+)
+
+// start returns a run in a home of its own.
+func start(t *testing.T, args ...string) *run {
+	t.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { null.Close() })
+	env := map[string]string{"GEMINI_CLI_HOME": t.TempDir(), "GEMINI_API_KEY": "k"}
+	r, _, err := begin(Process{Args: args, Stdin: null, Stdout: null, Stderr: null,
+		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
+		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// open returns a project in a new directory.
+func open(t *testing.T, r *run) *Project {
+	t.Helper()
+	o, err := r.In(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := o.paths.Project(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(o, newReport(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Conversations in two directories, and two in each, go on side by side in one
+// process: what is written, recorded and allowed is each one's own.
+func TestSideBySide(t *testing.T) {
+	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
+	var all sync.WaitGroup
+	seen := map[string]bool{}
+	for range 2 {
+		p := open(t, r)
+		for _, name := range []string{"a.txt", "b.txt"} {
+			p.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.paths.Cwd+"\n")), et.Says("Done."))
+			s, err := p.Begin(t.Context(), Choice{Tally: &tally.Tally{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "a.txt" { // the other one is asked, and there is nobody
+				s.policy.SetMode(policy.AutoEdit)
+			}
+			if seen[s.journal.ID()] {
+				t.Error("one journal for two conversations")
+			}
+			seen[s.journal.ID()] = true
+			all.Go(func() {
+				defer s.Close()
+				for _, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				b, err := os.ReadFile(filepath.Join(p.paths.Cwd, name))
+				if wrote := err == nil; wrote != (name == "a.txt") || wrote && strings.TrimSpace(string(b)) != p.paths.Cwd {
+					t.Errorf("%s: %q, %v", name, b, err)
+				}
+				if n := len(s.engine.History()); n != 5 { // the opening, the question, a call, its answer, the end
+					t.Errorf("%d messages", n)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
