@@ -17,23 +17,6 @@ import (
 	"gemline/repl/teletype"
 )
 
-// confining skips a test where this kernel does not hold commands.
-func confining(t *testing.T, c teletype.Command) {
-	t.Helper()
-	cmd := exec.Command(c.Path, "sandbox", "status", "--json")
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	out, err := cmd.Output()
-	var doc struct {
-		Sandbox struct{ Files, Network bool }
-	}
-	if err != nil || json.Unmarshal(out, &doc) != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if !doc.Sandbox.Files || !doc.Sandbox.Network {
-		t.Skipf("nothing confines commands here: %s", out)
-	}
-}
-
 // listening accepts connections on this machine and says how many there were.
 func listening(t *testing.T) (port string, count func() int) {
 	t.Helper()

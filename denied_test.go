@@ -39,16 +39,6 @@ func runOnce(t *testing.T, c teletype.Command, code int) []refusedCall {
 	return doc.Denied
 }
 
-// homeOf returns the home directory of a command.
-func homeOf(c teletype.Command) string {
-	for _, e := range c.Env {
-		if home, ok := strings.CutPrefix(e, "HOME="); ok {
-			return home
-		}
-	}
-	return ""
-}
-
 // Without a user, what would have needed one is listed with the narrowest flag
 // that allows it, and a run with that flag does it.
 func TestDeniedSaysWhatAllowsIt(t *testing.T) {

@@ -23,23 +23,6 @@ import (
 	"gemline/repl/teletype"
 )
 
-// need returns where a program is, or skips the test, unless everything must
-// be tested.
-func need(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil { // where servers are is not always on the path
-		path, err = exec.LookPath("/usr/sbin/" + name)
-	}
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
 // An sshd is a server of OpenSSH that lets the current user in, and starts the
 // program for him.
 type sshd struct {

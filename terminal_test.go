@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,50 @@ func terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
 	return teletype.Command{Path: self, Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: project, Env: []string{
 		asProgram + "=1", "GORACE=atexit_sleep_ms=0", "GEMINI_FORCE_FILE_STORAGE=true", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "CI=", "GITHUB_ACTIONS=", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL,
 	}}
+}
+
+// homeOf returns the home directory of a command.
+func homeOf(c teletype.Command) string {
+	for _, e := range c.Env {
+		if home, ok := strings.CutPrefix(e, "HOME="); ok {
+			return home
+		}
+	}
+	return ""
+}
+
+// need returns where a program is, or skips the test, unless everything must
+// be tested.
+func need(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil { // where servers are is not always on the path
+		path, err = exec.LookPath("/usr/sbin/" + name)
+	}
+	if err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("%s is not installed", name)
+	}
+	return path
+}
+
+// confining skips a test where this kernel does not hold commands.
+func confining(t *testing.T, c teletype.Command) {
+	t.Helper()
+	cmd := exec.Command(c.Path, "sandbox", "status", "--json")
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	out, err := cmd.Output()
+	var doc struct {
+		Sandbox struct{ Files, Network bool }
+	}
+	if err != nil || json.Unmarshal(out, &doc) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !doc.Sandbox.Files || !doc.Sandbox.Network {
+		t.Skipf("nothing confines commands here: %s", out)
+	}
 }
 
 // work is a conversation that edits, is refused once, and runs a command twice.
