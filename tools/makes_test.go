@@ -5,7 +5,6 @@ package tools
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"gemline/tools/shell"
@@ -14,9 +13,6 @@ import (
 // What is there to be written to is made for a command that has the right to,
 // and is gone again if nothing came of it.
 func TestMakes(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("commands are not read there")
-	}
 	failed, fine := shell.Outcome{Code: 1}, shell.Outcome{}
 	for _, test := range []struct {
 		name, command, right string
