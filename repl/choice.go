@@ -188,7 +188,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
 	for i, g := range in.Grants {
-		a.Out.Line(output.Info, "%s = %s, until the session ends", keyOf(in.Grants, i), output.EscapeLine(g.Label))
+		a.Out.Line(output.Info, "%s = %s, until the session ends", keyOf(in.Grants, i), output.EscapeLine(strings.TrimSuffix(g.Label, " this session")))
 		a.keeping(keyOf(in.Grants, i), g)
 	}
 	if edits {

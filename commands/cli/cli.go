@@ -197,7 +197,7 @@ func lacking(message string, args []string) string {
 		end = len(args)
 	}
 	name := "gemline " + settings.EscapeLine(shorten(strings.Join(args[:end], " ")))
-	return fmt.Sprintf("%s lacks %s; %s --help says more", name, what, name)
+	return fmt.Sprintf("%s needs %s; %s --help says more", name, strings.ReplaceAll(what, `"`, ""), name)
 }
 
 // aside says how words that are taken for a sub-command reach the model.

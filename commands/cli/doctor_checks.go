@@ -192,9 +192,9 @@ func (w *World) checkRules() finding {
 		}
 	}
 	if own == 0 {
-		return fine("those that are built in, and no others")
+		return fine("the built-in ones only")
 	}
-	return fine("those that are built in, and %d more; gemline policy lists them", own)
+	return fine("the built-in ones and %d more; gemline policy lists them", own)
 }
 
 func (w *World) checkTrust() finding {

@@ -107,7 +107,7 @@ func (w *World) models(list []named) error {
 			note = strings.TrimSuffix("default, "+note, ", ")
 		}
 		if m.Price != nil {
-			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out a million", note, m.Price.Input, m.Price.Output), ", ")
+			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out per million", note, m.Price.Input, m.Price.Output), ", ")
 		}
 		size := ""
 		if m.Context > 0 {

@@ -246,7 +246,7 @@ func (c *policyRevoke) Run(w *World) error {
 		case w.JSON:
 			return w.document(map[string]any{"rules": shownRules(kept)})
 		case len(kept) == 0:
-			return w.line("always was said to nothing that is kept")
+			return w.line("you have kept nothing with always")
 		}
 		return w.rules(kept)
 	}

@@ -96,15 +96,15 @@ func (*sandboxStatus) Run(w *World) error {
 	yes := map[bool]string{true: "yes", false: "no"}
 	lines := []string{
 		fmt.Sprintf("%s: %s", st.Name, cmp.Or(st.Step, "nothing is in force")),
-		"writes elsewhere are prevented: " + yes[st.Files],
-		"the network is out of reach: " + yes[st.Network && !p.Network],
+		"commands can't write elsewhere: " + yes[st.Files],
+		"commands have no network: " + yes[st.Network && !p.Network],
 	}
 	for _, l := range st.Layers {
 		lines = append(lines, fmt.Sprintf("  %-3s  %s: %s", map[bool]string{true: "on", false: "off"}[l.On], l.Name, l.Why))
 	}
 	if c.Sandbox != nil {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
-			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), absent), ", "), "nothing, of what they should not"))
+			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), absent), ", "), "nothing of yours, since no known secrets are here"))
 	}
 	return w.lines(lines)
 }

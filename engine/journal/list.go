@@ -237,13 +237,10 @@ type NotFoundError struct {
 // Error says what there is instead.
 func (e *NotFoundError) Error() string {
 	what := fmt.Sprintf("no session %q", e.Arg)
-	switch e.Count {
-	case 0:
+	if e.Count == 0 {
 		return what + ": this project has none\nhint: leave out --resume to begin one"
-	case 1:
-		return what + ": this project has 1\nhint: --list-sessions shows it\nhint: name it by its number, its full id, or latest"
 	}
-	return fmt.Sprintf("%s: this project has %d\nhint: --list-sessions shows them\nhint: name one by its number, its full id, or latest", what, e.Count)
+	return fmt.Sprintf("%s: this project has %d\nhint: name one by its number in --list-sessions, its full id, or latest", what, e.Count)
 }
 
 // Find returns the session that arg names: one by its full id or its number in

@@ -382,11 +382,11 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 
 // what says what the layers are.
 var what = map[string]string{
-	stage.UserNamespace: "the command has no rights outside, whoever it is inside",
-	stage.Namespaces:    "the command sees the file system as it may use it, and no other processes",
+	stage.UserNamespace: "root inside has no rights outside",
+	stage.Namespaces:    "the command sees only the files it may use, and its own processes",
 	stage.Proc:          "/proc tells of the command's own processes only",
-	stage.NetNamespace:  "the command has a network of its own, with nobody else in it",
-	stage.Capabilities:  "no rights of root, and none to be had",
-	stage.Landlock:      "files, connections and signals are held by rules",
-	stage.Seccomp:       "system calls that commands don't need are refused",
+	stage.NetNamespace:  "the command has an empty network of its own",
+	stage.Capabilities:  "no rights of root, and no way to get any",
+	stage.Landlock:      "rules restrict files, connections and signals",
+	stage.Seccomp:       "the kernel refuses system calls that commands don't need",
 }
