@@ -147,7 +147,7 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 	case (name == "log" || name == "reflog") && u.has(append(patches, "-L")...):
 	case name == "cat-file" && !u.has("-t", "-s", "-e"):
 		if slices.ContainsFunc(words, func(w string) bool {
-			return !strings.Contains(w, ":") && !slices.Contains([]string{"HEAD", "commit", "tag", "tree"}, w)
+			return object.MatchString(w) || peels(w) && !strings.Contains(w, "^{tree}")
 		}) {
 			return "it may read what may hold secrets, by its number"
 		}
@@ -169,7 +169,7 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 	u.args = slices.Clone(u.args)
 	named := false // files are
 	for _, w := range words {
-		if peeled := strings.Contains(w, "^{"); peeled && !strings.Contains(w, "^{commit}") && !strings.Contains(w, "^{/") {
+		if peels(w) {
 			return "it may read what may hold secrets: " + brief(w)
 		}
 		for i, a := range u.args {
@@ -195,6 +195,12 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 		}
 	}
 	return ""
+}
+
+// peels reports whether a word says to look behind a name for what may be the
+// content of a file.
+func peels(word string) bool {
+	return strings.Contains(word, "^{") && !strings.Contains(word, "^{commit}") && !strings.Contains(word, "^{/")
 }
 
 // there reports whether a word may name a file or a directory.

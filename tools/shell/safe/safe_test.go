@@ -258,7 +258,7 @@ func TestRepository(t *testing.T) {
 		{ordinary + "[remote \"o\"]\n\turl = https://ghp_0123456789abcdefghij@example.com/\n", "password"},
 		{ordinary + "[remote \"o\"]\n\turl = https://somebody@example.com/\n", ""},
 		{"[core \"a\\\"b\"]\nbare = true\n", "core.a"},
-		{ordinary + "[remote \"origin.uploadpack\x00\"]\n\turl = touch x\n", "no plain text"},
+		{ordinary + "[remote \"origin.uploadpack\x00\"]\n\turl = touch x\n", "not plain text"},
 		{"stray\n", "can't be read in line 1"},
 	} {
 		if err := os.WriteFile(filepath.Join(git, "config"), []byte(test.config), 0o600); err != nil {
@@ -462,7 +462,7 @@ func TestGitContents(t *testing.T) {
 		"git show", "git show HEAD~1", "git show v1", "git show " + commit, "git show " + blob, "git show HEAD:a.txt", "git show HEAD sub", "git show --stat", "git show HEAD --",
 		"git diff", "git diff HEAD", "git diff --cached", "git diff HEAD~2", "git diff HEAD~2 HEAD -- .", "git diff " + commit + "~1 " + commit, "git diff " + blob + " a.txt", "git diff " + blob + ".." + blob2, "git diff " + blob2 + " " + blob, "git diff " + commit + "~1.." + commit, "git diff " + commit + "..." + commit, "git show ^" + commit + "~1 " + commit, "git diff HEAD~1:a.txt HEAD:a.txt", "cd sub && git diff HEAD~2", "git diff -R",
 		"git grep KEY", "git grep -n KEY HEAD", "git grep -i key " + commit, "git grep KEY " + blob, "git grep -e KEY -e one", "git grep --cached KEY", "cd sub && git grep KEY", "git grep KEY -- .", "git grep -L KEY",
-		"git cat-file -t " + blob, "git cat-file -p HEAD", "git cat-file -p HEAD:a.txt", "git blame a.txt",
+		"git cat-file -t " + blob, "git cat-file -p HEAD", "git cat-file -p HEAD:a.txt", "git cat-file -p 'HEAD^{tree}'", "git cat-file -p v1", "git cat-file blob HEAD:a.txt", "git blame a.txt",
 	} {
 		why, run := judge(t, text, p)
 		if why != "" {
