@@ -58,3 +58,22 @@ func TestClearBeginsASession(t *testing.T) {
 		}
 	}
 }
+
+// Whoever leaves right after it is not told to go on with a conversation in
+// which nothing was said, since that has no file.
+func TestClearLeavesNothingToGoOnWith(t *testing.T) {
+	t.Parallel()
+	s := teletype.Start(t, terminal(t, et.NewServer(et.Says("Hello.").With(5, 2))))
+	s.Expect("> ")
+	s.Line("hi")
+	s.Expect("Hello.")
+	s.Expect("> ")
+	s.Line("/clear")
+	s.Expect("A new session begins")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	if said := string(s.Transcript()); strings.Contains(said, "go on with") {
+		t.Errorf("there is nothing to go on with:\n%s", said)
+	}
+}

@@ -33,6 +33,7 @@ type front struct {
 	*run
 	*Session // nil until begin
 	closers  []func()
+	spent    int // tokens, before the conversation that is held
 
 	// Of a session at a terminal.
 	app      *commands.App
@@ -131,7 +132,7 @@ func (f *front) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Session = s
+	f.Session, f.spent = s, f.count.Tokens()
 	return nil
 }
 
@@ -249,7 +250,7 @@ func (f *front) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(f.os.Stdin) {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
-	if f.count.Tokens() > 0 && f.store.Temp != "" {
+	if f.count.Tokens() > f.spent && f.store.Temp != "" {
 		r.Out.Line(output.Info, "go on with gemline --resume %s", f.journal.ID())
 	}
 	return err
