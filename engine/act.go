@@ -156,17 +156,19 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 			if err != nil {
 				return err
 			}
-			if answer.Args != nil {
-				args, agreed = answer.Args, answer.Allow
+			switch a := answer.(type) {
+			case Changed:
+				args, agreed = a.Args, a.Agreed
 				continue
-			}
-			if j.err = j.refused(answer); j.err != nil {
-				return nil
-			}
-			if answer.Scope != Once {
-				if err := e.cfg.Policy.Learn(answer.Grant, answer.Scope); err != nil {
-					return err
+			case Allowed:
+				if a.Scope != Once {
+					if err := e.cfg.Policy.Learn(a.Grant, a.Scope); err != nil {
+						return err
+					}
 				}
+			default:
+				j.err = j.refused(answer)
+				return nil
 			}
 		}
 		j.call = &call
@@ -175,18 +177,16 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 	}
 }
 
-// refused returns what the model is told when a says no, else nil.
-func (j *job) refused(a Answer) error {
-	switch {
-	case a.Unasked != "":
-		j.asked, j.unasked = false, a.Unasked
+// refused returns what the model is told when an answer is no.
+func (j *job) refused(answer Answer) error {
+	if a, ok := answer.(Unasked); ok {
+		j.asked, j.unasked = false, a.Advice
 		return &CallError{Type: NeedsConfirmation,
-			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", j.label(), a.Unasked),
-			Display: "denied: nobody to ask; " + a.Unasked}
-	case !a.Allow:
-		return refusal{note: a.Note}
+			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", j.label(), a.Advice),
+			Display: "denied: nobody to ask; " + a.Advice}
 	}
-	return nil
+	no, _ := answer.(Refused)
+	return refusal{note: no.Note}
 }
 
 func (j *job) label() string {

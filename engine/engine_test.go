@@ -72,7 +72,7 @@ func config(t *testing.T, g engine.Generator, tools ...engine.Tool) engine.Confi
 
 func say(text string) *genai.Part { return genai.NewPartFromText(text) }
 
-func yes() engine.Answer { return engine.Answer{Allow: true} }
+func yes() engine.Answer { return engine.Allowed{} }
 
 func TestConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestConversation(t *testing.T) {
 			et.Says("hi", et.Call("1", "read"), et.Call("2", "read"), et.Call("3", "write"), et.Call("4", "write"), et.Call("5", "reed")),
 			et.Says("bye").With(20, 3))
 		cfg := config(t, g, slow("read", engine.Read), slow("write", engine.Edit))
-		cfg.Approver = et.NewApprover(t, yes(), engine.Answer{Note: "not this one"})
+		cfg.Approver = et.NewApprover(t, yes(), engine.Refused{Note: "not this one"})
 		journal := &et.Journal{}
 		cfg.Journal = journal
 		e := engine.New(cfg)
@@ -321,7 +321,7 @@ func TestEditedProposalIsJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := et.NewScript(et.Says("", et.Call("1", "write", "on", "a")), et.Says("bye"))
 		cfg := config(t, g, slow("write", engine.Edit))
-		user := et.NewApprover(t, engine.Answer{Args: map[string]any{"on": "b"}}, yes())
+		user := et.NewApprover(t, engine.Changed{Args: map[string]any{"on": "b"}}, yes())
 		cfg.Approver = user
 		e := engine.New(cfg)
 		et.Record(e.Run(t.Context(), say("go")))
@@ -338,7 +338,7 @@ func TestAlwaysIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := et.NewScript(et.Says("", et.Call("1", "run", "on", "ls"), et.Call("2", "run", "on", "ls"), et.Call("3", "run", "on", "rm")), et.Says("bye"))
 		cfg := config(t, g, slow("run", engine.Execute))
-		user := et.NewApprover(t, engine.Answer{Allow: true, Scope: engine.Session, Grant: engine.Grant{Tool: "run", Target: "ls"}}, engine.Answer{})
+		user := et.NewApprover(t, engine.Allowed{Scope: engine.Session, Grant: engine.Grant{Tool: "run", Target: "ls"}}, engine.Refused{})
 		cfg.Approver = user
 		et.Record(engine.New(cfg).Run(t.Context(), say("go")))
 		if n := len(user.Proposals()); n != 2 {
@@ -350,7 +350,7 @@ func TestAlwaysIsNotAskedAgain(t *testing.T) {
 func TestNobodyToAsk(t *testing.T) {
 	g := et.NewScript(et.Says("", et.Call("1", "run", "on", "ls")), et.Says("bye"))
 	cfg := config(t, g, slow("run", engine.Execute))
-	cfg.Approver = et.NewApprover(t, engine.Answer{Unasked: "--approval-mode yolo would allow it."})
+	cfg.Approver = et.NewApprover(t, engine.Unasked{Advice: "--approval-mode yolo would allow it."})
 	e := engine.New(cfg)
 	r := et.Record(e.Run(t.Context(), say("go")))
 	f, ok := last[engine.Finished](r)

@@ -86,21 +86,46 @@ type Approver interface {
 	Approve(ctx context.Context, p Proposal) (Answer, error)
 }
 
-// An Answer is an Approver's decision. The zero Answer refuses.
-type Answer struct {
-	Allow   bool
-	Scope   Scope          // how long an Allow holds
-	Grant   Grant          // what it covers, if longer than Once
-	Note    string         // what the user said when refusing, for the model
-	Args    map[string]any // replaces the arguments; the call is judged again, and asked about unless Allow is set
-	Unasked string         // if nobody could be asked: what would allow the call
-	Rule    *Rule          // if nobody was asked because of a rule: this one
+// An Answer is an Approver's decision. It is one of [Allowed], [Refused],
+// [Changed], [Unasked] or [Replied]; nil refuses.
+type Answer interface{ answer() }
 
-	// Replies are what the user said to each of the Intent's Questions,
-	// empty where that was nothing. They are nil if the user said nothing
-	// at all.
-	Replies []string
-}
+type (
+	// Allowed lets the call run.
+	Allowed struct {
+		Scope Scope // how long that holds
+		Grant Grant // what it covers, if longer than Once
+	}
+
+	// Refused keeps the call from running.
+	Refused struct {
+		Note string // what the user said about it, for the model; may be empty
+	}
+
+	// Changed replaces the arguments. The call is judged again, and asked
+	// about again unless the user has agreed to it.
+	Changed struct {
+		Args   map[string]any
+		Agreed bool
+	}
+
+	// Unasked keeps the call from running, since nobody could be asked.
+	Unasked struct {
+		Advice string // what would allow it
+		Rule   *Rule  // because of which nobody was asked; may be nil
+	}
+
+	// Replied answers the Intent's Questions.
+	Replied struct {
+		Replies []string // to each of them, empty where the user said nothing
+	}
+)
+
+func (Allowed) answer() {}
+func (Refused) answer() {}
+func (Changed) answer() {}
+func (Unasked) answer() {}
+func (Replied) answer() {}
 
 // ErrRefused is wrapped by the error of a call that the user refused.
 var ErrRefused = errors.New("refused")

@@ -22,7 +22,8 @@ func asks(name string) engine.Tool {
 		in := engine.Intent{Title: name, Questions: []engine.Question{{Text: "Which?", Kind: engine.FreeText}}}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, h engine.Host) (engine.Result, error) {
 			a, err := h.Approve(ctx, engine.Proposal{Tool: t, Intent: in})
-			return engine.Result{Text: fmt.Sprint(a.Replies)}, err
+			said, _ := a.(engine.Replied)
+			return engine.Result{Text: fmt.Sprint(said.Replies)}, err
 		}}, nil
 	}
 	return t
@@ -34,7 +35,7 @@ func TestQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := et.NewScript(et.Says("", et.Call("1", "read"), et.Call("2", "ask"), et.Call("3", "read")), et.Says("bye"))
 		cfg := config(t, g, slow("read", engine.Read), asks("ask"))
-		user := et.NewApprover(t, engine.Answer{Replies: []string{"this"}})
+		user := et.NewApprover(t, engine.Replied{Replies: []string{"this"}})
 		cfg.Approver = user
 		e := engine.New(cfg)
 		var order []string
@@ -72,7 +73,7 @@ type leaves struct{}
 var errLeft = errors.New("left")
 
 func (leaves) Approve(context.Context, engine.Proposal) (engine.Answer, error) {
-	return engine.Answer{}, errLeft
+	return nil, errLeft
 }
 
 // Whoever asks, in this conversation or in an agent's: a user who stops instead

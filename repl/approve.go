@@ -54,24 +54,25 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		case c.key == 'a' && !slices.Contains(scopesOf(p.Intent.Grants[c.grant]), c.scope):
 			return false, unkept(p.Intent.Grants[c.grant])
 		case c.key == 'y':
-			answer = engine.Answer{Allow: true}
+			answer = engine.Allowed{}
 		case c.key == 'w':
-			answer = engine.Answer{Allow: true, Args: p.Intent.Online}
+			answer = engine.Changed{Agreed: true, Args: p.Intent.Online}
 		case c.key == 'a':
-			answer = engine.Answer{Allow: true, Scope: c.scope, Grant: p.Intent.Grants[c.grant]}
+			answer = engine.Allowed{Scope: c.scope, Grant: p.Intent.Grants[c.grant]}
 		case c.key == 'n':
-			answer = engine.Answer{Note: c.note}
+			answer = engine.Refused{Note: c.note}
 		case c.key == '?':
 			a.explain(p, edits)
 			return false, ""
 		default:
-			answer = engine.Answer{Args: a.edit(ctx, p.Intent.Draft)}
-			return answer.Args != nil, ""
+			args := a.edit(ctx, p.Intent.Draft)
+			answer = engine.Changed{Args: args}
+			return args != nil, ""
 		}
 		return true, ""
 	})
 	if !ok || err != nil {
-		return engine.Answer{}, err
+		return engine.Refused{}, err
 	}
 	return answer, nil
 }

@@ -87,23 +87,23 @@ func TestApprove(t *testing.T) {
 		err     error
 		shows   string
 	}{
-		{"yes", []string{"y"}, engine.Answer{Allow: true}, nil, "permission: run: rm a\ny n a c e ? (a = always this command, c = every command): y\n"},
-		{"yes in full", []string{" YES "}, engine.Answer{Allow: true}, nil, ""},
-		{"no", []string{"n"}, engine.Answer{}, nil, ""},
-		{"nothing", []string{""}, engine.Answer{}, nil, ""},
-		{"no, why", []string{"n because it is mine"}, engine.Answer{Note: "it is mine"}, nil, ""},
-		{"no comma", []string{"no, use git"}, engine.Answer{Note: "use git"}, nil, ""},
-		{"always", []string{"a"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: narrow}, nil, ""},
-		{"always the wider by number", []string{"a2"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
-		{"always the wider", []string{"c"}, engine.Answer{Allow: true, Scope: engine.Session, Grant: wide}, nil, ""},
-		{"always what is not offered", []string{"a3", "n"}, engine.Answer{}, nil, `info: "a3" is none of the choices`},
-		{"end", nil, engine.Answer{}, nil, "info: the input has ended, which means no\n"},
-		{"interrupt", []string{"^C"}, engine.Answer{}, context.Canceled, ""},
-		{"interrupt with text", []string{"^C text"}, engine.Answer{}, context.Canceled, ""},
-		{"yes and words", []string{"yes please", "n"}, engine.Answer{}, nil, `"yes please" is none`},
-		{"three of nothing", []string{"x", "ok", "sure", "y"}, engine.Answer{}, nil, "warning: 3 answers in a row were none of the choices, which means no\n"},
-		{"explain, then yes", []string{"?", "y"}, engine.Answer{Allow: true}, nil, `"command": "rm a<b"`},
-		{"edit", []string{"e"}, engine.Answer{Args: map[string]any{"command": "RM A"}}, nil, ""},
+		{"yes", []string{"y"}, engine.Allowed{}, nil, "permission: run: rm a\ny n a c e ? (a = always this command, c = every command): y\n"},
+		{"yes in full", []string{" YES "}, engine.Allowed{}, nil, ""},
+		{"no", []string{"n"}, engine.Refused{}, nil, ""},
+		{"nothing", []string{""}, engine.Refused{}, nil, ""},
+		{"no, why", []string{"n because it is mine"}, engine.Refused{Note: "it is mine"}, nil, ""},
+		{"no comma", []string{"no, use git"}, engine.Refused{Note: "use git"}, nil, ""},
+		{"always", []string{"a"}, engine.Allowed{Scope: engine.Session, Grant: narrow}, nil, ""},
+		{"always the wider by number", []string{"a2"}, engine.Allowed{Scope: engine.Session, Grant: wide}, nil, ""},
+		{"always the wider", []string{"c"}, engine.Allowed{Scope: engine.Session, Grant: wide}, nil, ""},
+		{"always what is not offered", []string{"a3", "n"}, engine.Refused{}, nil, `info: "a3" is none of the choices`},
+		{"end", nil, engine.Refused{}, nil, "info: the input has ended, which means no\n"},
+		{"interrupt", []string{"^C"}, engine.Refused{}, context.Canceled, ""},
+		{"interrupt with text", []string{"^C text"}, engine.Refused{}, context.Canceled, ""},
+		{"yes and words", []string{"yes please", "n"}, engine.Refused{}, nil, `"yes please" is none`},
+		{"three of nothing", []string{"x", "ok", "sure", "y"}, engine.Refused{}, nil, "warning: 3 answers in a row were none of the choices, which means no\n"},
+		{"explain, then yes", []string{"?", "y"}, engine.Allowed{}, nil, `"command": "rm a<b"`},
+		{"edit", []string{"e"}, engine.Changed{Args: map[string]any{"command": "RM A"}}, nil, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestSecretIsNamed(t *testing.T) {
 	in := engine.Intent{Title: "read server.key", Secret: "server.key"}
 	p := proposal(in)
 	p.Tool.Kind = engine.Read
-	if got, err := (&Asker{Console: c}).Approve(t.Context(), p); got.Allow || err != nil {
+	if got, err := (&Asker{Console: c}).Approve(t.Context(), p); got != engine.Answer(engine.Refused{}) || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
 	if want := "info: server.key may hold secrets\npermission: read server.key\n"; !strings.Contains(shown.String(), want) {
@@ -146,7 +146,7 @@ func TestEditThatFails(t *testing.T) {
 		return text, err
 	}}
 	got, err := a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x"}}))
-	if got.Allow || got.Args != nil || err != nil {
+	if got != engine.Answer(engine.Refused{}) || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, want := range []string{"error: no editor\n", "info: nothing was changed\n"} {
@@ -167,7 +167,7 @@ func TestInterruptedEditor(t *testing.T) {
 	}}
 	got, err := a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x",
 		Args: func(s string) map[string]any { return map[string]any{"command": s} }}}))
-	if got.Args["command"] != "x!" || err != nil || len(interrupts) > 0 {
+	if changed, _ := got.(engine.Changed); changed.Args["command"] != "x!" || err != nil || len(interrupts) > 0 {
 		t.Errorf("%+v, %v, %d left", got, err, len(interrupts))
 	}
 }
@@ -268,19 +268,19 @@ func TestConfinement(t *testing.T) {
 		want   engine.Answer
 		shows  string
 	}{
-		{"with the network", in, "w", engine.Answer{Allow: true, Args: online}, `info: commands can change files only in /w and have no network
+		{"with the network", in, "w", engine.Changed{Agreed: true, Args: online}, `info: commands can change files only in /w and have no network
 permission: run: npm i
 y n w a ? (w = with the network, a = always this command): w
 `},
-		{"in words", in, "With Network", engine.Answer{Allow: true, Args: online}, ""},
-		{"without", in, "y", engine.Answer{Allow: true}, ""},
-		{"not offered", asks, "w", engine.Answer{}, `info: commands can change files only in /w
+		{"in words", in, "With Network", engine.Changed{Agreed: true, Args: online}, ""},
+		{"without", in, "y", engine.Allowed{}, ""},
+		{"not offered", asks, "w", engine.Refused{}, `info: commands can change files only in /w
 info: the command failed; it probably needs the network
 permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
 y n ?: w
 info: "w" is none of the choices; ? says what they mean
 y n ?: `},
-		{"what it could not make", makes, "y", engine.Answer{Allow: true}, `info: commands can change files only in /w
+		{"what it could not make", makes, "y", engine.Allowed{}, `info: commands can change files only in /w
 info: the command failed; it could not write: /opt/x, /opt/\x0a
 permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
 y n ?: y
@@ -311,7 +311,7 @@ func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
 	} {
 		c, shown := console("a", "n")
 		in := engine.Intent{Title: "run: x", Detail: command, Grants: []engine.Grant{{Label: "always this command"}}}
-		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got.Allow || err != nil {
+		if got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(in)); got != engine.Answer(engine.Refused{}) || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if want := "warning: always is not offered: " + why + "\n"; !strings.Contains(shown.String(), want) {
@@ -345,11 +345,11 @@ func TestHeadless(t *testing.T) {
 		{engine.Intent{Questions: []engine.Question{{}}}, "--x", "questions are answered in a session at a terminal"},
 	} {
 		flags = test.flags
-		if a, err := h.Approve(t.Context(), proposal(test.in)); a.Allow || a.Unasked != test.want || err != nil {
+		if a, err := h.Approve(t.Context(), proposal(test.in)); a != engine.Answer(engine.Unasked{Advice: test.want}) || err != nil {
 			t.Errorf("%q: %+v, %v", test.want, a, err)
 		}
 	}
-	if a, err := (Headless{FailOnAsk: true}).Approve(t.Context(), proposal(kept)); a.Allow || !errors.Is(err, ErrAsked) {
+	if a, err := (Headless{FailOnAsk: true}).Approve(t.Context(), proposal(kept)); a != nil || !errors.Is(err, ErrAsked) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

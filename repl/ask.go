@@ -243,11 +243,11 @@ func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer
 		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(q, i, len(qs)) })
 		if !ok || err != nil {
-			return engine.Answer{}, err
+			return engine.Refused{}, err
 		}
 		replies[i] = reply
 	}
-	return engine.Answer{Allow: true, Replies: replies}, nil
+	return engine.Replied{Replies: replies}, nil
 }
 
 // pose shows a question, all of it.

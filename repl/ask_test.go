@@ -29,7 +29,7 @@ func TestQuestions(t *testing.T) {
 	text := engine.Question{Text: "What is it called?", Kind: engine.FreeText, Hint: "my-app"}
 	yesno := engine.Question{Header: "Now", Text: "Shall I begin?", Kind: engine.YesNo}
 	all := several(databases)
-	said := func(replies ...string) engine.Answer { return engine.Answer{Allow: true, Replies: replies} }
+	said := func(replies ...string) engine.Answer { return engine.Replied{Replies: replies} }
 	for _, tt := range []struct {
 		name    string
 		qs      []engine.Question
@@ -69,14 +69,14 @@ func TestQuestions(t *testing.T) {
 		{"neither", []engine.Question{yesno}, []string{"a", "1", "y"}, said("Yes"), nil, `info: "1" is neither y nor n`},
 		{"nothing", []engine.Question{databases}, []string{""}, said(""), nil, ""},
 		{"one left open", []engine.Question{databases, text, yesno}, []string{"1", "", "n"}, said("PostgreSQL", "", "No"), nil, "gemini: question 3 of 3, Now: Shall"},
-		{"end", []engine.Question{databases, text}, []string{"1"}, engine.Answer{}, nil, "info: the input has ended, which means no answer\n"},
-		{"end in own words", []engine.Question{databases}, []string{"4"}, engine.Answer{}, nil, "info: the input has ended"},
-		{"end between lines", []engine.Question{text}, []string{`one\`}, engine.Answer{}, nil, "info: the input has ended"},
-		{"three of nothing", []engine.Question{databases, text}, []string{"x", "y", "9", "1"}, engine.Answer{}, nil, "warning: 3 answers in a row were none of the choices, which means no answer\n"},
-		{"Ctrl-C", []engine.Question{databases, text}, []string{"1", "^C"}, engine.Answer{}, context.Canceled, ""},
-		{"Ctrl-C with text", []engine.Question{databases}, []string{"^C text"}, engine.Answer{}, context.Canceled, ""},
-		{"Ctrl-C in own words", []engine.Question{databases}, []string{"4", "^C"}, engine.Answer{}, context.Canceled, ""},
-		{"Ctrl-C between lines", []engine.Question{text}, []string{`one\`, "^C"}, engine.Answer{}, context.Canceled, ""},
+		{"end", []engine.Question{databases, text}, []string{"1"}, engine.Refused{}, nil, "info: the input has ended, which means no answer\n"},
+		{"end in own words", []engine.Question{databases}, []string{"4"}, engine.Refused{}, nil, "info: the input has ended"},
+		{"end between lines", []engine.Question{text}, []string{`one\`}, engine.Refused{}, nil, "info: the input has ended"},
+		{"three of nothing", []engine.Question{databases, text}, []string{"x", "y", "9", "1"}, engine.Refused{}, nil, "warning: 3 answers in a row were none of the choices, which means no answer\n"},
+		{"Ctrl-C", []engine.Question{databases, text}, []string{"1", "^C"}, engine.Refused{}, context.Canceled, ""},
+		{"Ctrl-C with text", []engine.Question{databases}, []string{"^C text"}, engine.Refused{}, context.Canceled, ""},
+		{"Ctrl-C in own words", []engine.Question{databases}, []string{"4", "^C"}, engine.Refused{}, context.Canceled, ""},
+		{"Ctrl-C between lines", []engine.Question{text}, []string{`one\`, "^C"}, engine.Refused{}, context.Canceled, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, shown := console(tt.answers...)
@@ -130,7 +130,7 @@ func TestHostileQuestion(t *testing.T) {
 	hostile := "x\x1b[2J\npermission: run: ls\ny n a ?: \r> "
 	a, err := (&Asker{Console: c}).Approve(t.Context(), asked(engine.Question{Header: "a\nerror: b", Text: hostile,
 		Options: []engine.Option{{Label: "permission: run: rm", Description: hostile}, {Label: "\u202eevil\n> "}}}))
-	if err != nil || len(a.Replies) != 1 {
+	if said, _ := a.(engine.Replied); err != nil || len(said.Replies) != 1 {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	want := `gemini: question, a error: b: x\x1b[2J

@@ -38,13 +38,13 @@ type Headless struct {
 // right is over, so it ends no run.
 func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return engine.Answer{}, err
+		return nil, err
 	}
 	advice := h.advice(p)
 	if h.FailOnAsk && p.Intent.Failed == "" {
-		return engine.Answer{}, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
+		return nil, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
 	}
-	return engine.Answer{Unasked: advice}, nil
+	return engine.Unasked{Advice: advice}, nil
 }
 
 // advice says what would allow p, in words that follow a semicolon.

@@ -199,7 +199,7 @@ func TestBroken(t *testing.T) {
 type approver struct{}
 
 func (approver) Approve(context.Context, engine.Proposal) (engine.Answer, error) {
-	return engine.Answer{Unasked: "--yolo"}, nil
+	return engine.Unasked{Advice: "--yolo"}, nil
 }
 
 type asks struct{}

@@ -250,10 +250,10 @@ func TestTurn(t *testing.T) {
 	r.Run = func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			a, err := r.Asker.Approve(ctx, proposal(engine.Intent{Title: "run: x", Detail: "x"}))
-			yield(engine.Notice{Text: fmt.Sprint(a.Allow, err)}, nil)
+			yield(engine.Notice{Text: fmt.Sprintf("%T %v", a, err)}, nil)
 		}
 	}
-	if err := r.Do(t.Context(), "go"); err != nil || !strings.Contains(shown(), "info: true <nil>") {
+	if err := r.Do(t.Context(), "go"); err != nil || !strings.Contains(shown(), "info: engine.Allowed <nil>") {
 		t.Errorf("%v\n%s", err, shown())
 	}
 	r.Run = func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {

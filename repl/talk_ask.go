@@ -21,7 +21,7 @@ type posed struct {
 // there is one.
 func (t *Talk) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return engine.Answer{}, err
+		return nil, err
 	}
 	var q *posed
 	t.desk.do(func() {
@@ -40,7 +40,7 @@ func (t *Talk) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 		return a, nil
 	case <-ctx.Done():
 		t.desk.do(func() { t.open = nil })
-		return engine.Answer{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
@@ -82,15 +82,15 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 	case len(q.p.Intent.Questions) > 0:
 		return a, "it is a question, which a line of the type answer answers"
 	case m.Decision == protocol.Deny:
-		return engine.Answer{Note: m.Note}, ""
+		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == protocol.Allow && m.Args != nil:
-		return engine.Answer{Args: m.Args}, ""
+		return engine.Changed{Args: m.Args}, ""
 	case m.Network && q.p.Intent.Online == nil:
 		return a, "the network was not offered"
 	case m.Network:
-		return engine.Answer{Allow: true, Args: q.p.Intent.Online}, ""
+		return engine.Changed{Agreed: true, Args: q.p.Intent.Online}, ""
 	case m.Decision == protocol.Allow:
-		return engine.Answer{Allow: true}, ""
+		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):
 		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
 	}
@@ -98,7 +98,7 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 	if !slices.Contains(scopesOf(grants[m.Grant]), scope) {
 		return a, unkept(grants[m.Grant])
 	}
-	return engine.Answer{Allow: true, Scope: scope, Grant: grants[m.Grant]}, ""
+	return engine.Allowed{Scope: scope, Grant: grants[m.Grant]}, ""
 }
 
 // answers returns the answer that m is to q.
@@ -119,5 +119,5 @@ func (q *posed) answers(m protocol.Answers) (a engine.Answer, problem string) {
 			return a, fmt.Sprintf("answers[%d]: %.100q is neither Yes nor No", i, s)
 		}
 	}
-	return engine.Answer{Allow: true, Replies: replies}, ""
+	return engine.Replied{Replies: replies}, ""
 }

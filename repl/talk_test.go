@@ -78,7 +78,8 @@ func (w whimsy) tools() engine.Tools {
 			Options: []engine.Option{{Label: what, Description: what}}}}}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 			a, err := host.Approve(ctx, engine.Proposal{Tool: ask, Intent: in})
-			return engine.Result{Text: strings.Join(a.Replies, ",")}, err
+			said, _ := a.(engine.Replied)
+			return engine.Result{Text: strings.Join(said.Replies, ",")}, err
 		}}, nil
 	}
 	return engine.Tools{act, ask}

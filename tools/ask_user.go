@@ -70,14 +70,15 @@ func askUser() engine.Tool {
 			in := engine.Intent{Title: "ask the user, " + count(len(qs), "question"), Questions: qs}
 			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
-				switch {
-				case err != nil:
+				if err != nil {
 					return engine.Result{}, err
-				case answer.Unasked != "":
-					return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation,
-						Message: "Nobody could be asked; " + answer.Unasked, Display: "denied: nobody to ask"}
 				}
-				return answered(qs, answer.Replies), nil
+				if nobody, ok := answer.(engine.Unasked); ok {
+					return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation,
+						Message: "Nobody could be asked; " + nobody.Advice, Display: "denied: nobody to ask"}
+				}
+				said, _ := answer.(engine.Replied)
+				return answered(qs, said.Replies), nil
 			}}, nil
 		})
 	return tool

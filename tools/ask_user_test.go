@@ -49,16 +49,16 @@ func TestAskUser(t *testing.T) {
 		err           error
 		text, display string
 	}{
-		{"all", engine.Answer{Replies: []string{"SQLite", "a<b", "Yes"}}, nil,
+		{"all", engine.Replied{Replies: []string{"SQLite", "a<b", "Yes"}}, nil,
 			`{"answers":{"0":"SQLite","1":"a<b","2":"Yes"}}`, "Database: SQLite\nName: a<b\nYes"},
-		{"some", engine.Answer{Replies: []string{"", "x\ny", ""}}, nil,
+		{"some", engine.Replied{Replies: []string{"", "x\ny", ""}}, nil,
 			`{"answers":{"1":"x\ny"}}`, "Database: no answer\nName: x\ny\nno answer"},
-		{"too few", engine.Answer{Replies: []string{"SQLite"}}, nil, `{"answers":{"0":"SQLite"}}`, "Database: SQLite\nName: no answer\nno answer"},
-		{"none", engine.Answer{Replies: []string{"", "", ""}}, nil, dismissed, "no answer"},
-		{"dismissed", engine.Answer{}, nil, dismissed, "no answer"},
-		{"allowed without a word", engine.Answer{Allow: true}, nil, dismissed, "no answer"},
-		{"nobody there", engine.Answer{Unasked: "Use a terminal."}, engine.ErrRefused, "Nobody could be asked; Use a terminal.", ""},
-		{"left", engine.Answer{}, left, "left", ""},
+		{"too few", engine.Replied{Replies: []string{"SQLite"}}, nil, `{"answers":{"0":"SQLite"}}`, "Database: SQLite\nName: no answer\nno answer"},
+		{"none", engine.Replied{Replies: []string{"", "", ""}}, nil, dismissed, "no answer"},
+		{"dismissed", engine.Refused{}, nil, dismissed, "no answer"},
+		{"allowed without a word", engine.Allowed{}, nil, dismissed, "no answer"},
+		{"nobody there", engine.Unasked{Advice: "Use a terminal."}, engine.ErrRefused, "Nobody could be asked; Use a terminal.", ""},
+		{"left", engine.Refused{}, left, "left", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			call, err := prepare(t, askUser(), threeQuestions)

@@ -198,9 +198,9 @@ type editor struct {
 func (e *editor) Approve(_ context.Context, p engine.Proposal) (engine.Answer, error) {
 	e.seen = append(e.seen, p)
 	if len(e.seen) == 1 {
-		return engine.Answer{Args: p.Intent.Draft.Args(e.text)}, nil
+		return engine.Changed{Args: p.Intent.Draft.Args(e.text)}, nil
 	}
-	return engine.Answer{Allow: true, Scope: engine.Session, Grant: p.Intent.Grants[0]}, nil
+	return engine.Allowed{Scope: engine.Session, Grant: p.Intent.Grants[0]}, nil
 }
 
 func TestEditConversation(t *testing.T) {

@@ -306,10 +306,10 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	in := next.intent()
 	in.Failed, in.Refused, in.Draft, in.Online = lacks.String(), refused, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
-	switch {
-	case err != nil:
+	if err != nil {
 		return engine.Result{}, err
-	case answer.Allow:
+	}
+	if _, ok := answer.(engine.Allowed); ok {
 		cmd.Settings = c.env.confined(next.rights)
 		made := next.make()
 		o := shell.Run(ctx, cmd)
@@ -318,12 +318,16 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	r, err := c.env.outcome(o)
 	said := "The command failed; it probably needs " + in.Failed + ", which it was not given."
-	switch failed := (*engine.CallError)(nil); {
-	case answer.Note != "":
-		said += " The user said: " + answer.Note
-	case answer.Unasked != "" && errors.As(err, &failed):
-		said = strings.TrimSuffix(said, ".") + ": " + answer.Unasked
-		failed.Lacked, failed.Allow, failed.Rule = in.Failed, answer.Unasked, answer.Rule
+	switch a := answer.(type) {
+	case engine.Refused:
+		if a.Note != "" {
+			said += " The user said: " + a.Note
+		}
+	case engine.Unasked:
+		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
+			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
+			failed.Lacked, failed.Allow, failed.Rule = in.Failed, a.Advice, a.Rule
+		}
 	}
 	r.Text += "\n" + said
 	if failed := (*engine.CallError)(nil); errors.As(err, &failed) {

@@ -155,73 +155,73 @@ func TestAskedAgain(t *testing.T) {
 		profile       func(h held) sandbox.Profile // of the second run
 		says          string
 	}{
-		{"network", offline, engine.Answer{Allow: true}, "the network",
+		{"network", offline, engine.Allowed{}, "the network",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
 			}, "Could not resolve"},
-		{"network, by one that is silent", "curl -s x:; test -e ok || { touch ok; exit 6; }", engine.Answer{Allow: true}, "the network",
+		{"network, by one that is silent", "curl -s x:; test -e ok || { touch ok; exit 6; }", engine.Allowed{}, "the network",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
 			}, ""},
-		{"refused", offline, engine.Answer{Note: "use the cache"}, "the network", nil,
+		{"refused", offline, engine.Refused{Note: "use the cache"}, "the network", nil,
 			"The command failed; it probably needs the network, which it was not given. The user said: use the cache"},
-		{"nobody", offline, engine.Answer{Unasked: "A rule would."}, "the network", nil,
+		{"nobody", offline, engine.Unasked{Advice: "A rule would."}, "the network", nil,
 			"The command failed; it probably needs the network, which it was not given: A rule would."},
-		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
+		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
-		{"read", "echo \"cat: $KEY/key: Permission denied\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "reading the file $KEY/key",
+		{"read", "echo \"cat: $KEY/key: Permission denied\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "reading the file $KEY/key",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret + "/other"}}
 			}, ""},
-		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a",
+		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Allowed{}, "writing to the file $OUT/a",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
 			}, ""},
-		{"all files that it makes", "test -e ok && { echo x > $OUT/a; touch $OUT/b; exit; }; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a and writing to the file $OUT/b",
+		{"all files that it makes", "test -e ok && { echo x > $OUT/a; touch $OUT/b; exit; }; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Allowed{}, "writing to the file $OUT/a and writing to the file $OUT/b",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a", h.outside + "/b"}}
 			}, ""},
-		{"a file and more beside it", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; echo \"bash: $OUT/b: Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
+		{"a file and more beside it", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; echo \"bash: $OUT/b: Read-only file system\"; exit 1", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, ""},
 		{"protected", "echo 'error: could not lock config file .git/config: Read-only file system'; mkdir -p .git; touch .git/config; test -e ok || { touch ok; exit 1; }",
-			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, "could not lock"},
 		{"protected, and made", "mkdir -p .git; test -e ok || { touch ok; echo 'bash: .git/x: Read-only file system'; exit 1; }; echo x > .git/x",
-			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, ""},
 		{"made and undone", "echo 'gemline: sandbox: \".git\" was made or changed, which commands may not do; it is now called \"git.put-aside-1\"'; test -e ok || { touch ok; exit 125; }",
-			engine.Answer{Allow: true}, "writing to all that is protected in the workspace (.git, .gemini)",
+			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
 			}, "put-aside"},
-		{"taken away", "test -e ok && exec rm -f $OUT/a; touch ok; echo \"rm: cannot remove '$OUT/a': Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
+		{"taken away", "test -e ok && exec rm -f $OUT/a; touch ok; echo \"rm: cannot remove '$OUT/a': Read-only file system\"; exit 1", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, ""},
-		{"the network, and then a file", "test -e ok && { curl -so $OUT/a x:; exit 0; }; touch ok; echo 'curl: (6) Could not resolve host: example.org'; exit 6", engine.Answer{Allow: true}, "the network and writing to the file $OUT/a",
+		{"the network, and then a file", "test -e ok && { curl -so $OUT/a x:; exit 0; }; touch ok; echo 'curl: (6) Could not resolve host: example.org'; exit 6", engine.Allowed{}, "the network and writing to the file $OUT/a",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true, Write: []string{h.outside + "/a"}}
 			}, ""},
-		{"a copy", "test -e ok && { cp sub/tool $OUT/a; test -x $OUT/a; exit; }; touch ok; echo \"cp: cannot create regular file '$OUT/a': Read-only file system\"; exit 1", engine.Answer{Allow: true}, "writing to the file $OUT/a",
+		{"a copy", "test -e ok && { cp sub/tool $OUT/a; test -x $OUT/a; exit; }; touch ok; echo \"cp: cannot create regular file '$OUT/a': Read-only file system\"; exit 1", engine.Allowed{}, "writing to the file $OUT/a",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside + "/a"}}
 			}, ""},
-		{"no reason", "echo hm; exit 1", engine.Answer{Allow: true}, "", nil, "hm"},
-		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Answer{Allow: true}, "writing to the directory $OUT and everything below it",
+		{"no reason", "echo hm; exit 1", engine.Allowed{}, "", nil, "hm"},
+		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
 				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "No such file"},
-		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
-		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Answer{Allow: true}, "", nil, "Permission denied"},
-		{"success", "echo 'Could not resolve host'", engine.Answer{Allow: true}, "", nil, "Could not"},
+		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Allowed{}, "", nil, "Permission denied"},
+		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Allowed{}, "", nil, "Permission denied"},
+		{"success", "echo 'Could not resolve host'", engine.Allowed{}, "", nil, "Could not"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHeld(t)
@@ -265,7 +265,7 @@ func TestAskedAgain(t *testing.T) {
 			if !errors.As(err, &failed) || len(*h.profiles) != 1 || failed.Message != r.Text {
 				t.Fatalf("%+v, run with %+v", err, *h.profiles)
 			}
-			if lacked := test.answer.Unasked != ""; (failed.Lacked != "") != lacked || failed.Allow != test.answer.Unasked {
+			if nobody, lacked := test.answer.(engine.Unasked); (failed.Lacked != "") != lacked || failed.Allow != nobody.Advice {
 				t.Errorf("%+v", failed)
 			}
 		})

@@ -27,12 +27,12 @@ func (a *Approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answe
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return engine.Answer{}, err
+		return nil, err
 	}
 	a.proposals = append(a.proposals, p)
 	if len(a.answers) == 0 {
 		a.t.Errorf("asked once too often, about %s %v", p.Tool.Name(), p.Args)
-		return engine.Answer{}, nil
+		return engine.Refused{}, nil
 	}
 	answer := a.answers[0]
 	a.answers = a.answers[1:]

@@ -84,13 +84,13 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	// A call that runs asks for more than it was judged with.
 	switch verdict, reason := a.guard.Judge(ctx, q); verdict {
 	case engine.Allow:
-		return engine.Answer{Allow: true}, nil
+		return engine.Allowed{}, nil
 	case engine.Deny:
-		return engine.Answer{Unasked: reason.Text, Rule: reason.Rule}, nil
+		return engine.Unasked{Advice: reason.Text, Rule: reason.Rule}, nil
 	}
 	answer, err := a.Approver.Approve(ctx, q)
-	if err == nil && answer.Allow && answer.Scope != engine.Once {
-		err = a.guard.Learn(answer.Grant, answer.Scope)
+	if yes, ok := answer.(engine.Allowed); ok && err == nil && yes.Scope != engine.Once {
+		err = a.guard.Learn(yes.Grant, yes.Scope)
 	}
 	return answer, err
 }

@@ -131,7 +131,7 @@ func TestGuard(t *testing.T) {
 // What would not be honoured is not offered.
 func TestGuardedFilesOfferNoAlways(t *testing.T) {
 	for name, want := range map[string]int{"GEMINI.md": 0, "main.go": 1} {
-		user := et.NewApprover(t, engine.Answer{})
+		user := et.NewApprover(t, engine.Refused{})
 		_, a := policy.Guard(policy.New(policy.Default), user, policy.Guarded{})
 		if _, err := a.Approve(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{
 			Paths: []string{"/project/" + name}, Grants: []engine.Grant{{Tool: "edit", Target: name}}}}); err != nil {

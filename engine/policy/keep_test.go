@@ -14,7 +14,7 @@ import (
 // offered returns what is proposed for a call.
 func offered(t *testing.T, q engine.Proposal, never bool) []engine.Grant {
 	t.Helper()
-	user := et.NewApprover(t, engine.Answer{})
+	user := et.NewApprover(t, engine.Refused{})
 	if _, err := policy.New(policy.Default).Propose(user, never).Approve(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}

@@ -119,21 +119,20 @@ func TestAskedAgain(t *testing.T) {
 		}
 		return answer, user
 	}
-	if answer, user := approve(policy.New(policy.Yolo, parse(t, policy.User, deny)...), q); answer.Allow || !strings.Contains(answer.Unasked, "p.toml:1") || len(user.Proposals()) > 0 {
+	answer, user := approve(policy.New(policy.Yolo, parse(t, policy.User, deny)...), q)
+	if nobody, ok := answer.(engine.Unasked); !ok || !strings.Contains(nobody.Advice, "p.toml:1") || len(user.Proposals()) > 0 {
 		t.Errorf("denied: %+v", answer)
 	}
 	p := policy.New(policy.Default)
 	rule := offered(t, q, false)[1]
-	for _, answer := range []engine.Answer{{Scope: engine.Session, Grant: rule}, {Allow: true, Grant: rule}} {
+	for _, answer := range []engine.Answer{engine.Refused{}, engine.Allowed{Grant: rule}} {
 		approve(p, q, answer)
 		if v, _ := p.Judge(t.Context(), q); v != ask {
 			t.Errorf("learned from %+v", answer)
 		}
 	}
-	if answer, _ := approve(p, q, engine.Answer{Allow: true, Scope: engine.Session, Grant: rule}); !answer.Allow {
-		t.Errorf("%+v", answer)
-	}
-	if answer, user := approve(p, q); !answer.Allow || len(user.Proposals()) > 0 {
+	approve(p, q, engine.Allowed{Scope: engine.Session, Grant: rule})
+	if answer, user := approve(p, q); answer != engine.Answer(engine.Allowed{}) || len(user.Proposals()) > 0 {
 		t.Errorf("asked about again: %+v", answer)
 	}
 	for _, path := range []string{own, filepath.Dir(own), filepath.Join(own, "policies"), ""} {
