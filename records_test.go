@@ -88,7 +88,7 @@ var endings = []ending{
 	{name: "SIGHUP while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGHUP), code: 129, reason: "sighup"},
 }
 
-const panicked = `^error: a mistake in gemline: (run_shell_command: )?oh no\nhint: [^\n]*\n$`
+const panicked = `^error: a bug in gemline: (run_shell_command: )?oh no\nhint: [^\n]*\n$`
 
 func fault(text string) []string { return []string{"GEMLINE_TEST_FAULT=" + text} }
 

@@ -39,7 +39,7 @@ type DestinationError struct {
 func (e *DestinationError) Error() string {
 	s := fmt.Sprintf("--output %s: %v", e.Name, e.Err)
 	if e.Told {
-		s += "; what was for it is on standard output instead"
+		s += "; its output is on standard output instead"
 	}
 	return s
 }
@@ -106,7 +106,7 @@ func follow(path string) (string, error) {
 		}
 		path = to
 	}
-	return "", errors.New("is a link that leads in a circle")
+	return "", errors.New("is a loop of symbolic links")
 }
 
 func (d *Destination) wrong(err error) error {
@@ -191,7 +191,7 @@ func (d *Destination) End(failed bool) (note string, err error) {
 		err = d.err
 	default:
 		if err = d.file.Commit(target); err == nil && failed {
-			return fmt.Sprintf("%s is as it was; what came of the run is in %s.partial", d.name, d.name), nil
+			return fmt.Sprintf("%s is unchanged; the answer so far is in %s.partial", d.name, d.name), nil
 		}
 		if err == nil {
 			return "", nil

@@ -209,7 +209,7 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	in.override(e, k, o)
 	for i := range e.Over {
 		if e.From == nil && e.Over[i].Note == "" {
-			e.Over[i].Note = "what holds it is taken whole from a stronger file"
+			e.Over[i].Note = "a stronger file replaces all of what holds it"
 		}
 	}
 }

@@ -150,7 +150,7 @@ func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
 
 func (st *standing) machine(c auth.Choice) error {
 	if !c.Account.Machine() {
-		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is no machine of Google's",
+		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
 			Hint: "gcloud auth application-default login makes some"}
 		if c.Method == auth.Vertex {
 			e.Hint += "; or export GOOGLE_API_KEY=... with an express key"

@@ -116,7 +116,7 @@ func (w *World) examineAll(ctx context.Context, checks []check) []finding {
 		go func() {
 			defer func() {
 				if v := recover(); v != nil {
-					results <- result{i, worse(Problem, "please report this", "a mistake in gemline: %.200v", v)}
+					results <- result{i, worse(Problem, "please report this", "a bug in gemline: %.200v", v)}
 				}
 			}()
 			results <- result{i, c.look(ctx, &quiet)}

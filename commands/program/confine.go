@@ -97,7 +97,7 @@ func (o *Options) enclosure() (*pen, error) {
 	c, err := o.settings.Confinement(o.own, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
 		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
-		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME goes by no setting"}
+		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
 	}
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type crash struct{ value any }
 // Error returns one line: what follows the first is where it happened.
 func (c *crash) Error() string {
 	what, _, _ := strings.Cut(fmt.Sprint(c.value), "\n")
-	return fmt.Sprintf("a mistake in gemline: %.500s", what)
+	return fmt.Sprintf("a bug in gemline: %.500s", what)
 }
 
 // unwritten is the error of a run whose output can't be written, or that nobody

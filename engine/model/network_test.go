@@ -79,7 +79,7 @@ func TestCertificates(t *testing.T) {
 	}{
 		{"file", []string{cert}, ""},
 		{"directory", []string{dir}, ""},
-		{"none", nil, "nobody trusted has signed"},
+		{"none", nil, "no trusted authority has signed"},
 		{"missing", []string{filepath.Join(dir, "none")}, "none: "},
 		{"one missing", []string{filepath.Join(dir, "none"), cert}, ""},
 		{"no certificate", []string{other}, "no certificate in PEM form"},

@@ -74,7 +74,7 @@ func (g *Genai) fileToken(ctx context.Context, x *exchange, data []byte) (paymen
 		Token   string `json:"token_uri"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return payment{}, &unusable{"they are no JSON"}
+		return payment{}, &unusable{"they are not JSON"}
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
 		g.redact.Know("credentials", secret)
@@ -120,7 +120,7 @@ func (g *Genai) machineToken(ctx context.Context) (payment, error) {
 		RawQuery: url.Values{"scopes": {scope}}.Encode()}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return payment{}, &unusable{"GCE_METADATA_HOST is no host"}
+		return payment{}, &unusable{"GCE_METADATA_HOST is not a host name"}
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
 	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, DisableKeepAlives: true}
@@ -170,7 +170,7 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 	switch {
 	case errors.Is(err, errNowhere):
 		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
-		e.Message = "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is no machine of Google's"
+		e.Message = "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine"
 	case errors.As(err, &bad):
 		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
 		e.Message = whose + " can't be used: " + bad.why

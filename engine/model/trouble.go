@@ -116,15 +116,15 @@ func (g *Genai) story(e *Error, x *exchange, host string, err error) string {
 		return fmt.Sprintf("no connection to %s: too many files are open", host)
 	case errors.As(err, &ca):
 		e.Final, e.Hint = true, hintCA
-		return fmt.Sprintf("%s shows a certificate that nobody trusted has signed: %v%s", host, err, x.via.doubts())
+		return fmt.Sprintf("%s has a certificate that no trusted authority has signed: %v%s", host, err, x.via.doubts())
 	case errors.As(err, &cert):
 		e.Final, e.Hint = true, hintCA
-		return fmt.Sprintf("%s shows a bad certificate: %v%s", host, cert.Err, x.via.doubts())
+		return fmt.Sprintf("%s has a bad certificate: %v%s", host, cert.Err, x.via.doubts())
 	case errors.As(err, &record):
 		return fmt.Sprintf("%s does not speak TLS: %s", host, record.Msg)
 	case errors.As(err, &dns):
 		if dns.IsNotFound {
-			return fmt.Sprintf("no server has the name %s", dns.Name)
+			return fmt.Sprintf("there is no server named %s", dns.Name)
 		}
 		return fmt.Sprintf("the name %s can't be looked up: %s", dns.Name, dns.Err)
 	case x.resp != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
@@ -141,7 +141,7 @@ func (g *Genai) story(e *Error, x *exchange, host string, err error) string {
 		e.Kind, e.Final, e.HTTP, e.Hint = c.Kind, c.Final, c.HTTP, c.Hint
 		return c.Message
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s hung up without an answer", host)
+		return fmt.Sprintf("%s closed the connection without an answer", host)
 	}
 	return fmt.Sprintf("no answer from %s: %v", host, innermost(err))
 }

@@ -251,7 +251,7 @@ func TestTokenFailures(t *testing.T) {
 		{"machine down", nil, func(*et.Tokens) model.Options { return model.Options{Account: account(nil), Metadata: down.Host()} },
 			model.Unavailable, false, "connection refused"},
 		{"no JSON", nil, func(*et.Tokens) model.Options { return model.Options{Account: account([]byte("hello"))} }, model.Auth, true,
-			"the credentials in adc.json can't be used: they are no JSON"},
+			"the credentials in adc.json can't be used: they are not JSON"},
 		{"another type", nil, func(*et.Tokens) model.Options { return model.Options{Account: account([]byte(`{"type":"cat"}`))} }, model.Auth, true, `the type "cat"`},
 		{"no key", nil, func(*et.Tokens) model.Options {
 			return model.Options{Account: account([]byte(`{"type":"service_account","private_key":"no-key-at-all","client_email":"a@b"}`))}

@@ -100,7 +100,7 @@ func mistake(line int, format string, args ...any) error {
 // matter; its id is used if it comes before that.
 func (it *Item) parse(line []byte) {
 	if !utf8.Valid(line) {
-		it.Err = mistake(it.Line, "no text in UTF-8")
+		it.Err = mistake(it.Line, "not UTF-8 text")
 		return
 	}
 	if err := it.object(line); err != nil {
@@ -252,7 +252,7 @@ func brief(s string) string {
 func (it *Item) plain(line []byte) {
 	switch {
 	case !utf8.Valid(line):
-		it.Err = mistake(it.Line, "no text in UTF-8")
+		it.Err = mistake(it.Line, "not UTF-8 text")
 	case bytes.IndexByte(line, 0) >= 0:
 		it.Err = mistake(it.Line, "there is a NUL in it; --batch-format nul separates prompts by them")
 	default:

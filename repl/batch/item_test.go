@@ -112,7 +112,7 @@ func TestBrokenItems(t *testing.T) {
 		{`{"prompt":"p","timeout":"soon"}`, "0", `"timeout" must be a number of seconds or a time`},
 		{`{"prompt":"p","timeout":-1}`, "0", `"timeout" must be`},
 		{`{"prompt":"p","files":"x"}`, "0", `"files" must be a list of paths`},
-		{"{\"prompt\":\"\xff\"}", "0", "no text in UTF-8"},
+		{"{\"prompt\":\"\xff\"}", "0", "not UTF-8 text"},
 		{`{"prompt":"` + strings.Repeat("x", MaxItem) + `"}`, "0", "longer than 16 MiB"},
 	} {
 		t.Run(c.want, func(t *testing.T) {

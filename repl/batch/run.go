@@ -206,7 +206,7 @@ func (r *Runner) find(first Item) (*State, error) {
 	case r.StateFile != "":
 		return nil, &input.Error{Message: "the state of the batch: " + err.Error(), Err: err}
 	}
-	r.tell("what is done is not kept, and a run that is broken off begins anew: %v", err)
+	r.tell("progress can't be saved, so a run that stops begins anew: %v", err)
 	return Memory(), nil
 }
 
@@ -367,7 +367,7 @@ func (r *Runner) keep(e ending) {
 	}
 	kept, err := r.state.add(e.Index, e.entry)
 	if err != nil {
-		r.tell("what is done is no longer kept, and a run that is broken off begins anew: %v", err)
+		r.tell("progress can no longer be saved, so a run that stops begins anew: %v", err)
 	}
 	r.ended(e.Index, kept)
 }

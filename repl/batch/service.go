@@ -195,7 +195,7 @@ func (r *Runner) taken(j *job, name string) {
 // note keeps what is known of a job.
 func (r *Runner) note(j *job) {
 	if err := r.state.addJob(j); err != nil {
-		r.tell("which jobs the server has is not kept, and a run that is broken off begins anew: %v", err)
+		r.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
 	}
 }
 

@@ -280,7 +280,7 @@ func (f Files) glob(ctx context.Context, pattern string) target {
 	}
 	if private > 0 {
 		t.told = true
-		say(f.Notify, "@%s: %d left out that may hold secrets; @ and its name reads such a file", pattern, private)
+		say(f.Notify, "@%s: %d left out that may hold secrets; @ and the name reads one", pattern, private)
 	}
 	if len(t.paths) > 1 {
 		say(f.Notify, "@%s: %d files", pattern, len(t.paths))

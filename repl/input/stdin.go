@@ -154,7 +154,7 @@ func Decode(b []byte, notify func(string)) (Data, error) {
 	}
 	switch {
 	case format.Lossy:
-		say(notify, "standard input is no valid %s; what could not be read is marked", format.Charset)
+		say(notify, "standard input is not valid %s; what could not be read is marked", format.Charset)
 	case format.Charset != "utf-8" && format.Charset != "":
 		say(notify, "standard input was read as %s", format.Charset)
 	}
@@ -170,10 +170,10 @@ func Words(prompt string, notify func(string)) string {
 	}
 	text, format, err := workspace.Decode([]byte(prompt))
 	if err != nil || format.Lossy {
-		say(notify, "the prompt is no UTF-8; what could not be read is marked")
+		say(notify, "the prompt is not UTF-8; what could not be read is marked")
 		return strings.ToValidUTF8(prompt, "\ufffd")
 	}
-	say(notify, "the prompt is no UTF-8; it was read as %s", format.Charset)
+	say(notify, "the prompt is not UTF-8; it was read as %s", format.Charset)
 	return text
 }
 

@@ -75,7 +75,7 @@ func Choose(c Choice) (Sandbox, error) {
 	switch word {
 	case ByKernel:
 		if c.Kernel == nil {
-			return nil, c.fault("the kernel of %s has no such means", "name another one: "+strings.Join(Names(), ", "), c.GOOS)
+			return nil, c.fault("the kernel of %s can't confine commands", "name another one: "+strings.Join(Names(), ", "), c.GOOS)
 		}
 		return c.Kernel, nil
 	case ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt:

@@ -67,7 +67,7 @@ func (c Choice) container(word, path string) (Sandbox, error) {
 		return nil, c.fault("%s runs commands in an image, and none is named", "tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
 	}
 	if strings.HasPrefix(k.Image, "-") {
-		return nil, c.fault("%.60q is no name of an image", "", k.Image)
+		return nil, c.fault("%.60q is not the name of an image", "", k.Image)
 	}
 	return k, nil
 }
@@ -246,7 +246,7 @@ func ReadExtras(getenv func(string) string, hidden []string, user string, exists
 	}
 	for _, port := range commas(getenv("SANDBOX_PORTS")) {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return bad("SANDBOX_PORTS", "%.60q is no port; one is a number from 1 to 65535", port)
+			return bad("SANDBOX_PORTS", "%.60q is not a port; one is a number from 1 to 65535", port)
 		}
 		o.Ports = append(o.Ports, port)
 	}

@@ -42,7 +42,7 @@ func (c Choice) seatbelt(path string) (Sandbox, error) {
 // State implements [Sandbox]. It runs nothing.
 func (s *Seatbelt) State() State {
 	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true, Network: s.Profile == ""}
-	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS holds commands to a profile"}}
+	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS restricts commands by a profile"}}
 	if s.File != "" {
 		st.Files = false
 		st.Layers = append(st.Layers, Layer{Name: "confinement", Why: "gemline does not know what is in " + s.File})

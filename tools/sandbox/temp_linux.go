@@ -107,7 +107,7 @@ func newTemp(base string) (*temp, error) {
 	return nil, err
 }
 
-var errSwept = errors.New("somebody removes temporary directories")
+var errSwept = errors.New("another program removes temporary directories")
 
 // fill makes what belongs into a directory that was just made, and locks it.
 func (t *temp) fill() (err error) {

@@ -312,8 +312,8 @@ func (c *cooked) tooLong(ctx context.Context) error {
 	}
 	c.buf = nil
 	c.out.Entered()
-	c.out.Line(output.Warning, "the terminal passes on %d bytes of a line and no more, so this one does not count; "+
-		"break it with backslashes, or put the text into a file and name that with @", longestLine)
+	c.out.Line(output.Warning, "the terminal passes at most %d bytes of a line, so this one was dropped; "+
+		"break it with backslashes, or put it into a file and name it with @", longestLine)
 	return ErrCleared
 }
 

@@ -292,7 +292,7 @@ func TestLineThatIsTooLong(t *testing.T) {
 	s.Expect("> ")
 	s.Send(strings.Repeat("x", longestLine))
 	s.Line("gone")
-	s.Expect("warning: the terminal passes on 4095 bytes of a line")
+	s.Expect("warning: the terminal passes at most 4095 bytes of a line")
 	s.Expect("info: line cleared")
 	s.Expect("> ")
 	s.Line("next")
