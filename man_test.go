@@ -48,7 +48,7 @@ func TestManualPage(t *testing.T) {
 					t.Errorf("%s is not in the page", f.Spelling())
 				}
 			}
-			for _, words := range []string{"gemline trust add [FOLDER]", "70", "a mistake in gemline", "GEMINI_API_KEY", `git diff | gemline -p "review this"`} {
+			for _, words := range []string{"gemline trust add [FOLDER]", "70", "a bug in gemline", "GEMINI_API_KEY", `git diff | gemline -p "review this"`} {
 				if !strings.Contains(out.String(), words) {
 					t.Errorf("%s is not in the page", words)
 				}

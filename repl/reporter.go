@@ -280,7 +280,8 @@ type core struct {
 	Report
 	began  time.Time
 	denied []denial
-	err    error // the first of Out
+	called map[string]string // what calls are about that may never begin, by id
+	err    error             // the first of Out
 }
 
 // A denial is a call that was not made because of what the policy says, or
@@ -340,18 +341,25 @@ func (c *core) complain(o Outcome) {
 // notice tells the user what an event means beside the answer.
 func (c *core) notice(ev engine.Event) {
 	switch ev := ev.(type) {
+	case engine.Called:
+		if c.called == nil {
+			c.called = map[string]string{}
+		}
+		c.called[ev.ID] = about(ev)
 	case engine.Notice:
 		c.warn("%s", ev.Text)
 	case engine.Retry:
 		c.warn("%s", retryText(ev))
 	case engine.Finished:
+		title := oneLine(or(ev.Intent.Title, or(c.called[ev.ID], ev.Name)))
+		delete(c.called, ev.ID)
 		if ev.Err != nil {
 			c.deny(ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
 				why += "; it probably needs " + oneLine(ce.Lacked)
 			}
-			c.warn("%s: %s", what(ev), why)
+			c.warn("%s: %s", title, why)
 		}
 	}
 }

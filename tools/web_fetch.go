@@ -103,7 +103,6 @@ func allSkipped(notes []string) error {
 // fetching says what is about to be fetched: every address whole, and where its
 // host is not written in plain letters, that.
 func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Intent {
-	const asks = "what is asked:"
 	var detail strings.Builder
 	var hosts []string
 	for _, u := range urls {
@@ -131,10 +130,10 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 	switch prompt = strings.TrimSpace(prompt); {
 	case detail.String() == urls[0].String()+"\n" && len(detail.String()) <= short && !strings.Contains(prompt, "\n"): // the title says it
 		detail.Reset()
-		fmt.Fprintf(&detail, "%s %s", asks, prompt)
+		fmt.Fprintf(&detail, "asked of the page: %s", prompt)
 	case prompt != "":
 		// Indented, so that no line of it looks like one of ours.
-		fmt.Fprintf(&detail, asks+"\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
+		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
 	}
 	title := "fetch " + shown(urls[0].String())
 	if n := len(urls); n > 1 {
