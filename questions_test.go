@@ -42,6 +42,9 @@ func TestQuestionsAreShort(t *testing.T) {
 		for mode, env := range map[string]string{"smart": "TERM=xterm", "plain": "TERM=dumb", "accessible": "ACCESSIBLE=1"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
+				if test.after == "y" {
+					need(t, "curl")
+				}
 				call := et.Says("", et.Call("", test.tool, test.args...))
 				server := et.NewServer(call, et.Says("So be it."))
 				c := terminal(t, server)
@@ -72,11 +75,11 @@ func TestQuestionsAreShort(t *testing.T) {
 	}
 }
 
-// What is not a part of a question: what stands above it, and the lines of a
-// change.
+// What is not a part of a question: what stands above it, the lines of a change,
+// and what a slow machine says.
 var (
 	before      = regexp.MustCompile(`(?s).*(> (go on|try again)|\ntool: run[^\n]*)\r\n`)
-	changedLine = regexp.MustCompile(`(?m)^([-+]|@@|added:|removed:).*\r\n`)
+	changedLine = regexp.MustCompile(`(?m)^([-+]|@@|added:|removed:|progress:).*\r\n`)
 )
 
 // checkQuestion checks that the question with which shown ends is short.
