@@ -1,14 +1,13 @@
 package repl
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -154,14 +153,11 @@ func parseAlways(word string, grants []engine.Grant) (choice, bool) {
 // explain says what the question is about and what each answer means.
 func (a *Asker) explain(p engine.Proposal, edits bool) {
 	a.Out.Line(output.Info, "the model calls the tool %s with these arguments:", output.EscapeLine(p.Tool.Name()))
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(p.Args); err != nil {
-		fmt.Fprintf(&b, "%v", p.Args)
+	args, err := text.JSON(p.Args, "  ")
+	if err != nil {
+		args = fmt.Append(nil, p.Args)
 	}
-	a.Out.Text(honest(b.String()))
+	a.Out.Text(honest(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Commands {
 		by := "the shell"

@@ -1,13 +1,13 @@
 package repl
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -233,11 +233,9 @@ func sound(v any) (_ any, invalid bool) {
 
 // marshal returns v as compact JSON in which nothing stands raw that could not be seen.
 func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v, "")
+	if err != nil {
 		panic(err) // a mistake in this package
 	}
-	return output.JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return output.JSON(b)
 }

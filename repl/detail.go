@@ -1,8 +1,6 @@
 package repl
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +8,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -32,17 +31,15 @@ func (p *Printer) arguments(ev engine.Called) {
 	p.settle()
 	p.say(output.Info, "%s is called with:", output.EscapeLine(ev.Name))
 	for _, name := range slices.Sorted(maps.Keys(ev.Args)) {
-		text, ok := ev.Args[name].(string)
+		value, ok := ev.Args[name].(string)
 		if !ok {
-			var b bytes.Buffer
-			enc := json.NewEncoder(&b)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(ev.Args[name]); err != nil {
-				fmt.Fprint(&b, ev.Args[name])
+			b, err := text.JSON(ev.Args[name], "")
+			if err != nil {
+				b = fmt.Append(nil, ev.Args[name])
 			}
-			text = strings.TrimSpace(b.String())
+			value = string(b)
 		}
-		first, rest, several := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
+		first, rest, several := strings.Cut(strings.TrimSuffix(value, "\n"), "\n")
 		p.show(bareLines(output.EscapeLine(name) + ": " + first))
 		if several {
 			p.show(bareLines(strings.Split(rest, "\n")...))

@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/redact"
+	"gemline/engine/text"
 	"gemline/repl/internal/line"
 )
 
@@ -244,18 +245,18 @@ func (p prompts) read(b []byte) ([]string, error) {
 	return slices.Compact(texts), err
 }
 
-func (p prompts) append(b []byte, text string) ([]byte, error) {
+func (p prompts) append(b []byte, entered string) ([]byte, error) {
 	all, entries, err := p.parse(b)
 	if err != nil {
 		return nil, err
 	}
-	next := logged{Session: p.Session(), Type: "user", Message: text, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	next := logged{Session: p.Session(), Type: "user", Message: entered, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
 	for _, e := range entries {
 		if e.Session == next.Session {
 			next.ID = max(next.ID, e.ID+1)
 		}
 	}
-	raw, err := plainJSON(next, "")
+	raw, err := text.JSON(next, "")
 	if err != nil {
 		return nil, err
 	}
@@ -263,17 +264,7 @@ func (p prompts) append(b []byte, text string) ([]byte, error) {
 	if n := len(all) - mostPrompts; n > 0 {
 		all = all[n:]
 	}
-	return plainJSON(all, "  ")
-}
-
-// plainJSON is JSON in which < stays what it is.
-func plainJSON(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return text.JSON(all, "  ")
 }
 
 // shellLines is the layout of shell commands.

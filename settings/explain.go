@@ -2,13 +2,14 @@ package settings
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"gemline/engine/text"
 )
 
 // An Origin is a place that says something about a key. Secrets in it are
@@ -292,13 +293,11 @@ func (in Inputs) file(name string) string {
 
 // Compact returns a value as JSON on one line.
 func Compact(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := text.JSON(v, "")
+	if err != nil {
 		return err.Error()
 	}
-	return Escape(strings.TrimSuffix(b.String(), "\n"))
+	return Escape(string(b))
 }
 
 // Escape writes the characters of a text of JSON that can't be seen, or that

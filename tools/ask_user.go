@@ -1,16 +1,15 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 //go:embed doc/ask_user.md
@@ -170,9 +169,6 @@ func answered(qs []engine.Question, replies []string) engine.Result {
 	if len(answers) == 0 {
 		return engine.Result{Text: dismissed, Display: dismissedForDisplay}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(map[string]any{"answers": answers}) // strings always can be
-	return engine.Result{Text: strings.TrimSuffix(b.String(), "\n"), Display: strings.Join(shown, "\n")}
+	b, _ := text.JSON(map[string]any{"answers": answers}, "") // strings always can be
+	return engine.Result{Text: string(b), Display: strings.Join(shown, "\n")}
 }

@@ -29,6 +29,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -254,14 +255,11 @@ func (w *World) document(v any) error {
 
 // print writes v as JSON.
 func (w *World) print(v any) error {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	b, err := text.JSON(v, "  ")
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w.Out, settings.Escape(b.String()))
+	_, err = io.WriteString(w.Out, settings.Escape(string(b))+"\n")
 	return err
 }
 

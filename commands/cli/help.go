@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/docs"
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -107,12 +108,7 @@ func (w *World) noTopic(name string) error {
 }
 
 // shorten returns what an error repeats of a text.
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "..."
-	}
-	return s
-}
+func shorten(s string) string { return text.Shorten(s, 40) }
 
 // meant returns the one of names that comes nearest to a name, as a question.
 func meant(name string, names []string) string {

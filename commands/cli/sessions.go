@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/journal"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -176,13 +177,7 @@ func (m said) write(b *strings.Builder) {
 }
 
 // brief returns the beginning of a text as a line.
-func brief(text string) string {
-	const most = 200
-	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return strings.Join(strings.Fields(text), " ")
-}
+func brief(s string) string { return text.OneLine(s, 200) }
 
 type sessionsDelete struct {
 	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`

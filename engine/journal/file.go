@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // Config says what is kept, and where.
@@ -322,11 +322,8 @@ func (f *File) create() error {
 
 // encode returns v as a line of JSON.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	b, err := text.JSON(v, "")
+	return append(b, '\n'), err
 }
 
 // stamp writes a time as the files have it.

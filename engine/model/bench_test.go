@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"google.golang.org/genai"
 )
 
 // chunkText is a chunk as the API sends it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // Where Code Assist is, and the first element of its paths.
@@ -241,7 +242,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 	var body []byte
 	if question != nil {
 		var err error
-		if body, err = plainJSON(question); err != nil {
+		if body, err = text.JSON(question, ""); err != nil {
 			return err
 		}
 	}
@@ -310,14 +311,14 @@ func (g *Genai) enveloped(req *http.Request, x *exchange, data []byte) ([]byte, 
 	model := strings.TrimPrefix(x.model, "models/")
 	var head []byte
 	if action == "countTokens" {
-		name, err := plainJSON("models/" + model)
+		name, err := text.JSON("models/"+model, "")
 		if err != nil {
 			return nil, err
 		}
 		head = fmt.Appendf(nil, `{"request":{"model":%s,`, name)
 		data = data[1:] // all that it holds follows
 	} else {
-		outer, err := plainJSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()})
+		outer, err := text.JSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()}, "")
 		if err != nil {
 			return nil, err
 		}

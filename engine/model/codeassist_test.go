@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"google.golang.org/genai"
 )
 
 // What loadCodeAssist says about an account that is set up, and about one that

@@ -2,8 +2,9 @@ package model
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"gemline/engine/text"
 )
 
 // Kind is the class of an [Error].
@@ -100,14 +101,7 @@ const (
 )
 
 // oneLine puts s on one line and cuts it to what a person reads.
-func oneLine(s string) string {
-	const most = 600
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
-}
+func oneLine(s string) string { return text.OneLine(s, 600) }
 
 // brief writes d as a person would say it.
 func brief(d time.Duration) string {

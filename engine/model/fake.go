@@ -13,8 +13,10 @@ import (
 	"os"
 	"sync"
 
-	"gemline/engine"
 	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // Methods that a recording knows.
@@ -151,19 +153,19 @@ func (f *Fake) at(line int, err error) error {
 
 // exhausted is the error of a call that no line is left for.
 func exhausted(method string, req *engine.Request) error {
-	text, err := body{contents: req.Contents}.encode(nil, nil)
+	asked, err := body{contents: req.Contents}.encode(nil, nil)
 	if err == nil {
-		text, err = plainJSON(struct {
+		asked, err = text.JSON(struct {
 			Model    string                       `json:"model"`
 			Contents json.RawMessage              `json:"contents"`
 			Config   *genai.GenerateContentConfig `json:"config,omitempty"`
-		}{req.Model, text[len(`{"contents":`) : len(text)-1], req.Config})
+		}{req.Model, asked[len(`{"contents":`) : len(asked)-1], req.Config}, "")
 	}
 	if err != nil {
-		text = []byte(err.Error())
+		asked = []byte(err.Error())
 	}
 	//lint:ignore ST1005 scripts know these words
-	return fmt.Errorf("No more mock responses for %s, got request:\n%s", method, text)
+	return fmt.Errorf("No more mock responses for %s, got request:\n%s", method, asked)
 }
 
 // Generate implements [engine.Generator].

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"google.golang.org/genai"
 )
 
 func recording(t testing.TB, lines ...string) string {

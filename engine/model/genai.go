@@ -15,10 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"gemline/engine"
-	"gemline/engine/redact"
 	"golang.org/x/net/http/httpproxy"
 	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/redact"
 )
 
 // Options are the settings of a [Genai].

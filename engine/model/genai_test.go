@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genai"
 )
 
 const key = "AIza-very-secret"

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestList(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	"gemline/engine/redact"
-	"google.golang.org/genai"
 )
 
 // logged is how much of one text a log shows, in bytes.

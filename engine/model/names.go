@@ -1,8 +1,9 @@
 package model
 
 import (
-	"gemline/engine"
 	"strings"
+
+	"gemline/engine"
 
 	"google.golang.org/genai"
 )

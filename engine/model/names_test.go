@@ -3,9 +3,10 @@ package model_test
 import (
 	"testing"
 
-	"gemline/engine/model"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
+
+	"gemline/engine/model"
 )
 
 func TestResolve(t *testing.T) {

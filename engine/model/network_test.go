@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
-	et "gemline/engine/enginetest"
-	"gemline/engine/model"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http/httpproxy"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/model"
 )
 
 func TestProxyFrom(t *testing.T) {

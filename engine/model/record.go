@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,8 +9,10 @@ import (
 	"os"
 	"sync"
 
-	"gemline/engine"
 	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A Recorder is a Generator that writes down what another answers, for a
@@ -72,10 +73,10 @@ func (r *Recorder) Count(ctx context.Context, req *engine.Request) (int, error) 
 
 // kept returns what a recording keeps of chunk.
 func kept(chunk *genai.GenerateContentResponse) json.RawMessage {
-	b, err := plainJSON(struct {
+	b, err := text.JSON(struct {
 		Candidates    []*genai.Candidate                          `json:"candidates,omitempty"`
 		UsageMetadata *genai.GenerateContentResponseUsageMetadata `json:"usageMetadata,omitempty"`
-	}{chunk.Candidates, chunk.UsageMetadata})
+	}{chunk.Candidates, chunk.UsageMetadata}, "")
 	if err != nil {
 		return json.RawMessage("{}")
 	}
@@ -85,7 +86,7 @@ func kept(chunk *genai.GenerateContentResponse) json.RawMessage {
 // write appends a line. When it can't, the user is told and the recording
 // ends: the conversation is worth more.
 func (r *Recorder) write(req *engine.Request, method string, response any) {
-	line, err := plainJSON(map[string]any{"method": method, "response": response})
+	line, err := text.JSON(map[string]any{"method": method, "response": response}, "")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failed {
@@ -100,15 +101,4 @@ func (r *Recorder) write(req *engine.Request, method string, response any) {
 			req.Notify(engine.Notice{Text: fmt.Sprintf("the answers are no longer recorded: %v", err)})
 		}
 	}
-}
-
-// plainJSON returns the JSON of v, with < and > as they are.
-func plainJSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }

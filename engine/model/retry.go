@@ -8,8 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"gemline/engine"
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // How long to go on asking, unless told otherwise.

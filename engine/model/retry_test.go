@@ -11,10 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"google.golang.org/genai"
 )
 
 func TestRetry(t *testing.T) {

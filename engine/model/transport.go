@@ -9,8 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"gemline/engine"
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // ErrIdle is wrapped by the error of a request whose server fell silent.

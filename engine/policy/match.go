@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A question is what rules are matched with: a call, or one of the commands
@@ -109,13 +109,11 @@ func stable(args map[string]any) string {
 }
 
 func encoded(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	b, err := text.JSON(v, "")
+	if err != nil {
 		return "null"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 // matches reports whether r is about u. A rule that allows has to fit exactly;

@@ -1,11 +1,12 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"gemline/engine/text"
 
 	lib "github.com/google/jsonschema-go/jsonschema"
 )
@@ -211,11 +212,9 @@ func obscure(s *lib.Schema) string {
 
 // quoted returns s as JSON.
 func quoted(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	b, err := text.JSON(v, "")
+	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }

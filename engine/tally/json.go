@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A list is a map that keeps the order in which its keys came.
@@ -65,13 +66,9 @@ func (l list[T]) MarshalJSON() ([]byte, error) {
 
 // encode appends v as JSON, with < and & as they are.
 func encode(b *bytes.Buffer, v any) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	b.Truncate(b.Len() - 1)
-	return nil
+	encoded, err := text.JSON(v, "")
+	b.Write(encoded)
+	return err
 }
 
 // millis is a duration that is written as a number of milliseconds.

@@ -76,7 +76,7 @@ func (it Item) hash(key string) string {
 		Key, ID, Prompt string
 		Options
 		Broken string `json:",omitempty"`
-	}{key, it.ID, it.Prompt, it.Options, text(it.Err)})
+	}{key, it.ID, it.Prompt, it.Options, message(it.Err)})
 	if err != nil {
 		panic(err) // RawMessage was checked when it was read
 	}
@@ -84,7 +84,7 @@ func (it Item) hash(key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func text(err error) string {
+func message(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/output"
 )
@@ -51,13 +52,12 @@ func (s *sheet) finish(it Item, e entry, o repl.Outcome) entry {
 	if o.Err != nil || o.ExitCode != 0 {
 		e.code, e.reason = max(1, o.ExitCode), o.Reason
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(h); err != nil {
+	begin, err := text.JSON(h, "")
+	if err != nil {
 		panic(err) // a mistake in this package
 	}
-	b.Truncate(b.Len() - len("}\n"))
+	var b bytes.Buffer
+	b.Write(bytes.TrimSuffix(begin, []byte("}")))
 	b.WriteByte(',')
 	mark := b.Len()
 	if err := json.Compact(&b, s.document.Bytes()); err != nil {

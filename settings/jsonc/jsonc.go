@@ -24,6 +24,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/text"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -31,12 +33,12 @@ import (
 // [json.Marshal] takes; a [json.RawMessage] keeps the order of its keys.
 // Objects that are missing on the way are made, and a new key goes behind the
 // others. A value that is there already changes nothing.
-func Set(text []byte, path []string, value any) ([]byte, error) {
-	raw, err := compact(value)
+func Set(old []byte, path []string, value any) ([]byte, error) {
+	raw, err := text.JSON(value, "")
 	if err != nil {
 		return nil, err
 	}
-	return edit(text, path, func(d *document) ([]patch, error) { return d.set(path, raw) })
+	return edit(old, path, func(d *document) ([]patch, error) { return d.set(path, raw) })
 }
 
 // Unset removes the key at path, and then the objects on the way that hold
@@ -193,13 +195,13 @@ func (d *document) set(path []string, raw []byte) ([]patch, error) {
 		return d.replace(&o.Members[found[len(found)-1]], raw), nil
 	}
 	for _, name := range slices.Backward(left[1:]) {
-		quoted, err := compact(name)
+		quoted, err := text.JSON(name, "")
 		if err != nil {
 			return nil, err
 		}
 		raw = fmt.Appendf(nil, "{%s:%s}", quoted, raw)
 	}
-	name, err := compact(left[0])
+	name, err := text.JSON(left[0], "")
 	if err != nil {
 		return nil, err
 	}
@@ -349,17 +351,6 @@ func (d *document) extent(o object, i int, tail bool) (start, end int) {
 		return line, past + gap + len("\n")
 	}
 	return line, past
-}
-
-// compact returns value as JSON without blanks.
-func compact(value any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // same reports whether two texts say the same. Numbers that a reader can't

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell/script"
 )
 
@@ -231,9 +232,7 @@ func system(path string) bool {
 
 // brief returns a word as it is shown, and not much of it.
 func brief(word string) string {
-	if r := []rune(word); len(r) > 60 {
-		word = string(r[:60]) + "..."
-	}
+	word = text.Shorten(word, 60)
 	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return fmt.Sprintf("%q", word)
 	}

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/engine"
 	"mvdan.cc/sh/v3/syntax"
+
+	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // The limits of what is read. What is beyond one is opaque.
@@ -93,14 +95,7 @@ func (v *visitor) lower(c engine.Class, format string, args ...any) {
 }
 
 // brief returns s on one line, and not much of it.
-func brief(s string) string {
-	const most = 160
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "..."
-	}
-	return s
-}
+func brief(s string) string { return text.OneLine(s, 160) }
 
 // opaque lowers the class to the least.
 func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, format, args...) }

@@ -1,0 +1,45 @@
+// Package text writes values and other people's words as texts, in the one way
+// that all of gemline has.
+//
+// # Nothing is made safe
+//
+// What is shown on a terminal or stands in a record is made fit for that by who
+// shows it.
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// JSON returns v as JSON, with <, > and & as they are, and without a newline at the
+// end. It is on one line if indent is "".
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// OneLine returns the words of s on one line, in at most the given number of
+// characters and three dots.
+func OneLine(s string, most int) string {
+	return Shorten(strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "), most)
+}
+
+// Shorten returns the beginning of s: at most the given number of characters, and
+// three dots if there are more.
+func Shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
