@@ -187,7 +187,7 @@ func (r *run) promise(managed bool) (err error) {
 		return nil
 	}
 	if outputClosed() {
-		return &input.Error{Message: "standard output is closed, so nobody would read the answer\nopen it (>/dev/null discards the answer), or name a file with -O"}
+		return &input.Error{Message: "standard output is closed, so nobody would read the answer\nhint: open it (>/dev/null discards the answer), or name a file with -O"}
 	}
 	return nil
 }

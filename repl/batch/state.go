@@ -102,7 +102,7 @@ func (s *State) seize() error {
 		case !ok:
 			l.Close()
 			return &input.Error{Message: "another run of this batch is at work (its state is " + s.path + ")\n" +
-				"wait for it, or give --batch-state another file"}
+				"hint: wait for it, or give --batch-state another file"}
 		}
 		mine, err1 := l.Stat()
 		there, err2 := os.Stat(l.Path())
