@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -39,6 +41,31 @@ func TestReferencePages(t *testing.T) {
 		}
 		if got, _ := os.ReadFile(name); string(got) != want {
 			t.Errorf("%s is stale; UPDATE=1 go test -run TestReferencePages . writes it", name)
+		}
+	}
+}
+
+// Where a page says that something stands, there is something, and a page can be
+// read at one sitting unless it is a reference.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	place := regexp.MustCompile("`((?:main\\.go|(?:engine|repl|commands|tools|settings|testdata)/[a-z0-9_/.-]*))`")
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range place.FindAllStringSubmatch(string(b), -1) {
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+		const most = 1500
+		if n := len(strings.Fields(string(b))); n > most && page != "docs/settings.md" {
+			t.Errorf("%s has %d words, more than %d", page, n, most)
 		}
 	}
 }
