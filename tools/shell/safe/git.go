@@ -39,7 +39,8 @@ const (
 // that are no options name commits and paths; none stands for a file that git
 // would write.
 var gitCommands = map[string]program{
-	"status": {options: " -s -b -u=? -v -z --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? --ignored=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? "},
+	// With -v, status shows the contents of what is staged, and takes no paths to leave out.
+	"status": {options: " -s -b -u=? -z --short --branch --show-stash --porcelain=? --long --untracked-files=? --ignored=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? "},
 	"log":    {options: logOptions},
 	"show":   {options: logOptions},
 	"diff":   {options: diffOptions + "--cached --staged --merge-base "},
@@ -132,11 +133,12 @@ func (j *judge) gitCommand(args []string) (usage, string) {
 }
 
 // patches are the options with which a list of commits shows what was changed.
-var patches = []string{"-p", "-u", "-U", "--patch", "--unified", "--patch-with-stat", "-c", "--cc", "-m", "-W", "--function-context", "--word-diff", "--word-diff-regex", "--color-words"}
+var patches = []string{"--check", "-p", "-u", "-U", "--patch", "--unified", "--patch-with-stat", "-c", "--cc", "-m", "-W", "--function-context", "--word-diff", "--word-diff-regex", "--color-words"}
 
 // object finds in a word, or in a range, what may be the number of a file's
-// content, which says nothing of the file's name.
-var object = regexp.MustCompile(`(^\^?|\.\.)([0-9a-f]{4,64})(\.\.|$)`)
+// content, which says nothing of the file's name. In v1-2-g0123 the number is what
+// counts, as git describe writes it.
+var object = regexp.MustCompile(`(^\^?|\.\.)((?:[^:^~@]*-g)?[0-9a-fA-F]{4,64})(\.\.|$)`)
 
 // contents keeps what shows the contents of files from secrets, in whatever
 // commit they are, by leaving these out. What is named by a number has to be a
@@ -182,8 +184,8 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 		}
 		named = named || j.there(w)
 	}
-	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, ":") || strings.HasPrefix(w, ":(") }) {
-		return "" // each names a file in a commit
+	if name == "diff" && len(words) > 0 && !slices.Contains(u.args, "--") && !slices.ContainsFunc(words, func(w string) bool { return !j.version(w) }) {
+		return "" // two versions of a file, which go with no patterns
 	}
 	if name == "log" && !named && !slices.Contains(u.args, "--") {
 		u.add("--full-history", "--sparse") // without, commits would be left out, too
@@ -201,6 +203,13 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 // content of a file.
 func peels(word string) bool {
 	return strings.Contains(word, "^{") && !strings.Contains(word, "^{commit}") && !strings.Contains(word, "^{/")
+}
+
+// version reports whether a word names a file in a commit, as in HEAD:x, and not a
+// directory, or paths by a pattern.
+func (j *judge) version(word string) bool {
+	commit, name, _ := strings.Cut(word, ":")
+	return commit != "" && !strings.ContainsAny(word, `*?[\{`) && j.there(name) && !j.directory(name)
 }
 
 // there reports whether a word may name a file or a directory.
