@@ -118,6 +118,21 @@ func TestLeavingTheQuestion(t *testing.T) {
 	}
 }
 
+// Three answers that are no choice decide nothing, and that is said.
+func TestUnknownFolderMisanswered(t *testing.T) {
+	t.Parallel()
+	cmd, _ := unknown(t, et.NewServer(), map[string]string{"GEMINI.md": "Speak plainly."})
+	p := teletype.Start(t, cmd)
+	for range 3 {
+		p.Expect("Enter for not now: ")
+		p.Line("y")
+	}
+	p.Expect("warning: 3 answers in a row were none of the choices, which means not now\r\n")
+	p.Expect("\n> ")
+	p.Line("/quit")
+	p.Exit()
+}
+
 // Settings that are broken are told of before trust, and end the session after
 // it.
 func TestBrokenFolder(t *testing.T) {

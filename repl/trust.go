@@ -52,7 +52,7 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 		question = "1, 3, or Enter for not now: "
 	}
 	c.Out.Line(output.Info, "3 don't trust it, and don't ask again")
-	for range invalidAnswers {
+	for invalid := 1; ; invalid++ {
 		s, err := c.ask(ctx, question)
 		switch {
 		case err == io.EOF:
@@ -72,9 +72,12 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 		case answer == "", answer == "n", answer == "no":
 			return NotNow, nil
 		}
+		if invalid == invalidAnswers {
+			c.Out.Line(output.Warning, "%d answers in a row were none of the choices, which means not now", invalid)
+			return NotNow, nil
+		}
 		c.Out.Line(output.Info, "%q is none of the choices", s)
 	}
-	return NotNow, nil
 }
 
 // show says what the folder would bring.
