@@ -136,11 +136,12 @@ func TestTemplateHooks(t *testing.T) {
 			{"as they are", outside, "", true},
 			{"changed", outside, "echo id >>c/.git/hooks/pre-commit", false},
 			{"another", outside, "cp c/.git/hooks/pre-commit c/.git/hooks/post-checkout", false},
+			{"unreadable", outside, "rm c/.git/hooks/empty; ln -s ../../x c/.git/hooks/empty", false},
 			{"where commands write", filepath.Join(dir, "template"), "", false},
 		} {
 			t.Run(step.name+"/"+c.name, func(t *testing.T) {
 				hooks := filepath.Join(c.template, "hooks")
-				if err := errors.Join(os.MkdirAll(hooks, 0o700), os.WriteFile(filepath.Join(hooks, "pre-commit"), []byte("#!/bin/sh\ntrue\n"), 0o700)); err != nil {
+				if err := errors.Join(os.MkdirAll(hooks, 0o700), os.WriteFile(filepath.Join(hooks, "pre-commit"), []byte("#!/bin/sh\ntrue\n"), 0o700), os.WriteFile(filepath.Join(hooks, "empty"), nil, 0o700)); err != nil {
 					t.Fatal(err)
 				}
 				out, _ := bash(t, k, Profile{Root: dir, Hooks: hooks}, gitUser+"git clone -q --template="+c.template+" file://"+dir+"/src c\n"+c.then)

@@ -109,7 +109,8 @@ func hooks(fd int, own string) (why string) {
 		}
 		text := contents(dir, name)
 		mine, err := os.ReadFile(path.Join(own, name))
-		if known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil && bytes.Equal(mine, text); !known || !sole(dir, name) {
+		known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil && text != nil && bytes.Equal(mine, text)
+		if !known || !sole(dir, name) {
 			why = fmt.Sprintf("it has the hook %.100q", name)
 		}
 		return nil
