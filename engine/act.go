@@ -152,6 +152,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 				return err
 			}
 			j.asked = true
+			p.Intent.Questions = nil // it is about the call, which asks them when it runs
 			answer, err := e.cfg.Approver.Approve(ctx, p)
 			if err != nil {
 				return err

@@ -29,6 +29,27 @@ func asks(name string) engine.Tool {
 	return t
 }
 
+// Where a rule has the user asked about a call that asks, that is another question
+// than those of the call.
+func TestQuestionByRule(t *testing.T) {
+	rules, _, err := policy.Parse("rules", policy.User, []byte("[[rule]]\ntoolName = \"ask\"\ndecision = \"ask_user\"\npriority = 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(t, et.NewScript(et.Says("", et.Call("1", "ask")), et.Says("bye")), asks("ask"))
+	cfg.Policy = policy.New(policy.Default, rules...)
+	user := et.NewApprover(t, engine.Allowed{}, engine.Replied{Replies: []string{"this"}})
+	cfg.Approver = user
+	for ev, err := range engine.New(cfg).Run(t.Context(), say("go")) {
+		if f, ok := ev.(engine.Finished); err != nil || ok && f.Result.Text != "[this]" {
+			t.Errorf("got %v, %v", ev, err)
+		}
+	}
+	if ps := user.Proposals(); len(ps) != 2 || len(ps[0].Intent.Questions) != 0 || len(ps[1].Intent.Questions) != 1 {
+		t.Errorf("asked about %v", ps)
+	}
+}
+
 // A question comes after what was called before it and before what was called
 // after it, is not asked about itself, and names its call.
 func TestQuestion(t *testing.T) {
