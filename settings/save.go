@@ -15,9 +15,9 @@ import (
 )
 
 // Save lets edit change the text of a file of settings, and writes what it
-// returns unless that is the same. A file that is not there is not text. Other
-// programs that save the same file wait meanwhile, and whoever reads it finds
-// the old text or the new one as a whole.
+// returns unless that is the same. A file that is not there has an empty text.
+// Other programs that save the same file wait meanwhile, and whoever reads it
+// finds the old text or the new one as a whole.
 //
 // A file that does not hold an object is left as it is, with a [FileError], and
 // so is one that edit makes into something else. Edit must not write into what

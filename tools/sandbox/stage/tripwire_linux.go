@@ -200,8 +200,8 @@ func (g *guard) look(deep bool) (problems []string) {
 	return problems
 }
 
-// knows reports whether f was there; what was made since is looked at again. A file that says where a repository is says
-// something else in another place.
+// knows reports whether f was there. What was made since is looked at again. A file
+// that says where a repository is says something else in another place.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
 	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
