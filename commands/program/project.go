@@ -3,7 +3,9 @@ package program
 import (
 	"cmp"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -163,6 +165,9 @@ func (p *Project) settleIn() (err error) {
 // add has a directory worked in.
 func (p *Project) add(dir string) {
 	if err := p.workspace.Add(p.paths.Folder(dir)); err != nil {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
+			err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
+		}
 		p.notify(fmt.Sprintf("the directory is not added: %v", err))
 	}
 }
