@@ -59,6 +59,36 @@ func TestClearBeginsASession(t *testing.T) {
 	}
 }
 
+// Where no other session can begin, this one goes on, with what was granted in it.
+func TestClearThatFails(t *testing.T) {
+	t.Parallel()
+	touch := et.Says("", et.Call("", "run_shell_command", "command", "touch a"))
+	c := terminal(t, et.NewServer(touch, et.Says("Made."), touch, et.Says("Made again.")))
+	system := filepath.Join(t.TempDir(), "system.md")
+	if err := os.WriteFile(system, []byte("Be brief."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(c.Env, "GEMINI_SYSTEM_MD="+system)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("one")
+	s.Expect(asking)
+	s.Line("a")
+	s.Expect("Made.")
+	s.Expect("> ")
+	if err := os.Remove(system); err != nil {
+		t.Fatal(err)
+	}
+	s.Line("/clear")
+	s.Expect("system.md")
+	s.Expect("> ")
+	s.Line("two")
+	s.Expect("Made again.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+}
+
 // Whoever leaves right after it is not told to go on with a conversation in
 // which nothing was said, since that has no file.
 func TestClearLeavesNothingToGoOnWith(t *testing.T) {

@@ -125,13 +125,13 @@ func (f *front) restart(ctx context.Context) error {
 	next := f.Session.Choice
 	next.Choice, next.Directories = journal.Choice{}, f.workspace.Roots()[1:]
 	next.Model, next.Policy = f.engine.Model(), f.policy
+	s, err := f.Project.Begin(ctx, next)
+	if err != nil {
+		return err // and the conversation goes on
+	}
 	f.Session.Close()
 	f.policy.Forget()
 	f.Project.budget.Renew()
-	s, err := f.Project.Begin(ctx, next)
-	if err != nil {
-		return err
-	}
 	f.Session, f.spent = s, f.count.Tokens()
 	return nil
 }

@@ -35,6 +35,7 @@ func (r *run) once(ctx context.Context, reporter repl.Reporter) error {
 // reply answers the one prompt of a run.
 func (f *front) reply(ctx context.Context, reporter repl.Reporter, p repl.Prompt) error {
 	app := f.commands(repl.Speaker(reporter))
+	app.Restart = nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := engine.Run(f.say)
 	if f.Demand == nil { // which knows better what is missing
 		ask = repl.Whole(ask)
