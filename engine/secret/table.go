@@ -29,6 +29,7 @@ const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.jso
 //   - Poetry: ~/.config/pypoetry/auth.toml.
 //   - Dart: ~/.config/dart/pub-tokens.json.
 //   - conda: ~/.condarc. Its tokens have files of their own.
+//   - Julia: ~/.julia/logs, where Pkg writes down what is in use, but for the history.
 //
 // pip's configuration says where packages come from, which is no secret: who
 // builds without it may get another package by the same name.
@@ -40,7 +41,7 @@ var table = []entry{
 	{"openssl", "*.pem *.key *.p12 *.pfx *.p8", ""},
 	{"keytool", "*.jks *.keystore *.bks", ""},
 	{"putty", "*.ppk", ".putty .config/putty"},
-	{"age", "*.age.key age.key", ".config/age .age"},
+	{"age", "", ".config/age .age .passage"},
 	{"sops", "", ".config/sops Library/Application_/_Support/sops"},
 	{"kerberos", "*.keytab krb5cc_*", ""},
 	{"nss", "", ".pki .local/share/pki"},
@@ -48,7 +49,7 @@ var table = []entry{
 	{"x11", ".xauthority .iceauthority", ".Xauthority .ICEauthority"},
 
 	// Stores of passwords.
-	{"keepass", "*.kdbx *.kdb", ".config/KeePass .config/keepassxc"},
+	{"keepass", "*.kdbx *.kdb", ".config/KeePass .config/keepassxc Library/Application_/_Support/keepassxc"},
 	{"pass", ".password-store", ".password-store .local/share/gopass .config/gopass"},
 	{"1password", "", ".op .config/.op .config/op .config/1Password"},
 	{"bitwarden", "", ".config/Bitwarden .config/Bitwarden_/_CLI Library/Application_/_Support/Bitwarden Library/Application_/_Support/Bitwarden_/_CLI"},
@@ -94,7 +95,7 @@ var table = []entry{
 	{"kaggle", "kaggle.json", ".kaggle .config/kaggle"},
 	{"wandb", "", ".config/wandb"},
 	{"vscode", "", ".config/Code/User/globalStorage Library/Application_/_Support/Code/User/globalStorage"},
-	{"zed", "", ".config/zed/credentials"},
+	{"zed", "", ".config/zed/development_credentials"},
 
 	// Registries of packages.
 	{"npm", ".npmrc", ".npmrc"},
@@ -158,7 +159,8 @@ var table = []entry{
 	{"borg", "", ".config/borg/keys"},
 	{"tailscale", "", ".local/share/tailscale"},
 	{"solana", "", ".config/solana/id.json"},
-	{"bitcoin", "wallet.dat", ".bitcoin .electrum .ethereum/keystore"},
+	{"bitcoin", "wallet.dat", ".bitcoin Library/Application_/_Support/Bitcoin .electrum"},
+	{"ethereum", "", ".ethereum/keystore Library/Ethereum/keystore .foundry/keystores"},
 
 	// Networks, mail and chat.
 	{"curl", ".netrc _netrc .curlrc", ".netrc _netrc .curlrc .config/.curlrc .config/curlrc"},
@@ -166,7 +168,7 @@ var table = []entry{
 	{"lftp", "", ".local/share/lftp .config/lftp .lftp .lftprc"},
 	{"filezilla", "", ".config/filezilla .filezilla"},
 	{"emacs", ".authinfo", ".authinfo .authinfo.gpg"},
-	{"samba", ".smbcredentials", ".smbcredentials"},
+	{"samba", ".smbcredentials* .smbgetrc", ".smbcredentials .smbgetrc"},
 	{"davfs2", "", ".davfs2"},
 	{"wireguard", "wg0.conf", ""},
 	{"mutt", ".muttrc", ".muttrc .mutt .config/mutt .neomuttrc .neomutt .config/neomutt"},
@@ -176,11 +178,11 @@ var table = []entry{
 	{"getmail", "", ".getmail .config/getmail"},
 	{"offlineimap", ".offlineimaprc", ".offlineimaprc .config/offlineimap"},
 	{"aerc", "", ".config/aerc/accounts.conf"},
-	{"evolution", "", ".config/evolution .config/goa-1.0"},
+	{"evolution", "", ".config/evolution .local/share/evolution .config/goa-1.0"},
 	{"claws-mail", "", ".claws-mail"},
 	{"vdirsyncer", "", ".vdirsyncer .config/vdirsyncer"},
 	{"gcalcli", "", ".gcalcli_oauth"},
-	{"weechat", "", ".weechat .config/weechat"},
+	{"weechat", "", ".weechat .config/weechat .local/share/weechat .local/state/weechat"},
 	{"irssi", "", ".irssi"},
 	{"chat", "", ".purple .config/hexchat .config/Slack .config/discord .config/Signal .config/Element .local/share/TelegramDesktop Library/Application_/_Support/Slack Library/Application_/_Support/discord Library/Application_/_Support/Signal Library/Application_/_Support/Element"},
 
@@ -193,7 +195,7 @@ var table = []entry{
 	// Databases.
 	{"postgresql", ".pgpass .pg_service.conf", ".pgpass .pg_service.conf"},
 	{"mysql", ".my.cnf .mylogin.cnf", ".my.cnf .mylogin.cnf"},
-	{"mongodb", ".dbshell .mongorc.js", ".dbshell .mongorc.js .mongodb"},
+	{"mongodb", ".dbshell .mongorc.js .mongoshrc.js", ".dbshell .mongorc.js .mongoshrc.js .mongodb"},
 	{"dbeaver", "credentials-config.json", ".local/share/DBeaverData/workspace6/General/.dbeaver/credentials-config.json Library/DBeaverData/workspace6/General/.dbeaver/credentials-config.json"},
 
 	// Histories.
@@ -207,7 +209,7 @@ var table = []entry{
 	{"node", "", ".node_repl_history"},
 	{"sql", "", ".psql_history .mysql_history .sqlite_history .mariadb_history .usql_history .config/pgcli/history .mycli-history"},
 	{"redis", "", ".rediscli_history .redisclirc"},
-	{"repls", "", ".irb_history .config/irb/irb_history .pry_history .local/share/pry/pry_history .php_history .lua_history .gdb_history .Rhistory .ghc/ghci_history .julia/logs"},
+	{"repls", "", ".irb_history .config/irb/irb_history .pry_history .local/share/pry/pry_history .php_history .lua_history .gdb_history .Rhistory .ghc/ghci_history .local/share/ghc/ghci_history .config/ghc/ghci_history .julia/logs/repl_history.jl .julia_history"},
 }
 
 // moves are variables that say where the files of a program lie instead, with
@@ -215,7 +217,8 @@ var table = []entry{
 var moves = strings.Fields(`
 	XDG_CONFIG_HOME=.config XDG_DATA_HOME=.local/share XDG_STATE_HOME=.local/state XDG_CACHE_HOME=.cache
 	GNUPGHOME=.gnupg XAUTHORITY=.Xauthority ICEAUTHORITY=.ICEauthority SOPS_AGE_KEY_FILE=.config/sops/age/keys.txt
-	PASSWORD_STORE_DIR=.password-store OP_CONFIG_DIR=.config/op BITWARDENCLI_APPDATA_DIR=.config/Bitwarden_/_CLI LPASS_HOME=.lpass
+	PASSWORD_STORE_DIR=.password-store PASSAGE_DIR=.passage/store PASSAGE_IDENTITIES_FILE=.passage/identities KPXC_CONFIG=.config/keepassxc/keepassxc.ini
+	OP_CONFIG_DIR=.config/op BITWARDENCLI_APPDATA_DIR=.config/Bitwarden_/_CLI LPASS_HOME=.lpass
 	ANSIBLE_HOME=.ansible ANSIBLE_GALAXY_TOKEN_PATH=.ansible/galaxy_token ANSIBLE_VAULT_PASSWORD_FILE=.vault_pass
 	GH_CONFIG_DIR=.config/gh HUB_CONFIG=.config/hub GCM_PLAINTEXT_STORE_PATH=.gcm/store
 	CLAUDE_CONFIG_DIR=.claude CODEX_HOME=.codex HF_HOME=.cache/huggingface HF_TOKEN_PATH=.cache/huggingface/token
@@ -224,5 +227,6 @@ var moves = strings.Fields(`
 	AWS_SHARED_CREDENTIALS_FILE=.aws/credentials AWS_CONFIG_FILE=.aws/config AZURE_CONFIG_DIR=.azure CLOUDSDK_CONFIG=.config/gcloud
 	OCI_CONFIG_FILE=.oci/config OCI_CLI_CONFIG_FILE=.oci/config FLY_CONFIG_DIR=.fly SCW_CONFIG_PATH=.config/scw/config.yaml
 	OS_CLIENT_CONFIG_FILE=.config/openstack/clouds.yaml OS_CLIENT_SECURE_FILE=.config/openstack/secure.yaml RCLONE_CONFIG=.config/rclone/rclone.conf
-	NETRC=.netrc WGETRC=.wgetrc LESSHISTFILE=.lesshst
+	NETRC=.netrc WGETRC=.wgetrc WEECHAT_HOME=.weechat LESSHISTFILE=.lesshst
+	PHP_HISTFILE=.php_history GDBHISTFILE=.gdb_history R_HISTFILE=.Rhistory JULIA_HISTORY=.julia/logs/repl_history.jl JULIA_DEPOT_PATH=.julia
 	PGPASSFILE=.pgpass PGSERVICEFILE=.pg_service.conf MYSQL_TEST_LOGIN_FILE=.mylogin.cnf REDISCLI_RCFILE=.redisclirc`)
