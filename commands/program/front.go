@@ -69,8 +69,14 @@ func (f *front) close() {
 	}
 }
 
-// notify tells what is odd but no error.
-func (f *front) notify(text string) { f.run.notify(text) }
+// notify tells what is odd but no error, as the conversation does once there is one.
+func (f *front) notify(text string) {
+	if f.Session != nil {
+		f.Session.notify(text)
+		return
+	}
+	f.run.notify(text)
+}
 
 // say is the [engine.Run] of the conversation that is held.
 func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
