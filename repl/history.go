@@ -187,6 +187,7 @@ func (r *remembered) keep(text string) error {
 	if b, err = r.form.append(b, text); err != nil {
 		return err
 	}
+	disk.Restrict(r.Path)
 	return disk.Replace(r.Path, b, 0o600)
 }
 

@@ -140,7 +140,7 @@ func TestHistoryTogether(t *testing.T) {
 func TestCommandHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shell_history")
 	c, _ := historyIn(t, path)
-	if err := os.WriteFile(path, []byte("ls\nfor i in 1; do\\\n  echo\\\ndone\n\nlast"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("ls\nfor i in 1; do\\\n  echo\\\ndone\n\nlast"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	h := CommandHistory(c)
@@ -151,6 +151,9 @@ func TestCommandHistory(t *testing.T) {
 	h.Add("a\nb")
 	if got := CommandHistory(c).Entries(); !slices.Equal(got, append(want, "a\nb")) {
 		t.Errorf("%q", got)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	for i := range mostCommands + 5 {
 		h.Add(fmt.Sprint(i))

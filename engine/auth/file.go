@@ -159,6 +159,7 @@ func (f File) write(all entries) error {
 	if err != nil {
 		return f.unwritten(err)
 	}
+	disk.Restrict(f.Path)
 	if err := disk.Replace(f.Path, []byte(text), 0o600); err != nil {
 		return f.unwritten(err)
 	}

@@ -208,6 +208,9 @@ func TestOthersKept(t *testing.T) {
 	if err := s.file.Set(t.Context(), "gemini-cli-oauth", "srv", "token"); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(s.file.Path, 0o644); err != nil { // as others may have made it
+		t.Fatal(err)
+	}
 	if _, err := s.Save(t.Context(), secret, true); err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,14 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 	return nil
 }
 
+// Restrict takes from all but its owner what they may do with the file at path, if
+// there is one: another program may have made it for everybody.
+func Restrict(path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&0o077 != 0 {
+		os.Chmod(path, info.Mode().Perm()&^0o077) // only the owner can
+	}
+}
+
 // writable refuses a file that is meant to stay as it is, which a rename would
 // not.
 func writable(path string, info fs.FileInfo) error {
