@@ -194,9 +194,9 @@ func (w *World) told(e policy.Explanation, why string, about []policy.Rule) erro
 		if f.Inside != "" {
 			inside = " (inside " + f.Inside + ")"
 		}
-		lines = append(lines, fmt.Sprintf("%-5s  %s%s, by %s", verdictWord(f.Verdict), f.Command, inside, by(f)))
+		lines = append(lines, fmt.Sprintf("%-5s  %s%s%s", verdictWord(f.Verdict), f.Command, inside, by(f)))
 	}
-	switch last := fmt.Sprintf("%s, by %s", verdictWord(e.Verdict), by(e.Finding)); {
+	switch last := verdictWord(e.Verdict) + by(e.Finding); {
 	case e.Class != "":
 		lines = append(lines, fmt.Sprintf("together (%s): %s", e.Class, last))
 	default:
@@ -217,17 +217,17 @@ func (w *World) told(e policy.Explanation, why string, about []policy.Rule) erro
 	return w.rules(about)
 }
 
-// by says what decides.
+// by says what decides, in words that follow a verdict.
 func by(f policy.Finding) string {
 	switch {
 	case f.Rule == nil && f.Why == "":
-		return "no rule"
+		return ", by no rule"
 	case f.Rule == nil:
-		return f.Why
+		return ": " + f.Why
 	case f.Why != "":
-		return f.Rule.Where() + "; " + f.Why
+		return ", by " + f.Rule.Where() + "; " + f.Why
 	}
-	return f.Rule.Where()
+	return ", by " + f.Rule.Where()
 }
 
 type policyRevoke struct {

@@ -109,15 +109,15 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Failed != "":
 		e.Finding = Finding{Why: "the command has failed without what it asks for now"}
 	case yolo && w.reaches(q):
-		e.Finding = Finding{Why: "the command asks for a place where programs are found or configured"}
+		e.Finding = Finding{Why: "the call asks for a place where programs are found or configured"}
 	case !yolo && w.edits(q, g.holds):
-		e.Finding = Finding{Why: "the command may write to a protected file"}
+		e.Finding = Finding{Why: "the call may write to a protected file"}
 	case !yolo || !w.edits(q, g.own):
 	case p.Unattended:
-		e.Finding = Finding{Verdict: engine.Deny, Why: "the command may write to gemline's own configuration, and nobody is there to ask"}
+		e.Finding = Finding{Verdict: engine.Deny, Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
 		e.Reason = "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
 	default:
-		e.Finding = Finding{Why: "the command may write to gemline's own configuration"}
+		e.Finding = Finding{Why: "the call may write to gemline's own configuration"}
 	}
 	return e
 }
