@@ -175,7 +175,7 @@ func TestBatchKilled(t *testing.T) {
 			t.Errorf("told again, item %d differs: %+v, then %+v", i, it, all[i])
 		}
 	}
-	for _, want := range []string{"batch: going on with a batch: 99 items done before", "batch: 200 items: 190 answered, 10 failed ("} {
+	for _, want := range []string{"batch: continuing a batch: 99 items done before", "batch: 200 items: 190 answered, 10 failed ("} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("stderr lacks %q: %s", want, errs.Bytes())
 		}
@@ -303,7 +303,7 @@ func TestBatchSignalled(t *testing.T) {
 			if len(all) != 3 || all[0].Index != 0 || all[1].Index != 2 || all[2].Type != "result" || all[2].ExitCode != 128+int(sig) {
 				t.Errorf("stdout: %s", out.Bytes())
 			}
-			if want := "batch: 4 items: 2 answered, 2 stopped\nbatch: the same command goes on with it\nerror: stopped by " + signalName(sig) + "\n"; errs.String() != want {
+			if want := "batch: 4 items: 2 answered, 2 stopped\nbatch: run the same command again to continue\nerror: stopped by " + signalName(sig) + "\n"; errs.String() != want {
 				t.Errorf("stderr: %s", errs.Bytes())
 			}
 			stalled = false
@@ -366,7 +366,7 @@ func TestBatchTwice(t *testing.T) {
 	second := headless(t, s, dir, &out, &errs, "--batch", "prompts")
 	err := second.Run()
 	all := batchItems(t, out.Bytes())
-	if second.ProcessState.ExitCode() != 42 || len(all) != 1 || all[0].Type != "result" || !strings.Contains(errs.String(), "another run of this batch is at work") {
+	if second.ProcessState.ExitCode() != 42 || len(all) != 1 || all[0].Type != "result" || !strings.Contains(errs.String(), "another run of this batch is in progress") {
 		t.Errorf("%v, stdout %q, stderr %q", err, out.Bytes(), errs.Bytes())
 	}
 	if errors.Is(first.Process.Signal(syscall.Signal(0)), os.ErrProcessDone) {
@@ -457,7 +457,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 	}
 	run.Process.Signal(syscall.SIGTERM)
 	run.Wait()
-	if code := run.ProcessState.ExitCode(); code != 143 || !strings.Contains(errs.String(), "the server goes on with what it has; the same command fetches the answers") {
+	if code := run.ProcessState.ExitCode(); code != 143 || !strings.Contains(errs.String(), "the server continues its jobs; run the same command again to fetch the answers") {
 		t.Errorf("exit code %d, stderr %q", code, errs.Bytes())
 	}
 	out.Reset()

@@ -401,7 +401,7 @@ func TestTalkTooMuch(t *testing.T) {
 		}
 	}()
 	refused := c.want("error", "severity", "error")
-	if line := refused["line"].(float64); line < most || !strings.Contains(refused["message"].(string), "too much is waiting") {
+	if line := refused["line"].(float64); line < most || !strings.Contains(refused["message"].(string), "too much input is waiting") {
 		t.Error(refused)
 	}
 	close(hold)

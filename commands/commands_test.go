@@ -108,7 +108,7 @@ func TestCommands(t *testing.T) {
 		{"/memory add", "", "what shall be remembered?"},
 		{"/memory add -", "", "nothing to remember"},
 		{"/memory", "No GEMINI.md files in use.", ""},
-		{"/memory inbox", "", "/memory inbox: notes are not gathered"},
+		{"/memory inbox", "", "/memory inbox: gemline collects no notes"},
 		{"/memory nosuch", "", `/memory has no sub-command "nosuch"`},
 		{"/directory", "Current workspace directories:\n- ", ""},
 		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
@@ -148,7 +148,7 @@ func TestCommands(t *testing.T) {
 
 // Where there is no session, what acts on one says so.
 func TestWithoutASession(t *testing.T) {
-	for line, want := range map[string]string{"/clear": "is for a session", "/copy": "no clipboard"} {
+	for line, want := range map[string]string{"/clear": "works in a session only", "/copy": "no clipboard"} {
 		app, out := session(t)
 		app.Restart, app.Copy = nil, nil
 		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})

@@ -80,7 +80,7 @@ func readHere(app *App, before []memory.File, added []string) (ls []string) {
 	}
 	for _, dir := range added {
 		if !app.Memory.Trusts(dir) {
-			ls = append(ls, dir+": its context files are not used: it is not trusted, or this session's folder is not")
+			ls = append(ls, dir+": its context files are not used: this directory or the session's folder is not trusted")
 		}
 	}
 	return ls

@@ -12,8 +12,8 @@ func editor() *Command {
 	return &Command{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor",
 		Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 			if app.Screen != nil {
-				return nil, unavailable("there is no editor here: VISUAL or EDITOR names one, or general.preferredEditor in the settings")
+				return nil, unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")
 			}
-			return nil, unavailable("/editor opens an editor when it is typed at the prompt of a session")
+			return nil, unavailable("/editor works only when it is typed at the prompt of a session")
 		}}
 }

@@ -28,7 +28,7 @@ func history() *Command {
 // retell shows the last exchanges of the conversation.
 func retell(app *App, said []Exchange) error {
 	if n := len(said) - lately; n > 0 {
-		if err := lines(app.Out, fmt.Sprintf("%d exchanges before these are not shown", n)); err != nil {
+		if err := lines(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
 			return err
 		}
 		said = said[n:]
@@ -59,7 +59,7 @@ func listInputs(app *App, arg string) error {
 	case len(ls) > 0:
 		return lines(app.Out, ls...)
 	case text != "":
-		return fmt.Errorf("nothing that you typed holds %q", arg)
+		return fmt.Errorf("none of your inputs contains %q", arg)
 	}
 	return lines(app.Out, "nothing was typed yet")
 }

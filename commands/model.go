@@ -57,7 +57,7 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 		return "", nil
 	}
 	if app.ServerModels == nil {
-		return "; whether there is such a model was not checked", nil
+		return "; not checked whether the server has this model", nil
 	}
 	inTime, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -66,7 +66,7 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return fmt.Sprintf("; whether there is such a model is not known: the server's list can't be had: %v", err), nil
+		return fmt.Sprintf("; not checked whether the server has this model: %v", err), nil
 	case slices.Contains(names, strings.TrimPrefix(name, "models/")):
 		return ", which the server has", nil
 	}

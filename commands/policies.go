@@ -10,8 +10,8 @@ import (
 func policies() *Command {
 	return &Command{Name: "policies", Summary: "the rules that say what runs unasked", Run: policyWords("list"), Sub: Set{
 		{Name: "list", Summary: "the rules, the strongest first", Run: policyWords("list")},
-		{Name: "test", Args: "COMMAND", Summary: "what would become of a shell command", Run: policyWords("test")},
-		{Name: "explain", Args: "TOOL [JSON]", Summary: "what would become of a call, and which rules are about it", Run: policyWords("explain")},
+		{Name: "test", Args: "COMMAND", Summary: "say whether a shell command would run, be asked about or be denied", Run: policyWords("test")},
+		{Name: "explain", Args: "TOOL [JSON]", Summary: "the same for a call of a tool, and which rules match it", Run: policyWords("explain")},
 		{Name: "revoke", Args: "[FILE:LINE]", Summary: "list what you have allowed for good, and how to take it back", Run: policyWords("revoke")},
 	}}
 }

@@ -48,7 +48,7 @@ func TestScreenCommands(t *testing.T) {
 		{"/history 20", "12: input 12\n", ""},
 		{"/history 1", "31: two\n  Lines\n", ""},
 		{"/history INPUT 3", "3: input 3\n30: input 30\n", ""},
-		{"/history nothing", "", `nothing that you typed holds "nothing"`},
+		{"/history nothing", "", `none of your inputs contains "nothing"`},
 		{"/last csv", "A,b\n\"1,5\",\n", ""},
 	} {
 		t.Run(test.line, func(t *testing.T) {

@@ -16,7 +16,7 @@ func preferences() *Command {
 		{Name: "set", Args: "[--scope=workspace] KEY VALUE", Summary: "change a key, from the next start on", Run: setKey},
 		{Name: "unset", Args: "[--scope=workspace] KEY", Summary: "take a key out of a file", Run: configWords("unset")},
 		{Name: "path", Summary: "where the files are", Run: configWords("path")},
-		{Name: "validate", Summary: "what is wrong with them", Run: configWords("validate")},
+		{Name: "validate", Summary: "check the files for mistakes", Run: configWords("validate")},
 	}}
 }
 
@@ -34,7 +34,7 @@ func configWords(verb string) func(context.Context, *App, string) ([]*genai.Part
 			if err := app.Manage(ctx, "config", "list"); err != nil {
 				return nil, err
 			}
-			return nil, sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names more, with what they are by default")
+			return nil, sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
 		}
 		return nil, app.Manage(ctx, append([]string{"config", verb}, words...)...)
 	}

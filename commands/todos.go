@@ -7,7 +7,7 @@ import (
 )
 
 func todos() *Command {
-	return &Command{Name: "todos", Usual: true, Summary: "what the model means to do and how far it is", Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+	return &Command{Name: "todos", Usual: true, Summary: "the model's todo list, and how far it is", Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
 		var ls []string
 		if app.Todos != nil {
 			ls = app.Todos()

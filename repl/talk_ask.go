@@ -80,7 +80,7 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 	grants := lasting(q.p)
 	switch {
 	case len(q.p.Intent.Questions) > 0:
-		return a, "it is a question, which a line of the type answer answers"
+		return a, "this question needs a line of the type answer"
 	case m.Decision == protocol.Deny:
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == protocol.Allow && m.Args != nil:
@@ -105,7 +105,7 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 func (q *posed) answers(m protocol.Answers) (a engine.Answer, problem string) {
 	qs := q.p.Intent.Questions
 	if len(qs) == 0 {
-		return a, "it is about a call, which a line of the type approval decides"
+		return a, "this question needs a line of the type approval"
 	}
 	if len(m.Replies) > len(qs) {
 		return a, fmt.Sprintf("%d answers are too many; there are %d questions", len(m.Replies), len(qs))

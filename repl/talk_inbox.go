@@ -20,7 +20,7 @@ const (
 )
 
 // errFull is the error of a line that there is no room for.
-var errFull = errors.New("too much is waiting; send less before you read the results")
+var errFull = errors.New("too much input is waiting; read the results before you send more")
 
 // An inbox reads lines whether or not anybody has time for them.
 type inbox struct {

@@ -63,7 +63,7 @@ type Flags struct {
 	Plain        *bool  `group:"Session" help:"Plain mode: no colour, no escape sequence, output only appended. --no-plain beats the settings."`
 	ScreenReader *bool  `aliases:"accessible" group:"Session" help:"The same, for screen readers and braille displays."`
 	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final. In a run without a session only token has a meaning: into a pipe or file, too, the answer is written as it comes."`
-	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much is told of what the model does: short, normal or full."`
+	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much gemline says about what the model does: short, normal or full."`
 	PromptFormat string `enum:",plain,stable" default:"" placeholder:"FORMAT" group:"Session" help:"stable: prompts that a program can wait for, and no line editor."`
 	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show nothing of what is typed."`
 	ASCII        bool   `name:"ascii" group:"Session" help:"Show everything in ASCII."`
@@ -78,7 +78,7 @@ type Flags struct {
 	BatchFormat string `name:"batch-format" enum:",lines,nul,jsonl" default:"" placeholder:"FORMAT" group:"Batch" help:"lines, nul or jsonl; jsonl for a name that ends so, else lines."`
 	Unordered   bool   `group:"Batch" help:"Print results as they come, instead of in the order of the prompts."`
 	BatchState  string `name:"batch-state" placeholder:"FILE" group:"Batch" help:"Keep what is done in this file, for good; a later run does the rest."`
-	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of going on with a batch that was broken off."`
+	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of continuing a batch that was interrupted."`
 	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
 	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`

@@ -21,7 +21,7 @@ type Settings struct {
 	Vi           bool   `key:"general.vimMode" help:"Vi keys where gemline edits the line. /vim beats it."`
 
 	Stream   string `key:"ui.stream" enum:"token,sentence,paragraph,final" help:"How much of an answer is shown at a time. If nothing is said: a sentence in plain mode, a token in smart mode. --stream and /stream beat it."`
-	Detail   string `key:"ui.detail" default:"normal" enum:"short,normal,full" help:"How much is told of what the model does. --detail and /detail beat it."`
+	Detail   string `key:"ui.detail" default:"normal" enum:"short,normal,full" help:"How much gemline says about what the model does. --detail and /detail beat it."`
 	Thinking string `key:"ui.inlineThinkingMode" default:"off" enum:"off,full" help:"Show the model's thoughts, at full detail."`
 	Layout   string `key:"ui.layout" default:"smart" enum:"plain,smart" help:"How answers stand in smart mode: smart wraps lines at words, aligns tables and colours code; plain puts in words what markup means, as plain mode does."`
 	ASCII    bool   `key:"ui.ascii" help:"Show quotation marks, dashes, arrows and the like in ASCII, and other characters as escapes. --ascii beats it."`

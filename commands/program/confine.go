@@ -123,7 +123,7 @@ func (o *Options) penned(c settings.Confinement) (*pen, error) {
 	case c.Word == settings.Off:
 		return &pen{why: "switched off by " + c.By, quiet: true}, nil
 	case c.Word == "" && kernel == nil:
-		return &pen{why: "nothing does it on " + runtime.GOOS + " unless it is asked for: gemline --sandbox"}, nil
+		return &pen{why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
 	case c.Word == "":
 		return o.furnished(kernel, true), nil
 	}
@@ -329,7 +329,7 @@ func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitS
 func (f furnished) furnish(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
 	switch st := f.State(); {
 	case f.promised.Load() && !st.Confined():
-		return false, fmt.Errorf("the record of this run says that it is, and %s; gemline sandbox status says more", missing(st))
+		return false, fmt.Errorf("this run began confined, and now %s; gemline sandbox status says more", missing(st))
 	case f.soft && !st.Files && !st.Network:
 		return true, nil
 	}

@@ -175,7 +175,7 @@ func outcome(err error) repl.Outcome {
 		set(65, unmet.Reason, "AnswerMismatchError")
 	case errors.As(err, &half):
 		set(66, "cut_short", "INVALID_STREAM")
-		o.Hint = `the rest may come if it is asked for: gemline --resume latest -p "go on"`
+		o.Hint = `ask for the rest: gemline --resume latest -p "go on"`
 	case errors.As(err, &again):
 		set(68, "restarted", "NetworkError")
 		o.Hint = again.Hint()

@@ -130,7 +130,7 @@ func (p *Project) ruleFiles() []policy.Source {
 	admin := append(append([]string{}, p.flags.AdminPolicy...), p.own.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
-			p.notify("the machine has rules of its administrator in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
+			p.notify("this machine's administrator has policy files in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
 		}
 		admin = nil
 	}

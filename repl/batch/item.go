@@ -107,9 +107,9 @@ func (it *Item) parse(line []byte) {
 		var bad *json.SyntaxError
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-			it.Err = mistake(it.Line, "no JSON object: it ends too soon")
+			it.Err = mistake(it.Line, "not a JSON object: it ends too soon")
 		case errors.As(err, &bad):
-			it.Err = mistake(it.Line, "no JSON object: %v", err)
+			it.Err = mistake(it.Line, "not a JSON object: %v", err)
 		default:
 			it.Err = mistake(it.Line, "%v", err)
 		}
@@ -125,7 +125,7 @@ func (it *Item) object(line []byte) error {
 	if t, err := d.Token(); err != nil {
 		return err
 	} else if t != json.Delim('{') {
-		return errors.New(`no JSON object such as {"prompt": "..."}`)
+		return errors.New(`not a JSON object such as {"prompt": "..."}`)
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -139,7 +139,7 @@ func (it *Item) object(line []byte) error {
 			return err
 		}
 		if seen[key] {
-			return fmt.Errorf("%q is there twice", brief(key))
+			return fmt.Errorf("%q is given twice", brief(key))
 		}
 		seen[key] = true
 		if err := it.set(key, value); err != nil {
@@ -150,7 +150,7 @@ func (it *Item) object(line []byte) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the object")
+		return errors.New("there is more text after the JSON object")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (it *Item) set(key string, value json.RawMessage) (err error) {
 		it.Timeout, err = duration(value)
 		return err
 	default:
-		return fmt.Errorf("there is no option %q; there are %s", brief(key), strings.Join(options, ", "))
+		return fmt.Errorf("unknown option %q; there are %s", brief(key), strings.Join(options, ", "))
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (it *Item) plain(line []byte) {
 	case !utf8.Valid(line):
 		it.Err = mistake(it.Line, "not UTF-8 text")
 	case bytes.IndexByte(line, 0) >= 0:
-		it.Err = mistake(it.Line, "there is a NUL in it; --batch-format nul separates prompts by them")
+		it.Err = mistake(it.Line, "a prompt holds a NUL byte; if NUL bytes separate the prompts, give --batch-format nul")
 	default:
 		it.Prompt = string(line)
 	}

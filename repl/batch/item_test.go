@@ -91,19 +91,19 @@ func TestOptions(t *testing.T) {
 // next one is as it would be.
 func TestBrokenItems(t *testing.T) {
 	for _, c := range []struct{ line, id, want string }{
-		{`{"id":"a","prompt":"p","yolo":true}`, "a", `line 1: there is no option "yolo"; there are id, prompt,`},
-		{`{"id":"a","prompt":"p","approval_mode":"yolo"}`, "a", `there is no option "approval_mode"`},
-		{`{"prompt":"p"`, "0", "line 1: no JSON object: it ends too soon"},
-		{`{"prompt":p}`, "0", "no JSON object: invalid character 'p'"},
-		{`{"id":"a","prompt":"p"} {}`, "a", "something follows the object"},
-		{`["p"]`, "0", "no JSON object such as"},
-		{`"p"`, "0", "no JSON object such as"},
-		{`p`, "0", "no JSON object: invalid character 'p'"},
+		{`{"id":"a","prompt":"p","yolo":true}`, "a", `line 1: unknown option "yolo"; there are id, prompt,`},
+		{`{"id":"a","prompt":"p","approval_mode":"yolo"}`, "a", `unknown option "approval_mode"`},
+		{`{"prompt":"p"`, "0", "line 1: not a JSON object: it ends too soon"},
+		{`{"prompt":p}`, "0", "not a JSON object: invalid character 'p'"},
+		{`{"id":"a","prompt":"p"} {}`, "a", "there is more text after the JSON object"},
+		{`["p"]`, "0", "not a JSON object such as"},
+		{`"p"`, "0", "not a JSON object such as"},
+		{`p`, "0", "not a JSON object: invalid character 'p'"},
 		{`{}`, "0", `there is no "prompt"`},
 		{`{"prompt":" "}`, "0", `there is no "prompt"`},
 		{`{"prompt":null}`, "0", `"prompt" must be a text`},
 		{`{"prompt":["p"]}`, "0", `"prompt" must be a text`},
-		{`{"prompt":"p","prompt":"q"}`, "0", `"prompt" is there twice`},
+		{`{"prompt":"p","prompt":"q"}`, "0", `"prompt" is given twice`},
 		{`{"prompt":"p","id":""}`, "0", `"id" must have between 1 and 1000 bytes`},
 		{`{"prompt":"p","id":"a\u001bb"}`, "0", `no control characters`},
 		{`{"prompt":"p","id":true}`, "0", `"id" must be a text or a number`},
@@ -137,7 +137,7 @@ func TestUnreadable(t *testing.T) {
 	r.Next()
 	r.Next()
 	for range 2 {
-		if _, err := r.Next(); err == nil || err.Error() != "the batch can't be read on after line 2: it is gone" {
+		if _, err := r.Next(); err == nil || err.Error() != "the batch can't be read after line 2: it is gone" {
 			t.Errorf("%v", err)
 		}
 	}

@@ -39,7 +39,7 @@ func Create(path string, w io.Writer, source Source) (*Output, error) {
 	case err == nil && info.IsDir():
 		err = errors.New(path + " is a directory")
 	case source.is(o.path), source.is(o.path + ".partial"):
-		err = errors.New(path + " would replace the batch")
+		err = errors.New(path + " is the batch itself; name another file for the output")
 	case err == nil && !info.Mode().IsRegular():
 		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
 	case err == nil || errors.Is(err, fs.ErrNotExist):

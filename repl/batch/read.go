@@ -59,7 +59,7 @@ func (r *Reader) Next() (Item, error) {
 		if err != nil {
 			r.err = err
 			if !errors.Is(err, io.EOF) {
-				r.err = &input.Error{Message: fmt.Sprintf("the batch can't be read on after line %d: %v", r.line, err), Err: err}
+				r.err = &input.Error{Message: fmt.Sprintf("the batch can't be read after line %d: %v", r.line, err), Err: err}
 			}
 			break
 		}

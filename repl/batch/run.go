@@ -204,7 +204,7 @@ func (r *Runner) find(first Item) (*State, error) {
 	case err == nil, errors.As(err, &wrong):
 		return s, err
 	case r.StateFile != "":
-		return nil, &input.Error{Message: "the state of the batch: " + err.Error(), Err: err}
+		return nil, &input.Error{Message: "the state file of the batch: " + err.Error(), Err: err}
 	}
 	r.tell("progress can't be saved, so a run that stops begins anew: %v", err)
 	return Memory(), nil
@@ -227,7 +227,7 @@ func (r *Runner) recall() {
 		if r.StateFile != "" {
 			done = answered
 		}
-		r.tell("going on with a batch: %s done before; --batch-fresh begins anew", tally.Count(done, "item"))
+		r.tell("continuing a batch: %s done before; --batch-fresh begins anew", tally.Count(done, "item"))
 	}
 }
 
@@ -441,9 +441,9 @@ func (r *Runner) end(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil && (err == nil || errors.Is(err, ErrFailed)), r.state.volatile():
 	case len(r.state.jobs) > 0:
-		r.tell("the server goes on with what it has; the same command fetches the answers")
+		r.tell("the server continues its jobs; run the same command again to fetch the answers")
 	case r.sums.ended() > 0:
-		r.tell("the same command goes on with it")
+		r.tell("run the same command again to continue")
 	}
 	return err
 }
@@ -464,7 +464,7 @@ func (s *sums) String() string {
 		text += fmt.Sprintf(", %d stopped", n)
 	}
 	if s.before > 0 {
-		text += fmt.Sprintf("; %d of them before", s.before)
+		text += fmt.Sprintf("; %d of them in earlier runs", s.before)
 	}
 	return text
 }
@@ -474,7 +474,7 @@ func (r *Runner) progress() {
 	if n := r.sums.failures(); n > 0 {
 		text += fmt.Sprintf(", %d of them failed", n)
 	}
-	r.tell("%s, %d at work", text, r.running)
+	r.tell("%s, %d running", text, r.running)
 }
 
 // tell tells the user something about the batch.

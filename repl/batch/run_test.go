@@ -291,15 +291,15 @@ func TestGoingOn(t *testing.T) {
 		return asked, responses(show(t, out)), n.writes
 	}
 	asked, told, notes := run(1, true, "one", "hard two", "three", "four")
-	if asked != "one;hard two;three;" || told != "one;too hard;" || notes[len(notes)-1] != "batch: the same command goes on with it" {
+	if asked != "one;hard two;three;" || told != "one;too hard;" || notes[len(notes)-1] != "batch: run the same command again to continue" {
 		t.Errorf("asked %q, told %q, %q", asked, told, notes)
 	}
 	asked, told, notes = run(1, true, "one", "two", "three", "four")
-	if asked != "two;three;" || told != "one;two;" || notes[0] != "batch: going on with a batch: 2 items done before; --batch-fresh begins anew" {
+	if asked != "two;three;" || told != "one;two;" || notes[0] != "batch: continuing a batch: 2 items done before; --batch-fresh begins anew" {
 		t.Errorf("asked %q, told %q, %q", asked, told, notes)
 	}
 	asked, told, notes = run(1, false, "one", "two", "3", "four")
-	if asked != "3;four;" || told != "one;two;3;four;" || notes[len(notes)-1] != "batch: 4 items: 4 answered; 2 of them before" {
+	if asked != "3;four;" || told != "one;two;3;four;" || notes[len(notes)-1] != "batch: 4 items: 4 answered; 2 of them in earlier runs" {
 		t.Errorf("asked %q, told %q, %q", asked, told, notes)
 	}
 	if asked, _, _ = run(1, false, "one"); asked != "one;" {
@@ -370,7 +370,7 @@ func TestProgress(t *testing.T) {
 			return echo(ctx, turn)
 		}
 		r.Run(t.Context())
-		want := []string{"batch: 1 item done, 1 at work", "item 1: error: too hard", "batch: 2 items done, 1 of them failed, 1 at work",
+		want := []string{"batch: 1 item done, 1 running", "item 1: error: too hard", "batch: 2 items done, 1 of them failed, 1 running",
 			"batch: 3 items: 2 answered, 1 failed (1 refused)"}
 		if got := strings.Join(notes.writes, "\n"); got != strings.Join(want, "\n") {
 			t.Error(got)

@@ -189,7 +189,7 @@ func (r *Runner) submit(ctx context.Context, g *group) error {
 func (r *Runner) taken(j *job, name string) {
 	j.Name = name
 	r.note(&job{Title: j.Title, Name: name})
-	r.tell("%s left to the server as %s", tally.Count(len(j.Tasks), "item"), name)
+	r.tell("%s sent to the server as %s", tally.Count(len(j.Tasks), "item"), name)
 }
 
 // note keeps what is known of a job.

@@ -101,7 +101,7 @@ func (s *State) seize() error {
 			return err
 		case !ok:
 			l.Close()
-			return &input.Error{Message: "another run of this batch is at work (its state is " + s.path + ")\n" +
+			return &input.Error{Message: "another run of this batch is in progress (its state file is " + s.path + ")\n" +
 				"hint: wait for it, or give --batch-state another file"}
 		}
 		mine, err1 := l.Stat()

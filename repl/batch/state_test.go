@@ -87,7 +87,7 @@ func TestState(t *testing.T) {
 	s.add(0, again)
 	s.add(1, failed)
 
-	if _, err := OpenState(path, true); err == nil || !strings.Contains(err.Error(), "another run of this batch is at work") {
+	if _, err := OpenState(path, true); err == nil || !strings.Contains(err.Error(), "another run of this batch is in progress") {
 		t.Errorf("opened twice: %v", err)
 	}
 	s.Close()
