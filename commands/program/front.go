@@ -270,7 +270,7 @@ func (f *front) offer(ctx context.Context, screen *repl.Screen) error {
 	if on == nil || !*on || screen.Stable || f.settings.Says(key) || !f.paths.Once("screen-reader-offered") {
 		return nil
 	}
-	yes, err := screen.Confirm(ctx, "shall screen reader mode be on from now on, without the flag? This is asked once.")
+	yes, err := screen.Confirm(ctx, "turn screen reader mode on for good? This is asked once.")
 	if err != nil || !yes {
 		return err
 	}
