@@ -102,6 +102,7 @@ func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engi
 
 // Explain is [Policy.Explain] for a p that [Guard] guards.
 func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
+	p = p.As(p.Unattended) // so that all of it is judged in one mode
 	e := p.Explain(q)
 	w := guard{p, g}
 	switch yolo := p.Mode() == Yolo; {
