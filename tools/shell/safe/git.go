@@ -163,8 +163,8 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 		}
 	}
 	if name != "grep" && u.has("-L", "--follow") {
-		if slices.ContainsFunc(words, j.directory) {
-			return "it follows a directory, in which there may be secrets"
+		if slices.ContainsFunc(words, func(w string) bool { return j.directory(w) || globs(w) }) {
+			return "it follows more than a file, in which there may be secrets"
 		}
 		return "" // which goes with one file, and no patterns
 	}
@@ -182,7 +182,7 @@ func (j *judge) contents(name string, u *usage, words []string) string {
 				u.args[i] = object.ReplaceAllString(u.args[i], "${1}${2}^{commit}${3}")
 			}
 		}
-		named = named || j.there(w)
+		named = named || j.there(w) || globs(w)
 	}
 	if name == "diff" && len(words) > 0 && !slices.Contains(u.args, "--") && !slices.ContainsFunc(words, func(w string) bool { return !j.version(w) }) {
 		return "" // two versions of a file, which go with no patterns
@@ -210,6 +210,11 @@ func peels(word string) bool {
 func (j *judge) version(word string) bool {
 	commit, name, _ := strings.Cut(word, ":")
 	return commit != "" && !strings.ContainsAny(word, `*?[\{`) && j.there(name) && !j.directory(name)
+}
+
+// globs reports whether a word may name paths by a pattern.
+func globs(word string) bool {
+	return strings.ContainsAny(word, `*?[\`) || strings.HasPrefix(word, ":")
 }
 
 // there reports whether a word may name a file or a directory.

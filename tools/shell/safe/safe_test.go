@@ -464,6 +464,7 @@ func TestGitContents(t *testing.T) {
 		"git grep KEY", "git grep -n KEY HEAD", "git grep -i key " + commit, "git grep KEY " + blob, "git grep -e KEY -e one", "git grep --cached KEY", "cd sub && git grep KEY", "git grep KEY -- .", "git grep -L KEY",
 		"git show " + strings.ToUpper(blob), "git show x-1-g" + blob, "git show HEAD..x-g" + strings.ToUpper(blob), "git show x-1-g" + commit, "git log --check", "git show ':!a.txt'", "git show ':^a.txt'", "git show 'HEAD@{2040-01-01 10:00}'", "git log -p -- :sub",
 		"git show -- '[.:]env'", "git diff HEAD~2 -- ':.'", "git diff HEAD~2:sub HEAD:sub", "git grep KEY HEAD:sub", "git show :a.txt", "git grep one HEAD:a.txt", "git show HEAD:sub",
+		"git log -u -- '.en?'", "git log -p '*.txt'", "git diff -- ':(glob)**/.en?'",
 		"git cat-file -t " + blob, "git cat-file -p HEAD", "git cat-file -p HEAD:a.txt", "git cat-file -p 'HEAD^{tree}'", "git cat-file -p v1", "git cat-file blob HEAD:a.txt", "git blame a.txt",
 	} {
 		why, run := judge(t, text, p)
@@ -483,6 +484,7 @@ func TestGitContents(t *testing.T) {
 	for _, text := range []string{
 		"git cat-file -p " + blob, "git cat-file blob " + blob, "git show " + blob + "^{}", "git show " + blob + "^{blob}", "git diff HEAD " + blob + "^{}", "git log -L1,1:.env", "git log -p --follow .", "git cat-file -p HEAD:.env", "git show :.env", "git blame .env", "git blame HEAD -- .env",
 		"git grep KEY " + blob + "^{}", "git cat-file -p " + strings.ToUpper(blob), "git cat-file -p x-g" + blob, "git status -v", "git status --verbose", "git show ':/only a secret'",
+		"git log -p --follow '.en?'", "git log -p --follow -- ':(top).e*'", "git log -p --follow -- '[.]env'", "git show --follow '*'",
 	} {
 		if why, run := judge(t, text, p); why == "" {
 			t.Errorf("%s is taken for safe: %s", text, run)
