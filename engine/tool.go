@@ -71,43 +71,46 @@ type Intent struct {
 	Grants []Grant  // what "always" may mean here, narrowest first
 	Draft  *Draft   // how the user may change the call, nil if they can't
 
-	// Of a call that runs programs, Commands are those it may run, in order;
-	// Class says how much that tells, Why what keeps the class from being
-	// better, and Writes are the paths that its redirections write to, and
-	// programs such as cp, as they stand there, relative to the directory it
-	// runs in.
-	Commands []Command
-	Class    Class
-	Why      string
-	Writes   []string
-
-	// Confined reports whether the kernel, or another program, holds what
-	// is run to writing where the user's work is, and keeps the network from
-	// it.
-	Confined bool
-
-	// Dir is the directory that programs are run in. Held says what programs
-	// can do that have no Rights, such as "have no network"; it is empty if
-	// nothing holds them.
-	Dir  string
-	Held string
-
-	// Rights are those that a held call asks for beyond what all have. If
-	// it is proposed again, Failed says for want of what it failed, and
-	// Refused are the paths that it says it could not write to, where the
-	// right is for more than these.
-	//
-	// Online are the arguments of the same call with the network, nil if
-	// that is nothing to offer, and Dials the programs that will want it.
-	Rights  Rights
-	Failed  string
-	Refused []string
-	Online  map[string]any
-	Dials   []string
+	// Plan says what programs a call runs. It is empty for one that runs none.
+	Plan Plan
 
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.
 	Questions []Question
+}
+
+// A Plan is what a call that runs programs will do, as far as that can be told
+// before it does it.
+type Plan struct {
+	// Commands are those that may be run, in order; Class says how much that
+	// tells, and Why what keeps the class from being better. Writes are the
+	// paths that redirections write to, and programs such as cp, as they stand
+	// there, relative to Dir, which they are run in.
+	Commands []Command
+	Class    Class
+	Why      string
+	Writes   []string
+	Dir      string
+
+	// Confined reports whether the kernel, or another program, holds what
+	// is run to writing where the user's work is, and keeps the network from
+	// it. Held says what programs can do that have no Rights, such as "have no
+	// network"; it is empty if nothing holds them.
+	Confined bool
+	Held     string
+
+	// Rights are those that the call asks for beyond what all have. If it is
+	// proposed again, Failed says for want of what it failed, and Refused are
+	// the paths that it says it could not write to, where the right is for
+	// more than these.
+	Rights  Rights
+	Failed  string
+	Refused []string
+
+	// Online are the arguments of the same call with the network, nil if
+	// that is nothing to offer, and Dials the programs that will want it.
+	Online map[string]any
+	Dials  []string
 }
 
 // A Question is one that the model wants the user to answer. Its words are

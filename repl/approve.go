@@ -49,14 +49,14 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	ok, err := a.insist(ctx, first, again, "no", func(s string) (bool, string) {
 		c, ok := parseChoice(s, p.Intent.Grants)
 		switch {
-		case !ok, c.key == 'e' && !edits, c.key == 'w' && p.Intent.Online == nil, c.key == 'a' && c.grant >= len(p.Intent.Grants):
+		case !ok, c.key == 'e' && !edits, c.key == 'w' && p.Intent.Plan.Online == nil, c.key == 'a' && c.grant >= len(p.Intent.Grants):
 			return false, fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
 		case c.key == 'a' && !slices.Contains(scopesOf(p.Intent.Grants[c.grant]), c.scope):
 			return false, unkept(p.Intent.Grants[c.grant])
 		case c.key == 'y':
 			answer = engine.Allowed{}
 		case c.key == 'w':
-			answer = engine.Changed{Agreed: true, Args: p.Intent.Online}
+			answer = engine.Changed{Agreed: true, Args: p.Intent.Plan.Online}
 		case c.key == 'a':
 			answer = engine.Allowed{Scope: c.scope, Grant: p.Intent.Grants[c.grant]}
 		case c.key == 'n':
@@ -105,7 +105,7 @@ func (a *Asker) show(p engine.Proposal) {
 	if in.Secret != "" {
 		a.Out.Line(output.Info, "%s may hold secrets", a.entitled(in.Secret))
 	}
-	if in.Failed == "" { // else it was told when the command was asked about first
+	if in.Plan.Failed == "" { // else it was told when the command was asked about first
 		a.tell(in, whole)
 	}
 	a.limits(p)
@@ -161,10 +161,10 @@ func beginning(s string, n int) string {
 // beyond returns what the line that names a call says of the rights that it
 // asks for.
 func beyond(in engine.Intent) string {
-	if in.Rights.None() {
+	if in.Plan.Rights.None() {
 		return ""
 	}
-	return ", with " + in.Rights.String()
+	return ", with " + in.Plan.Rights.String()
 }
 
 // limits says what holds the programs that a call runs, if that was not said
@@ -177,15 +177,15 @@ func (a *Asker) limits(p engine.Proposal) {
 	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
 		a.Out.Line(output.Warning, "%s", a.entitled("always is not offered: "+unwieldy(in.Detail)))
 	}
-	if held := "commands " + or(in.Held, unheld); held != a.held {
+	if held := "commands " + or(in.Plan.Held, unheld); held != a.held {
 		a.held = held
 		a.Out.Line(output.Info, "%s", a.entitled(held))
 	}
 	switch {
-	case in.Failed != "" && len(in.Refused) > 0: // the question says what it needs
-		a.list("the command failed; it could not write", in.Refused)
-	case in.Failed != "":
-		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Failed))
+	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
+		a.list("the command failed; it could not write", in.Plan.Refused)
+	case in.Plan.Failed != "":
+		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Plan.Failed))
 	}
 }
 
@@ -228,16 +228,16 @@ func lasting(p engine.Proposal) []engine.Grant {
 func (a *Asker) tell(in engine.Intent, whole bool) {
 	names, sets := programs(in), settings(in)
 	inside := func(c engine.Command) bool { return c.Inside != "" }
-	evident := in.Class == engine.Plain && !whole && !slices.ContainsFunc(in.Commands, inside)
-	if len(sets) > 0 || len(in.Commands) > 1 && !evident {
+	evident := in.Plan.Class == engine.Plain && !whole && !slices.ContainsFunc(in.Plan.Commands, inside)
+	if len(sets) > 0 || len(in.Plan.Commands) > 1 && !evident {
 		a.list("the command runs", names)
 	}
 	a.list("the command sets", sets)
 	if !evident {
-		a.list("the command writes", in.Writes)
+		a.list("the command writes", in.Plan.Writes)
 	}
-	if in.Class == engine.Opaque && in.Why != "" {
-		why := in.Why
+	if in.Plan.Class == engine.Opaque && in.Plan.Why != "" {
+		why := in.Plan.Why
 		if does, ok := strings.CutPrefix(why, "it "); ok {
 			why = "the command " + does
 		}
@@ -256,7 +256,7 @@ func (a *Asker) list(what string, all []string) {
 // A name that is not known is as it is written.
 func programs(in engine.Intent) []string {
 	var names []string
-	for _, c := range in.Commands {
+	for _, c := range in.Plan.Commands {
 		if name, _ := c.Program(); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -267,7 +267,7 @@ func programs(in engine.Intent) []string {
 // settings returns what a call would set in the environment, as NAME=value.
 func settings(in engine.Intent) []string {
 	var all []string
-	for _, c := range in.Commands {
+	for _, c := range in.Plan.Commands {
 		all = append(all, c.Env...)
 		switch name, _ := c.Program(); name {
 		case "export", "declare", "local", "readonly", "typeset":

@@ -206,8 +206,8 @@ func TestWhatWouldRun(t *testing.T) {
 		}
 		return ws
 	}
-	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Class: engine.Opaque, Why: "it is odd:\x1b", Writes: []string{"a permission: b", "c"},
-		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Inside: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}))
+	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Plan: engine.Plan{Class: engine.Opaque, Why: "it is odd:\x1b", Writes: []string{"a permission: b", "c"},
+		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Inside: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}}))
 	want := `info: the command runs: sudo, rm, export
 info: the command sets: PATH=., X=\x0a1
 info: the command writes: a permission\x3a b, c
@@ -255,12 +255,12 @@ y n a ? (a = always for aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls): n
 // beyond that. The network is an answer of its own.
 func TestConfinement(t *testing.T) {
 	online := map[string]any{"command": "npm i", "additional_permissions": map[string]any{"network": true}}
-	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Dir: "/w", Held: "can change files only in /w and have no network", Online: online, Dials: []string{"npm i"},
+	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Plan: engine.Plan{Dir: "/w", Held: "can change files only in /w and have no network", Online: online, Dials: []string{"npm i"}},
 		Grants: []engine.Grant{{Label: "always this command"}}}
-	asks := engine.Intent{Title: "run: make", Detail: "make", Held: "can change files only in /w", Failed: "the network",
-		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}
-	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
-		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}
+	asks := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Held: "can change files only in /w", Failed: "the network",
+		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}}
+	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
+		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}}
 	tests := []struct {
 		name   string
 		in     engine.Intent
@@ -332,7 +332,7 @@ func TestHeadless(t *testing.T) {
 	flags := ""
 	h := Headless{Flags: func(engine.Proposal) string { return flags }}
 	terminal := "run it in a session at a terminal, where it is asked about"
-	rights := engine.Intent{Rights: engine.Rights{Network: true}}
+	rights := engine.Intent{Plan: engine.Plan{Rights: engine.Rights{Network: true}}}
 	kept := engine.Intent{Grants: []engine.Grant{{Rule: "[[rule]]"}}}
 	for _, test := range []struct {
 		in          engine.Intent

@@ -20,9 +20,9 @@ const mostColumns = 78
 func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 	keys := []string{"y", "n"}
 	var meanings []string
-	if in.Online != nil {
+	if in.Plan.Online != nil {
 		keys = append(keys, "w")
-		if len(in.Dials) > 0 {
+		if len(in.Plan.Dials) > 0 {
 			meanings = append(meanings, "w = with the network")
 		}
 	}
@@ -159,7 +159,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	}
 	a.Out.Text(honest(string(args) + "\n"))
 	in := p.Intent
-	for _, c := range in.Commands {
+	for _, c := range in.Plan.Commands {
 		by := "the shell"
 		if c.Inside != "" {
 			by = c.Inside
@@ -167,19 +167,19 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.Line()))
 	}
 	if p.Tool.Kind == engine.Execute {
-		if in.Dir != "" {
-			a.Out.Line(output.Info, "%s", a.entitled("the command runs in "+in.Dir))
+		if in.Plan.Dir != "" {
+			a.Out.Line(output.Info, "%s", a.entitled("the command runs in "+in.Plan.Dir))
 		}
-		a.Out.Line(output.Info, "%s", a.entitled("commands "+or(in.Held, unheld)))
+		a.Out.Line(output.Info, "%s", a.entitled("commands "+or(in.Plan.Held, unheld)))
 	}
 	if len(in.Paths) > 0 {
 		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))
 	}
 	a.Out.Line(output.Info, "y or yes = allow it this once")
 	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n")
-	if in.Online != nil {
-		if len(in.Dials) > 0 {
-			a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Dials, ", ")+" probably needs the network"))
+	if in.Plan.Online != nil {
+		if len(in.Plan.Dials) > 0 {
+			a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
 		}
 		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}

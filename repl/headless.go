@@ -41,7 +41,7 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 		return nil, err
 	}
 	advice := h.advice(p)
-	if h.FailOnAsk && p.Intent.Failed == "" {
+	if h.FailOnAsk && p.Intent.Plan.Failed == "" {
 		return nil, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
 	}
 	return engine.Unasked{Advice: advice}, nil
@@ -53,7 +53,7 @@ func (h Headless) advice(p engine.Proposal) string {
 	switch {
 	case len(p.Intent.Questions) > 0:
 		return "questions are answered in a session at a terminal"
-	case !p.Intent.Rights.None() || h.Flags == nil: // nothing is advised that switches protection off
+	case !p.Intent.Plan.Rights.None() || h.Flags == nil: // nothing is advised that switches protection off
 		return terminal
 	}
 	if flags := h.Flags(p); flags != "" {

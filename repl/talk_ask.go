@@ -85,10 +85,10 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == protocol.Allow && m.Args != nil:
 		return engine.Changed{Args: m.Args}, ""
-	case m.Network && q.p.Intent.Online == nil:
+	case m.Network && q.p.Intent.Plan.Online == nil:
 		return a, "the network was not offered"
 	case m.Network:
-		return engine.Changed{Agreed: true, Args: q.p.Intent.Online}, ""
+		return engine.Changed{Agreed: true, Args: q.p.Intent.Plan.Online}, ""
 	case m.Decision == protocol.Allow:
 		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):

@@ -154,11 +154,11 @@ func judgement(p engine.Proposal) judged {
 	if p.Tool.Kind != engine.Execute {
 		return judged{}
 	}
-	held := in.Held != ""
-	j := judged{Class: in.Class.String(), Why: output.EscapeLine(in.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Writes),
-		Cwd: output.EscapeLine(in.Dir), Confined: &held, Limits: output.EscapeLine(in.Held), Failed: output.EscapeLine(in.Failed), Refused: escapedLines(in.Refused),
-		Network: in.Online != nil, Dials: escapedLines(in.Dials)}
-	if r := in.Rights; !r.None() {
+	held := in.Plan.Held != ""
+	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Plan.Writes),
+		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
+		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
+	if r := in.Plan.Rights; !r.None() {
 		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}
 	}
 	return j

@@ -241,13 +241,13 @@ func (c shellCall) hold(in *engine.Intent) {
 		return
 	}
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
-	in.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
-	in.Held = c.env.held()
+	in.Plan.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
+	in.Plan.Held = c.env.held()
 	if state.Network && !p.Network && !c.env.Offline {
 		online := c.runShellCommandArgs
 		online.More.Network = true
-		in.Online = online.args()
-		in.Dials = dialers(c.read.Commands)
+		in.Plan.Online = online.args()
+		in.Plan.Dials = dialers(c.read.Commands)
 	}
 }
 
@@ -304,7 +304,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	next.rights = next.described(next.rights)
 	in := next.intent()
-	in.Failed, in.Refused, in.Draft, in.Online = lacks.String(), refused, nil, nil
+	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online = lacks.String(), refused, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
@@ -317,7 +317,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
-	said := "The command failed; it probably needs " + in.Failed + ", which it was not given."
+	said := "The command failed; it probably needs " + in.Plan.Failed + ", which it was not given."
 	switch a := answer.(type) {
 	case engine.Refused:
 		if a.Note != "" {
@@ -326,7 +326,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	case engine.Unasked:
 		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
 			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
-			failed.Lacked, failed.Allow, failed.Rule = in.Failed, a.Advice, a.Rule
+			failed.Lacked, failed.Allow, failed.Rule = in.Plan.Failed, a.Advice, a.Rule
 		}
 	}
 	r.Text += "\n" + said

@@ -88,14 +88,14 @@ func TestRights(t *testing.T) {
 			tool := runShellCommand(h.env)
 			plain := h.prepare(tool, map[string]any{"command": "true"}).Intent
 			in := h.prepare(tool, map[string]any{"command": "true", "additional_permissions": test.asks}).Intent
-			if diff := cmp.Diff(test.want, in.Rights); diff != "" {
+			if diff := cmp.Diff(test.want, in.Plan.Rights); diff != "" {
 				t.Error(diff)
 			}
 			if same := in.Grants[0] == plain.Grants[0]; same != test.want.None() {
 				t.Errorf("covered by %q", plain.Grants[0].Target)
 			}
-			if in.Confined != test.want.None() {
-				t.Errorf("confined: %v", in.Confined)
+			if in.Plan.Confined != test.want.None() {
+				t.Errorf("confined: %v", in.Plan.Confined)
 			}
 		})
 	}
@@ -119,14 +119,14 @@ func TestOnline(t *testing.T) {
 	in := h.prepare(tool, args).Intent
 	want := map[string]any{"command": args["command"], "description": "d", "dir_path": "sub", "is_background": true, "delay_ms": 7.0,
 		"additional_permissions": map[string]any{"network": true, "fileSystem": map[string]any{"read": []any{h.secret}, "write": []any{h.outside}}}}
-	if diff := cmp.Diff(want, in.Online); diff != "" {
+	if diff := cmp.Diff(want, in.Plan.Online); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"git fetch", "npm ci"}, in.Dials); diff != "" {
+	if diff := cmp.Diff([]string{"git fetch", "npm ci"}, in.Plan.Dials); diff != "" {
 		t.Error(diff)
 	}
-	again := h.prepare(tool, in.Online).Intent
-	if again.Online != nil || again.Held != in.Held {
+	again := h.prepare(tool, in.Plan.Online).Intent
+	if again.Plan.Online != nil || again.Plan.Held != in.Plan.Held {
 		t.Errorf("%+v", again)
 	}
 }
@@ -249,10 +249,10 @@ func TestAskedAgain(t *testing.T) {
 				t.Fatalf("asked %d times", len(*h.asked))
 			}
 			p := (*h.asked)[0]
-			if want := h.named(test.failed); p.Intent.Failed != want || p.Intent.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
+			if want := h.named(test.failed); p.Intent.Plan.Failed != want || p.Intent.Plan.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
 				t.Errorf("asked with %+v", p.Intent)
 			}
-			if diff := cmp.Diff(p.Intent.Rights, h.prepare(tool, p.Args).Intent.Rights); diff != "" {
+			if diff := cmp.Diff(p.Intent.Plan.Rights, h.prepare(tool, p.Args).Intent.Plan.Rights); diff != "" {
 				t.Error("the arguments ask for something else", diff)
 			}
 			if test.profile != nil {

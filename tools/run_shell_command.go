@@ -193,12 +193,12 @@ func (c shellCall) intent() engine.Intent {
 		exact += ", with " + c.rights.String()
 	}
 	in := engine.Intent{
-		Title:    how + ": " + title,
-		Detail:   c.Command,
-		Grants:   []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
-		Draft:    &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
-		Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
-		Dir: c.dir, Rights: c.rights,
+		Title:  how + ": " + title,
+		Detail: c.Command,
+		Grants: []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
+		Draft:  &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
+		Plan: engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
+			Dir: c.dir, Rights: c.rights},
 	}
 	c.hold(&in)
 	return in

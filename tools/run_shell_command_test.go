@@ -210,7 +210,7 @@ func TestShellIntent(t *testing.T) {
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Error(diff)
 	}
-	if again := b.prepare(tool, changed).Intent; again.Detail != "pwd" || again.Dir != b.dir+"/sub" {
+	if again := b.prepare(tool, changed).Intent; again.Detail != "pwd" || again.Plan.Dir != b.dir+"/sub" {
 		t.Errorf("changed call: %q", again.Detail)
 	}
 }
@@ -465,8 +465,8 @@ func TestConfined(t *testing.T) {
 			var seen sandbox.Profile
 			b.env.Sandbox, b.env.Profile = fence{test.state, &seen}, func() sandbox.Profile { return test.profile }
 			call := b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"})
-			if call.Intent.Confined != test.want {
-				t.Errorf("confined: %v", call.Intent.Confined)
+			if call.Intent.Plan.Confined != test.want {
+				t.Errorf("confined: %v", call.Intent.Plan.Confined)
 			}
 			if _, err := call.Run(t.Context(), b); err != nil || seen.Root != b.dir {
 				t.Errorf("run with %+v: %v", seen, err)
@@ -474,7 +474,7 @@ func TestConfined(t *testing.T) {
 		})
 	}
 	b := newShellBench(t)
-	if b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"}).Intent.Confined {
+	if b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"}).Intent.Plan.Confined {
 		t.Error("confined by nothing")
 	}
 }

@@ -157,12 +157,12 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		about = p.Concerning(q.Tool)
 	}
 	if w.JSON {
-		return w.judged(p, e, q.Intent.Why, about, all)
+		return w.judged(p, e, q.Intent.Plan.Why, about, all)
 	}
 	if args == nil && len(e.Commands) == 0 {
 		e.Class = "" // there is no command
 	}
-	return w.told(e, q.Intent.Why, about)
+	return w.told(e, q.Intent.Plan.Why, about)
 }
 
 // judged prints an explanation as a document. Why is what keeps the class of a

@@ -51,7 +51,7 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 // unspecified is a call of t of which nothing is known. Of a command that would
 // be that it may be any; here it is none.
 func unspecified(t engine.Tool) engine.Proposal {
-	return engine.Proposal{Tool: t, Intent: engine.Intent{Class: engine.Plain}}
+	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }
 
 type toolsList struct{}

@@ -13,7 +13,7 @@ import (
 // and Judge to say.
 func Entries(q engine.Proposal) (lists [][]string) {
 	if q.Tool.Name() == Shell {
-		if list := commandEntries(q.Intent.Commands); list != nil {
+		if list := commandEntries(q.Intent.Plan.Commands); list != nil {
 			lists = append(lists, list)
 		}
 	}

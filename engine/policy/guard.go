@@ -78,7 +78,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	if a.guard.edits(q, a.guard.files.holds) {
 		q.Intent.Grants = nil
 	}
-	if q.Intent.Failed == "" {
+	if q.Intent.Plan.Failed == "" {
 		return a.Approver.Approve(ctx, q)
 	}
 	// A call that runs asks for more than it was judged with.
@@ -107,7 +107,7 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 	w := guard{p, g}
 	switch yolo := p.Mode() == Yolo; {
 	case e.Verdict != engine.Allow:
-	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Failed != "":
+	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "":
 		e.Finding = Finding{Why: "the command has failed without what it asks for now"}
 	case yolo && w.reaches(q):
 		e.Finding = Finding{Why: "the call asks for a place where programs are found or configured"}
@@ -126,7 +126,7 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 // reaches reports whether q asks for the right to write where programs of the
 // user's are, or what they go by, or around that.
 func (g guard) reaches(q engine.Proposal) bool {
-	return slices.ContainsFunc(q.Intent.Rights.Write, func(path string) bool {
+	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		near := func(dir string) bool { return among(dir, path) || among(path, disk.Follow(dir)) }
 		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.named(name) })
 	})
@@ -135,11 +135,11 @@ func (g guard) reaches(q engine.Proposal) bool {
 // edits reports whether q edits a file of which is says so, by its path or by
 // where that leads, or asks for the right to write there.
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
-	paths := q.Intent.Rights.Write
+	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {
 		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := within(path, own); return ok })
 	}
-	if q.Intent.Rights.Protected || slices.ContainsFunc(paths, around) {
+	if q.Intent.Plan.Rights.Protected || slices.ContainsFunc(paths, around) {
 		return true
 	}
 	if q.Tool.Kind == engine.Edit {
@@ -148,9 +148,9 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	if g.files.obscure(q.Intent) {
 		return true
 	}
-	for _, path := range q.Intent.Writes {
+	for _, path := range q.Intent.Plan.Writes {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(q.Intent.Dir, path)
+			path = filepath.Join(q.Intent.Plan.Dir, path)
 		}
 		paths = append(slices.Clip(paths), path)
 	}

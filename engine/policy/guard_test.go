@@ -168,7 +168,7 @@ func TestGuardedRedirections(t *testing.T) {
 		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow, "*.txt": engine.Allow, "~/.geminiignore": engine.Allow,
 		"~/x/*": engine.Allow, "~/.*": engine.Ask, "~/.config/*": engine.Allow,
 	} {
-		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Dir: dir, Writes: []string{path}}}); got != want {
+		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: engine.Intent{Plan: engine.Plan{Dir: dir, Writes: []string{path}}}}); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
@@ -188,11 +188,11 @@ func TestGuardedCommands(t *testing.T) {
 		"cp .gemini/settings.json x": engine.Allow, "rm .gemini/tmp/x": engine.Allow, "rm -r $out": engine.Allow, "cp src/* x": engine.Allow,
 	} {
 		s := script.Read(text)
-		in := engine.Intent{Dir: dir, Commands: s.Commands, Class: s.Class, Writes: s.Writes}
+		in := engine.Intent{Plan: engine.Plan{Dir: dir, Commands: s.Commands, Class: s.Class, Writes: s.Writes}}
 		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
-		if in.Confined = true; len(in.Writes) == 0 {
+		if in.Plan.Confined = true; len(in.Plan.Writes) == 0 {
 			if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != engine.Allow {
 				t.Errorf("confined, %s: %v, want %v", text, got, engine.Allow)
 			}

@@ -78,7 +78,7 @@ func (p *Policy) decide(u *question) Finding { return decide(p.about(u), u) }
 // commands.
 func (p *Policy) about(u *question) (list []*Rule) {
 	for i := range p.rules {
-		if r := &p.rules[i]; r.apt(u.Intent.Rights) && r.concerns(u) {
+		if r := &p.rules[i]; r.apt(u.Intent.Plan.Rights) && r.concerns(u) {
 			list = append(list, r)
 		}
 	}
@@ -120,20 +120,20 @@ func decide(rules []*Rule, u *question) Finding {
 // may and nothing else can be run by it, and not at all if one of them is
 // denied or could be.
 func (p *Policy) script(u question) Explanation {
-	e := Explanation{Class: u.Intent.Class.String()}
+	e := Explanation{Class: u.Intent.Plan.Class.String()}
 	rules := p.about(&u)
 	whole := decide(rules, &u)
 	worst := whole
-	if len(u.Intent.Commands) > 0 && whole.Verdict != engine.Deny {
+	if len(u.Intent.Plan.Commands) > 0 && whole.Verdict != engine.Deny {
 		worst = Finding{Verdict: engine.Allow}
 	}
-	unknown := u.Intent.Class == engine.Opaque
+	unknown := u.Intent.Plan.Class == engine.Opaque
 	harmless := false // what is the worst so far
 	if r := whole.Rule; r != nil && r.Args != nil && strictness(whole.Verdict) > strictness(worst.Verdict) {
 		worst = whole
 	}
-	for i := range u.Intent.Commands {
-		c := &u.Intent.Commands[i]
+	for i := range u.Intent.Plan.Commands {
+		c := &u.Intent.Plan.Commands[i]
 		v := u.about(c)
 		f := decide(rules, &v)
 		f.Command, f.Inside = c.Line(), c.Inside
@@ -161,12 +161,12 @@ func (p *Policy) script(u question) Explanation {
 	if unknown {
 		if r := p.hidden(&u); r != nil {
 			e.Finding = Finding{Verdict: engine.Deny, Rule: r,
-				Why: "this may run a program that was not checked" + because(u.Intent.Why) + ", and there is a rule that denies commands"}
+				Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that denies commands"}
 			return e
 		}
 	}
-	if e.Verdict == engine.Allow && u.Intent.Class != engine.Plain && u.mode != Yolo {
-		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this is %s%s", u.Intent.Class, because(u.Intent.Why))
+	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && u.mode != Yolo {
+		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this is %s%s", u.Intent.Plan.Class, because(u.Intent.Plan.Why))
 	}
 	return e
 }
@@ -176,11 +176,11 @@ func (p *Policy) script(u question) Explanation {
 func (u *question) settled(f Finding) string {
 	c := u.command
 	switch r := f.Rule; {
-	case r == nil || r.Tier != BuiltIn || u.Intent.Class != engine.Plain || u.mode == Yolo:
+	case r == nil || r.Tier != BuiltIn || u.Intent.Plan.Class != engine.Plain || u.mode == Yolo:
 		return f.Why
 	case r.Safe && f.Verdict == engine.Allow:
 		return "it is on the list of those that are safe, and confined"
-	case c.Safe && !u.Intent.Confined:
+	case c.Safe && !u.Intent.Plan.Confined:
 		return "it is on the list of those that are safe, but nothing confines it"
 	case !c.Safe && c.Risk != "":
 		return "it is not known to be safe: " + oneLine(c.Risk)
@@ -199,7 +199,7 @@ func because(why string) string {
 func (p *Policy) hidden(u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.Verdict != engine.Deny || !r.bounded() || !r.apt(u.Intent.Rights) || !r.concerns(u) {
+		if r.Verdict != engine.Deny || !r.bounded() || !r.apt(u.Intent.Plan.Rights) || !r.concerns(u) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }

@@ -79,8 +79,8 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		return grants
 	}
-	rights := q.Intent.Rights
-	if q.Intent.Class != engine.Plain || len(q.Intent.Commands) == 0 || rights.Paths() {
+	rights := q.Intent.Plan.Rights
+	if q.Intent.Plan.Class != engine.Plain || len(q.Intent.Plan.Commands) == 0 || rights.Paths() {
 		return grants
 	}
 	label, network := "", ""
@@ -89,7 +89,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 	}
 	var prefixes []string
 	wide, near := true, false
-	for _, c := range q.Intent.Commands {
+	for _, c := range q.Intent.Plan.Commands {
 		if len(c.Argv) == 0 || len(c.Env) > 0 {
 			return grants
 		}
@@ -102,9 +102,9 @@ func proposals(q engine.Proposal) []engine.Grant {
 	}
 	slices.Sort(prefixes)
 	prefixes = slices.Compact(prefixes)
-	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Dir != "" {
+	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Plan.Dir != "" {
 		grants[0].Near = true
-		grants[0].Rule = written([]string{Shell}, "commandLine = "+literal(line)+"\ndirectory = "+literal(q.Intent.Dir)+network)
+		grants[0].Rule = written([]string{Shell}, "commandLine = "+literal(line)+"\ndirectory = "+literal(q.Intent.Plan.Dir)+network)
 	}
 	if wide {
 		var list, begins []string

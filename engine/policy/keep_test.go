@@ -245,9 +245,9 @@ func TestOffered(t *testing.T) {
 		}
 	}
 	none := asked(engine.Plain, "ls")
-	none.Intent.Commands = nil
+	none.Intent.Plan.Commands = nil
 	bare := asked(engine.Plain, "ls")
-	bare.Intent.Commands = []engine.Command{{}}
+	bare.Intent.Plan.Commands = []engine.Command{{}}
 	if count(none) != 0 || count(bare) != 0 {
 		t.Error("a rule about no command")
 	}
@@ -406,13 +406,13 @@ func TestProposalsOfNearPrograms(t *testing.T) {
 func TestProposalsOfOddWords(t *testing.T) {
 	for _, word := range []string{"a'b", `a\b`, `a"b`, "a\tb", "a\nb", "a\rb", "a\ab", "a\x1fb", "a\x7fb", "a'\x01\\\"\x7f", "é\u200b", "a b"} {
 		q := asked(engine.Plain, "echo x")
-		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word, "echo "+word
+		q.Intent.Plan.Commands[0].Argv[1].Text, q.Args["command"] = word, "echo "+word
 		grants := offered(t, q, false)
 		p := policy.New(policy.Default, parse(t, policy.User, grants[0].Rule)...)
 		if v, _ := p.Judge(t.Context(), q); v != engine.Allow {
 			t.Errorf("%q is asked about again; kept was\n%s", word, grants[0].Rule)
 		}
-		q.Intent.Commands[0].Argv[1].Text, q.Args["command"] = word+"x", "echo "+word+"x"
+		q.Intent.Plan.Commands[0].Argv[1].Text, q.Args["command"] = word+"x", "echo "+word+"x"
 		if v, _ := p.Judge(t.Context(), q); v != engine.Ask {
 			t.Errorf("%q also covers another word", word)
 		}
@@ -426,7 +426,7 @@ func TestProposalsAreExact(t *testing.T) {
 	p := policy.New(policy.Default, parse(t, policy.User, offered(t, asked(engine.Plain, guarded), false)[0].Rule)...)
 	judge := func(script, dir string) engine.Verdict {
 		q := shell(engine.Plain, script)
-		q.Intent.Dir = dir
+		q.Intent.Plan.Dir = dir
 		v, _ := p.Judge(t.Context(), q)
 		return v
 	}

@@ -42,13 +42,13 @@ func (u question) about(c *engine.Command) question {
 // safe reports whether the command, or each one of the call, is known to change
 // nothing, and is held to that.
 func (u *question) safe() bool {
-	if u.Tool.Name() != Shell || !u.Intent.Confined || !u.Intent.Rights.None() || u.Intent.Class != engine.Plain {
+	if u.Tool.Name() != Shell || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() || u.Intent.Plan.Class != engine.Plain {
 		return false
 	}
 	if u.command != nil {
 		return u.command.Safe
 	}
-	return len(u.Intent.Commands) > 0 && !slices.ContainsFunc(u.Intent.Commands, func(c engine.Command) bool { return !c.Safe })
+	return len(u.Intent.Plan.Commands) > 0 && !slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool { return !c.Safe })
 }
 
 // encode writes the arguments as rules see them. For one command, they are
@@ -123,7 +123,7 @@ func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
 // fits is [Rule.matches] for a rule that is about the tool.
 func (r *Rule) fits(u *question) bool {
 	for _, e := range r.except {
-		apart := u.command == nil && len(u.Intent.Commands) > 0 && e.Prefixes != nil && e.concerns(u)
+		apart := u.command == nil && len(u.Intent.Plan.Commands) > 0 && e.Prefixes != nil && e.concerns(u)
 		if apart || e.matches(u) { // what is about commands is settled command by command
 			return false
 		}
@@ -133,7 +133,7 @@ func (r *Rule) fits(u *question) bool {
 		return false
 	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)
-		return line == r.CommandLine && (r.Dir == "" || r.Dir == u.Intent.Dir)
+		return line == r.CommandLine && (r.Dir == "" || r.Dir == u.Intent.Plan.Dir)
 	case r.Args != nil:
 		u.encode()
 		if r.Verdict == engine.Allow {

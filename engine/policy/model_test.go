@@ -60,8 +60,8 @@ type world struct {
 
 // safe reports whether a command is, or every one of the call.
 func (w world) safe(c *engine.Command) bool {
-	ok := w.Tool.Name() == policy.Shell && w.Intent.Confined && w.Intent.Class == engine.Plain && w.Intent.Rights.None()
-	for _, other := range w.Intent.Commands {
+	ok := w.Tool.Name() == policy.Shell && w.Intent.Plan.Confined && w.Intent.Plan.Class == engine.Plain && w.Intent.Plan.Rights.None()
+	for _, other := range w.Intent.Plan.Commands {
 		ok = ok && (c != nil || other.Safe)
 	}
 	return ok && (c == nil || c.Safe)
@@ -85,7 +85,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 		s.alone != nil && *s.alone != w.alone, s.hint != "" && w.Tool.Annotations["readOnlyHint"] != (s.hint == "true"):
 		return false
 	}
-	exactly, asks := s.decide == "allow", w.Intent.Rights
+	exactly, asks := s.decide == "allow", w.Intent.Plan.Rights
 	if s.tier == policy.BuiltIn && s.network {
 		if asks.Protected || len(asks.Read) > 0 { // commands stay held
 			return false
@@ -229,13 +229,13 @@ func verdict(all []saying, w world) string {
 	if w.Tool.Name() != policy.Shell || whole == "deny" {
 		return whole
 	}
-	worst, opaque := "allow", w.Intent.Class == engine.Opaque
+	worst, opaque := "allow", w.Intent.Plan.Class == engine.Opaque
 	note := func(decide string) {
 		if strict := []string{"allow", "ask_user", "deny"}; slices.Index(strict, decide) > slices.Index(strict, worst) {
 			worst = decide
 		}
 	}
-	for _, c := range w.Intent.Commands {
+	for _, c := range w.Intent.Plan.Commands {
 		decide, _ := one(all, w, &c)
 		note(decide)
 		opaque = opaque || !c.Argv[0].Known
@@ -253,7 +253,7 @@ func verdict(all []saying, w world) string {
 	}) {
 		return "deny"
 	}
-	if worst == "allow" && w.Intent.Class != engine.Plain && w.mode != policy.Yolo {
+	if worst == "allow" && w.Intent.Plan.Class != engine.Plain && w.mode != policy.Yolo {
 		return "ask_user"
 	}
 	return worst
@@ -329,11 +329,11 @@ func (m maker) world() world {
 		if m.IntN(5) == 0 {
 			w.Args["extra"] = m.pick("git", "rm")
 		}
-		w.Intent.Rights = m.rights()
+		w.Intent.Plan.Rights = m.rights()
 	}
-	w.Intent.Confined = m.IntN(3) > 0
-	for i := range w.Intent.Commands {
-		w.Intent.Commands[i].Safe = m.IntN(3) > 0
+	w.Intent.Plan.Confined = m.IntN(3) > 0
+	for i := range w.Intent.Plan.Commands {
+		w.Intent.Plan.Commands[i].Safe = m.IntN(3) > 0
 	}
 	w.Agent = m.pick("", "a", "b")
 	return w
@@ -381,19 +381,19 @@ func TestPropertiesOfTheModel(t *testing.T) {
 		m.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
 		p := policy.New(w.mode, rules...)
 		p.Unattended = w.alone
-		p.Confined = func() bool { return w.Intent.Confined }
+		p.Confined = func() bool { return w.Intent.Plan.Confined }
 		got := p.Explain(w.Proposal)
 		if want := verdict(all, w); policy.Word(got.Verdict) != want {
 			var text strings.Builder
 			for _, s := range all[len(standing):] {
 				fmt.Fprintf(&text, "# %s\n%s", s.tier, s.text())
 			}
-			t.Fatalf("SEED=%d: %s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", seed, policy.Word(got.Verdict), want, w.Args, w.Intent.Class, w.Intent.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
+			t.Fatalf("SEED=%d: %s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", seed, policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
 		}
 		if (got.Verdict == engine.Deny) != (got.Reason != "") {
 			t.Fatalf("SEED=%d: %s: %q", seed, policy.Word(got.Verdict), got.Reason)
 		}
-		if len(got.Commands) > 0 && len(got.Commands) != len(w.Intent.Commands) {
+		if len(got.Commands) > 0 && len(got.Commands) != len(w.Intent.Plan.Commands) {
 			t.Fatalf("SEED=%d: %+v", seed, got)
 		}
 		if w.Agent == "" && !p.Offers(w.Tool) && got.Verdict != engine.Deny {

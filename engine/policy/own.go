@@ -71,18 +71,18 @@ var makers = []string{"cp", "ln", "install", "touch", "tee", "dd"}
 // way that the paths it writes to do not tell: one of its words is filled in by
 // the shell, or what it names is taken away.
 func (g Guarded) obscure(in engine.Intent) bool {
-	if slices.ContainsFunc(in.Writes, g.unsettled) {
+	if slices.ContainsFunc(in.Plan.Writes, g.unsettled) {
 		return true
 	}
-	if in.Confined { // by what can't be talked out of it
+	if in.Plan.Confined { // by what can't be talked out of it
 		return false
 	}
-	changes := len(in.Writes) > 0
-	for _, c := range in.Commands {
+	changes := len(in.Plan.Writes) > 0
+	for _, c := range in.Plan.Commands {
 		name, _ := c.Program()
 		changes = changes || slices.Contains(takers, fold(name)) || slices.Contains(makers, fold(name))
 	}
-	return changes && slices.ContainsFunc(in.Commands, func(c engine.Command) bool { return g.touches(c, in.Dir) })
+	return changes && slices.ContainsFunc(in.Plan.Commands, func(c engine.Command) bool { return g.touches(c, in.Plan.Dir) })
 }
 
 // touches reports whether c, which runs in dir, may be about gemline's own

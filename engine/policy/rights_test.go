@@ -20,7 +20,7 @@ const (
 // wanting returns a call of the shell that asks for more than all have.
 func wanting(script string, r engine.Rights) engine.Proposal {
 	q := shell(engine.Plain, script)
-	q.Intent.Rights = r
+	q.Intent.Plan.Rights = r
 	q.Intent.Grants = []engine.Grant{{Label: "always this command, with " + r.String(), Tool: policy.Shell, Target: "/dir\x00" + script + "\x00" + r.String()}}
 	return q
 }
@@ -95,7 +95,7 @@ func TestRightsAreKept(t *testing.T) {
 	if v, _ := p.Judge(t.Context(), q); v != allow {
 		t.Error("what was granted for the session is asked about")
 	}
-	q.Intent.Rights.Write = []string{"/opt", "/usr"}
+	q.Intent.Plan.Rights.Write = []string{"/opt", "/usr"}
 	q.Intent.Grants[0].Target += ", writing to /usr"
 	if v, _ := p.Judge(t.Context(), q); v != ask {
 		t.Error("more than was granted is not asked about")
@@ -108,7 +108,7 @@ func TestAskedAgain(t *testing.T) {
 	const deny = "[[rule]]\ntoolName = \"run_shell_command\"\nnetwork = true\ndecision = \"deny\"\npriority = 1\n"
 	own := filepath.Join(t.TempDir(), ".gemini")
 	q := wanting("npm ci", engine.Rights{Network: true})
-	q.Intent.Failed = "the network"
+	q.Intent.Plan.Failed = "the network"
 	approve := func(p *policy.Policy, q engine.Proposal, answers ...engine.Answer) (engine.Answer, *et.Approver) {
 		t.Helper()
 		user := et.NewApprover(t, answers...)

@@ -31,7 +31,7 @@ func parse(t testing.TB, tier policy.Tier, text string) []policy.Rule {
 // set for it.
 func shell(class engine.Class, script string) engine.Proposal {
 	q := engine.Proposal{Args: map[string]any{"command": script}, Tool: named(policy.Shell, engine.Execute)}
-	q.Intent.Class, q.Intent.Dir = class, "/dir"
+	q.Intent.Plan.Class, q.Intent.Plan.Dir = class, "/dir"
 	for text := range strings.SplitSeq(script, "|") {
 		var c engine.Command
 		for _, w := range strings.Fields(text) {
@@ -44,7 +44,7 @@ func shell(class engine.Class, script string) engine.Proposal {
 				c.Argv = append(c.Argv, engine.Word{Text: w, Known: !strings.HasPrefix(w, "$")})
 			}
 		}
-		q.Intent.Commands = append(q.Intent.Commands, c)
+		q.Intent.Plan.Commands = append(q.Intent.Plan.Commands, c)
 	}
 	return q
 }
@@ -407,7 +407,7 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("an argument that is not known lets it run: %v", q)
 		}
 		wants := q
-		wants.Intent.Rights = engine.Rights{Network: r.IntN(4) > 0, Protected: r.IntN(4) == 0}
+		wants.Intent.Plan.Rights = engine.Rights{Network: r.IntN(4) > 0, Protected: r.IntN(4) == 0}
 		if judge(wants, admin, user, project) == engine.Allow && got != engine.Allow {
 			t.Fatalf("a right lets it run: %v", wants)
 		}

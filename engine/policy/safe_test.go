@@ -12,9 +12,9 @@ import (
 // to change nothing.
 func looking(confined bool, class engine.Class, commands string, safe ...string) engine.Proposal {
 	q := shell(class, commands)
-	q.Intent.Confined = confined
-	for i := range q.Intent.Commands {
-		c := &q.Intent.Commands[i]
+	q.Intent.Plan.Confined = confined
+	for i := range q.Intent.Plan.Commands {
+		c := &q.Intent.Plan.Commands[i]
 		c.Risk = "not on the list"
 		for _, s := range safe {
 			if c.String() == s {

@@ -24,15 +24,15 @@ func TestWhy(t *testing.T) {
 		denied  = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
 	)
 	silent := looking(true, engine.Plain, "make")
-	silent.Intent.Commands[0].Risk = ""
+	silent.Intent.Plan.Commands[0].Risk = ""
 	odd := looking(true, engine.Plain, "make")
-	odd.Intent.Commands[0].Risk = "a\x1b[8mb"
+	odd.Intent.Plan.Commands[0].Risk = "a\x1b[8mb"
 	two := looking(true, engine.Plain, "make|cc")
-	two.Intent.Commands[1].Risk = "another"
+	two.Intent.Plan.Commands[1].Risk = "another"
 	online := looking(true, engine.Plain, "ls", "ls")
-	online.Intent.Rights.Network = true
+	online.Intent.Plan.Rights.Network = true
 	none := looking(true, engine.Plain, "")
-	none.Intent.Commands = nil
+	none.Intent.Plan.Commands = nil
 	for _, c := range []struct {
 		name     string
 		q        engine.Proposal

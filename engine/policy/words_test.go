@@ -331,7 +331,7 @@ func TestReasons(t *testing.T) {
 	} {
 		q := shell(c.class, c.script)
 		if c.class != engine.Plain {
-			q.Intent.Why = "odd"
+			q.Intent.Plan.Why = "odd"
 		}
 		e := policy.New(policy.Yolo, parse(t, policy.User, c.rules)...).Explain(q)
 		if e.Reason != c.want {
@@ -386,7 +386,7 @@ func TestSaid(t *testing.T) {
 // A call of the shell of which no command is known is asked about.
 func TestNoCommands(t *testing.T) {
 	q := shell(engine.Plain, "ls")
-	q.Intent.Commands = nil
+	q.Intent.Plan.Commands = nil
 	if got, _ := policy.New(policy.Default, parse(t, policy.User, allowGit)...).Judge(t.Context(), q); got != engine.Ask {
 		t.Error(policy.Word(got))
 	}

@@ -77,5 +77,5 @@ priority = 100
 func scriptCommands(tool engine.Tool, script string) []engine.Command {
 	call, err := tool.Prepare(context.Background(), map[string]any{"command": script})
 	check(err)
-	return call.Intent.Commands
+	return call.Intent.Plan.Commands
 }
