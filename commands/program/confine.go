@@ -208,6 +208,9 @@ func (p *Project) rights(root string, more []string) sandbox.Profile {
 // hooks returns where the user keeps what git makes hooks of new repositories.
 func (o *Options) hooks() (dir string) {
 	home := o.paths.Home
+	if home == "" {
+		return "" // what lies here may be the project's
+	}
 	for _, file := range []string{filepath.Join(cmp.Or(o.os.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
 		text, _ := os.ReadFile(file)
 		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)

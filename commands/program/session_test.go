@@ -91,3 +91,24 @@ func TestSideBySide(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// The template of new repositories is the user's to name, not the project's.
+func TestHooks(t *testing.T) {
+	r := start(t, "-p", "x")
+	home := t.TempDir()
+	t.Chdir(home)
+	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.paths.Home = home
+	if got, want := r.hooks(), filepath.Join(home, "template", "hooks"); got != want {
+		t.Errorf("got %q, not %q", got, want)
+	}
+	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.paths.Home = ""
+	if got := r.hooks(); got != "" {
+		t.Errorf("without a home directory: %q", got)
+	}
+}
