@@ -79,6 +79,8 @@ func TestTalkCommands(t *testing.T) {
 	c.want("turn_result", "status", "success")
 	c.say("/modle")
 	c.want("turn_result", "status", "error", "exit_code", 2, "error/message", "unknown command /modle; did you mean /model?")
+	c.say("/frobnicate")
+	c.want("turn_result", "status", "error", "exit_code", 2, "error/message", "unknown command /frobnicate; /help lists those there are")
 	c.say("/clear")
 	if again := c.want("turn_result", "status", "success")["session_id"]; again == id {
 		t.Error("the session is the same")

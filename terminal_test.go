@@ -417,3 +417,23 @@ func TestCommandInAPrompt(t *testing.T) {
 		})
 	}
 }
+
+// Keys that a terminal without an editor of its own passes on as they are stand in
+// no prompt.
+func TestKeysInPlainMode(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("Done."))
+	c := terminal(t, server)
+	c.Term = "dumb"
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("\x1b[A\x1bOH")
+	s.Expect("> ")
+	s.Line("one \x1b[1;5Ctwo \x1b[Zthree")
+	s.Expect("done:")
+	s.Expect("> ")
+	s.Line("/quit")
+	if n, got := len(server.Requests()), lastAsked(server); n != 1 || !strings.Contains(got, `"one two three"`) {
+		t.Errorf("%d requests, the last one with %s", n, got)
+	}
+}

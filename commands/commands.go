@@ -216,7 +216,7 @@ func (s Set) unknown(app *App, line string) error {
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)
 	}
-	if app.Screen != nil && len(words) == 1 {
+	if app.Restart != nil && len(words) == 1 { // in a session
 		if _, err := os.Lstat("/" + words[0]); err != nil {
 			return misused("unknown command /%s; /help lists those there are", words[0])
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,7 +233,7 @@ func (c *cooked) typedAhead(ctx context.Context, prompt string) (s string, done 
 	if i < 0 {
 		return c.finish(ctx, prompt, false)
 	}
-	s = clean(c.buf[:i])
+	s = c.entered(c.buf[:i])
 	c.buf = c.buf[i+1:]
 	c.out.Text(s)
 	c.out.Text("\n")
@@ -244,7 +245,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 	seen := 0
 	for {
 		if i := bytes.IndexByte(c.buf[seen:], '\n'); i >= 0 {
-			s := clean(c.buf[:seen+i])
+			s := c.entered(c.buf[:seen+i])
 			c.buf = c.buf[seen+i+1:]
 			if c.Echoed || c.src.echoes() {
 				c.out.Entered()
@@ -280,6 +281,26 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 			c.end = err
 		}
 	}
+}
+
+// entered returns a line as it was meant: what an arrow key sends to a terminal
+// that knows no such key is no part of it.
+func (c *cooked) entered(b []byte) string {
+	for at := 0; c.src.terminal(); {
+		i := bytes.IndexByte(b[at:], 0x1b)
+		if i < 0 {
+			break
+		}
+		at += i
+		if at+1 < len(b) && (b[at+1] == '[' || b[at+1] == 'O') {
+			if n, _ := sequence(b[at:], false); n > 0 {
+				b = slices.Concat(b[:at], b[at+n:])
+				continue
+			}
+		}
+		at++
+	}
+	return clean(b)
 }
 
 // again shows the prompt once more, after a stop. What was typed behind it the
