@@ -162,6 +162,7 @@ func TestWithoutASession(t *testing.T) {
 func TestWhatIsNoCommandIsSent(t *testing.T) {
 	for _, line := range []string{"/etc/passwd looks odd", "// why?", "/* this */", "what about /help", "/", "", "/x", "/completely else"} {
 		app, _ := session(t)
+		app.Restart = nil // in a session, a word alone is answered
 		parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
 		if err != nil || len(parts) != 1 || parts[0].Text != line {
 			t.Errorf("%q: got %v, %v", line, parts, err)
