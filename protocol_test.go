@@ -93,7 +93,7 @@ func TestTalkCommands(t *testing.T) {
 		t.Error(got)
 	}
 	c.say("/quit")
-	c.want("turn_result", "turn", 5, "status", "success")
+	c.want("turn_result", "turn", 6, "status", "success")
 	c.ends(0, "completed")
 }
 

@@ -53,13 +53,15 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 	if err != nil {
 		return err
 	}
-	f.Session = s
+	f.hold(s)
 	f.closers = append(f.closers, func() { f.Session.Close() })
-	r := f.run.report
-	r.mode = func() string { return string(f.policy.Mode()) }
-	r.resume = func() string { return f.goOn() }
-	r.collected = func() repl.Collected { return f.Session.collected() }
 	return nil
+}
+
+// hold has s be the conversation that the front end is about.
+func (f *front) hold(s *Session) {
+	f.Session = s
+	f.run.report.session.Store(s)
 }
 
 // close ends the conversation and the work in the project.
@@ -138,7 +140,8 @@ func (f *front) restart(ctx context.Context) error {
 	f.Session.Close()
 	f.policy.Forget()
 	f.Project.budget.Renew()
-	f.Session, f.spent = s, f.count.Tokens()
+	f.spent = f.count.Tokens()
+	f.hold(s)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"gemline/engine/disk"
@@ -51,17 +52,37 @@ type report struct {
 	held func() *repl.Sandbox // what confines commands, nil before that is known
 	idle []settings.Unused    // what is set up and not in use yet
 
-	// Of the conversation that a front end has begun, if it has:
-	mode      func() string         // the approval mode
-	resume    func() string         // the command that goes on with it, "" if there is none
-	collected func() repl.Collected // what it would have done, if it changes nothing
+	session atomic.Pointer[Session] // that a front end holds, if it does
 }
 
-// newReport returns a report that tells nobody anything, of nothing.
+// newReport returns a report that tells nobody anything.
 func newReport() *report {
-	none := func() string { return "" }
-	return &report{warn: func(string) {}, tell: func(string) {}, held: func() *repl.Sandbox { return nil },
-		mode: none, resume: none, collected: func() repl.Collected { return repl.Collected{} }}
+	return &report{warn: func(string) {}, tell: func(string) {}, held: func() *repl.Sandbox { return nil }}
+}
+
+// mode returns the approval mode.
+func (r *report) mode() string {
+	if s := r.session.Load(); s != nil {
+		return string(s.policy.Mode())
+	}
+	return ""
+}
+
+// resume returns the command that goes on with the conversation, "" if there is
+// none.
+func (r *report) resume() string {
+	if s := r.session.Load(); s != nil {
+		return s.goOn()
+	}
+	return ""
+}
+
+// collected returns what the conversation would have done, if it changes nothing.
+func (r *report) collected() repl.Collected {
+	if s := r.session.Load(); s != nil {
+		return s.collected()
+	}
+	return repl.Collected{}
 }
 
 // notify tells what is odd but no error.

@@ -49,7 +49,7 @@ func (p *Project) limit() error {
 	p.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
 	cfg := limit.Config{Tokens: p.flags.MaxTokens, Cost: p.flags.MaxCost, Calls: p.flags.MaxToolCalls,
 		Price:  func(model string) (limit.Price, bool) { price, ok := prices()[model]; return price, ok },
-		Resume: func() string { return p.resume() }}
+		Resume: p.resume}
 	if p.flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
