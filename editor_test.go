@@ -78,7 +78,7 @@ func TestUsualEditor(t *testing.T) {
 				s.Expect("Fine.")
 				s.Expect("> ")
 				s.Line("/editor")
-				s.Expect("there is no editor here")
+				s.Expect("no editor was found")
 			case "ed vim":
 				s.Line("e")
 				s.Expect("+Hello, vim.")
