@@ -24,8 +24,8 @@ import (
 	"gemline/tools/shell"
 )
 
-// A pen is what the commands of a run are held by.
-type pen struct {
+// A confinement is what the commands of a run are held by.
+type confinement struct {
 	sandbox sandbox.Sandbox // nil if nothing holds them
 	why     string          // then
 	quiet   bool            // whoever runs gemline knows
@@ -54,16 +54,16 @@ func (s *Options) kernel() sandbox.Sandbox {
 }
 
 // state says what is in force.
-func (p *pen) state() sandbox.State {
+func (p *confinement) state() sandbox.State {
 	if p.sandbox == nil {
 		return sandbox.State{Name: "none", Step: p.why}
 	}
 	return p.sandbox.State()
 }
 
-// enclose has commands confined by p.
-func (s *Project) enclose(p *pen) {
-	s.pen = p
+// confineBy has commands confined by p.
+func (s *Project) confineBy(p *confinement) {
+	s.confinement = p
 	s.held = s.state
 	s.teller(p)
 	s.leave(p)
@@ -73,7 +73,7 @@ func (s *Project) enclose(p *pen) {
 }
 
 // teller has p say once, if commands are not held in full.
-func (s *Project) teller(p *pen) {
+func (s *Project) teller(p *confinement) {
 	p.tell = sync.OnceFunc(func() {
 		st := p.state()
 		switch {
@@ -87,10 +87,10 @@ func (s *Project) teller(p *pen) {
 	})
 }
 
-// enclosure finds out what confines commands. Where that was asked for and
+// chooseConfinement finds out what confines commands. Where that was asked for and
 // can't be had there is an error; where it is the default, commands run with
 // what there is of it.
-func (o *Options) enclosure() (*pen, error) {
+func (o *Options) chooseConfinement() (*confinement, error) {
 	if o.unread != nil {
 		return nil, o.unread
 	}
@@ -102,7 +102,7 @@ func (o *Options) enclosure() (*pen, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.penned(c)
+	p, err := o.chooseSandbox(c)
 	if err != nil {
 		return nil, err
 	}
@@ -113,19 +113,19 @@ func (o *Options) enclosure() (*pen, error) {
 	return p, nil
 }
 
-// penned finds what c asks for.
-func (o *Options) penned(c settings.Confinement) (*pen, error) {
+// chooseSandbox finds what c asks for.
+func (o *Options) chooseSandbox(c settings.Confinement) (*confinement, error) {
 	if inside := o.os.getenv("SANDBOX"); inside != "" {
-		return &pen{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
+		return &confinement{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
 	}
 	kernel := o.kernel()
 	switch {
 	case c.Word == settings.Off:
-		return &pen{why: "switched off by " + c.By, quiet: true}, nil
+		return &confinement{why: "switched off by " + c.By, quiet: true}, nil
 	case c.Word == "" && kernel == nil:
-		return &pen{why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
+		return &confinement{why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
 	case c.Word == "":
-		return o.furnished(kernel, true), nil
+		return o.newConfinement(kernel, true), nil
 	}
 	choice, err := o.choice(c, kernel)
 	if err != nil {
@@ -140,11 +140,11 @@ func (o *Options) penned(c settings.Confinement) (*pen, error) {
 		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", c.By, st.Name, missing(st)),
 			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
-	return o.furnished(box, false), nil
+	return o.newConfinement(box, false), nil
 }
 
 // leave has p let go of what it has left when the run is over.
-func (s *Project) leave(p *pen) {
+func (s *Project) leave(p *confinement) {
 	if closer, ok := p.sandbox.(interface{ Close() error }); ok {
 		s.closers = append(s.closers, func() { closer.Close() })
 	}
@@ -187,8 +187,8 @@ func missing(st sandbox.State) string {
 
 // profile says what the commands of this run may do.
 func (p *Project) profile() sandbox.Profile {
-	if p.pen.tell != nil {
-		p.pen.tell()
+	if p.confinement.tell != nil {
+		p.confinement.tell()
 	}
 	roots := p.workspace.Roots()
 	return p.rights(roots[0], roots[1:])
@@ -196,11 +196,11 @@ func (p *Project) profile() sandbox.Profile {
 
 // rights returns what commands may do that work in root and in more.
 func (p *Project) rights(root string, more []string) sandbox.Profile {
-	profile := sandbox.Profile{Root: root, Write: slices.Concat(more, p.pen.granted), Network: p.pen.network}
+	profile := sandbox.Profile{Root: root, Write: slices.Concat(more, p.confinement.granted), Network: p.confinement.network}
 	if dir := p.caches(); dir != "" {
 		profile.Write = append(profile.Write, dir)
 	}
-	profile.Hidden = sandbox.Except(p.hidden(), p.pen.granted, append([]string{root}, more...))
+	profile.Hidden = sandbox.Except(p.hidden(), p.confinement.granted, append([]string{root}, more...))
 	profile.Hooks = p.hooks()
 	return profile
 }
@@ -284,14 +284,15 @@ func (o *Options) userCaches() string {
 	return base
 }
 
-// furnished returns a pen whose commands have caches of their own. One that is
-// soft is the default: where nothing of it is in force, commands run without.
-func (o *Options) furnished(box sandbox.Sandbox, soft bool) *pen {
+// newConfinement returns a confinement by box whose commands have caches of their
+// own. A soft one is the default: where nothing of it is in force, commands run
+// without.
+func (o *Options) newConfinement(box sandbox.Sandbox, soft bool) *confinement {
 	promised := &atomic.Bool{}
-	return &pen{sandbox: furnished{box, soft, promised, o.caches(), o.goCache()}, promised: promised}
+	return &confinement{sandbox: withCaches{box, soft, promised, o.caches(), o.goCache()}, promised: promised}
 }
 
-type furnished struct {
+type withCaches struct {
 	sandbox.Sandbox
 	soft     bool
 	promised *atomic.Bool
@@ -300,7 +301,7 @@ type furnished struct {
 }
 
 // least says what is in force at the least, which takes less time to find out.
-func (f furnished) least() sandbox.State {
+func (f withCaches) least() sandbox.State {
 	if k, ok := f.Sandbox.(*sandbox.Kernel); ok {
 		return k.Least()
 	}
@@ -308,16 +309,16 @@ func (f furnished) least() sandbox.State {
 }
 
 // Confine implements [sandbox.Sandbox].
-func (f furnished) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
-	if free, err := f.furnish(cmd, &p); free || err != nil {
+func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	if free, err := f.addCaches(cmd, &p); free || err != nil {
 		return func() {}, err
 	}
 	return f.Sandbox.Confine(cmd, p)
 }
 
 // Start implements [sandbox.Starter].
-func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
-	free, err := f.furnish(cmd, &p)
+func (f withCaches) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
+	free, err := f.addCaches(cmd, &p)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the command can't be confined: %w", err)
@@ -327,9 +328,9 @@ func (f furnished) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitS
 	return sandbox.Start(f.Sandbox, cmd, p)
 }
 
-// furnish gives cmd the caches, and p what is seen through them. It reports
+// addCaches gives cmd the caches, and p what is seen through them. It reports
 // whether cmd runs as it is.
-func (f furnished) furnish(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
+func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
 	switch st := f.State(); {
 	case f.promised.Load() && !st.Confined():
 		return false, fmt.Errorf("this run began confined, and now %s; gemline sandbox status says more", missing(st))
@@ -345,7 +346,7 @@ func (f furnished) furnish(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err er
 }
 
 // Close lets go of what the sandbox has left.
-func (f furnished) Close() error {
+func (f withCaches) Close() error {
 	if c, ok := f.Sandbox.(interface{ Close() error }); ok {
 		return c.Close()
 	}
@@ -355,24 +356,24 @@ func (f furnished) Close() error {
 // state returns what confines commands, for a record: what is certain before
 // commands have run, and afterwards what was in force.
 func (p *Project) state() *repl.Sandbox {
-	st := p.pen.state
-	if f, ok := p.pen.sandbox.(furnished); ok {
+	st := p.confinement.state
+	if f, ok := p.confinement.sandbox.(withCaches); ok {
 		st = f.least
 	}
-	return p.pen.told(st())
+	return p.confinement.told(st())
 }
 
 // told returns st as a record has it, which is as good as a promise.
-func (p *pen) told(st sandbox.State) *repl.Sandbox {
+func (p *confinement) told(st sandbox.State) *repl.Sandbox {
 	if p.promised != nil && st.Confined() {
 		p.promised.Store(true)
 	}
 	return &repl.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 }
 
-// confinement is what the sub-commands about it go by.
-func (p *Project) confinement() cli.Confinement {
-	box, _ := p.pen.sandbox.(furnished)
-	return cli.Confinement{Sandbox: p.pen.sandbox, Chosen: !box.soft, State: p.pen.state, Profile: p.rights(p.paths.Folder(""), nil), Place: p.place,
+// confinementInfo is what the sub-commands about it go by.
+func (p *Project) confinementInfo() cli.Confinement {
+	box, _ := p.confinement.sandbox.(withCaches)
+	return cli.Confinement{Sandbox: p.confinement.sandbox, Chosen: !box.soft, State: p.confinement.state, Profile: p.rights(p.paths.Folder(""), nil), Place: p.place,
 		Environ: shell.Inherited(p.os.Environ(), shell.Settings{Reveal: !p.settings.Redact, Allowed: p.settings.AllowedVars, Blocked: p.settings.BlockedVars})}
 }

@@ -50,7 +50,7 @@ func TestFurnished(t *testing.T) {
 	} {
 		cmd := exec.Command("true")
 		var p sandbox.Profile
-		release, err := furnished{noting{stub{test.state}, &p}, test.soft, &atomic.Bool{}, caches, "/built"}.Confine(cmd, sandbox.Profile{})
+		release, err := withCaches{noting{stub{test.state}, &p}, test.soft, &atomic.Bool{}, caches, "/built"}.Confine(cmd, sandbox.Profile{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestPromised(t *testing.T) {
 		{"a part of it", sandbox.State{Files: true, Network: true}, sandbox.State{Network: true}, false},
 	} {
 		s := &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
-		p := s.furnished(stub{test.is}, true)
+		p := s.newConfinement(stub{test.is}, true)
 		if got := p.told(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
 			t.Errorf("%s: told %+v", test.name, got)
 		}
@@ -99,19 +99,19 @@ func TestPromised(t *testing.T) {
 func TestTell(t *testing.T) {
 	partly := sandbox.State{Name: "kernel", Step: "seccomp", Network: true}
 	for _, test := range []struct {
-		name string
-		pen  pen
-		want string
+		name        string
+		confinement confinement
+		want        string
 	}{
-		{"in force", pen{sandbox: stub{sandbox.State{Files: true, Network: true}}}, ""},
-		{"no files", pen{sandbox: stub{partly}}, "commands are not confined (seccomp)"},
-		{"no network", pen{sandbox: stub{sandbox.State{Name: "kernel", Step: "Landlock", Files: true}}}, "commands are confined in part (kernel: Landlock)"},
-		{"nothing here", pen{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
-		{"as somebody wants it", pen{why: "switched off by --sandbox", quiet: true}, ""},
+		{"in force", confinement{sandbox: stub{sandbox.State{Files: true, Network: true}}}, ""},
+		{"no files", confinement{sandbox: stub{partly}}, "commands are not confined (seccomp)"},
+		{"no network", confinement{sandbox: stub{sandbox.State{Name: "kernel", Step: "Landlock", Files: true}}}, "commands are confined in part (kernel: Landlock)"},
+		{"nothing here", confinement{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
+		{"as somebody wants it", confinement{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
 		var told []string
 		s := &Project{Options: &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir())}, report: &report{warn: func(text string) { told = append(told, text) }}}
-		p := test.pen
+		p := test.confinement
 		s.teller(&p)
 		p.tell()
 		p.tell()

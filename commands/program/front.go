@@ -97,7 +97,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 			w := f.world(out)
 			w.Toolset = func() (engine.Tools, *policy.Policy, error) { return f.tools, f.policy, nil }
 			w.Guarded = func() policy.Guarded { return f.Session.guarded() }
-			w.Confinement = func() (cli.Confinement, error) { return f.confinement(), nil }
+			w.Confinement = func() (cli.Confinement, error) { return f.confinementInfo(), nil }
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret = screen.Lines.Secret
 			}
@@ -168,7 +168,7 @@ func (s *Session) about() []commands.Fact {
 		{Name: "session file", Value: s.journal.Path()},
 		{Name: "directory", Value: s.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
-		{Name: "sandbox", Value: s.pen.state().Name + ": " + s.pen.state().Step},
+		{Name: "sandbox", Value: s.confinement.state().Name + ": " + s.confinement.state().Step},
 		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.shell), ", "), "none")},
 	}
 }
@@ -239,7 +239,7 @@ func (f *front) buildGreeted(ctx context.Context, screen *repl.Screen, asker *re
 	err := f.begin(ctx, asker)
 	f.run.report.warn = warn
 	if err == nil {
-		f.furnish(screen)
+		f.finishScreen(screen)
 		f.greet(screen)
 	}
 	for _, text := range early {

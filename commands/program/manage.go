@@ -24,7 +24,7 @@ import (
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
 	r.report.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	p := &Project{Options: r.Options, report: r.report, pen: &pen{}}
+	p := &Project{Options: r.Options, report: r.report, confinement: &confinement{}}
 	defer p.Close()
 	enclosed := sync.OnceValue(p.enclosed) // the doctor looks at several things at once
 	looked := sync.OnceValues(func() (engine.Tools, error) { return p.look(enclosed) })
@@ -38,7 +38,7 @@ func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string)
 		if err := enclosed(); err != nil {
 			return cli.Confinement{}, err
 		}
-		return p.confinement(), nil
+		return p.confinementInfo(), nil
 	}
 	w.Page = r.pager()
 	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
@@ -67,9 +67,9 @@ func (r *run) world(out io.Writer) *cli.World {
 
 // enclosed finds out what confines commands.
 func (p *Project) enclosed() error {
-	held, err := p.enclosure()
+	held, err := p.chooseConfinement()
 	if err == nil {
-		p.pen = held
+		p.confinement = held
 		p.leave(held)
 	}
 	return err
@@ -84,13 +84,13 @@ func (p *Project) look(enclosed func() error) (engine.Tools, error) {
 	if known, ok := p.paths.Known(); ok {
 		p.store = known
 	}
-	if err := p.settleIn(); err != nil {
+	if err := p.openWorkspace(); err != nil {
 		return nil, err
 	}
 	env := tools.Env{Workspace: p.workspace, Shell: shell.Settings{Environ: p.os.Environ()}, Jobs: shell.NewJobs(p.paths.User("tmp", "background-processes")), Model: p.model,
 		Web: p.fetcher(), Direct: p.settings.DirectWeb}
-	if err := enclosed(); err == nil && p.pen.sandbox != nil {
-		env.Sandbox, env.Profile = p.pen.sandbox, p.profile
+	if err := enclosed(); err == nil && p.confinement.sandbox != nil {
+		env.Sandbox, env.Profile = p.confinement.sandbox, p.profile
 	}
 	if p.settings.WriteTodos {
 		env.Todos = &tools.Todos{}

@@ -32,8 +32,8 @@ type Options struct {
 	ledger      *disk.Ledger     // of the files that are being written
 }
 
-// settle finds out what the user wants in the working directory.
-func (o *Options) settle(managed bool) error {
+// readHere finds out what the user wants in the working directory.
+func (o *Options) readHere(managed bool) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)

@@ -119,9 +119,9 @@ func Run(p Process) (code int) {
 	}
 	switch {
 	case err != nil:
-		r.settle(managed) // which format do the settings say?
+		r.readHere(managed) // which format do the settings say?
 	case !r.flags.Version && !r.flags.Help:
-		err = r.settle(managed)
+		err = r.readHere(managed)
 	}
 	switch {
 	case err != nil:

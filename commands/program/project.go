@@ -31,21 +31,22 @@ import (
 type Project struct {
 	*Options
 	*report
-	store     settings.Project // where its sessions are kept
-	workspace *workspace.Workspace
-	over      *workspace.Overlay // what is written to in place of files, if not nil
-	jobs      *shell.Jobs
-	shell     shell.Settings
-	kept      func() string // tells once what commands are not given
-	pen       *pen          // what holds commands
-	web       *web.Fetcher
-	policy    *policy.Policy // as it is when a conversation begins
-	budget    *limit.Budget  // of all conversations together
+	store       settings.Project // where its sessions are kept
+	workspace   *workspace.Workspace
+	over        *workspace.Overlay // what is written to in place of files, if not nil
+	jobs        *shell.Jobs
+	shell       shell.Settings
+	kept        func() string // tells once what commands are not given
+	confinement *confinement  // what holds commands
+	web         *web.Fetcher
+	policy      *policy.Policy // as it is when a conversation begins
+	budget      *limit.Budget  // of all conversations together
 	server
 	closers []func()
 }
 
-// A report is where it is told what is no part of any answer.
+// A report is told what is no part of an answer, and knows what a record says of
+// the run.
 type report struct {
 	warn func(string)
 	tell func(string)         // of what is no warning
@@ -89,12 +90,12 @@ func (r *report) collected() repl.Collected {
 func (r *report) notify(text string) { r.warn(text) }
 
 // Open makes the owners of what is worked with, in the order in which they need
-// each other. They tell told what is no error. What was opened is closed by
-// Close, also after an error.
+// each other. The report takes what is odd but no error. After an error nothing stays
+// open.
 func Open(o *Options, told *report, store settings.Project) (*Project, error) {
 	p := &Project{Options: o, report: told, store: store}
-	for _, make := range []func() error{p.govern, p.work, p.limit, p.ask} {
-		if err := make(); err != nil {
+	for _, step := range []func() error{p.loadRules, p.work, p.newBudget, p.newGenerator} {
+		if err := step(); err != nil {
 			p.Close()
 			return nil, err
 		}
@@ -109,9 +110,9 @@ func (p *Project) Close() {
 	}
 }
 
-// govern says what is allowed.
-func (p *Project) govern() error {
-	held, err := p.enclosure() // before the warnings, since what is wrong may be refused
+// loadRules finds out what commands are held by and what calls are judged by.
+func (p *Project) loadRules() error {
+	held, err := p.chooseConfinement() // before the warnings, since what is wrong may be refused
 	for _, w := range p.warnings {
 		p.notify(w)
 	}
@@ -122,7 +123,7 @@ func (p *Project) govern() error {
 	if err := p.supported(); err != nil {
 		return err
 	}
-	p.enclose(held)
+	p.confineBy(held)
 	p.policy, err = p.rules(!p.answered())
 	return err
 }
@@ -145,7 +146,7 @@ func (p *Project) work() (err error) {
 	if p.flags.Patch || p.flags.DryRun {
 		p.over = &workspace.Overlay{}
 	}
-	if err = p.settleIn(); err != nil {
+	if err = p.openWorkspace(); err != nil {
 		return err
 	}
 	p.shell = shell.Settings{
@@ -163,8 +164,8 @@ func (p *Project) work() (err error) {
 	return nil
 }
 
-// settleIn makes the workspace.
-func (p *Project) settleIn() (err error) {
+// openWorkspace makes the workspace.
+func (p *Project) openWorkspace() (err error) {
 	p.workspace, err = workspace.New(workspace.Config{Roots: []string{p.paths.Cwd}, Temp: p.store.Temp, Overlay: p.over, Ledger: p.ledger, Secrets: p.keptSecret,
 		RespectGit: p.settings.RespectGit, RespectGemini: p.settings.RespectGemini, IgnoreFiles: p.settings.IgnoreFiles})
 	if err != nil {

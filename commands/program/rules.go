@@ -42,7 +42,7 @@ func (s *Project) rules(unattended bool) (*policy.Policy, error) {
 		}
 		all = append(all, more...)
 	}
-	all = append(all, policy.Network(s.pen.offline, s.pen.asked)...)
+	all = append(all, policy.Network(s.confinement.offline, s.confinement.asked)...)
 	if s.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Kept)
 	}
@@ -54,7 +54,7 @@ func (s *Project) rules(unattended bool) (*policy.Policy, error) {
 // contained reports whether commands are kept from writing elsewhere and from the
 // network.
 func (p *Project) contained() bool {
-	return !p.pen.network && p.pen.state().Confined()
+	return !p.confinement.network && p.confinement.state().Confined()
 }
 
 // shelf returns where "always" is kept: nowhere, if the user's own rules are

@@ -58,9 +58,9 @@ func (o *Options) signs() output.Signs {
 	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.settings.ScreenReader, Terminal: true, Lookup: o.os.Lookup}
 }
 
-// furnish adds what the screen has once the settings are known, and who shows
+// finishScreen adds what the screen has once the settings are known, and who shows
 // what on it.
-func (f *front) furnish(screen *repl.Screen) {
+func (f *front) finishScreen(screen *repl.Screen) {
 	screen.Pace, screen.Detail, screen.Vi = f.settings.Stream, f.settings.Detail, f.settings.Vi
 	screen.Printer = &repl.Printer{Out: screen.Out, Tally: f.count, Kind: f.tools.Kind, Thoughts: f.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, f.heard.Load()) }}

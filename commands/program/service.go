@@ -32,8 +32,8 @@ type server struct {
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
-// limit makes the budget. What tokens cost is read when somebody counts money.
-func (p *Project) limit() error {
+// newBudget makes the budget. What tokens cost is read when somebody counts money.
+func (p *Project) newBudget() error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices, error) { return limit.LoadPrices(p.paths.User("prices.toml"), time.Now()) })
 	prices := func() limit.Prices {
@@ -67,8 +67,8 @@ func (p *Project) limit() error {
 // waiting is how long one request may be put off by a busy server in all.
 const waiting = 10 * time.Minute
 
-// ask makes the generator: the API or a recording, and what wraps it.
-func (p *Project) ask() error {
+// newGenerator makes the generator: the API or a recording, and what wraps it.
+func (p *Project) newGenerator() error {
 	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses, Meter: p.budget.Generator,
 		Retry: model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}}
 	if d := time.Duration(p.flags.Timeout); d > 0 {

@@ -73,10 +73,10 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	guarded, asker := s.equip()
+	guarded, asker := s.newTools()
 	err = s.structure()
 	if err == nil {
-		s.converse(guarded, asker, past)
+		s.newEngine(guarded, asker, past)
 		err = cmp.Or(s.instruct(), ctx.Err())
 	}
 	if err != nil {
@@ -123,9 +123,9 @@ func (s *Session) open() ([]*genai.Content, error) {
 	return o.History, nil
 }
 
-// equip makes the tools and the memory, and returns who judges calls and who is
+// newTools makes the tools and the memory, and returns who judges calls and who is
 // asked about them.
-func (s *Session) equip() (guarded engine.Policy, asker engine.Approver) {
+func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	s.generator = s.Project.generator
 	if s.Generator != nil {
 		s.generator = s.Generator
@@ -165,8 +165,8 @@ func (s *Session) equip() (guarded engine.Policy, asker engine.Approver) {
 		approver = s.Options.nobody(s.allowing)
 	}
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	if s.pen.sandbox != nil {
-		s.env.Sandbox, s.env.Profile, s.env.Offline = s.pen.sandbox, s.profile, s.pen.offline
+	if s.confinement.sandbox != nil {
+		s.env.Sandbox, s.env.Profile, s.env.Offline = s.confinement.sandbox, s.profile, s.confinement.offline
 		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
 			verdict, _ := guarded.Judge(ctx, q)
 			return verdict == engine.Allow
@@ -246,8 +246,8 @@ func (s *Session) structure() error {
 	return nil
 }
 
-// converse makes the engine.
-func (s *Session) converse(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
+// newEngine makes the engine.
+func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
 	cfg := engine.Config{
 		Model:      s.reach.Resolve(cmp.Or(s.Choice.Model, s.settings.Model, model.Default)),
 		Generator:  s.generator,
@@ -291,10 +291,10 @@ func (s *Session) prompt() prompt.Config {
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
-	if s.pen.sandbox != nil {
+	if s.confinement.sandbox != nil {
 		cfg.Sandbox = "sandbox"
 		if runtime.GOOS == "darwin" {
-			cfg.Sandbox = s.pen.state().Name
+			cfg.Sandbox = s.confinement.state().Name
 		}
 	}
 	for _, t := range s.tools.Tools() {
