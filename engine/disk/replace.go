@@ -41,7 +41,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 // as the user may, its owner; one that may not be written stays. A new one gets
 // mode.
 //
-// The caller holds the file's [Lock]: what killed processes have left of replacing
+// The caller holds a lock on the file, such as [Lock]: what killed processes have left of replacing
 // the file is removed.
 func Replace(path string, b []byte, mode fs.FileMode) error {
 	path = Follow(path)
@@ -57,7 +57,6 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 	case err != nil:
 		return failed(err)
 	default:
-		mode = old.Mode()
 		if err := writable(path, old); err != nil {
 			return failed(err)
 		}
@@ -77,8 +76,8 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 		return failed(err)
 	}
 	defer f.Discard()
-	if _, err = f.Write(b); err == nil {
-		err = f.file.Chmod(mode.Perm())
+	if _, err = f.Write(b); err == nil && old == nil {
+		err = f.file.Chmod(mode)
 	}
 	if err == nil {
 		err = f.Commit(path)

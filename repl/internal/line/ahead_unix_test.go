@@ -3,25 +3,30 @@
 package line
 
 import (
+	"os"
 	"testing"
 
 	"github.com/creack/pty"
 )
 
+// onTerminal returns a source that reads from a terminal, and what types there.
+func onTerminal(t *testing.T) (s *source, control *os.File) {
+	t.Helper()
+	control, tty, err := pty.Open()
+	if err != nil {
+		t.Skip("there is no terminal to be had:", err)
+	}
+	if s, err = newSource(tty); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.close(); tty.Close(); control.Close() })
+	return s, control
+}
+
 // Ctrl-D ends the input, too, where it comes while the terminal is asked for
 // what was typed.
 func TestEndTypedMeanwhile(t *testing.T) {
-	control, tty, err := pty.Open()
-	if err != nil {
-		t.Skip(err)
-	}
-	defer control.Close()
-	defer tty.Close()
-	s, err := newSource(tty)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s, control := onTerminal(t)
 	var got []byte
 	for s.modes.change(emptied); len(got) < len("one\n\x04"); s.modes.change(emptied) {
 		if got == nil {

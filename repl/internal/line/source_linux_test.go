@@ -6,24 +6,12 @@ import (
 	"runtime"
 	"testing"
 	"time"
-
-	"github.com/creack/pty"
 )
 
 // Ctrl-C takes what was typed away, also between the moment the terminal says
 // that there is a line and the one in which it is read.
 func TestInterruptBehindALine(t *testing.T) {
-	control, tty, err := pty.Open()
-	if err != nil {
-		t.Skip(err)
-	}
-	defer control.Close()
-	defer tty.Close()
-	s, err := newSource(tty)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s, control := onTerminal(t)
 	go io.Copy(io.Discard, control) // the echo
 	for i := range 20_000 {
 		ctx, cancel := context.WithCancel(t.Context())
