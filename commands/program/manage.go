@@ -87,6 +87,7 @@ func (p *Project) look(enclosed func() error) (engine.Tools, error) {
 	if err := p.openWorkspace(); err != nil {
 		return nil, err
 	}
+	p.complain()
 	env := tools.Env{Workspace: p.workspace, Shell: shell.Settings{Environ: p.os.Environ()}, Jobs: shell.NewJobs(p.paths.User("tmp", "background-processes")), Model: p.model,
 		Web: p.fetcher(), Direct: p.settings.DirectWeb}
 	if err := enclosed(); err == nil && p.confinement.sandbox != nil {

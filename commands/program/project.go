@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,7 @@ type Project struct {
 	*report
 	store       settings.Project // where its sessions are kept
 	workspace   *workspace.Workspace
+	complain    func()             // says once what is wrong with its ignore files
 	over        *workspace.Overlay // what is written to in place of files, if not nil
 	jobs        *shell.Jobs
 	shell       shell.Settings
@@ -178,9 +180,11 @@ func (p *Project) openWorkspace() (err error) {
 		}
 		p.add(dir)
 	}
-	for _, w := range p.workspace.Complaints() {
-		p.notify(w)
-	}
+	p.complain = sync.OnceFunc(func() {
+		for _, w := range p.workspace.Complaints() {
+			p.notify(w)
+		}
+	})
 	return nil
 }
 

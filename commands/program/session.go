@@ -115,6 +115,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 	for _, dir := range o.Directories {
 		s.add(dir)
 	}
+	s.complain()
 	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := s.journal.SetDirectories(dirs); err != nil {
 			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	et "gemline/engine/enginetest"
+	"gemline/engine/journal"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 )
@@ -32,10 +33,15 @@ func start(t *testing.T, args ...string) *run {
 	return r
 }
 
-// open returns a project in a new directory.
-func open(t *testing.T, r *run) *Project {
+// open returns a project in a new directory, which tells warn what is odd.
+func open(t *testing.T, r *run, warn func(string)) *Project {
 	t.Helper()
-	o, err := r.In(t.TempDir())
+	return openIn(t, r, t.TempDir(), warn)
+}
+
+func openIn(t *testing.T, r *run, dir string, warn func(string)) *Project {
+	t.Helper()
+	o, err := r.In(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +49,9 @@ func open(t *testing.T, r *run) *Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open(o, newReport(), store)
+	told := newReport()
+	told.warn = warn
+	p, err := Open(o, told, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +66,7 @@ func TestSideBySide(t *testing.T) {
 	var all sync.WaitGroup
 	seen := map[string]bool{}
 	for range 2 {
-		p := open(t, r)
+		p := open(t, r, func(string) {})
 		for _, name := range []string{"a.txt", "b.txt"} {
 			p.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.paths.Cwd+"\n")), et.Says("Done."))
 			s, err := p.Begin(t.Context(), Choice{Tally: &tally.Tally{}})
@@ -110,5 +118,48 @@ func TestHooks(t *testing.T) {
 	r.paths.Home = ""
 	if got := r.hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
+	}
+}
+
+// What is wrong with the ignore files is told of all directories, also of those
+// that only the conversation brings which is gone on with.
+func TestComplaintsOfAResumedSession(t *testing.T) {
+	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
+	user := filepath.Join(r.os.getenv("GEMINI_CLI_HOME"), ".gemini")
+	here, more := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		filepath.Join(user, "settings.json"): `{"context": {"fileFiltering": {"customIgnoreFilePaths": ["hide.me"]}}}`,
+		filepath.Join(more, "hide.me"):       "secret.txt\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, resumed := range []bool{false, true} {
+		var told []string
+		p := openIn(t, r, here, func(text string) { told = append(told, text) })
+		p.generator = et.NewScript(et.Says("Hello."))
+		s, err := p.Begin(t.Context(), Choice{Choice: journal.Choice{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !resumed {
+			s.add(more)
+			if err := s.journal.SetDirectories([]string{more}); err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range s.Run(t.Context(), genai.NewPartFromText("hi")) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if wrong := strings.Contains(strings.Join(told, "\n"), "hide.me hides nothing"); wrong == resumed {
+			t.Errorf("resumed: %v, told %q", resumed, told)
+		}
+		s.Close()
 	}
 }
