@@ -48,6 +48,7 @@ func TestUnknownFolder(t *testing.T) {
 	}{
 		{"not now", "", "gemini-2.5-flash", ""},
 		{"trusted", "1", "gemini-of-the-folder", `"TRUST_FOLDER"`},
+		{"yes", "y", "gemini-of-the-folder", `"TRUST_FOLDER"`},
 		{"parent trusted", "2", "gemini-of-the-folder", `"TRUST_PARENT"`},
 		{"never", "3", "gemini-2.5-flash", `"DO_NOT_TRUST"`},
 	} {
@@ -125,9 +126,30 @@ func TestUnknownFolderMisanswered(t *testing.T) {
 	p := teletype.Start(t, cmd)
 	for range 3 {
 		p.Expect("Enter for not now: ")
-		p.Line("y")
+		p.Line("x")
 	}
 	p.Expect("warning: 3 answers in a row were none of the choices, which means not now\r\n")
+	p.Expect("\n> ")
+	p.Line("/quit")
+	p.Exit()
+}
+
+// ? says what the choices mean as often as it is asked, and is no answer.
+func TestUnknownFolderExplained(t *testing.T) {
+	t.Parallel()
+	cmd, _ := unknown(t, et.NewServer(), map[string]string{"GEMINI.md": "Speak plainly."})
+	p := teletype.Start(t, cmd)
+	for range 4 {
+		p.Expect("Enter for not now: ")
+		p.Line("?")
+		p.Expect("info: 1, y or yes = trust this folder and all below it, from now on")
+		p.Expect("info: 3 = never use what it brings")
+	}
+	p.Expect("Enter for not now: ")
+	p.Line("maybe")
+	p.Expect(`info: "maybe" is none of the choices; ? says what they mean`)
+	p.Expect("Enter for not now: ")
+	p.Line("")
 	p.Expect("\n> ")
 	p.Line("/quit")
 	p.Exit()
@@ -266,10 +288,10 @@ func TestOddPlaces(t *testing.T) {
 		p.Expect("> ")
 		p.Line("/permissions trust")
 		p.Expect(", which is everything on this machine")
-		p.Expect("1, 3, or Enter for not now: ")
+		p.Expect("1, 3, ? or Enter for not now: ")
 		p.Line("2")
 		p.Expect("none of the choices")
-		p.Expect("1, 3, or Enter for not now: ")
+		p.Expect("1, 3, ? or Enter for not now: ")
 		p.Line("")
 		p.Expect("> ")
 		p.Line("/quit")

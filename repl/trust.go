@@ -44,12 +44,12 @@ type Folder struct {
 func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 	c.show(f)
 	parent := filepath.Dir(f.Path)
-	question := "1, 2, 3, or Enter for not now: "
+	question := "1, 2, 3, ? or Enter for not now: "
 	c.Out.Line(output.Info, "1 trust %s%s", output.EscapeLine(f.Path), f.wide(f.Path))
 	if parent != f.Path {
 		c.Out.Line(output.Info, "2 trust %s and all in it%s", output.EscapeLine(parent), f.wide(parent))
 	} else {
-		question = "1, 3, or Enter for not now: "
+		question = "1, 3, ? or Enter for not now: "
 	}
 	c.Out.Line(output.Info, "3 don't trust it, and don't ask again")
 	for invalid := 1; ; invalid++ {
@@ -63,7 +63,7 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 			return NotNow, err
 		}
 		switch answer := strings.ToLower(strings.TrimSpace(s)); {
-		case answer == "1":
+		case answer == "1", answer == "y", answer == "yes":
 			return TrustFolder, nil
 		case answer == "2" && parent != f.Path:
 			return TrustParent, nil
@@ -71,13 +71,30 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 			return DoNotTrust, nil
 		case answer == "", answer == "n", answer == "no":
 			return NotNow, nil
+		case answer == "?":
+			c.explainTrust(parent != f.Path)
+			invalid = 0
+			continue
 		}
 		if invalid == invalidAnswers {
 			c.Out.Line(output.Warning, "%d answers in a row were none of the choices, which means not now", invalid)
 			return NotNow, nil
 		}
-		c.Out.Line(output.Info, "%q is none of the choices", s)
+		c.Out.Line(output.Info, "%.100q is none of the choices; ? says what they mean", s)
 	}
+}
+
+// explainTrust says what each choice means, the one for the folder above among
+// them if there is one.
+func (c *Console) explainTrust(above bool) {
+	c.Out.Line(output.Info, "what a folder brings counts only if you trust it: its settings, .env, context files and rules")
+	c.Out.Line(output.Info, "1, y or yes = trust this folder and all below it, from now on")
+	if above {
+		c.Out.Line(output.Info, "2 = trust the folder above it as well, and all in that")
+	}
+	c.Out.Line(output.Info, "3 = never use what it brings, and don't ask again")
+	c.Out.Line(output.Info, "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves")
+	c.Out.Line(output.Info, "gemline trust remove takes a decision back")
 }
 
 // show says what the folder would bring.
