@@ -109,7 +109,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 	if err := f.files().Check(ctx, t.Files); err != nil {
 		return err
 	}
-	return f.reply(ctx, t.Reporter, repl.Prompt{Text: t.Text()})
+	return f.reply(ctx, t.Reporter, t.Tally, repl.Prompt{Text: t.Text()})
 }
 
 // shape tells what is demanded of answers.

@@ -16,6 +16,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
@@ -210,6 +211,9 @@ func outcome(err error) repl.Outcome {
 	}
 	return o
 }
+
+// newTally returns the count of nothing yet.
+func newTally() *tally.Tally { return &tally.Tally{Class: errorClass} }
 
 // errorClass names the class of a failed request for the statistics.
 func errorClass(err error) string {

@@ -33,7 +33,6 @@ type front struct {
 	*run
 	*Session // nil until begin
 	closers  []func()
-	spent    int // tokens, before the conversation that is held
 
 	// Of a session at a terminal.
 	app      *commands.App
@@ -49,7 +48,8 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Demand: f.demand, Tally: f.count, Approver: approver})
+	f.count.Cost = p.cost
+	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Demand: f.demand, Tally: newTally(), Approver: approver})
 	if err != nil {
 		return err
 	}
@@ -61,6 +61,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 // hold has s be the conversation that the front end is about.
 func (f *front) hold(s *Session) {
 	f.Session = s
+	f.count.Begin(s.Tally)
 	f.run.report.session.Store(s)
 }
 
@@ -89,7 +90,7 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 func (f *front) commands(out io.Writer) *commands.App {
 	app := &commands.App{
 		Out: out, Models: f.reach, Workspace: f.workspace,
-		Home: f.paths.Home, Tally: f.Tally, Commands: commands.Builtin(),
+		Home: f.paths.Home, Commands: commands.Builtin(),
 		About: func() []commands.Fact { return f.about() }, Elsewhere: f.elsewhere,
 		Mode:        func(word string) (string, error) { return f.Session.mode(word) },
 		Directories: func(dirs []string) error { return f.journal.SetDirectories(dirs) },
@@ -123,7 +124,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 
 // show gives app the conversation that is held now.
 func (f *front) show(app *commands.App) {
-	app.Engine, app.Policy, app.Tools, app.Memory, app.Todos = f.engine, f.policy, f.tools, f.memory, f.env.Todos.Lines
+	app.Engine, app.Policy, app.Tools, app.Memory, app.Tally, app.Todos = f.engine, f.policy, f.tools, f.memory, f.Tally, f.env.Todos.Lines
 }
 
 // restart ends the conversation, with what was granted in it and what it has
@@ -132,7 +133,7 @@ func (f *front) show(app *commands.App) {
 func (f *front) restart(ctx context.Context) error {
 	next := f.Session.Choice
 	next.Choice, next.Directories = journal.Choice{}, f.workspace.Roots()[1:]
-	next.Model, next.Policy = f.engine.Model(), f.policy
+	next.Model, next.Policy, next.Tally = f.engine.Model(), f.policy, newTally()
 	s, err := f.Project.Begin(ctx, next)
 	if err != nil {
 		return err // and the conversation goes on
@@ -140,7 +141,6 @@ func (f *front) restart(ctx context.Context) error {
 	f.Session.Close()
 	f.policy.Forget()
 	f.Project.budget.Renew()
-	f.spent = f.count.Tokens()
 	f.hold(s)
 	return nil
 }
@@ -259,7 +259,7 @@ func (f *front) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(f.os.Stdin) {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
-	if f.count.Tokens() > f.spent && f.store.Temp != "" {
+	if f.Tally.Tokens() > 0 && f.store.Temp != "" {
 		r.Out.Line(output.Info, "go on with gemline --resume %s", f.journal.ID())
 	}
 	return err

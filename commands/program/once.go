@@ -9,6 +9,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -29,18 +30,18 @@ func (r *run) once(ctx context.Context, reporter repl.Reporter) error {
 	if err != nil {
 		return err
 	}
-	return f.reply(ctx, reporter, p)
+	return f.reply(ctx, reporter, r.count, p)
 }
 
-// reply answers the one prompt of a run.
-func (f *front) reply(ctx context.Context, reporter repl.Reporter, p repl.Prompt) error {
+// reply answers the one prompt of a run, with its numbers in count.
+func (f *front) reply(ctx context.Context, reporter repl.Reporter, count *tally.Tally, p repl.Prompt) error {
 	app := f.commands(repl.Speaker(reporter))
 	app.Restart = nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := engine.Run(f.say)
 	if f.Demand == nil { // which knows better what is missing
 		ask = repl.Whole(ask)
 	}
-	runner := &repl.Once{Engine: f.engine, Reporter: reporter, Tally: f.Tally, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
+	runner := &repl.Once{Engine: f.engine, Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Demand) && !isTerminal(f.os.Stdout), Ask: ask, Demand: f.Demand, Expand: input.Chain(app.Commands.Step(app), f.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
 		return err

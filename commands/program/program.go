@@ -160,7 +160,7 @@ func begin(p Process) (r *run, command []string, err error) {
 	if err != nil {
 		flags = settings.Wanted(args)
 	}
-	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, report: newReport(), count: &tally.Tally{Class: errorClass}}
+	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, report: newReport(), count: newTally()}
 	home, _ := os.UserHomeDir()
 	r.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := flags.JSONFd; fd != nil && command == nil {

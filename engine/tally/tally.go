@@ -35,7 +35,11 @@ type Tally struct {
 	span    Span
 	start   time.Time // of span
 	changed map[string]bool
+	part    *Tally // counts the same; nil if there is none
 }
+
+// Begin has part count what t counts from now on, in the place of the part before.
+func (t *Tally) Begin(part *Tally) { t.part = part }
 
 // A request is one that was sent and whose outcome is not known.
 type request struct {
@@ -48,6 +52,9 @@ type request struct {
 func (t *Tally) Start(now time.Time) {
 	t.begin(now)
 	t.span, t.start, t.changed = Span{}, now, nil
+	if t.part != nil {
+		t.part.Start(now)
+	}
 }
 
 func (t *Tally) begin(now time.Time) {
@@ -58,6 +65,9 @@ func (t *Tally) begin(now time.Time) {
 
 // Observe counts ev, which was seen at now.
 func (t *Tally) Observe(ev engine.Event, now time.Time) {
+	if t.part != nil {
+		t.part.Observe(ev, now)
+	}
 	t.begin(now)
 	switch ev := ev.(type) {
 	case engine.Requested:
@@ -83,6 +93,9 @@ func (t *Tally) Observe(ev engine.Event, now time.Time) {
 
 // End closes the count of a Run that ended at now with err, or with nil.
 func (t *Tally) End(err error, now time.Time) {
+	if t.part != nil {
+		t.part.End(err, now)
+	}
 	p := t.pending
 	if p == nil || err == nil || errors.Is(err, engine.ErrMaxTurns) {
 		t.settle(now)

@@ -331,3 +331,20 @@ func TestNamesArePrintable(t *testing.T) {
 		}
 	}
 }
+
+// A part counts what comes after it began, and the whole counts everything.
+func TestParts(t *testing.T) {
+	var whole Tally
+	c := newClock()
+	for n := range 2 {
+		var part Tally
+		whole.Begin(&part)
+		whole.Start(c.t)
+		whole.Observe(engine.Requested{Model: "m"}, c.after(time.Second))
+		whole.Observe(engine.Usage{Model: "m", Prompt: 5, Total: 5}, c.after(time.Second))
+		whole.End(nil, c.after(time.Second))
+		if part.Tokens() != 5 || whole.Tokens() != 5*(n+1) {
+			t.Errorf("part %d has %d tokens, and the whole %d", n+1, part.Tokens(), whole.Tokens())
+		}
+	}
+}
