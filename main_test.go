@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
@@ -89,6 +88,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"server":     serve,
+			"recording":  recording,
 			"codeassist": codeAssist,
 			"received":   received,
 			"asked":      asked,
@@ -110,10 +110,11 @@ var confined = sync.OnceValue(func() bool {
 	return k.State().Confined()
 })
 
-// serve starts a Gemini server and points gemline at it. Its arguments are
-// replies, in order: a file with chunks of JSON, one a line, or a fault.
+// serve starts a Gemini server and points gemline at it. Its arguments are what
+// the model says, in order: a line of a conversation, a file of such lines, a
+// file of chunks of JSON, which are one reply, or a fault.
 //
-//	server FILE|:FAULT ...
+//	server 'says TEXT'|'calls TOOL NAME=VALUE ...'|FILE|:FAULT ...
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	s := enginetest.NewServer(repliesOf(ts, args)...)
 	ts.Defer(s.Close)
@@ -126,18 +127,38 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
 	var all []enginetest.Reply
 	for _, arg := range args {
-		fault, ok := strings.CutPrefix(arg, ":")
-		if !ok {
+		if fault, ok := strings.CutPrefix(arg, ":"); ok {
+			reply, ok := faults[fault]
+			if !ok {
+				ts.Fatalf("unknown fault %s", fault)
+			}
+			all = append(all, reply())
+			continue
+		}
+		if !strings.Contains(arg, " ") {
+			arg = ts.ReadFile(arg)
+		}
+		arg = strings.ReplaceAll(arg, "$WORK", ts.Getenv("WORK"))
+		if strings.HasPrefix(arg, "{") {
 			all = append(all, enginetest.Reply{Chunks: chunks(ts, arg)})
 			continue
 		}
-		reply, ok := faults[fault]
-		if !ok {
-			ts.Fatalf("unknown fault %s", fault)
-		}
-		all = append(all, reply())
+		replies, err := enginetest.Conversation(arg)
+		ts.Check(err)
+		all = append(all, replies...)
 	}
 	return all
+}
+
+// recording writes what the model says to a file for --fake-responses.
+//
+//	recording FILE 'says TEXT'|... ...
+func recording(ts *testscript.TestScript, neg bool, args []string) {
+	var b bytes.Buffer
+	for _, reply := range repliesOf(ts, args[1:]) {
+		ts.Check(json.NewEncoder(&b).Encode(map[string]any{"method": "generateContentStream", "response": reply.Chunks}))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
 }
 
 // serving is the key of the server that was started last.
@@ -201,15 +222,13 @@ var faults = map[string]func() enginetest.Reply{
 	"verify":     func() enginetest.Reply { return enginetest.Unverified("https://accounts.example.com/verify") },
 }
 
-func chunks(ts *testscript.TestScript, file string) []*genai.GenerateContentResponse {
+// chunks reads chunks of JSON, one a line.
+func chunks(ts *testscript.TestScript, text string) []*genai.GenerateContentResponse {
 	var out []*genai.GenerateContentResponse
-	in := bufio.NewScanner(strings.NewReader(ts.ReadFile(file)))
-	for in.Scan() {
-		if len(bytes.TrimSpace(in.Bytes())) == 0 {
-			continue
-		}
+	in := json.NewDecoder(strings.NewReader(text))
+	for in.More() {
 		var c genai.GenerateContentResponse
-		ts.Check(json.Unmarshal(bytes.ReplaceAll(in.Bytes(), []byte("$WORK"), []byte(ts.Getenv("WORK"))), &c))
+		ts.Check(in.Decode(&c))
 		out = append(out, &c)
 	}
 	return out

@@ -52,7 +52,7 @@ error: unexpected EOF
 	}
 }
 
-func TestConversation(t *testing.T) {
+func TestConversationOfRuns(t *testing.T) {
 	script := enginetest.NewScript(
 		enginetest.Says("let me see", enginetest.Call("1", "nothing")), enginetest.Says("done").With(10, 5))
 	journal := &enginetest.Journal{}
