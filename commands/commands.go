@@ -8,12 +8,11 @@
 // # Three outcomes
 //
 // A command is done, yields parts that are sent to the model, or ends the
-// session with [ErrQuit].
+// session with [input.ErrQuit].
 package commands
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -30,9 +29,6 @@ import (
 	"gemline/repl/input"
 	"gemline/tools/workspace"
 )
-
-// ErrQuit is returned by a command that ends the session.
-var ErrQuit = errors.New("quit")
 
 // A Command is one slash command.
 type Command struct {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -77,6 +76,13 @@ const (
 	keptBytes = 16 << 20
 )
 
+// An Output is one that was not shown in full.
+type Output struct {
+	Number int
+	Title  string
+	Text   string
+}
+
 // keep remembers an output that is not shown in full, and returns its number.
 func (p *Printer) keep(c *call) int {
 	text := c.out.full.String()
@@ -84,7 +90,7 @@ func (p *Printer) keep(c *call) int {
 		text += fmt.Sprintf("\n(the first %d MB are remembered)\n", fullBytes>>20)
 	}
 	p.numbered++
-	p.kept = append(p.kept, commands.Output{Number: p.numbered, Title: c.title, Text: text})
+	p.kept = append(p.kept, Output{Number: p.numbered, Title: c.title, Text: text})
 	size := 0
 	for _, k := range p.kept {
 		size += len(k.Text)
@@ -97,4 +103,4 @@ func (p *Printer) keep(c *call) int {
 }
 
 // Kept returns the outputs that were not shown in full, the last ones.
-func (p *Printer) Kept() []commands.Output { return slices.Clone(p.kept) }
+func (p *Printer) Kept() []Output { return slices.Clone(p.kept) }

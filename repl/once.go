@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/input"
@@ -91,7 +90,7 @@ func (o *Once) Run(ctx context.Context, p Prompt) error {
 	o.Tally.Start(o.Now())
 	o.Reporter.Begin(Init{Session: o.Session, Model: o.Engine.Model(), Prompt: p.String()})
 	parts, err := o.expand(ctx, p)
-	if errors.Is(err, commands.ErrQuit) {
+	if errors.Is(err, input.ErrQuit) {
 		parts, err = nil, nil // there is nothing left to do anyway
 	}
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/enginetest"
 	"gemline/engine/tally"
@@ -329,7 +328,7 @@ func TestOnceCommand(t *testing.T) {
 func TestOnceQuits(t *testing.T) {
 	b := newBench("text", nil)
 	o := newOnce(b, enginetest.NewScript())
-	o.Expand = input.Chain(commands.Builtin().Step(&commands.App{}))
+	o.Expand = func(context.Context, []*genai.Part) ([]*genai.Part, error) { return nil, input.ErrQuit }
 	if err := o.Run(t.Context(), Prompt{Text: "/quit"}); err != nil {
 		t.Error(err)
 	}

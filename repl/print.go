@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/markdown"
@@ -48,9 +47,9 @@ type Printer struct {
 	began   time.Time
 	heard   time.Time // when the last event came, or what it announced is over
 
-	thinking string            // the beginning of a line of reasoning
-	kept     []commands.Output // not shown in full
-	numbered int               // how many there were
+	thinking string   // the beginning of a line of reasoning
+	kept     []Output // not shown in full
+	numbered int      // how many there were
 }
 
 // A call is one that runs.

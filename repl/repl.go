@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/repl/input"
 	"gemline/repl/internal/line"
@@ -175,7 +174,7 @@ func (r *REPL) Loop(ctx context.Context) error {
 		}
 		r.Out.Mark(output.AnswerMark)
 		err = r.Do(ctx, text)
-		quit := errors.Is(err, commands.ErrQuit)
+		quit := errors.Is(err, input.ErrQuit)
 		r.Out.Fresh()
 		if err != nil && !quit || r.stopped {
 			r.Out.Mark(output.FailureMark)
@@ -226,7 +225,7 @@ func (r *REPL) Do(ctx context.Context, text string) error {
 	ctx, stop := r.witnessed(ctx)
 	defer stop()
 	parts, err := r.expand(ctx, text)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, commands.ErrQuit) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, input.ErrQuit) {
 		r.report(err)
 	}
 	if err != nil || len(parts) == 0 {
@@ -276,7 +275,7 @@ func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {
 	inner, stop := r.interruptible(ctx)
 	defer stop()
 	parts, err := r.Expand(inner, parts)
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) && !errors.Is(err, commands.ErrQuit) {
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) && !errors.Is(err, input.ErrQuit) {
 		return nil, errInterrupt
 	}
 	return parts, err

@@ -14,8 +14,8 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	"gemline/engine"
+	"gemline/repl/input"
 	"gemline/repl/output"
 )
 
@@ -58,7 +58,7 @@ func TestLoop(t *testing.T) {
 				r, shown := session(echo, tt.answers...)
 				r.Expand = func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 					if parts[0].Text == "quit" {
-						return nil, commands.ErrQuit
+						return nil, input.ErrQuit
 					}
 					return parts, nil
 				}

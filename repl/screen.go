@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
@@ -52,29 +51,24 @@ var (
 
 // Begin makes the Printer and the Lines what the Screen says.
 func (s *Screen) Begin() {
-	s.stream(s.Pace)
+	s.SetPace(s.Pace)
 	s.lay()
-	s.detail(s.Detail)
+	s.SetDetail(s.Detail)
 	s.Lines.SetVi(s.Vi)
 }
 
-// Commands returns what the slash commands may do to the Screen.
-func (s *Screen) Commands() *commands.Screen {
-	return &commands.Screen{
-		Accessible: s.accessible, Stream: s.stream, Detail: s.detail, Vi: s.vi,
-		Asked:  func(text string) { s.Out.Line(output.You, "%s", output.EscapeLine(text)) },
-		Answer: s.Printer.Answer, Kept: s.Printer.Kept,
-		Entered: func() []string {
-			if s.Config.History == nil {
-				return nil
-			}
-			return s.Config.History.Entries()
-		},
+// Entered returns what was typed, the last one last.
+func (s *Screen) Entered() []string {
+	if s.Config.History == nil {
+		return nil
 	}
+	return s.Config.History.Entries()
 }
 
-// accessible switches between plain mode and the best that there is.
-func (s *Screen) accessible(word string) (string, error) {
+// SetAccessible switches between plain mode and the best that there is. Like
+// the other methods that take a word it changes nothing if that is empty, and
+// says the state.
+func (s *Screen) SetAccessible(word string) (string, error) {
 	on := s.Mode.Asked
 	if word != "" {
 		var err error
@@ -105,7 +99,7 @@ func (s *Screen) become(mode output.Mode) {
 	if s.Notifier != nil {
 		s.Notifier.Smart = mode.Smart
 	}
-	s.stream(s.Pace)
+	s.SetPace(s.Pace)
 	s.lay()
 	if !other {
 		return
@@ -149,7 +143,8 @@ func switched(word string, was bool) (bool, error) {
 	return was, fmt.Errorf("on or off, not %q", word)
 }
 
-func (s *Screen) stream(word string) (string, error) {
+// SetPace chooses how much of an answer is collected before it is shown.
+func (s *Screen) SetPace(word string) (string, error) {
 	pace, chosen := BySentence, s.Pace
 	if word != "" {
 		chosen = word
@@ -168,7 +163,8 @@ func (s *Screen) stream(word string) (string, error) {
 	return "answers are shown by: " + paces[pace], nil
 }
 
-func (s *Screen) detail(word string) (string, error) {
+// SetDetail chooses how much is told of what the model does.
+func (s *Screen) SetDetail(word string) (string, error) {
 	if word != "" {
 		i, err := among(details, word)
 		if err != nil {
@@ -180,7 +176,8 @@ func (s *Screen) detail(word string) (string, error) {
 	return "detail: " + details[s.Printer.Detail], nil
 }
 
-func (s *Screen) vi(word string) (string, error) {
+// SetVi switches the keys of vi on and off.
+func (s *Screen) SetVi(word string) (string, error) {
 	on, err := switched(word, s.Vi)
 	if err != nil {
 		return "", err

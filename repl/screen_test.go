@@ -59,7 +59,6 @@ func TestScreen(t *testing.T) {
 	s := &Screen{Console: c, Printer: &Printer{Out: c.Out}, Mode: smart, Best: smart, Lookup: func(string) (string, bool) { return "", false }}
 	s.Columns = func() int { return 80 }
 	s.Begin()
-	set := s.Commands()
 	if s.Printer.View == nil {
 		t.Error("answers are put in words for those who see")
 	}
@@ -67,20 +66,20 @@ func TestScreen(t *testing.T) {
 		do         func(string) (string, error)
 		word, want string // part of what is said
 	}{
-		{set.Stream, "", "token"},
-		{set.Stream, "slowly", "one of sentence, token, paragraph, final"},
-		{set.Accessible, "", "off"},
-		{set.Accessible, "on", "on (/accessible)"},
-		{set.Stream, "", "sentence"},
-		{set.Vi, "toggle", "vi keys: on, but in plain mode"},
-		{set.Stream, "Final", "final"},
-		{set.Accessible, "off", "off"},
-		{set.Stream, "", "final"},
-		{set.Accessible, "perhaps", `on or off, not "perhaps"`},
-		{set.Vi, "toggle", "vi keys: off"},
-		{set.Detail, "", "normal"},
-		{set.Detail, "short", "short"},
-		{set.Detail, "long", "one of normal, short, full"},
+		{s.SetPace, "", "token"},
+		{s.SetPace, "slowly", "one of sentence, token, paragraph, final"},
+		{s.SetAccessible, "", "off"},
+		{s.SetAccessible, "on", "on (/accessible)"},
+		{s.SetPace, "", "sentence"},
+		{s.SetVi, "toggle", "vi keys: on, but in plain mode"},
+		{s.SetPace, "Final", "final"},
+		{s.SetAccessible, "off", "off"},
+		{s.SetPace, "", "final"},
+		{s.SetAccessible, "perhaps", `on or off, not "perhaps"`},
+		{s.SetVi, "toggle", "vi keys: off"},
+		{s.SetDetail, "", "normal"},
+		{s.SetDetail, "short", "short"},
+		{s.SetDetail, "long", "one of normal, short, full"},
 	} {
 		said, err := step.do(step.word)
 		if err != nil {
@@ -90,14 +89,14 @@ func TestScreen(t *testing.T) {
 			t.Errorf("%q: %q, want %q", step.word, said, step.want)
 		}
 	}
-	if s.Printer.Pace != AtEnd || s.Printer.Detail != ShortDetail || len(set.Entered()) > 0 {
+	if s.Printer.Pace != AtEnd || s.Printer.Detail != ShortDetail || len(s.Entered()) > 0 {
 		t.Errorf("pace %v, detail %v", s.Printer.Pace, s.Printer.Detail)
 	}
-	if set.Accessible("on"); s.Printer.View != nil {
+	if s.SetAccessible("on"); s.Printer.View != nil {
 		t.Error("answers are laid out for those who see")
 	}
 	s.Best, s.Mode = output.Mode{Cause: "TERM=dumb"}, output.Mode{Asked: true}
-	if said, _ := set.Accessible("off"); !strings.Contains(said, "stays plain all the same (TERM=dumb)") {
+	if said, _ := s.SetAccessible("off"); !strings.Contains(said, "stays plain all the same (TERM=dumb)") {
 		t.Errorf("%q", said)
 	}
 }

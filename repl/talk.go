@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/input"
@@ -218,7 +217,7 @@ func (t *Talk) turn(ctx context.Context, m protocol.User, lines <-chan protocol.
 	if fallen != nil {
 		panic(fallen) // on the goroutine whose caller can recover
 	}
-	if quit = errors.Is(failure, commands.ErrQuit); quit {
+	if quit = errors.Is(failure, input.ErrQuit); quit {
 		failure = nil
 	}
 	switch {

@@ -13,9 +13,9 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/enginetest"
+	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/teletype"
 )
@@ -59,7 +59,7 @@ func terminalProgram() int {
 	r.Expand = func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		switch parts[0].Text {
 		case "/quit":
-			return nil, commands.ErrQuit
+			return nil, input.ErrQuit
 		case "work":
 			script.Add(enginetest.Says("On it.", &genai.FunctionCall{ID: fmt.Sprint(time.Now().UnixNano()), Name: "remove", Args: map[string]any{"name": "a"}}),
 				enginetest.Says("Finished."))

@@ -37,7 +37,7 @@ type front struct {
 	// Of a session at a terminal.
 	app      *commands.App
 	typed    *input.Shell // the commands that the user types
-	complete func(ctx context.Context, line string, at int) (int, []repl.Candidate)
+	complete func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
 // begin opens the project and begins the conversation that the command line
@@ -176,7 +176,7 @@ func (s *Session) about() []commands.Fact {
 // interact holds a session at a terminal.
 func (r *run) interact(ctx context.Context) error {
 	f := &front{run: r, typed: &input.Shell{}}
-	f.complete = func(_ context.Context, _ string, at int) (int, []repl.Candidate) { return at, nil }
+	f.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
 	screen, err := f.screen()
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (r *run) interact(ctx context.Context) error {
 		return err
 	}
 	app := f.commands(out)
-	app.Permit, app.Screen = r.permit(console), screen.Commands()
+	app.Permit, app.Screen = r.permit(console), screenCommands(screen)
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
@@ -251,7 +251,7 @@ func (f *front) buildGreeted(ctx context.Context, screen *repl.Screen, asker *re
 // talk carries out the prompt of the command line and then what is typed.
 func (f *front) talk(ctx context.Context, r *repl.REPL) error {
 	if text := input.Words(f.flags.Text(), f.notify); text != "" {
-		if err := r.Do(ctx, text); errors.Is(err, commands.ErrQuit) {
+		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl"
@@ -43,7 +42,7 @@ func (f *front) reply(ctx context.Context, reporter repl.Reporter, count *tally.
 	}
 	runner := &repl.Once{Engine: f.engine, Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Demand) && !isTerminal(f.os.Stdout), Ask: ask, Demand: f.Demand, Expand: input.Chain(app.Commands.Step(app), f.files().Step)}
-	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, commands.ErrQuit) {
+	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
 	if dir := f.rehearsal.Elsewhere(); dir != "" {

@@ -39,7 +39,7 @@ func (f *front) screen() (*repl.Screen, error) {
 	out := output.New(f.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: f.settings.ASCII, Words: words})
 	_, echoed := f.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: f.os.Stdin, Out: out, Screen: f.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
-		NoEcho: f.flags.NoEcho, Single: stable || f.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []repl.Candidate) {
+		NoEcho: f.flags.NoEcho, Single: stable || f.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return f.complete(ctx, line, at)
 		}}
 	if f.editor() != "" {
@@ -83,6 +83,21 @@ func (f *front) finishScreen(screen *repl.Screen) {
 	screen.Notifier = n
 }
 
+// screenCommands returns what the slash commands may do to a screen.
+func screenCommands(s *repl.Screen) *commands.Screen {
+	return &commands.Screen{
+		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
+		Asked:  func(text string) { s.Out.Line(output.You, "%s", output.EscapeLine(text)) },
+		Answer: s.Printer.Answer, Entered: s.Entered,
+		Kept: func() (kept []commands.Output) {
+			for _, o := range s.Printer.Kept() {
+				kept = append(kept, commands.Output(o))
+			}
+			return kept
+		},
+	}
+}
+
 // width returns how wide the terminal is now, 0 if it does not say.
 func (o *Options) width() int {
 	columns, _, _ := term.GetSize(int(o.os.Stdout.Fd()))
@@ -115,7 +130,7 @@ func (f *front) history(warn func(string)) repl.InputHistory {
 }
 
 // completion says what the Tab key may make of a line.
-func (f *front) completion(app *commands.App) repl.Completion {
+func (f *front) completion(app *commands.App) commands.Completion {
 	names := input.Names{Workspace: f.workspace, Fuzzy: f.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
 		for _, c := range f.reach.Choices() {
@@ -123,7 +138,7 @@ func (f *front) completion(app *commands.App) repl.Completion {
 		}
 		return names
 	}
-	return repl.Completion{Commands: func() commands.Set { return app.Commands }, App: app, Files: names.Complete,
+	return commands.Completion{Commands: func() commands.Set { return app.Commands }, App: app, Files: names.Complete,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models}}
 }
 

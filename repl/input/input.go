@@ -16,6 +16,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,9 @@ func Chain(steps ...Step) Processor {
 	}
 	return p
 }
+
+// ErrQuit is returned by a step that ends the session.
+var ErrQuit = errors.New("quit")
 
 // An Error is a mistake in what was given as input, or a part of it that could
 // not be had.

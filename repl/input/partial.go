@@ -42,3 +42,10 @@ func Reference(name string) string {
 	}
 	return b.String()
 }
+
+// A Candidate is what a piece of a line may become.
+type Candidate struct {
+	Text string // takes the place of the piece
+	Show string // what a list shows for it; Text if empty
+	Open bool   // more may follow, as behind a directory
+}

@@ -3,17 +3,14 @@ package line
 import (
 	"context"
 	"fmt"
+	"gemline/repl/input"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 // A Candidate is what a piece of a line may become.
-type Candidate struct {
-	Text string // takes the place of the piece
-	Show string // what a list shows for it; Text if empty
-	Open bool   // more may follow, as behind a directory
-}
+type Candidate = input.Candidate
 
 // A Completer returns what may stand in line from byte start up to byte at,
 // where the cursor is, in the order in which it is to be shown.

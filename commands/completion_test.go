@@ -1,4 +1,4 @@
-package repl
+package commands
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/commands"
 	"gemline/repl/input"
 )
 
 func TestCompletion(t *testing.T) {
-	set := commands.Set{
-		{Name: "chat", Summary: "keep and resume", Sub: commands.Set{
-			{Name: "resume", Complete: func(_ context.Context, _ *commands.App, prefix string) []string {
+	set := Set{
+		{Name: "chat", Summary: "keep and resume", Sub: Set{
+			{Name: "resume", Complete: func(_ context.Context, _ *App, prefix string) []string {
 				return []string{"tag1", "tag2", "other"}
 			}},
 			{Name: "save"},
@@ -23,7 +22,7 @@ func TestCompletion(t *testing.T) {
 		{Name: "quit", Aliases: []string{"exit"}},
 	}
 	c := Completion{
-		Commands: func() commands.Set { return set }, App: &commands.App{},
+		Commands: func() Set { return set }, App: &App{},
 		Words: map[string]func(context.Context) []string{"model": func(context.Context) []string { return []string{"flash", "pro", "auto"} }},
 		Files: func(_ context.Context, name string) []input.Name {
 			if name == "sr" {
@@ -66,13 +65,13 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%q: %d, %q, want %d, %q", tt.line, start, got, tt.start, tt.want)
 		}
 	}
-	if _, found := c.Complete(t.Context(), "see @sr", 7); !found[0].Open || !slices.ContainsFunc(found, func(f Candidate) bool { return f.Show == "src/" }) {
+	if _, found := c.Complete(t.Context(), "see @sr", 7); !found[0].Open || !slices.ContainsFunc(found, func(f input.Candidate) bool { return f.Show == "src/" }) {
 		t.Errorf("a directory: %+v", found)
 	}
 }
 
 func FuzzCompletion(f *testing.F) {
-	c := Completion{Commands: commands.Builtin, Files: func(_ context.Context, name string) []input.Name {
+	c := Completion{Commands: Builtin, Files: func(_ context.Context, name string) []input.Name {
 		return []input.Name{{Path: name + "x", Show: name}}
 	}}
 	f.Add("/mo", 3)

@@ -1,25 +1,17 @@
-package repl
+package commands
 
 import (
 	"context"
 	"strings"
 
-	"gemline/commands"
 	"gemline/repl/input"
-	"gemline/repl/internal/line"
-)
-
-// Completer and Candidate are what the Tab key works with.
-type (
-	Completer = line.Completer
-	Candidate = line.Candidate
 )
 
 // Completion is what lines are completed from: the commands of a session and
 // their arguments, and files behind an @.
 type Completion struct {
-	Commands func() commands.Set
-	App      *commands.App // for the commands that complete their arguments
+	Commands func() Set
+	App      *App // for the commands that complete their arguments
 
 	// Files returns the files that a name behind an @ may become, such as
 	// those of [input.Names].
@@ -31,8 +23,8 @@ type Completion struct {
 	Words map[string]func(ctx context.Context) []string
 }
 
-// Complete is a [Completer].
-func (c Completion) Complete(ctx context.Context, text string, at int) (start int, found []Candidate) {
+// Complete returns what may stand in text from byte start up to byte at.
+func (c Completion) Complete(ctx context.Context, text string, at int) (start int, found []input.Candidate) {
 	before := text[:at]
 	if start, found, ok := c.command(ctx, before); ok {
 		return start, found
@@ -42,7 +34,7 @@ func (c Completion) Complete(ctx context.Context, text string, at int) (start in
 		return at, nil
 	}
 	for _, n := range c.Files(ctx, name) {
-		one := Candidate{Text: input.Reference(n.Path), Show: n.Show, Open: n.Dir}
+		one := input.Candidate{Text: input.Reference(n.Path), Show: n.Show, Open: n.Dir}
 		if n.Dir {
 			one.Text, one.Show = one.Text+"/", one.Show+"/"
 		}
@@ -53,14 +45,14 @@ func (c Completion) Complete(ctx context.Context, text string, at int) (start in
 
 // command completes a command or its arguments. It reports false if that is
 // not for it to do.
-func (c Completion) command(ctx context.Context, before string) (start int, found []Candidate, ok bool) {
+func (c Completion) command(ctx context.Context, before string) (start int, found []input.Candidate, ok bool) {
 	trimmed := strings.TrimLeft(before, " ")
 	if c.Commands == nil || !strings.HasPrefix(trimmed, "/") || strings.Contains(trimmed, "\n") {
 		return 0, nil, false
 	}
 	words := strings.Split(trimmed[1:], " ")
 	set := c.Commands()
-	var command *commands.Command
+	var command *Command
 	var path []string
 	for ; len(words) > 1; words = words[1:] {
 		if words[0] == "" {
@@ -92,7 +84,7 @@ func (c Completion) command(ctx context.Context, before string) (start int, foun
 
 // named returns the commands whose names begin with prefix, and the aliases
 // that do where no name does.
-func named(set commands.Set, slash, prefix string) (found []Candidate) {
+func named(set Set, slash, prefix string) (found []input.Candidate) {
 	for _, aliases := range []bool{false, true} {
 		for _, c := range set {
 			names := []string{c.Name}
@@ -101,7 +93,7 @@ func named(set commands.Set, slash, prefix string) (found []Candidate) {
 			}
 			for _, name := range names {
 				if strings.HasPrefix(name, prefix) {
-					found = append(found, Candidate{Text: slash + name, Show: slash + name + "  " + c.Summary})
+					found = append(found, input.Candidate{Text: slash + name, Show: slash + name + "  " + c.Summary})
 				}
 			}
 		}
@@ -113,7 +105,7 @@ func named(set commands.Set, slash, prefix string) (found []Candidate) {
 }
 
 // arguments returns what the last word of a command's arguments may become.
-func (c Completion) arguments(ctx context.Context, command *commands.Command, path, last string) (found []Candidate) {
+func (c Completion) arguments(ctx context.Context, command *Command, path, last string) (found []input.Candidate) {
 	var words []string
 	switch {
 	case command.Complete != nil && c.App != nil:
@@ -123,7 +115,7 @@ func (c Completion) arguments(ctx context.Context, command *commands.Command, pa
 	}
 	for _, w := range words {
 		if strings.HasPrefix(w, last) {
-			found = append(found, Candidate{Text: w})
+			found = append(found, input.Candidate{Text: w})
 		}
 	}
 	return found
