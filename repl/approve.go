@@ -286,7 +286,7 @@ func settings(in engine.Intent) []string {
 func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 	var text string
 	var err error
-	a.Lines.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
+	a.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {
 	case <-a.Interrupts: // it was meant for the editor
 	default:

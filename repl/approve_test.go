@@ -43,32 +43,24 @@ func (s *scripted) Read(ctx context.Context, prompt string) (string, error) {
 	return a, nil
 }
 
-func (s *scripted) Ask(ctx context.Context, question string) (string, int, error) {
-	a, err := s.Read(ctx, question)
-	return a, 0, err
+func (s *scripted) Ask(ctx context.Context, question string) (string, error) {
+	return s.Read(ctx, question)
 }
 
 func (s *scripted) Secret(ctx context.Context, question string) (string, error) {
 	return s.Read(ctx, question)
 }
 
-func (*scripted) Terminal() bool   { return true }
-func (*scripted) Echoes() bool     { return true }
-func (*scripted) Show(show func()) { show() }
-func (*scripted) Lend(use func())  { use() }
-
-func (*scripted) Stopped() {}
-
-func (*scripted) Through(func(Connect)) bool { return false }
-func (*scripted) Quiet(bool)                 {}
-func (*scripted) SetVi(bool)                 {}
-func (*scripted) Restore()                   {}
-func (*scripted) Close() error               { return nil }
+func (*scripted) Echoes() bool    { return true }
+func (*scripted) Lend(use func()) { use() }
+func (*scripted) Stopped()        {}
+func (*scripted) Quiet(bool)      {}
 
 func console(answers ...string) (*Console, *bytes.Buffer) {
 	var b bytes.Buffer
 	out := output.New(&b, output.Options{})
-	return &Console{Out: out, Lines: &scripted{out: out, answers: answers}}, &b
+	s := &scripted{out: out, answers: answers}
+	return &Console{Out: out, Lines: s, Terminal: s}, &b
 }
 
 func proposal(in engine.Intent) engine.Proposal {

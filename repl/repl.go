@@ -17,22 +17,40 @@ import (
 )
 
 // Lines is where lines come from. It must not be used concurrently.
-type Lines = line.Reader
+type Lines interface {
+	// Read shows prompt and returns an input, which may be of several lines.
+	// It returns io.EOF at the end of the input.
+	Read(ctx context.Context, prompt string) (string, error)
 
-// Connect has the keys of the user's terminal go to another one.
-type Connect = line.Connect
+	// Ask shows a question and returns its one-line answer, which is never what
+	// was typed before. Secret does so without showing the answer.
+	Ask(ctx context.Context, question string) (string, error)
+	Secret(ctx context.Context, question string) (string, error)
+}
 
-// LinesConfig says what Lines read from and show their prompt on.
-type LinesConfig = line.Config
+// A Terminal is what the lines are typed at.
+type Terminal interface {
+	// Quiet says whether what is typed between two lines is hidden until the
+	// next one.
+	Quiet(on bool)
 
-// NewLines returns the Lines that fit c: the terminal's own, or an editor
-// where that is allowed and possible.
-func NewLines(c LinesConfig) (Lines, error) { return line.New(c) }
+	// Stopped says that the user has stopped what went on: what was typed
+	// meanwhile is not the next line.
+	Stopped()
+
+	// Echoes reports whether what is typed is shown right now. It may be called
+	// on any goroutine.
+	Echoes() bool
+
+	// Lend leaves the terminal to use.
+	Lend(use func())
+}
 
 // A Console is the user's end: what is shown, what is typed, and Ctrl-C.
 type Console struct {
-	Lines Lines
-	Out   *output.Writer
+	Lines    Lines
+	Terminal Terminal
+	Out      *output.Writer
 
 	// Interrupts carries a value for each Ctrl-C that the editor does not
 	// see. It should hold one at least.
@@ -54,7 +72,7 @@ type Console struct {
 	Shared bool
 
 	// Gone reports whether the terminal has gone away, which also looks like
-	// the end of the input. It may be nil.
+	// the end of the input. It is nil where there is none.
 	Gone func() bool
 
 	next func() error // done before the next line is read
@@ -79,7 +97,7 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 		defer close(gone)
 		select {
 		case <-c.Interrupts:
-			if c.Lines.Echoes() {
+			if c.Terminal.Echoes() {
 				c.Out.Touched() // the terminal shows ^C
 			}
 			cancel(errInterrupt)
@@ -104,8 +122,7 @@ func (c *Console) ask(ctx context.Context, question string) (string, error) {
 	}
 	ctx, stop := c.interruptible(ctx)
 	defer stop()
-	s, _, err := c.Lines.Ask(ctx, question)
-	return s, err
+	return c.Lines.Ask(ctx, question)
 }
 
 // stableQuestion is what every question ends with where programs wait for it.
@@ -185,7 +202,7 @@ func (r *REPL) Loop(ctx context.Context) error {
 			return nil
 		}
 		if r.stopped || errors.Is(err, errInterrupt) {
-			r.Lines.Stopped()
+			r.Terminal.Stopped()
 		}
 	}
 }
@@ -220,8 +237,8 @@ func (r *REPL) report(err error) {
 // error before it is returned.
 func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped = false
-	r.Lines.Quiet(true)
-	defer r.Lines.Quiet(false)
+	r.Terminal.Quiet(true)
+	defer r.Terminal.Quiet(false)
 	ctx, stop := r.witnessed(ctx)
 	defer stop()
 	parts, err := r.expand(ctx, text)
@@ -244,7 +261,7 @@ var errGone = errors.New("the terminal is gone")
 // nobody may tell: the signal is for the first program of a session. The caller
 // must call stop.
 func (c *Console) witnessed(ctx context.Context) (_ context.Context, stop func()) {
-	if c.Gone == nil || !c.Lines.Terminal() {
+	if c.Gone == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gemline/engine"
+	"gemline/repl/internal/line"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
 )
@@ -18,7 +19,7 @@ import (
 type Screen struct {
 	*Console
 	Printer *Printer
-	Config  LinesConfig // of the Lines; New has what they depend on
+	Config  LinesConfig // of the lines and the terminal of Console
 	Mode    output.Mode
 	Best    output.Mode // the mode if nobody asks for less
 	Pace    string      // chosen by the user, "" for that of the mode
@@ -32,15 +33,47 @@ type Screen struct {
 	// Lookup returns a variable of the environment.
 	Lookup func(name string) (string, bool)
 
-	mu sync.Mutex // held to change Lines, and to use them on another goroutine
+	mu     sync.Mutex // held to change reader, and to use it on another goroutine
+	reader *line.Reader
 }
 
-// Restore leaves the terminal as it was found, for a program that is about to
-// end. It may be called on any goroutine.
+// LinesConfig says what lines are read from and where their prompt is shown.
+type LinesConfig = line.Config
+
+// Connect has the keys of the user's terminal go to another one.
+type Connect = line.Connect
+
+// Open has the Console read lines as Config says: by the terminal's own editing,
+// or by an editor where that is allowed and possible.
+func (s *Screen) Open() error {
+	s.Config.Vi = func() bool { return s.Vi }
+	r, err := line.New(s.Config)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reader, s.Lines, s.Terminal = r, r, r
+	return nil
+}
+
+// Close leaves the terminal as it was found.
+func (s *Screen) Close() error { return s.reader.Close() }
+
+// Restore is Close for a program that is about to end without ceremony. It may
+// be called on any goroutine.
 func (s *Screen) Restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Lines.Restore()
+	s.reader.Restore()
+}
+
+// Show lets show write when that disturbs nobody who types. It may be called on
+// any goroutine.
+func (s *Screen) Show(show func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reader.Show(show)
 }
 
 // paces and details are what the user calls them.
@@ -49,12 +82,11 @@ var (
 	details = []string{"normal", "short", "full"}                 // by Detail
 )
 
-// Begin makes the Printer and the Lines what the Screen says.
+// Begin makes the Printer what the Screen says.
 func (s *Screen) Begin() {
 	s.SetPace(s.Pace)
 	s.lay()
 	s.SetDetail(s.Detail)
-	s.Lines.SetVi(s.Vi)
 }
 
 // Entered returns what was typed, the last one last.
@@ -105,19 +137,11 @@ func (s *Screen) become(mode output.Mode) {
 		return
 	}
 	s.next = func() error {
-		if err := s.Lines.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			return err
 		}
 		s.Config.Smart = s.Mode.Smart
-		lines, err := NewLines(s.Config)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		s.Lines = lines
-		s.mu.Unlock()
-		s.Lines.SetVi(s.Vi)
-		return nil
+		return s.Open()
 	}
 }
 
@@ -183,7 +207,6 @@ func (s *Screen) SetVi(word string) (string, error) {
 		return "", err
 	}
 	s.Vi = on
-	s.Lines.SetVi(on)
 	said := "vi keys: off"
 	if on {
 		said = "vi keys: on"
@@ -235,7 +258,7 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 			s.Out.Touched()
 		}
 	}()
-	return s.Lines.Through(func(connect Connect) {
+	return s.reader.Through(func(connect Connect) {
 		use(connect, func(b []byte) {
 			s.Out.Terminal().Write(b)
 			last = b[len(b)-1]

@@ -36,12 +36,13 @@ func TestMain(m *testing.M) {
 func terminalProgram() int {
 	mode := output.Decide(output.Signs{Terminal: true, Lookup: os.LookupEnv})
 	out := output.New(os.Stdout, output.Options{Color: mode.Color})
-	lines, err := NewLines(LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: mode.Smart})
-	if err != nil {
+	c := &Console{Out: out}
+	screen := &Screen{Console: c, Config: LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: mode.Smart}}
+	if err := screen.Open(); err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	defer lines.Close()
+	defer screen.Close()
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	// Caught until the very end: when a terminal goes away, the end of the input
@@ -51,7 +52,7 @@ func terminalProgram() int {
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGHUP, syscall.SIGTERM)
 	go func() { <-ends; stop() }()
-	c := &Console{Lines: lines, Out: out, Interrupts: interrupts}
+	c.Interrupts = interrupts
 	asker := &Asker{Console: c, Edit: func(_ context.Context, _, text string) (string, error) { return text + " -i", nil }}
 	script := enginetest.NewScript()
 	e := engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools{remover()}, Policy: alwaysAsk{map[engine.Grant]bool{}}, Approver: asker})

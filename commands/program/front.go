@@ -183,7 +183,7 @@ func (r *run) interact(ctx context.Context) error {
 	}
 	f.shown.Store(screen)
 	console, out := screen.Console, screen.Out
-	defer func() { console.Lines.Close() }() // there may be others by then
+	defer screen.Close()
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)

@@ -62,13 +62,13 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
 	out := output.New(tty, output.Options{ASCII: f.settings.ASCII})
-	lines, err := repl.NewLines(repl.LinesConfig{In: tty, Out: out, Screen: tty})
-	if err != nil {
+	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.signs()).Asked, Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
+	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
+	if err := screen.Open(); err != nil {
 		return nil, err
 	}
-	f.closers = append(f.closers, func() { lines.Close(); tty.Close() })
-	console := &repl.Console{Out: out, Lines: lines, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.signs()).Asked, Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
-	f.shown.Store(&repl.Screen{Console: console})
+	f.closers = append(f.closers, func() { screen.Close(); tty.Close() })
+	f.shown.Store(screen)
 	return &repl.Asker{Console: console}, f.enter(ctx, console)
 }
 

@@ -45,11 +45,14 @@ func (f *front) screen() (*repl.Screen, error) {
 	if f.editor() != "" {
 		config.Edit = f.edit
 	}
-	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked, Gone: func() bool { return !isTerminal(f.os.Stdin) }}
-	config.History = f.history(func(text string) { console.Lines.Show(func() { f.notify(text) }) })
+	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked}
+	if isTerminal(f.os.Stdin) {
+		console.Gone = func() bool { return !isTerminal(f.os.Stdin) }
+	}
 	config.NextMode = func() string { return f.nextMode(console) }
-	console.Lines, err = repl.NewLines(config)
-	return &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: f.os.Lookup}, err
+	screen := &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: f.os.Lookup}
+	screen.Config.History = f.history(func(text string) { screen.Show(func() { f.notify(text) }) })
+	return screen, screen.Open()
 }
 
 // signs are what the mode of a terminal depends on.

@@ -28,16 +28,16 @@ func (e ender) Write(p []byte) (int, error) {
 func TestClose(t *testing.T) {
 	tests := []struct {
 		name string
-		use  func(t *testing.T, r Reader, typed io.Writer)
+		use  func(t *testing.T, r *Reader, typed io.Writer)
 	}{
-		{"unused", func(*testing.T, Reader, io.Writer) {}},
-		{"a line", func(t *testing.T, r Reader, typed io.Writer) {
+		{"unused", func(*testing.T, *Reader, io.Writer) {}},
+		{"a line", func(t *testing.T, r *Reader, typed io.Writer) {
 			io.WriteString(typed, "a\r")
 			if s, err := r.Read(t.Context(), "> "); s != "a" || err != nil {
 				t.Error(s, err)
 			}
 		}},
-		{"cancelled", func(t *testing.T, r Reader, typed io.Writer) {
+		{"cancelled", func(t *testing.T, r *Reader, typed io.Writer) {
 			cause := errors.New("enough")
 			for range 3 {
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -51,7 +51,7 @@ func TestClose(t *testing.T) {
 				t.Error(s, err)
 			}
 		}},
-		{"end", func(t *testing.T, r Reader, typed io.Writer) {
+		{"end", func(t *testing.T, r *Reader, typed io.Writer) {
 			if s, err := r.Read(t.Context(), "end> "); err != io.EOF {
 				t.Error(s, err)
 			}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"gemline/repl/output"
@@ -16,26 +14,19 @@ import (
 
 // cooked reads what the terminal's own line discipline, or a pipe, hands out.
 type cooked struct {
-	Config
-	src  *source
-	out  *output.Writer
-	jobs *jobs
-
-	held    held
-	reading atomic.Bool
-	buf     []byte
-	over    bool  // the end of the input was typed behind buf
-	stopped bool  // see [Reader].Stopped
-	open    bool  // nothing was typed before the prompt was shown
-	end     error // what ended the input, nil before
+	*terminal
+	buf  []byte
+	over bool  // the end of the input was typed behind buf
+	open bool  // nothing was typed before the prompt was shown
+	end  error // what ended the input, nil before
 }
 
-func newCooked(c Config, src *source) *cooked {
-	r := &cooked{Config: c, src: src, out: c.Out}
-	if c.Jobs && src.terminal() {
-		r.jobs = control(&src.modes, func() bool { return false }, r.resumed)
+func newCooked(t *terminal) *cooked {
+	c := &cooked{terminal: t}
+	if t.Jobs && t.src.terminal() {
+		t.jobs = control(&t.src.modes, func() bool { return false }, c.resumed)
 	}
-	return r
+	return c
 }
 
 // resumed is called when the program goes on after a stop.
@@ -47,127 +38,20 @@ func (c *cooked) resumed() {
 	c.src.hush()
 }
 
-// Terminal implements [Reader].
-func (c *cooked) Terminal() bool { return c.src.terminal() }
-
-// Echoes implements [Reader].
-func (c *cooked) Echoes() bool { return c.src.echoes() }
-
-// Quiet implements [Reader].
-func (c *cooked) Quiet(on bool) { c.src.setQuiet(on) }
-
-// Stopped implements [Reader]. A program that sends lines means each of them.
-func (c *cooked) Stopped() { c.stopped = c.src.terminal() && !c.Single }
-
-// SetVi implements [Reader]. The terminal has keys of its own.
-func (c *cooked) SetVi(bool) {}
-
-// Show implements [Reader].
-func (c *cooked) Show(show func()) { c.held.add(show) }
-
-// Restore implements [Reader].
-func (c *cooked) Restore() { c.src.restore() }
-
-// Close implements [Reader].
-func (c *cooked) Close() error {
-	if c.jobs != nil {
-		c.jobs.close()
-	}
-	return c.src.close()
-}
-
-// Lend implements [Reader].
-func (c *cooked) Lend(use func()) {
-	c.src.modes.restore()
-	defer c.src.hush()
-	use()
-}
-
-// Through implements [Reader].
-func (c *cooked) Through(use func(Connect)) bool {
-	if !patient || !c.src.terminal() {
-		return false
-	}
-	c.take(c.src.through(use))
-	return true
-}
-
-// Read implements [Reader].
-func (c *cooked) Read(ctx context.Context, prompt string) (string, error) {
-	g := gatherer{typed: c.src.terminal(), next: func(prompt string) (string, error) { return c.line(ctx, prompt) }}
-	if c.Edit != nil {
-		g.edit = func(text string) (string, error) { return compose(ctx, c.Config, c.Lend, text) }
-	}
-	if patient && g.typed && !c.Single {
-		g.more = func(first string) ([]string, error) { return c.pasted(ctx, first) }
-	}
-	s, err := g.gather(prompt)
-	if err == nil && c.History != nil && g.typed && strings.TrimSpace(s) != "" {
-		c.History.Add(s)
-	}
-	return s, err
-}
-
-// Ask implements [Reader].
-func (c *cooked) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
-	if c.src.terminal() {
-		c.src.claim(c.jobs)
-		dropped = c.drop()
-	}
-	answer, err = c.line(ctx, question)
-	return answer, dropped, err
-}
-
-// drop drops what was typed ahead and says so.
-func (c *cooked) drop() int {
-	shown := c.src.echoes()
-	n := utf8.RuneCount(c.buf) + utf8.RuneCount(c.src.drop())
-	if c.buf, c.over = nil, false; n > 0 {
-		told(c.out, n, shown)
-	}
+// forget drops what was read and not returned.
+func (c *cooked) forget() int {
+	n := utf8.RuneCount(c.buf)
+	c.buf, c.over = nil, false
 	return n
 }
 
-// Secret implements [Reader].
-func (c *cooked) Secret(ctx context.Context, question string) (string, error) {
-	if !c.src.terminal() {
-		return c.line(ctx, question)
-	}
-	c.drop()
-	return secret(ctx, c.src, c.out, question)
-}
-
-// secret asks for what is not shown.
-func secret(ctx context.Context, src *source, out *output.Writer, question string) (string, error) {
-	defer src.hush()
-	b, err := src.hidden(ctx, func() { out.Prompt(question) })
-	out.Fresh()
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", io.EOF
-	}
-	defer clear(b)
-	return strings.Trim(clean(b), " \r"), nil
-}
-
-// told says that type-ahead was dropped. The terminal may have shown it.
-func told(out *output.Writer, n int, shown bool) {
-	if shown {
-		out.Touched()
-	}
-	if n == 1 {
-		out.Line(output.Info, "1 character typed before the question was dropped")
-		return
-	}
-	out.Line(output.Info, "%d characters typed before the question were dropped", n)
-}
+// close leaves closing to the source.
+func (c *cooked) close() error { return nil }
 
 // line shows prompt and returns one line.
-func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
+func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error) {
 	c.src.claim(c.jobs)
-	c.ahead()
+	c.ahead(c.src.ahead())
 	c.held.show()
 	c.unsent()
 	c.src.expect()
@@ -178,7 +62,7 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 		c.src.hush()
 		c.held.show()
 	}()
-	c.out.Prompt(prompt)
+	c.Out.Prompt(prompt)
 	if c.src.terminal() && len(c.buf) > 0 && !c.Echoed && c.src.echoes() {
 		if s, done, err := c.typedAhead(ctx, prompt); done {
 			return s, err
@@ -191,15 +75,10 @@ func (c *cooked) line(ctx context.Context, prompt string) (string, error) {
 	return c.fromTerminal(ctx, prompt)
 }
 
-// ahead takes what was typed while it was not shown.
-func (c *cooked) ahead() {
-	c.take(c.src.ahead())
-}
-
 // unsent shows what was typed before the user stopped something, instead of
 // returning it.
 func (c *cooked) unsent() {
-	if !c.stopped {
+	if !c.stopped || !c.src.terminal() || c.Single {
 		return
 	}
 	text := strings.TrimSpace(clean(c.buf))
@@ -207,16 +86,16 @@ func (c *cooked) unsent() {
 		return
 	}
 	if !strings.Contains(text, "\n") {
-		c.out.Line(output.Info, "typed before the stop and not sent: %s", text)
+		c.Out.Line(output.Info, "typed before the stop and not sent: %s", text)
 		return
 	}
-	c.out.Line(output.Info, "typed before the stop and not sent, %d lines:", strings.Count(text, "\n")+1)
-	c.out.Text(text)
-	c.out.Fresh()
+	c.Out.Line(output.Info, "typed before the stop and not sent, %d lines:", strings.Count(text, "\n")+1)
+	c.Out.Text(text)
+	c.Out.Fresh()
 }
 
-// take takes what was typed and not read yet.
-func (c *cooked) take(typed []byte) {
+// ahead takes what was typed and not read yet.
+func (c *cooked) ahead(typed []byte) {
 	if len(typed) == 0 {
 		return
 	}
@@ -235,8 +114,8 @@ func (c *cooked) typedAhead(ctx context.Context, prompt string) (s string, done 
 	}
 	s = c.entered(c.buf[:i])
 	c.buf = c.buf[i+1:]
-	c.out.Text(s)
-	c.out.Text("\n")
+	c.Out.Text(s)
+	c.Out.Text("\n")
 	return s, true, nil
 }
 
@@ -248,7 +127,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 			s := c.entered(c.buf[:seen+i])
 			c.buf = c.buf[seen+i+1:]
 			if c.Echoed || c.src.echoes() {
-				c.out.Entered()
+				c.Out.Entered()
 			}
 			return s, nil
 		}
@@ -306,8 +185,8 @@ func (c *cooked) entered(b []byte) string {
 // again shows the prompt once more, after a stop. What was typed behind it the
 // terminal has forgotten, and so do we.
 func (c *cooked) again(prompt string) {
-	c.out.Entered()
-	c.out.Prompt(prompt)
+	c.Out.Entered()
+	c.Out.Prompt(prompt)
 }
 
 // rawLine reads keys as a terminal would whose line editing somebody has
@@ -332,8 +211,8 @@ func (c *cooked) tooLong(ctx context.Context) error {
 		}
 	}
 	c.buf = nil
-	c.out.Entered()
-	c.out.Line(output.Warning, "the terminal passes at most %d bytes of a line, so this one was dropped; "+
+	c.Out.Entered()
+	c.Out.Line(output.Warning, "the terminal passes at most %d bytes of a line, so this one was dropped; "+
 		"break it with backslashes, or put it into a file and name it with @", longestLine)
 	return ErrCleared
 }
@@ -360,27 +239,4 @@ func clean(b []byte) string {
 		s = strings.ReplaceAll(s, "\x00", "")
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// held is what waits to be shown until it disturbs nobody.
-type held struct {
-	mu   sync.Mutex
-	todo []func()
-}
-
-func (h *held) add(show func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.todo = append(h.todo, show)
-}
-
-// show shows it, on the goroutine that owns the output.
-func (h *held) show() {
-	h.mu.Lock()
-	todo := h.todo
-	h.todo = nil
-	h.mu.Unlock()
-	for _, show := range todo {
-		show()
-	}
 }

@@ -1,8 +1,8 @@
 // Package line reads what the user types, a line at a time.
 //
-// There are two readers behind one interface. The cooked one leaves editing to
-// the terminal itself and works on pipes too; it writes nothing but the prompt.
-// The other one is an editor for terminals that can move the cursor.
+// A [Reader] has lines from one of two. The cooked input leaves editing to the
+// terminal itself and works on pipes too; it writes nothing but the prompt. The
+// other one is an editor for terminals that can move the cursor.
 //
 // # One reader at a time
 //
@@ -43,60 +43,6 @@ var (
 	ErrInterrupt = errors.New("interrupted")
 	ErrCleared   = errors.New("line cleared")
 )
-
-// A Reader reads lines. It must not be used concurrently.
-type Reader interface {
-	// Read shows prompt and returns what the user enters, which may be of
-	// several lines. It returns io.EOF at the end of the input.
-	Read(ctx context.Context, prompt string) (string, error)
-
-	// Ask shows a question and returns its one-line answer, and how many
-	// characters it dropped that were typed before.
-	Ask(ctx context.Context, question string) (answer string, dropped int, err error)
-
-	// Secret is Ask for what must not be shown, such as a key.
-	Secret(ctx context.Context, question string) (string, error)
-
-	// Show lets show write when that disturbs nobody: above the line that
-	// is being typed, or when it has been entered. It alone, and Restore
-	// and Echoes, may be called on any goroutine; show is called on the one
-	// that reads, or on its behalf.
-	Show(show func())
-
-	// Quiet says whether what is typed between two reads is hidden until
-	// the next one.
-	Quiet(on bool)
-
-	// Stopped says that the user has stopped what went on. What was typed
-	// meanwhile is not returned by the next Read: it is in its line to be
-	// edited, or else shown.
-	Stopped()
-
-	// Echoes reports whether the terminal shows what is typed right now.
-	Echoes() bool
-
-	// Lend leaves the terminal to use, as it was found.
-	Lend(use func())
-
-	// Through gives the terminal to a command that has a terminal of its own
-	// behind it, as long as use runs and connects the two. It reports false,
-	// without using it, where that can't be had. What the command leaves
-	// unread of what is typed is taken for typed ahead.
-	Through(use func(Connect)) bool
-
-	// SetVi chooses vi's keys, where there are keys to choose.
-	SetVi(on bool)
-
-	// Terminal reports whether a user types at a terminal.
-	Terminal() bool
-
-	// Restore leaves the terminal as it was found, for a program that is
-	// about to end without ceremony.
-	Restore()
-
-	// Close leaves the terminal as it was found.
-	Close() error
-}
 
 // Connect has the keys of the user's terminal go to another one as they are,
 // until disconnect is called: ours is our end of that, theirs the command's,
@@ -144,28 +90,12 @@ type Config struct {
 	// the session, may write whole lines that say so, and returns the prompt.
 	NextMode func() string
 
+	// Vi, if not nil, is asked before each line whether the editor has vi's
+	// keys.
+	Vi func() bool
+
 	// Jobs says that the Reader takes care of Ctrl-Z and of what follows.
 	Jobs bool
-}
-
-// New returns the Reader that fits c.
-func New(c Config) (Reader, error) {
-	src, err := newSource(c.In)
-	if err != nil {
-		return nil, err
-	}
-	if c.NoEcho {
-		if err := src.mute(); err != nil {
-			return nil, errors.Join(err, src.close())
-		}
-	}
-	if c.Smart && !c.NoEcho && c.Screen != nil && src.terminal() {
-		if c.History == nil {
-			c.History = &recent{}
-		}
-		return newEditor(c, src)
-	}
-	return newCooked(c, src), nil
 }
 
 // More is the prompt of the second and later lines of one input.

@@ -2,13 +2,11 @@ package line
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/chzyer/readline"
@@ -22,20 +20,15 @@ import (
 // While Read waits, keys are handled on readline's goroutine, and everything
 // below belongs to that one, unless it says something else.
 type editor struct {
-	Config
-	src    *source
+	*terminal
 	in     *keys
 	screen *screen
 	rl     *readline.Instance
-	jobs   *jobs
-	held   held
 
-	reading atomic.Bool // a line is being typed
-	stopped bool        // see [Reader].Stopped
-	left    bool        // readline has ended and must not be asked again
-	asking  bool        // the line is the answer to a question
-	ctx     context.Context
-	prompt  string
+	left   bool // readline has ended and must not be asked again
+	asking bool // the line is the answer to a question
+	ctx    context.Context
+	prompt string
 
 	buf     buffer
 	vi      vi
@@ -48,11 +41,11 @@ type editor struct {
 	pastes map[string]string
 }
 
-func newEditor(c Config, src *source) (*editor, error) {
-	e := &editor{Config: c, src: src, pastes: map[string]string{}}
+func newEditor(t *terminal) (*editor, error) {
+	e := &editor{terminal: t, pastes: map[string]string{}}
 	e.buf.atoms = e.names
-	e.in = newKeys(src, e.pasted)
-	e.screen = &screen{w: c.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
+	e.in = newKeys(t.src, e.paste)
+	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
 		Stdin: e.in, Stdout: e.screen, Stderr: e.screen,
 		HistoryLimit: -1, DisableAutoSaveHistory: true,
@@ -68,11 +61,13 @@ func newEditor(c Config, src *source) (*editor, error) {
 	cfg.SetListener(e.listen)
 	rl, err := readline.NewEx(cfg)
 	if err != nil {
-		return nil, errors.Join(err, src.close())
+		return nil, err
 	}
 	e.rl = rl
-	if c.Jobs {
-		e.jobs = control(&src.modes, e.stopping, e.resumed)
+	t.wake = func() { e.in.inject(string(opShow)) }
+	t.modes = pasteOff
+	if t.Jobs {
+		t.jobs = control(&t.src.modes, e.stopping, e.resumed)
 	}
 	return e, nil
 }
@@ -86,100 +81,23 @@ func (e *editor) size() (width, height int) {
 	return w, max(0, h)
 }
 
-// Terminal implements [Reader].
-func (e *editor) Terminal() bool { return true }
-
-// Echoes implements [Reader].
-func (e *editor) Echoes() bool { return e.src.echoes() }
-
-// Quiet implements [Reader].
-func (e *editor) Quiet(on bool) { e.src.setQuiet(on) }
-
-// Stopped implements [Reader].
-func (e *editor) Stopped() { e.stopped = true }
-
-// SetVi implements [Reader].
-func (e *editor) SetVi(on bool) {
-	e.useVi = on
-	e.in.setVi(on)
+// pasted returns first alone: what is pasted with it is in it.
+func (e *editor) pasted(_ context.Context, first string) ([]string, error) {
+	return []string{first}, nil
 }
 
-// Show implements [Reader].
-func (e *editor) Show(show func()) {
-	if e.held.add(show); e.reading.Load() {
-		e.in.inject(string(opShow))
-	}
-}
+func (e *editor) ahead(typed []byte) { e.in.typed(typed) }
 
-// Restore implements [Reader].
-func (e *editor) Restore() {
-	if e.reading.Load() {
-		io.WriteString(e.Screen, pasteOff)
-	}
-	e.src.modes.restore()
-}
-
-// Lend implements [Reader].
-func (e *editor) Lend(use func()) {
-	e.src.modes.restore()
-	defer e.src.hush()
-	use()
-}
-
-// Through implements [Reader].
-func (e *editor) Through(use func(Connect)) bool {
-	if patient {
-		e.in.typed(e.src.through(use))
-	}
-	return patient
-}
-
-// Read implements [Reader].
-func (e *editor) Read(ctx context.Context, prompt string) (string, error) {
-	g := gatherer{typed: true, next: func(prompt string) (string, error) { return e.edit(ctx, prompt) }}
-	if e.Config.Edit != nil {
-		g.edit = func(text string) (string, error) { return compose(ctx, e.Config, e.Lend, text) }
-	}
-	s, err := g.gather(prompt)
-	if err == nil && strings.TrimSpace(s) != "" {
-		e.History.Add(s)
-	}
-	return s, err
-}
-
-// Ask implements [Reader].
-func (e *editor) Ask(ctx context.Context, question string) (answer string, dropped int, err error) {
-	e.src.claim(e.jobs)
-	dropped = e.drop()
-	e.asking = true
-	defer func() { e.asking = false }()
-	answer, err = e.edit(ctx, question)
-	return answer, dropped, err
-}
-
-// Secret implements [Reader].
-func (e *editor) Secret(ctx context.Context, question string) (string, error) {
-	e.drop()
-	return secret(ctx, e.src, e.Out, question)
-}
-
-// drop drops what was typed ahead and says so.
-func (e *editor) drop() int {
-	shown := e.src.echoes()
-	n := e.in.forget() + utf8.RuneCount(e.src.drop())
-	if n > 0 {
-		told(e.Out, n, shown)
-	}
-	return n
-}
+func (e *editor) forget() int { return e.in.forget() }
 
 const (
 	pasteOn  = "\x1b[?2004h"
 	pasteOff = "\x1b[?2004l"
 )
 
-// edit lets the user edit one line.
-func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
+// line lets the user edit one line.
+func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, error) {
+	e.asking = answer
 	if e.left {
 		return "", io.EOF
 	}
@@ -188,6 +106,8 @@ func (e *editor) edit(ctx context.Context, prompt string) (string, error) {
 	}
 	e.src.claim(e.jobs)
 	e.held.show()
+	e.useVi = e.Vi != nil && e.Vi()
+	e.in.setVi(e.useVi)
 	e.in.typed(e.src.ahead())
 	if e.stopped {
 		e.in.inject(e.folded(e.in.unsent()))
@@ -245,18 +165,14 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 	e.rl.SetPrompt(string(markPrompt) + prompt)
 }
 
-// Close implements [Reader].
-func (e *editor) Close() error {
-	if e.jobs != nil {
-		e.jobs.close()
-	}
+func (e *editor) close() error {
 	if !e.left {
 		e.left = true
 		e.in.Close()
 		e.rl.SetPrompt("") // which draws nothing
 		e.rl.Readline()    // returns at once, when readline's goroutines have
 	}
-	return errors.Join(e.rl.Config.Stdin.Close(), e.src.close())
+	return e.rl.Config.Stdin.Close()
 }
 
 // longPaste is how much of a paste is shown as it is.
@@ -271,9 +187,9 @@ func (e *editor) folded(s string) string {
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
 
-// pasted returns what stands in the line for a paste: itself if it is short
+// paste returns what stands in the line for a paste: itself if it is short
 // and of one line.
-func (e *editor) pasted(text string) string {
+func (e *editor) paste(text string) string {
 	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
 		return text
 	}

@@ -26,7 +26,7 @@ type gatherer struct {
 	edit  func(text string) (string, error) // nil if there is no editor
 
 	// more returns a line that was entered and those that were pasted with
-	// it. Nil says that each line is one.
+	// it.
 	more func(first string) ([]string, error)
 }
 
@@ -35,14 +35,14 @@ func (g gatherer) gather(prompt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if g.more != nil {
-		lines, err := g.more(s)
-		if err != nil || len(lines) == 1 {
-			return g.single(s, err)
-		}
+	lines, err := g.more(s)
+	switch {
+	case err != nil:
+		return "", err
+	case len(lines) > 1:
 		return g.pasted(lines)
 	}
-	return g.single(s, nil)
+	return g.single(s)
 }
 
 // pasted returns the input that lines are which were pasted: their text, or
@@ -61,10 +61,7 @@ func (g gatherer) pasted(lines []string) (string, error) {
 }
 
 // single returns the input that begins with the line s.
-func (g gatherer) single(s string, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
+func (g gatherer) single(s string) (string, error) {
 	if strings.TrimSpace(s) == fence {
 		return g.block(nil)
 	}

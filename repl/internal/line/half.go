@@ -88,7 +88,7 @@ func (c *cooked) finish(ctx context.Context, prompt string, shown bool) (line st
 		return "", false, nil
 	}
 	defer c.src.modes.restore()
-	h := &half{discipline: keys, out: c.out.Terminal()}
+	h := &half{discipline: keys, out: c.Out.Terminal()}
 	h.text = []rune(clean(c.buf))
 	c.buf = nil
 	if !shown {
@@ -98,8 +98,8 @@ func (c *cooked) finish(ctx context.Context, prompt string, shown bool) (line st
 		b, err := c.src.read(ctx)
 		if err == errResumed {
 			c.src.single()
-			c.out.Entered()
-			c.out.Prompt(prompt)
+			c.Out.Entered()
+			c.Out.Prompt(prompt)
 			h.again()
 			continue
 		}
@@ -109,7 +109,7 @@ func (c *cooked) finish(ctx context.Context, prompt string, shown bool) (line st
 		left, entered := h.take(b)
 		if entered {
 			c.buf = append(c.buf, left...)
-			c.out.Entered()
+			c.Out.Entered()
 			return clean([]byte(string(h.text))), true, nil
 		}
 	}

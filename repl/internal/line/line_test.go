@@ -38,11 +38,11 @@ func program(smart bool) {
 	out := output.New(os.Stdout, output.Options{})
 	history := &recent{entries: []string{"make test", "git log", "echo one\ntwo"}}
 	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart, Jobs: true,
-		Complete: someWords, Edit: someEditor, History: history, Single: os.Getenv("LINE_SINGLE") != ""})
+		Complete: someWords, Edit: someEditor, History: history, Single: os.Getenv("LINE_SINGLE") != "",
+		Vi: func() bool { return os.Getenv("LINE_VI") != "" }})
 	if err != nil {
 		panic(err)
 	}
-	r.SetVi(os.Getenv("LINE_VI") != "")
 	interrupts, ends := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	signal.Notify(ends, syscall.SIGTERM)
@@ -75,13 +75,13 @@ func program(smart bool) {
 }
 
 // carryOut does what a line asks for, or says what it is.
-func carryOut(ctx context.Context, r Reader, out *output.Writer, s string) {
+func carryOut(ctx context.Context, r *Reader, out *output.Writer, s string) {
 	switch s {
 	case "ask":
 		out.Line(output.Info, "working")
 		teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead
-		s, n, err := r.Ask(ctx, "sure: ")
-		out.Line(output.Info, "answer %q, %d dropped, %v", s, n, err)
+		s, err := r.Ask(ctx, "sure: ")
+		out.Line(output.Info, "answer %q, %v", s, err)
 	case "secret":
 		s, err := r.Secret(ctx, "API key: ")
 		out.Line(output.Info, "secret %q, %v", s, err)
@@ -144,7 +144,7 @@ func start(t *testing.T, kind string, env ...string) *teletype.Session {
 }
 
 // pipe returns a Reader of what write is given, and what it shows.
-func pipe(t *testing.T) (r Reader, write *os.File, shown *bytes.Buffer) {
+func pipe(t *testing.T) (r *Reader, write *os.File, shown *bytes.Buffer) {
 	in, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -205,10 +205,10 @@ func TestAskPipe(t *testing.T) {
 	if s, err := r.Read(t.Context(), "> "); s != "first" || err != nil {
 		t.Fatal(s, err)
 	}
-	if s, n, err := r.Ask(t.Context(), "sure: "); s != "y" || n != 0 || err != nil {
-		t.Errorf("got %q, %d, %v", s, n, err)
+	if s, err := r.Ask(t.Context(), "sure: "); s != "y" || err != nil {
+		t.Errorf("got %q, %v", s, err)
 	}
-	if _, _, err := r.Ask(t.Context(), "sure: "); err != io.EOF {
+	if _, err := r.Ask(t.Context(), "sure: "); err != io.EOF {
 		t.Errorf("at the end: %v", err)
 	}
 	if got, want := shown.String(), "> \nsure: \nsure: "; got != want {
@@ -329,7 +329,7 @@ func TestTypeAhead(t *testing.T) {
 			s.Expect("info: 5 characters typed before the question were dropped\r\n")
 			s.Expect("sure: ")
 			s.Line("no")
-			s.Expect(`answer "no", 5 dropped, <nil>`)
+			s.Expect(`answer "no", <nil>`)
 			s.Expect("> ")
 			s.Line("next")
 			s.Expect(`got "next"`)

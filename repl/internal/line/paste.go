@@ -39,7 +39,7 @@ func burst(first string, next func(within time.Duration) (line string, ok bool, 
 // pasted returns first and the lines that were pasted with it, and says how
 // many these are. What was typed before the prompt was there is no paste.
 func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
-	if !c.open {
+	if !patient || !c.src.terminal() || c.Single || !c.open {
 		return []string{first}, nil
 	}
 	c.reading.Store(true)
@@ -52,7 +52,7 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 		lines = lines[:len(lines)-1]
 	}
 	if n := len(lines); n > 1 {
-		c.out.Line(output.Info, "%d lines pasted, sent as one", n)
+		c.Out.Line(output.Info, "%d lines pasted, sent as one", n)
 	}
 	return lines, nil
 }
@@ -78,7 +78,7 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 		c.buf = append(c.buf, b...)
 	}
 	if len(c.buf) == 0 && c.src.lines() { // the terminal keeps half a line to itself
-		c.take(c.src.pending())
+		c.ahead(c.src.pending())
 	}
 	if len(c.buf) == 0 {
 		return "", false, nil

@@ -1,0 +1,214 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"gemline/repl/output"
+)
+
+// A Reader reads lines. It must not be used concurrently, but for Show, Restore
+// and Echoes.
+type Reader struct {
+	*terminal
+	by lines
+}
+
+// lines is a way to read lines.
+type lines interface {
+	// line shows prompt and returns one line, which may be an answer.
+	line(ctx context.Context, prompt string, answer bool) (string, error)
+
+	// pasted returns first, which has just been entered, and what was pasted
+	// with it.
+	pasted(ctx context.Context, first string) ([]string, error)
+
+	// ahead takes what was typed and not read, and forget drops what was taken
+	// and says how many characters these were.
+	ahead(typed []byte)
+	forget() int
+
+	close() error
+}
+
+// A terminal is what lines are read from, and what both ways of reading know of
+// it.
+type terminal struct {
+	Config
+	src     *source
+	jobs    *jobs // nil if somebody else takes care of stops
+	held    held
+	reading atomic.Bool // a line is being typed
+	wake    func()      // shows what is held while a line is typed
+	modes   string      // what ends the modes that a line is typed in
+	stopped bool        // see [Reader.Stopped]
+}
+
+// New returns the Reader that fits c.
+func New(c Config) (*Reader, error) {
+	src, err := newSource(c.In)
+	if err != nil {
+		return nil, err
+	}
+	if c.NoEcho {
+		if err := src.mute(); err != nil {
+			return nil, errors.Join(err, src.close())
+		}
+	}
+	t := &terminal{Config: c, src: src, wake: func() {}}
+	if !c.Smart || c.NoEcho || c.Screen == nil || !src.terminal() {
+		return &Reader{t, newCooked(t)}, nil
+	}
+	if c.History == nil {
+		t.History = &recent{}
+	}
+	e, err := newEditor(t)
+	if err != nil {
+		return nil, errors.Join(err, src.close())
+	}
+	return &Reader{t, e}, nil
+}
+
+// Read shows prompt and returns what the user enters, which may be of several
+// lines. It returns io.EOF at the end of the input.
+func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
+	g := gatherer{typed: r.src.terminal(),
+		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
+		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
+	if r.Edit != nil {
+		g.edit = func(text string) (string, error) { return compose(ctx, r.Config, r.Lend, text) }
+	}
+	s, err := g.gather(prompt)
+	if err == nil && r.History != nil && g.typed && strings.TrimSpace(s) != "" {
+		r.History.Add(s)
+	}
+	return s, err
+}
+
+// Ask shows a question and returns its one-line answer.
+func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
+	if r.src.terminal() {
+		r.src.claim(r.jobs)
+		r.drop()
+	}
+	return r.by.line(ctx, question, true)
+}
+
+// Secret is Ask for what must not be shown, such as a key.
+func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
+	if !r.src.terminal() {
+		return r.by.line(ctx, question, true)
+	}
+	r.drop()
+	defer r.src.hush()
+	b, err := r.src.hidden(ctx, func() { r.Out.Prompt(question) })
+	r.Out.Fresh()
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", io.EOF
+	}
+	defer clear(b)
+	return strings.Trim(clean(b), " \r"), nil
+}
+
+// drop drops what was typed ahead and says so. The terminal may have shown it.
+func (r *Reader) drop() {
+	shown := r.src.echoes()
+	n := r.by.forget() + utf8.RuneCount(r.src.drop())
+	if n > 0 && shown {
+		r.Out.Touched()
+	}
+	switch {
+	case n == 1:
+		r.Out.Line(output.Info, "1 character typed before the question was dropped")
+	case n > 1:
+		r.Out.Line(output.Info, "%d characters typed before the question were dropped", n)
+	}
+}
+
+// Through gives the terminal to a command that has a terminal of its own behind
+// it, as long as use runs and connects the two. It reports false, without using
+// it, where that can't be had. What the command leaves unread of what is typed
+// is taken for typed ahead.
+func (r *Reader) Through(use func(Connect)) bool {
+	if !patient || !r.src.terminal() {
+		return false
+	}
+	r.by.ahead(r.src.through(use))
+	return true
+}
+
+// Close leaves the terminal as it was found.
+func (r *Reader) Close() error {
+	if r.jobs != nil {
+		r.jobs.close()
+	}
+	return errors.Join(r.by.close(), r.src.close())
+}
+
+// Show lets show write when that disturbs nobody: above the line that is being
+// typed, or when it has been entered. Show is called on the goroutine that
+// reads, or on its behalf.
+func (t *terminal) Show(show func()) {
+	if t.held.add(show); t.reading.Load() {
+		t.wake()
+	}
+}
+
+// Quiet says whether what is typed between two reads is hidden until the next
+// one.
+func (t *terminal) Quiet(on bool) { t.src.setQuiet(on) }
+
+// Stopped says that the user has stopped what went on. What was typed meanwhile
+// is not returned by the next Read: it is in its line to be edited, or else
+// shown. A program that sends lines means each of them.
+func (t *terminal) Stopped() { t.stopped = true }
+
+// Echoes reports whether the terminal shows what is typed right now.
+func (t *terminal) Echoes() bool { return t.src.echoes() }
+
+// Lend leaves the terminal to use, as it was found.
+func (t *terminal) Lend(use func()) {
+	t.src.modes.restore()
+	defer t.src.hush()
+	use()
+}
+
+// Restore leaves the terminal as it was found, for a program that is about to
+// end without ceremony.
+func (t *terminal) Restore() {
+	if t.reading.Load() && t.modes != "" {
+		io.WriteString(t.Screen, t.modes)
+	}
+	t.src.restore()
+}
+
+// held is what waits to be shown until it disturbs nobody.
+type held struct {
+	mu   sync.Mutex
+	todo []func()
+}
+
+func (h *held) add(show func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.todo = append(h.todo, show)
+}
+
+// show shows it, on the goroutine that owns the output.
+func (h *held) show() {
+	h.mu.Lock()
+	todo := h.todo
+	h.todo = nil
+	h.mu.Unlock()
+	for _, show := range todo {
+		show()
+	}
+}
