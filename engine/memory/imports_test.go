@@ -230,16 +230,17 @@ func TestImportBombs(t *testing.T) {
 		{"many missing ones", map[string]string{"w/GEMINI.md": many("@./none.md", 5000)}, "more warnings", false},
 		{"many words", map[string]string{"w/GEMINI.md": many("@a", 50_000)}, "more than 1000", false},
 		{"long names", map[string]string{"w/GEMINI.md": many("@./"+strings.Repeat("y", 4000), 60)}, "more warnings", false},
-		{"10,000 files", files("a", 10_000), "more than 1000", false},
-		{"a chain of 5,000", chain(5000), "", false},
+		{"one file too many", files("a", maxImports+1), "more than 1000", false},
+		{"a chain of too many", chain(maxImports + 2), "", false},
 		{"large ones", map[string]string{"w/GEMINI.md": "@a.md @b.md @c.md @d.md @e.md", "w/a.md": large, "w/b.md": large, "w/c.md": large, "w/d.md": large, "w/e.md": large}, "limit in all", false},
 	} {
+		top := plant(t, c.files)
 		for _, flat := range []bool{false, true} {
 			if flat && c.tree {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, flat %v", c.name, flat), func(t *testing.T) {
-				cfg := in(plant(t, c.files), "w")
+				cfg := in(top, "w")
 				cfg.Flat = flat
 				_, got, warnings := read(cfg)
 				if n := len(got.Project); n > 2*DefaultTotal {
