@@ -64,7 +64,7 @@ func (p *confinement) state() sandbox.State {
 // confineBy has commands confined by p.
 func (s *Project) confineBy(p *confinement) {
 	s.confinement = p
-	s.held = s.state
+	s.report.confinement.Store(p)
 	s.teller(p)
 	s.leave(p)
 	if p.sandbox == nil { // else that is asked when there is a command, which takes a moment
@@ -353,14 +353,13 @@ func (f withCaches) Close() error {
 	return nil
 }
 
-// state returns what confines commands, for a record: what is certain before
+// record returns what confines commands, for a record: what is certain before
 // commands have run, and afterwards what was in force.
-func (p *Project) state() *repl.Sandbox {
-	st := p.confinement.state
-	if f, ok := p.confinement.sandbox.(withCaches); ok {
-		st = f.least
+func (p *confinement) record() *repl.Sandbox {
+	if f, ok := p.sandbox.(withCaches); ok {
+		return p.told(f.least())
 	}
-	return p.confinement.told(st())
+	return p.told(p.state())
 }
 
 // told returns st as a record has it, which is as good as a promise.

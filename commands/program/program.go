@@ -198,7 +198,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := repl.Report{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.report.mode, Sandbox: func() *repl.Sandbox { return r.report.held() }, Unused: r.counted, Demand: r.demand,
+		Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.report.mode, Sandbox: r.report.sandbox, Unused: r.report.notInUse, Demand: r.demand,
 		Broken:    r.broken,
 		Unwritten: func(err error) repl.Outcome { return r.ended(unwritten(err)) },
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"gemline/engine/disk"
@@ -18,7 +17,6 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/policy"
-	"gemline/repl"
 	"gemline/settings"
 	"gemline/tools/shell"
 	"gemline/tools/web"
@@ -46,50 +44,6 @@ type Project struct {
 	server
 	closers []func()
 }
-
-// A report is told what is no part of an answer, and knows what a record says of
-// the run.
-type report struct {
-	warn func(string)
-	tell func(string)         // of what is no warning
-	held func() *repl.Sandbox // what confines commands, nil before that is known
-	idle []settings.Unused    // what is set up and not in use yet
-
-	session atomic.Pointer[Session] // that a front end holds, if it does
-}
-
-// newReport returns a report that tells nobody anything.
-func newReport() *report {
-	return &report{warn: func(string) {}, tell: func(string) {}, held: func() *repl.Sandbox { return nil }}
-}
-
-// mode returns the approval mode.
-func (r *report) mode() string {
-	if s := r.session.Load(); s != nil {
-		return string(s.policy.Mode())
-	}
-	return ""
-}
-
-// resume returns the command that goes on with the conversation, "" if there is
-// none.
-func (r *report) resume() string {
-	if s := r.session.Load(); s != nil {
-		return s.goOn()
-	}
-	return ""
-}
-
-// collected returns what the conversation would have done, if it changes nothing.
-func (r *report) collected() repl.Collected {
-	if s := r.session.Load(); s != nil {
-		return s.collected()
-	}
-	return repl.Collected{}
-}
-
-// notify tells what is odd but no error.
-func (r *report) notify(text string) { r.warn(text) }
 
 // Open makes the owners of what is worked with, in the order in which they need
 // each other. The report takes what is odd but no error. After an error nothing stays

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/repl"
 	"gemline/settings"
 )
 
@@ -17,28 +16,17 @@ func (o *Options) unused() []settings.Unused {
 // supported says what is set up and not in use yet. A run that nobody watches
 // ends if a hook could have kept something from happening in it.
 func (p *Project) supported() error {
-	p.idle = p.unused()
-	if line := settings.Shorten(p.idle); line != "" {
+	unused := p.Options.unused()
+	p.report.unused.Store(&unused)
+	if line := settings.Shorten(unused); line != "" {
 		p.notify("not in use yet: " + line + "; gemline doctor says more")
 	}
 	watched := p.attended() && p.settings.ApprovalMode != "yolo"
-	i := slices.IndexFunc(p.idle, func(u settings.Unused) bool { return u.Blocks })
+	i := slices.IndexFunc(unused, func(u settings.Unused) bool { return u.Blocks })
 	if i < 0 || watched || p.flags.IgnoreUnsupported {
 		return nil
 	}
-	return &settings.UnsupportedError{Hook: p.idle[i]}
-}
-
-// counted returns what a record says of what is not in use yet.
-func (r *run) counted() (list []repl.Unused) {
-	for _, u := range r.report.idle {
-		i := slices.IndexFunc(list, func(c repl.Unused) bool { return c.Feature == u.Feature })
-		if i < 0 {
-			i, list = len(list), append(list, repl.Unused{Feature: u.Feature})
-		}
-		list[i].Count++
-	}
-	return list
+	return &settings.UnsupportedError{Hook: unused[i]}
 }
 
 // elsewhere says where a name is a command: in a folder of commands or skills

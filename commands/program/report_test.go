@@ -1,0 +1,44 @@
+package program
+
+import (
+	"sync"
+	"testing"
+)
+
+// The last word after a signal is said while the run goes on: what a record says
+// of the run may be asked for while the project opens.
+func TestLastWordWhileOpening(t *testing.T) {
+	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for {
+			r.report.sandbox()
+			r.report.notInUse()
+			r.report.mode()
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	o, err := r.In(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := o.paths.Project(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(o, r.report, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	close(done)
+	asking.Wait()
+	if got := r.report.sandbox(); got == nil || got.Name != "none" {
+		t.Errorf("the record says %+v of what confines commands", got)
+	}
+}
