@@ -87,23 +87,23 @@ func (a *Asker) show(p engine.Proposal) {
 	detail := strings.TrimSuffix(in.Detail, "\n")
 	asked := false
 	change, changes := changeOf(p)
-	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.entitled(title) != title)
+	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.titleText(title) != title)
 	switch {
 	case changes:
 		asked = a.propose(title, change)
 	case whole && p.Tool.Kind != engine.Execute && !strings.Contains(detail, "\n"):
-		a.Out.Line(output.Tool, "%s", a.entitled(detail))
+		a.Out.Line(output.Tool, "%s", a.titleText(detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
-		a.Out.Line(output.Tool, "proposed %s, %s:", a.entitled(kindOf(p)), tally.Count(lines, "line"))
+		a.Out.Line(output.Tool, "proposed %s, %s:", a.titleText(kindOf(p)), tally.Count(lines, "line"))
 		var d diff
-		for l := range strings.SplitSeq(honest(detail), "\n") {
-			a.Out.Styled(d.style(l), a.inert(l))
+		for l := range strings.SplitSeq(output.Sanitize(detail), "\n") {
+			a.Out.Styled(d.style(l), a.detailText(l))
 		}
 	}
 	a.beware(in)
 	if in.Secret != "" {
-		a.Out.Line(output.Info, "%s may hold secrets", a.entitled(in.Secret))
+		a.Out.Line(output.Info, "%s may hold secrets", a.titleText(in.Secret))
 	}
 	if in.Plan.Failed == "" { // else it was told when the command was asked about first
 		a.tell(in, whole)
@@ -112,10 +112,10 @@ func (a *Asker) show(p engine.Proposal) {
 	if asked {
 		return
 	}
-	if title = a.entitled(title); whole {
+	if title = a.titleText(title); whole {
 		title = beginning(title, longestTitle)
 	}
-	a.Out.Line(output.Permission, "%s%s", title, a.entitled(beyond(in)))
+	a.Out.Line(output.Permission, "%s%s", title, a.titleText(beyond(in)))
 }
 
 // kindOf says in a word or two what a call that is shown whole is.
@@ -139,7 +139,7 @@ func (a *Asker) beware(in engine.Intent) {
 	}
 	for _, name := range programs(in) {
 		if odd := points(name); odd != "" && !hides(name) {
-			a.Out.Line(output.Warning, "%s", a.entitled("the name of a program is not plain ASCII: "+beginning(name, longestName)+" ("+odd+")"))
+			a.Out.Line(output.Warning, "%s", a.titleText("the name of a program is not plain ASCII: "+beginning(name, longestName)+" ("+odd+")"))
 		}
 	}
 }
@@ -175,17 +175,17 @@ func (a *Asker) limits(p engine.Proposal) {
 		return
 	}
 	if len(in.Grants) > 0 && len(lasting(p)) == 0 {
-		a.Out.Line(output.Warning, "%s", a.entitled("always is not offered: "+unwieldy(in.Detail)))
+		a.Out.Line(output.Warning, "%s", a.titleText("always is not offered: "+unwieldy(in.Detail)))
 	}
 	if held := "commands " + or(in.Plan.Held, unheld); held != a.held {
 		a.held = held
-		a.Out.Line(output.Info, "%s", a.entitled(held))
+		a.Out.Line(output.Info, "%s", a.titleText(held))
 	}
 	switch {
 	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
 		a.list("the command failed; it could not write", in.Plan.Refused)
 	case in.Plan.Failed != "":
-		a.Out.Line(output.Info, "%s", a.entitled("the command failed; it probably needs "+in.Plan.Failed))
+		a.Out.Line(output.Info, "%s", a.titleText("the command failed; it probably needs "+in.Plan.Failed))
 	}
 }
 
@@ -205,7 +205,7 @@ func unwieldy(command string) string {
 	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
 	case hides(command):
 		return "the command holds characters that can't be seen"
-	case honest(command) != command:
+	case output.Sanitize(command) != command:
 		return "the command holds long blanks or look-alike characters"
 	case lines > glanceLines:
 		return fmt.Sprintf("the command has %d lines", lines)
@@ -241,14 +241,14 @@ func (a *Asker) tell(in engine.Intent, whole bool) {
 		if does, ok := strings.CutPrefix(why, "it "); ok {
 			why = "the command " + does
 		}
-		a.Out.Line(output.Warning, "%s", a.entitled(why))
+		a.Out.Line(output.Warning, "%s", a.titleText(why))
 	}
 }
 
 // list prints what a call does, on a line.
 func (a *Asker) list(what string, all []string) {
 	if len(all) > 0 {
-		a.Out.Line(output.Info, "%s: %s", what, a.entitled(strings.Join(all, ", ")))
+		a.Out.Line(output.Info, "%s: %s", what, a.titleText(strings.Join(all, ", ")))
 	}
 }
 

@@ -312,14 +312,6 @@ func TestNoAlwaysForWhatIsUnwieldy(t *testing.T) {
 	}
 }
 
-func TestBlankLinesOfADiff(t *testing.T) {
-	got := honest("+a\n" + strings.Repeat("+\n", 100) + "+b\n-\n-  \n+\n \n \n \n-c")
-	want := "+a\n+(100 blank lines)\n+b\n-\n-  \n+\n(3 blank lines)\n-c"
-	if got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestHeadless(t *testing.T) {
 	flags := ""
 	h := Headless{Flags: func(engine.Proposal) string { return flags }}

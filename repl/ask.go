@@ -85,7 +85,7 @@ func (c *Console) Menu(ctx context.Context, title string, options []string) (int
 // number shows options, one line each, numbered from 1.
 func (c *Console) number(options []string) {
 	for i, o := range options {
-		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarmed(unbroken(o))))
+		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(unbroken(o))))
 	}
 }
 

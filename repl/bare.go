@@ -13,7 +13,7 @@ import (
 // until it is known that it counts, unless the report is live.
 type bare struct {
 	*core
-	text   cleaner
+	text   output.UTF8
 	turn   strings.Builder // not yet written
 	wrote  bool
 	inLine bool // the last byte written is no newline
@@ -26,7 +26,7 @@ func (b *bare) begin(Init) {}
 func (b *bare) event(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Text:
-		b.say(b.visible(b.text.feed(ev.Delta)))
+		b.say(b.visible(b.text.Feed(ev.Delta)))
 	case engine.Retry:
 		if ev.Restart {
 			b.restart()
@@ -91,7 +91,7 @@ func (b *bare) say(s string) {
 // restart forgets what is held of the turn. If anything of it was written, what
 // follows begins on another line.
 func (b *bare) restart() {
-	b.text.flush()
+	b.text.Flush()
 	b.back = false
 	b.turn.Reset()
 	b.line()
@@ -99,7 +99,7 @@ func (b *bare) restart() {
 
 // flush writes what was held back of a turn.
 func (b *bare) flush() {
-	b.say(b.visible(b.text.flush()))
+	b.say(b.visible(b.text.Flush()))
 	if b.back {
 		b.say(`\x0d`)
 		b.back = false

@@ -186,7 +186,7 @@ func (c change) unified(brief bool) (text string, from int) {
 			out = append(out, string(l.mark)+l.text)
 		}
 	}
-	return honest(strings.Join(out, "\n")), from
+	return output.Sanitize(strings.Join(out, "\n")), from
 }
 
 // spoken returns c line by line in words, for those who listen.
@@ -211,7 +211,7 @@ func (c change) spoken() []string {
 			}
 			text := "blank"
 			if n == 0 {
-				text = honest("+" + l.text)[1:]
+				text = output.Sanitize("+" + l.text)[1:]
 			}
 			out = append(out, fmt.Sprintf("%s: %d: %s", what, l.number, text))
 		}
@@ -232,11 +232,11 @@ func (a *Asker) propose(title string, c change) (asked bool) {
 	} else if file, ok := strings.CutPrefix(title, "create "); ok {
 		name, of = file, "proposed new file "
 	}
-	said := a.entitled(of + name + ": " + c.count())
+	said := a.titleText(of + name + ": " + c.count())
 	var lines []string
 	if a.Spoken {
 		if in := c.function(); in != "" {
-			said += a.entitled(", in " + in)
+			said += a.titleText(", in " + in)
 		}
 		lines = c.spoken()
 	} else {
@@ -251,7 +251,7 @@ func (a *Asker) propose(title string, c change) (asked bool) {
 	}
 	a.Out.Line(label, "%s", said)
 	for _, l := range lines {
-		a.Out.Styled(styleOf(l), a.inert(l))
+		a.Out.Styled(styleOf(l), a.detailText(l))
 	}
 	return asked
 }

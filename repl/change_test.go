@@ -8,6 +8,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/repl/output"
 )
 
 // put is a diff of a function in Go, with a change at its end far below.
@@ -148,7 +149,7 @@ func FuzzParseChange(f *testing.F) {
 		}
 		c.unified(true)
 		c.function()
-		if honest(all) == "" && len(c.hunks) > 0 {
+		if output.Sanitize(all) == "" && len(c.hunks) > 0 {
 			t.Error("nothing is shown")
 		}
 	})

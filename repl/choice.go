@@ -29,7 +29,7 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 	for i, g := range in.Grants {
 		key := keyOf(in.Grants, i)
 		keys = append(keys, key)
-		meanings = append(meanings, key+" = "+c.entitled(g.Label))
+		meanings = append(meanings, key+" = "+c.titleText(g.Label))
 	}
 	if edits {
 		keys = append(keys, "e")
@@ -157,20 +157,20 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	if err != nil {
 		args = fmt.Append(nil, p.Args)
 	}
-	a.Out.Text(honest(string(args) + "\n"))
+	a.Out.Text(output.Sanitize(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Plan.Commands {
 		by := "the shell"
 		if c.Inside != "" {
 			by = c.Inside
 		}
-		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.entitled(c.Line()))
+		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.titleText(c.Line()))
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Plan.Dir != "" {
-			a.Out.Line(output.Info, "%s", a.entitled("the command runs in "+in.Plan.Dir))
+			a.Out.Line(output.Info, "%s", a.titleText("the command runs in "+in.Plan.Dir))
 		}
-		a.Out.Line(output.Info, "%s", a.entitled("commands "+or(in.Plan.Held, unheld)))
+		a.Out.Line(output.Info, "%s", a.titleText("commands "+or(in.Plan.Held, unheld)))
 	}
 	if len(in.Paths) > 0 {
 		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))
@@ -179,7 +179,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n")
 	if in.Plan.Online != nil {
 		if len(in.Plan.Dials) > 0 {
-			a.Out.Line(output.Info, "%s", a.entitled(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
+			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
 		}
 		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
@@ -202,5 +202,5 @@ func (a *Asker) keeping(key string, g engine.Grant) {
 		how = key + " project = the same, kept for this project"
 	}
 	a.Out.Line(output.Info, "%s, as this rule:", how)
-	a.Out.Text(honest(g.Rule))
+	a.Out.Text(output.Sanitize(g.Rule))
 }

@@ -206,9 +206,8 @@ func (c *core) demanded(o Outcome) (value json.RawMessage, code *string) {
 	}
 	value, code = c.Demand.met()
 	if code != nil {
-		t := cleaner{raw: c.Raw}
-		s := t.feed(*code)
-		s += t.flush()
+		t := output.UTF8{Raw: c.Raw}
+		s := t.All(*code)
 		code = &s
 	}
 	return value, code
@@ -221,7 +220,7 @@ func (s *sole) spill() {
 		return
 	}
 	to := &core{Report: Report{Out: s.Err, Raw: s.Raw}}
-	b := bare{core: to, text: cleaner{raw: s.Raw}}
+	b := bare{core: to, text: output.UTF8{Raw: s.Raw}}
 	b.event(engine.Text{Delta: text})
 	b.end(Outcome{})
 }

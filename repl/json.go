@@ -7,6 +7,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/repl/output"
 )
 
 // SchemaVersion is the version of what the json and stream-json formats write.
@@ -16,7 +17,7 @@ const SchemaVersion = 1
 // document is the json form: one object at the end.
 type document struct {
 	*core
-	text     cleaner
+	text     output.UTF8
 	response strings.Builder // of the last turn
 	counts   bool
 	invalid  bool
@@ -31,7 +32,7 @@ func (d *document) event(ev engine.Event) {
 	case engine.Requested:
 		d.reset()
 	case engine.Text:
-		d.response.WriteString(d.text.feed(ev.Delta))
+		d.response.WriteString(d.text.Feed(ev.Delta))
 	case engine.Retry:
 		if ev.Restart {
 			d.reset()
@@ -39,15 +40,15 @@ func (d *document) event(ev engine.Event) {
 	case engine.Answered:
 		d.counts = true
 	case engine.Notice:
-		s, invalid := whole(ev.Text)
+		s, invalid := output.Clean(ev.Text)
 		d.warnings = append(d.warnings, s)
 		d.invalid = d.invalid || invalid
 	}
 }
 
 func (d *document) reset() {
-	d.text.flush()
-	d.text.took()
+	d.text.Flush()
+	d.text.Invalid()
 	d.response.Reset()
 	d.counts = false
 }
@@ -66,8 +67,8 @@ func fault(o Outcome) *failure {
 	if !o.failed() {
 		return nil
 	}
-	return &failure{Type: valid(o.ErrorType), Message: valid(o.Message), Code: o.ExitCode, HTTP: o.HTTP,
-		Hint: valid(o.Hint), RetryAfter: o.RetryAfter.Milliseconds()}
+	return &failure{Type: output.Valid(o.ErrorType), Message: output.Valid(o.Message), Code: o.ExitCode, HTTP: o.HTTP,
+		Hint: output.Valid(o.Hint), RetryAfter: o.RetryAfter.Milliseconds()}
 }
 
 // status is the "status" of how a run ended.
@@ -79,7 +80,7 @@ func status(o Outcome) string {
 }
 
 func (d *document) end(o Outcome) {
-	d.response.WriteString(d.text.flush())
+	d.response.WriteString(d.text.Flush())
 	if o.failed() && !d.counts {
 		d.reset()
 	}
@@ -109,8 +110,8 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings, d.unused(), d.held,
-		SchemaVersion, status(o), o.ExitCode, valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.took()})
+	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, fault(o), d.warnings, d.unused(), d.held,
+		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.text.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
 		panic(err) // marshal returns JSON

@@ -38,7 +38,7 @@ func newPatched(c *core) *patched {
 	if c.Quiet {
 		aside.Out = io.Discard
 	}
-	return &patched{core: c, bare: &bare{core: &aside, text: cleaner{raw: c.Raw}}}
+	return &patched{core: c, bare: &bare{core: &aside, text: output.UTF8{Raw: c.Raw}}}
 }
 
 func (p *patched) event(ev engine.Event) {
@@ -103,7 +103,7 @@ func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
 		if call.Args == nil {
 			args = map[string]any{}
 		}
-		all = append(all, Planned{Tool: valid(call.Tool), Title: valid(call.Title), Args: args.(map[string]any)})
+		all = append(all, Planned{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title), Args: args.(map[string]any)})
 	}
 	return &found.Patch, &all
 }

@@ -227,7 +227,7 @@ func (r *REPL) report(err error) {
 	}
 	text := strings.TrimSpace(o.complete().Message)
 	if o.Hint != "" {
-		text += "\nhint: " + oneLine(o.Hint)
+		text += "\nhint: " + output.FirstLine(o.Hint)
 	}
 	r.Out.Line(output.Failure, "%s", text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/repl/output"
 )
 
 // A Reporter tells the world about a one-shot run. It may be used concurrently,
@@ -141,7 +142,7 @@ func (r Report) unused() (list []Unused) {
 		return nil
 	}
 	for _, u := range r.Unused() {
-		list = append(list, Unused{valid(u.Feature), u.Count})
+		list = append(list, Unused{output.Valid(u.Feature), u.Count})
 	}
 	return list
 }
@@ -153,7 +154,7 @@ func (r Report) sandbox() *Sandbox {
 	}
 	s := r.Sandbox()
 	if s != nil {
-		s = &Sandbox{valid(s.Name), valid(s.Step), s.Files, s.Network}
+		s = &Sandbox{output.Valid(s.Name), output.Valid(s.Step), s.Files, s.Network}
 	}
 	return s
 }
@@ -171,11 +172,11 @@ func NewReporter(format string, r Report) Reporter {
 	}
 	switch format {
 	case "json":
-		return newReporter(c, &document{core: c, text: cleaner{raw: r.Raw}})
+		return newReporter(c, &document{core: c, text: output.UTF8{Raw: r.Raw}})
 	case "stream-json":
-		return newReporter(c, &stream{core: c, text: cleaner{raw: r.Raw}})
+		return newReporter(c, &stream{core: c, text: output.UTF8{Raw: r.Raw}})
 	}
-	text := bare{core: c, text: cleaner{raw: r.Raw}}
+	text := bare{core: c, text: output.UTF8{Raw: r.Raw}}
 	switch {
 	case r.Collected != nil:
 		return newReporter(c, newPatched(c))
@@ -269,7 +270,7 @@ func (r *reporter) Finish(o Outcome) error {
 			r.complain(o)
 		}
 		if note != "" && !o.Silent {
-			fmt.Fprintf(r.Err, "hint: %s\n", oneLine(note))
+			fmt.Fprintf(r.Err, "hint: %s\n", output.FirstLine(note))
 		}
 	}
 	return r.err
@@ -319,7 +320,7 @@ func (c *core) write(b []byte) {
 // warn tells the user something beside the answer.
 func (c *core) warn(format string, args ...any) {
 	if !c.Quiet {
-		fmt.Fprintf(c.Err, "warning: %s\n", oneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(c.Err, "warning: %s\n", output.FirstLine(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -328,12 +329,12 @@ func (c *core) complain(o Outcome) {
 	const most = 12 // lines
 	s := "error: "
 	for i, l := range strings.SplitN(strings.TrimSpace(o.Message), "\n", most+1) {
-		if l = oneLine(l); i < most && (l != "" || i == 0) {
+		if l = output.FirstLine(l); i < most && (l != "" || i == 0) {
 			s += l + "\n"
 		}
 	}
 	if o.Hint != "" {
-		s += "hint: " + oneLine(o.Hint) + "\n"
+		s += "hint: " + output.FirstLine(o.Hint) + "\n"
 	}
 	io.WriteString(c.Err, s)
 }
@@ -351,13 +352,13 @@ func (c *core) notice(ev engine.Event) {
 	case engine.Retry:
 		c.warn("%s", retryText(ev))
 	case engine.Finished:
-		title := oneLine(or(ev.Intent.Title, or(c.called[ev.ID], ev.Name)))
+		title := output.FirstLine(or(ev.Intent.Title, or(c.called[ev.ID], ev.Name)))
 		delete(c.called, ev.ID)
 		if ev.Err != nil {
 			c.deny(ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
-				why += "; it probably needs " + oneLine(ce.Lacked)
+				why += "; it probably needs " + output.FirstLine(ce.Lacked)
 			}
 			c.warn("%s: %s", title, why)
 		}
@@ -366,9 +367,9 @@ func (c *core) notice(ev engine.Event) {
 
 func what(ev engine.Finished) string {
 	if ev.Intent.Title != "" {
-		return oneLine(ev.Intent.Title)
+		return output.FirstLine(ev.Intent.Title)
 	}
-	return oneLine(ev.Name)
+	return output.FirstLine(ev.Name)
 }
 
 // retryText tells of a retry in one line.
@@ -383,7 +384,7 @@ func retryText(ev engine.Retry) string {
 	if ev.Restart {
 		again += "; the answer begins again"
 	}
-	return oneLine(errorText(ev.Err)) + "; " + again
+	return output.FirstLine(errorText(ev.Err)) + "; " + again
 }
 
 func errorText(err error) string {
@@ -394,26 +395,20 @@ func errorText(err error) string {
 }
 
 func (c *core) deny(ev engine.Finished) {
-	d := denial{Tool: valid(ev.Name), ID: valid(ev.ID), Title: valid(ev.Intent.Title)}
+	d := denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Title: output.Valid(ev.Intent.Title)}
 	var ce *engine.CallError
 	switch {
 	case ev.Unasked != "":
-		d.Why, d.Allow = "nobody could be asked", valid(ev.Unasked)
+		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.Unasked)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
-		d.Why = valid(engine.DisplayError(ev.Err))
+		d.Why = output.Valid(engine.DisplayError(ev.Err))
 	case ce != nil && ce.Lacked != "":
-		d.Why, d.Allow = "it probably needs "+valid(ce.Lacked), valid(ce.Allow)
+		d.Why, d.Allow = "it probably needs "+output.Valid(ce.Lacked), output.Valid(ce.Allow)
 	default:
 		return
 	}
 	if ce != nil && ce.Rule != nil {
-		d.Rule = &rule{valid(ce.Rule.File), ce.Rule.Line, valid(ce.Rule.Tier), valid(ce.Rule.About)}
+		d.Rule = &rule{output.Valid(ce.Rule.File), ce.Rule.Line, output.Valid(ce.Rule.Tier), output.Valid(ce.Rule.About)}
 	}
 	c.denied = append(c.denied, d)
-}
-
-// valid returns s as it can stand in a record.
-func valid(s string) string {
-	s, _ = whole(s)
-	return s
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/repl/output"
 )
 
 // stream is the stream-json form: one record for each thing that happens, each
 // written at once.
 type stream struct {
 	*core
-	text   cleaner
+	text   output.UTF8
 	seq    int
 	prompt string // of the user, not yet told
 	id     string // of the prompt, if it has one
@@ -134,14 +135,14 @@ func (c *core) moment() (at string, elapsed int64) {
 func (s *stream) put(record any) { s.write(append(marshal(record), '\n')) }
 
 func (s *stream) begin(in Init) {
-	model, invalid := whole(in.Model)
-	dir, worse := whole(s.Dir)
+	model, invalid := output.Clean(in.Model)
+	dir, worse := output.Clean(s.Dir)
 	mode := ""
 	if s.Mode != nil {
 		mode = s.Mode()
 	}
 	h, t := s.record("init", invalid || worse)
-	s.put(initRecord{h, valid(s.Session), model, SchemaVersion, valid(s.Version), dir, valid(mode), in.Protocol, in.sandbox, s.unused(), t})
+	s.put(initRecord{h, output.Valid(s.Session), model, SchemaVersion, output.Valid(s.Version), dir, output.Valid(mode), in.Protocol, in.sandbox, s.unused(), t})
 	s.begun, s.prompt = true, in.Prompt
 	s.late()
 }
@@ -155,7 +156,7 @@ func (s *stream) late() {
 }
 
 func (s *stream) warning(n engine.Notice) {
-	message, invalid := whole(n.Text)
+	message, invalid := output.Clean(n.Text)
 	h, t := s.record("error", invalid)
 	s.put(errorRecord{head: h, Severity: "warning", Message: message, tail: t})
 	s.warned = append(s.warned, message)
@@ -169,7 +170,7 @@ func (s *stream) event(ev engine.Event) {
 	s.user()
 	switch ev := ev.(type) {
 	case engine.Text:
-		s.say(s.text.feed(ev.Delta))
+		s.say(s.text.Feed(ev.Delta))
 	case engine.Requested:
 		s.flush()
 	case engine.Retry:
@@ -190,12 +191,11 @@ func (s *stream) user() {
 	if s.prompt == "" {
 		return
 	}
-	c := cleaner{raw: true}
-	content := c.feed(s.prompt)
-	content += c.flush()
+	c := output.UTF8{Raw: true}
+	content := c.All(s.prompt)
 	s.prompt = ""
-	h, t := s.record("message", c.invalid)
-	s.put(messageRecord{head: h, Role: "user", Content: content, ID: valid(s.id), tail: t})
+	h, t := s.record("message", c.Invalid())
+	s.put(messageRecord{head: h, Role: "user", Content: content, ID: output.Valid(s.id), tail: t})
 }
 
 // say tells a piece of the answer.
@@ -203,20 +203,20 @@ func (s *stream) say(content string) {
 	if content == "" {
 		return
 	}
-	h, t := s.record("message", s.text.took())
+	h, t := s.record("message", s.text.Invalid())
 	s.put(messageRecord{head: h, Role: "assistant", Content: content, Delta: true, tail: t})
 }
 
-func (s *stream) flush() { s.say(s.text.flush()) }
+func (s *stream) flush() { s.say(s.text.Flush()) }
 
 func (s *stream) retry(ev engine.Retry) {
 	if ev.Restart {
-		s.text.flush()
-		s.text.took()
+		s.text.Flush()
+		s.text.Invalid()
 	} else {
 		s.flush()
 	}
-	message, invalid := whole(errorText(ev.Err))
+	message, invalid := output.Clean(errorText(ev.Err))
 	h, t := s.record("retry", invalid)
 	s.put(retryRecord{h, ev.Attempt, ev.Of, ev.Delay.Milliseconds(), message, ev.Restart, t})
 }
@@ -228,36 +228,36 @@ func (s *stream) called(ev engine.Called) {
 		args = map[string]any{}
 	}
 	parameters, bad := sound(args)
-	name, worse := whole(ev.Name)
-	id, worst := whole(ev.ID)
+	name, worse := output.Clean(ev.Name)
+	id, worst := output.Clean(ev.ID)
 	h, t := s.record("tool_use", bad || worse || worst)
 	s.put(toolUseRecord{h, name, id, parameters, t})
 }
 
 func (s *stream) finished(ev engine.Finished) {
 	s.flush()
-	output := ev.Result.Display
+	shown := ev.Result.Display
 	var ce *callError
 	var invalid bool
-	if ev.Err != nil && output == "" {
-		output = engine.DisplayError(ev.Err)
+	if ev.Err != nil && shown == "" {
+		shown = engine.DisplayError(ev.Err)
 	}
 	status := engine.Outcome(ev.Err)
 	if status == engine.Failed {
-		message, bad := whole(ev.Err.Error())
-		ce = &callError{valid(engine.ErrorType(ev.Err)), message}
+		message, bad := output.Clean(ev.Err.Error())
+		ce = &callError{output.Valid(engine.ErrorType(ev.Err)), message}
 		invalid = bad
 	}
-	output, bad := whole(output)
-	id, worse := whole(ev.ID)
+	shown, bad := output.Clean(shown)
+	id, worse := output.Clean(ev.ID)
 	invalid = invalid || bad || worse
 	paths := make([]string, len(ev.Intent.Paths))
 	for i, p := range ev.Intent.Paths {
-		paths[i], bad = whole(p)
+		paths[i], bad = output.Clean(p)
 		invalid = invalid || bad
 	}
 	h, t := s.record("tool_result", invalid)
-	s.put(toolResultRecord{h, id, string(status), output, ce, paths, ev.Took.Milliseconds(), t})
+	s.put(toolResultRecord{h, id, string(status), shown, ce, paths, ev.Took.Milliseconds(), t})
 }
 
 func (s *stream) end(o Outcome) {
@@ -267,7 +267,7 @@ func (s *stream) end(o Outcome) {
 	value, code := s.demanded(o)
 	h, t := s.record("result", false)
 	took := time.Duration(t.Elapsed) * time.Millisecond
-	r := resultRecord{h, status(o), fault(o), s.Tally.Flat(took), valid(s.Session), SchemaVersion, o.ExitCode, valid(o.Reason), s.denied, s.warned, patch, planned, value, code, nil, t}
+	r := resultRecord{h, status(o), fault(o), s.Tally.Flat(took), output.Valid(s.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), s.denied, s.warned, patch, planned, value, code, nil, t}
 	if s.begun {
 		r.Sandbox = s.sandbox()
 	}

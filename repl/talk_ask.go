@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/repl/output"
 	"gemline/repl/protocol"
 )
 
@@ -48,7 +49,7 @@ func (t *Talk) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 // same call has an id of its own, so that no answer to the one before can be
 // meant for it.
 func (t *Talk) pose(p engine.Proposal) *posed {
-	q := &posed{id: valid(p.ID), p: p, reply: make(chan engine.Answer, 1)}
+	q := &posed{id: output.Valid(p.ID), p: p, reply: make(chan engine.Answer, 1)}
 	t.counts[q.id]++
 	if n := t.counts[q.id]; n > 1 {
 		q.id = fmt.Sprintf("%s#%d", q.id, n)

@@ -119,8 +119,8 @@ func (s *stream) hear(m protocol.User) { s.prompt, s.id = spoken(m), m.ID }
 func (s *stream) ask(q *posed) {
 	s.flush()
 	in := q.p.Intent
-	call, bad := whole(q.p.ID)
-	name, _ := whole(q.p.Tool.Name())
+	call, bad := output.Clean(q.p.ID)
+	name, _ := output.Clean(q.p.Tool.Name())
 	if len(in.Questions) > 0 {
 		qs := make([]question, len(in.Questions))
 		for i, one := range in.Questions {
@@ -177,9 +177,9 @@ func escapedLines(all []string) []string {
 
 func questionOf(q engine.Question) question {
 	kind := map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]
-	out := question{Header: valid(q.Header), Text: valid(q.Text), Kind: kind, Multi: q.Multi, Hint: valid(q.Hint)}
+	out := question{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: kind, Multi: q.Multi, Hint: output.Valid(q.Hint)}
 	for _, o := range q.Options {
-		out.Options = append(out.Options, option{valid(o.Label), valid(o.Description)})
+		out.Options = append(out.Options, option{output.Valid(o.Label), output.Valid(o.Description)})
 	}
 	return out
 }
@@ -199,8 +199,8 @@ func (t *Talk) result(m protocol.User, count *tally.Tally, took time.Duration, d
 		s.prompt, s.id = "", ""
 		s.Session = or(t.Session(), s.Session)
 		h, tl := s.record("turn_result", false)
-		s.put(turnRecord{h, t.turns, valid(m.ID), status, fault(o), stats, valid(s.Session), o.ExitCode,
-			valid(o.Reason), append([]denial{}, s.denied[denied:]...), tl})
+		s.put(turnRecord{h, t.turns, output.Valid(m.ID), status, fault(o), stats, output.Valid(s.Session), o.ExitCode,
+			output.Valid(o.Reason), append([]denial{}, s.denied[denied:]...), tl})
 	})
 }
 
@@ -210,9 +210,9 @@ func (t *Talk) complain(l protocol.Line, id, problem string) {
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
 	}
-	message, invalid := whole(where + problem)
+	message, invalid := output.Clean(where + problem)
 	t.write(func(s *stream) {
 		h, tl := s.record("error", invalid)
-		s.put(errorRecord{head: h, Severity: "error", Message: message, Line: l.Number, ID: valid(id), tail: tl})
+		s.put(errorRecord{head: h, Severity: "error", Message: message, Line: l.Number, ID: output.Valid(id), tail: tl})
 	})
 }

@@ -112,7 +112,7 @@ func (c *Console) show(f Folder) {
 			weak++
 			style, mark = output.Caution, "* "
 		}
-		c.Out.Styled(style, mark+c.entitled(b))
+		c.Out.Styled(style, mark+c.titleText(b))
 		hidden = hidden || hides(b)
 	}
 	switch {

@@ -1,49 +1,44 @@
-package repl
+package output
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
-
-	"gemline/engine/text"
-	"gemline/repl/output"
 )
 
-// A cleaner takes text in pieces and gives it back as whole, valid characters
+// A UTF8 takes text in pieces and gives it back as whole, valid characters
 // without escape sequences, however the pieces were cut. Bytes that are no
 // UTF-8 come out as \xNN.
-type cleaner struct {
-	raw     bool // escape sequences stay
+type UTF8 struct {
+	Raw     bool // escape sequences stay
 	held    string
 	invalid bool // there were such bytes since this was last looked at
 }
 
 const maxSequence = 4096 // bytes; what is longer is text, not a sequence
 
-// feed returns what can be said of everything up to and including s.
-func (c *cleaner) feed(s string) string { return c.clean(s, false) }
+// Feed returns what can be said of everything up to and including s.
+func (c *UTF8) Feed(s string) string { return c.clean(s, false) }
 
-// flush returns what was held back.
-func (c *cleaner) flush() string { return c.clean("", true) }
+// Flush returns what was held back.
+func (c *UTF8) Flush() string { return c.clean("", true) }
 
-// took reports whether bytes were escaped since it was last called.
-func (c *cleaner) took() bool {
+// Invalid reports whether bytes were escaped since it was last called.
+func (c *UTF8) Invalid() bool {
 	was := c.invalid
 	c.invalid = false
 	return was
 }
 
-func (c *cleaner) clean(s string, last bool) string {
-	if c.held == "" && utf8.ValidString(s) && (c.raw || strings.IndexByte(s, 0x1b) < 0 && !containsC1(s)) {
+func (c *UTF8) clean(s string, last bool) string {
+	if c.held == "" && utf8.ValidString(s) && (c.Raw || strings.IndexByte(s, 0x1b) < 0 && !containsC1(s)) {
 		return s
 	}
 	s, c.held = c.held+s, ""
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		rest := s[i:]
-		if lead := introducer(rest); lead > 0 && !c.raw {
+		if lead := introducer(rest); lead > 0 && !c.Raw {
 			n := sequence(rest, lead)
 			switch {
 			case n > 0:
@@ -64,7 +59,7 @@ func (c *cleaner) clean(s string, last bool) string {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, rest[0])
 			c.invalid = true
-		case r >= 0x80 && r < 0xa0 && !c.raw: // another control character
+		case r >= 0x80 && r < 0xa0 && !c.Raw: // another control character
 		default:
 			b.WriteString(rest[:n])
 		}
@@ -167,18 +162,30 @@ func stringSequence(s string, at int) int {
 	return 0
 }
 
-// whole cleans a text that comes in one piece.
-func whole(s string) (text string, invalid bool) {
-	c := cleaner{}
-	s = c.feed(s)
-	s += c.flush()
+// All returns a text that comes in one piece.
+func (c *UTF8) All(s string) string {
+	s = c.Feed(s)
+	return s + c.Flush()
+}
+
+// Clean returns a text that comes in one piece without escape sequences, and
+// reports whether bytes of it were escaped.
+func Clean(s string) (text string, invalid bool) {
+	var c UTF8
+	s = c.All(s)
 	return s, c.invalid
 }
 
-// oneLine returns the first line of s, as one that can be shown to the user.
-func oneLine(s string) string {
+// Valid is [Clean] where it does not matter whether bytes were escaped.
+func Valid(s string) string {
+	s, _ = Clean(s)
+	return s
+}
+
+// FirstLine returns the first line of s, as one that can be shown to the user.
+func FirstLine(s string) string {
 	const most = 500
-	s, _ = whole(s)
+	s = Valid(s)
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
@@ -189,53 +196,5 @@ func oneLine(s string) string {
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "..."
 	}
-	return output.Visible(strings.TrimSpace(s))
-}
-
-// sound returns v, the value of a JSON document, in a form that has one: valid
-// text, and no numbers that are none.
-func sound(v any) (_ any, invalid bool) {
-	switch v := v.(type) {
-	case string:
-		c := cleaner{raw: true}
-		s := c.feed(v)
-		s += c.flush()
-		return s, c.invalid
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key, value := range v {
-			k, bad := sound(key)
-			value, worse := sound(value)
-			m[k.(string)] = value
-			invalid = invalid || bad || worse
-		}
-		return m, invalid
-	case []any:
-		s := make([]any, len(v))
-		for i := range v {
-			var bad bool
-			s[i], bad = sound(v[i])
-			invalid = invalid || bad
-		}
-		return s, invalid
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, false
-		}
-	case nil, bool, int:
-	default: // no value of a decoded document
-		if _, err := json.Marshal(v); err != nil {
-			return sound(fmt.Sprint(v))
-		}
-	}
-	return v, false
-}
-
-// marshal returns v as compact JSON in which nothing stands raw that could not be seen.
-func marshal(v any) []byte {
-	b, err := text.JSON(v, "")
-	if err != nil {
-		panic(err) // a mistake in this package
-	}
-	return output.JSON(b)
+	return Visible(strings.TrimSpace(s))
 }

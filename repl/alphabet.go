@@ -1,0 +1,47 @@
+package repl
+
+import (
+	"fmt"
+	"gemline/repl/output"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// hides reports whether s holds what can only be shown as an escape.
+func hides(s string) bool { return output.Escape(s) != s }
+
+// mixed returns the first word of s whose letters are of several alphabets
+// that look alike.
+func mixed(s string) string {
+	alphabets := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek}
+	words := strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for w := range words {
+		var seen [3]bool
+		kinds := 0
+		for _, r := range w {
+			for i, t := range alphabets {
+				if !seen[i] && unicode.Is(t, r) {
+					seen[i] = true
+					kinds++
+				}
+			}
+		}
+		if kinds > 1 {
+			return w
+		}
+	}
+	return ""
+}
+
+// points returns the code points of the letters in word that are not plain
+// ones, each once.
+func points(word string) string {
+	var all []string
+	for _, r := range word {
+		if p := fmt.Sprintf("%U", r); r > unicode.MaxASCII && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,105 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Padding that could push something out of sight is shown as a count.
+const (
+	mostBlankLines = 2
+	mostBlanks     = 8   // inside a line or at its end
+	mostIndent     = 100 // at its beginning
+)
+
+// blankCell is a character of braille that looks like a blank and is none.
+const blankCell = "\u2800"
+
+// Sanitize returns text that a user decides on as it is shown: every character
+// visible, and nothing moved out of sight by blanks.
+func Sanitize(s string) string {
+	var out []string
+	var blank []string // lines held back
+	mark := ""         // which they begin with
+	flush := func() {
+		if len(blank) > mostBlankLines {
+			blank = []string{fmt.Sprintf("%s(%d blank lines)", mark, len(blank))}
+		}
+		out = append(out, blank...)
+		blank = nil
+	}
+	s = strings.ReplaceAll(unheaped(Escape(s)), blankCell, `\u{2800}`)
+	for l := range strings.SplitSeq(s, "\n") {
+		m, ok := blankLine(l)
+		if !ok || m != mark {
+			flush()
+		}
+		if ok {
+			blank, mark = append(blank, l), m
+		} else {
+			out = append(out, unpadded(l))
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
+// mostMarks is how many marks may stand on one letter. More of them cover the
+// letters around it.
+const mostMarks = 3
+
+// unheaped returns s with marks as escapes that have no letter to stand on, or
+// too many neighbours on it.
+func unheaped(s string) string {
+	if strings.IndexFunc(s, unicode.IsMark) < 0 {
+		return s
+	}
+	var b strings.Builder
+	marks, letter := 0, false
+	for _, r := range s {
+		if !unicode.IsMark(r) {
+			marks, letter = 0, r > ' '
+			b.WriteRune(r)
+			continue
+		}
+		if marks++; letter && marks <= mostMarks {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
+}
+
+// blankLine reports whether l is blank, apart from the mark of a diff.
+func blankLine(l string) (mark string, ok bool) {
+	if l != "" && (l[0] == '+' || l[0] == '-') {
+		mark, l = l[:1], l[1:]
+	}
+	return mark, strings.TrimLeft(l, " \t") == "" && len(l) <= mostBlanks
+}
+
+// unpadded returns l with long runs of blanks as a count.
+func unpadded(l string) string {
+	var b strings.Builder
+	for i := 0; i < len(l); {
+		n := len(l[i:]) - len(strings.TrimLeft(l[i:], " \t"))
+		if n == 0 {
+			b.WriteByte(l[i])
+			i++
+			continue
+		}
+		most := mostBlanks
+		if i <= 1 && i+n < len(l) { // behind the mark of a diff, too
+			most = mostIndent
+		}
+		if n > most {
+			fmt.Fprintf(&b, " (%d blanks) ", n)
+		} else {
+			b.WriteString(l[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
