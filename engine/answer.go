@@ -23,10 +23,8 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 	e.waiting = true
 	err := e.record(Entry{Content: c, Calls: records}, emit)
 	if len(injected) > 0 {
-		note := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
-			{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: unsigned}}}
 		media := genai.NewContentFromParts(injected, genai.RoleUser)
-		e.history = append(e.history, note, media)
+		e.history = append(e.history, Between(injected), media)
 		if merr := e.record(Entry{Content: media}, emit); err == nil {
 			err = merr
 		}
@@ -62,7 +60,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		switch b := p.InlineData; {
 		case b == nil: // data by reference
 			siblings = append(siblings, p)
-		case strings.HasPrefix(b.MIMEType, "audio/"), strings.HasPrefix(b.MIMEType, "video/"):
+		case isFilm(b):
 			stripped = append(stripped, b.MIMEType)
 			injected = append(injected, p)
 		case Gemini3(model):

@@ -323,15 +323,21 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 // identify gives a call a name and an id that no other call of the
 // conversation has.
 func (e *Engine) identify(fc *genai.FunctionCall) {
-	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
-		fc.Name = "generic_tool"
-	}
-	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
+	Normalize(fc)
 	if fc.ID == "" || e.seen[fc.ID] {
 		fc.ID = fmt.Sprintf("%s_%d_%d", shorten(fc.Name, 60), time.Now().UnixMilli(), e.serial)
 		e.serial++
 	}
 	e.seen[fc.ID] = true
+}
+
+// Normalize gives fc the name and the id that the engine knows it by: a name that
+// is not empty, and the id without the name before it.
+func Normalize(fc *genai.FunctionCall) {
+	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
+		fc.Name = "generic_tool"
+	}
+	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
 }
 
 // CallID returns the id that events and records use for a call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 )
@@ -21,6 +22,22 @@ var unsigned = func() []byte {
 
 // interruption stands where the model's answer would have been.
 const interruption = "[The previous response was interrupted before it completed.]"
+
+// Between returns what stands for the model between the answers to its calls and
+// parts of the user: that it was interrupted, or, if parts are nothing but sound
+// and film that an answer has no room for, that it has received them.
+func Between(parts []*genai.Part) *genai.Content {
+	if slices.ContainsFunc(parts, func(p *genai.Part) bool { return !isFilm(p.InlineData) }) {
+		return genai.NewContentFromText(interruption, genai.RoleModel)
+	}
+	return &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
+		{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: unsigned}}}
+}
+
+// isFilm reports whether b is of a kind that the answer to a call has no room for.
+func isFilm(b *genai.Blob) bool {
+	return b != nil && (strings.HasPrefix(b.MIMEType, "audio/") || strings.HasPrefix(b.MIMEType, "video/"))
+}
 
 // interrupted closes a history whose last message waits for an answer that
 // never came, so that the next question stands by itself.

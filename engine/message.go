@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"strings"
 
 	"google.golang.org/genai"
@@ -66,7 +67,7 @@ func (m *message) content() *genai.Content {
 	for _, p := range m.parts {
 		switch {
 		case p.Thought:
-		case isPlainText(p):
+		case IsText(p):
 			text.WriteString(p.Text)
 		default:
 			flush()
@@ -99,11 +100,16 @@ func (m *message) thoughts() []string {
 	return all
 }
 
-// isPlainText reports whether p is text and nothing else.
-func isPlainText(p *genai.Part) bool {
-	return !p.Thought && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
-		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
-		p.ToolCall == nil && p.ToolResponse == nil
+// IsText reports whether p is text and nothing else.
+func IsText(p *genai.Part) bool {
+	return !p.Thought && len(p.ThoughtSignature) == 0 && p.PartMetadata == nil && !HasData(p)
+}
+
+// HasData reports whether p is more than a text: a call, an answer, a file.
+func HasData(p *genai.Part) bool {
+	data := *p
+	data.Text, data.Thought, data.ThoughtSignature, data.PartMetadata = "", false, nil, nil
+	return !reflect.ValueOf(&data).Elem().IsZero() // so no field of the library's is forgotten
 }
 
 func calls(c *genai.Content) []*genai.FunctionCall {

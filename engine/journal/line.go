@@ -108,10 +108,7 @@ func isText(c *genai.Content) bool {
 	if len(c.Parts) != 1 || c.Parts[0] == nil {
 		return false
 	}
-	p := c.Parts[0]
-	return p.Text != "" && !p.Thought && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.InlineData == nil &&
-		p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil && p.ToolCall == nil &&
-		p.ToolResponse == nil && p.PartMetadata == nil
+	return c.Parts[0].Text != "" && engine.IsText(c.Parts[0])
 }
 
 // prefixed returns parts with the ids of calls and answers as the files have

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -96,12 +95,6 @@ func fold(b []byte, whole bool) *record {
 	}
 	return r
 }
-
-// Stand-ins for what the engine keeps in its history but not in the journal.
-const (
-	interruption = "[The previous response was interrupted before it completed.]"
-	received     = "Binary content received. Proceeding with analysis."
-)
 
 // unanswered is what the model is told of a call whose end was not recorded,
 // since the program was killed or lost its power. Nobody has cancelled it.
@@ -252,10 +245,7 @@ func adopt(fc *genai.FunctionCall, calls *[]*call) *call {
 		k.result = beside.result
 		*calls = slices.Delete(*calls, i, i+1)
 	}
-	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
-		fc.Name = "generic_tool"
-	}
-	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
+	engine.Normalize(fc)
 	return k
 }
 
@@ -274,24 +264,9 @@ func (r *rebuilder) user(o object) {
 		return
 	}
 	if len(r.history) > n || n > 0 && isAnswer(r.history[n-1]) {
-		r.history = append(r.history, between(parts))
+		r.history = append(r.history, engine.Between(parts))
 	}
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
-}
-
-// between returns what the model said, or would have said, between the answers
-// to its calls and the user's parts.
-func between(parts []*genai.Part) *genai.Content {
-	for _, p := range parts {
-		if p.InlineData == nil || !strings.HasPrefix(p.InlineData.MIMEType, "audio/") && !strings.HasPrefix(p.InlineData.MIMEType, "video/") {
-			return genai.NewContentFromText(interruption, genai.RoleModel)
-		}
-	}
-	sig, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
-	if err != nil {
-		panic(err) // a mistake in this file
-	}
-	return &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: received, Thought: true, ThoughtSignature: sig}}}
 }
 
 // answers hands the answers among parts, each with what follows it, to the

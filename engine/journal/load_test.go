@@ -66,7 +66,7 @@ func TestLoad(t *testing.T) {
 		{"answer without a call", []string{head, q, answers, end}, "user: hi\nmodel: done\n"},
 		{"answer and speech", []string{head, q, calls, `{"id":"a","type":"user","content":[{"text":"hint"},{"functionResponse":{"id":"1","response":{"output":"a"}}}]}`, end},
 			"user: hi\n" + call1 + "user: answer(ls 1 map[output:a]) answer(ls 2 map[error:" + unanswered + "]) hint\nmodel: done\n"},
-		{"interrupted", []string{head, q, calls, answers, `{"id":"n","type":"user","content":"next"}`}, "user: hi\n" + call1 + answered + "model: " + interruption + "\nuser: next\n"},
+		{"interrupted", []string{head, q, calls, answers, `{"id":"n","type":"user","content":"next"}`}, "user: hi\n" + call1 + answered + "model: [The previous response was interrupted before it completed.]\nuser: next\n"},
 		{"parts", []string{head, q, `{"id":"g","type":"gemini","content":"x","toolCalls":[{"id":"ls__1","name":"ls","args":{"p":"a"},"result":null}],"parts":[{"text":"x"},{"functionCall":{"id":"ls__1","name":"ls"},"thoughtSignature":"AAAA"}]}`},
 			"user: hi\nmodel: x call(ls 1 map[p:a]) signed\nuser: answer(ls 1 map[error:" + unanswered + "])\n"},
 		{"how one of two calls ended", []string{head, q, `{"id":"g","type":"gemini","content":"","parts":[{"functionCall":{"id":"ls__1","name":"ls","args":{"p":"a"}}},{"functionCall":{"id":"ls__2","name":"ls","args":{"p":"b"}}}]}`,

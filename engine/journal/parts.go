@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // decode returns the parts that the JSON value b stands for: an array of them,
@@ -81,9 +83,7 @@ func also(ok bool, b []byte) (string, bool) {
 func clean(parts []*genai.Part) []*genai.Part {
 	kept := parts[:0]
 	for _, p := range parts {
-		if p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
-			p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
-			p.ToolCall == nil && p.ToolResponse == nil {
+		if p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && !engine.HasData(p) {
 			continue
 		}
 		if fr := p.FunctionResponse; fr != nil {

@@ -90,11 +90,7 @@ func (c *cache) keep(p *genai.Part, json []byte) {
 // portrait returns what p holds, and whether that can be compared later: it is
 // text, a call or an answer with simple values, or data, and nothing else.
 func portrait(p *genai.Part) (kin, bool) {
-	k := kin{part: *p}
-	rest := *p
-	rest.Text, rest.Thought, rest.ThoughtSignature = "", false, nil
-	rest.FunctionCall, rest.FunctionResponse, rest.InlineData = nil, nil, nil
-	ok := reflect.ValueOf(rest).IsZero()
+	k, ok := kin{part: *p}, usual(p)
 	if fc := p.FunctionCall; fc != nil {
 		rest := *fc
 		k.id, k.name, k.values = fc.ID, fc.Name, fc.Args
@@ -121,14 +117,19 @@ func portrait(p *genai.Part) (kin, bool) {
 	return k, ok
 }
 
+// usual reports whether p holds nothing but what can be compared.
+func usual(p *genai.Part) bool {
+	rest := *p
+	rest.Text, rest.Thought, rest.ThoughtSignature = "", false, nil
+	rest.FunctionCall, rest.FunctionResponse, rest.InlineData = nil, nil, nil
+	return reflect.ValueOf(&rest).Elem().IsZero()
+}
+
 // same reports whether p still holds what k shows. Equal texts are usually
 // the same text, which takes no time to see.
 func (k *kin) same(p *genai.Part) bool {
 	if p.Text != k.part.Text || p.Thought != k.part.Thought || !bytes.Equal(p.ThoughtSignature, k.part.ThoughtSignature) ||
-		p.FunctionCall != k.part.FunctionCall || p.FunctionResponse != k.part.FunctionResponse || p.InlineData != k.part.InlineData ||
-		p.FileData != nil || p.PartMetadata != nil || p.VideoMetadata != nil || p.MediaResolution != nil ||
-		p.ExecutableCode != nil || p.CodeExecutionResult != nil || p.ToolCall != nil || p.ToolResponse != nil ||
-		p.AudioTranscription != nil || p.MediaProcessing != "" || p.SpeechMetadata != nil {
+		p.FunctionCall != k.part.FunctionCall || p.FunctionResponse != k.part.FunctionResponse || p.InlineData != k.part.InlineData || !usual(p) {
 		return false
 	}
 	if fc := p.FunctionCall; fc != nil {

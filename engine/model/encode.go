@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A body is the greater part of a request: what is said. It is written here
@@ -128,7 +130,7 @@ func (w *writer) part(p *genai.Part) error {
 	mark := w.Len()
 	var err error
 	switch {
-	case bare(p):
+	case p.Text == "" && !engine.HasData(p):
 		err = w.value(barePart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
 	case silent(p):
 		err = w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
@@ -147,13 +149,6 @@ type barePart struct {
 	Thought          bool           `json:"thought,omitempty"`
 	ThoughtSignature []byte         `json:"thoughtSignature,omitempty"`
 	PartMetadata     map[string]any `json:"partMetadata,omitempty"`
-}
-
-// bare reports whether p holds no data but an empty text.
-func bare(p *genai.Part) bool {
-	return p.Text == "" && p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil &&
-		p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
-		p.ToolCall == nil && p.ToolResponse == nil
 }
 
 // A silentPart answers a call with nothing, and says so.
