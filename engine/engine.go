@@ -245,13 +245,14 @@ func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, err
 	if err := emit(Requested{Number: e.turns, Model: model}); err != nil {
 		return nil, err
 	}
-	var m message
+	begin := message{usage: NewUsage(model)}
+	m := begin
 	var failed error // of emit, inside Notify
 	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
 		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
 	}, Notify: func(ev Event) {
 		if r, ok := ev.(Retry); ok && r.Restart {
-			m = message{}
+			m = begin
 		}
 		if failed == nil {
 			failed = emit(ev)
@@ -283,11 +284,11 @@ func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, err
 	if ctx.Err() != nil {
 		err = ctx.Err() // whatever the wire made of it
 	}
-	return e.heard(&m, model, time.Since(start), err, emit)
+	return e.heard(&m, time.Since(start), err, emit)
 }
 
 // heard appends a message of the model to the history.
-func (e *Engine) heard(m *message, model string, took time.Duration, cut error, emit emitFunc) (*genai.Content, error) {
+func (e *Engine) heard(m *message, took time.Duration, cut error, emit emitFunc) (*genai.Content, error) {
 	said := m.content()
 	if said == nil {
 		return nil, cut
@@ -297,13 +298,10 @@ func (e *Engine) heard(m *message, model string, took time.Duration, cut error, 
 	}
 	e.history = append(e.history, said)
 	e.waiting = false
-	entry := Entry{Content: said, Model: model, Thoughts: m.thoughts()}
-	if u := m.usage; u != nil {
-		n := func(count int32) int { return int(max(0, count)) } // a server may say anything
-		entry.Usage = &Usage{Model: model, Prompt: n(u.PromptTokenCount), Output: n(u.CandidatesTokenCount),
-			Cached: n(u.CachedContentTokenCount), Thoughts: n(u.ThoughtsTokenCount),
-			ToolUse: n(u.ToolUsePromptTokenCount), Total: n(u.TotalTokenCount), Took: took}
-		e.prompt = entry.Usage.Prompt
+	entry := Entry{Content: said, Model: m.usage.Model, Thoughts: m.thoughts()}
+	if m.counted {
+		m.usage.Took = took
+		entry.Usage, e.prompt = &m.usage, m.usage.Prompt
 	}
 	if err := e.record(entry, emit); cut == nil {
 		cut = err

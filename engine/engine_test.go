@@ -347,6 +347,27 @@ func TestAlwaysIsNotAskedAgain(t *testing.T) {
 	})
 }
 
+// The model that answered stands in what is counted and kept, beside the one that
+// was asked.
+func TestAnotherModelAnswers(t *testing.T) {
+	journal := &et.Journal{}
+	reply := et.Says("hi").With(20, 3)
+	reply.Chunks[0].ModelVersion = "models/another"
+	cfg := config(t, et.NewScript(reply, et.Says("bye").With(1, 1)))
+	cfg.Journal = journal
+	e := engine.New(cfg)
+	for _, want := range []string{"another", cfg.Model} {
+		r := et.Record(e.Run(t.Context(), say("go")))
+		u, _ := last[engine.Usage](r)
+		if u.Model != want || u.Asked != cfg.Model {
+			t.Errorf("%s answered, %s was asked", u.Model, u.Asked)
+		}
+		if entries := journal.Entries(); entries[len(entries)-1].Model != want {
+			t.Errorf("the journal has %q", entries[len(entries)-1].Model)
+		}
+	}
+}
+
 func TestNobodyToAsk(t *testing.T) {
 	g := et.NewScript(et.Says("", et.Call("1", "run", "on", "ls")), et.Says("bye"))
 	cfg := config(t, g, slow("run", engine.Execute))

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
+
+	"google.golang.org/genai"
 )
 
 // An Event is something the user may want to see. It is one of [Requested], [Text],
@@ -14,8 +18,8 @@ type Event interface{ event() }
 type (
 	// Requested says that a request is about to be sent.
 	Requested struct {
-		Number int // counted from 1 over the life of the Engine
-		Model  string
+		Number int    // counted from 1 over the life of the Engine
+		Model  string // that is asked; another one may answer
 	}
 
 	// Text is a piece of the model's answer.
@@ -69,7 +73,8 @@ type (
 
 	// Usage counts the tokens of one request that was answered.
 	Usage struct {
-		Model                                            string
+		Model                                            string // that answered
+		Asked                                            string // the model that was asked
 		Prompt, Output, Cached, Thoughts, ToolUse, Total int
 		Took                                             time.Duration
 	}
@@ -89,6 +94,32 @@ type (
 		Cause error // what a program tells the Notice by, such as [ErrCut]; may be nil
 	}
 )
+
+// NewUsage returns the Usage of a request that a model was asked, before
+// anything is known of its answer.
+func NewUsage(asked string) Usage { return Usage{Model: asked, Asked: asked} }
+
+// Hear takes in what a piece of the answer says of the model and the tokens, and
+// reports whether it counts them. No number is negative, whatever a server says.
+func (u *Usage) Hear(chunk *genai.GenerateContentResponse) (counted bool) {
+	u.Model = cmp.Or(strings.TrimPrefix(chunk.ModelVersion, "models/"), u.Model)
+	m := chunk.UsageMetadata
+	if m == nil {
+		return false
+	}
+	n := func(count int32) int { return int(max(0, count)) }
+	u.Prompt, u.Output, u.Cached = n(m.PromptTokenCount), n(m.CandidatesTokenCount), n(m.CachedContentTokenCount)
+	u.Thoughts, u.ToolUse, u.Total = n(m.ThoughtsTokenCount), n(m.ToolUsePromptTokenCount), n(m.TotalTokenCount)
+	return true
+}
+
+// Sum returns all tokens of the request, also if the server did not add them up.
+func (u Usage) Sum() int {
+	if u.Total > 0 {
+		return u.Total
+	}
+	return u.Prompt + u.Output + u.Thoughts + u.ToolUse
+}
 
 func (Requested) event() {}
 func (Text) event()      {}

@@ -9,17 +9,16 @@ import (
 
 // A message collects what the model says, chunk by chunk.
 type message struct {
-	parts  []*genai.Part
-	usage  *genai.GenerateContentResponseUsageMetadata
-	finish genai.FinishReason
-	text   bool // something visible was said
+	parts   []*genai.Part
+	usage   Usage
+	counted bool // by the server, in usage
+	finish  genai.FinishReason
+	text    bool // something visible was said
 }
 
 // hear takes in one chunk and shows what is meant for reading.
 func (m *message) hear(chunk *genai.GenerateContentResponse, emit emitFunc) error {
-	if chunk.UsageMetadata != nil {
-		m.usage = chunk.UsageMetadata
-	}
+	m.counted = m.usage.Hear(chunk) || m.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return nil
 	}

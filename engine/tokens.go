@@ -26,7 +26,7 @@ func (e *Engine) fits(ctx context.Context, parts []*genai.Part) error {
 	if limit == 0 {
 		return nil
 	}
-	n, binary := estimate(parts)
+	n, binary := EstimateTokens(parts)
 	if binary { // the estimate is coarse; the API knows
 		req := &Request{Model: e.cfg.Model, Contents: []*genai.Content{genai.NewContentFromParts(parts, genai.RoleUser)}}
 		if exact, err := e.cfg.Generator.Count(ctx, req); err == nil {
@@ -41,10 +41,10 @@ func (e *Engine) fits(ctx context.Context, parts []*genai.Part) error {
 	return nil
 }
 
-// estimate guesses how many tokens parts take, and reports whether some hold
-// binary data. The weights are those of the Gemini CLI, whose users' limits
+// EstimateTokens guesses how many tokens parts take, and reports whether some
+// hold binary data, which makes the guess a coarse one. The weights are those of the Gemini CLI, whose users' limits
 // and thresholds are tuned to them.
-func estimate(parts []*genai.Part) (tokens int, binary bool) {
+func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
 	const (
 		image = 3000
 		pdf   = 25800
@@ -52,6 +52,7 @@ func estimate(parts []*genai.Part) (tokens int, binary bool) {
 	sum := 0.0
 	for _, p := range parts {
 		switch {
+		case p == nil:
 		case p.InlineData != nil && p.InlineData.MIMEType == "application/pdf":
 			sum, binary = sum+pdf, true
 		case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):

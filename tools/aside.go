@@ -40,14 +40,14 @@ func (env Env) aside(ctx context.Context, host engine.Host, prompt string, with 
 	}
 	start := time.Now()
 	var answer *genai.Candidate
+	u := engine.NewUsage(req.Model)
 	for resp, err := range env.Ask(ctx, req) {
 		if err != nil {
 			return nil, err
 		}
-		if u := resp.UsageMetadata; u != nil {
-			host.Emit(engine.Usage{Model: req.Model, Prompt: int(u.PromptTokenCount), Output: int(u.CandidatesTokenCount),
-				Cached: int(u.CachedContentTokenCount), Thoughts: int(u.ThoughtsTokenCount), ToolUse: int(u.ToolUsePromptTokenCount),
-				Total: int(u.TotalTokenCount), Took: time.Since(start)})
+		if u.Hear(resp) {
+			u.Took = time.Since(start)
+			host.Emit(u)
 		}
 		if answer == nil && len(resp.Candidates) > 0 {
 			answer = resp.Candidates[0]

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell"
 	"gemline/tools/shell/safe"
 	"gemline/tools/shell/script"
@@ -323,28 +324,28 @@ func untrusted(text string) string {
 
 // cut shortens a text of more than env.Threshold characters to its beginning
 // and its end, and keeps the whole in a file.
-func (env Env) cut(tool, text string) string {
-	n := utf8.RuneCountInString(text)
+func (env Env) cut(tool, all string) string {
+	n := utf8.RuneCountInString(all)
 	if env.Threshold <= 0 || n <= env.Threshold {
-		return text
+		return all
 	}
 	head := env.Threshold / 5
 	tail := env.Threshold - head
-	first, _ := shorten(text, head)
-	last := text
+	first, _ := shorten(all, head)
+	last := all
 	for i := 0; i < tail; i++ {
 		_, size := utf8.DecodeLastRuneInString(last)
 		last = last[:len(last)-size]
 	}
-	last = text[len(last):]
+	last = all[len(last):]
 	where := "For full output see: "
-	path, err := env.Keep(tool, text)
+	path, err := env.Keep(tool, all)
 	if err != nil {
 		where = "The full output could not be kept: "
 		path = err.Error()
 	}
 	return fmt.Sprintf("Output too large. Showing first %s and last %s characters. %s%s\n%s\n\n... [%s characters omitted] ...\n\n%s",
-		grouped(head), grouped(tail), where, path, first, grouped(n-head-tail), last)
+		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last)
 }
 
 // Keep writes text, which tool has put out, to a file of its own among the full
@@ -375,13 +376,4 @@ func (env Env) Keep(tool, text string) (path string, err error) {
 		os.Remove(path)
 	}
 	return path, err
-}
-
-// grouped writes n with a comma between the thousands.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

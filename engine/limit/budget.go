@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // largest is how many tokens the answers of today's models may have. A request
@@ -89,8 +90,8 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 			yield(nil, err)
 			return
 		}
-		a := attempt{bound: p.bound}
-		defer func() { m.budget.spend(req, p.share, a.usage) }()
+		a := attempt{bound: p.bound, usage: engine.NewUsage(req.Model)}
+		defer func() { m.budget.spend(req, p.share, &a) }()
 		for chunk, err := range m.Generator.Generate(ctx, bounded(req, &a)) {
 			if err == nil {
 				a.hear(chunk)
@@ -138,19 +139,18 @@ func bounded(req *engine.Request, a *attempt) *engine.Request {
 
 // An attempt is what is heard of the answer to a request.
 type attempt struct {
-	bound bound // zero if there is none
-	usage *genai.GenerateContentResponseUsageMetadata
-	said  bool // something to read, or to do
-	cut   bool // by the bound
+	bound   bound // zero if there is none
+	usage   engine.Usage
+	counted bool // by the server, in usage
+	said    bool // something to read, or to do
+	cut     bool // by the bound
 }
 
 // hear takes in a chunk, which it owns. Where the bound has cut the answer,
 // the chunk no longer says so: it is not the server that cut it, and what is
 // asked again would be cut again.
 func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
-	if chunk.UsageMetadata != nil {
-		a.usage = chunk.UsageMetadata
-	}
+	a.counted = a.usage.Hear(chunk) || a.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return
 	}
@@ -169,10 +169,8 @@ func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
 // reached reports whether the answer is about as long as the bound. A model
 // may have a lower one of its own.
 func (a *attempt) reached() bool {
-	if a.usage == nil || a.usage.CandidatesTokenCount+a.usage.ThoughtsTokenCount == 0 {
-		return true // nobody says
-	}
-	return 2*int(a.usage.CandidatesTokenCount+a.usage.ThoughtsTokenCount) >= a.bound.tokens
+	n := a.usage.Output + a.usage.Thoughts
+	return n == 0 || 2*n >= a.bound.tokens // 0 is what nobody says
 }
 
 // room returns how long the answer to req may be beside what is held for
@@ -207,9 +205,9 @@ func (b *Budget) byTokens(prompt, held int) (bound, error) {
 	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens-held
 	switch {
 	case left <= 0:
-		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s", grouped(b.tokens), limit)
+		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s", text.Number(b.tokens), limit)
 	case prompt >= left:
-		return bound{}, b.refuse(Tokens, "stopped: the next request takes %s tokens or more, and %s leaves %s", grouped(prompt), limit, grouped(left))
+		return bound{}, b.refuse(Tokens, "stopped: the next request takes %s tokens or more, and %s leaves %s", text.Number(prompt), limit, text.Number(left))
 	}
 	return bound{Tokens, min(left-prompt, math.MaxInt32)}, nil
 }
@@ -221,11 +219,11 @@ func (b *Budget) byCost(price Price, prompt int, held float64) (bound, error) {
 	n := price.affords(left-input, prompt)
 	switch {
 	case left <= 0:
-		return bound{}, b.refuse(Cost, "stopped: %s is spent, and the limit is %s", dollars(b.cost), limit)
+		return bound{}, b.refuse(Cost, "stopped: %s is spent, and the limit is %s", text.Money(b.cost), limit)
 	case input >= left:
-		return bound{}, b.refuse(Cost, "stopped: the next request costs %s or more, and %s leaves %s", dollars(input), limit, dollars(left))
+		return bound{}, b.refuse(Cost, "stopped: the next request costs %s or more, and %s leaves %s", text.Money(input), limit, text.Money(left))
 	case n < 1:
-		return bound{}, b.refuse(Cost, "stopped: %s leaves %s, which buys no answer", limit, dollars(left))
+		return bound{}, b.refuse(Cost, "stopped: %s leaves %s, which buys no answer", limit, text.Money(left))
 	}
 	return bound{Cost, n}, nil
 }
@@ -263,24 +261,24 @@ func (b *Budget) price(model string) (Price, bool) {
 	return b.cfg.Price(model)
 }
 
-// spend counts what req took, for which s was held.
-func (b *Budget) spend(req *engine.Request, s share, m *genai.GenerateContentResponseUsageMetadata) {
+// spend counts what req took by what was heard of its answer; s was held for it.
+func (b *Budget) spend(req *engine.Request, s share, a *attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.release(s)
-	if m == nil {
+	if !a.counted {
 		return
 	}
-	u := engine.Usage{Prompt: int(m.PromptTokenCount), Output: int(m.CandidatesTokenCount), Cached: int(m.CachedContentTokenCount),
-		Thoughts: int(m.ThoughtsTokenCount), ToolUse: int(m.ToolUsePromptTokenCount), Total: int(m.TotalTokenCount)}
-	if u.Total <= 0 {
-		u.Total = u.Prompt + u.Output + u.Thoughts + u.ToolUse
+	u := a.usage
+	b.tokens += u.Sum()
+	p, ok := b.price(u.Model)
+	if !ok {
+		p, ok = b.price(u.Asked)
 	}
-	b.tokens += max(0, u.Total)
-	if p, ok := b.price(req.Model); ok {
+	if ok {
 		b.cost += p.Of(u)
 	}
 	b.longest = max(b.longest, u.Output+u.Thoughts)
 	b.short = max(b.short, u.Prompt+u.ToolUse-s.guess)
-	b.last = told{first: first(req), contents: len(req.Contents), prompt: max(0, u.Prompt)}
+	b.last = told{first: first(req), contents: len(req.Contents), prompt: u.Prompt}
 }

@@ -2,7 +2,6 @@ package limit
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -81,23 +80,6 @@ func brief(d time.Duration) string {
 	}
 	if strings.HasSuffix(s, "h0m") {
 		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
-// dollars writes an amount of money, small ones more exactly.
-func dollars(usd float64) string {
-	if usd < 0.01 {
-		return fmt.Sprintf("$%.6f", usd)
-	}
-	return fmt.Sprintf("$%.4f", usd)
-}
-
-// grouped writes n with a comma between the thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
 	}
 	return s
 }

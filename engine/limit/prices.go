@@ -16,6 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // shipped is the table that comes with the program. It says where its numbers
@@ -65,9 +66,13 @@ func (p Price) affords(usd float64, prompt int) int {
 type Prices map[string]Price
 
 // Cost returns what a request has cost in US dollars and the date of the
-// price, if there is one.
+// price, if there is one: that of the model that answered, or else of the one
+// that was asked.
 func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
 	p, ok := ps[u.Model]
+	if !ok {
+		p, ok = ps[u.Asked]
+	}
 	return p.Of(u), p.Date, ok
 }
 
@@ -118,14 +123,14 @@ func LoadPrices(path string, today time.Time) (Prices, error) {
 		return nil, wrong(err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPrices+1))
-	if err == nil && len(text) > maxPrices {
-		err = fmt.Errorf("larger than %s bytes", grouped(maxPrices))
+	content, err := io.ReadAll(io.LimitReader(f, maxPrices+1))
+	if err == nil && len(content) > maxPrices {
+		err = fmt.Errorf("larger than %s bytes", text.Number(maxPrices))
 	}
 	if err != nil {
 		return nil, wrong(err)
 	}
-	return readPrices(path, text, Shipped(today), today)
+	return readPrices(path, content, Shipped(today), today)
 }
 
 // Shipped returns the prices that come with the program, as of a day.

@@ -118,38 +118,20 @@ func (b *Budget) release(s share) {
 	b.freed = make(chan struct{})
 }
 
-// weight guesses how many tokens the prompt of req takes: one for four bytes
-// of text, as the API says of English.
+// weight guesses how many tokens the prompt of req takes.
 func weight(req *engine.Request) int {
+	said := req.Contents
 	n := 0
-	for _, c := range req.Contents {
-		n += heavy(c)
-	}
 	if req.Config != nil {
-		n += heavy(req.Config.SystemInstruction)
+		said = append([]*genai.Content{req.Config.SystemInstruction}, said...)
 		if b, err := json.Marshal(req.Config.Tools); err == nil {
-			n += len(b)
+			n = len(b) / 4
 		}
 	}
-	return n / 4
-}
-
-// heavy returns about how many bytes of text c is worth.
-func heavy(c *genai.Content) (n int) {
-	const blob = 12000 // of an image; what else there is takes more, or less
-	if c == nil {
-		return 0
-	}
-	for _, p := range c.Parts {
-		switch {
-		case p == nil:
-		case p.InlineData != nil, p.FileData != nil:
-			n += blob
-		case p.FunctionCall != nil || p.FunctionResponse != nil:
-			b, _ := json.Marshal(p) // what can't be encoded is refused later
-			n += len(b)
-		default:
-			n += len(p.Text)
+	for _, c := range said {
+		if c != nil {
+			parts, _ := engine.EstimateTokens(c.Parts)
+			n += parts
 		}
 	}
 	return n

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // Watch returns a Run that yields what run does, and ends when a limit is
@@ -91,11 +92,11 @@ func (b *Budget) claim(n int) error {
 	}
 	calls := "a call"
 	if n > 1 {
-		calls = grouped(n) + " calls"
+		calls = text.Number(n) + " calls"
 	}
 	rest := "is used up"
 	if left > 0 {
-		rest = "leaves " + grouped(left)
+		rest = "leaves " + text.Number(left)
 	}
 	return b.cfg.stopped(Calls, "stopped: the model wants %s more, and %s %s", calls, quoted(Calls, strconv.Itoa(limit)), rest)
 }

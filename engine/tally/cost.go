@@ -1,7 +1,7 @@
 package tally
 
 import (
-	"fmt"
+	"gemline/engine/text"
 	"math"
 )
 
@@ -62,18 +62,7 @@ func (s *spent) rounded() *spent {
 // String returns s in words.
 func (s *spent) String() string {
 	if s.Date == "" {
-		return Money(s.USD)
+		return text.Money(s.USD)
 	}
-	return Money(s.USD) + " by the prices of " + s.Date
-}
-
-// Money returns an amount of US dollars, small ones more exactly.
-func Money(usd float64) string {
-	switch {
-	case usd != 0 && usd < 0.01:
-		return fmt.Sprintf("$%.6f", usd)
-	case usd < 1:
-		return fmt.Sprintf("$%.4f", usd)
-	}
-	return fmt.Sprintf("$%.2f", usd)
+	return text.Money(s.USD) + " by the prices of " + s.Date
 }

@@ -107,7 +107,7 @@ func (s tokens) plus(o tokens) tokens {
 // add counts u. What was not cached is taken from the sums, as the numbers of
 // one request need not be consistent.
 func (s *tokens) add(u engine.Usage) {
-	*s = s.plus(tokens{Prompt: u.Prompt, Candidates: u.Output, Total: total(u), Cached: u.Cached,
+	*s = s.plus(tokens{Prompt: u.Prompt, Candidates: u.Output, Total: u.Sum(), Cached: u.Cached,
 		Thoughts: u.Thoughts, Tool: u.ToolUse})
 	s.Input = max(0, s.Prompt-s.Cached)
 }

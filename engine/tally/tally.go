@@ -148,7 +148,7 @@ func (t *Tally) usage(ev engine.Usage, now time.Time) {
 	m.API.Latency += took
 	m.Tokens.add(ev)
 	m.used = append(m.used, ev)
-	t.span.Tokens += total(ev)
+	t.span.Tokens += ev.Sum()
 }
 
 func (t *Tally) finished(ev engine.Finished) {
@@ -207,14 +207,6 @@ func note(set *map[string]bool, path string) {
 }
 
 func elapsed(from, to time.Time) time.Duration { return max(0, to.Sub(from)) }
-
-// total returns the tokens of a request, also if the API did not add them up.
-func total(u engine.Usage) int {
-	if u.Total > 0 {
-		return u.Total
-	}
-	return u.Prompt + u.Output + u.Thoughts + u.ToolUse
-}
 
 // Calls returns how many calls there were, whatever became of them.
 func (t *Tally) Calls() int { return t.all.Count }

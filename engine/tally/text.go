@@ -2,6 +2,7 @@ package tally
 
 import (
 	"fmt"
+	"gemline/engine/text"
 	"strconv"
 	"strings"
 	"time"
@@ -77,9 +78,9 @@ func (t *Tally) Overview(now time.Time) []string {
 		m := t.models.values[i]
 		s := fmt.Sprintf("Model %s: %s, %s in", plain(name), Count(m.API.Requests, "request"), Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
-			s += fmt.Sprintf(" (%s of them cached)", Number(m.Tokens.Cached))
+			s += fmt.Sprintf(" (%s of them cached)", text.Number(m.Tokens.Cached))
 		}
-		ls = append(ls, s+fmt.Sprintf(", %s out.", Number(m.Tokens.Candidates)))
+		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.Tokens.Candidates)))
 	}
 	if c := t.costs(); c != nil {
 		ls = append(ls, "Cost: "+c.String()+".")
@@ -110,13 +111,13 @@ func (t *Tally) Models() []string {
 			"Model "+plain(name),
 			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.API.Requests, m.API.Errors, percent(m.API.Errors, m.API.Requests), failed),
 			"  Average time: "+Duration(average),
-			"  Tokens in all: "+Number(m.Tokens.Total),
-			"  Tokens in: "+Number(m.Tokens.Prompt),
-			fmt.Sprintf("  Tokens in, cached: %s (%s)", Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt)),
-			"  Tokens in, not cached: "+Number(m.Tokens.Input),
-			"  Tokens in, from the server's tools: "+Number(m.Tokens.Tool),
-			"  Tokens out: "+Number(m.Tokens.Candidates),
-			"  Tokens out, thoughts: "+Number(m.Tokens.Thoughts),
+			"  Tokens in all: "+text.Number(m.Tokens.Total),
+			"  Tokens in: "+text.Number(m.Tokens.Prompt),
+			fmt.Sprintf("  Tokens in, cached: %s (%s)", text.Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt)),
+			"  Tokens in, not cached: "+text.Number(m.Tokens.Input),
+			"  Tokens in, from the server's tools: "+text.Number(m.Tokens.Tool),
+			"  Tokens out: "+text.Number(m.Tokens.Candidates),
+			"  Tokens out, thoughts: "+text.Number(m.Tokens.Thoughts),
 		)
 		if c := t.cost(m); c != nil {
 			ls = append(ls, "  Cost: "+c.String())
@@ -182,20 +183,7 @@ func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return Number(n) + " " + noun
-}
-
-// Number returns n with a comma before each three digits.
-func Number(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
+	return text.Number(n) + " " + noun
 }
 
 // Duration returns d as people say it: "0.3 s", "12 s", "2 min 5 s", "1 h 0 min".

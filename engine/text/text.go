@@ -1,4 +1,4 @@
-// Package text writes values and other people's words as texts, in the one way
+// Package text writes values, numbers and other people's words as texts, in the one way
 // that all of gemline has.
 //
 // # Nothing is made safe
@@ -10,6 +10,8 @@ package text
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -42,4 +44,28 @@ func Shorten(s string, most int) string {
 		return string(r[:most]) + "..."
 	}
 	return s
+}
+
+// Number returns n with a comma before each three digits.
+func Number(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Money returns an amount of US dollars, small ones more exactly.
+func Money(usd float64) string {
+	switch {
+	case usd != 0 && usd < 0.01:
+		return fmt.Sprintf("$%.6f", usd)
+	case usd < 1:
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }

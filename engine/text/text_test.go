@@ -38,3 +38,19 @@ func TestOneLine(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 8412: "8,412", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := text.Number(n); got != want {
+			t.Errorf("Number(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestMoney(t *testing.T) {
+	for usd, want := range map[float64]string{0: "$0.0000", 0.00012: "$0.000120", 0.0123: "$0.0123", 0.9: "$0.9000", 1: "$1.00", 12.345: "$12.35"} {
+		if got := text.Money(usd); got != want {
+			t.Errorf("Money(%v) = %q, want %q", usd, got, want)
+		}
+	}
+}
