@@ -13,6 +13,7 @@ import (
 	"gemline/engine/tally"
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // invalidAnswers is how many answers that are no choice end a question.
@@ -309,7 +310,7 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 		case q.Kind == engine.FreeText:
 			reply = s
 		case q.Kind == engine.YesNo:
-			reply, problem = yesOrNo(s)
+			reply, problem = question.YesNo(s)
 		default:
 			sel, problem = selected(s, q.Options, q.Multi)
 		}
@@ -340,16 +341,6 @@ func prompt(q engine.Question) string {
 		}
 	}
 	return "answer " + how + ", Enter for none, ? explain: "
-}
-
-func yesOrNo(s string) (reply, problem string) {
-	switch strings.ToLower(s) {
-	case "y", "yes":
-		return engine.Yes, ""
-	case "n", "no":
-		return engine.No, ""
-	}
-	return "", fmt.Sprintf("%.100q is neither y nor n", s)
 }
 
 // chosen returns the reply that sel stands for. Words of the user's own that

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
-	"gemline/repl/output"
 )
 
 // put is a diff of a function in Go, with a change at its end far below.
@@ -94,63 +93,4 @@ func TestLongChange(t *testing.T) {
 	if !strings.HasPrefix(got, "tool: proposed change to store.go: 17 lines added\n") || !strings.Contains(got, "+x\npermission: edit store.go\ny n a b ?") {
 		t.Errorf("shows\n%s", got)
 	}
-}
-
-// Short detail says where each change is, and shows all of each.
-func TestBriefChange(t *testing.T) {
-	c, ok := parseChange("--- a\n+++ a\n@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n@@ -8,2 +9,1 @@\n 8\n-9\n\\ No newline at end of file\n")
-	text, from := c.unified(true)
-	if want := "+0\n@@ line 9 @@\n-9\n\\ No newline at end of file"; !ok || text != want || from != 1 {
-		t.Errorf("%v, from %d:\n%s", ok, from, text)
-	}
-}
-
-func TestFunctionOfAChange(t *testing.T) {
-	for where, want := range map[string]string{
-		"func Count(s string) int {":               "function Count",
-		"func (s *Store[T]) Put(k string) error {": "function Put",
-		"def put(self):":                           "function put",
-		"pub(crate) async fn run<T>(x: T) {":       "function run",
-		"export default async function main() {":   "function main",
-		"class Store(Base):":                       "class Store",
-		"type Store struct {":                      "type Store",
-		"The quick brown fox":                      "",
-		"":                                         "",
-	} {
-		c, ok := parseChange("--- a\n+++ a\n@@ -10 +10 @@ " + where + "\n-a\n+b\n")
-		if got := c.function(); !ok && where != "" || got != want {
-			t.Errorf("%q: %q, want %q", where, got, want)
-		}
-	}
-}
-
-// What is taken apart is a diff whose lines are all there, or nothing.
-func FuzzParseChange(f *testing.F) {
-	f.Add(put)
-	f.Add("--- a\n+++ a\n@@ -1 +0,0 @@\n-a\n\\ No newline at end of file\n")
-	f.Add("--- a\n+++ a\n@@ -1,99999999999999999999 +1 @@\n")
-	f.Fuzz(func(t *testing.T, s string) {
-		c, ok := parseChange(s)
-		if !ok {
-			return
-		}
-		n := 2
-		for _, h := range c.hunks {
-			n += 1 + len(h.lines)
-		}
-		if want := strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1; n != want {
-			t.Errorf("%d lines of %d", n, want)
-		}
-		all, _ := c.unified(false)
-		for _, l := range c.spoken() {
-			if strings.Contains(l, "\n") {
-				t.Errorf("%q is more than a line", l)
-			}
-		}
-		c.unified(true)
-		c.function()
-		if output.Sanitize(all) == "" && len(c.hunks) > 0 {
-			t.Error("nothing is shown")
-		}
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // mostColumns is how wide a line of choices may be: with an answer behind it, a
@@ -68,28 +69,6 @@ type choice struct {
 	note  string
 }
 
-// scopes are the words behind a that say how long it holds.
-var scopes = map[string]engine.Scope{"session": engine.Session, "project": engine.InProject, "user": engine.Everywhere}
-
-// scopesOf returns how long an "always" to g may hold.
-func scopesOf(g engine.Grant) []engine.Scope {
-	switch {
-	case g.Rule == "" || g.Brief:
-		return []engine.Scope{engine.Session}
-	case g.Near:
-		return []engine.Scope{engine.Session, engine.InProject}
-	}
-	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
-}
-
-// unkept says why g can't hold for as long as was said.
-func unkept(g engine.Grant) string {
-	if g.Rule == "" || g.Brief {
-		return "this can't be kept for longer than the session; leave out project or user"
-	}
-	return "this can be kept for this project only; say project"
-}
-
 // parseChoice reads an answer to a question that offers grants. Only a refusal
 // may be followed by words.
 func parseChoice(s string, grants []engine.Grant) (choice, bool) {
@@ -130,7 +109,7 @@ func parseAlways(word string, grants []engine.Grant) (choice, bool) {
 	c := choice{key: 'a', scope: engine.Session}
 	which, how, _ := strings.Cut(word, " ")
 	if how = strings.TrimSpace(how); how != "" {
-		scope, ok := scopes[how]
+		scope, ok := question.ParseScope(how)
 		if !ok {
 			return c, false
 		}
@@ -170,7 +149,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		if in.Plan.Dir != "" {
 			a.Out.Line(output.Info, "%s", a.titleText("the command runs in "+in.Plan.Dir))
 		}
-		a.Out.Line(output.Info, "%s", a.titleText("commands "+or(in.Plan.Held, unheld)))
+		a.Out.Line(output.Info, "%s", a.titleText(question.Confinement(in)))
 	}
 	if len(in.Paths) > 0 {
 		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // A diff colours the lines of a text that may hold a diff. What a hunk's header
@@ -29,7 +30,7 @@ func (d *diff) style(l string) output.Style {
 		}
 		*d = diff{}
 	}
-	n, _, head := parseHead(l)
+	n, _, head := question.ParseHunk(l)
 	switch {
 	case head:
 		d.old, d.new = n[1], n[3]

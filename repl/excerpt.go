@@ -8,7 +8,9 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // Of a long output, so many lines are shown from its beginning and its end.
@@ -106,7 +108,7 @@ func bareLines(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: beginning(or(ev.Intent.Title, or(p.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{name: ev.Name, title: text.Shorten(or(ev.Intent.Title, or(p.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
 	if running := p.find(ev.ID); running != nil {
@@ -183,5 +185,5 @@ func changed(cs []engine.Change) string {
 	if len(cs) == 0 {
 		return ""
 	}
-	return ", " + countLines(added, removed)
+	return ", " + question.CountLines(added, removed)
 }

@@ -14,6 +14,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/repl/question"
 )
 
 // Once carries out a single prompt for a [Reporter].
@@ -32,7 +33,7 @@ type Once struct {
 	// again of which something was shown.
 	NoRestart bool
 
-	// FailOnDeny ends the run with [ErrDenied] when a rule denies a call.
+	// FailOnDeny ends the run with [question.ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
 	// Done, if not nil, is called when all is written to Out, with whether
@@ -78,7 +79,7 @@ func (p Prompt) Empty() bool {
 var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
 
 // Run carries out p. Its error is that of the prompt's expansion, of
-// [engine.Engine.Run], of a call that met a full disk, [ErrDenied], or an
+// [engine.Engine.Run], of a call that met a full disk, [question.ErrDenied], or an
 // [*UnmetError]. The caller finishes the Reporter.
 //
 // What is piped in beside a prompt is data: no reference or command in it
@@ -164,7 +165,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
 		o.Demand.hear(ev)
-		if err := ruledOut(ev); err != nil && o.FailOnDeny {
+		if err := question.Denied(ev); err != nil && o.FailOnDeny {
 			return err
 		}
 		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {

@@ -8,6 +8,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/engine/text"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
 )
@@ -104,9 +105,9 @@ func (p *Printer) Doing() string {
 func (c call) doing() string {
 	const longest = 60 // characters
 	if command, ok := strings.CutPrefix(c.title, "run: "); ok {
-		return "running " + output.EscapeLine(beginning(command, longest))
+		return "running " + output.EscapeLine(text.Shorten(command, longest))
 	}
-	return output.EscapeLine(beginning(c.title, longest))
+	return output.EscapeLine(text.Shorten(c.title, longest))
 }
 
 // longSilence is how long the model's server says nothing before that is told.
@@ -195,7 +196,7 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := call{id: ev.ID, name: ev.Name, title: beginning(or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
 	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
 		p.settle()

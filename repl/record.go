@@ -3,9 +3,10 @@ package repl
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+
 	"gemline/engine/text"
 	"gemline/repl/output"
-	"math"
 )
 
 // sound returns v, the value of a JSON document, in a form that has one: valid

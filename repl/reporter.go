@@ -365,13 +365,6 @@ func (c *core) notice(ev engine.Event) {
 	}
 }
 
-func what(ev engine.Finished) string {
-	if ev.Intent.Title != "" {
-		return output.FirstLine(ev.Intent.Title)
-	}
-	return output.FirstLine(ev.Name)
-}
-
 // retryText tells of a retry in one line.
 func retryText(ev engine.Retry) string {
 	again := "asking again"

@@ -12,6 +12,7 @@ import (
 	"gemline/repl/internal/line"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // A Screen is what a user may change about a session's terminal while the
@@ -271,13 +272,13 @@ const yesNo = "y or n: "
 
 // Confirm asks something that is answered yes or no. Anything but a yes is a
 // no; Ctrl-C is an error.
-func (c *Console) Confirm(ctx context.Context, question string) (yes bool, err error) {
-	c.Out.Line(output.Info, "%s", question)
+func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err error) {
+	c.Out.Line(output.Info, "%s", about)
 	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
 		if s = strings.TrimSpace(s); s == "" {
 			return true, ""
 		}
-		reply, problem := yesOrNo(s)
+		reply, problem := question.YesNo(s)
 		yes = reply == engine.Yes
 		return problem == "", problem
 	})

@@ -14,6 +14,7 @@ import (
 	"gemline/engine/tally"
 	"gemline/repl/input"
 	"gemline/repl/protocol"
+	"gemline/repl/question"
 )
 
 // A Talk is a conversation with a program, in lines of JSON both ways. It is
@@ -37,7 +38,7 @@ type Talk struct {
 	// Nobody answers once the input has ended.
 	Nobody engine.Approver
 
-	// FailOnDeny ends a turn with [ErrDenied] when a rule denies a call.
+	// FailOnDeny ends a turn with [question.ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
 	inbox   *inbox
@@ -254,7 +255,7 @@ func (t *Talk) say(ctx context.Context, m protocol.User, own *tally.Tally) (fail
 			own.Observe(ev, now)
 			t.Reporter.Event(ev)
 		})
-		if err := ruledOut(ev); err != nil && t.FailOnDeny {
+		if err := question.Denied(ev); err != nil && t.FailOnDeny {
 			failure = err
 			break
 		}

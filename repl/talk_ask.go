@@ -3,12 +3,12 @@ package repl
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gemline/engine"
 	"gemline/repl/output"
 	"gemline/repl/protocol"
+	"gemline/repl/question"
 )
 
 // A posed is a question that the client has been put.
@@ -78,7 +78,7 @@ func (t *Talk) settle(l protocol.Line, id string, read func(*posed) (a engine.An
 
 // approval returns the answer that m is to q.
 func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) {
-	grants := lasting(q.p)
+	grants := question.Grants(q.p)
 	switch {
 	case len(q.p.Intent.Questions) > 0:
 		return a, "this question needs a line of the type answer"
@@ -86,20 +86,19 @@ func (q *posed) approval(m protocol.Approval) (a engine.Answer, problem string) 
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == protocol.Allow && m.Args != nil:
 		return engine.Changed{Args: m.Args}, ""
-	case m.Network && q.p.Intent.Plan.Online == nil:
-		return a, "the network was not offered"
 	case m.Network:
-		return engine.Changed{Agreed: true, Args: q.p.Intent.Plan.Online}, ""
+		a, ok := question.WithNetwork(q.p)
+		if !ok {
+			return nil, "the network was not offered"
+		}
+		return a, ""
 	case m.Decision == protocol.Allow:
 		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):
 		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
 	}
-	scope := scopes[or(m.Scope, "session")]
-	if !slices.Contains(scopesOf(grants[m.Grant]), scope) {
-		return a, unkept(grants[m.Grant])
-	}
-	return engine.Allowed{Scope: scope, Grant: grants[m.Grant]}, ""
+	scope, _ := question.ParseScope(or(m.Scope, "session"))
+	return question.Always(grants[m.Grant], scope)
 }
 
 // answers returns the answer that m is to q.
@@ -116,7 +115,7 @@ func (q *posed) answers(m protocol.Answers) (a engine.Answer, problem string) {
 		if replies[i] = s; s == "" || qs[i].Kind != engine.YesNo {
 			continue
 		}
-		if replies[i], problem = yesOrNo(strings.TrimSpace(s)); problem != "" {
+		if replies[i], problem = question.YesNo(strings.TrimSpace(s)); problem != "" {
 			return a, fmt.Sprintf("answers[%d]: %.100q is neither Yes nor No", i, s)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gemline/engine/tally"
 	"gemline/repl/output"
 	"gemline/repl/protocol"
+	"gemline/repl/question"
 )
 
 // The records of a conversation, beside those of a stream.
@@ -57,10 +58,10 @@ type (
 	}
 	questionRecord struct {
 		head
-		ID        string     `json:"id"`
-		CallID    string     `json:"tool_id"`
-		Name      string     `json:"tool_name"`
-		Questions []question `json:"questions"`
+		ID        string         `json:"id"`
+		CallID    string         `json:"tool_id"`
+		Name      string         `json:"tool_name"`
+		Questions []questionItem `json:"questions"`
 		tail
 	}
 	turnRecord struct {
@@ -78,8 +79,8 @@ type (
 	}
 )
 
-// A question is one of the model's.
-type question struct {
+// A questionItem is one of the model's.
+type questionItem struct {
 	Header  string   `json:"header"`
 	Text    string   `json:"question"`
 	Kind    string   `json:"kind"`
@@ -122,7 +123,7 @@ func (s *stream) ask(q *posed) {
 	call, bad := output.Clean(q.p.ID)
 	name, _ := output.Clean(q.p.Tool.Name())
 	if len(in.Questions) > 0 {
-		qs := make([]question, len(in.Questions))
+		qs := make([]questionItem, len(in.Questions))
 		for i, one := range in.Questions {
 			qs[i] = questionOf(one)
 		}
@@ -136,16 +137,16 @@ func (s *stream) ask(q *posed) {
 	}
 	args, worse := sound(given)
 	grants, rules := []string{}, []kept{}
-	for _, g := range lasting(q.p) {
+	for _, g := range question.Grants(q.p) {
 		k := kept{Rule: output.Escape(g.Rule)}
-		for _, s := range scopesOf(g) {
-			k.Scopes = append(k.Scopes, scopeWords[s])
+		for _, s := range question.Scopes(g) {
+			k.Scopes = append(k.Scopes, question.ScopeName(s))
 		}
 		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
 	h, t := s.record("approval_request", bad || worse)
 	s.put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
-		escapedLines(programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules, t})
+		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules, t})
 }
 
 // judgement returns what is known of a call that runs programs.
@@ -155,7 +156,7 @@ func judgement(p engine.Proposal) judged {
 		return judged{}
 	}
 	held := in.Plan.Held != ""
-	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(settings(in)), Writes: escapedLines(in.Plan.Writes),
+	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
 	if r := in.Plan.Rights; !r.None() {
@@ -163,9 +164,6 @@ func judgement(p engine.Proposal) judged {
 	}
 	return j
 }
-
-// scopeWords are the scopes as records have them.
-var scopeWords = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project", engine.Everywhere: "user"}
 
 func escapedLines(all []string) []string {
 	out := make([]string, len(all))
@@ -175,9 +173,9 @@ func escapedLines(all []string) []string {
 	return out
 }
 
-func questionOf(q engine.Question) question {
+func questionOf(q engine.Question) questionItem {
 	kind := map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]
-	out := question{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: kind, Multi: q.Multi, Hint: output.Valid(q.Hint)}
+	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: kind, Multi: q.Multi, Hint: output.Valid(q.Hint)}
 	for _, o := range q.Options {
 		out.Options = append(out.Options, option{output.Valid(o.Label), output.Valid(o.Description)})
 	}

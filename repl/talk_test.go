@@ -21,6 +21,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/repl/input"
 	"gemline/repl/protocol"
+	"gemline/repl/question"
 	"gemline/repl/schematest"
 )
 
@@ -160,7 +161,7 @@ func random(t *testing.T, seed uint64) (records []string, sent int) {
 	defer cancel()
 	b := newBench("stream-json", func(r *Report) { r.Out = io.MultiWriter(out, c) })
 	talk := &Talk{In: c, Reporter: b.Reporter, Tally: b.tally, Now: b.clock, Session: func() string { return "s-1" },
-		Outcome: func(err error) Outcome { return Outcome{Err: err} }, Nobody: &Headless{}}
+		Outcome: func(err error) Outcome { return Outcome{Err: err} }, Nobody: &question.Headless{}}
 	p := policy.New(policy.Default)
 	e := engine.New(engine.Config{Model: "m", Generator: w, Tools: w.tools(), Policy: p, Approver: talk, MaxTurns: 100})
 	talk.Engine = e.Run
@@ -283,7 +284,7 @@ func TestReaderFalls(t *testing.T) {
 		b := newBench("stream-json", func(r *Report) { r.Out = out })
 		in := strings.Repeat(`{"type":"user","content":"hi"}`+"\n", sent)
 		talk := &Talk{In: fallsBehind{strings.NewReader(in)}, Reporter: b.Reporter, Tally: b.tally, Now: b.clock,
-			Session: func() string { return "s-1" }, Outcome: func(err error) Outcome { return Outcome{Err: err} }, Nobody: &Headless{},
+			Session: func() string { return "s-1" }, Outcome: func(err error) Outcome { return Outcome{Err: err} }, Nobody: &question.Headless{},
 			Expand: func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }}
 		replies := slices.Repeat([]enginetest.Reply{enginetest.Says("Hello.")}, sent)
 		talk.Engine = engine.New(engine.Config{Model: "m", Generator: enginetest.NewScript(replies...), Tools: engine.Tools{}, Policy: policy.New(policy.Default), Approver: talk}).Run

@@ -2,8 +2,9 @@ package repl
 
 import (
 	"fmt"
-	"gemline/repl/output"
 	"strings"
+
+	"gemline/repl/output"
 )
 
 // titleText returns the line that names what is decided on, in which nothing

@@ -105,7 +105,7 @@ func (c *Console) show(f Folder) {
 	} else {
 		c.Out.Line(output.Permission, "do you trust this folder? It is %s so far. %s brings:", f.Decided, path)
 	}
-	weak, hidden := 0, hides(f.Path)
+	weak, hidden := 0, output.Hides(f.Path)
 	for i, b := range f.Brings {
 		style, mark := output.Normal, indent
 		if i < len(f.Caution) && f.Caution[i] {
@@ -113,7 +113,7 @@ func (c *Console) show(f Folder) {
 			style, mark = output.Caution, "* "
 		}
 		c.Out.Styled(style, mark+c.titleText(b))
-		hidden = hidden || hides(b)
+		hidden = hidden || output.Hides(b)
 	}
 	switch {
 	case len(f.Brings) == 0:

@@ -20,6 +20,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
+	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/tools/sandbox"
 )
@@ -167,9 +168,9 @@ func outcome(err error) repl.Outcome {
 		o.Hint = "--max-turns sets the limit"
 	case errors.Is(err, batch.ErrFailed):
 		set(1, "items_failed", "BatchError")
-	case errors.Is(err, repl.ErrAsked):
+	case errors.Is(err, question.ErrAsked):
 		set(60, "approval_needed", "ApprovalNeededError")
-	case errors.Is(err, repl.ErrDenied):
+	case errors.Is(err, question.ErrDenied):
 		set(61, "denied", "PolicyDeniedError")
 		o.Hint = "without --fail-on-deny the model is told, and the run goes on"
 	case errors.As(err, &unmet):

@@ -10,7 +10,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact"
-	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings"
 )
 
@@ -123,6 +123,6 @@ func (o *Options) converses() bool {
 
 // nobody is who decides in a run without a user. The flags that would have allowed
 // a call are those that allowing returns.
-func (o *Options) nobody(allowing func(engine.Proposal) string) *repl.Headless {
-	return &repl.Headless{FailOnAsk: o.flags.FailOnAsk, Flags: allowing}
+func (o *Options) nobody(allowing func(engine.Proposal) string) *question.Headless {
+	return &question.Headless{FailOnAsk: o.flags.FailOnAsk, Flags: allowing}
 }

@@ -27,6 +27,7 @@ import (
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
+	"gemline/repl/question"
 	"gemline/repl/schematest"
 	"gemline/settings"
 	"gemline/tools/edit"
@@ -142,7 +143,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		if d.n(20) == 0 {
 			return s.finish(ctx, reporter, errors.New(d.text()))
 		}
-		e := engine.New(engine.Config{Model: pick(d, "m", "m", "m", "m", d.text()), Generator: g, Tools: d.tools(), Policy: d, Approver: repl.Headless{FailOnAsk: d.n(9) == 0}, MaxTurns: pick(d, 0, 1, 9)})
+		e := engine.New(engine.Config{Model: pick(d, "m", "m", "m", "m", d.text()), Generator: g, Tools: d.tools(), Policy: d, Approver: question.Headless{FailOnAsk: d.n(9) == 0}, MaxTurns: pick(d, 0, 1, 9)})
 		left := d.n(200) // events until the signal
 		watched := &signalling{reporter, func() {
 			if left--; left == 0 {

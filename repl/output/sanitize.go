@@ -103,3 +103,6 @@ func unpadded(l string) string {
 	}
 	return b.String()
 }
+
+// Hides reports whether s holds what can only be shown as an escape.
+func Hides(s string) bool { return Escape(s) != s }

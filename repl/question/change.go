@@ -1,4 +1,4 @@
-package repl
+package question
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A change is a diff of one file, taken apart.
-type change struct {
+// A Change is a diff of one file, taken apart.
+type Change struct {
 	hunks          []hunk
 	added, removed int
 }
@@ -35,17 +35,17 @@ type changedLine struct {
 // hunkHead is the line that opens a hunk.
 var hunkHead = regexp.MustCompile(`^@@ -(\d*)(?:,(\d+))? \+(\d*)(?:,(\d+))? @@(?: (.*))?$`)
 
-// parseChange takes a unified diff of one file apart. It reports false of any
+// ParseChange takes a unified diff of one file apart. It reports false of any
 // other text.
-func parseChange(diff string) (c change, ok bool) {
+func ParseChange(diff string) (c Change, ok bool) {
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "--- ") || !strings.HasPrefix(lines[1], "+++ ") {
 		return c, false
 	}
 	for lines = lines[2:]; len(lines) > 0; {
-		n, where, ok := parseHead(lines[0])
+		n, where, ok := ParseHunk(lines[0])
 		if !ok {
-			return change{}, false
+			return Change{}, false
 		}
 		h := hunk{head: lines[0], where: where}
 		before, beforeEnd, after, afterEnd := n[0], n[0]+n[1], n[2], n[2]+n[3]
@@ -55,7 +55,7 @@ func parseChange(diff string) (c change, ok bool) {
 				break
 			}
 			if l == "" {
-				return change{}, false
+				return Change{}, false
 			}
 			line := changedLine{mark: l[0], text: l[1:], number: after}
 			switch l[0] {
@@ -71,21 +71,21 @@ func parseChange(diff string) (c change, ok bool) {
 				after++
 			case '\\':
 			default:
-				return change{}, false
+				return Change{}, false
 			}
 			h.lines = append(h.lines, line)
 		}
 		if before != beforeEnd || after != afterEnd {
-			return change{}, false
+			return Change{}, false
 		}
 		c.hunks = append(c.hunks, h)
 	}
 	return c, true
 }
 
-// parseHead reads the line that opens a hunk: where it begins and how long it
+// ParseHunk reads the line that opens a hunk: where it begins and how long it
 // is, before and after the change, and the function it is in.
-func parseHead(l string) (n [4]int, where string, ok bool) {
+func ParseHunk(l string) (n [4]int, where string, ok bool) {
 	m := hunkHead.FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 	if m == nil {
 		return n, "", false
@@ -103,12 +103,12 @@ func parseHead(l string) (n [4]int, where string, ok bool) {
 	return n, m[5], true
 }
 
-// count says how many lines are added and removed.
-func (c change) count() string { return countLines(c.added, c.removed) }
+// Count says how many lines are added and removed.
+func (c Change) Count() string { return CountLines(c.added, c.removed) }
 
-// countLines says how many lines were added and removed, such as "3 lines
+// CountLines says how many lines were added and removed, such as "3 lines
 // added, 1 removed".
-func countLines(added, removed int) string {
+func CountLines(added, removed int) string {
 	switch {
 	case added == 0 && removed == 0:
 		return "no lines changed"
@@ -124,9 +124,9 @@ func countLines(added, removed int) string {
 // stand before the word that says so is not looked at.
 var definition = regexp.MustCompile(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
 
-// function names the function or the type that all of c is in, such as
+// Function names the function or the type that all of c is in, such as
 // "function Put"; it returns "" if that is not known.
-func (c change) function() (name string) {
+func (c Change) Function() (name string) {
 	for i, h := range c.hunks {
 		where := h.where
 		for _, l := range h.lines {
@@ -155,10 +155,10 @@ func (c change) function() (name string) {
 	return name
 }
 
-// unified returns c as a diff, without its unchanged lines if it is to be
+// Unified returns c as a diff, without its unchanged lines if it is to be
 // brief. Then a line says where the changes after the first ones are, and
 // from is where these are.
-func (c change) unified(brief bool) (text string, from int) {
+func (c Change) Unified(brief bool) (text string, from int) {
 	var out []string
 	last := 0 // the number of the last line that was shown
 	for _, h := range c.hunks {
@@ -189,8 +189,8 @@ func (c change) unified(brief bool) (text string, from int) {
 	return output.Sanitize(strings.Join(out, "\n")), from
 }
 
-// spoken returns c line by line in words, for those who listen.
-func (c change) spoken() []string {
+// Spoken returns c line by line in words, for those who listen.
+func (c Change) Spoken() []string {
 	const mostBlank = 2
 	var out []string
 	for _, h := range c.hunks {
@@ -219,47 +219,10 @@ func (c change) spoken() []string {
 	return out
 }
 
-// mostAtOnce is how many lines of a change may stand between the line that
-// says what is proposed and the choices. Behind more of them it is said again.
-const mostAtOnce = 16
-
-// propose shows a change of a file, and reports whether the line that asks about
-// it stands above it. That of a long one has yet to follow.
-func (a *Asker) propose(title string, c change) (asked bool) {
-	name, of := title, "proposed change to "
-	if file, ok := strings.CutPrefix(title, "edit "); ok {
-		name = file
-	} else if file, ok := strings.CutPrefix(title, "create "); ok {
-		name, of = file, "proposed new file "
-	}
-	said := a.titleText(of + name + ": " + c.count())
-	var lines []string
-	if a.Spoken {
-		if in := c.function(); in != "" {
-			said += a.titleText(", in " + in)
-		}
-		lines = c.spoken()
-	} else {
-		text, from := c.unified(a.Short)
-		if lines = strings.Split(text, "\n"); from > 1 {
-			said += fmt.Sprintf(", from line %d", from)
-		}
-	}
-	label := output.Tool
-	if asked = len(lines) <= mostAtOnce; asked {
-		label = output.Permission
-	}
-	a.Out.Line(label, "%s", said)
-	for _, l := range lines {
-		a.Out.Styled(styleOf(l), a.detailText(l))
-	}
-	return asked
-}
-
-// changeOf returns what a proposal changes in a file.
-func changeOf(p engine.Proposal) (change, bool) {
+// ChangeOf returns what a proposal changes in a file.
+func ChangeOf(p engine.Proposal) (Change, bool) {
 	if p.Tool.Kind != engine.Edit {
-		return change{}, false
+		return Change{}, false
 	}
-	return parseChange(p.Intent.Detail)
+	return ParseChange(p.Intent.Detail)
 }

@@ -1,11 +1,13 @@
-package repl
+package question
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"gemline/engine"
+	"gemline/repl/output"
 )
 
 // ErrAsked ends a run that has nobody to ask, where that was wished for.
@@ -14,14 +16,14 @@ var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 // ErrDenied ends a run in which a rule denied a call, where that was wished for.
 var ErrDenied = errors.New("a rule denies a call")
 
-// ruledOut returns an [ErrDenied] if ev says that a rule denied a call.
-func ruledOut(ev engine.Event) error {
+// Denied returns an [ErrDenied] if ev says that a rule denied a call.
+func Denied(ev engine.Event) error {
 	f, ok := ev.(engine.Finished)
 	var ce *engine.CallError
 	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrDenied, what(f))
+	return fmt.Errorf("%w: %s", ErrDenied, output.FirstLine(cmp.Or(f.Intent.Title, f.Name)))
 }
 
 // Headless is the approver of a run without a user: it refuses, and says what

@@ -1,15 +1,11 @@
-package repl
+package question
 
 import (
 	"fmt"
-	"gemline/repl/output"
 	"slices"
 	"strings"
 	"unicode"
 )
-
-// hides reports whether s holds what can only be shown as an escape.
-func hides(s string) bool { return output.Escape(s) != s }
 
 // mixed returns the first word of s whose letters are of several alphabets
 // that look alike.

@@ -1,0 +1,74 @@
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// Grants returns what "always" may mean for a call.
+func Grants(p engine.Proposal) []engine.Grant {
+	if p.Tool.Kind == engine.Execute && unwieldy(p.Intent.Detail) != "" {
+		return nil
+	}
+	return p.Intent.Grants
+}
+
+// Scopes returns how long an "always" to g may hold.
+func Scopes(g engine.Grant) []engine.Scope {
+	switch {
+	case g.Rule == "" || g.Brief:
+		return []engine.Scope{engine.Session}
+	case g.Near:
+		return []engine.Scope{engine.Session, engine.InProject}
+	}
+	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
+}
+
+// scopeNames are the words for how long a grant holds.
+var scopeNames = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project", engine.Everywhere: "user"}
+
+// ScopeName returns the word for a scope of a grant.
+func ScopeName(s engine.Scope) string { return scopeNames[s] }
+
+// ParseScope returns the scope that a word names.
+func ParseScope(name string) (engine.Scope, bool) {
+	for s, n := range scopeNames {
+		if n == name {
+			return s, true
+		}
+	}
+	return engine.Once, false
+}
+
+// Always returns the answer that allows a call and what g covers, for as long
+// as s, or says why g can't hold for so long.
+func Always(g engine.Grant, s engine.Scope) (a engine.Answer, problem string) {
+	switch {
+	case slices.Contains(Scopes(g), s):
+		return engine.Allowed{Scope: s, Grant: g}, ""
+	case g.Rule == "" || g.Brief:
+		return nil, "this can't be kept for longer than the session; leave out project or user"
+	}
+	return nil, "this can be kept for this project only; say project"
+}
+
+// WithNetwork returns the answer that allows a call with the network. It
+// reports false if that was not offered.
+func WithNetwork(p engine.Proposal) (engine.Answer, bool) {
+	return engine.Changed{Agreed: true, Args: p.Intent.Plan.Online}, p.Intent.Plan.Online != nil
+}
+
+// YesNo returns the reply to a question of the model's that is answered by yes
+// or no, or what is wrong with s.
+func YesNo(s string) (reply, problem string) {
+	switch strings.ToLower(s) {
+	case "y", "yes":
+		return engine.Yes, ""
+	case "n", "no":
+		return engine.No, ""
+	}
+	return "", fmt.Sprintf("%.100q is neither y nor n", s)
+}

@@ -1,0 +1,111 @@
+package question
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/output"
+)
+
+// A Fact is something to know about a call before it is decided on.
+type Fact struct {
+	Label output.Label // Info or Warning
+	Text  string       // one line, nothing escaped
+
+	// Usual says that the Fact holds for most calls, so that somebody who
+	// was told it once need not be told again before it changes.
+	Usual bool
+}
+
+// longestName is how many characters name a program.
+const longestName = 40
+
+// Facts returns what there is to know about a call, beside its title and
+// detail. If the detail is shown, nothing of a command is taken for evident.
+func Facts(p engine.Proposal, shown bool) []Fact {
+	var fs facts
+	in := p.Intent
+	fs.appearance(in)
+	if in.Secret != "" {
+		fs.info(in.Secret + " may hold secrets")
+	}
+	if in.Plan.Failed == "" { // else it was told when the command was asked about first
+		fs.plan(in, shown)
+	}
+	if p.Tool.Kind == engine.Execute {
+		fs.limits(p)
+	}
+	return fs
+}
+
+type facts []Fact
+
+func (fs *facts) info(text string) { *fs = append(*fs, Fact{Label: output.Info, Text: text}) }
+func (fs *facts) warn(text string) { *fs = append(*fs, Fact{Label: output.Warning, Text: text}) }
+
+// list tells what a call does, on a line.
+func (fs *facts) list(what string, all []string) {
+	if len(all) > 0 {
+		fs.info(what + ": " + strings.Join(all, ", "))
+	}
+}
+
+// appearance warns of what does not look like what it is.
+func (fs *facts) appearance(in engine.Intent) {
+	if output.Hides(in.Title) || output.Hides(in.Detail) {
+		fs.warn("control or invisible characters are shown as escapes")
+	}
+	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
+		fs.warn("one word mixes letters of several alphabets: " + word + " (" + points(word) + ")")
+	}
+	for _, name := range Programs(in) {
+		if odd := points(name); odd != "" && !output.Hides(name) {
+			fs.warn("the name of a program is not plain ASCII: " + text.Shorten(name, longestName) + " (" + odd + ")")
+		}
+	}
+}
+
+// plan tells what a call would run beyond what its title says. Of a plain
+// command on one line that is nothing but what stands there.
+func (fs *facts) plan(in engine.Intent, shown bool) {
+	sets := Environment(in)
+	nested := func(c engine.Command) bool { return c.Inside != "" }
+	evident := in.Plan.Class == engine.Plain && !shown && !slices.ContainsFunc(in.Plan.Commands, nested)
+	if len(sets) > 0 || len(in.Plan.Commands) > 1 && !evident {
+		fs.list("the command runs", Programs(in))
+	}
+	fs.list("the command sets", sets)
+	if !evident {
+		fs.list("the command writes", in.Plan.Writes)
+	}
+	if why := in.Plan.Why; in.Plan.Class == engine.Opaque && why != "" {
+		if does, ok := strings.CutPrefix(why, "it "); ok {
+			why = "the command " + does
+		}
+		fs.warn(why)
+	}
+}
+
+// limits tells what holds the programs that a call runs, and why one that has
+// failed is asked about again.
+func (fs *facts) limits(p engine.Proposal) {
+	in := p.Intent
+	if len(in.Grants) > 0 && len(Grants(p)) == 0 {
+		fs.warn("always is not offered: " + unwieldy(in.Detail))
+	}
+	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
+	switch {
+	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
+		fs.list("the command failed; it could not write", in.Plan.Refused)
+	case in.Plan.Failed != "":
+		fs.info("the command failed; it probably needs " + in.Plan.Failed)
+	}
+}
+
+// Confinement says what holds the programs that a call runs.
+func Confinement(in engine.Intent) string {
+	return "commands " + cmp.Or(in.Plan.Held, "are not confined: they run with all your rights")
+}

@@ -1,0 +1,100 @@
+// Package question says what a proposal is about and which answers it has, for
+// every front end: a terminal, a program that talks, an editor.
+//
+// # What is decided on is what is shown
+//
+// A proposal has a title, its detail and [Facts]. What of these is not what it
+// looks like is a Fact, too. The words are plain text, in which nothing is
+// escaped yet: how that is done depends on where they are shown.
+//
+// # Only what is offered
+//
+// An answer that goes beyond what was offered is none: [Always] and
+// [WithNetwork] return nothing for it. A command that is not taken in at a
+// glance is allowed once, and not for longer.
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// Title names the call that p is about, in a line.
+func Title(p engine.Proposal) string { return cmp.Or(p.Intent.Title, p.Tool.Name()) }
+
+// Kind says in a word or two what the call is whose detail is shown.
+func Kind(p engine.Proposal) string {
+	switch p.Tool.Kind {
+	case engine.Execute:
+		return "command"
+	case engine.Edit:
+		return "change"
+	}
+	return "call of " + p.Tool.Name()
+}
+
+// Rights says behind a title which rights the call asks for.
+func Rights(p engine.Proposal) string {
+	if r := p.Intent.Plan.Rights; !r.None() {
+		return ", with " + r.String()
+	}
+	return ""
+}
+
+// Programs returns the names of the programs that a call would run, each once.
+// A name that is not known is as it is written.
+func Programs(in engine.Intent) []string {
+	var names []string
+	for _, c := range in.Plan.Commands {
+		if name, _ := c.Program(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Environment returns what a call would set in the environment, as NAME=value.
+func Environment(in engine.Intent) []string {
+	var all []string
+	for _, c := range in.Plan.Commands {
+		all = append(all, c.Env...)
+		switch name, _ := c.Program(); name {
+		case "export", "declare", "local", "readonly", "typeset":
+			for _, w := range c.Argv[1:] {
+				if strings.Contains(w.Text, "=") {
+					all = append(all, w.Text)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// A command of more than this is not taken in at a glance.
+const (
+	glanceLines = 40
+	glanceChars = 4000
+)
+
+// unwieldy says why a command is not to be allowed for longer than once by
+// somebody who looks at it: it is long, or does not look like what it is. It
+// returns "" of other commands.
+func unwieldy(command string) string {
+	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
+	case output.Hides(command):
+		return "the command holds characters that can't be seen"
+	case output.Sanitize(command) != command:
+		return "the command holds long blanks or look-alike characters"
+	case lines > glanceLines:
+		return fmt.Sprintf("the command has %d lines", lines)
+	case chars > glanceChars:
+		return fmt.Sprintf("the command has %d characters", chars)
+	}
+	return ""
+}
