@@ -36,7 +36,7 @@ func (o *Options) demanded(it batch.Item) (d *repl.Demand, err error) {
 
 // batch answers the prompts of a file.
 func (r *run) batch(ctx context.Context) (err error) {
-	p, err := Open(r.Options, r.report, r.store)
+	p, err := Open(r.Options, r.status, r.store)
 	if err != nil {
 		return err
 	}

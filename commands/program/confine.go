@@ -64,7 +64,7 @@ func (p *confinement) state() sandbox.State {
 // confineBy has commands confined by p.
 func (s *Project) confineBy(p *confinement) {
 	s.confinement = p
-	s.report.confinement.Store(p)
+	s.status.confinement.Store(p)
 	s.teller(p)
 	s.leave(p)
 	if p.sandbox == nil { // else that is asked when there is a command, which takes a moment

@@ -110,7 +110,7 @@ func TestTell(t *testing.T) {
 		{"as somebody wants it", confinement{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
 		var told []string
-		s := &Project{Options: &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir())}, report: &report{warn: func(text string) { told = append(told, text) }}}
+		s := &Project{Options: &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir())}, status: &status{warn: func(text string) { told = append(told, text) }}}
 		p := test.confinement
 		s.teller(&p)
 		p.tell()

@@ -43,7 +43,7 @@ type front struct {
 // begin opens the project and begins the conversation that the command line
 // names.
 func (f *front) begin(ctx context.Context, approver engine.Approver) error {
-	p, err := Open(f.run.Options, f.run.report, f.run.store)
+	p, err := Open(f.run.Options, f.run.status, f.run.store)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 func (f *front) hold(s *Session) {
 	f.Session = s
 	f.count.Begin(s.Tally)
-	f.run.report.session.Store(s)
+	f.run.status.session.Store(s)
 }
 
 // close ends the conversation and the work in the project.
@@ -189,8 +189,8 @@ func (r *run) interact(ctx context.Context) error {
 	defer signal.Stop(interrupts)
 	console.Interrupts = interrupts
 	asker := &repl.Asker{Console: console, Edit: screen.Config.Edit}
-	r.report.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
-	r.report.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	if line := screen.Mode.Announcement(); line != "" {
 		out.Line(output.Info, "%s", line)
 	}
@@ -233,11 +233,11 @@ func (r *run) interact(ctx context.Context) error {
 // buildGreeted builds the session and greets its user. What is told meanwhile
 // stands below that.
 func (f *front) buildGreeted(ctx context.Context, screen *repl.Screen, asker *repl.Asker) error {
-	warn := f.run.report.warn
+	warn := f.run.status.warn
 	var early []string
-	f.run.report.warn = func(text string) { early = append(early, text) }
+	f.run.status.warn = func(text string) { early = append(early, text) }
 	err := f.begin(ctx, asker)
-	f.run.report.warn = warn
+	f.run.status.warn = warn
 	if err == nil {
 		f.finishScreen(screen)
 		f.greet(screen)

@@ -23,8 +23,8 @@ import (
 
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
-	r.report.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	p := &Project{Options: r.Options, report: r.report, confinement: &confinement{}}
+	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	p := &Project{Options: r.Options, status: r.status, confinement: &confinement{}}
 	defer p.Close()
 	enclosed := sync.OnceValue(p.enclosed) // the doctor looks at several things at once
 	looked := sync.OnceValues(func() (engine.Tools, error) { return p.look(enclosed) })

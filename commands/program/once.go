@@ -96,8 +96,8 @@ func (r *run) serve(ctx context.Context, reporter repl.Reporter) error {
 			asker = t
 		}
 	}
-	r.report.warn = r.redacting(t.Notify)
-	r.report.tell = r.report.warn
+	r.status.warn = r.redacting(t.Notify)
+	r.status.tell = r.status.warn
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (p Process) getenv(name string) string {
 // A run is one start of the program.
 type run struct {
 	*Options
-	report *report
+	status *status
 	store  settings.Project  // where what is kept of the directory is
 	json   *os.File          // of --json-fd, nil without
 	output *repl.Destination // nil for standard output
@@ -160,7 +160,7 @@ func begin(p Process) (r *run, command []string, err error) {
 	if err != nil {
 		flags = settings.Wanted(args)
 	}
-	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, report: newReport(), count: newTally()}
+	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
 	r.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := flags.JSONFd; fd != nil && command == nil {
@@ -198,7 +198,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := repl.Report{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.report.mode, Sandbox: r.report.sandbox, Unused: r.report.notInUse, Demand: r.demand,
+		Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse, Demand: r.demand,
 		Broken:    r.broken,
 		Unwritten: func(err error) repl.Outcome { return r.ended(unwritten(err)) },
 	}
@@ -213,7 +213,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter
 	}
 	out.Live = r.flags.Stream == "token" || r.output == nil && !r.flags.Quiet && isTerminal(r.os.Stdout)
 	if r.flags.Patch || r.flags.DryRun {
-		out.Collected = r.report.collected
+		out.Collected = r.status.collected
 	}
 	if r.json != nil {
 		out.JSON = r.json
@@ -282,11 +282,11 @@ func (r *run) start(ctx context.Context, reporter repl.Reporter) error {
 	if r.flags.PromptInteractive != "" && !r.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
-	r.report.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	if r.flags.Batch != "" { // standard output is for its items
-		r.report.warn = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet)
+		r.status.warn = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet)
 	}
-	r.report.tell = r.report.warn
+	r.status.tell = r.status.warn
 	if r.interactive {
 		return r.interact(ctx)
 	}
@@ -303,4 +303,4 @@ func (r *run) start(ctx context.Context, reporter repl.Reporter) error {
 }
 
 // notify tells what is odd but no error.
-func (r *run) notify(text string) { r.report.warn(text) }
+func (r *run) notify(text string) { r.status.warn(text) }

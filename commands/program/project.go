@@ -29,7 +29,7 @@ import (
 // once.
 type Project struct {
 	*Options
-	*report
+	*status
 	store       settings.Project // where its sessions are kept
 	workspace   *workspace.Workspace
 	complain    func()             // says once what is wrong with its ignore files
@@ -46,10 +46,10 @@ type Project struct {
 }
 
 // Open makes the owners of what is worked with, in the order in which they need
-// each other. The report takes what is odd but no error. After an error nothing stays
+// each other. The status takes what is odd but no error. After an error nothing stays
 // open.
-func Open(o *Options, told *report, store settings.Project) (*Project, error) {
-	p := &Project{Options: o, report: told, store: store}
+func Open(o *Options, told *status, store settings.Project) (*Project, error) {
+	p := &Project{Options: o, status: told, store: store}
 	for _, step := range []func() error{p.loadRules, p.work, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
 			p.Close()

@@ -130,7 +130,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := repl.NewReporter(format, r)
-	s := &run{Options: &Options{flags: &settings.Flags{}}, report: newReport()}
+	s := &run{Options: &Options{flags: &settings.Flags{}}, status: newStatus()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

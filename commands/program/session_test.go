@@ -49,7 +49,7 @@ func openIn(t *testing.T, r *run, dir string, warn func(string)) *Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := newReport()
+	told := newStatus()
 	told.warn = warn
 	p, err := Open(o, told, store)
 	if err != nil {

@@ -17,7 +17,7 @@ func (o *Options) unused() []settings.Unused {
 // ends if a hook could have kept something from happening in it.
 func (p *Project) supported() error {
 	unused := p.Options.unused()
-	p.report.unused.Store(&unused)
+	p.status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
 		p.notify("not in use yet: " + line + "; gemline doctor says more")
 	}

@@ -8,10 +8,10 @@ import (
 	"gemline/settings"
 )
 
-// A report is told what is no part of an answer, and knows what a record says of
+// A status is told what is no part of an answer, and knows what a record says of
 // the run. It may be asked at any time: the last word after a signal is said
 // while the run goes on.
-type report struct {
+type status struct {
 	warn func(string)
 	tell func(string) // of what is no warning
 
@@ -20,23 +20,23 @@ type report struct {
 	session     atomic.Pointer[Session] // that a front end holds, if it does
 }
 
-// newReport returns a report that tells nobody anything.
-func newReport() *report { return &report{warn: func(string) {}, tell: func(string) {}} }
+// newStatus returns a status that tells nobody anything.
+func newStatus() *status { return &status{warn: func(string) {}, tell: func(string) {}} }
 
 // notify tells what is odd but no error.
-func (r *report) notify(text string) { r.warn(text) }
+func (s *status) notify(text string) { s.warn(text) }
 
 // sandbox returns what confines commands, nil before that is known.
-func (r *report) sandbox() *repl.Sandbox {
-	if c := r.confinement.Load(); c != nil {
+func (s *status) sandbox() *repl.Sandbox {
+	if c := s.confinement.Load(); c != nil {
 		return c.record()
 	}
 	return nil
 }
 
 // notInUse counts what is set up and not in use yet, feature by feature.
-func (r *report) notInUse() (list []repl.Unused) {
-	all := r.unused.Load()
+func (s *status) notInUse() (list []repl.Unused) {
+	all := s.unused.Load()
 	if all == nil {
 		return nil
 	}
@@ -51,26 +51,26 @@ func (r *report) notInUse() (list []repl.Unused) {
 }
 
 // mode returns the approval mode.
-func (r *report) mode() string {
-	if s := r.session.Load(); s != nil {
-		return string(s.policy.Mode())
+func (s *status) mode() string {
+	if c := s.session.Load(); c != nil {
+		return string(c.policy.Mode())
 	}
 	return ""
 }
 
 // resume returns the command that goes on with the conversation, "" if there is
 // none.
-func (r *report) resume() string {
-	if s := r.session.Load(); s != nil {
-		return s.goOn()
+func (s *status) resume() string {
+	if c := s.session.Load(); c != nil {
+		return c.goOn()
 	}
 	return ""
 }
 
 // collected returns what the conversation would have done, if it changes nothing.
-func (r *report) collected() repl.Collected {
-	if s := r.session.Load(); s != nil {
-		return s.collected()
+func (s *status) collected() repl.Collected {
+	if c := s.session.Load(); c != nil {
+		return c.collected()
 	}
 	return repl.Collected{}
 }

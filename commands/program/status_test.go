@@ -13,9 +13,9 @@ func TestLastWordWhileOpening(t *testing.T) {
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		for {
-			r.report.sandbox()
-			r.report.notInUse()
-			r.report.mode()
+			r.status.sandbox()
+			r.status.notInUse()
+			r.status.mode()
 			select {
 			case <-done:
 				return
@@ -31,14 +31,14 @@ func TestLastWordWhileOpening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open(o, r.report, store)
+	p, err := Open(o, r.status, store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	close(done)
 	asking.Wait()
-	if got := r.report.sandbox(); got == nil || got.Name != "none" {
+	if got := r.status.sandbox(); got == nil || got.Name != "none" {
 		t.Errorf("the record says %+v of what confines commands", got)
 	}
 }
