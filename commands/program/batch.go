@@ -11,28 +11,10 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/limit"
-	"gemline/engine/model"
 	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
-	"gemline/settings"
 )
-
-// demanded returns what must come of the answer to an item of a batch.
-func (o *Options) demanded(it batch.Item) (d *repl.Demand, err error) {
-	f := *o.flags
-	if len(it.Schema) > 0 {
-		f.JSONSchema = string(it.Schema)
-		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
-	}
-	if d, err = demand(&f); err != nil {
-		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
-	}
-	if o.flags.BatchAPI && d != nil {
-		d.Repairs = 0 // each item has one request
-	}
-	return d, nil
-}
 
 // batch answers the prompts of a file.
 func (r *run) batch(ctx context.Context) (err error) {
@@ -62,7 +44,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 	runner := &batch.Runner{
 		Source: source, Format: cmp.Or(batch.Format(r.flags.BatchFormat), batch.FormatOf(r.flags.Batch)),
 		StateFile: r.flags.BatchState, Fresh: r.flags.BatchFresh,
-		Key:  batch.Key(r.paths.Cwd, p.model(), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
+		Key:  batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
 		Jobs: r.flags.Jobs, Unordered: r.flags.Unordered,
 		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Demand: r.demanded, Spent: spent, Outcome: r.outcome,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
@@ -71,24 +53,14 @@ func (r *run) batch(ctx context.Context) (err error) {
 		runner.StateDir = filepath.Join(r.store.Temp, "batches")
 	}
 	if r.flags.BatchAPI {
-		if runner.Service, err = p.service(); err != nil {
+		g, err := p.service()
+		if err != nil {
 			return err
 		}
+		defer g.Close()
+		runner.Service = g
 	}
 	return runner.Run(ctx)
-}
-
-// service returns what works on many requests by itself.
-func (p *Project) service() (batch.Service, error) {
-	if api := p.setup.API; p.setup.Fake != "" || api.Vertex || api.CodeAssist {
-		return nil, &settings.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
-	}
-	g, err := model.NewGenai(p.setup.API)
-	if err != nil {
-		return nil, err
-	}
-	p.closers = append(p.closers, func() { g.Close() })
-	return g, nil
 }
 
 // item answers one item of a batch, in a conversation of its own.
@@ -124,4 +96,20 @@ func (r *run) shape() string {
 func spent(err error) bool {
 	var over *limit.Error
 	return errors.As(err, &over) && over.Unsent
+}
+
+// demanded returns what must come of the answer to an item of a batch.
+func (r *run) demanded(it batch.Item) (d *repl.Demand, err error) {
+	f := *r.flags
+	if len(it.Schema) > 0 {
+		f.JSONSchema = string(it.Schema)
+		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
+	}
+	if d, err = demand(&f); err != nil {
+		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
+	}
+	if r.flags.BatchAPI && d != nil {
+		d.Repairs = 0 // each item has one request
+	}
+	return d, nil
 }

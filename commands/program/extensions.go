@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/extension"
@@ -25,24 +24,12 @@ func (o *Options) extensions(by *settings.Settings) extension.Config {
 	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd, Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
-// extensionRules returns where the rules of extensions are. They can only
-// narrow, so a project that switches an extension off keeps its rules.
-func (o *Options) extensionRules() (list []policy.Source) {
-	if !o.own.Extensions {
-		return nil
-	}
-	for _, dir := range extension.Policies(o.extensions(o.own)) {
-		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
-	}
-	return list
-}
-
 // listExtensions prints which extensions there are.
-func (o *Options) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := o.installed()
+func (r *run) listExtensions(w io.Writer, asJSON bool) error {
+	list, warnings := r.installed()
 	for _, w := range warnings {
-		if !o.flags.Quiet {
-			fmt.Fprintln(o.os.Stderr, "warning: "+output.EscapeLine(w))
+		if !r.flags.Quiet {
+			fmt.Fprintln(r.os.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

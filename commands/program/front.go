@@ -19,7 +19,6 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/journal"
-	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -98,7 +97,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 			w := f.world(out)
 			w.Toolset = func() (engine.Tools, *policy.Policy, error) { return f.tools, f.policy, nil }
 			w.Guarded = func() policy.Guarded { return f.Session.guarded() }
-			w.Confinement = func() (cli.Confinement, error) { return f.confinementInfo(), nil }
+			w.Confinement = func() (cli.Confinement, error) { return f.confinement.describe(environOf(f.run.Options)), nil }
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret = screen.Lines.Secret
 			}
@@ -109,7 +108,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 		},
 	}
 	if f.setup.Fake == "" {
-		app.ServerModels = f.serverModels
+		app.ServerModels = f.models
 	}
 	f.show(app)
 	app.Restart = func(ctx context.Context) error {
@@ -143,20 +142,6 @@ func (f *front) restart(ctx context.Context) error {
 	f.Project.budget.Renew()
 	f.hold(s)
 	return nil
-}
-
-// serverModels asks the server which models it has.
-func (p *Project) serverModels(ctx context.Context) (names []string, err error) {
-	g, err := model.NewGenai(p.setup.API)
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
-	listed, err := g.List(ctx)
-	for _, m := range listed {
-		names = append(names, m.Name)
-	}
-	return names, err
 }
 
 func (s *Session) about() []commands.Fact {

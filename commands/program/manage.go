@@ -2,13 +2,10 @@ package program
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/term"
+	"sync/atomic"
 
 	"gemline/commands"
 	"gemline/commands/cli"
@@ -18,36 +15,27 @@ import (
 	"gemline/repl"
 	"gemline/settings"
 	"gemline/tools"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
+	"gemline/tools/workspace"
 )
 
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
 	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	p := &Project{Options: r.Options, status: r.status, confinement: &confinement{}}
-	defer p.Close()
-	enclosed := sync.OnceValue(p.enclosed) // the doctor looks at several things at once
-	looked := sync.OnceValues(func() (engine.Tools, error) { return p.look(enclosed) })
+	s := newSurvey(r)
+	defer s.Close()
 	w := r.world(r.os.Stdout)
-	w.Toolset = func() (engine.Tools, *policy.Policy, error) {
-		set, err := looked()
-		return set, p.policy, err
-	}
-	w.Guarded = func() policy.Guarded { return p.guarded(p.remember(p.notify).Names()) }
-	w.Confinement = func() (cli.Confinement, error) {
-		if err := enclosed(); err != nil {
-			return cli.Confinement{}, err
-		}
-		return p.confinementInfo(), nil
-	}
-	w.Page = r.pager()
+	w.Toolset, w.Guarded, w.Confinement = s.toolset, s.guarded, s.confinement
+	at := r.terminal()
+	w.Page = at.pager()
 	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
 	switch {
 	case !isTerminal(r.os.Stdin):
 	case r.flags.NoInput:
 		w.In = strings.NewReader("")
 	default:
-		w.Secret = r.typedSecret
+		w.Secret = at.password
 	}
 	return cli.Run(ctx, w, args)
 }
@@ -55,65 +43,113 @@ func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string)
 // world returns what sub-commands may reach, wherever they are called, but for
 // what a project has.
 func (r *run) world(out io.Writer) *cli.World {
+	at := r.terminal()
 	return &cli.World{Out: out, Notify: r.notify, Paths: r.paths, Lookup: r.lookup, DotEnv: r.dotenv, Flags: r.flags, Environ: shell.Own(r.os.Environ()),
-		Trusted: r.trust.State == settings.Trusted, Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date), Terminal: isTerminal(r.os.Stdout), Width: r.columns(),
-		Editor: r.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
+		Trusted: r.trust.State == settings.Trusted, Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date), Terminal: isTerminal(r.os.Stdout), Width: at.columns(),
+		Editor: at.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
 		Unused: r.Options.unused,
 		API: func() (model.Options, error) {
-			a, err := r.credential(r.notify)
+			a, err := findAccount(r.Options, r.notify)
 			return a.API, err
 		}}
 }
 
-// enclosed finds out what confines commands.
-func (p *Project) enclosed() error {
-	held, err := p.chooseConfinement()
-	if err == nil {
-		p.confinement = held
-		p.leave(held)
-	}
-	return err
+// A survey finds out what a project has, for sub-commands: it begins nothing, and
+// what can't be had is an error of those alone that want it.
+type survey struct {
+	*run
+	confined func() (*confinement, error)
+	looked   func() (sight, error)
+	made     atomic.Pointer[confinement] // what confined has returned, if it was asked
 }
 
-// look returns the tools of a run and finds out what judges them, without
-// beginning one.
-func (p *Project) look(enclosed func() error) (engine.Tools, error) {
-	if p.trust.State < settings.Unneeded {
-		p.settings.Confine()
+// newSurvey returns a survey that has looked at nothing yet. It may be asked for
+// several things at once.
+func newSurvey(r *run) *survey {
+	s := &survey{run: r}
+	s.confined = sync.OnceValues(func() (*confinement, error) {
+		c, err := chooseConfinement(r.Options)
+		s.made.Store(c)
+		return c, err
+	})
+	s.looked = sync.OnceValues(s.look)
+	return s
+}
+
+// Close lets go of what was made.
+func (s *survey) Close() {
+	if c := s.made.Load(); c != nil {
+		c.Close()
 	}
-	if known, ok := p.paths.Known(); ok {
-		p.store = known
+}
+
+// A sight is what a survey finds: the tools, and what judges their calls.
+type sight struct {
+	tools     engine.Tools
+	policy    *policy.Policy
+	workspace *workspace.Workspace
+	temp      string // where what is kept of the directory is, "" if nowhere
+}
+
+// look finds the tools and the rules of a run.
+func (s *survey) look() (sight, error) {
+	if s.trust.State < settings.Unneeded {
+		s.settings.Confine()
 	}
-	if err := p.openWorkspace(); err != nil {
-		return nil, err
-	}
-	p.complain()
-	env := tools.Env{Workspace: p.workspace, Shell: shell.Settings{Environ: p.os.Environ()}, Jobs: shell.NewJobs(p.paths.User("tmp", "background-processes")), Model: p.model,
-		Web: p.fetcher(), Direct: p.settings.DirectWeb}
-	if err := enclosed(); err == nil && p.confinement.sandbox != nil {
-		env.Sandbox, env.Profile = p.confinement.sandbox, p.profile
-	}
-	if p.settings.WriteTodos {
-		env.Todos = &tools.Todos{}
+	var v sight
+	if known, ok := s.paths.Known(); ok {
+		v.temp = known.Temp
 	}
 	var err error
-	p.policy, err = p.rules(!p.interactive)
-	return tools.New(env), err
-}
-
-// columns returns how wide the terminal is, 0 if there is none and nobody says.
-func (o *Options) columns() int {
-	if n, _, err := term.GetSize(int(o.os.Stdout.Fd())); err == nil {
-		return n
+	if v.workspace, err = newWorkspace(s.Options, v.temp, nil, s.notify); err != nil {
+		return v, err
 	}
-	n, _ := strconv.Atoi(o.os.getenv("COLUMNS"))
-	return n
+	for _, w := range v.workspace.Complaints() {
+		s.notify(w)
+	}
+	var reach server
+	env := tools.Env{Workspace: v.workspace, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")),
+		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb}
+	c, err := s.confined()
+	if err != nil {
+		c = &confinement{}
+	} else if c.sandbox != nil {
+		env.Sandbox = c.sandbox
+		env.Profile = func() sandbox.Profile { roots := v.workspace.Roots(); return c.profile(roots[0], roots[1:]) }
+	}
+	if s.settings.WriteTodos {
+		env.Todos = &tools.Todos{}
+	}
+	v.tools = tools.New(env)
+	v.policy, err = rulebook{s.Options, c, s.notify, s.notify}.policy(!s.interactive)
+	return v, err
 }
 
-// typedSecret asks at the terminal for what is not shown.
-func (o *Options) typedSecret(_ context.Context, question string) (string, error) {
-	fmt.Fprint(o.os.Stderr, question)
-	defer fmt.Fprintln(o.os.Stderr)
-	b, err := term.ReadPassword(int(o.os.Stdin.Fd()))
-	return string(b), err
+// toolset returns the tools, and the policy that a run would have.
+func (s *survey) toolset() (engine.Tools, *policy.Policy, error) {
+	v, err := s.looked()
+	return v.tools, v.policy, err
+}
+
+// guarded returns the files that a run asks about in any case.
+func (s *survey) guarded() policy.Guarded {
+	v, err := s.looked()
+	if err != nil {
+		return policy.Guarded{}
+	}
+	return guardedFiles(s.Options, v.workspace.Roots, v.temp, newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
+}
+
+// confinement returns what confines commands.
+func (s *survey) confinement() (cli.Confinement, error) {
+	c, err := s.confined()
+	if err != nil {
+		return cli.Confinement{}, err
+	}
+	return c.describe(environOf(s.Options)), nil
+}
+
+// environOf returns the environment that commands get.
+func environOf(o *Options) []string {
+	return shell.Inherited(o.os.Environ(), shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars})
 }

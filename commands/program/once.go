@@ -12,6 +12,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // once answers one prompt.
@@ -62,7 +63,7 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
 	out := output.New(tty, output.Options{ASCII: f.settings.ASCII})
-	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.signs()).Asked, Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
+	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.terminal().signs()).Asked, Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (r *run) serve(ctx context.Context, reporter repl.Reporter) error {
 	t := &repl.Talk{In: r.os.Stdin, Reporter: reporter, Tally: r.count, Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}
 	if asker == nil {
-		t.Nobody = r.nobody(func(q engine.Proposal) string { return f.allowing(q) })
+		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk, Flags: func(q engine.Proposal) string { return f.allowing(q) }}
 		if !r.flags.NoInput {
 			asker = t
 		}

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact"
-	"gemline/repl/question"
 	"gemline/settings"
 )
 
@@ -87,7 +85,7 @@ func (o *Options) read(dir string, managed bool) error {
 func (o *Options) load(project bool) (err error) {
 	o.settings, o.warnings, err = settings.Load(o.paths.Sources(o.os.Lookup, project), o.os.Lookup)
 	vars, warnings := o.paths.DotEnv(o.settings, project, o.os.Lookup)
-	o.keepSecret(vars)
+	learnSecrets(o, vars)
 	o.dotenv, o.warnings = vars, append(o.warnings, warnings...)
 	if !project {
 		o.own = o.settings
@@ -119,10 +117,4 @@ func (o *Options) getenv(name string) string {
 // own time.
 func (o *Options) converses() bool {
 	return o.interactive || o.flags.Talks()
-}
-
-// nobody is who decides in a run without a user. The flags that would have allowed
-// a call are those that allowing returns.
-func (o *Options) nobody(allowing func(engine.Proposal) string) *question.Headless {
-	return &question.Headless{FailOnAsk: o.flags.FailOnAsk, Flags: allowing}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/settings"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
@@ -38,6 +40,7 @@ type Project struct {
 	shell       shell.Settings
 	kept        func() string // tells once what commands are not given
 	confinement *confinement  // what holds commands
+	lack        func()        // says once what it does not keep them from
 	web         *web.Fetcher
 	policy      *policy.Policy // as it is when a conversation begins
 	budget      *limit.Budget  // of all conversations together
@@ -68,24 +71,38 @@ func (p *Project) Close() {
 
 // loadRules finds out what commands are held by and what calls are judged by.
 func (p *Project) loadRules() error {
-	held, err := p.chooseConfinement() // before the warnings, since what is wrong may be refused
+	c, err := chooseConfinement(p.Options) // before the warnings, since what is wrong may be refused
 	for _, w := range p.warnings {
 		p.notify(w)
 	}
-	p.confine()
+	p.distrust()
 	if err != nil {
 		return err
 	}
 	if err := p.supported(); err != nil {
 		return err
 	}
-	p.confineBy(held)
-	p.policy, err = p.rules(!p.answered())
+	p.confinement, p.closers = c, append(p.closers, c.Close)
+	p.status.confinement.Store(c)
+	p.lack = sync.OnceFunc(func() {
+		if text := c.lack(); text != "" && (c.sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
+			p.notify(text)
+		}
+	})
+	if c.sandbox == nil { // else that is asked when there is a command, which takes a moment
+		p.lack()
+	}
+	p.policy, err = p.rulebook(c).policy(!p.answered())
 	return err
 }
 
-// confine holds a session in a folder that is not trusted to asking.
-func (p *Project) confine() {
+// rulebook returns where the rules are, for commands that c confines.
+func (p *Project) rulebook(c *confinement) rulebook {
+	return rulebook{p.Options, c, p.notify, func(text string) { p.tell(text) }}
+}
+
+// distrust holds a session in a folder that is not trusted to asking.
+func (p *Project) distrust() {
 	if p.trust.State >= settings.Unneeded {
 		return
 	}
@@ -102,9 +119,14 @@ func (p *Project) work() (err error) {
 	if p.flags.Patch || p.flags.DryRun {
 		p.over = &workspace.Overlay{}
 	}
-	if err = p.openWorkspace(); err != nil {
+	if p.workspace, err = newWorkspace(p.Options, p.store.Temp, p.over, p.notify); err != nil {
 		return err
 	}
+	p.complain = sync.OnceFunc(func() {
+		for _, w := range p.workspace.Complaints() {
+			p.notify(w)
+		}
+	})
 	p.shell = shell.Settings{
 		Environ:    p.os.Environ(),
 		Inactivity: time.Duration(max(0, p.settings.Inactivity)) * time.Second,
@@ -112,88 +134,106 @@ func (p *Project) work() (err error) {
 		Pager:      p.settings.Pager,
 		Reveal:     !p.settings.Redact, Allowed: p.settings.AllowedVars, Blocked: p.settings.BlockedVars,
 	}
-	p.web = p.fetcher()
+	p.web = newFetcher(p.Options)
 	p.jobs = shell.NewJobs(p.paths.User("tmp", "background-processes"))
 	p.jobs.Secrets = p.secrets
-	p.kept = once(p.withheld)
+	p.kept = once(func() string { return withheld(shell.Withheld(p.os.Environ(), p.shell)) })
 	p.closers = append(p.closers, p.jobs.Close)
 	return nil
 }
 
-// openWorkspace makes the workspace.
-func (p *Project) openWorkspace() (err error) {
-	p.workspace, err = workspace.New(workspace.Config{Roots: []string{p.paths.Cwd}, Temp: p.store.Temp, Overlay: p.over, Ledger: p.ledger, Secrets: p.keptSecret,
-		RespectGit: p.settings.RespectGit, RespectGemini: p.settings.RespectGemini, IgnoreFiles: p.settings.IgnoreFiles})
+// profile says what the commands of this run may do.
+func (p *Project) profile() sandbox.Profile {
+	p.lack()
+	roots := p.workspace.Roots()
+	return p.confinement.profile(roots[0], roots[1:])
+}
+
+// newWorkspace makes the workspace: the directory, and those that the settings
+// add. What is kept of it is at temp.
+func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, Overlay: over, Ledger: o.ledger, Secrets: o.places().keptSecret,
+		RespectGit: o.settings.RespectGit, RespectGemini: o.settings.RespectGemini, IgnoreFiles: o.settings.IgnoreFiles})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, dir := range p.settings.IncludeDirs {
-		if err := p.imposed(dir); err != nil {
-			p.notify(fmt.Sprintf("the directory is not added: %v", err))
-			continue
+	for _, dir := range o.settings.IncludeDirs {
+		err := imposed(o, dir)
+		if err == nil {
+			err = addDirectory(o, ws, dir)
 		}
-		p.add(dir)
+		if err != nil {
+			notify(err.Error())
+		}
 	}
-	p.complain = sync.OnceFunc(func() {
-		for _, w := range p.workspace.Complaints() {
-			p.notify(w)
-		}
-	})
-	return nil
+	return ws, nil
 }
 
 // add has a directory worked in.
 func (p *Project) add(dir string) {
-	if err := p.workspace.Add(p.paths.Folder(dir)); err != nil {
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
-			err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
-		}
-		p.notify(fmt.Sprintf("the directory is not added: %v", err))
+	if err := addDirectory(p.Options, p.workspace, dir); err != nil {
+		p.notify(err.Error())
 	}
+}
+
+// addDirectory has a directory worked in.
+func addDirectory(o *Options, ws *workspace.Workspace, dir string) error {
+	err := ws.Add(o.paths.Folder(dir))
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
+		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return unadded(err)
+}
+
+// unadded says that a directory is not worked in, nil if it is.
+func unadded(err error) error {
+	if err != nil {
+		err = fmt.Errorf("the directory is not added: %w", err)
+	}
+	return err
 }
 
 // imposed returns an error if only the project's settings name a directory to
 // work in, and the user's secrets are there: whoever trusts a directory that
 // others are in as well has not seen what each of them says.
-func (p *Project) imposed(dir string) error {
-	if slices.Contains(p.own.IncludeDirs, dir) {
+func imposed(o *Options, dir string) error {
+	if slices.Contains(o.own.IncludeDirs, dir) {
 		return nil
 	}
-	path := p.paths.Folder(dir)
-	secret := append(p.hidden(), p.paths.Home, p.paths.User())
+	path := o.paths.Folder(dir)
+	secret := append(o.places().hidden(), o.paths.Home, o.paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
-		return at != "" && (disk.Inside(path, p.paths.Folder(at)) || at != p.paths.Home && disk.Inside(p.paths.Folder(at), path))
+		return at != "" && (disk.Inside(path, o.paths.Folder(at)) || at != o.paths.Home && disk.Inside(o.paths.Folder(at), path))
 	})
 	if i < 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i]))
+	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i])))
 }
 
-// trusted returns the directories whose context files are used.
-func (p *Project) trusted() []string {
-	if p.trust.State < settings.Unneeded {
-		return nil
-	}
-	roots := p.workspace.Roots()
-	denied := func(dir string) bool { return dir != roots[0] && p.paths.Denied(dir, p.lookup) }
-	return slices.DeleteFunc(slices.Clone(roots), denied)
-}
-
-// remember makes the memory that holds the context files.
-func (p *Project) remember(warn func(string)) *memory.Memory {
-	cfg := memory.Config{User: p.paths.User(), Roots: p.trusted, Names: p.settings.FileNames,
-		Foreign:   func(path string) string { return settings.Foreign(path, p.paths.Cwd) },
-		Undecided: func() bool { return p.trust.State == settings.Unneeded },
-		Markers:   append([]string{}, p.settings.Markers...), // none is not the default
-		Flat:      p.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: p.ledger,
+// newMemory makes the memory that holds the context files of ws. What is kept of
+// the directory is at temp.
+func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(string)) *memory.Memory {
+	cfg := memory.Config{User: o.paths.User(), Names: o.settings.FileNames,
+		Roots: func() []string { // those that are trusted
+			if o.trust.State < settings.Unneeded {
+				return nil
+			}
+			roots := ws.Roots()
+			denied := func(dir string) bool { return dir != roots[0] && o.paths.Denied(dir, o.lookup) }
+			return slices.DeleteFunc(slices.Clone(roots), denied)
+		},
+		Foreign:   func(path string) string { return settings.Foreign(path, o.paths.Cwd) },
+		Undecided: func() bool { return o.trust.State == settings.Unneeded },
+		Markers:   append([]string{}, o.settings.Markers...), // none is not the default
+		Flat:      o.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.ledger,
 		Warn: warn}
-	if p.store.Temp != "" {
-		cfg.Private = filepath.Join(p.store.Temp, "memory")
+	if temp != "" {
+		cfg.Private = filepath.Join(temp, "memory")
 	}
-	if p.settings.Extensions {
+	if o.settings.Extensions {
 		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
-			list, warnings := p.installed()
+			list, warnings := o.installed()
 			for _, x := range list {
 				for _, path := range x.ContextFiles {
 					if x.Active {
@@ -207,13 +247,13 @@ func (p *Project) remember(warn func(string)) *memory.Memory {
 	return memory.New(cfg)
 }
 
-// fetcher makes what fetches pages: by the user's proxy, if there is one, and
+// newFetcher makes what fetches pages: by the user's proxy, if there is one, and
 // with the certificates that the API is trusted by.
-func (p *Project) fetcher() *web.Fetcher {
-	proxies := model.ProxyFrom(p.getenv)
-	cfg := web.Config{UserAgent: "gemline/" + cmp.Or(p.os.Version, "0"),
+func newFetcher(o *Options) *web.Fetcher {
+	proxies := model.ProxyFrom(o.getenv)
+	cfg := web.Config{UserAgent: "gemline/" + cmp.Or(o.os.Version, "0"),
 		Proxy: func(u *url.URL) (*url.URL, error) { return proxies.ProxyFunc()(u) }}
-	if names := model.CAsFrom(p.getenv); len(names) > 0 {
+	if names := model.CAsFrom(o.getenv); len(names) > 0 {
 		cfg.CAs = func() (*x509.CertPool, error) {
 			pool, _ := model.Trust(names) // what can't be read is told with the first request
 			return pool, nil
@@ -221,7 +261,3 @@ func (p *Project) fetcher() *web.Fetcher {
 	}
 	return web.New(cfg)
 }
-
-// model returns the name of the model that is asked, unless a conversation has
-// another one.
-func (p *Project) model() string { return p.reach.Resolve(cmp.Or(p.settings.Model, model.Default)) }

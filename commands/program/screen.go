@@ -1,16 +1,11 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
-
-	"golang.org/x/term"
 
 	"gemline/commands"
 	"gemline/repl"
@@ -21,7 +16,8 @@ import (
 
 // screen decides how the terminal is written to and read from.
 func (f *front) screen() (*repl.Screen, error) {
-	signs := f.signs()
+	at := f.terminal()
+	signs := at.signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
@@ -42,8 +38,8 @@ func (f *front) screen() (*repl.Screen, error) {
 		NoEcho: f.flags.NoEcho, Single: stable || f.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return f.complete(ctx, line, at)
 		}}
-	if f.editor() != "" {
-		config.Edit = f.edit
+	if at.editor() != "" {
+		config.Edit = at.edit
 	}
 	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked}
 	if isTerminal(f.os.Stdin) {
@@ -55,12 +51,6 @@ func (f *front) screen() (*repl.Screen, error) {
 	return screen, screen.Open()
 }
 
-// signs are what the mode of a terminal depends on.
-func (o *Options) signs() output.Signs {
-	flag, off := o.flags.PlainFlag()
-	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.settings.ScreenReader, Terminal: true, Lookup: o.os.Lookup}
-}
-
 // finishScreen adds what the screen has once the settings are known, and who shows
 // what on it.
 func (f *front) finishScreen(screen *repl.Screen) {
@@ -68,7 +58,7 @@ func (f *front) finishScreen(screen *repl.Screen) {
 	screen.Printer = &repl.Printer{Out: screen.Out, Tally: f.count, Kind: f.tools.Kind, Thoughts: f.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, f.heard.Load()) }}
 	if f.settings.Layout != "plain" {
-		screen.Columns = f.width
+		screen.Columns = f.terminal().width
 	}
 	screen.Begin()
 	f.typed = f.shellStep(screen)
@@ -101,22 +91,6 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 	}
 }
 
-// width returns how wide the terminal is now, 0 if it does not say.
-func (o *Options) width() int {
-	columns, _, _ := term.GetSize(int(o.os.Stdout.Fd()))
-	return columns
-}
-
-// edit lets the user change text in an editor.
-func (o *Options) edit(ctx context.Context, name, text string) (string, error) {
-	return repl.Editor(o.editor(), shell.Own(o.os.Environ()), o.os.Stdin, o.os.Stdout, o.os.Stderr)(ctx, name, text)
-}
-
-// editor returns the command of the user's editor.
-func (o *Options) editor() string {
-	return cmp.Or(repl.EditorCommand(o.settings.Editor, o.settings.NewWindow, installed), o.os.getenv("VISUAL"), o.os.getenv("EDITOR"), repl.UsualEditor(installed))
-}
-
 // shellMode reports whether every line is a command.
 func (f *front) shellMode() bool { return f.typed.Mode() }
 
@@ -144,7 +118,3 @@ func (f *front) completion(app *commands.App) commands.Completion {
 	return commands.Completion{Commands: func() commands.Set { return app.Commands }, App: app, Files: names.Complete,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models}}
 }
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-func installed(program string) bool { _, err := exec.LookPath(program); return err == nil }

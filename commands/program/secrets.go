@@ -12,10 +12,10 @@ import (
 	"gemline/tools/shell"
 )
 
-// keepSecret learns what must not be stored, told or sent: the values of
+// learnSecrets learns what must not be stored, told or sent: the values of
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
-func (o *Options) keepSecret(dotenv map[string]string) {
+func learnSecrets(o *Options, dotenv map[string]string) {
 	cfg := shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars}
 	vars := o.os.Environ()
 	for name, value := range dotenv {
@@ -29,14 +29,14 @@ func (o *Options) keepSecret(dotenv map[string]string) {
 // outcome classifies what went wrong, and tells no secret.
 func (o *Options) outcome(err error) repl.Outcome { return o.redactedOutcome(outcome(err)) }
 
-// redactedOutcome returns o without secrets.
-func (s *Options) redactedOutcome(o repl.Outcome) repl.Outcome {
-	o.Hint = s.secrets.Text(o.Hint)
-	if o.Message == "" && o.Err != nil {
-		o.Message = o.Err.Error()
+// redactedOutcome returns out without secrets.
+func (o *Options) redactedOutcome(out repl.Outcome) repl.Outcome {
+	out.Hint = o.secrets.Text(out.Hint)
+	if out.Message == "" && out.Err != nil {
+		out.Message = out.Err.Error()
 	}
-	o.Message = s.secrets.Text(o.Message)
-	return o
+	out.Message = o.secrets.Text(out.Message)
+	return out
 }
 
 // redacting returns tell such that it tells no secrets.
@@ -44,15 +44,17 @@ func (o *Options) redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.secrets.Text(text)) }
 }
 
-// redactedAttr takes secrets out of an attribute of the log.
-func (o *Options) redactedAttr(_ []string, a slog.Attr) slog.Attr {
-	switch v := a.Value.Any().(type) {
-	case string:
-		a.Value = slog.StringValue(o.secrets.Text(v))
-	case error:
-		a.Value = slog.StringValue(o.secrets.Text(v.Error()))
+// redactedAttr returns what takes secrets out of the attributes of a log.
+func redactedAttr(secrets *redact.Redactor) func([]string, slog.Attr) slog.Attr {
+	return func(_ []string, a slog.Attr) slog.Attr {
+		switch v := a.Value.Any().(type) {
+		case string:
+			a.Value = slog.StringValue(secrets.Text(v))
+		case error:
+			a.Value = slog.StringValue(secrets.Text(v.Error()))
+		}
+		return a
 	}
-	return a
 }
 
 // redactingWriter is where libraries log to.
@@ -68,10 +70,9 @@ func (d redactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// withheld says which variables commands are not given.
-func (p *Project) withheld() string {
-	const most = 8 // names
-	names := shell.Withheld(p.os.Environ(), p.shell)
+// withheld says which variables commands are not given, "" if there are none.
+func withheld(names []string) string {
+	const most = 8
 	if len(names) == 0 {
 		return ""
 	}

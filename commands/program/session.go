@@ -24,6 +24,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/tools"
 )
@@ -158,12 +159,12 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
 	}
-	s.memory = s.remember(s.notify)
+	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
 	approver := s.Approver
 	if approver == nil {
-		approver = s.Options.nobody(s.allowing)
+		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
 	if s.confinement.sandbox != nil {
@@ -231,7 +232,9 @@ func (s *Session) sync() error {
 }
 
 // guarded returns the files that are not edited like others.
-func (s *Session) guarded() policy.Guarded { return s.Project.guarded(s.memory.Names()) }
+func (s *Session) guarded() policy.Guarded {
+	return guardedFiles(s.Options, s.workspace.Roots, s.store.Temp, s.memory.Names())
+}
 
 // structure has the generator ask for what is demanded of the answer.
 func (s *Session) structure() error {
@@ -250,7 +253,7 @@ func (s *Session) structure() error {
 // newEngine makes the engine.
 func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
 	cfg := engine.Config{
-		Model:      s.reach.Resolve(cmp.Or(s.Choice.Model, s.settings.Model, model.Default)),
+		Model:      s.model(s.Choice.Model, s.settings.Model),
 		Generator:  s.generator,
 		Tools:      s.tools,
 		Policy:     s.rehearsal.Policy(guarded),

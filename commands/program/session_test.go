@@ -109,14 +109,14 @@ func TestHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.paths.Home = home
-	if got, want := r.hooks(), filepath.Join(home, "template", "hooks"); got != want {
+	if got, want := r.places().hooks(), filepath.Join(home, "template", "hooks"); got != want {
 		t.Errorf("got %q, not %q", got, want)
 	}
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.paths.Home = ""
-	if got := r.hooks(); got != "" {
+	if got := r.places().hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
 	}
 }

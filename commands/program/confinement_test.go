@@ -35,7 +35,7 @@ func (n noting) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 
 // Where nothing is in force the default lets commands run as they are, and
 // what was asked for does not.
-func TestFurnished(t *testing.T) {
+func TestCaches(t *testing.T) {
 	caches := filepath.Join(t.TempDir(), "caches")
 	for _, test := range []struct {
 		name  string
@@ -81,8 +81,8 @@ func TestPromised(t *testing.T) {
 		{"nothing of it", sandbox.State{Files: true, Network: true}, sandbox.State{}, false},
 		{"a part of it", sandbox.State{Files: true, Network: true}, sandbox.State{Network: true}, false},
 	} {
-		s := &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
-		p := s.newConfinement(stub{test.is}, true)
+		o := &Options{flags: &settings.Flags{}, paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
+		p := newConfinement(stub{test.is}, true, o.places())
 		if got := p.told(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
 			t.Errorf("%s: told %+v", test.name, got)
 		}
@@ -95,8 +95,8 @@ func TestPromised(t *testing.T) {
 	}
 }
 
-// A session says once what does not hold its commands in full.
-func TestTell(t *testing.T) {
+// A session says what does not hold its commands in full.
+func TestLack(t *testing.T) {
 	partly := sandbox.State{Name: "kernel", Step: "seccomp", Network: true}
 	for _, test := range []struct {
 		name        string
@@ -109,14 +109,8 @@ func TestTell(t *testing.T) {
 		{"nothing here", confinement{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
 		{"as somebody wants it", confinement{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
-		var told []string
-		s := &Project{Options: &Options{paths: settings.NewPaths(t.TempDir(), "", t.TempDir())}, status: &status{warn: func(text string) { told = append(told, text) }}}
-		p := test.confinement
-		s.teller(&p)
-		p.tell()
-		p.tell()
-		if len(told) > 1 || (len(told) == 1) != (test.want != "") || !strings.HasPrefix(strings.Join(told, ""), test.want) {
-			t.Errorf("%s: %q", test.name, told)
+		if got := test.confinement.lack(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %q", test.name, got)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/repl/input"
+	"gemline/settings"
 )
 
 // A server is what answers requests.
@@ -30,6 +31,34 @@ type server struct {
 	unpaid    bool         // no key is known that pays for requests
 	heard     atomic.Int64 // when something last came from the model's server
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
+}
+
+// model returns the name of the model that is asked, if wanted is what the user
+// wants.
+func (s *server) model(wanted ...string) string {
+	return s.reach.Resolve(cmp.Or(append(wanted, model.Default)...))
+}
+
+// models asks the server which models it has.
+func (s *server) models(ctx context.Context) (names []string, err error) {
+	g, err := model.NewGenai(s.setup.API)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	listed, err := g.List(ctx)
+	for _, m := range listed {
+		names = append(names, m.Name)
+	}
+	return names, err
+}
+
+// service returns what works on many requests by itself.
+func (s *server) service() (*model.Genai, error) {
+	if api := s.setup.API; s.setup.Fake != "" || api.Vertex || api.CodeAssist {
+		return nil, &settings.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
+	}
+	return model.NewGenai(s.setup.API)
 }
 
 // newBudget makes the budget. What tokens cost is read when somebody counts money.
@@ -78,7 +107,7 @@ func (p *Project) newGenerator() error {
 		setup.Fake, setup.Strict = p.flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
-		account, err := p.credential(p.notify)
+		account, err := findAccount(p.Options, p.notify)
 		if err != nil {
 			return err
 		}
@@ -111,9 +140,9 @@ type account struct {
 	unpaid bool        // no key is known
 }
 
-// credential finds out what pays for requests. What is kept somewhere is looked
+// findAccount finds out what pays for requests. What is kept somewhere is looked
 // for by the first request.
-func (o *Options) credential(notify func(string)) (a account, err error) {
+func findAccount(o *Options, notify func(string)) (a account, err error) {
 	key, warning, err := auth.ReadKey(o.flags.KeyFile)
 	if err != nil {
 		return a, err
@@ -163,5 +192,5 @@ func (p *Project) debugLog() (*slog.Logger, error) {
 	}
 	log.SetOutput(redactingWriter{w, p.secrets})
 	p.os.Stray(w)
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: p.redactedAttr})), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: redactedAttr(p.secrets)})), nil
 }

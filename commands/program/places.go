@@ -1,0 +1,115 @@
+package program
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+	"gemline/settings"
+	"gemline/tools/gitconfig"
+)
+
+// Places says where things are that commands must not read, and where what they
+// share is kept.
+type places struct {
+	settings.Paths
+	env     func(string) string // a variable of the process
+	getenv  func(string) string // the same, or else one of the .env file
+	keyFile string              // of the command line
+}
+
+// places returns where things are in this directory.
+func (o *Options) places() places { return places{o.paths, o.os.getenv, o.getenv, o.flags.KeyFile} }
+
+// place returns the path that a word of the user's means.
+func (p places) place(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && p.Home != "" {
+		path = p.Home + rest
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Cwd, path)
+	}
+	return path
+}
+
+// hooks returns where the user keeps what git makes hooks of new repositories.
+func (p places) hooks() (dir string) {
+	home := p.Home
+	if home == "" {
+		return "" // what lies here may be the project's
+	}
+	for _, file := range []string{filepath.Join(cmp.Or(p.env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
+		text, _ := os.ReadFile(file)
+		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)
+	}
+	return dir
+}
+
+// hidden returns what commands can't read.
+func (p places) hidden() []string {
+	list := secret.Files(p.Home, p.User(), p.env)
+	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
+		if path != "" {
+			list = append(list, p.place(path))
+		}
+	}
+	return list
+}
+
+// keptSecret returns what may hold secrets, also where the home directory leads.
+func (p places) keptSecret() []string {
+	list := p.hidden()
+	if real := disk.Follow(p.Home); real != p.Home {
+		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
+	}
+	return list
+}
+
+// caches returns the directory of the caches that confined commands of this
+// directory have, "" if there is no place for it. They are not those of the
+// user: what a command puts into a cache is run by whoever takes it out.
+func (p places) caches() string {
+	dir := p.cache()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, settings.Hash(p.Folder("")))
+}
+
+// cache returns gemline's directory among the user's caches, "" if there is no
+// place for it.
+func (p places) cache() string {
+	base := p.userCaches()
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "gemline")
+}
+
+// goCache returns where the user's go command keeps what it has compiled, ""
+// if there is no place for it.
+func (p places) goCache() string {
+	if dir := p.env("GOCACHE"); filepath.IsAbs(dir) {
+		return dir
+	}
+	base := p.userCaches()
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "go-build")
+}
+
+// userCaches returns the directory of the user's caches, "" if there is none.
+func (p places) userCaches() string {
+	base := p.env("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) {
+		if p.Home == "" {
+			return ""
+		}
+		base = filepath.Join(p.Home, ".cache")
+	}
+	return base
+}

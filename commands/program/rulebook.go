@@ -1,0 +1,187 @@
+package program
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/policy"
+	"gemline/settings"
+	"gemline/settings/extension"
+)
+
+// A rulebook finds the rules that hold in a directory: those that come with the
+// program, those of files, and what the settings and the command line say.
+type rulebook struct {
+	*Options
+	confinement *confinement
+	warn        func(string)
+	tell        func(string) // of what is no warning
+}
+
+// policy returns what judges calls by the rules. A file that is not understood is
+// an error, since nobody knows what it would deny.
+func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
+	if b.unread != nil {
+		return nil, b.unread
+	}
+	all, warnings, err := policy.Load(b.files())
+	for _, w := range warnings {
+		b.warn(w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	listed, err := b.listed(unattended)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, listed...)
+	if given := b.flags.AllowedTools; len(given) > 0 {
+		more, err := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
+		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
+			return nil, &settings.UsageError{Message: wrong.Message}
+		}
+		if slices.ContainsFunc(given, func(entry string) bool { return strings.Contains(entry, "(") }) {
+			b.warn("commands that --allowed-tools does not name are denied (policy files say more: gemline help policy)")
+		}
+		all = append(all, more...)
+	}
+	all = append(all, policy.Network(b.confinement.offline, b.confinement.asked)...)
+	if b.settings.NoAlways {
+		all = slices.DeleteFunc(all, policy.Rule.Kept)
+	}
+	p := policy.New(policy.Mode(b.settings.ApprovalMode), all...)
+	p.Unattended, p.Shelf, p.Confined = unattended, b.shelf(), b.confinement.contained
+	return p, nil
+}
+
+// shelf returns where "always" is kept: nowhere, if the user's own rules are
+// not those that hold.
+func (b rulebook) shelf() policy.Shelf {
+	if b.paths.Home == "" || len(b.flags.Policy)+len(b.own.PolicyPaths) > 0 {
+		return policy.Shelf{}
+	}
+	here := b.paths.Folder("")
+	return policy.Shelf{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", settings.Hash(here)+".toml"),
+		About: "You said always to this in " + here + ".", Told: b.warn, Kept: b.tell}
+}
+
+// listKeys are the settings that stand for rules.
+var listKeys = map[string]func(l *policy.Lists, values []string){
+	"tools.core":                 func(l *policy.Lists, values []string) { l.Core = values },
+	"tools.allowed":              func(l *policy.Lists, values []string) { l.Allowed = values },
+	"tools.exclude":              func(l *policy.Lists, values []string) { l.Exclude = values },
+	"tools.confirmationRequired": func(l *policy.Lists, values []string) { l.Confirm = values },
+	"mcp.excluded":               func(l *policy.Lists, values []string) { l.Excluded = values },
+}
+
+// listed returns the rules that settings stand for, each with its place.
+func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
+	add := func(tier policy.Tier, from string, l policy.Lists) {
+		more, wrong := l.Rules(tier, from)
+		all, err = append(all, more...), cmp.Or(err, wrong)
+	}
+	say := func(tier policy.Tier, key string, said []settings.Said) {
+		for _, one := range said {
+			l := policy.Lists{Line: one.Line, Column: one.Column}
+			listKeys[key](&l, one.Values)
+			add(tier, one.File, l)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
+		if key != "tools.allowed" || len(b.flags.AllowedTools) == 0 {
+			say(policy.User, key, b.own.Said(key))
+		}
+		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
+	}
+	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
+	return all, err
+}
+
+// served adds rules that let tools of MCP servers run unasked, as the user's
+// settings have it. A name of which a project says what it stands for is not
+// what the user has meant.
+func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
+	foreign := map[string]bool{}
+	for _, server := range b.settings.Servers() {
+		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
+			continue
+		}
+		l := policy.Lists{Line: server.Line}
+		if server.Trusted {
+			l.Trusted = []string{server.Name}
+		}
+		if unattended && b.own.On("mcp.autoAllowInHeadless") {
+			l.Unasked = []string{server.Name}
+		}
+		add(server.File, l)
+	}
+	for _, one := range b.own.Said("mcp.allowed") {
+		add(one.File, policy.Lists{Line: one.Line, Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
+	}
+}
+
+// files returns where rules are looked for.
+func (b rulebook) files() []policy.Source {
+	system := policy.Source{Path: settings.SystemPolicies(b.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
+	list := []policy.Source{system}
+	admin := append(append([]string{}, b.flags.AdminPolicy...), b.own.AdminPolicyPaths...)
+	if system.Holds() {
+		if len(admin) > 0 {
+			b.warn("this machine's administrator has policy files in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
+		}
+		admin = nil
+	}
+	for _, path := range admin {
+		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.Admin, Must: true})
+	}
+	user := b.flags.Policy
+	if len(user) == 0 {
+		user = b.own.PolicyPaths
+	}
+	for _, path := range user {
+		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
+	}
+	if len(user) == 0 && b.paths.Home != "" {
+		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.shelf().Project, Tier: policy.User})
+	}
+	if b.trust.State == settings.Trusted && !b.paths.AtHome() {
+		list = append(list, policy.Source{Path: b.paths.Workspace("policies"), Tier: policy.Project})
+	}
+	return append(list, b.extensionRules()...)
+}
+
+// extensionRules returns where the rules of extensions are. They can only
+// narrow, so a project that switches an extension off keeps its rules.
+func (b rulebook) extensionRules() (list []policy.Source) {
+	if !b.own.Extensions {
+		return nil
+	}
+	for _, dir := range extension.Policies(b.extensions(b.own)) {
+		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
+	}
+	return list
+}
+
+// guardedFiles returns the files that are not edited like others, those called by
+// names among them. What is kept of the directory is at temp.
+func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.Guarded {
+	g := policy.Guarded{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
+	if o.paths.Home != "" {
+		g.Own, g.Free = append(g.Own, o.paths.User()), []string{o.paths.User("tmp")}
+		g.Kept = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+	}
+	for _, dir := range filepath.SplitList(o.getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			g.Programs = append(g.Programs, dir)
+		}
+	}
+	if temp != "" {
+		g.Notes = []string{filepath.Join(temp, "memory")}
+	}
+	return g
+}

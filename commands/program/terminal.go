@@ -1,0 +1,87 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"gemline/repl"
+	"gemline/repl/output"
+	"gemline/tools/shell"
+)
+
+// A terminal is what the user sits at, as the process and the settings have it.
+type terminal struct{ *Options }
+
+// terminal returns what the user sits at.
+func (o *Options) terminal() terminal { return terminal{o} }
+
+// isTerminal reports whether a file is a terminal.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// signs are what the mode of a terminal depends on.
+func (t terminal) signs() output.Signs {
+	flag, off := t.flags.PlainFlag()
+	return output.Signs{Flag: flag, FlagOff: off, Setting: &t.settings.ScreenReader, Terminal: true, Lookup: t.os.Lookup}
+}
+
+// width returns how wide the terminal is now, 0 if it does not say.
+func (t terminal) width() int {
+	columns, _, _ := term.GetSize(int(t.os.Stdout.Fd()))
+	return columns
+}
+
+// columns returns how wide the terminal is, 0 if there is none and nobody says.
+func (t terminal) columns() int {
+	if isTerminal(t.os.Stdout) {
+		return t.width()
+	}
+	n, _ := strconv.Atoi(t.os.getenv("COLUMNS"))
+	return n
+}
+
+// password asks for what is not shown.
+func (t terminal) password(_ context.Context, question string) (string, error) {
+	fmt.Fprint(t.os.Stderr, question)
+	defer fmt.Fprintln(t.os.Stderr)
+	b, err := term.ReadPassword(int(t.os.Stdin.Fd()))
+	return string(b), err
+}
+
+// edit lets the user change text in an editor.
+func (t terminal) edit(ctx context.Context, name, text string) (string, error) {
+	return repl.Editor(t.editor(), shell.Own(t.os.Environ()), t.os.Stdin, t.os.Stdout, t.os.Stderr)(ctx, name, text)
+}
+
+// editor returns the command of the user's editor.
+func (t terminal) editor() string {
+	return cmp.Or(repl.EditorCommand(t.settings.Editor, t.settings.NewWindow, inPath), t.os.getenv("VISUAL"), t.os.getenv("EDITOR"), repl.UsualEditor(inPath))
+}
+
+// inPath reports whether a program is found.
+func inPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
+
+// pager returns what shows a long text with the program that PAGER names, nil
+// in plain mode and where there is no terminal at both ends.
+func (t terminal) pager() func(context.Context, string) error {
+	command := strings.TrimSpace(t.os.getenv("PAGER"))
+	if command == "" || command == "cat" || !isTerminal(t.os.Stdin) || !isTerminal(t.os.Stdout) || !output.Decide(t.signs()).Smart {
+		return nil
+	}
+	return func(ctx context.Context, text string) error {
+		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), t.os.Stdout, t.os.Stderr
+		cmd.Env = append([]string{"LESS=FRX"}, shell.Own(t.os.Environ())...) // the last one counts
+		if err := cmd.Run(); err == nil || ctx.Err() != nil {
+			return nil
+		}
+		_, err := t.os.Stdout.WriteString(text) // a pager that can't be had is no reason to show nothing
+		return err
+	}
+}
