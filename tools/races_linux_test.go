@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 )
 
 // arena makes a workspace in which names lead in and out at once: what is
@@ -97,7 +98,7 @@ func everything(t *testing.T, dirs ...string) string {
 // another directory. Nothing of that is ever shown or changed.
 func TestRaces(t *testing.T) {
 	long := 1500 * time.Millisecond // for all tools at once
-	if os.Getenv("SOAK") != "" {
+	if et.Soak() {
 		long = time.Minute // for each
 	}
 	probe := arena(t)
@@ -130,7 +131,7 @@ func TestRaces(t *testing.T) {
 		}
 		return all.String(), err
 	}
-	if os.Getenv("SOAK") == "" {
+	if !et.Soak() {
 		race(t, long, jobs)
 		return
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	et "gemline/engine/enginetest"
 )
 
 // What is not a regular file is not opened, and what the kernel makes up is not
@@ -82,10 +84,7 @@ func TestRace(t *testing.T) {
 	if err := unix.Renameat2(in, "a", in, "link", unix.RENAME_EXCHANGE); err != nil {
 		t.Skip("files can't be exchanged here:", err)
 	}
-	n := 3000
-	if os.Getenv("SOAK") != "" {
-		n = 500_000
-	}
+	n := et.Rounds(3000, 500_000)
 	ctx, stop := context.WithCancel(t.Context())
 	var swapper sync.WaitGroup
 	swapper.Go(func() {

@@ -10,6 +10,14 @@ import (
 // Soak reports whether random tests are to run in full, as make soak has it.
 func Soak() bool { return os.Getenv("SOAK") != "" }
 
+// Rounds returns how much of something a random test tries: usually, or in a soak.
+func Rounds(usual, soak int) int {
+	if Soak() {
+		return soak
+	}
+	return usual
+}
+
 // Random returns a source of randomness for a test: the same one each time, and
 // another one in every soak. SEED sets it to one that a test has named in its
 // log. Tests with another stream get others.

@@ -3,7 +3,6 @@ package policy_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
 )
 
@@ -351,17 +351,11 @@ func (m maker) kind() engine.Kind {
 // A policy judges as the model does, whatever the rules are, in whatever
 // order, and offers a tool only if some call of it may run.
 func TestPropertiesOfTheModel(t *testing.T) {
-	n, seed := 6000, uint64(1)
-	if testing.Short() {
+	n := et.Rounds(6000, 1_000_000)
+	if testing.Short() && !et.Soak() {
 		n = 1500
 	}
-	if os.Getenv("SOAK") != "" {
-		n, seed = 1_000_000, rand.Uint64()
-	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	m := maker{rand.New(rand.NewPCG(seed, 3))}
+	m := maker{et.Random(t, 3)}
 	for range n {
 		all := slices.Clone(standing)
 		var rules []policy.Rule
@@ -388,17 +382,17 @@ func TestPropertiesOfTheModel(t *testing.T) {
 			for _, s := range all[len(standing):] {
 				fmt.Fprintf(&text, "# %s\n%s", s.tier, s.text())
 			}
-			t.Fatalf("SEED=%d: %s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", seed, policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
+			t.Fatalf("%s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
 		}
 		if (got.Verdict == engine.Deny) != (got.Reason != "") {
-			t.Fatalf("SEED=%d: %s: %q", seed, policy.Word(got.Verdict), got.Reason)
+			t.Fatalf("%s: %q", policy.Word(got.Verdict), got.Reason)
 		}
 		if len(got.Commands) > 0 && len(got.Commands) != len(w.Intent.Plan.Commands) {
-			t.Fatalf("SEED=%d: %+v", seed, got)
+			t.Fatalf("%+v", got)
 		}
 		if w.Agent == "" && !p.Offers(w.Tool) && got.Verdict != engine.Deny {
-			t.Fatalf("SEED=%d: a call of a tool that is not offered may run: %+v", seed, got)
+			t.Fatalf("a call of a tool that is not offered may run: %+v", got)
 		}
 	}
-	t.Logf("policy: %d sets of rules, SEED=%d, all judged as the model judges", n, seed)
+	t.Logf("policy: %d sets of rules, all judged as the model judges", n)
 }

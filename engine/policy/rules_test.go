@@ -2,16 +2,14 @@ package policy_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
 )
 
@@ -337,18 +335,11 @@ func TestLists(t *testing.T) {
 // those of projects, their order does not matter, and neither an argument that
 // the tool does not know nor a right that is asked for lets anything run.
 func TestProperties(t *testing.T) {
-	n, seed := 3000, uint64(1)
-	if testing.Short() {
+	n := et.Rounds(3000, 1_000_000)
+	if testing.Short() && !et.Soak() {
 		n = 300
 	}
-	if os.Getenv("SOAK") != "" {
-		n, seed = 1_000_000, rand.Uint64()
-	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("SEED=%d", seed)
-	r := rand.New(rand.NewPCG(seed, 2))
+	r := et.Random(t, 2)
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	rule := func(decisions ...string) string {
 		text := fmt.Sprintf("[[rule]]\ndecision = %q\npriority = %d\n", pick(decisions...), r.IntN(3))

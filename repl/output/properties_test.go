@@ -3,13 +3,14 @@ package output
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	et "gemline/engine/enginetest"
 )
 
 // invisible reports whether r must never reach a terminal, by Unicode's own lists:
@@ -29,7 +30,7 @@ func TestHidden(t *testing.T) {
 	w := New(&b, Options{})
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		far := r >= 0x20000 && (r < 0xe0000 || r > 0xe1000)
-		if !utf8.ValidRune(r) || far && r%61 > 0 && os.Getenv("SOAK") == "" {
+		if !utf8.ValidRune(r) || far && r%61 > 0 && !et.Soak() {
 			continue
 		}
 		s := string(r)
@@ -208,47 +209,42 @@ func cut(r *rand.Rand, s string) (pieces []string) {
 // nothing in it acts on a terminal, what is shown is shown the same again, and
 // says what the text was.
 func TestRandom(t *testing.T) {
-	n, seed := 30_000, uint64(1)
-	if os.Getenv("SOAK") != "" {
-		n, seed = 10_000_000, rand.Uint64()
-	} else if testing.Short() {
+	n := et.Rounds(30_000, 10_000_000)
+	if testing.Short() && !et.Soak() {
 		n /= 10
 	}
-	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := et.Random(t, 7)
 	all := []Options{{}, {}, {}, {ASCII: true}, {Words: Words{Tool: "Werkzeug", Failure: "k"}}}
 	for range n {
 		in, o := scrawl(r), all[r.IntN(len(all))]
 		pieces := cut(r, in)
 		got := written(o, pieces...)
 		if want := reference(in, o); got != want {
-			t.Fatalf("SEED=%d: %+v: %q in pieces %q\n is %q,\nnot %q", seed, o, in, pieces, got, want)
+			t.Fatalf("%+v: %q in pieces %q\n is %q,\nnot %q", o, in, pieces, got, want)
 		}
 		if bad := strings.IndexFunc(got, func(r rune) bool { return invisible(r) || r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }); bad >= 0 || !utf8.ValidString(got) {
-			t.Fatalf("SEED=%d: %q is %q", seed, in, got)
+			t.Fatalf("%q is %q", in, got)
 		}
 		if again := written(o, got); again != got {
-			t.Fatalf("SEED=%d: %q is %q, and that is %q", seed, in, got, again)
+			t.Fatalf("%q is %q, and that is %q", in, got, again)
 		}
 		if want := strings.ReplaceAll(in, "\r\n", "\n"); !o.ASCII && meant(unquoted(got, o)) != meant(unquoted(whole(want), o)) {
-			t.Fatalf("SEED=%d: %q says %q", seed, in, meant(unquoted(got, o)))
+			t.Fatalf("%q says %q", in, meant(unquoted(got, o)))
 		}
 		for name, f := range map[string]func(string) string{"Escape": Escape, "EscapeLine": EscapeLine, "Visible": Visible} {
 			once := f(in)
 			if f(once) != once {
-				t.Fatalf("SEED=%d: %s: %q is %q, and that is %q", seed, name, in, once, f(once))
+				t.Fatalf("%s: %q is %q, and that is %q", name, in, once, f(once))
 			}
 			if name != "Visible" && meant(once) != meant(in) {
-				t.Fatalf("SEED=%d: %s: %q says %q", seed, name, once, meant(once))
+				t.Fatalf("%s: %q says %q", name, once, meant(once))
 			}
 			if !strings.Contains(in, `\`) && name != "Visible" && meant(once) != in {
-				t.Fatalf("SEED=%d: %s: %q says %q", seed, name, once, meant(once))
+				t.Fatalf("%s: %q says %q", name, once, meant(once))
 			}
 		}
 	}
-	t.Logf("sanitiser: %d texts, SEED=%d, none shown wrongly", n, seed)
+	t.Logf("sanitiser: %d texts, none shown wrongly", n)
 }
 
 // whole returns a text with its last line ended.

@@ -1,9 +1,8 @@
 package workspace
 
 import (
-	"testing"
-
 	et "gemline/engine/enginetest"
+	"testing"
 )
 
 // However hostile, what is read costs no more than it should.

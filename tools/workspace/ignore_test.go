@@ -2,13 +2,13 @@ package workspace
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	et "gemline/engine/enginetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -29,14 +29,10 @@ func git(t testing.TB, dir, in string, args ...string) string {
 }
 
 // TestIgnoreAsGit compares with what git says, in random trees with random
-// ignore files. The seed is in the failure.
+// ignore files.
 func TestIgnoreAsGit(t *testing.T) {
-	seed := uint64(1)
-	rounds := 20
-	if os.Getenv("SOAK") != "" {
-		seed, rounds = rand.Uint64(), 300
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rounds := et.Rounds(20, 300)
+	rng := et.Random(t, 0)
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }
 	names := []string{"a", "b", "foo", "bar", "x.go", "y.log", "build", ".hid", "a b", "é", "foo.d", "[x]", "ab", "!a", "#c", "A", "{a,b}", "\xff", "a ", "-", "a\\b"}
 	atoms := []string{"a", "b", "*", "?", "**", "/", "/", "/", "foo", ".", "[ab]", "[!a]", "[^a]", "[a-c]", "[]a]", "[[:alpha:]]", "[[:x:]]", "[a", "\\", "\\a", "x.go", "é", "??", "{a,b}", " ", "-", "[\\]]", "[--0]", "]", "\r", "\t", "!", "#"}
@@ -129,7 +125,7 @@ func TestIgnoreAsGit(t *testing.T) {
 					}
 				}
 				b, _ := os.ReadFile(filepath.Join(dir, ".git/info/exclude"))
-				t.Fatalf("seed %d, round %d: %q ignored: %v, walked: %v; git says %v\n%sexclude: %q", seed, round, p, got, walked[full], want[p], all.String(), b)
+				t.Fatalf("round %d: %q ignored: %v, walked: %v; git says %v\n%sexclude: %q", round, p, got, walked[full], want[p], all.String(), b)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	et "gemline/engine/enginetest"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -229,7 +230,7 @@ func TestAgainstModel(t *testing.T) {
 		t.Skip("links are another matter there")
 	}
 	n, first := 200, uint64(0)
-	if os.Getenv("SOAK") != "" {
+	if et.Soak() {
 		n, first = 100_000, rand.Uint64()
 		t.Logf("seeds from %d", first)
 	}

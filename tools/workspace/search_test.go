@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	et "gemline/engine/enginetest"
+	"github.com/google/go-cmp/cmp"
 )
 
 func query(pattern string) Query {

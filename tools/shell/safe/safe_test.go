@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 	"gemline/tools/shell/safe"
 	"gemline/tools/shell/script"
 )
@@ -350,10 +351,7 @@ func TestNothingChanges(t *testing.T) {
 	run("git init -q -b main && git config user.name n && git config user.email a@b && git add a.txt b.txt sub/c.go && git commit -qm one && echo more >>a.txt")
 	before := listing(t, filepath.Dir(p.Dir))
 	all := safe.Usages()
-	step := 17 // of which the same ones are tried in every run
-	if os.Getenv("SOAK") != "" {
-		step = 1
-	}
+	step := et.Rounds(17, 1) // of which the same ones are tried in every run
 	ran := 0
 	defer func() { t.Logf("%d of %d usages ran", ran, len(all)) }()
 	for i := 0; i < len(all); i += step {
