@@ -23,10 +23,12 @@
 //
 // # Held back
 //
-// Of a paragraph only what may still change its meaning is held back: from an
-// opening *, `, [ or < to whatever closes it, else to the end of the
-// paragraph, and never more than 4 KB. What stands between two such places is
-// given to goldmark alone, which reads it as it would read it in the whole.
+// A paragraph is shown piece by piece, and goldmark reads each piece alone. A
+// piece may end at a blank, if goldmark leaves no *, `, [ or < before it as
+// text that something to come could still close. So a piece means what it means
+// in the whole. An emphasis is shown when it ends; what never closes holds the
+// text back to the end of the paragraph, but never more than 4 KB.
+//
 // In a View a table is held back besides, up to 100 rows or 16 KB: before that
 // nobody knows how wide its columns are.
 //

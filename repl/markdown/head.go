@@ -21,7 +21,7 @@ func head(line []byte, inParagraph bool) int {
 		case c < 0x20:
 			return 0
 		case c == '<':
-			if len(rest) > 1 && !letter(rest[1]) && rest[1] != '/' && rest[1] != '!' && rest[1] != '?' {
+			if len(rest) > 1 && !beginsTag(rest[1]) {
 				return i + 2
 			}
 			return 0
@@ -109,3 +109,5 @@ func run(s []byte, set string) int {
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }

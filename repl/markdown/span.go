@@ -27,7 +27,10 @@ func parse(p parser.Parser, src []byte) ast.Node {
 
 // inline shows text as goldmark reads it.
 func (p *page) inline(src []byte, base Style) {
-	doc := parse(texts(), src)
+	p.paragraphs(parse(texts(), src), src, base)
+}
+
+func (p *page) paragraphs(doc ast.Node, src []byte, base Style) {
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		p.children(n, src, base)
 	}
@@ -80,17 +83,6 @@ func (p *page) node(n ast.Node, src []byte, s Style) {
 	default:
 		p.children(n, src, s)
 	}
-}
-
-// angled reports whether src is one address or one piece of HTML, and nothing
-// else.
-func angled(src []byte) bool {
-	n := parse(texts(), src).FirstChild()
-	if n == nil || n.FirstChild() == nil || n.FirstChild() != n.LastChild() {
-		return false
-	}
-	k := n.FirstChild().Kind()
-	return k == ast.KindAutoLink || k == ast.KindRawHTML
 }
 
 // to shows the address of a link.
