@@ -155,7 +155,7 @@ func TestToolThatComesAndGoes(t *testing.T) {
 		if first, last := names(g.Requests()[0]), names(g.Requests()[3]); len(first) != 1 || len(last) != 2 {
 			t.Errorf("declared %v, then %v", first, last)
 		}
-		if cfg.Tools.(engine.Tools).Kind("extra") != engine.Read {
+		if engine.KindOf(cfg.Tools, "extra") != engine.Read {
 			t.Error("its kind is not known")
 		}
 		et.Answered(t, e.History())

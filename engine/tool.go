@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -236,10 +237,28 @@ func (ts Tools) Tools() []Tool {
 	return there
 }
 
-// Kind returns the kind of the tool of a name, whether it is there or not,
-// and [Other] if there never is one.
-func (ts Tools) Kind(name string) Kind {
-	t, _ := find(ts, name)
+// Map returns the tools that ts has, whenever they are asked for, each as wrap
+// makes it.
+func Map(ts Toolset, wrap func(Tool) Tool) Toolset { return mapped{ts, wrap} }
+
+type mapped struct {
+	set  Toolset
+	wrap func(Tool) Tool
+}
+
+// Tools implements [Toolset].
+func (m mapped) Tools() []Tool {
+	tools := slices.Clone(m.set.Tools())
+	for i, t := range tools {
+		tools[i] = m.wrap(t)
+	}
+	return tools
+}
+
+// KindOf returns the kind of the tool of a name that ts has at the moment, and
+// [Other] if there is none.
+func KindOf(ts Toolset, name string) Kind {
+	t, _ := find(ts.Tools(), name)
 	return t.Kind
 }
 

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"slices"
 
 	"gemline/engine"
 )
@@ -16,17 +15,16 @@ const (
 	discoveredEnd   = "\n--- End Project Context ---"
 )
 
-// WithMemory returns ts such that the first successful call that touches a
+// WithMemory returns the tools of ts such that the first successful call that touches a
 // directory also tells what find has to say about it.
-func WithMemory(ts engine.Tools, find Discover) engine.Tools {
-	ts = slices.Clone(ts)
-	for i, t := range ts {
+func WithMemory(ts engine.Toolset, find Discover) engine.Toolset {
+	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		switch t.Name() {
 		case "read_file", "list_directory", "write_file", "replace":
-			ts[i] = withMemory(t, find)
+			return withMemory(t, find)
 		}
-	}
-	return ts
+		return t
+	})
 }
 
 func withMemory(t engine.Tool, find Discover) engine.Tool {

@@ -61,7 +61,7 @@ func TestWithMemory(t *testing.T) {
 		{"write_file", `{"file_path":"d/f.txt","content":"f"}`, "rules of d"},
 		{"list_directory", `{"dir_path":"a"}`, "rules of ws"},
 	} {
-		for _, tool := range ts {
+		for _, tool := range ts.Tools() {
 			if tool.Name() != c.tool {
 				continue
 			}

@@ -114,18 +114,17 @@ func partOf(t engine.Tool) part {
 	return unmoved
 }
 
-// Tools returns ts as they are in the rehearsal.
-func (r *Rehearsal) Tools(ts engine.Tools) engine.Tools {
+// Tools returns the tools of ts as they are in the rehearsal.
+func (r *Rehearsal) Tools(ts engine.Toolset) engine.Toolset {
 	if r == nil {
 		return ts
 	}
-	ts = slices.Clone(ts)
-	for i, t := range ts {
+	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		if p := partOf(t); p != asEver {
-			ts[i].Prepare = r.rehearse(t, p)
+			t.Prepare = r.rehearse(t, p)
 		}
-	}
-	return ts
+		return t
+	})
 }
 
 func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[string]any) (engine.Call, error) {

@@ -20,7 +20,7 @@ import (
 )
 
 // rehearsal returns p in a rehearsal, and its tools.
-func (p *place) rehearsal(pretend bool, more ...engine.Tool) (*Rehearsal, engine.Tools) {
+func (p *place) rehearsal(pretend bool, more ...engine.Tool) (*Rehearsal, engine.Toolset) {
 	p.t.Helper()
 	over := &workspace.Overlay{}
 	ws, err := workspace.New(workspace.Config{Roots: []string{p.dir}, RespectGit: true, RespectGemini: true, Overlay: over})
@@ -32,9 +32,9 @@ func (p *place) rehearsal(pretend bool, more ...engine.Tool) (*Rehearsal, engine
 	return r, r.Tools(append(New(p.env), more...))
 }
 
-func tool(t testing.TB, ts engine.Tools, name string) engine.Tool {
+func tool(t testing.TB, ts engine.Toolset, name string) engine.Tool {
 	t.Helper()
-	for _, tool := range ts {
+	for _, tool := range ts.Tools() {
 		if tool.Name() == name {
 			return tool
 		}

@@ -60,7 +60,7 @@ type World struct {
 	Unused func() []settings.Unused
 
 	// Toolset returns the tools, and the policy that a run would have.
-	Toolset func() (engine.Tools, *policy.Policy, error)
+	Toolset func() (engine.Toolset, *policy.Policy, error)
 
 	// Guarded returns the files that a run asks about in any case. It is
 	// called after Toolset.

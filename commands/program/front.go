@@ -95,7 +95,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 		Directories: func(dirs []string) error { return f.journal.SetDirectories(dirs) },
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out)
-			w.Toolset = func() (engine.Tools, *policy.Policy, error) { return f.tools, f.policy, nil }
+			w.Toolset = func() (engine.Toolset, *policy.Policy, error) { return f.tools, f.policy, nil }
 			w.Guarded = func() policy.Guarded { return f.Session.guarded() }
 			w.Confinement = func() (cli.Confinement, error) { return f.confinement.describe(environOf(f.run.Options)), nil }
 			if screen := f.shown.Load(); screen != nil {

@@ -85,7 +85,7 @@ func (s *survey) Close() {
 
 // A sight is what a survey finds: the tools, and what judges their calls.
 type sight struct {
-	tools     engine.Tools
+	tools     engine.Toolset
 	policy    *policy.Policy
 	workspace *workspace.Workspace
 	temp      string // where what is kept of the directory is, "" if nowhere
@@ -126,7 +126,7 @@ func (s *survey) look() (sight, error) {
 }
 
 // toolset returns the tools, and the policy that a run would have.
-func (s *survey) toolset() (engine.Tools, *policy.Policy, error) {
+func (s *survey) toolset() (engine.Toolset, *policy.Policy, error) {
 	v, err := s.looked()
 	return v.tools, v.policy, err
 }

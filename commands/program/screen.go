@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/commands"
+	"gemline/engine"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -55,7 +56,7 @@ func (f *front) screen() (*repl.Screen, error) {
 // what on it.
 func (f *front) finishScreen(screen *repl.Screen) {
 	screen.Pace, screen.Detail, screen.Vi = f.settings.Stream, f.settings.Detail, f.settings.Vi
-	screen.Printer = &repl.Printer{Out: screen.Out, Tally: f.count, Kind: f.tools.Kind, Thoughts: f.settings.Thinking == "full",
+	screen.Printer = &repl.Printer{Out: screen.Out, Tally: f.count, Kind: func(name string) engine.Kind { return engine.KindOf(f.tools, name) }, Thoughts: f.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, f.heard.Load()) }}
 	if f.settings.Layout != "plain" {
 		screen.Columns = f.terminal().width

@@ -56,7 +56,7 @@ type Session struct {
 	memory    *memory.Memory
 	env       tools.Env
 	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
-	tools     engine.Tools
+	tools     engine.Toolset
 	policy    *policy.Policy
 	engine    *engine.Engine
 	generator engine.Generator
@@ -174,11 +174,17 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 			return verdict == engine.Allow
 		}
 	}
-	if s.Generator == nil {
-		s.tools = s.rehearsal.Tools(wrap.Tools(tools.WithMemory(tools.New(s.env), s.memory.Discover), s.secrets))
-		s.tools = journal.Durable(s.tools, s.sync)
+	if s.tools = engine.Tools(nil); s.Generator == nil {
+		s.tools = s.wrapped(tools.New(s.env))
 	}
 	return guarded, asker
+}
+
+// wrapped returns the tools of ts as they work in the conversation, whenever they
+// come.
+func (s *Session) wrapped(ts engine.Toolset) engine.Toolset {
+	ts = wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets)
+	return journal.Durable(s.rehearsal.Tools(ts), s.sync)
 }
 
 // instruct finds out whether the system instruction can be had: a file of the

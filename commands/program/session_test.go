@@ -1,6 +1,8 @@
 package program
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,10 +11,12 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
+	"gemline/settings"
 )
 
 // start returns a run in a home of its own.
@@ -100,6 +104,120 @@ func TestSideBySide(t *testing.T) {
 	all.Wait()
 }
 
+// changing is a Toolset that has other tools for every request.
+type changing struct {
+	sets []engine.Tools
+	now  int
+}
+
+func (c *changing) Tools() []engine.Tool { return c.sets[c.now].Tools() }
+
+// A tool that comes while the conversation goes on is like one that was there from
+// the start: the model is told of it, what it shows has no secrets, the context of
+// the directories that it touches comes with it, rules judge it, and a dry run does
+// not carry it out. One that has gone is not there any more.
+func TestLateTools(t *testing.T) {
+	const secret = "correct-horse-battery"
+	for _, dry := range []bool{false, true} {
+		t.Run(fmt.Sprintf("dry %v", dry), func(t *testing.T) {
+			rules := filepath.Join(t.TempDir(), "rules.toml")
+			args := []string{"--sandbox=off", "-y", "-p", "x", "--policy", rules}
+			if dry {
+				args = append(args, "--dry-run")
+			}
+			write(t, rules, "[[rule]]\ntoolName = 'mcp_late_*'\ndecision = 'deny'\npriority = 100\ndenyMessage = 'not this server'\n")
+			p := open(t, start(t, args...), func(string) {})
+			p.trust.State = settings.Trusted
+			p.secrets.Know("API key", secret)
+			write(t, filepath.Join(p.paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
+
+			ran := map[string]bool{}
+			tool := func(name, server string, kind engine.Kind) engine.Tool {
+				return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Server: server, Kind: kind,
+					Prepare: func(context.Context, map[string]any) (engine.Call, error) {
+						return engine.Call{Intent: engine.Intent{Title: name, Paths: []string{filepath.Join(p.paths.Cwd, "sub")}},
+							Run: func(context.Context, engine.Host) (engine.Result, error) {
+								ran[name] = true
+								return engine.Result{Text: "the key is " + secret}, nil
+							}}, nil
+					}}
+			}
+			late := &changing{sets: []engine.Tools{
+				{tool("read_file", "", engine.Read)},
+				{tool("send", "", engine.Execute)},
+				{tool("mcp_late_look", "late", engine.Read)},
+				{},
+				{},
+			}}
+			script := et.NewScript(et.Says("", et.Call("1", "read_file")), et.Says("", et.Call("2", "send")),
+				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
+			p.generator = script
+
+			s := &Session{Project: p, Choice: Choice{Tally: &tally.Tally{}}, policy: p.policy}
+			past, err := s.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			guarded, asker := s.newTools()
+			s.tools = s.wrapped(late)
+			s.newEngine(guarded, asker, past)
+			answers := map[string]string{}
+			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ev, ok := ev.(engine.Requested); ok {
+					late.now = ev.Number - 1
+				}
+			}
+			for _, c := range s.engine.History() {
+				for _, part := range c.Parts {
+					if fr := part.FunctionResponse; fr != nil {
+						answers[fr.ID] = fmt.Sprint(fr.Response)
+					}
+				}
+			}
+
+			if got := answers["1"]; !strings.Contains(got, "[redacted: API key]") || !strings.Contains(got, "Look twice in here.") {
+				t.Errorf("read_file answered %s", got)
+			}
+			if got := answers["2"]; ran["send"] == dry || dry && !strings.Contains(got, "dry run") || !dry && !strings.Contains(got, "[redacted: API key]") {
+				t.Errorf("send ran: %v, and answered %s", ran["send"], got)
+			}
+			if got := answers["3"]; ran["mcp_late_look"] || !strings.Contains(got, "not this server") {
+				t.Errorf("mcp_late_look answered %s", got)
+			}
+			if got := answers["4"]; !strings.Contains(got, "not found") {
+				t.Errorf("send answered %s when it had gone", got)
+			}
+			var declared []string
+			for _, req := range script.Requests() {
+				names := []string{}
+				for _, set := range req.Config.Tools {
+					for _, f := range set.FunctionDeclarations {
+						names = append(names, f.Name)
+					}
+				}
+				declared = append(declared, strings.Join(names, ","))
+			}
+			if got := strings.Join(declared, " "); got != "read_file send   " {
+				t.Errorf("declared %q", got)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The template of new repositories is the user's to name, not the project's.
 func TestHooks(t *testing.T) {
 	r := start(t, "-p", "x")
@@ -131,12 +249,7 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 		filepath.Join(user, "settings.json"): `{"context": {"fileFiltering": {"customIgnoreFilePaths": ["hide.me"]}}}`,
 		filepath.Join(more, "hide.me"):       "secret.txt\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	for _, resumed := range []bool{false, true} {
 		var told []string

@@ -37,29 +37,28 @@ func (f *File) Sync() error {
 	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
 
-// Durable returns tools that have sync called before a call runs that may change
-// something: whatever it has done by the time the power fails, the journal then
-// knows that it was made.
-func Durable(tools engine.Tools, sync func() error) engine.Tools {
-	out := make(engine.Tools, len(tools))
-	for i, t := range tools {
-		if prepare := t.Prepare; prepare != nil && !t.Kind.ReadOnly() {
-			t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
-				call, err := prepare(ctx, args)
-				if run := call.Run; err == nil && run != nil {
-					call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-						if err := sync(); err != nil {
-							host.Emit(engine.Notice{Text: err.Error()})
-						}
-						return run(ctx, host)
-					}
-				}
-				return call, err
-			}
+// Durable returns the tools of ts such that sync is called before a call runs
+// that may change something: whatever it has done by the time the power fails,
+// the journal then knows that it was made.
+func Durable(ts engine.Toolset, sync func() error) engine.Toolset {
+	return engine.Map(ts, func(t engine.Tool) engine.Tool {
+		prepare := t.Prepare
+		if t.Kind.ReadOnly() {
+			return t
 		}
-		out[i] = t
-	}
-	return out
+		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+			call, err := prepare(ctx, args)
+			run := call.Run
+			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				if err := sync(); err != nil {
+					host.Emit(engine.Notice{Text: err.Error()})
+				}
+				return run(ctx, host)
+			}
+			return call, err
+		}
+		return t
+	})
 }
 
 // Synced returns a Run that yields what run does, and has sync called before its

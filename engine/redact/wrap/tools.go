@@ -3,7 +3,6 @@ package wrap
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 
@@ -11,15 +10,11 @@ import (
 	"gemline/engine/redact"
 )
 
-// Tools returns ts such that what calls tell and show is without the secrets
+// Tools returns the tools of ts such that what calls tell and show is without the secrets
 // that r knows. A call that would write a mark in the place of such a secret
 // fails: the model has read the mark, and the file has the secret.
-func Tools(ts engine.Tools, r *redact.Redactor) engine.Tools {
-	ts = slices.Clone(ts)
-	for i, t := range ts {
-		ts[i] = redacting(t, r)
-	}
-	return ts
+func Tools(ts engine.Toolset, r *redact.Redactor) engine.Toolset {
+	return engine.Map(ts, func(t engine.Tool) engine.Tool { return redacting(t, r) })
 }
 
 func redacting(t engine.Tool, r *redact.Redactor) engine.Tool {

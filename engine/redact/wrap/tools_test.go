@@ -48,7 +48,8 @@ func TestTools(t *testing.T) {
 				}}, nil
 			}}
 	}
-	read, edit := Tools(engine.Tools{tool(engine.Read)}, r)[0], Tools(engine.Tools{tool(engine.Edit)}, r)[0]
+	ts := Tools(engine.Tools{tool(engine.Read), tool(engine.Edit)}, r).Tools()
+	read, edit := ts[0], ts[1]
 	if _, err := edit.Prepare(t.Context(), map[string]any{"content": "talk of " + mark}); err != nil {
 		t.Errorf("a mark that nobody has made: %v", err)
 	}
