@@ -23,12 +23,6 @@ func unavailable(format string, args ...any) error {
 	return &Error{Message: fmt.Sprintf(format, args...)}
 }
 
-// outside says which command of the command line does what only a session does
-// here.
-func outside(command string) error {
-	return unavailable("this works in a session only; gemline %s does the same", command)
-}
-
 // absent are the commands of the Gemini CLI that are not carried out here, and
 // what to do instead. They are answered, since whoever types one means a
 // command. A name may hold a sub-command; what follows it does not matter.

@@ -1,14 +1,20 @@
-// Package commands holds the slash commands, one to a file.
+// Package commands holds the slash commands, in files by what they are about.
 //
-// # Owners
+// # Owners do the work
 //
-// A command talks to the owner of what it wants, which it finds in the [App].
-// It writes plain lines to App.Out and knows of no terminal.
+// A command asks the owner of what it is about, which it finds in the [App]: the
+// [Conversation] that is held, or what is around it. It writes plain lines to
+// App.Out and knows of no terminal.
 //
 // # Three outcomes
 //
-// A command is done, yields parts that are sent to the model, or ends the
-// session with [input.ErrQuit].
+// A command is done, has something sent to the model, or ends the session with
+// [input.ErrQuit].
+//
+// # Nothing is done twice
+//
+// What a sub-command of the command line does is done by that, also in a session:
+// the slash command is a row of a table that passes the words on.
 package commands
 
 import (
@@ -39,64 +45,71 @@ type Command struct {
 	Usual   bool   // it is in the short list of /help
 	Sub     Set
 
-	// Run carries the command out. Parts that it returns are sent to the
-	// model. It is nil for a command that is only its sub-commands.
-	Run func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
+	// Run carries the command out. It is nil for a command that is only its
+	// sub-commands, or that has a Prompt.
+	Run func(ctx context.Context, app *App, args string) error
+
+	// Prompt carries it out and returns what is sent to the model, if anything.
+	Prompt func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
 
 	// Complete, if not nil, returns what the last word of the arguments may
 	// become, of which prefix is there.
 	Complete func(ctx context.Context, app *App, prefix string) []string
 }
 
-// App is what a command may reach. It has no methods.
+// App is what a command may reach: the conversation that is held, and what there
+// is around it.
 type App struct {
-	Out       io.Writer
-	Engine    *engine.Engine
-	Policy    *policy.Policy
-	Tools     engine.Toolset
-	Models    model.Reach // what the names of models stand for
-	Workspace *workspace.Workspace
+	*Conversation
+	Out      io.Writer
+	Commands Set
+	Models   model.Reach // what the names of models stand for
+	Home     string      // what ~ stands for
+	Screen   *Screen     // the session's own; nil where there is none
+
+	// Manage runs a sub-command of the command line, such as config list.
+	Manage func(ctx context.Context, args ...string) error
+
+	// Elsewhere says in a sentence where a name is a command, if that is not
+	// here: in a folder of commands, perhaps.
+	Elsewhere func(name string) string
 
 	// ServerModels asks the server which models it has. It is nil where no
 	// server answers.
 	ServerModels func(ctx context.Context) ([]string, error)
 
-	Home     string // what ~ stands for
-	Tally    *tally.Tally
-	Commands Set
-	About    func() []Fact // what /about says
-	Memory   *memory.Memory
-	Todos    func() []string // the model's todo list in words; nil if it has none
-
-	// Restart replaces Engine by one that has heard nothing. It is nil where
-	// there is one prompt and no session.
-	Restart func(ctx context.Context) error
-
-	// Directories records which directories are worked in, the first one
-	// aside, so that they are there when the session is gone on with.
-	Directories func(dirs []string) error
-
-	// Mode changes the approval mode, unless word is empty, and says which it
-	// is and what it means.
-	Mode func(word string) (state string, err error)
-
-	// Manage runs a sub-command of the command line, such as config list.
-	Manage func(ctx context.Context, args ...string) error
+	// Restart returns a conversation that has heard nothing, in the place of
+	// this one. It is nil where there is one prompt and no session.
+	Restart func(ctx context.Context) (*Conversation, error)
 
 	// Permit asks whether a folder is trusted, the working directory if it is
 	// "", keeps the answer, and says what it means. It is nil where nobody can
 	// be asked.
 	Permit func(ctx context.Context, folder string) (string, error)
 
-	// Elsewhere says in a sentence where a name is a command, if that is not
-	// here: in a folder of commands, perhaps. It may be nil.
-	Elsewhere func(name string) string
-
-	// Screen is the session's own; nil where there is none.
-	Screen *Screen
-
-	// Copy puts text on the clipboard and says in a word how. It may be nil.
+	// Copy puts text on the clipboard and says in a word how. It is nil where
+	// there is none.
 	Copy func(ctx context.Context, text string) (how string, err error)
+}
+
+// A Conversation is what commands reach of the one that is held.
+type Conversation struct {
+	Engine    *engine.Engine
+	Policy    *policy.Policy
+	Tools     engine.Toolset
+	Workspace *workspace.Workspace
+	Memory    *memory.Memory
+	Tally     *tally.Tally
+	Todos     func() []string // the model's todo list in words
+	About     func() []Fact   // what /about says
+
+	// Mode changes the approval mode, unless word is empty, and says which it
+	// is and what it means.
+	Mode func(word string) (state string, err error)
+
+	// Directories records which directories are worked in, the first one
+	// aside, so that they are there when the conversation is gone on with.
+	Directories func(dirs []string) error
 }
 
 // A Fact is one line of /about.
@@ -189,10 +202,13 @@ func (s Set) Step(app *App) input.Step {
 				}
 				return next(ctx, parts)
 			}
-			if c.Run == nil {
+			switch {
+			case c.Prompt != nil:
+				return c.Prompt(ctx, app, args)
+			case c.Run == nil:
 				return nil, c.wants(args)
 			}
-			return c.Run(ctx, app, args)
+			return nil, c.Run(ctx, app, args)
 		}
 	}
 }
@@ -204,10 +220,8 @@ func (s Set) unknown(app *App, line string) error {
 	if len(words) == 0 || strings.Contains(words[0], "/") {
 		return nil // a path
 	}
-	if app.Elsewhere != nil {
-		if said := app.Elsewhere(words[0]); said != "" {
-			return unavailable("/%s: %s", words[0], said)
-		}
+	if said := app.Elsewhere(words[0]); said != "" {
+		return unavailable("/%s: %s", words[0], said)
 	}
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)

@@ -42,12 +42,17 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
-	app := &commands.App{Out: &out, Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws,
-		Tally: &tally.Tally{}, Commands: commands.Builtin(),
+	held := &commands.Conversation{Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{},
 		About:       func() []commands.Fact { return []commands.Fact{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
-		Restart:     func(context.Context) error { return nil },
+		Todos:       func() []string { return nil },
+		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
+	}
+	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin(),
+		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
+		Elsewhere: func(string) string { return "" },
+		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
 		Copy: func(_ context.Context, text string) (string, error) {
 			if text != "the answer" {
 				return "", errors.New("wrong text: " + text)
@@ -200,7 +205,6 @@ func TestWordsOfTheOriginal(t *testing.T) {
 			for _, sub := range append([]string{""}, strings.Fields(subs)...) {
 				app, _ := session(t)
 				app.Manage = func(context.Context, ...string) error { return nil }
-				app.Mode = func(string) (string, error) { return "", nil }
 				line := strings.TrimSpace("/" + name + " " + sub)
 				if parts, _ := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); len(parts) > 0 {
 					t.Errorf("%s is sent: %v", line, parts)
@@ -233,7 +237,7 @@ func TestNamesAreUnique(t *testing.T) {
 				}
 				seen[name] = true
 			}
-			if c.Summary == "" || c.Run == nil && c.Sub == nil {
+			if c.Summary == "" || c.Run == nil && c.Prompt == nil && c.Sub == nil {
 				t.Errorf("%s%s says or does nothing", prefix, c.Name)
 			}
 			check(prefix+c.Name+" ", c.Sub)

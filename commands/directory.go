@@ -21,20 +21,20 @@ func directory() *Command {
 	}}
 }
 
-func showDirectories(_ context.Context, app *App, args string) ([]*genai.Part, error) {
+func showDirectories(_ context.Context, app *App, args string) error {
 	if args != "" {
-		return nil, directory().wants(args)
+		return directory().wants(args)
 	}
 	ls := []string{"Current workspace directories:"}
 	for _, root := range app.Workspace.Roots() {
 		ls = append(ls, "- "+root)
 	}
-	return nil, sentences(app.Out, ls...)
+	return sentences(app.Out, ls...)
 }
 
 // addDirectories tells the model too, or it would not know where to look, and
 // has the context files of the directories count from now on.
-func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
+func addDirectories(ctx context.Context, app *App, args string) error {
 	before := app.Memory.Contents().Files
 	roots := app.Workspace.Roots()
 	var failed error
@@ -49,24 +49,24 @@ func addDirectories(ctx context.Context, app *App, args string) ([]*genai.Part, 
 		}
 	}
 	if !named {
-		return nil, misused("which directory? /directory add PATH")
+		return misused("which directory? /directory add PATH")
 	}
 	added := app.Workspace.Roots()[len(roots):]
 	if len(added) == 0 {
 		if failed == nil {
-			return nil, sentences(app.Out, "nothing to add: the model may work there already")
+			return sentences(app.Out, "nothing to add: the model may work there already")
 		}
-		return nil, failed
+		return failed
 	}
 	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, readHere(app, before, added)...)...); err != nil {
-		return nil, err
+		return err
 	}
 	note := genai.NewPartFromText(fmt.Sprintf("The user added these workspace directories: %s", strings.Join(added, ", ")))
 	if err := app.Engine.Add(ctx, note); err != nil {
-		return nil, err
+		return err
 	}
 	app.Engine.Reopen(ctx)
-	return nil, errors.Join(failed, app.Directories(app.Workspace.Roots()[1:]))
+	return errors.Join(failed, app.Directories(app.Workspace.Roots()[1:]))
 }
 
 // readHere reads the context files again and says which of them came with the

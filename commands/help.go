@@ -3,25 +3,23 @@ package commands
 import (
 	"context"
 	"strings"
-
-	"google.golang.org/genai"
 )
 
 func help() *Command {
 	return &Command{Name: "help", Args: "[all|COMMAND|PAGE]", Summary: "the usual commands, all of them, one, or a page such as usage",
-		Run: func(ctx context.Context, app *App, topic string) ([]*genai.Part, error) {
+		Run: func(ctx context.Context, app *App, topic string) error {
 			switch topic {
 			case "":
-				return nil, sentences(app.Out, app.Commands.usual()...)
+				return sentences(app.Out, app.Commands.usual()...)
 			case "all":
-				return nil, sentences(app.Out, append(app.Commands.synopsis("/"), "",
+				return sentences(app.Out, append(app.Commands.synopsis("/"), "",
 					"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
 					"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
 					"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
 					"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
 					"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
 			}
-			return nil, app.about(ctx, topic)
+			return app.about(ctx, topic)
 		}}
 }
 
@@ -47,14 +45,11 @@ func (s Set) usual() []string {
 func (app *App) about(ctx context.Context, topic string) error {
 	name, slash := strings.CutPrefix(topic, "/")
 	c := app.Commands.named(name)
-	if app.Manage != nil && (c == nil || !slash) {
+	if c == nil || !slash {
 		err := app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
 		if err == nil || c == nil {
 			return err
 		}
-	}
-	if c == nil {
-		return misused("no topic %q", topic)
 	}
 	return sentences(app.Out, Set{c}.synopsis("/")...)
 }
@@ -63,7 +58,7 @@ func (app *App) about(ctx context.Context, topic string) error {
 func (s Set) synopsis(prefix string) []string {
 	var ls []string
 	for _, c := range s {
-		if c.Run != nil {
+		if c.Run != nil || c.Prompt != nil {
 			ls = append(ls, c.synopsis(prefix))
 		}
 		ls = append(ls, c.Sub.synopsis(prefix+c.Name+" ")...)

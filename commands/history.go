@@ -14,14 +14,14 @@ const lately = 20
 
 func history() *Command {
 	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs",
-		Run: func(_ context.Context, app *App, arg string) ([]*genai.Part, error) {
+		Run: func(_ context.Context, app *App, arg string) error {
 			if app.Screen == nil {
-				return nil, errNoScreen
+				return errNoScreen
 			}
 			if said := Exchanges(app.Engine.History()); arg == "" && len(said) > 0 {
-				return nil, retell(app, said)
+				return retell(app, said)
 			}
-			return nil, listInputs(app, arg)
+			return listInputs(app, arg)
 		}}
 }
 

@@ -2,15 +2,13 @@ package commands
 
 import (
 	"context"
-
-	"google.golang.org/genai"
 )
 
 func memories() *Command {
 	return &Command{Name: "memory", Usual: true, Summary: "name the context files (GEMINI.md) that the model is given", Run: listMemory, Sub: Set{
 		{Name: "show", Summary: "print the context files",
-			Run: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
-				return nil, lines(app.Out, app.Memory.Contents().Show())
+			Run: func(_ context.Context, app *App, _ string) error {
+				return lines(app.Out, app.Memory.Contents().Show())
 			}},
 		{Name: "list", Summary: "name the context files", Run: listMemory},
 		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: refreshMemory},
@@ -18,26 +16,26 @@ func memories() *Command {
 	}}
 }
 
-func listMemory(_ context.Context, app *App, args string) ([]*genai.Part, error) {
+func listMemory(_ context.Context, app *App, args string) error {
 	if args != "" {
-		return nil, memories().wants(args)
+		return memories().wants(args)
 	}
-	return nil, lines(app.Out, app.Memory.Contents().List())
+	return lines(app.Out, app.Memory.Contents().List())
 }
 
-func refreshMemory(ctx context.Context, app *App, _ string) ([]*genai.Part, error) {
+func refreshMemory(ctx context.Context, app *App, _ string) error {
 	c := app.Memory.Reload()
 	app.Engine.Reopen(ctx)
-	return nil, lines(app.Out, c.Reloaded())
+	return lines(app.Out, c.Reloaded())
 }
 
-func addMemory(_ context.Context, app *App, text string) ([]*genai.Part, error) {
+func addMemory(_ context.Context, app *App, text string) error {
 	if text == "" {
-		return nil, misused("what shall be remembered? /memory add TEXT")
+		return misused("what shall be remembered? /memory add TEXT")
 	}
 	path, err := app.Memory.Add(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, lines(app.Out, "added to "+path)
+	return lines(app.Out, "added to "+path)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/agnivade/levenshtein"
-	"google.golang.org/genai"
 
 	"gemline/engine/model"
 )
@@ -16,9 +15,9 @@ import (
 func models() *Command {
 	return &Command{Name: "model", Usual: true, Args: "[NAME]", Summary: "say which models there are, or change to one",
 		Run: useModel, Sub: Set{
-			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) ([]*genai.Part, error) {
+			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) error {
 				if args == "" {
-					return nil, misused("which model? /model set NAME")
+					return misused("which model? /model set NAME")
 				}
 				return useModel(ctx, app, args)
 			}},
@@ -28,24 +27,24 @@ func models() *Command {
 // patience is how long a server may take to list its models.
 const patience = 5 * time.Second
 
-func useModel(ctx context.Context, app *App, name string) ([]*genai.Part, error) {
+func useModel(ctx context.Context, app *App, name string) error {
 	if name == "" {
 		ls := []string{"model: " + app.Engine.Model(), "", "Names you can give:"}
 		for _, c := range app.Models.Choices() {
 			ls = append(ls, c.Name+": "+c.Note)
 		}
-		return nil, sentences(app.Out, ls...)
+		return sentences(app.Out, ls...)
 	}
 	if strings.ContainsAny(name, " \t/?#") {
-		return nil, misused("%q is not the name of a model", name)
+		return misused("%q is not the name of a model", name)
 	}
 	resolved := app.Models.Resolve(name)
 	checked, err := checkModel(ctx, app, resolved)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	app.Engine.SetModel(resolved)
-	return nil, sentences(app.Out, "model: "+resolved+checked)
+	return sentences(app.Out, "model: "+resolved+checked)
 }
 
 // checkModel asks the server whether it has a model that the program does not

@@ -2,8 +2,9 @@ package commands
 
 import (
 	"context"
-
-	"google.golang.org/genai"
+	"fmt"
+	"strconv"
+	"strings"
 )
 
 // A Screen is how a session shows what happens and reads what is typed. Each
@@ -33,20 +34,96 @@ type Output struct {
 var errNoScreen = unavailable("this is for a session at a terminal")
 
 // state returns what changes one thing of the screen, and prints its state.
-func state(of func(*Screen) func(string) (string, error)) func(context.Context, *App, string) ([]*genai.Part, error) {
-	return func(_ context.Context, app *App, word string) ([]*genai.Part, error) {
+func state(of func(*Screen) func(string) (string, error)) func(context.Context, *App, string) error {
+	return func(_ context.Context, app *App, word string) error {
 		if app.Screen == nil {
-			return nil, errNoScreen
+			return errNoScreen
 		}
 		said, err := of(app.Screen)(word)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return nil, sentences(app.Out, said)
+		return sentences(app.Out, said)
 	}
 }
 
 // words returns what completes one of a few words.
 func words(all ...string) func(context.Context, *App, string) []string {
 	return func(context.Context, *App, string) []string { return all }
+}
+
+func accessible() *Command {
+	return &Command{Name: "accessible", Args: "[on|off]", Summary: "plain mode, for screen readers and braille displays, from here on",
+		Complete: words("on", "off"),
+		Run:      state(func(s *Screen) func(string) (string, error) { return s.Accessible })}
+}
+
+func detail() *Command {
+	return &Command{Name: "detail", Usual: true, Args: "[short|normal|full]", Summary: "how much gemline says about what the model does",
+		Complete: words("short", "normal", "full"),
+		Run:      state(func(s *Screen) func(string) (string, error) { return s.Detail })}
+}
+
+func streaming() *Command {
+	return &Command{Name: "stream", Args: "[token|sentence|paragraph|final]", Summary: "how much of an answer is shown at a time",
+		Complete: words("token", "sentence", "paragraph", "final"),
+		Run:      state(func(s *Screen) func(string) (string, error) { return s.Stream })}
+}
+
+func vim() *Command {
+	return &Command{Name: "vim", Args: "[on|off]", Summary: "vi keys, on or off", Complete: words("on", "off"),
+		Run: func(ctx context.Context, app *App, word string) error {
+			if strings.TrimSpace(word) == "" {
+				word = "toggle"
+			}
+			return state(func(s *Screen) func(string) (string, error) { return s.Vi })(ctx, app, word)
+		}}
+}
+
+func show() *Command {
+	return &Command{Name: "show", Usual: true, Args: "[NUMBER]", Summary: "outputs that were not shown in full; with a number, all of one",
+		Run: func(_ context.Context, app *App, arg string) error {
+			if app.Screen == nil {
+				return errNoScreen
+			}
+			kept := app.Screen.Kept()
+			if arg == "" {
+				return listOutputs(app, kept)
+			}
+			n, err := strconv.Atoi(arg)
+			for _, o := range kept {
+				if err == nil && o.Number == n {
+					return lines(app.Out, strings.TrimSuffix(o.Text, "\n"))
+				}
+			}
+			return fmt.Errorf("there is no output %s; /show lists them", arg)
+		}}
+}
+
+func listOutputs(app *App, kept []Output) error {
+	if len(kept) == 0 {
+		return lines(app.Out, "everything so far was shown in full")
+	}
+	var ls []string
+	for _, o := range kept {
+		n := strings.Count(strings.TrimSuffix(o.Text, "\n"), "\n") + 1
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number, strings.Join(strings.Fields(o.Title), " "), n, plural))
+	}
+	return lines(app.Out, ls...)
+}
+
+// editor is here to be listed: the reader of lines opens the editor where
+// there is a terminal to lend to it.
+func editor() *Command {
+	return &Command{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor",
+		Run: func(_ context.Context, app *App, _ string) error {
+			if app.Screen != nil {
+				return unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")
+			}
+			return unavailable("/editor works only when it is typed at the prompt of a session")
+		}}
 }

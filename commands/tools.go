@@ -3,8 +3,6 @@ package commands
 import (
 	"context"
 	"strings"
-
-	"google.golang.org/genai"
 )
 
 func tools() *Command {
@@ -14,22 +12,22 @@ func tools() *Command {
 	}}
 }
 
-func listTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+func listTools(_ context.Context, app *App, _ string) error {
 	var ls []string
 	for _, t := range app.Tools.Tools() {
 		if app.Policy.Offers(t) {
 			ls = append(ls, t.Name()+" ("+t.Label+")")
 		}
 	}
-	return nil, sentences(app.Out, ls...)
+	return sentences(app.Out, ls...)
 }
 
-func describeTools(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+func describeTools(_ context.Context, app *App, _ string) error {
 	var ls []string
 	for _, t := range app.Tools.Tools() {
 		if app.Policy.Offers(t) {
 			ls = append(ls, t.Name()+": "+strings.Join(strings.Fields(t.Declaration.Description), " "), "")
 		}
 	}
-	return nil, sentences(app.Out, ls[:max(0, len(ls)-1)]...)
+	return sentences(app.Out, ls[:max(0, len(ls)-1)]...)
 }

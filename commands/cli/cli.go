@@ -1,5 +1,5 @@
 // Package cli holds the sub-commands of the command line: gemline config,
-// gemline trust and so on, one to a file.
+// gemline trust and so on, a file each.
 //
 // # One grammar
 //

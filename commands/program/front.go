@@ -87,12 +87,11 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 
 // commands returns what the slash commands may reach.
 func (f *front) commands(out io.Writer) *commands.App {
-	app := &commands.App{
-		Out: out, Models: f.reach, Workspace: f.workspace,
-		Home: f.paths.Home, Commands: commands.Builtin(),
-		About: func() []commands.Fact { return f.about() }, Elsewhere: f.elsewhere,
-		Mode:        func(word string) (string, error) { return f.Session.mode(word) },
-		Directories: func(dirs []string) error { return f.journal.SetDirectories(dirs) },
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: commands.Builtin(), Models: f.reach, Home: f.paths.Home, Elsewhere: f.elsewhere,
+		Restart: func(ctx context.Context) (*commands.Conversation, error) {
+			err := f.restart(ctx)
+			return f.conversation(), err
+		},
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out)
 			w.Toolset = func() (engine.Toolset, *policy.Policy, error) { return f.tools, f.policy, nil }
@@ -110,20 +109,13 @@ func (f *front) commands(out io.Writer) *commands.App {
 	if f.setup.Fake == "" {
 		app.ServerModels = f.models
 	}
-	f.show(app)
-	app.Restart = func(ctx context.Context) error {
-		if err := f.restart(ctx); err != nil {
-			return err
-		}
-		f.show(app)
-		return nil
-	}
 	return app
 }
 
-// show gives app the conversation that is held now.
-func (f *front) show(app *commands.App) {
-	app.Engine, app.Policy, app.Tools, app.Memory, app.Tally, app.Todos = f.engine, f.policy, f.tools, f.memory, f.Tally, f.env.Todos.Lines
+// conversation returns what the slash commands reach of the conversation.
+func (s *Session) conversation() *commands.Conversation {
+	return &commands.Conversation{Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Memory: s.memory, Tally: s.Tally,
+		Todos: s.env.Todos.Lines, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
 // restart ends the conversation, with what was granted in it and what it has

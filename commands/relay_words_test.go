@@ -39,10 +39,6 @@ func TestAuth(t *testing.T) {
 			}
 		})
 	}
-	app, _ := session(t)
-	if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/auth")}); err == nil {
-		t.Error("managed without a manager")
-	}
 }
 
 // A mistaken word is no folder, of which it would be said that it is trusted.

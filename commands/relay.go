@@ -1,0 +1,199 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A relay is what runs a sub-command of the command line in the place of a slash
+// command: its words, and what becomes of those that are typed behind it. Nil
+// passes them on as they are.
+type relay struct {
+	name, aliases, args, summary string
+	words                        string // behind gemline and its command, "" for the name
+	take                         func(args string) ([]string, error)
+}
+
+// relayed returns the slash command for gemline command, which itself does what the
+// first of subs does.
+func relayed(c Command, command string, subs ...relay) *Command {
+	for _, r := range subs {
+		word, take := r.name, r.take
+		if r.words != "" {
+			word = r.words
+		}
+		if take == nil {
+			take = func(args string) ([]string, error) { return strings.Fields(args), nil }
+		}
+		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases), Args: r.args, Summary: r.summary,
+			Run: func(ctx context.Context, app *App, args string) error {
+				words, err := take(args)
+				if err != nil {
+					return err
+				}
+				return app.Manage(ctx, append([]string{command, word}, words...)...)
+			}})
+	}
+	if c.Run == nil {
+		c.Run = c.Sub[0].Run
+	}
+	return &c
+}
+
+// only returns the first sub-command of c for c itself, which takes no words.
+func (c *Command) only() *Command {
+	run := c.Run
+	c.Run = func(ctx context.Context, app *App, args string) error {
+		if args != "" {
+			return c.wants(args)
+		}
+		return run(ctx, app, args)
+	}
+	return c
+}
+
+func authentication() *Command {
+	// What a mistaken word is may be a key, so none is repeated.
+	none := func(args string) ([]string, error) {
+		if args != "" {
+			return nil, misused("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
+		}
+		return nil, nil
+	}
+	one := func(args string) ([]string, error) {
+		words := strings.Fields(args)
+		if len(words) != 1 {
+			return nil, misused("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
+		}
+		return words, nil
+	}
+	return relayed(Command{Name: "auth", Usual: true, Summary: "how you sign in"}, "auth",
+		relay{name: "status", summary: "say which credentials the next request uses", take: none},
+		relay{name: "use", args: "TYPE", summary: "choose gemini-api-key, vertex-ai, gateway or compute-default-credentials in your settings", take: one},
+		relay{name: "signin", aliases: "login set-key", summary: "store an API key that is typed unseen", words: "set-key", take: none},
+		relay{name: "signout", aliases: "logout", summary: "forget the stored key and what was chosen", take: none})
+}
+
+func permissions() *Command {
+	c := relayed(Command{Name: "permissions", Usual: true, Summary: "say whether this folder is trusted"}, "trust",
+		relay{name: "status", args: "[FOLDER]", summary: "say whether a folder is trusted, and what it brings", take: folder},
+		relay{name: "list", summary: "list the folders that you have decided about", take: folder},
+		relay{name: "add", args: "[--parent] [FOLDER]", summary: "trust a folder, from the next start on", take: folder},
+		relay{name: "deny", args: "[FOLDER]", summary: "don't trust it", take: folder},
+		relay{name: "remove", args: "[FOLDER]", summary: "forget what you have decided about it", take: folder})
+	status := c.Run
+	c.Run = func(ctx context.Context, app *App, args string) error {
+		// A bare word is a mistaken sub-command sooner than a folder, and that it
+		// is trusted would be no answer.
+		if args != "" && !strings.ContainsAny(args, "/\\~.-") {
+			return c.wants(args)
+		}
+		return status(ctx, app, args)
+	}
+	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]", Summary: "ask about a folder, as at the start", Run: permit})
+	return c
+}
+
+// folder takes what stands behind the flags for the name of one folder.
+func folder(args string) (words []string, err error) {
+	for strings.HasPrefix(args, "--") {
+		var flag string
+		flag, args, _ = strings.Cut(args, " ")
+		words = append(words, flag)
+	}
+	if args != "" {
+		words = append(words, "--", args)
+	}
+	return words, nil
+}
+
+// permit asks about a folder.
+func permit(ctx context.Context, app *App, folder string) error {
+	if app.Permit == nil {
+		return unavailable("nobody can be asked here; gemline trust add does the same")
+	}
+	said, err := app.Permit(ctx, folder)
+	if err != nil {
+		return err
+	}
+	return sentences(app.Out, said)
+}
+
+func policies() *Command {
+	c := relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
+		relay{name: "list", summary: "the rules, the strongest first"},
+		relay{name: "test", args: "COMMAND", summary: "say whether a shell command would run, be asked about or be denied", take: oneWord},
+		relay{name: "explain", args: "TOOL [JSON]", summary: "the same for a call of a tool, and which rules match it", take: toolCall},
+		relay{name: "revoke", args: "[FILE:LINE]", summary: "list what you have allowed for good, and how to take it back", take: oneWord})
+	c.Sub[0].Run = c.only().Run
+	return c
+}
+
+// oneWord takes all words for one.
+func oneWord(args string) ([]string, error) {
+	if args == "" {
+		return nil, nil
+	}
+	return []string{"--", args}, nil
+}
+
+// toolCall takes the first word for a tool, and all others for its arguments.
+func toolCall(args string) ([]string, error) {
+	name, rest, more := strings.Cut(args, " ")
+	words, err := oneWord(name)
+	if more {
+		words = append(words, rest)
+	}
+	return words, err
+}
+
+func preferences() *Command {
+	c := relayed(Command{Name: "settings", Usual: true, Aliases: []string{"config"}, Summary: "what is set; /settings set KEY VALUE changes it",
+		Run: func(ctx context.Context, app *App, _ string) error {
+			if err := app.Manage(ctx, "config", "list"); err != nil {
+				return err
+			}
+			return sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
+		}}, "config",
+		relay{name: "list", args: "[--origin] [--all]", summary: "what is set, and where"},
+		relay{name: "get", args: "[--origin] KEY", summary: "the value of a key"},
+		relay{name: "set", args: "[--scope=workspace] KEY VALUE", summary: "change a key, from the next start on", take: setting},
+		relay{name: "unset", args: "[--scope=workspace] KEY", summary: "take a key out of a file"},
+		relay{name: "path", summary: "where the files are"},
+		relay{name: "validate", summary: "check the files for mistakes"})
+	return c.only()
+}
+
+// setting takes all words between the key and the flags, if there are any, for the
+// value; quotation marks around it may be left out.
+func setting(args string) ([]string, error) {
+	words := strings.Fields(args)
+	from, to := 0, len(words)
+	for from < to && strings.HasPrefix(words[from], "--") {
+		if words[from] == "--scope" { // whose value is the next word
+			from++
+		}
+		from++
+	}
+	for to > from {
+		if last := words[to-1]; last == "--json" || strings.HasPrefix(last, "--scope=") {
+			to--
+		} else if to > from+1 && words[to-2] == "--scope" {
+			to -= 2
+		} else {
+			break
+		}
+	}
+	if to-from < 2 {
+		return nil, misused("which key, and which value? /settings set KEY VALUE")
+	}
+	flags := slices.Concat(words[:from], words[to:])
+	value := strings.Join(words[from+1:to], " ")
+	var unquoted string
+	if json.Unmarshal([]byte(value), &unquoted) == nil && value != "null" {
+		value = unquoted
+	}
+	return append(flags, "--", words[from], value), nil
+}

@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/policy"
+	"gemline/repl/input"
+)
+
+func about() *Command {
+	return &Command{Name: "about", Summary: "version, model, session and where things are",
+		Run: func(_ context.Context, app *App, _ string) error {
+			var ls []string
+			for _, f := range app.About() {
+				ls = append(ls, f.Name+": "+f.Value)
+			}
+			return sentences(app.Out, ls...)
+		}}
+}
+
+func clearing() *Command {
+	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"}, Summary: "forget the conversation and start another session",
+		Run: func(ctx context.Context, app *App, _ string) error {
+			if app.Restart == nil {
+				return unavailable("/clear works in a session only")
+			}
+			next, err := app.Restart(ctx)
+			if err != nil {
+				return err
+			}
+			app.Conversation = next
+			return sentences(app.Out, "A new session begins. The one before is kept.")
+		}}
+}
+
+func modes() *Command {
+	names := make([]string, len(policy.Modes))
+	for i, m := range policy.Modes {
+		names[i] = string(m)
+	}
+	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]", Summary: "say or change what runs without a question",
+		Complete: words(names...),
+		Run: func(_ context.Context, app *App, word string) error {
+			said, err := app.Mode(word)
+			if err != nil {
+				return err
+			}
+			return sentences(app.Out, said)
+		}}
+}
+
+func plan() *Command {
+	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, which changes nothing; with text, ask for a plan",
+		Prompt: func(_ context.Context, app *App, text string) ([]*genai.Part, error) {
+			said, err := app.Mode("plan")
+			if err != nil {
+				return nil, err
+			}
+			if err := lines(app.Out, said); err != nil || text == "" {
+				return nil, err
+			}
+			return []*genai.Part{genai.NewPartFromText(text)}, nil
+		}}
+}
+
+func stats() *Command {
+	show := func(of func(app *App) []string) func(context.Context, *App, string) error {
+		return func(_ context.Context, app *App, _ string) error {
+			return sentences(app.Out, of(app)...)
+		}
+	}
+	session := show(func(app *App) []string { return app.Tally.Overview(time.Now()) })
+	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"}, Summary: "what the session did and used", Run: session, Sub: Set{
+		{Name: "session", Summary: "what the session did and used", Run: session},
+		{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func(app *App) []string { return app.Tally.Models() })},
+		{Name: "tools", Summary: "calls and times of each tool", Run: show(func(app *App) []string { return app.Tally.Tools() })},
+	}}
+}
+
+func todos() *Command {
+	return &Command{Name: "todos", Usual: true, Summary: "the model's todo list, and how far it is", Run: func(_ context.Context, app *App, _ string) error {
+		ls := app.Todos()
+		if len(ls) == 0 {
+			ls = []string{"there is no todo list"}
+		}
+		return lines(app.Out, ls...)
+	}}
+}
+
+func quit() *Command {
+	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Summary: "leave; the session is kept",
+		Run: func(context.Context, *App, string) error { return input.ErrQuit }}
+}
