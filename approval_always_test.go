@@ -37,13 +37,7 @@ func TestAlwaysKept(t *testing.T) {
 	s.Line("/quit")
 	s.Exit()
 
-	var home string
-	for _, kv := range c.Env {
-		if dir, ok := strings.CutPrefix(kv, "HOME="); ok {
-			home = dir
-		}
-	}
-	files, _ := filepath.Glob(filepath.Join(home, ".gemini/policies/projects/*.toml"))
+	files, _ := filepath.Glob(filepath.Join(homeOf(c), ".gemini/policies/projects/*.toml"))
 	if len(files) != 1 {
 		t.Fatalf("kept in %q", files)
 	}

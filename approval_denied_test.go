@@ -3,8 +3,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,32 +10,7 @@ import (
 	"testing"
 
 	et "gemline/engine/enginetest"
-	"gemline/repl/teletype"
 )
-
-// A refusedCall is one as the final record lists it.
-type refusedCall struct {
-	Tool, Title, Why string
-	AllowedBy        string `json:"allowed_by"`
-}
-
-// runOnce answers one prompt without a terminal and returns the final record's
-// list of what was denied.
-func runOnce(t *testing.T, c teletype.Command, code int) []refusedCall {
-	t.Helper()
-	cmd := exec.Command(c.Path, append(c.Args, "-p", "go on", "--output-format", "json")...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	out, err := cmd.Output()
-	got := 0
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	}
-	var doc struct{ Denied []refusedCall }
-	if json.Unmarshal(out, &doc) != nil || got != code {
-		t.Fatalf("exit code %d: %s", got, out)
-	}
-	return doc.Denied
-}
 
 // Without a user, what would have needed one is listed with the narrowest flag
 // that allows it, and a run with that flag does it.
@@ -68,7 +41,7 @@ func TestDeniedSaysWhatAllowsIt(t *testing.T) {
 			if test.flag != "" {
 				want = "allow it with " + test.flag + " (policy files: gemline help policy)"
 			}
-			denied := runOnce(t, c, 0)
+			denied := deniedIn(t, c)
 			if len(denied) != 1 || denied[0].Tool != test.tool || denied[0].AllowedBy != want {
 				t.Fatalf("denied: %+v, want %s", denied, want)
 			}
@@ -80,7 +53,7 @@ func TestDeniedSaysWhatAllowsIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Args = append(c.Args, strings.Split(strings.TrimSpace(string(flags)), "\n")...)
-			if denied := runOnce(t, c, 0); len(denied) > 0 {
+			if denied := deniedIn(t, c); len(denied) > 0 {
 				t.Errorf("the flag allows nothing: %+v", denied)
 			}
 			file := "made"

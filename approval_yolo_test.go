@@ -109,11 +109,7 @@ func TestYoloObeys(t *testing.T) {
 	}
 	others := []string{`echo rm > ran`, `grep -c rm other >> ran`, `printf '%s\n' "rm victim" >> ran`, `sh -c 'echo rmdir >> ran'`}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"victim": "x\n", "other": "rm\n", "deny.toml": "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, map[string]string{"victim": "x\n", "other": "rm\n", "deny.toml": "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"})
 	var replies []et.Reply
 	for i, text := range append(spellings, others...) {
 		replies = append(replies, runs(fmt.Sprint(i), text))

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -41,25 +39,6 @@ const (
 	toSay     = "answer in words, Enter for none, ? explain: "
 	toConfirm = "answer y or n, Enter for none, ? explain: "
 )
-
-// answerOf returns what the model was told about the call of a tool, in the
-// last request.
-func answerOf(t *testing.T, s *et.Server, tool string) string {
-	t.Helper()
-	requests := s.Requests()
-	history := requests[len(requests)-1].Contents()
-	et.Answered(t, history)
-	answer := "nothing"
-	for _, c := range history {
-		for _, p := range c.Parts {
-			if fr := p.FunctionResponse; fr != nil && fr.Name == tool {
-				b, _ := json.Marshal(fr.Response)
-				answer = string(b)
-			}
-		}
-	}
-	return answer
-}
 
 func TestAskUser(t *testing.T) {
 	t.Parallel()
@@ -250,13 +229,7 @@ func TestPastedAnswer(t *testing.T) {
 // Every question ends so that a script can wait for it.
 func TestQuestionsByExpect(t *testing.T) {
 	t.Parallel()
-	path, err := exec.LookPath("expect")
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("expect is not installed")
-	}
+	path := need(t, "expect")
 	server := et.NewServer(questions(), et.Says("I begin."))
 	c := terminal(t, server)
 	cmd := exec.CommandContext(t.Context(), path, "-c", `

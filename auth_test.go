@@ -80,8 +80,7 @@ func TestAccounts(t *testing.T) {
 			cmd := exec.CommandContext(ctx, os.Args[0], "-y", "-d", "--max-attempts", "1", "-m", "gemini-2.5-flash", "-p", "hi")
 			cmd.Dir = t.TempDir()
 			vars := strings.NewReplacer("HOME", home, "TOKENS", tokens.Host()).Replace(c.vars)
-			cmd.Env = append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "GEMINI_FORCE_FILE_STORAGE=true",
-				"GOOGLE_VERTEX_BASE_URL=" + s.URL, "GEMINI_CLI_CUSTOM_HEADERS=X-Gate: secret-of-the-gate"}, strings.Fields(vars)...)
+			cmd.Env = environment(home, nil, append(strings.Fields(vars), "GOOGLE_VERTEX_BASE_URL="+s.URL, "GEMINI_CLI_CUSTOM_HEADERS=X-Gate: secret-of-the-gate")...)
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			cmd.Run()
@@ -127,8 +126,7 @@ func TestUnasked(t *testing.T) {
 	defer tokens.Close()
 	cmd := exec.Command(os.Args[0], "-p", "/help")
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GEMINI_FORCE_FILE_STORAGE=true",
-		"GOOGLE_GENAI_USE_VERTEXAI=true", "GOOGLE_CLOUD_PROJECT=p", "GOOGLE_CLOUD_LOCATION=global", "GCE_METADATA_HOST=" + tokens.Host()}
+	cmd.Env = environment(t.TempDir(), nil, "GOOGLE_GENAI_USE_VERTEXAI=true", "GOOGLE_CLOUD_PROJECT=p", "GOOGLE_CLOUD_LOCATION=global", "GCE_METADATA_HOST="+tokens.Host())
 	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("/help")) {
 		t.Errorf("%v\n%s", err, out)
 	}

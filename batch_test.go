@@ -351,7 +351,7 @@ func TestBatchUnread(t *testing.T) {
 // Two runs of the same batch at once would do everything twice.
 func TestBatchTwice(t *testing.T) {
 	t.Parallel()
-	dir, reached := t.TempDir(), make(chan string, 10)
+	dir, reached := t.TempDir(), make(chan ended, 10)
 	write(t, dir, map[string]string{"prompts": "question 1\n"})
 	s := et.NewServer(telling(reached, et.Silent()))
 	t.Cleanup(s.Close)

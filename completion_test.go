@@ -18,16 +18,11 @@ import (
 func shellHome(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir = t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "gemline")); err != nil {
+	if err := os.Symlink(self(t), filepath.Join(dir, "gemline")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, map[string]string{"replies one.jsonl": "", "sources/main.go": ""})
-	return dir, []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TERM=dumb",
-		"GEMINI_FORCE_FILE_STORAGE=true", "GEMINI_CLI_TRUST_WORKSPACE=true"}
+	return dir, environment(dir, nil, "PATH="+dir+":"+os.Getenv("PATH"), "TERM=dumb", "GEMINI_CLI_TRUST_WORKSPACE=true")
 }
 
 // The shells themselves are asked to complete: what is typed, with a tab where

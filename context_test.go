@@ -2,53 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-	"google.golang.org/genai"
-
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
-
-// transcript writes what the model reads in the server's last request to a
-// file.
-//
-//	transcript FILE
-func transcript(ts *testscript.TestScript, neg bool, args []string) {
-	requests := (*ts.Value(serving{}).(**et.Server)).Requests()
-	if len(requests) == 0 {
-		ts.Fatalf("the server got no request")
-	}
-	last := requests[len(requests)-1]
-	var b strings.Builder
-	if system, ok := last.JSON()["systemInstruction"].(map[string]any); ok {
-		for _, part := range system["parts"].([]any) {
-			fmt.Fprintf(&b, "[system]\n%v\n", part.(map[string]any)["text"])
-		}
-	}
-	for _, c := range last.Contents() {
-		for _, p := range c.Parts {
-			fmt.Fprintf(&b, "[%s]\n%s\n", c.Role, words(p))
-		}
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
-}
-
-// words returns what the model reads of a part.
-func words(p *genai.Part) string {
-	switch {
-	case p.FunctionCall != nil:
-		return "calls " + p.FunctionCall.Name
-	case p.FunctionResponse != nil:
-		return fmt.Sprintf("answer of %s:\n%v", p.FunctionResponse.Name, p.FunctionResponse.Response["output"])
-	}
-	return p.Text
-}
 
 // In a session, /memory refresh brings what the files say by now into the next
 // request, and a directory's file comes again after it, as after /clear.
@@ -57,18 +17,7 @@ func TestRefresh(t *testing.T) {
 	look := et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt"))
 	server := et.NewServer(look, et.Says("One."), look, et.Says("Two."), look, et.Says("Three."), look, et.Says("Four."))
 	c := terminal(t, server)
-	write := func(name, text string) {
-		path := filepath.Join(c.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("GEMINI.md", "the first rule")
-	write("sub/GEMINI.md", "rule of sub")
-	write("sub/a.txt", "text of a")
+	write(t, c.Dir, map[string]string{"GEMINI.md": "the first rule", "sub/GEMINI.md": "rule of sub", "sub/a.txt": "text of a"})
 	s := teletype.Start(t, c)
 	ask := func(line, answer string) {
 		s.Expect("> ")
@@ -76,7 +25,7 @@ func TestRefresh(t *testing.T) {
 		s.Expect(answer)
 	}
 	ask("look", "One.")
-	write("GEMINI.md", "the second rule")
+	write(t, c.Dir, map[string]string{"GEMINI.md": "the second rule"})
 	ask("look again", "Two.")
 	ask("/memory refresh", "Loaded")
 	ask("and again", "Three.")
@@ -106,15 +55,10 @@ func TestAddedDirectory(t *testing.T) {
 	t.Parallel()
 	server := et.NewServer(et.Says("One."), et.Says("Two."))
 	c := terminal(t, server)
-	home, more := filepath.Join(filepath.Dir(c.Dir), "home"), filepath.Join(filepath.Dir(c.Dir), "home", "my more")
-	if err := os.MkdirAll(more, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range map[string]string{filepath.Join(c.Dir, "GEMINI.md"): "rule of the project", filepath.Join(more, "GEMINI.md"): "rule of more", filepath.Join(more, "there.txt"): ""} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	home := homeOf(c)
+	more := filepath.Join(home, "my more")
+	write(t, c.Dir, map[string]string{"GEMINI.md": "rule of the project"})
+	write(t, more, map[string]string{"GEMINI.md": "rule of more", "there.txt": ""})
 	s := teletype.Start(t, c)
 	for _, line := range [][2]string{{"hi", "One."}, {"/directory add ~/my more, ~/nowhere", "~/nowhere: there is no such directory"},
 		{"/directory add " + more, "nothing to add"}, {"/dir show", "my more"}, {"hi again", "Two."}, {"/quit", ""}} {
@@ -151,25 +95,19 @@ func TestUntrustedContext(t *testing.T) {
 	server := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt")), et.Says("One."))
 	c := terminal(t, server)
 	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
-	home := filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
 	other := filepath.Join(filepath.Dir(c.Dir), "other")
-	for path, text := range map[string]string{
-		c.Dir + "/.gemini/settings.json":             `{}`,
-		c.Dir + "/GEMINI.md":                         "rule of the project",
-		c.Dir + "/sub/GEMINI.md":                     "rule of sub",
-		c.Dir + "/sub/a.txt":                         "text of a",
-		other + "/GEMINI.md":                         "rule of the other",
-		home + "/GEMINI.md":                          "rule of the user",
-		home + "/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
-		home + "/extensions/x/GEMINI.md":             "rule of the extension",
-	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, c.Dir, map[string]string{
+		".gemini/settings.json": `{}`,
+		"GEMINI.md":             "rule of the project",
+		"sub/GEMINI.md":         "rule of sub",
+		"sub/a.txt":             "text of a",
+	})
+	write(t, other, map[string]string{"GEMINI.md": "rule of the other"})
+	write(t, homeOf(c), map[string]string{
+		".gemini/GEMINI.md":                          "rule of the user",
+		".gemini/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
+		".gemini/extensions/x/GEMINI.md":             "rule of the extension",
+	})
 	s := teletype.Start(t, c)
 	s.Expect("not now")
 	s.Line("n")

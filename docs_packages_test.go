@@ -99,19 +99,6 @@ func TestOneWorld(t *testing.T) {
 	}
 }
 
-// grep returns the lines that git finds among the files of this directory, by
-// no settings of whoever runs the tests.
-func grep(t *testing.T, args ...string) []byte {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"grep", "--no-index", "--exclude-standard"}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState.ExitCode() != 1 { // which says that there are none
-		t.Fatalf("%v: %s", err, out)
-	}
-	return out
-}
-
 // TestOneClient holds the making of genai clients to engine/model.
 func TestOneClient(t *testing.T) {
 	out := grep(t, "-n", `genai\.NewClient`, "--", "*.go", ":!engine/model", ":!imports_test.go")

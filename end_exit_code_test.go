@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,18 +37,6 @@ var wishes = []ending{
 
 // small is a place of 64 KiB to work in.
 var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none . && cd "$PWD" && exec "$@"`, "sh"}
-
-// enter has run run by a command, or skips.
-func enter(t *testing.T, run *exec.Cmd, by []string) {
-	t.Helper()
-	try := exec.Command(by[0], append(slices.Clone(by[1:]), "true")...)
-	try.Dir = run.Dir
-	if err := try.Run(); err != nil {
-		t.Skipf("%s: %v", by[0], err)
-	}
-	run.Args = slices.Concat(by, []string{run.Path}, run.Args[1:])
-	run.Path = try.Path
-}
 
 // 141 has no record, as nobody reads.
 func TestExitCodeOfClosedPipe(t *testing.T) {

@@ -4,10 +4,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,12 +30,13 @@ func TestTimeout(t *testing.T) {
 		}
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			var dir, pids string
+			var dir string
+			over := ended(nothing)
 			var s *et.Server
 			var out, errs bytes.Buffer
 			limit := 2
 			for far := false; !far; limit *= 3 { // a slow machine needs longer to come that far
-				reached := make(chan string, 10)
+				reached := make(chan ended, 10)
 				dir = t.TempDir()
 				s = et.NewServer(prepare(reached, dir), et.Says("on we go"))
 				t.Cleanup(s.Close)
@@ -49,7 +47,7 @@ func TestTimeout(t *testing.T) {
 				got := run.ProcessState.ExitCode()
 				far = code != 63 && got == code
 				select {
-				case pids = <-reached:
+				case over = <-reached:
 					far = got == code && (format != "text" || out.Len() > 0)
 				default:
 				}
@@ -64,9 +62,7 @@ func TestTimeout(t *testing.T) {
 			case format == "text" && out.String() != "half an answer \n":
 				t.Errorf("stdout: %q", out.String())
 			}
-			for _, pid := range goingOn(dir, pids) {
-				t.Errorf("process %s goes on", pid)
-			}
+			checkEnded(t, over)
 			if code == 63 {
 				checkResume(t, s, dir)
 			}
@@ -138,10 +134,7 @@ func TestCostOfASession(t *testing.T) {
 			c := terminal(t, et.NewServer(et.Says("Fine.").With(1000, 10)))
 			c.Term = "dumb"
 			if test.prices != "" {
-				user := filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
-				if err := errors.Join(os.MkdirAll(user, 0o700), os.WriteFile(filepath.Join(user, "prices.toml"), []byte(test.prices), 0o600)); err != nil {
-					t.Fatal(err)
-				}
+				write(t, homeOf(c), map[string]string{".gemini/prices.toml": test.prices})
 			}
 			s := teletype.Start(t, c)
 			s.Expect("> ")

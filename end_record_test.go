@@ -5,11 +5,9 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -139,52 +137,11 @@ func TestEveryEndHasItsRecord(t *testing.T) {
 	}
 }
 
-// A watched is what a program writes, which can be waited for.
-type watched struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
-	wrote sync.Cond
-}
-
-func newWatched() *watched {
-	w := &watched{}
-	w.wrote.L = &w.mu
-	return w
-}
-
-func (w *watched) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	defer w.wrote.Broadcast()
-	return w.b.Write(b)
-}
-
-func (w *watched) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
-
-// wait returns once text was written.
-func (w *watched) wait(text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for !bytes.Contains(w.b.Bytes(), []byte(text)) {
-		w.wrote.Wait()
-	}
-}
-
 // run carries out the program in a directory of its own.
 func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range e.files {
-		path := filepath.Join(dir, name)
-		os.MkdirAll(filepath.Dir(path), 0o700)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, e.files)
 	s := et.NewServer(e.replies...)
 	t.Cleanup(s.Close)
 	var stdout bytes.Buffer

@@ -53,18 +53,10 @@ func newVictim(t *testing.T) *victim {
 	v.server.Respond = v.answer
 	t.Cleanup(v.server.Close)
 	v.trusted = fmt.Sprintf("{\n  %q: \"TRUST_FOLDER\"\n}\n", filepath.Join(dir, "other"))
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"home/.gemini/settings.json": settled, "home/.gemini/trustedFolders.json": v.trusted, "home/.gemini/policies/never.toml": ruleAgainstRm,
 		"project/a.txt": oldText, "project/keep.txt": "keep\n", "project/.gemini/settings.json": "{}", "other/x": "",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	return v
 }
 
@@ -124,10 +116,7 @@ func (v *victim) check(when string) {
 // sessions that can be gone on with.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	points := 12
-	if os.Getenv("SOAK") != "" {
-		points = 200
-	}
+	points := et.Rounds(12, 200)
 	v := newVictim(t)
 	args := func(i int) []string {
 		switch i % 6 {
@@ -171,7 +160,7 @@ func TestKilledAnywhere(t *testing.T) {
 // something else.
 func TestKilledAtSystemCalls(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("SOAK") == "" {
+	if !et.Soak() {
 		t.Skip("SOAK is not set")
 	}
 	const most = 12

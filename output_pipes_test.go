@@ -17,13 +17,9 @@ func TestPipes(t *testing.T) {
 	t.Parallel()
 	s := et.NewParrot()
 	t.Cleanup(s.Close)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command("sh", filepath.Join("testdata", "pipes", "pipes.sh"))
 	cmd.Env = []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
-		"GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_MODEL=gemini-2.5-flash", "AGENT=" + self}
+		"GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_MODEL=gemini-2.5-flash", "AGENT=" + self(t)}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

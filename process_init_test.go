@@ -52,7 +52,7 @@ func TestFirstProcess(t *testing.T) {
 func TestFirstProcessSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		reached := make(chan string, 10)
+		reached := make(chan ended, 10)
 		s := et.NewServer(telling(reached, et.Silent()))
 		t.Cleanup(s.Close)
 		dir := t.TempDir()

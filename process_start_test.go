@@ -112,52 +112,25 @@ func crowded(t *testing.T, server *et.Server) teletype.Command {
 		t.Fatal(err)
 	}
 	cmd.Dir = dir
-	home := filepath.Join(filepath.Dir(dir), "home", ".gemini")
 	files := map[string]string{
-		dir + "/.git/HEAD":                           "ref: refs/heads/main\n",
-		dir + "/GEMINI.md":                           "@./d0001/x.md",
-		dir + "/.gitignore":                          "d0002\n",
-		dir + "/.env":                                "A=b\n",
-		dir + "/.gemini/settings.json":               `{"context": {"fileName": "AGENTS.md"}}`,
-		dir + "/.gemini/commands/x.toml":             `prompt = "x"`,
-		home + "/GEMINI.md":                          "be kind",
-		home + "/settings.json":                      `{}`,
-		home + "/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
-		home + "/extensions/x/GEMINI.md":             "x",
+		".git/HEAD":               "ref: refs/heads/main\n",
+		"GEMINI.md":               "@./d0001/x.md",
+		".gitignore":              "d0002\n",
+		".env":                    "A=b\n",
+		".gemini/settings.json":   `{"context": {"fileName": "AGENTS.md"}}`,
+		".gemini/commands/x.toml": `prompt = "x"`,
 	}
 	for i := range 2000 {
-		files[fmt.Sprintf("%s/d%04d/x.md", dir, i)] = "x"
+		files[fmt.Sprintf("d%04d/x.md", i)] = "x"
 	}
-	for path, text := range files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, files)
+	write(t, homeOf(cmd), map[string]string{
+		".gemini/GEMINI.md":                          "be kind",
+		".gemini/settings.json":                      `{}`,
+		".gemini/extensions/x/gemini-extension.json": `{"name": "x", "version": "1"}`,
+		".gemini/extensions/x/GEMINI.md":             "x",
+	})
 	return cmd
-}
-
-// tracing returns what stands in front of a command line to have its calls of
-// the system in a file. The test is skipped where that can't be had.
-func tracing(t *testing.T) func(file string) []string {
-	t.Helper()
-	path, err := exec.LookPath("strace")
-	if err == nil {
-		if out, rerr := exec.Command(path, "-f", "-o", os.DevNull, "true").CombinedOutput(); rerr != nil {
-			err = fmt.Errorf("strace does not work here: %w: %s", rerr, out)
-		}
-	}
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	return func(file string) []string {
-		return []string{path, "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=open,openat,openat2,connect,sendto,execve,execveat,getdents64"}
-	}
 }
 
 var openedFile = regexp.MustCompile(`\b(?:open\(|openat2?\([^,<]*(?:<([^>]*)>)?, )"((?:[^"\\]|\\.)*)"`)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,14 +17,6 @@ import (
 
 func runs(id, command string) et.Reply {
 	return et.Says("", et.Call(id, "run_shell_command", "command", command))
-}
-
-// lastAsked returns the last thing that the server was sent, as JSON.
-func lastAsked(s *et.Server) string {
-	all := s.Requests()
-	contents := all[len(all)-1].Contents()
-	b, _ := json.Marshal(contents[len(contents)-1])
-	return string(b)
 }
 
 func TestTalk(t *testing.T) {
@@ -261,13 +252,13 @@ func TestTalkNoInput(t *testing.T) {
 // Cancelling ends the turn and what it started, and not the conversation.
 func TestTalkCancel(t *testing.T) {
 	t.Parallel()
-	dir, reached := t.TempDir(), make(chan string, 10)
+	dir, reached := t.TempDir(), make(chan ended, 10)
 	s := et.NewServer(phases["in a command"](reached, dir), et.Says("Afterwards."))
 	c := talk(t, dir, s, "-y")
 	c.send(record{"type": "user", "id": "long", "content": "go"})
 	c.send(record{"type": "user", "id": "never", "content": "not this"})
 	c.send(record{"type": "user", "id": "next", "content": "on"})
-	pids := <-reached
+	over := <-reached
 	c.send(record{"type": "cancel", "id": "never"})
 	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130, "error/message", "stopped by the client")
 	c.send(record{"type": "cancel", "id": "nothing"})
@@ -276,9 +267,7 @@ func TestTalkCancel(t *testing.T) {
 	c.want("tool_result", "status", "cancelled")
 	c.want("turn_result", "id", "long", "status", "cancelled", "termination_reason", "cancelled")
 	c.want("turn_result", "id", "next", "status", "success")
-	for _, pid := range goingOn(dir, pids, c.cmd.Process.Pid) {
-		t.Errorf("process %s goes on", pid)
-	}
+	checkEnded(t, over)
 	c.finish(0, "completed") // the client got what it wanted
 	et.Answered(t, s.Requests()[1].Contents())
 }
@@ -313,7 +302,7 @@ func TestTalkSignals(t *testing.T) {
 		for phase, prepare := range phases {
 			t.Run(phase+"/"+reason, func(t *testing.T) {
 				t.Parallel()
-				dir, reached := t.TempDir(), make(chan string, 10)
+				dir, reached := t.TempDir(), make(chan ended, 10)
 				c := talk(t, dir, et.NewServer(prepare(reached, dir)), "-y")
 				c.say("go")
 				c.send(record{"type": "user", "id": "second", "content": "and this"})

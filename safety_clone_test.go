@@ -110,7 +110,7 @@ func (k canary) cage(t *testing.T) *cage {
 	top := filepath.Join(g.c.Dir, "top")
 	g.out = filepath.Join(filepath.Dir(g.c.Dir), "outside")
 	g.c.Dir = filepath.Join(top, "clone")
-	g.c.Env = append(g.c.Env, "GEMINI_CLI_TRUST_WORKSPACE=", "GORACE=atexit_sleep_ms=0") // the detector waits a second else
+	g.c.Env = append(g.c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
 	for _, kv := range k.env {
 		name, _, set := strings.Cut(kv, "=")
 		g.c.Env = slices.DeleteFunc(g.c.Env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
@@ -171,13 +171,7 @@ func (g *cage) look(screen string) nest {
 
 // home returns the path of a file of the user's.
 func (g *cage) home(name string) string {
-	for _, kv := range g.c.Env {
-		if home, ok := strings.CutPrefix(kv, "HOME="); ok {
-			return filepath.Join(home, ".gemini", name)
-		}
-	}
-	g.t.Fatal("no home")
-	return ""
+	return filepath.Join(homeOf(g.c), ".gemini", name)
 }
 
 // Without trust nothing that a clone brings has an effect: where nobody is

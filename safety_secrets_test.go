@@ -42,28 +42,17 @@ func newKeeper(t *testing.T, replies ...et.Reply) *keeper {
 	t.Helper()
 	s := et.NewServer(replies...)
 	c := terminal(t, s)
-	k := &keeper{t: t, server: s, project: c.Dir, home: filepath.Join(filepath.Dir(c.Dir), "home")}
+	k := &keeper{t: t, server: s, project: c.Dir, home: homeOf(c)}
 	k.env = append(c.Env, "GEMINI_API_KEY="+keyCanary, "DEPLOY_TOKEN="+envCanary, "FEED=https://me:"+urlCanary+"@example.com/x", "GEMINI_MODEL=gemini-2.5-flash")
-	k.write("notes.txt", "key "+keyCanary+"\ntoken "+envCanary+"\npassword "+dotenvCanary+"\nurl "+urlCanary+"\nshape "+shapeCanary+"\nthe end\n")
-	k.write(".env", "DB_PASSWORD='"+dotenvCanary+"'\n")
+	write(t, k.project, map[string]string{"notes.txt": "key " + keyCanary + "\ntoken " + envCanary + "\npassword " + dotenvCanary + "\nurl " + urlCanary + "\nshape " + shapeCanary + "\nthe end\n",
+		".env": "DB_PASSWORD='" + dotenvCanary + "'\n"})
 	return k
-}
-
-func (k *keeper) write(name, text string) {
-	k.t.Helper()
-	if err := os.WriteFile(filepath.Join(k.project, name), []byte(text), 0o600); err != nil {
-		k.t.Fatal(err)
-	}
 }
 
 // run runs the program with the loosest of umasks and returns its exit code.
 func (k *keeper) run(stdin string, args ...string) int {
 	k.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh", self}, args...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh", self(k.t)}, args...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = k.project, k.env, strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
@@ -147,12 +136,7 @@ func TestSecretsStay(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			k := newKeeper(t, append(spill(), et.Says("", et.Call("9", "write_file", "file_path", "copy.txt", "content", "shape [redacted: API key]\n")), et.Says("On we go."))...)
-			if err := os.MkdirAll(filepath.Join(k.home, ".gemini"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(k.home, ".gemini", "settings.json"), []byte(shortOutputs), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, k.home, map[string]string{".gemini/settings.json": shortOutputs})
 			k.env = append(k.env, "GEMINI_DEBUG_LOG_FILE="+filepath.Join(k.home, "debug.log"))
 			if code := k.run("piped "+envCanary, "-y", "-d", "-o", format, "-p", "what is "+envCanary+" in @notes.txt?"); code != 0 {
 				t.Errorf("exit code %d: %s", code, k.printed.String())
@@ -218,7 +202,7 @@ func TestSecretsInErrors(t *testing.T) {
 func TestSecretsInBatches(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, append(spill(), et.Status(500, "INTERNAL", "no "+keyCanary))...)
-	k.write("prompts", "what is in @notes.txt?\nanother\n")
+	write(t, k.project, map[string]string{"prompts": "what is in @notes.txt?\nanother\n"})
 	if code := k.run("", "-y", "--batch", "prompts", "--jobs", "1", "--max-attempts", "1", "--batch-state", filepath.Join(k.home, "state")); code == 0 {
 		t.Errorf("exit code 0: %s", k.printed.String())
 	}
@@ -229,8 +213,7 @@ func TestSecretsInBatches(t *testing.T) {
 func TestSecretsInSessions(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, append(spill()[1:3], et.Says("Done."), et.Says("Good."))...)
-	c := teletype.Command{Env: k.env, Dir: k.project, Args: []string{"-y"}}
-	c.Path, _ = os.Executable()
+	c := teletype.Command{Path: self(t), Env: k.env, Dir: k.project, Args: []string{"-y"}}
 	s := teletype.Start(t, c)
 	for _, line := range []string{"the token is " + envCanary, "!echo " + keyCanary, "and " + shapeCanary} {
 		s.Expect("> ")

@@ -159,9 +159,6 @@ func hostilities() []hostility {
 	}
 }
 
-// prompting is the prompt, in both modes.
-const prompting = `\n(\x1b\[\?2004h|\x1b\]133;[^\a\x1b]*\x1b\\)*> `
-
 // short returns as much hostile text as fits where little does.
 func short(who string) string {
 	return "a\x1b[2J\rpermission: run: faked by " + who + "\n> faked by " + who + "\n\u202e\u009b2J"
@@ -177,7 +174,6 @@ func TestSpoofing(t *testing.T) {
 			server := et.NewServer()
 			c := terminal(t, server, "--sandbox=off") // all is asked about
 			c.Term = term
-			c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 			plant(t, c.Dir)
 			writers := []string{"shell"}
 			for _, h := range hostilities() {
@@ -252,7 +248,6 @@ func shortly(t *testing.T, term, dir string, server *et.Server, args ...string) 
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 	return teletype.Start(t, c)
 }
 
@@ -303,7 +298,7 @@ func TestSpoofingTheStart(t *testing.T) {
 					server := et.NewServer(et.Says("Hello."))
 					c := terminal(t, server, "--sandbox=off") // all is asked about
 					c.Term = term
-					c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0", "GEMINI_CLI_TRUST_WORKSPACE="+trusted)
+					c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE="+trusted)
 					c.Dir = filepath.Join(c.Dir, name)
 					write(t, c.Dir, files)
 					s := teletype.Start(t, c)
@@ -334,7 +329,6 @@ func TestSpoofingTheListOfSessions(t *testing.T) {
 	t.Parallel()
 	server := et.NewServer(et.Says("Hello."))
 	c := terminal(t, server, "-p", short("prompt"))
-	c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 	teletype.Start(t, c).Exit()
 	c.Args = []string{"--list-sessions"}
 	s := teletype.Start(t, c)
@@ -359,7 +353,6 @@ func TestHiddenCommands(t *testing.T) {
 				server := et.NewServer(et.Says("", et.Call("", "run_shell_command", "command", test.command)), et.Says("I see."))
 				c := terminal(t, server, "--sandbox=off") // all is asked about
 				c.Term = term
-				c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 				s := teletype.Start(t, c)
 				s.Expect("> ")
 				s.Line("go on")
@@ -389,21 +382,4 @@ func plant(t *testing.T, project string) {
 		files["names/"+strings.NewReplacer("/", "", "\x00", "").Replace(a)] = ""
 	}
 	write(t, project, files)
-}
-
-// write writes files below dir, which it makes.
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

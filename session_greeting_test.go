@@ -38,16 +38,11 @@ func TestGreeting(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			env := append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "CI=", "GITHUB_ACTIONS=", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "GEMINI_FORCE_FILE_STORAGE=true",
-				"GOOGLE_GEMINI_BASE_URL=" + server.URL}, c.env...)
+			env := environment(home, nil, append(c.env, "GOOGLE_GEMINI_BASE_URL="+server.URL)...)
 			if !c.keyless {
 				env = append(env, "GEMINI_API_KEY=key-of-the-test")
 			}
-			s := teletype.Start(t, teletype.Command{Path: self, Dir: dir, Term: c.term, Env: env, Wait: time.Minute})
+			s := teletype.Start(t, teletype.Command{Path: self(t), Dir: dir, Term: c.term, Env: env, Wait: time.Minute})
 			s.Expect("shop; type /help")
 			s.Expect("> ")
 			start := s.Transcript()

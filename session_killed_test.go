@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +25,7 @@ import (
 func TestKilledLosesNoResult(t *testing.T) {
 	t.Parallel()
 	results, perWay := 12, 5
-	if os.Getenv("SOAK") != "" {
+	if et.Soak() {
 		results, perWay = 1000, 120
 	}
 	var mu sync.Mutex

@@ -26,12 +26,7 @@ func TestSessionReachesTheDisk(t *testing.T) {
 			dir := t.TempDir()
 			s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", "."), et.Call("2", "write_file", "file_path", "a.txt", "content", "a\n")), et.Says("Done."))
 			t.Cleanup(s.Close)
-			if err := os.MkdirAll(filepath.Join(dir, "home/.gemini"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "home/.gemini/settings.json"), []byte(setting), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, dir, map[string]string{"home/.gemini/settings.json": setting})
 			trace := filepath.Join(t.TempDir(), "trace")
 			run := headless(t, s, dir, io.Discard, io.Discard, "-y", "-p", "go")
 			enter(t, run, []string{"strace", "-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-e", "trace=fsync,rename,renameat,renameat2", "-o", trace})

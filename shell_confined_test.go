@@ -251,7 +251,7 @@ func TestYoloIsHeld(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(homeOf(c), key), []byte("CANARY"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			denied := runOnce(t, c, 0)
+			denied := deniedIn(t, c)
 			if (test.why == "") != (len(denied) == 0) || met() != test.met {
 				t.Fatalf("%+v, %d connections", denied, met())
 			}
@@ -275,15 +275,9 @@ func TestConfinedWithARule(t *testing.T) {
 	c := terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "curl 127.0.0.1:"+port)), et.Says("Done.")))
 	confining(t, c)
 	need(t, "curl")
-	policies := filepath.Join(homeOf(c), ".gemini", "policies")
-	if err := os.MkdirAll(policies, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	rule := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"curl\"\nnetwork = true\ndecision = \"allow\"\npriority = 1\n"
-	if err := os.WriteFile(filepath.Join(policies, "mine.toml"), []byte(rule), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if denied := runOnce(t, c, 0); len(denied) > 0 || met() != 1 {
+	write(t, homeOf(c), map[string]string{".gemini/policies/mine.toml": rule})
+	if denied := deniedIn(t, c); len(denied) > 0 || met() != 1 {
 		t.Errorf("%+v, %d connections", denied, met())
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	et "gemline/engine/enginetest"
-	"gemline/tools/sandbox"
 )
 
 // Confined commands that only look run without a question and without a user,
@@ -21,26 +20,16 @@ import (
 // against it.
 func TestLookingUnasked(t *testing.T) {
 	t.Parallel()
-	if st := sandbox.New(sandbox.Options{}).State(); !st.Confined() {
-		t.Skipf("the kernel does not confine commands here: %s", st.Step)
+	if !confined() {
+		t.Skip("the kernel does not confine commands here")
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	need(t, "git")
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"notes.txt": "one\ntwo\n", ".env": "KEY=1\n", "odd/.git/HEAD": "ref: refs/heads/main\n", "odd/.git/objects/x": "", "odd/.git/refs/x": "",
 		"odd/.git/config": "[core]\n\tfsmonitor = touch ../made\n",
 		"ask.toml":        "[[rule]]\ntoolName = \"run_shell_command\"\ncommandSafe = true\ndecision = \"ask_user\"\npriority = 1\n",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	if out, err := exec.Command("git", "init", "-q", "-b", "trunk", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -242,7 +241,6 @@ func TestEverySubCommandInPlainMode(t *testing.T) {
 		for _, args := range calls {
 			t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
 				c := terminal(t, et.NewServer())
-				c.Env = append(c.Env, "GORACE=atexit_sleep_ms=0")
 				c.Args = append([]string{name}, args...)
 				s := teletype.Start(t, c)
 				s.Exit()
@@ -326,21 +324,9 @@ func TestWordsThatAreCommands(t *testing.T) {
 		}
 		for _, word := range []string{"?", "help", leave, "/frobnicate"} {
 			c.Args = []string{"-p", word}
-			if out := runText(t, c); out != "Heard.\n" {
+			if out := printed(t, c); out != "Heard.\n" {
 				t.Errorf("-p %s: %q", word, out)
 			}
 		}
 	}
-}
-
-// runText runs the program without a terminal and returns what it prints.
-func runText(t *testing.T, c teletype.Command) string {
-	t.Helper()
-	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	out, err := cmd.Output()
-	if err != nil {
-		t.Error(err)
-	}
-	return string(out)
 }

@@ -27,7 +27,7 @@ func TestCost(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			server := et.NewServer(et.Streams(strings.SplitAfter(answer, " ")...))
 			c := terminal(t, server)
-			c.Term, c.Env = test.term, append(c.Env, test.env, "GORACE=atexit_sleep_ms=0")
+			c.Term, c.Env = test.term, append(c.Env, test.env)
 			prompt := "> "
 			if test.smart {
 				prompt += "\x1b]133;B\x1b\\" // the terminal may show it in pieces

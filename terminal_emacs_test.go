@@ -18,7 +18,7 @@ import (
 func inEmacs(t *testing.T, c teletype.Command, steps ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), need(t, "emacs"), "--batch", "--no-site-file", "--quick", "--load", "testdata/emacs/session.el")
-	cmd.Env = append(c.Env, "LC_ALL=C.UTF-8", "GORACE=atexit_sleep_ms=0", "STEPS="+strings.Join(steps, "\n"),
+	cmd.Env = append(c.Env, "LC_ALL=C.UTF-8", "STEPS="+strings.Join(steps, "\n"),
 		"COMMAND=env\n-C\n"+c.Dir+"\n"+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -54,7 +54,7 @@ func TestSessionByExpect(t *testing.T) {
 				expect eof
 				exit [lindex [wait] 3]`)
 			cmd.Dir = c.Dir
-			cmd.Env = append(c.Env, "TERM="+term, "GORACE=atexit_sleep_ms=0", "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
+			cmd.Env = append(c.Env, "TERM="+term, "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%q", err, out)

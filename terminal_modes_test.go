@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,38 +12,6 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
-
-// configured writes the user's settings and returns the command with them.
-func configured(t *testing.T, c teletype.Command, text string) teletype.Command {
-	t.Helper()
-	for _, e := range c.Env {
-		home, ok := strings.CutPrefix(e, "HOME=")
-		if !ok {
-			continue
-		}
-		dir := filepath.Join(home, ".gemini")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return c
-}
-
-// leave ends a session and checks what its terminal has seen.
-func leave(t *testing.T, s *teletype.Session, rules teletype.Rules) string {
-	t.Helper()
-	s.Line("/quit")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	for _, fault := range teletype.Lint(s.Transcript(), rules) {
-		t.Error(fault)
-	}
-	return string(s.Transcript())
-}
 
 // What was asked for is said first, with its cause; what the terminal asks for
 // is not.
@@ -425,17 +392,6 @@ func TestStrayWrites(t *testing.T) {
 
 // held is what a careless library takes hold of when it is loaded.
 var held = [2]*os.File{os.Stdout, os.Stderr}
-
-// A babbler is a library that is asked for random bytes, and talks about it.
-type babbler struct{ io.Reader }
-
-func (b babbler) Read(p []byte) (int, error) {
-	fmt.Println("stray to stdout\x1b[2J")
-	fmt.Fprintln(os.Stderr, "stray to stderr")
-	fmt.Fprintln(held[0], "stray to stdout of before")
-	fmt.Fprintln(held[1], "stray to stderr of before")
-	return b.Reader.Read(p)
-}
 
 // What a session's line editor is given: an editor, what was typed in sessions
 // before, and names to complete.

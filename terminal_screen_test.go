@@ -29,7 +29,7 @@ func TestSessionInScreen(t *testing.T) {
 			if plain {
 				c.Env = append(c.Env, "ACCESSIBLE=1")
 			}
-			c.Env = append(c.Env, "SCREENDIR="+teletype.SocketDir(t), "GORACE=atexit_sleep_ms=0", "LC_ALL=C.UTF-8")
+			c.Env = append(c.Env, "SCREENDIR="+teletype.SocketDir(t), "LC_ALL=C.UTF-8")
 			c.Args = append([]string{"-c", filepath.Join(dir, "rc"), "-U", c.Path}, c.Args...)
 			c.Path, c.Term = path, "xterm"
 			s := teletype.Start(t, c)
@@ -64,7 +64,7 @@ func TestScreenEqualsWhatWasWritten(t *testing.T) {
 	server := et.NewServer(work()[0], et.Says("All *done*.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n"))
 	c := terminal(t, server)
 	record := filepath.Join(t.TempDir(), "record")
-	c.Env = append(c.Env, "ACCESSIBLE=1", "GORACE=atexit_sleep_ms=0")
+	c.Env = append(c.Env, "ACCESSIBLE=1")
 	c.Rows, c.Cols = 500, 300 // nothing scrolls away or is wrapped
 	c.Args = []string{"-qf", "-c", strings.Join(append([]string{c.Path}, c.Args...), " "), record}
 	c.Path = need(t, "script")

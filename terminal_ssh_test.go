@@ -41,10 +41,7 @@ func sshServer(t *testing.T) *sshd {
 	server, keygen := need(t, "sshd"), need(t, "ssh-keygen")
 	need(t, "ssh")
 	if _, err := os.Stat("/run/sshd"); err != nil && os.Getuid() == 0 {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("sshd wants a directory /run/sshd")
+		lack(t, err) // sshd wants it
 	}
 	if os.Getuid() != 0 && !terminalsBelong(t) {
 		t.Skip("sshd wants to give terminals to the group tty, and only root may")
@@ -176,8 +173,6 @@ func (s *sshd) command(c teletype.Command, how ...string) (ssh teletype.Command,
 	return ssh, code
 }
 
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
 // checkCode checks the exit code that is written to a pipe.
 func checkCode(t *testing.T, pipe string, want int) {
 	t.Helper()
@@ -265,7 +260,7 @@ func TestConnectionLost(t *testing.T) {
 			for _, term := range terminals {
 				t.Run(strings.Join([]string{phase, how, term}, "/"), func(t *testing.T) {
 					t.Parallel()
-					reached := make(chan string, 10)
+					reached := make(chan ended, 10)
 					server := et.NewServer(et.Says("Noted."))
 					c := terminal(t, server, "-y")
 					c.Term, c.Wait = term, time.Minute
@@ -278,12 +273,10 @@ func TestConnectionLost(t *testing.T) {
 					s.Expect("done:")
 					s.Expect("> ")
 					s.Line("go on")
-					pids := <-reached
+					over := <-reached
 					cut(s, d)
 					checkCode(t, code, 129)
-					for _, pid := range goingOn(c.Dir, pids) {
-						t.Errorf("process %s goes on", pid)
-					}
+					checkEnded(t, over)
 					c.Args = append(c.Args, "--resume", "latest")
 					ssh, code = d.command(c, "-tt")
 					s = teletype.Start(t, ssh)
@@ -326,3 +319,5 @@ func TestClientLost(t *testing.T) {
 	close(gone)
 	checkCode(t, code, 141)
 }
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 
-	"google.golang.org/genai"
-
 	et "gemline/engine/enginetest"
 	"gemline/repl/output"
 	"gemline/repl/teletype"
@@ -56,36 +54,6 @@ func TestKilled(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// checkTurns checks that a conversation holds texts in order, and that calls
-// and answers follow each other.
-func checkTurns(t *testing.T, contents []*genai.Content, texts ...string) {
-	t.Helper()
-	open := 0
-	for _, c := range contents {
-		answers := 0
-		for _, p := range c.Parts {
-			if p.FunctionResponse != nil {
-				answers++
-			}
-			if len(texts) > 0 && strings.Contains(p.Text, texts[0]) {
-				texts = texts[1:]
-			}
-		}
-		if answers != open {
-			t.Errorf("%d answers to %d calls", answers, open)
-		}
-		open = 0
-		for _, p := range c.Parts {
-			if p.FunctionCall != nil {
-				open++
-			}
-		}
-	}
-	if open > 0 || len(texts) > 0 {
-		t.Errorf("%d calls without an answer; missing texts: %q", open, texts)
 	}
 }
 

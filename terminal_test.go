@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,150 +12,6 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
-
-// terminal returns the command that runs this very program at a terminal, in a
-// fresh project with a few files, against a server.
-func terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
-	t.Helper()
-	t.Cleanup(s.Close)
-	dir := t.TempDir()
-	project, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
-	for _, d := range []string{project, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range map[string]string{"greeting.txt": "Hello, wrld.\n", "notes.txt": "Remember the milk.\n"} {
-		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return teletype.Command{Path: self, Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: project, Env: []string{
-		asProgram + "=1", "GORACE=atexit_sleep_ms=0", "GEMINI_FORCE_FILE_STORAGE=true", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "CI=", "GITHUB_ACTIONS=", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL,
-	}}
-}
-
-// homeOf returns the home directory of a command.
-func homeOf(c teletype.Command) string {
-	for _, e := range c.Env {
-		if home, ok := strings.CutPrefix(e, "HOME="); ok {
-			return home
-		}
-	}
-	return ""
-}
-
-// need returns where a program is, or skips the test, unless everything must
-// be tested.
-func need(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil { // where servers are is not always on the path
-		path, err = exec.LookPath("/usr/sbin/" + name)
-	}
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skipf("%s is not installed", name)
-	}
-	return path
-}
-
-// confining skips a test where this kernel does not hold commands.
-func confining(t *testing.T, c teletype.Command) {
-	t.Helper()
-	cmd := exec.Command(c.Path, "sandbox", "status", "--json")
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	out, err := cmd.Output()
-	var doc struct {
-		Sandbox struct{ Files, Network bool }
-	}
-	if err != nil || json.Unmarshal(out, &doc) != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if !doc.Sandbox.Files || !doc.Sandbox.Network {
-		t.Skipf("nothing confines commands here: %s", out)
-	}
-}
-
-// work is a conversation that edits, is refused once, and runs a command twice.
-func work() []et.Reply {
-	return []et.Reply{
-		et.Says("I mend the greeting.", et.Call("1", "replace", "file_path", "greeting.txt", "instruction", "spell it right", "old_string", "wrld", "new_string", "world")),
-		et.Says("Now I clean up.", et.Call("2", "run_shell_command", "command", "rm notes.txt")),
-		et.Says("Then I count.", et.Call("3", "run_shell_command", "command", "echo count-$((6*7))")),
-		et.Says("Once more.", et.Call("4", "run_shell_command", "command", "echo count-$((6*7))")),
-		et.Says("All done."),
-		et.Stalled(et.Streams("This takes ", "for ever. ")),
-		et.Says("The note says: remember the milk."),
-	}
-}
-
-const asking = "y n " // a line of choices begins so
-
-// converse is what a user does with work, whatever the terminal.
-func converse(line func(string), key func(string), expect func(string) string) {
-	expect("> ")
-	line("mend it")
-	expect("permission:")
-	expect("+Hello, world.")
-	expect(asking)
-	line("y")
-	expect("rm notes.txt")
-	expect(asking)
-	line("n because I still need them")
-	expect("count-$((6*7))")
-	expect(asking)
-	line("a")
-	expect("All done.")
-	expect("done:")
-	expect("> ")
-	line("tell me a story")
-	expect("This takes for ever.")
-	key("\x03")
-	expect("cancelled")
-	expect("> ")
-	line("what does @notes.txt say?")
-	expect("The note says: remember the milk.")
-	expect("done:")
-	expect("> ")
-	line("!ls")
-	expect("notes.txt")
-	expect("> ")
-	line("/stats")
-	expect("Model gemini-2.5-flash: 7 requests")
-	expect("> ")
-	line("/quit")
-}
-
-// checkWork checks what the conversation left behind.
-func checkWork(t *testing.T, c teletype.Command, s *et.Server) {
-	t.Helper()
-	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, world.\n" {
-		t.Errorf("the greeting is %q", b)
-	}
-	if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
-		t.Errorf("the refused command ran: %v", err)
-	}
-	requests := s.Requests()
-	if len(requests) != 7 {
-		t.Fatalf("%d requests", len(requests))
-	}
-	if !bytes.Contains(requests[2].Body, []byte("I still need them")) {
-		t.Error("the reason did not reach the model")
-	}
-	if !bytes.Contains(requests[4].Body, []byte("count-42")) {
-		t.Error("the output of the command did not reach the model")
-	}
-	if last := requests[6].Body; !bytes.Contains(last, []byte("Content from @notes.txt")) || !bytes.Contains(last, []byte("Remember the milk.")) {
-		t.Error("the file did not reach the model")
-	}
-}
 
 // A whole session on a terminal that can only append: what it shows is text and
 // line ends.
@@ -241,13 +95,7 @@ func TestSessionInTmux(t *testing.T) {
 // script(1) is how people record a session.
 func TestSessionUnderScript(t *testing.T) {
 	t.Parallel()
-	path, err := exec.LookPath("script")
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("script is not installed")
-	}
+	path := need(t, "script")
 	server := et.NewServer(work()...)
 	c := terminal(t, server)
 	record := filepath.Join(t.TempDir(), "record")

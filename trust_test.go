@@ -13,32 +13,6 @@ import (
 	"gemline/repl/teletype"
 )
 
-// unknown returns the program at a terminal, in a folder that nobody has
-// decided about and that holds some files, and where the user's files are.
-func unknown(t *testing.T, s *et.Server, files map[string]string) (c teletype.Command, home string) {
-	t.Helper()
-	c = terminal(t, s)
-	c.Args, c.Term = nil, "dumb"
-	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=", "GORACE=atexit_sleep_ms=0")
-	home = filepath.Join(filepath.Dir(c.Dir), "home", ".gemini")
-	for name, text := range files {
-		path := filepath.Join(c.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(`{"model": {"name": "gemini-2.5-flash"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return c, home
-}
-
 // A folder that nobody has decided about is asked about before anything of it
 // is used. What is in it can't forge the question.
 func TestUnknownFolder(t *testing.T) {
@@ -259,11 +233,7 @@ func TestOddPlaces(t *testing.T) {
 	t.Run("at home", func(t *testing.T) {
 		cmd, home := unknown(t, et.NewServer(et.Says("Hello.")), nil)
 		cmd.Dir = filepath.Dir(home)
-		for name, text := range map[string]string{"GEMINI.md": "mine", ".env": "A=1", ".gemini/GEMINI.md": "mine"} {
-			if err := os.WriteFile(filepath.Join(cmd.Dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		write(t, cmd.Dir, map[string]string{"GEMINI.md": "mine", ".env": "A=1", ".gemini/GEMINI.md": "mine"})
 		p := teletype.Start(t, cmd)
 		p.Expect("> ")
 		p.Line("/permissions trust")

@@ -1,0 +1,71 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// phases are what a run may be doing when something happens to it. Each tells
+// when the run is that far, by a function that waits until what was started is
+// over.
+var phases = map[string]func(reached chan<- ended, project string) et.Reply{
+	"waiting for the first byte": func(reached chan<- ended, _ string) et.Reply {
+		return telling(reached, et.Silent())
+	},
+	"in the middle of the answer": func(reached chan<- ended, _ string) et.Reply {
+		return telling(reached, et.Stalled(et.Says("half an answer ")))
+	},
+	"about to ask again": func(reached chan<- ended, _ string) et.Reply {
+		r := et.RateLimited(time.Minute)
+		r.Ended = func() { reached <- nothing }
+		return r
+	},
+	"in a command": func(reached chan<- ended, project string) et.Reply {
+		pipe := filepath.Join(project, "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			panic(err)
+		}
+		go func() {
+			held, err := os.Open(pipe) // waits for the command
+			if err != nil {
+				return
+			}
+			held.Read(make([]byte, 1))
+			reached <- func() error {
+				defer held.Close()
+				held.SetReadDeadline(time.Now().Add(time.Minute)) // where a pipe can have one
+				_, err := io.Copy(io.Discard, held)               // ends when nobody holds the other end any more
+				return err
+			}
+		}()
+		return et.Says("", et.Call("1", "run_shell_command", "command", "exec 3>pipe; sleep 1000 & echo >&3; wait"))
+	},
+}
+
+// ended waits until no process that a phase has started is left.
+type ended func() error
+
+func nothing() error { return nil }
+
+// telling returns a reply that tells when it is asked for.
+func telling(reached chan<- ended, r et.Reply) et.Reply {
+	r.Inspect = func(context.Context, *engine.Request) { reached <- nothing }
+	return r
+}
+
+// checkEnded checks that what a phase has started is over.
+func checkEnded(t *testing.T, over ended) {
+	t.Helper()
+	if err := over(); err != nil {
+		t.Errorf("what was started goes on: %v", err)
+	}
+}

@@ -1,0 +1,388 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"gemline/engine/enginetest"
+	et "gemline/engine/enginetest"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/genai"
+)
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("GEMLINE_HOME_DIR", home)
+			for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "CI", "GITHUB_ACTIONS"} {
+				env.Setenv(name, "")
+			}
+			env.Setenv("GEMINI_FORCE_FILE_STORAGE", "true") // keep off the keyring of whoever tests
+			env.Setenv("GEMINI_MODEL", "gemini-2.5-flash")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the detector would wait a second at every exit
+			env.Setenv("HUGE", fmt.Sprint(huge()+1))  // with the end of the line
+			env.Setenv("EDITOR", "")
+			env.Setenv("VISUAL", "")
+			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
+			env.Values[serving{}] = new(*enginetest.Server)
+			env.Values[proxying{}] = new(*relay)
+			return os.MkdirAll(home, 0o700) // some scripts bring files in it
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "confined":
+				return confined(), nil
+			case "race":
+				return enginetest.Raced, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"server":     serve,
+			"recording":  recording,
+			"codeassist": codeAssist,
+			"received":   received,
+			"asked":      asked,
+			"arrives":    arrives,
+			"transcript": transcript,
+			"lines":      lines,
+			"jsonget":    jsonGet,
+			"proxy":      proxy,
+			"proxied":    proxied,
+			"timed":      timed,
+		},
+	})
+}
+
+// serving is the key of the server that was started last.
+type serving struct{}
+
+// serve starts a Gemini server and points gemline at it. Its arguments are what
+// the model says, in order: a line of a conversation, a file of such lines, a
+// file of chunks of JSON, which are one reply, or a fault.
+//
+//	server 'says TEXT'|'calls TOOL NAME=VALUE ...'|FILE|:FAULT ...
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	s := enginetest.NewServer(repliesOf(ts, args)...)
+	ts.Defer(s.Close)
+	*ts.Value(serving{}).(**enginetest.Server) = s
+	ts.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
+	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
+}
+
+// repliesOf returns what the arguments of server stand for.
+func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
+	var all []enginetest.Reply
+	for _, arg := range args {
+		if fault, ok := strings.CutPrefix(arg, ":"); ok {
+			reply, ok := faults[fault]
+			if !ok {
+				ts.Fatalf("unknown fault %s", fault)
+			}
+			all = append(all, reply())
+			continue
+		}
+		if !strings.Contains(arg, " ") {
+			arg = ts.ReadFile(arg)
+		}
+		arg = strings.ReplaceAll(arg, "$WORK", ts.Getenv("WORK"))
+		if strings.HasPrefix(arg, "{") {
+			all = append(all, enginetest.Reply{Chunks: chunks(ts, arg)})
+			continue
+		}
+		replies, err := enginetest.Conversation(arg)
+		ts.Check(err)
+		all = append(all, replies...)
+	}
+	return all
+}
+
+// chunks reads chunks of JSON, one a line.
+func chunks(ts *testscript.TestScript, text string) []*genai.GenerateContentResponse {
+	var out []*genai.GenerateContentResponse
+	in := json.NewDecoder(strings.NewReader(text))
+	for in.More() {
+		var c genai.GenerateContentResponse
+		ts.Check(in.Decode(&c))
+		out = append(out, &c)
+	}
+	return out
+}
+
+// faults are made when they are wanted: this is the program, too, which has no
+// time for them.
+var faults = map[string]func() enginetest.Reply{
+	"429":        func() enginetest.Reply { return enginetest.DailyQuota() },
+	"badkey":     func() enginetest.Reply { return enginetest.BadKey() },
+	"401":        func() enginetest.Reply { return enginetest.Unauthenticated() },
+	"403":        func() enginetest.Reply { return enginetest.Forbidden() },
+	"404":        func() enginetest.Reply { return enginetest.NotFound("gemini-x") },
+	"400":        func() enginetest.Reply { return enginetest.BadRequest("contents is not specified") },
+	"blocked":    func() enginetest.Reply { return enginetest.Blocked() },
+	"webpage":    func() enginetest.Reply { return enginetest.WebPage(400, "Proxy says no") },
+	"keepalive":  func() enginetest.Reply { return enginetest.KeepAlive(enginetest.Streams("still ", "here")) },
+	"ratelimit":  func() enginetest.Reply { return enginetest.RateLimited(10 * time.Millisecond) },
+	"large":      func() enginetest.Reply { return enginetest.Huge(1 << 20) },
+	"huge":       func() enginetest.Reply { return enginetest.Huge(huge()) },
+	"safety":     func() enginetest.Reply { return enginetest.Ends("", genai.FinishReasonSafety) },
+	"unfinished": func() enginetest.Reply { return enginetest.Unfinished("half an answer") },
+	"cutlarge":   func() enginetest.Reply { return enginetest.Unfinished(strings.Repeat("half ", 1<<20/5)) },
+	"503":        func() enginetest.Reply { return enginetest.Unavailable() },
+	"stalled":    func() enginetest.Reply { return enginetest.Stalled(enginetest.Streams("half ", "an answer")) },
+	"silent":     func() enginetest.Reply { return enginetest.Silent() },
+	"verify":     func() enginetest.Reply { return enginetest.Unverified("https://accounts.example.com/verify") },
+}
+
+// huge is more than anything holds in between, in bytes. The race detector makes
+// it slow, and has nothing to find in the rest.
+func huge() int {
+	if enginetest.Raced {
+		return 2 << 20
+	}
+	return 20 << 20
+}
+
+// recording writes what the model says to a file for --fake-responses.
+//
+//	recording FILE 'says TEXT'|... ...
+func recording(ts *testscript.TestScript, neg bool, args []string) {
+	var b bytes.Buffer
+	for _, reply := range repliesOf(ts, args[1:]) {
+		ts.Check(json.NewEncoder(&b).Encode(map[string]any{"method": "generateContentStream", "response": reply.Chunks}))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o600))
+}
+
+// received checks that the server's last request holds texts, or with ! and no
+// text that there was no request.
+//
+//	received TEXT ...
+//	! received
+func received(ts *testscript.TestScript, neg bool, args []string) {
+	requests := (*ts.Value(serving{}).(**enginetest.Server)).Requests()
+	if neg && len(args) == 0 {
+		if len(requests) > 0 {
+			ts.Fatalf("the server got %d requests", len(requests))
+		}
+		return
+	}
+	if len(requests) == 0 {
+		ts.Fatalf("the server got no request")
+	}
+	r := requests[len(requests)-1]
+	last := fmt.Sprintf("%s %v\n%s", r.Path, r.Header, r.Body)
+	for _, text := range args {
+		if strings.Contains(last, text) == neg {
+			ts.Fatalf("about %q, the last request was %s", text, last)
+		}
+	}
+}
+
+// timed runs gemline with a limit of time, which fails, and with more of it until
+// standard output has a text: a busy machine needs longer to come that far.
+//
+//	timed TEXT ARG ...
+func timed(ts *testscript.TestScript, neg bool, args []string) {
+	for limit := 2; ; limit *= 3 {
+		err := ts.Exec("gemline", append(args[1:len(args):len(args)], "--timeout", fmt.Sprint(limit))...)
+		if err == nil {
+			ts.Fatalf("it does not fail")
+		}
+		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+		if limit > 30 {
+			ts.Fatalf("no %q in %ds", args[0], limit)
+		}
+	}
+}
+
+// lines checks how many lines a file or stdout or stderr has.
+//
+//	lines N FILE
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if got := fmt.Sprint(strings.Count(ts.ReadFile(args[1]), "\n")); got != args[0] != neg {
+		ts.Fatalf("%s has %s lines", args[1], got)
+	}
+}
+
+// jsonGet checks a value in the last line of JSON, or the document, of a file.
+//
+//	jsonget FILE path/to/value WANT
+func jsonGet(ts *testscript.TestScript, neg bool, args []string) {
+	text := strings.TrimSpace(ts.ReadFile(args[0]))
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		text = text[strings.LastIndex(text, "\n")+1:]
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			ts.Fatalf("%v in %q", err, text)
+		}
+	}
+	for _, key := range strings.Split(args[1], "/") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[key]
+		case []any:
+			var i int
+			fmt.Sscan(key, &i)
+			if i >= len(x) {
+				ts.Fatalf("no %s in %v", key, x)
+			}
+			v = x[i]
+		default:
+			v = nil
+		}
+	}
+	if got := fmt.Sprint(v); (got == args[2]) == neg {
+		ts.Fatalf("%s is %q", args[1], got)
+	}
+}
+
+// codeAssist starts a Code Assist server, and one of tokens, and points gemline
+// at both with the credentials of a user. A line of the file METHODS names a
+// method, or an operation, and what it answers, in JSON or as a fault; several
+// lines about one answer it in turn. The replies are those of server.
+//
+//	codeassist METHODS FILE|:FAULT ...
+func codeAssist(ts *testscript.TestScript, neg bool, args []string) {
+	s := enginetest.NewServer(repliesOf(ts, args[1:])...)
+	ts.Defer(s.Close)
+	*ts.Value(serving{}).(**enginetest.Server) = s
+	s.Assist = map[string][]enginetest.Reply{}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		name, answer, _ := strings.Cut(strings.TrimSpace(line), " ")
+		reply := enginetest.Whole(answer)
+		if strings.HasPrefix(answer, ":") {
+			reply = repliesOf(ts, []string{answer})[0]
+		}
+		s.Assist[name] = append(s.Assist[name], reply)
+	}
+	tokens := enginetest.NewTokens()
+	ts.Defer(tokens.Close)
+	file := ts.MkAbs("adc.json")
+	ts.Check(os.WriteFile(file, tokens.User(""), 0o600))
+	for name, value := range map[string]string{"CODE_ASSIST_ENDPOINT": s.URL, "GEMINI_CLI_USE_COMPUTE_ADC": "true",
+		"GOOGLE_APPLICATION_CREDENTIALS": file, "GEMINI_API_KEY": "", "GOOGLE_GEMINI_BASE_URL": ""} {
+		ts.Setenv(name, value)
+	}
+}
+
+// asked checks what the server was asked, in order: methods, or paths where
+// they name none.
+//
+//	asked METHOD|PATH ...
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	var got []string
+	for _, r := range (*ts.Value(serving{}).(**enginetest.Server)).Requests() {
+		if r.Action != "" {
+			got = append(got, r.Action)
+		} else {
+			got = append(got, r.Path)
+		}
+	}
+	if slices.Equal(got, args) == neg {
+		ts.Fatalf("the server was asked %v", got)
+	}
+}
+
+// arrives waits until the server is asked for something.
+//
+//	arrives METHOD
+func arrives(ts *testscript.TestScript, neg bool, args []string) {
+	s := *ts.Value(serving{}).(**enginetest.Server)
+	for !slices.ContainsFunc(s.Requests(), func(r enginetest.Received) bool { return r.Action == args[0] }) {
+		<-s.Arrived()
+	}
+}
+
+// transcript writes what the model reads in the server's last request to a
+// file.
+//
+//	transcript FILE
+func transcript(ts *testscript.TestScript, neg bool, args []string) {
+	requests := (*ts.Value(serving{}).(**et.Server)).Requests()
+	if len(requests) == 0 {
+		ts.Fatalf("the server got no request")
+	}
+	last := requests[len(requests)-1]
+	var b strings.Builder
+	if system, ok := last.JSON()["systemInstruction"].(map[string]any); ok {
+		for _, part := range system["parts"].([]any) {
+			fmt.Fprintf(&b, "[system]\n%v\n", part.(map[string]any)["text"])
+		}
+	}
+	for _, c := range last.Contents() {
+		for _, p := range c.Parts {
+			fmt.Fprintf(&b, "[%s]\n%s\n", c.Role, words(p))
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// words returns what the model reads of a part.
+func words(p *genai.Part) string {
+	switch {
+	case p.FunctionCall != nil:
+		return "calls " + p.FunctionCall.Name
+	case p.FunctionResponse != nil:
+		return fmt.Sprintf("answer of %s:\n%v", p.FunctionResponse.Name, p.FunctionResponse.Response["output"])
+	}
+	return p.Text
+}
+
+// proxying is the key of the proxy that was started last.
+type proxying struct{}
+
+// A relay is a proxy that has one page for all addresses.
+type relay struct {
+	mu   sync.Mutex
+	page string
+	urls []string
+}
+
+func (p *relay) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.urls = append(p.urls, r.URL.String())
+	w.Write([]byte(p.page))
+}
+
+// proxy starts a proxy that answers with a file, and has gemline use it.
+//
+//	proxy FILE
+func proxy(ts *testscript.TestScript, neg bool, args []string) {
+	p := &relay{page: ts.ReadFile(args[0])}
+	s := httptest.NewServer(p)
+	ts.Defer(s.Close)
+	*ts.Value(proxying{}).(**relay) = p
+	ts.Setenv("HTTP_PROXY", s.URL)
+}
+
+// proxied checks what the proxy was asked for.
+//
+//	proxied URL ...
+func proxied(ts *testscript.TestScript, neg bool, args []string) {
+	p := *ts.Value(proxying{}).(**relay)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Equal(p.urls, args) {
+		ts.Fatalf("the proxy was asked for %q", p.urls)
+	}
+}
