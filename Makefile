@@ -47,7 +47,7 @@ fuzz: ## every fuzz target for FUZZTIME
 
 SOAK := SOAK=1 go test -count=1 -timeout 3h -v
 soak: ## the random tests in full, from new seeds; each says in a line what it tried
-	$(SOAK) -run 'Hidden|Random|Costs' ./repl/output
+	$(SOAK) -run 'Hidden|Random|Bounds' ./repl/output
 	$(SOAK) -run 'Against|TestQuote' ./tools/shell/script
 	$(SOAK) -run Properties ./engine/policy
 	$(SOAK) -run 'TestAgainstModel|TestIgnoreAsGit' ./tools/workspace

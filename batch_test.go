@@ -382,7 +382,7 @@ func TestBatchServiceKilled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\nquestion 2\n", "GEMINI.md": "be kind"})
 	s := et.NewServer()
-	s.Unheard, s.Looks = 1, 1000 // there is no answer before it is killed
+	s.Unanswered, s.Polls = 1, 1000 // there is no answer before it is killed
 	s.Respond = func(r et.Received) et.Reply { return et.Says("answer to " + asks(r)) }
 	s.Add() // from here on the fields are the server's
 	t.Cleanup(s.Close)
@@ -404,7 +404,7 @@ func TestBatchServiceKilled(t *testing.T) {
 	}
 	errs.Reset()
 	s.Requests() // none is under way
-	s.Looks = 0
+	s.Polls = 0
 	s.Add()
 	run := headless(t, s, dir, &out, &errs, args...)
 	if err := run.Run(); err != nil {
@@ -443,7 +443,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"prompts": "question 1\n"})
 	s := et.NewServer()
-	s.Looks = 1000 // there is no answer before the signal
+	s.Polls = 1000 // there is no answer before the signal
 	s.Respond = func(r et.Received) et.Reply { return et.Says("yes") }
 	s.Add() // from here on the fields are the server's
 	t.Cleanup(s.Close)
@@ -462,7 +462,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 	}
 	out.Reset()
 	before := len(s.Requests()) // none is under way
-	s.Looks = 0
+	s.Polls = 0
 	s.Add()
 	run = headless(t, s, dir, &out, &errs, "--batch", "prompts", "--batch-api")
 	if err := run.Run(); err != nil || len(batchItems(t, out.Bytes())) != 1 || len(s.Requests()) != before+1 {

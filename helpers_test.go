@@ -284,7 +284,7 @@ func answerOf(t *testing.T, s *et.Server, tool string) string {
 	t.Helper()
 	requests := s.Requests()
 	history := requests[len(requests)-1].Contents()
-	et.Answered(t, history)
+	et.CheckHistory(t, history)
 	answer := "nothing"
 	for _, c := range history {
 		for _, p := range c.Parts {
@@ -309,7 +309,7 @@ func lastAsked(s *et.Server) string {
 // and answers follow each other.
 func checkTurns(t *testing.T, contents []*genai.Content, texts ...string) {
 	t.Helper()
-	et.Answered(t, contents)
+	et.CheckHistory(t, contents)
 	for _, c := range contents {
 		for _, p := range c.Parts {
 			if len(texts) > 0 && strings.Contains(p.Text, texts[0]) {
@@ -366,7 +366,7 @@ func checkResume(t *testing.T, s *et.Server, dir string) {
 	}
 	requests := s.Requests()
 	history := requests[len(requests)-1].Contents()
-	et.Answered(t, history)
+	et.CheckHistory(t, history)
 	if last := history[len(history)-1]; last.Parts[len(last.Parts)-1].Text != "more" {
 		t.Errorf("the last message is %v", last)
 	}

@@ -15,7 +15,7 @@ import (
 // The shell test that anybody can run against any agent.
 func TestPipes(t *testing.T) {
 	t.Parallel()
-	s := et.NewParrot()
+	s := et.NewEcho()
 	t.Cleanup(s.Close)
 	cmd := exec.Command("sh", filepath.Join("testdata", "pipes", "pipes.sh"))
 	cmd.Env = []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),

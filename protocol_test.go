@@ -269,7 +269,7 @@ func TestTalkCancel(t *testing.T) {
 	c.want("turn_result", "id", "next", "status", "success")
 	checkEnded(t, over)
 	c.finish(0, "completed") // the client got what it wanted
-	et.Answered(t, s.Requests()[1].Contents())
+	et.CheckHistory(t, s.Requests()[1].Contents())
 }
 
 // An open question is withdrawn with its turn.

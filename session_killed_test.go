@@ -209,7 +209,7 @@ func (k *killed) check() {
 	if k.first == nil {
 		return // killed before it asked; the next run tells
 	}
-	et.Answered(k.t, k.first)
+	et.CheckHistory(k.t, k.first)
 	answers := map[string]int{}
 	k.toll.interrupted = 0
 	for _, c := range k.first {

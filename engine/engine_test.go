@@ -106,7 +106,7 @@ called reed#5 null
 		if took := time.Since(start); took != 2*time.Second {
 			t.Errorf("took %v; the reads should overlap and the writes not", took)
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 		answers := e.History()[2].Parts
 		for i, want := range []string{"map[output:ok]", "map[output:ok]", "map[output:ok]",
 			"map[error:[Operation Cancelled] Reason: User denied execution. The user said: not this one]",
@@ -137,7 +137,7 @@ func TestAbandon(t *testing.T) {
 						break
 					}
 				}
-				et.Answered(t, e.History())
+				et.CheckHistory(t, e.History())
 			})
 		})
 	}
@@ -160,7 +160,7 @@ func TestCancelledTurnCanBeFollowed(t *testing.T) {
 				if called, finished := strings.Count(r.String(), "\ncalled"), strings.Count(r.String(), "\nfinished"); called != finished {
 					t.Errorf("%d calls, %d finished:\n%s", called, finished, r)
 				}
-				et.Answered(t, e.History())
+				et.CheckHistory(t, e.History())
 				g.Add(et.Says("next"))
 				if r := et.Record(e.Run(t.Context(), say("again"))); r.Text() != "next" || len(r.Errs) > 0 {
 					t.Errorf("the next turn: %v\n%s", r.Errs, r)
@@ -238,7 +238,7 @@ func TestAgentsAskInTurn(t *testing.T) {
 		if len(r.Errs) > 0 || len(user.Proposals()) != 2 {
 			t.Errorf("asked %d times, %v\n%s", len(user.Proposals()), r.Errs, r)
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 	})
 }
 
@@ -267,7 +267,7 @@ func TestAtMostTenSideBySide(t *testing.T) {
 		if most != engine.MaxParallel {
 			t.Errorf("%d ran at once", most)
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 		ids := map[string]bool{}
 		for _, p := range e.History()[1].Parts {
 			ids[p.FunctionCall.ID] = true
@@ -308,7 +308,7 @@ func TestStrangeCalls(t *testing.T) {
 				if r := et.Record(e.Run(t.Context(), say("go"))); len(r.Errs) > 0 {
 					t.Fatal(r.Errs)
 				}
-				et.Answered(t, e.History())
+				et.CheckHistory(t, e.History())
 				if got := fmt.Sprint(e.History()[2].Parts[0].FunctionResponse.Response); !strings.Contains(got, test.want) {
 					t.Errorf("answered %.200s", got)
 				}
@@ -417,7 +417,7 @@ func TestTurnLimit(t *testing.T) {
 		if len(r.Errs) != 1 || !errors.Is(r.Errs[0], engine.ErrMaxTurns) || g.Left() != 1 {
 			t.Errorf("got %v, %d replies left", r.Errs, g.Left())
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 	})
 }
 
@@ -439,7 +439,7 @@ func TestFailedQuestionIsTakenBack(t *testing.T) {
 		}
 		et.Record(e.Run(t.Context(), say("work")))
 		et.Record(e.Run(t.Context(), say("on")))
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 		if got := len(e.History()); got != 6 {
 			t.Errorf("%d messages", got)
 		}

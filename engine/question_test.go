@@ -81,7 +81,7 @@ func TestQuestion(t *testing.T) {
 		if ps := user.Proposals(); len(ps) != 1 || ps[0].ID != "ask__2" {
 			t.Errorf("asked %v", ps)
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 		if got := fmt.Sprint(e.History()[2].Parts[1].FunctionResponse.Response); got != "map[output:[this]]" {
 			t.Errorf("the model reads %s", got)
 		}
@@ -119,7 +119,7 @@ func TestQuestionThatEndsTheRun(t *testing.T) {
 				if g.Left() != 1 {
 					t.Error("the conversation went on")
 				}
-				et.Answered(t, e.History())
+				et.CheckHistory(t, e.History())
 			})
 		})
 	}
@@ -158,7 +158,7 @@ func TestToolThatComesAndGoes(t *testing.T) {
 		if engine.KindOf(cfg.Tools, "extra") != engine.Read {
 			t.Error("its kind is not known")
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 	})
 }
 
@@ -181,6 +181,6 @@ func TestQuestionWithoutAUser(t *testing.T) {
 		if ts := g.Requests()[0].Config.Tools; len(ts) > 0 && ts[0] != none {
 			t.Errorf("declared %v", ts[0].FunctionDeclarations)
 		}
-		et.Answered(t, e.History())
+		et.CheckHistory(t, e.History())
 	})
 }

@@ -224,7 +224,7 @@ func TestEditConversation(t *testing.T) {
 	if len(user.seen) != 2 || !strings.Contains(user.seen[0].Intent.Detail, "\n-b\n+c\n") || !strings.Contains(user.seen[1].Intent.Detail, "\n-b\n+mine\n") {
 		t.Errorf("asked about %d calls", len(user.seen))
 	}
-	enginetest.Answered(t, e.History())
+	enginetest.CheckHistory(t, e.History())
 	var said []string
 	for _, c := range e.History() {
 		for _, p := range c.Parts {

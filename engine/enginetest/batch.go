@@ -12,7 +12,7 @@ import (
 type job struct {
 	name, title, model string
 	requests           []inlined
-	looks              int
+	polls              int
 	output             []map[string]any
 }
 
@@ -61,8 +61,8 @@ func (s *Server) take(got Received) Reply {
 	j := &job{name: fmt.Sprintf("batches/job%d", len(s.jobs)+1), title: body.Batch.DisplayName, model: got.Model,
 		requests: body.Batch.InputConfig.Requests.Requests}
 	s.jobs = append(s.jobs, j)
-	if s.Unheard > 0 {
-		s.Unheard--
+	if s.Unanswered > 0 {
+		s.Unanswered--
 		return Silent()
 	}
 	return jsonReply(j.operation(false))
@@ -70,7 +70,7 @@ func (s *Server) take(got Received) Reply {
 
 // look tells how far j is.
 func (s *Server) look(j *job) Reply {
-	if j.looks++; j.looks <= s.Looks {
+	if j.polls++; j.polls <= s.Polls {
 		return jsonReply(j.operation(false))
 	}
 	if j.output == nil {
@@ -95,7 +95,7 @@ func (j *job) operation(over bool) map[string]any {
 		"state": "BATCH_STATE_PENDING", "createTime": "2026-01-02T03:04:05.678901234Z", "updateTime": "2026-01-02T03:04:05.678901234Z",
 		"batchStats": map[string]any{"requestCount": fmt.Sprint(len(j.requests)), "pendingRequestCount": fmt.Sprint(len(j.requests))}}
 	o := map[string]any{"name": j.name, "metadata": metadata}
-	if j.looks > 0 {
+	if j.polls > 0 {
 		metadata["state"] = "BATCH_STATE_RUNNING"
 	}
 	if over {

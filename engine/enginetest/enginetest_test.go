@@ -59,7 +59,7 @@ func TestConversationOfRuns(t *testing.T) {
 	e := engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools{}, Policy: nobody{},
 		Approver: enginetest.NewApprover(t), Journal: journal})
 	r := enginetest.Record(e.Run(t.Context(), genai.NewPartFromText("hello")))
-	enginetest.Answered(t, e.History())
+	enginetest.CheckHistory(t, e.History())
 	if len(r.Errs) > 0 || r.Text() != "let me seedone" {
 		t.Errorf("recorded\n%s", r)
 	}

@@ -17,9 +17,8 @@ import (
 )
 
 // A Server speaks the Gemini API, and that of Code Assist, over HTTP on
-// 127.0.0.1. It gives its replies
-// in order, one for each request that generates; requests that count tokens
-// are answered beside them. Close ends it.
+// 127.0.0.1. It gives its replies in order, one for each request that generates.
+// Requests that count tokens are answered beside them. Close ends it.
 type Server struct {
 	// URL is where the API begins, without a slash at the end.
 	URL string
@@ -47,10 +46,10 @@ type Server struct {
 	// no record. It must be set before the first request.
 	Forget bool
 
-	// Looks is how often a job of requests is looked at before it is over.
-	// The first Unheard jobs are taken without a word. Set them before the
-	// first request.
-	Looks, Unheard int
+	// Polls is how often the client asks about a batch job before it is over.
+	// The first Unanswered jobs are taken, but their requests get no response.
+	// Set them before the first request.
+	Polls, Unanswered int
 
 	server   *httptest.Server
 	jobs     []*job

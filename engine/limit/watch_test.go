@@ -124,7 +124,7 @@ func TestWatch(t *testing.T) {
 				if script.Left() > 0 {
 					t.Errorf("%d replies are left", script.Left())
 				}
-				et.Answered(t, e.History())
+				et.CheckHistory(t, e.History())
 				var stopped *limit.Error
 				switch {
 				case test.kind == 0 && len(r.Errs) > 0, test.kind != 0 && (len(r.Errs) != 1 || !errors.As(r.Errs[0], &stopped) || stopped.Kind != test.kind):
@@ -173,7 +173,7 @@ func TestLeave(t *testing.T) {
 					break
 				}
 			}
-			et.Answered(t, e.History())
+			et.CheckHistory(t, e.History())
 		})
 	}
 }

@@ -33,7 +33,7 @@ func newJobs(t *testing.T, s *et.Server) *model.Genai {
 // answer or its own error.
 func TestJob(t *testing.T) {
 	s := et.NewServer(et.Says("the first"), et.DailyQuota(), et.Unavailable(), et.Blocked())
-	s.Looks = 1
+	s.Polls = 1
 	s.Add()
 	g := newJobs(t, s)
 	name, err := g.Submit(t.Context(), "a title", []*engine.Request{asking("one"), asking("two"), asking("three"), asking("four")})

@@ -40,7 +40,7 @@ const variable = "MUTANT"
 func main() {
 	sample := flag.Int("sample", 0, "try this many mistakes of each package; 0 is all")
 	seed := flag.Uint64("seed", 1, "what the sample is drawn by")
-	slow := flag.String("slow", "Against|TestQuote|Properties|Random|Costs|Grammar|^Fuzz", "the tests that run last")
+	slow := flag.String("slow", "Against|TestQuote|Properties|Random|Bounds|Grammar|^Fuzz", "the tests that run last")
 	workers := flag.Int("workers", 2, "how many tests run side by side")
 	only := flag.String("only", "", "only mistakes whose name holds this")
 	list := flag.Bool("list", false, "list the mistakes and try none")

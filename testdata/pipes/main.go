@@ -17,7 +17,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: pipes COMMAND [ARGUMENT ...]")
 		os.Exit(2)
 	}
-	s := enginetest.NewParrot()
+	s := enginetest.NewEcho()
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "GOOGLE_GEMINI_BASE_URL="+s.URL, "GEMINI_API_KEY=key-of-the-test")

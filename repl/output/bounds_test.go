@@ -7,8 +7,8 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) {
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) {
 		w := New(discard{}, Options{ASCII: true})
 		for len(s) > 0 {
 			n := min(1000, len(s))
@@ -17,7 +17,7 @@ func TestCosts(t *testing.T) {
 		}
 		w.Fresh()
 	}, "tool: x\n", "\u202e", "a\r\n", "⚠\ufe0f", "per")
-	et.Costs(t, func(s string) {
+	et.Bounds(t, func(s string) {
 		w := New(discard{}, Options{})
 		for len(s) > 0 {
 			n := min(1000, len(s))
@@ -26,5 +26,5 @@ func TestCosts(t *testing.T) {
 		}
 		w.Fresh()
 	}, "tool: x ", "e\u0301", "\u0301", "日本。", "(（", " ", "👍🏽", "\u0600")
-	et.Costs(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); ASCII(s) }, "\u202e\xff", "a")
+	et.Bounds(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); ASCII(s) }, "\u202e\xff", "a")
 }

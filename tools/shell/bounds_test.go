@@ -7,6 +7,6 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) { strip(s) }, "a\x1b[31mb", "\x1b]0;t\x07", "\x1bP", "\u009b")
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) { strip(s) }, "a\x1b[31mb", "\x1b]0;t\x07", "\x1bP", "\u009b")
 }

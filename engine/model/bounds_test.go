@@ -8,13 +8,13 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) {
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) {
 		for e := newEventReader(bytes.NewReader([]byte(s))); ; {
 			if _, err := e.next(); err != nil {
 				return
 			}
 		}
 	}, "data: {\"a\":1}\n\n", ": x\n", "data\n", "\r\n\r\n")
-	et.Costs(t, func(s string) { new(decoder).common([]byte(s)); unwrapped([]byte(s)) }, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`)
+	et.Bounds(t, func(s string) { new(decoder).common([]byte(s)); unwrapped([]byte(s)) }, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`)
 }

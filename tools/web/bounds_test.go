@@ -7,8 +7,8 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) {
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) {
 		Find(s)
 		if u, err := Parse(s); err == nil {
 			Parse(u.String())

@@ -7,8 +7,8 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) {
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) {
 		if c, err := Parse([]byte(s)); err == nil {
 			c.Check(`{"a":1}`)
 		}
@@ -17,5 +17,5 @@ func TestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	et.Costs(t, func(s string) { any.Check(s) }, `{"a":[1]}`, `{"a":`)
+	et.Bounds(t, func(s string) { any.Check(s) }, `{"a":[1]}`, `{"a":`)
 }

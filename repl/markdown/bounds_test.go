@@ -7,6 +7,6 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) { shown(s) }, seeds...)
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) { shown(s) }, seeds...)
 }

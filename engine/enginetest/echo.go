@@ -7,18 +7,18 @@ import (
 	"google.golang.org/genai"
 )
 
-// NewParrot starts a Server for tests of whole pipelines. It answers a prompt
+// NewEcho starts a Server for tests of whole pipelines. It answers a prompt
 // with the prompt, one that ends with "ten megabytes" with as much text, in
 // lines, and one that ends with "take your time" with a word and then nothing
 // more, not even an end.
-func NewParrot() *Server {
+func NewEcho() *Server {
 	s := newServer(nil)
-	s.Respond, s.Forget = parrot, true
+	s.Respond, s.Forget = echo, true
 	return s.start()
 }
 
-// parrot answers one request.
-func parrot(r Received) Reply {
+// echo answers one request.
+func echo(r Received) Reply {
 	said := ""
 	for _, c := range r.Contents() {
 		if c.Role != genai.RoleModel && len(c.Parts) > 0 && c.Parts[len(c.Parts)-1].Text != "" {

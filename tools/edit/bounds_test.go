@@ -7,8 +7,8 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
-	et.Costs(t, func(s string) {
+func TestBounds(t *testing.T) {
+	et.Bounds(t, func(s string) {
 		Replace(s, "func f( a ) {", "x", true)
 		Diff("a", "b", "a\nb\n", s)
 	}, "func f( a ) {\n\n}\n", "a\r\n", "x\n")

@@ -8,9 +8,9 @@ import (
 )
 
 // However hostile, what is read costs no more than it should.
-func TestCosts(t *testing.T) {
+func TestBounds(t *testing.T) {
 	for _, format := range []Format{Lines, NUL, JSONL} {
-		et.Costs(t, func(s string) {
+		et.Bounds(t, func(s string) {
 			for r := NewReader(strings.NewReader(s), format); ; {
 				if _, err := r.Next(); err != nil {
 					return

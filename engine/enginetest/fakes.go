@@ -101,10 +101,10 @@ func (j *Journal) Entries() []engine.Entry {
 	return append([]engine.Entry(nil), j.entries...)
 }
 
-// Answered checks that history is a conversation that the API accepts: every
+// CheckHistory checks that history is a conversation that the API accepts: every
 // message with calls is followed by the answers to them, one for each and in
 // the same order, and nothing else is an answer.
-func Answered(t testing.TB, history []*genai.Content) {
+func CheckHistory(t testing.TB, history []*genai.Content) {
 	t.Helper()
 	var open []*genai.FunctionCall
 	for i, c := range history {

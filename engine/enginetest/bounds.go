@@ -9,17 +9,17 @@ import (
 
 // What reading a hostile text may cost.
 const (
-	costInput = 64 << 10               // bytes of the text
-	costBytes = 64 << 20               // bytes that are asked for, all in all
-	costTime  = 100 * time.Millisecond // only looked at in a soak: machines differ
+	boundInput = 64 << 10               // bytes of the text
+	boundBytes = 64 << 20               // bytes that are asked for, all in all
+	boundTime  = 100 * time.Millisecond // only looked at in a soak: machines differ
 )
 
-// Costs holds read, which takes text from outside, to what 64 KiB of it may
+// Bounds holds read, which takes text from outside, to what 64 KiB of it may
 // cost: 64 MiB of memory asked for, and in a soak 100 ms. The texts are made of
 // the seeds: each of them over and over, each begun over and over, what opens
 // and what closes in them on different sides, and long words, lines and rows of
 // empty lines behind them. It must not be run beside other tests.
-func Costs(t *testing.T, read func(text string), seeds ...string) {
+func Bounds(t *testing.T, read func(text string), seeds ...string) {
 	t.Helper()
 	if Raced {
 		t.Skip("the race detector asks for memory of its own")
@@ -28,10 +28,10 @@ func Costs(t *testing.T, read func(text string), seeds ...string) {
 		if s == "" {
 			return ""
 		}
-		return strings.Repeat(s, costInput/len(s))
+		return strings.Repeat(s, boundInput/len(s))
 	}
 	nest := func(open, close string) string {
-		n := costInput / (len(open) + len(close))
+		n := boundInput / (len(open) + len(close))
 		return strings.Repeat(open, n) + strings.Repeat(close, n)
 	}
 	var texts []string
@@ -43,7 +43,7 @@ func Costs(t *testing.T, read func(text string), seeds ...string) {
 			}
 		}
 		for _, long := range []string{"a", " ", "\n", "\\", "\"", "1", "\xff", "é"} {
-			texts = append(texts, (s + fill(long))[:costInput])
+			texts = append(texts, (s + fill(long))[:boundInput])
 		}
 	}
 	for _, s := range []string{"(", "[", "{", "<", "'", "`", "$(", "*", "_", "- ", "> ", "|", "#", ":", "=", "[{", "{\"a\":", "a=", "/", "../", ".", "%", "&", "\x00", "\r", "\t", "\x1b[", "0"} {
@@ -60,10 +60,10 @@ func Costs(t *testing.T, read func(text string), seeds ...string) {
 		runtime.ReadMemStats(&after)
 		n := after.TotalAlloc - before.TotalAlloc
 		most = max(most, n)
-		if n > costBytes {
+		if n > boundBytes {
 			t.Errorf("%.40q and so on, %d bytes: %d MiB are asked for", text, len(text), n>>20)
 		}
-		if !Soak() || took <= costTime {
+		if !Soak() || took <= boundTime {
 			continue
 		}
 		for range 3 { // the machine may have been busy
@@ -71,9 +71,9 @@ func Costs(t *testing.T, read func(text string), seeds ...string) {
 			read(text)
 			took = min(took, time.Since(start))
 		}
-		if took > costTime {
+		if took > boundTime {
 			t.Errorf("%.40q and so on, %d bytes: it takes %s", text, len(text), took)
 		}
 	}
-	t.Logf("costs: %d hostile texts of %d KiB, of which none asked for more than %d MiB", len(texts), costInput>>10, (most+1<<20-1)>>20)
+	t.Logf("bounds: %d hostile texts of %d KiB, of which none asked for more than %d MiB", len(texts), boundInput>>10, (most+1<<20-1)>>20)
 }
