@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
 
 // dangers are, for programs that otherwise run nothing, and for commands of
@@ -202,22 +203,15 @@ func (v *visitor) edits(w word) {
 	}
 }
 
-// seconds are, for programs that write to a second file, the options whose
-// value is the next word.
-var seconds = map[string][]string{
-	"uniq": {"-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"},
-	"xxd":  {"-c", "-cols", "-g", "-groupsize", "-l", "-len", "-n", "-name", "-o", "-offset", "-s", "-seek", "-R"},
-}
-
 // second reads the arguments of a program that writes to a second file.
-func (v *visitor) second(name string, args []word) {
+func (v *visitor) second(name string, p *program.Program, args []word) {
 	files := 0
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.split:
 			v.opaque("an expansion decides where %s writes: %s", name, a.text)
 		case a.known && len(a.text) > 1 && strings.ContainsRune("-+", rune(a.text[0])) && files == 0:
-			if slices.Contains(seconds[name], a.text) {
+			if p.Takes(a.text) {
 				i++
 			}
 		default:

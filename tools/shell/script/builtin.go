@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
 
 // builtin reads the commands of the shell itself, those of bash, dash and
@@ -36,7 +37,7 @@ func (v *visitor) builtin(name string, args []word) bool {
 	case "cd", "chdir", "pushd", "popd":
 		v.goes(name, args)
 	case "command", "builtin", "exec":
-		v.prefix(name, args)
+		v.wrapper(name, program.Find(name), args)
 	case "test", "[":
 		v.condition(args)
 	case "read", "unset", "getopts", "wait", "mapfile", "readarray", "let", "declare", "typeset", "local", "export", "readonly":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
 
 // command reads a simple command: words that are run, with env set for them
@@ -29,18 +30,13 @@ func (v *visitor) command(words []word, env []string, in *string) {
 	if strings.ContainsFunc(words[0].text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		v.lower(engine.Readable, "the name of the program has blanks or non-ASCII characters: %s", words[0].text)
 	}
-	name = plainName(name)
+	name = program.Fold(name)
 	v.depth++
 	defer func() { v.depth-- }()
 	args := words[1:]
 	if strings.ContainsRune(words[0].text, '/') || !v.builtin(name, args) {
 		v.program(name, args, in)
 	}
-}
-
-// plainName returns the name of a program as the tables here have it.
-func plainName(name string) string {
-	return strings.TrimSuffix(strings.ToLower(name), ".exe")
 }
 
 // set notes that a variable is set.

@@ -6,97 +6,77 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // program reads the arguments of a program: some run others, or write files
 // that no redirection names.
 func (v *visitor) program(name string, args []word, in *string) {
-	if rest, ok := strings.CutPrefix(name, "g"); ok && slices.Contains(gnu, rest) {
-		name = rest
-	}
-	if _, ok := carriers[name]; ok {
-		v.prefix(name, args)
+	p := program.Find(name)
+	switch {
+	case p.Is(program.Shell):
+		v.shell(name, p.Grammar, args, in)
+		return
+	case p.Is(program.Interpreter):
+		v.interpreter(name, p.Grammar, args)
+		return
+	case p.Is(program.Launches):
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		return
 	}
-	switch base := strings.TrimRight(name, "0123456789.-"); {
-	case strings.HasPrefix(name, "ld-linux"), strings.HasPrefix(name, "ld-musl"), strings.HasPrefix(name, "ld.so"), strings.HasPrefix(name, "ld-2."):
-		v.opaque("the dynamic loader runs its arguments: %s", join(args))
-	case slices.Contains(shells, base):
-		v.shell(name, args, in)
-	case slices.Contains(interpreters, base):
-		v.interpreter(name, args)
-	case slices.Contains(launchers, base), slices.Contains(launchers, name), strings.HasPrefix(name, "qemu-"), name == "arch" && len(args) > 1:
-		v.opaque("%s may run a program that was not checked: %s", name, join(args))
-	}
-	switch name {
-	case "psql", "mysql", "mariadb", "sqlite", "sqlite3", "sqlcmd", "usql", "duckdb":
+	switch p.Grammar {
+	case "arch":
+		if len(args) > 1 {
+			v.opaque("%s may run a program that was not checked: %s", name, join(args))
+		}
+	case "awk":
+		v.awk(name, args)
+	case "container", "kubectl":
+		v.container(name, p, args)
+	case "database":
 		v.database(name, args)
-	case "find", "gfind":
-		v.find(args)
-	case "fd", "fdfind":
+	case "fd":
 		v.fd(args)
-	case "ssh":
-		v.ssh(args)
-	case "su", "runuser", "script":
-		v.su(name, args)
-	case "docker", "podman", "nerdctl", "kubectl":
-		v.container(name, args)
-	case "parallel":
-		v.parallel(args)
-	case "git":
-		v.git(args)
+	case "find":
+		v.find(args)
 	case "gh":
 		if len(args) > 2 && args[0].text == "repo" && args[1].text == "clone" {
 			options := slices.DeleteFunc(slices.Clone(args[2:]), func(w word) bool { return w.text == "--" })
 			v.carried("gh", append([]word{{text: "git", known: true}, args[1]}, options...), nil)
 		}
-	case "awk", "gawk", "mawk", "nawk":
-		v.awk(name, args)
-	case "sed", "gsed":
+	case "git":
+		v.git(args)
+	case "loader":
+		v.opaque("the dynamic loader runs its arguments: %s", join(args))
+	case "parallel":
+		v.parallel(args)
+	case "second":
+		v.second(name, p, args)
+	case "sed":
 		v.sed(args)
+	case "ssh":
+		v.ssh(p, args)
+	case "su", "script":
+		v.su(name, args)
 	case "tee":
 		for _, a := range args {
 			if !a.known || !strings.HasPrefix(a.text, "-") && a.text != "/dev/null" {
 				v.open(a)
 			}
 		}
-	case "uniq", "xxd":
-		v.second(name, args)
-	case "go":
+	default:
+		if p.Usage.Runs {
+			v.wrapper(name, p, args)
+			return
+		}
 		v.refused(name, dangers[name], args)
-		if slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
+		if name == "go" && slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
 			v.refused(name, dangers["go env"], args)
 		}
-	default:
-		v.refused(name, dangers[name], args)
 		v.writes(name, args)
 	}
 }
-
-var (
-	shells = []string{"bash", "sh", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "yash", "fish", "csh", "tcsh", "pwsh", "powershell", "elvish", "nu", "xonsh", "cmd", "posh", "oksh", "hush", "osh", "ion", "rc", "es"}
-
-	// interpreters run what a file or an argument says.
-	interpreters = []string{"python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript",
-		"rscript", "r", "ghci", "guile", "racket", "sbcl", "clisp", "scala", "groovy", "jshell", "julia", "swift", "ocaml", "erl", "elixir", "iex", "jq", "tsx", "ts-node", "raku", "qjs", "wish", "irb", "pry", "ipython", "bpython", "ghc", "gnuplot", "octave", "sage", "matlab"}
-
-	// launchers run others, in ways that are not read here.
-	launchers = []string{"at", "batch", "crontab", "systemd-run", "start-stop-daemon", "screen", "tmux", "dtach", "abduco", "gdb", "lldb", "valgrind",
-		"perf", "entr", "inotifywait", "watchexec", "firejail", "bwrap", "proot", "ed", "ex", "vi", "vim", "nvim", "emacs", "emacsclient", "socat", "nc", "ncat",
-		"faketime", "numactl", "setarch", "cgexec", "runcon", "capsh", "rlwrap", "xvfb-run", "lxc", "lxc-attach", "machinectl", "run-parts", "logrotate",
-		"dc", "m4", "mail", "mailx", "telnet", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "pdsh", "ansible", "cssh", "hyperfine", "parallel-ssh",
-		"gosu", "su-exec", "tini", "dumb-init", "catatonit", "torsocks", "torify", "proxychains", "eatmydata", "catchsegv", "cpulimit", "chpst", "setuidgid", "softlimit", "sg", "newgrp",
-		"trickle", "daemonize", "rr", "heaptrack", "uftrace", "stap", "bpftrace", "lftp", "ftp", "cross-env", "env-cmd", "dotenv", "nix-shell", "aws-vault", "coreutils", "tsp", "nq",
-		"systemd-inhibit", "systemd-nspawn", "dbus-launch", "run0", "gksu", "gksudo", "kdesudo", "please", "super", "calife", "runas", "fakechroot", "schroot", "i386", "x86_64", "uname26", "wine", "box64",
-		"nsjail", "minijail0", "runc", "crun", "crictl", "ctr", "buildah", "toolbox", "distrobox", "flatpak", "snap", "vagrant", "heroku", "waypipe", "timelimit", "multitime", "pty", "sem", "ts",
-		"nodemon", "concurrently", "watchman-make", "fswatch", "chokidar", "view", "rview", "rvim", "gvim", "vimdiff", "red", "mutt", "irssi", "weechat", "sqlplus", "envdir", "envchain",
-		"zellij", "byobu", "xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm", "startx", "xinit",
-		"flatpak-spawn", "ssh-agent", "ifne", "mispipe", "annotate-output", "retry", "setlock", "s6-setuidgid", "s6-envdir", "s6-softlimit", "with-contenv", "execlineb", "winpty", "uclampset", "rush", "xe", "pseudo"}
-
-	// gnu are programs that have a g before their names where others have them.
-	gnu = []string{"xargs", "timeout", "nice", "nohup", "stdbuf", "env", "time", "tar", "sort", "split", "chroot", "install", "dd", "tee", "uniq", "cp", "mv", "ln", "touch", "base64", "shuf", "date", "parallel"}
-)
 
 // database reads the arguments of a client of databases, whose commands may run
 // programs: \! and \copy, .shell and .system, system, and copies to programs.
@@ -112,13 +92,20 @@ func (v *visitor) database(name string, args []word) {
 
 var runsByClient = regexp.MustCompile(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|load|once|output|import)\b|\b(system|source|program|load_extension|editor|pager)\b`)
 
-// shell reads the arguments of a shell.
-func (v *visitor) shell(name string, args []word, in *string) {
+// shell reads the arguments of a shell. Only bash and those that are more or
+// less POSIX's are sure to read a script as it is read here.
+func (v *visitor) shell(name, grammar string, args []word, in *string) {
 	v.lower(engine.Readable, "%s runs a script of its own", name)
-	if !slices.Contains([]string{"bash", "sh", "dash", "ash", "rbash"}, name) {
+	if grammar != "bash" && grammar != "posix" {
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
-		if !slices.Contains([]string{"zsh", "ksh", "mksh", "yash"}, name) {
+		if grammar == "" {
 			return // its scripts are not even like ours
+		}
+	}
+	dialects := func(text string) {
+		v.script(text, name, syntax.LangBash, v.again)
+		if grammar != "bash" {
+			v.script(text, name, syntax.LangPOSIX, true)
 		}
 	}
 	script := false
@@ -142,28 +129,17 @@ func (v *visitor) shell(name string, args []word, in *string) {
 	}
 	switch {
 	case script && len(args) > 0 && args[0].known:
-		v.dialects(args[0].text, name)
+		dialects(args[0].text)
 	case !script && len(args) == 0 && in != nil:
-		v.dialects(*in, name)
+		dialects(*in)
 	default:
 		v.unchecked(name, args)
 	}
 }
 
-// dialects reads a script for a shell that may or may not be bash, both ways.
-func (v *visitor) dialects(text, name string) {
-	v.script(text, name, syntax.LangBash, v.again)
-	if name != "bash" && name != "rbash" {
-		v.script(text, name, syntax.LangPOSIX, true)
-	}
-}
-
 // interpreter reads the arguments of an interpreter. A file or a module that
 // it runs is a program like any other; a text is not.
-func (v *visitor) interpreter(name string, args []word) {
-	if name == "jq" {
-		return // it runs nothing
-	}
+func (v *visitor) interpreter(name, grammar string, args []word) {
 	if len(args) == 0 || args[0].text == "-" {
 		v.unchecked(name, nil)
 		return
@@ -174,14 +150,14 @@ func (v *visitor) interpreter(name string, args []word) {
 		case !a.known:
 			v.opaque("an expansion decides what %s runs: %s", name, s)
 			return
-		case strings.HasPrefix(name, "python") && strings.HasPrefix(s, "-m"):
+		case grammar == "python" && strings.HasPrefix(s, "-m"):
 			return
 		case i == len(args)-1 && (s == "--version" || s == "--help" || s == "-V" || s == "-h"):
 			return // some go on to the other arguments
 		case !strings.HasPrefix(s, "-"):
 			return // a file, or a command as deno has it
-		case strings.HasPrefix(name, "python") && strings.Trim(s, "-uBEIsSOqv") == "":
-		case strings.HasPrefix(name, "node") && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
+		case grammar == "python" && strings.Trim(s, "-uBEIsSOqv") == "":
+		case grammar == "node" && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
 		default:
 			v.opaque("%s runs code from an argument: %s", name, s)
 			return
@@ -248,10 +224,9 @@ func (v *visitor) fd(args []word) {
 }
 
 // ssh reads the arguments of ssh: the words behind the host are a script.
-func (v *visitor) ssh(args []word) {
+func (v *visitor) ssh(p *program.Program, args []word) {
 	v.lower(engine.Readable, "ssh runs a command on another machine")
-	c := carrier{options: options{flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "bceilmp"}, operands: 1}
-	rest, _, ok := v.options("ssh", c, args)
+	rest, _, ok := v.wrapped("ssh", p, args)
 	if !ok || len(rest) > 0 && rest[0].known && strings.HasPrefix(rest[0].text, "-") {
 		v.opaque("ssh may run a program that was not checked: %s", join(args))
 		return
@@ -291,30 +266,30 @@ func (v *visitor) typescript(others []word) {
 }
 
 // container reads the arguments of programs that run others in containers.
-func (v *visitor) container(name string, args []word) {
-	if name != "kubectl" {
+func (v *visitor) container(name string, p *program.Program, args []word) {
+	if p.Grammar == "container" {
 		args = skip(args, "container") // docker container run is docker run
 	}
-	for name == "kubectl" && len(args) > 1 && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
+	for p.Grammar == "kubectl" && len(args) > 1 && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
 		args = args[2:]
 	}
 	if len(args) == 0 {
 		return
 	}
-	switch sub := args[0].text; {
+	sub := args[0].text
+	run, ok := p.Command(sub)
+	switch {
 	case !args[0].known, strings.HasPrefix(sub, "-"):
 		v.opaque("%s may do more than was checked: %s", name, join(args))
-	case name == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
+	case p.Grammar == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
 		i := slices.IndexFunc(args, func(w word) bool { return w.text == "--" })
 		if i < 0 {
 			v.opaque("%s may run a program that was not checked: %s", name, join(args))
 			return
 		}
 		v.carried(name, args[i+1:], nil)
-	case name != "kubectl" && (sub == "run" || sub == "exec" || sub == "create"):
-		c := carrier{operands: 1, options: options{flags: "itdPq", valued: "vewuplmh", long: []string{"rm", "interactive", "tty", "detach", "init", "read-only", "privileged", "quiet", "publish-all"},
-			longer: []string{"name", "volume", "env", "workdir", "user", "publish", "network", "mount", "memory", "cpus", "platform", "label", "hostname", "add-host", "tmpfs", "pull", "cap-drop", "cap-add", "shm-size", "env-file", "device", "gpus", "restart", "security-opt"}}}
-		rest, _, ok := v.options(name, c, args[1:])
+	case ok:
+		rest, _, ok := v.wrapped(name, run, args[1:])
 		if !ok {
 			v.opaque("%s may run a program that was not checked: %s", name, join(args))
 			return

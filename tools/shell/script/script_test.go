@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
 
 // told returns what was read of a script: its class and its commands, those
@@ -160,7 +161,7 @@ func TestSpellings(t *testing.T) {
 		found := false
 		for _, c := range Read(text).Commands {
 			name, known := c.Program()
-			found = found || known && plainName(name) == "rm"
+			found = found || known && program.Fold(name) == "rm"
 		}
 		if !found {
 			t.Errorf("%s: %s", text, told(Read(text)))

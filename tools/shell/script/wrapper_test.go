@@ -4,16 +4,18 @@ package script
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"gemline/engine"
 	"gemline/engine/enginetest"
+	"gemline/tools/shell/program"
 )
 
 // The programs that run others take the words behind each of their options for
 // what they are told here to be: what they run, when they are run for real, is
 // among what was told, or the script is opaque.
-func TestCarriersAgainstBash(t *testing.T) {
+func TestWrappersAgainstBash(t *testing.T) {
 	// Those that ask for a password, mount things, or go on for ever.
 	left := []string{"sudo", "doas", "pkexec", "unshare", "nsenter", "chroot", "watch", "dbus-run-session", "command", "builtin", "exec", "time"}
 	behind := []string{"alpha beta gamma", "1 alpha beta"}
@@ -23,23 +25,24 @@ func TestCarriersAgainstBash(t *testing.T) {
 		left = append(left, "strace", "ltrace", "fakeroot", "unbuffer") // which take long
 	}
 	var names []string
-	for name := range carriers {
-		if !slices.Contains(left, name) {
-			names = append(names, name)
+	for _, p := range program.Entries() {
+		if p.Usage.Runs && p.Grammar == "" && !strings.Contains(p.Names[0], " ") {
+			names = append(names, p.Names...)
 		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(left, name) })
 	slices.Sort(names)
 	shell := bashes(t)[0]
 	path, found := noting(t, shell, names...)
 	var scripts []string
 	for _, name := range found {
-		c := carriers[name]
 		var options []string
-		for _, letter := range c.flags + c.valued {
-			options = append(options, "-"+string(letter))
-		}
-		for _, long := range slices.Concat(c.long, c.longer) {
-			options = append(options, "--"+long, "--"+long+"=1000000000")
+		for _, o := range program.Find(name).Options() {
+			for _, s := range o.Spellings {
+				if options = append(options, s); strings.HasPrefix(s, "--") {
+					options = append(options, s+"=1000000000")
+				}
+			}
 		}
 		for _, o := range append(options, "-1", "--") {
 			for _, words := range behind {
@@ -60,7 +63,7 @@ func TestCarriersAgainstBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("carriers: %d ways to call %q ran %d commands", len(scripts), found, ran)
+	t.Logf("wrappers: %d ways to call %q ran %d commands", len(scripts), found, ran)
 	if len(found) > 6 && ran < 20 {
 		t.Error("they hardly ran anything")
 	}

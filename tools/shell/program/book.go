@@ -1,0 +1,175 @@
+package program
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed book/*.txt
+var files embed.FS
+
+// A book is what the entries say.
+type book struct {
+	programs map[string]*Program // by each of their names
+	commands map[string]*Program // by the program's name and their own
+	begins   []string            // of names that end in *
+}
+
+// read reads the book when it is first asked, and never again.
+var read = sync.OnceValue(parse)
+
+// parse reads all of the book. A line that is not understood is a mistake in
+// this package.
+func parse() book {
+	b := book{map[string]*Program{}, map[string]*Program{}, nil}
+	names, _ := fs.Glob(files, "book/*.txt")
+	for _, name := range names {
+		text, _ := files.ReadFile(name)
+		if line, err := b.add(string(text)); err != nil {
+			panic(fmt.Sprintf("%s:%d: %v", name, line, err))
+		}
+	}
+	return b
+}
+
+// add adds the entries of a text, which blank lines divide. An error comes with
+// the number of its line.
+func (b *book) add(text string) (line int, err error) {
+	p := &Program{}
+	for l := range strings.Lines(text) {
+		line++
+		switch words := strings.Fields(l); {
+		case len(words) == 0:
+			p = &Program{}
+		case words[0][0] == '#':
+		case words[0] == "program":
+			err = b.name(p, strings.Join(words[1:], " "))
+		case p.Names == nil:
+			err = fmt.Errorf("it belongs to no program")
+		default:
+			err = p.line(strings.TrimSpace(l), words)
+		}
+		if err != nil {
+			return line, err
+		}
+	}
+	return 0, nil
+}
+
+// name adds the names in a list to those of p.
+func (b *book) name(p *Program, list string) error {
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		all := b.programs
+		if strings.Contains(name, " ") {
+			all = b.commands
+		} else if begin, ok := strings.CutSuffix(name, "*"); ok {
+			b.begins = append(b.begins, begin)
+		}
+		if all[name] != nil || name == "" {
+			return fmt.Errorf("%q is no new name", name)
+		}
+		all[name] = p
+		p.Names = append(p.Names, name)
+	}
+	return nil
+}
+
+// line adds to p what a line of its entry says.
+func (p *Program) line(l string, words []string) error {
+	switch rest := words[1:]; {
+	case words[0] == "example:":
+		text, told, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(l, words[0])), " => ")
+		if !ok {
+			return fmt.Errorf("an example without =>")
+		}
+		p.examples = append(p.examples, Example{text, told})
+	case words[0] == "grammar":
+		p.Grammar = strings.Join(rest, " ")
+	case words[0] == "runs":
+		return p.Usage.read(rest)
+	case words[0] == "writes":
+		p.facts, p.Writes = append(p.facts, Writes), strings.Join(rest, " ")
+	case words[0] == "dials" && len(rest) > 0:
+		p.facts, p.dials = append(p.facts, Dials), append(p.dials, rest[1:]...)
+	case words[0] == "word":
+		return p.option(rest)
+	case strings.ContainsRune("-+", rune(l[0])):
+		return p.option(words)
+	default:
+		for _, w := range words {
+			if !slices.Contains(facts, Fact(w)) {
+				return fmt.Errorf("%q is no fact", w)
+			}
+			p.facts = append(p.facts, Fact(w))
+		}
+	}
+	return nil
+}
+
+// read reads what stands between the options and the command.
+func (u *Usage) read(words []string) error {
+	for _, w := range words {
+		switch {
+		case w == "or":
+			u.Either = true
+			return nil
+		case u.Runs && w != "INPUT...":
+			return fmt.Errorf("%q behind the command", w)
+		case w == "NAME=VALUE...":
+			u.Sets = true
+		case w == "COMMAND", w == "SCRIPT":
+			u.Runs, u.Script = true, w == "SCRIPT"
+		case w == "INPUT...":
+			u.Input = true
+		default:
+			u.Operands++
+			u.Number = w == "NUMBER"
+		}
+	}
+	return nil
+}
+
+// option adds the option of a line.
+func (p *Program) option(words []string) error {
+	o := Option{}
+	for _, w := range words {
+		w = strings.TrimSuffix(w, ",")
+		switch upper := strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""; {
+		case o.Effect != "" || o.Value && !slices.Contains(effects, Effect(w)):
+			return fmt.Errorf("%q behind the value", w)
+		case upper:
+			o.Value = true
+		case slices.Contains(effects, Effect(w)):
+			o.Effect = Effect(w)
+		default:
+			o.Spellings = append(o.Spellings, w)
+		}
+	}
+	p.options = append(p.options, o)
+	return nil
+}
+
+// Entries returns each entry of the book once, in the order of their names.
+func Entries() (all []*Program) {
+	b := read()
+	for _, m := range []map[string]*Program{b.programs, b.commands} {
+		for name, p := range m {
+			if p.Names[0] == name {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *Program) int { return strings.Compare(a.Names[0], b.Names[0]) })
+	return all
+}
+
+// Examples returns the command lines of an entry, and what is told of them.
+func (p *Program) Examples() []Example { return p.examples }
+
+// Options returns the options of an entry.
+func (p *Program) Options() []Option { return p.options }

@@ -1,0 +1,50 @@
+// Package program is the book of what programs do: which run others, write
+// files, want a network, take something away, or only look. It is asked by
+// name and by the words that a program is given, and looks at nothing else.
+//
+// The book is text, in the directory book. To add a program, add an entry with
+// an example, and run the tests of tools/shell/script: they read each example
+// as a command line and compare what is told of it.
+//
+// # One entry a program, one line an option
+//
+//	program sort
+//	  looks
+//	  -k --key, -S, -t, -T VALUE
+//	  -o --output FILE               writes
+//	  --compress-program COMMAND     runs
+//	  example: sort -o out in => readable, writes out
+//
+// Programs that are alike share an entry; further lines "program NAME, NAME"
+// add names, and a blank line ends it. A name with a blank in it, as in "git
+// clone", is a command of a program, by the first name of that. A name that ends
+// in * stands for all that begin so.
+//
+// The line of an option has every spelling of it, the word VALUE, FILE or the
+// like if it takes one, and what it does, an [Effect]; without that it is only
+// known. Options that do the same may share a line, and commas are for the
+// reader. "word" stands before what is no option and is read like one, as in
+// of= FILE.
+//
+// The other lines say what the program does: each word is a [Fact], and four
+// lines have more to say.
+//
+//	runs NAME=VALUE... FILE COMMAND     it runs the command behind its options and a file
+//	writes each                         to its operands: each, last, second
+//	dials at pull push                  with one of these words among its arguments
+//	grammar find                        code in tools/shell/script reads its arguments
+//
+// # Two manners of reading options
+//
+// Where the place of a word matters, as behind a wrapper, options are read by
+// [Program.Take], as getopt does, and what is not in the entry ends the reading:
+// nobody knows then where the command begins. Of other programs only the options
+// that do something matter, and [Program.May] finds them also where they are
+// shortened, or among other letters.
+//
+// # One fold of names
+//
+// [Fold] makes one of the names that a program goes by: in capitals, with .exe,
+// with the g of GNU. A version at the end leaves a shell a shell, and does not
+// say that options are the same.
+package program

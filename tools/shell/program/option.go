@@ -1,0 +1,162 @@
+package program
+
+import (
+	"iter"
+	"strings"
+)
+
+// An Option is a line of an entry: an option, or several that do the same.
+type Option struct {
+	Spellings []string
+	Value     bool // it takes one
+	Effect    Effect
+}
+
+// An Effect is what an option does. The empty one is nothing that matters here.
+type Effect string
+
+// The effects.
+const (
+	Runs     Effect = "runs"     // its value is a program, or makes it run one
+	Merges   Effect = "merges"   // so it is, if the value is not one of git's own ways to merge
+	Alters   Effect = "alters"   // it has other files written
+	Written  Effect = "writes"   // its value is a file that is written to
+	Opened   Effect = "opens"    // so it is, and it is opened as it is
+	Goes     Effect = "goes"     // what it runs, it runs in another directory
+	Replaces Effect = "replaces" // its value stands for input in the command
+	Into     Effect = "into"     // its value is the directory that is written into
+	Exact    Effect = "exact"    // the last operand is no directory to write into
+	Each     Effect = "each"     // each operand is written to
+	Whole    Effect = "whole"    // below the directory the whole path of an operand is written to
+)
+
+var effects = []Effect{Runs, Merges, Alters, Written, Opened, Goes, Replaces, Into, Exact, Each, Whole}
+
+// matters reports whether an effect is one that [Program.May] looks for.
+func (e Effect) matters() bool {
+	return e == Runs || e == Merges || e == Alters || e == Written || e == Opened
+}
+
+// A Given is an option that a program is given, as one spelling of it.
+type Given struct {
+	Effect   Effect
+	Spelling string
+	Value    string
+	Inside   bool // the value stands in the same word
+}
+
+// Take reads the first of args, which begins with a dash: a long option, or
+// letters, of which the last may have a value. It returns how many words behind
+// it are that value. It reports false for what is not in the entry, for an
+// option that is shortened or runs a program, and for a value that is missing.
+func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
+	word := args[0]
+	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.spelled("-NUMBER") != nil {
+		return nil, 0, true
+	}
+	rest, last := word[1:], Given{}
+	for takes := false; ; {
+		o := (*Option)(nil)
+		if strings.HasPrefix(word, "--") || word == "-" {
+			last.Spelling, last.Value, last.Inside = strings.Cut(word, "=")
+			o, rest = p.spelled(last.Spelling), ""
+		} else {
+			last.Spelling, rest = "-"+rest[:1], rest[1:]
+			o = p.spelled(last.Spelling)
+		}
+		if o == nil || o.Effect == Runs {
+			return nil, 0, false
+		}
+		if takes = o.Value; takes && rest != "" {
+			last.Value, last.Inside, rest = rest, true, ""
+		}
+		last.Effect = o.Effect
+		if rest == "" {
+			if takes && !last.Inside {
+				if len(args) == 1 {
+					return nil, 0, false
+				}
+				last.Value, values = args[1], 1
+			}
+			return append(found, last), values, true
+		}
+		found = append(found, last)
+	}
+}
+
+// Takes reports whether p has an option that is spelled so and takes a value.
+func (p *Program) Takes(s string) bool {
+	o := p.spelled(s)
+	return o != nil && o.Value
+}
+
+// Has reports whether p has an option that is spelled so.
+func (p *Program) Has(s string) bool { return p.spelled(s) != nil }
+
+// spelled returns the option that is spelled so.
+func (p *Program) spelled(s string) *Option {
+	for i := range p.options {
+		for _, spelling := range p.options[i].Spellings {
+			if spelling == s {
+				return &p.options[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Letters returns the letters of the options that take a value, or of those
+// that take none.
+func (p *Program) Letters(value bool) (letters string) {
+	for _, o := range p.options {
+		for _, s := range o.Spellings {
+			if o.Value == value && len(s) == 2 && s[0] == '-' {
+				letters += s[1:]
+			}
+		}
+	}
+	return letters
+}
+
+// May yields the options that matter which word may be. A long one may be
+// shortened, a letter may stand among others, up to one that takes a value, and
+// anything else is what the word begins with.
+func (p *Program) May(word string) iter.Seq[Given] {
+	return func(yield func(Given) bool) {
+		if len(p.options) == 0 {
+			return
+		}
+		valued := p.Letters(true)
+		for _, o := range p.options {
+			if !o.Effect.matters() {
+				continue
+			}
+			for _, s := range o.Spellings {
+				if g, ok := may(word, s, valued); ok {
+					g.Effect, g.Spelling = o.Effect, s
+					if !yield(g) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// may reports whether word may be an option that is spelled so, and which value
+// stands in it.
+func may(word, spelling, valued string) (g Given, ok bool) {
+	key, value, inside := strings.Cut(word, "=")
+	switch {
+	case strings.HasPrefix(spelling, "--"):
+		return Given{Value: value, Inside: inside}, len(key) > 2 && strings.HasPrefix(spelling, key)
+	case len(spelling) == 2:
+		letters, short := strings.CutPrefix(word, "-")
+		i := strings.IndexByte(letters, spelling[1])
+		if end := strings.IndexAny(letters, valued); !short || strings.HasPrefix(letters, "-") || i < 0 || end >= 0 && i > end {
+			return Given{}, false
+		}
+		return Given{Value: letters[i+1:], Inside: letters[i+1:] != ""}, true
+	}
+	return Given{Value: value, Inside: inside}, strings.HasPrefix(word, spelling)
+}

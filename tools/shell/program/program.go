@@ -1,0 +1,125 @@
+package program
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Fact is something that is always true of a program.
+type Fact string
+
+// The facts.
+const (
+	Looks       Fact = "looks"       // it changes nothing, whatever its arguments, where it can't write
+	Dials       Fact = "dials"       // it wants a network
+	Removes     Fact = "removes"     // it takes away what its operands name
+	Changes     Fact = "changes"     // it changes what its operands name
+	Writes      Fact = "writes"      // it writes to what one of its arguments names
+	Broad       Fact = "broad"       // its name says too little of what it does to allow all of it
+	Commands    Fact = "commands"    // its name and its command together say enough
+	Runner      Fact = "runner"      // a word somewhere in its arguments says which program it runs
+	Launches    Fact = "launches"    // it runs others in ways that are not read
+	Shell       Fact = "shell"       // it runs scripts
+	Interpreter Fact = "interpreter" // it runs what a file or an argument says
+	Away        Fact = "away"        // what it runs, it runs in another directory or under another root
+	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
+)
+
+var facts = []Fact{Looks, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Shell, Interpreter, Away, GNU}
+
+// lasting are the facts that are true of every version of a program.
+var lasting = []Fact{Broad, Launches, Shell, Interpreter}
+
+// A Program is an entry of the book. The zero Program is one of which nothing
+// is known.
+type Program struct {
+	Names   []string // as [Fold] returns them; of a command, behind the program's
+	Grammar string   // what reads its arguments, if that is more than options
+	Usage   Usage    // of a program that runs the command that its arguments end in
+	Writes  string   // to which operands of its own: each, last, or none
+
+	options  []Option
+	facts    []Fact
+	dials    []string // the words with which it does; none is always
+	examples []Example
+}
+
+// A Usage is what stands between the options of a program and the command that
+// it runs.
+type Usage struct {
+	Runs     bool // there is such a command
+	Operands int  // words in front of it
+	Number   bool // these are numbers
+	Sets     bool // NAME=value may stand in front of it
+	Script   bool // it is the text of a script, in one word or several
+	Either   bool // -c and the text of a script may stand in its place
+	Input    bool // what else it is given is not known
+}
+
+// An Example is a command line, and what is told of it.
+type Example struct{ Text, Told string }
+
+// Find returns what is known of a program by its name.
+func Find(name string) *Program {
+	b := read()
+	name = Fold(name)
+	if p, ok := b.programs[name]; ok {
+		return p
+	}
+	for _, begin := range b.begins {
+		if strings.HasPrefix(name, begin) {
+			return b.programs[begin+"*"]
+		}
+	}
+	if p, ok := b.programs[strings.TrimRight(name, "0123456789.-")]; ok {
+		version := &Program{Names: p.Names}
+		for _, f := range p.facts {
+			if slices.Contains(lasting, f) {
+				version.facts = append(version.facts, f)
+			}
+		}
+		if p.Is(Interpreter) {
+			version.Grammar = p.Grammar
+		}
+		return version
+	}
+	return &Program{}
+}
+
+// Fold returns the name of a program as the book has it.
+func Fold(name string) string {
+	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
+	if rest, ok := strings.CutPrefix(name, "g"); ok {
+		if p, ok := read().programs[rest]; ok && p.Is(GNU) {
+			return rest
+		}
+	}
+	return name
+}
+
+// Command returns what is known of a command of p's, and whether it has an
+// entry.
+func (p *Program) Command(name string) (*Program, bool) {
+	if len(p.Names) > 0 {
+		if c, ok := read().commands[p.Names[0]+" "+name]; ok {
+			return c, true
+		}
+	}
+	return &Program{}, false
+}
+
+// Is reports whether f is true of p.
+func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
+
+// DialsAt returns the first of the words given to p with which it wants a
+// network, and whether it does. It may be one that does with any.
+func (p *Program) DialsAt(words []string) (word string, ok bool) {
+	if len(p.dials) == 0 {
+		return "", p.Is(Dials)
+	}
+	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(p.dials, w) })
+	if i < 0 {
+		return "", false
+	}
+	return words[i], true
+}

@@ -1,0 +1,33 @@
+package script
+
+import (
+	"strings"
+	"testing"
+
+	"gemline/tools/shell/program"
+)
+
+// Every example in the book of programs holds, and whatever of an entry the
+// arguments of a program are read by has one.
+func TestBook(t *testing.T) {
+	for _, p := range program.Entries() {
+		for _, e := range p.Examples() {
+			s := Read(e.Text)
+			told := []string{s.Class.String()}
+			for _, c := range s.Commands {
+				if c.Inside != "" {
+					told = append(told, "runs "+c.String())
+				}
+			}
+			for _, w := range s.Writes {
+				told = append(told, "writes "+w)
+			}
+			if got := strings.Join(told, ", "); got != e.Told {
+				t.Errorf("%s\n%s => %s\nand the book says %s", p.Names[0], e.Text, got, e.Told)
+			}
+		}
+		if len(p.Examples()) == 0 && (p.Grammar != "" || p.Usage.Runs) {
+			t.Errorf("%s has no example", p.Names[0])
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/tools/shell/program"
+)
+
+// wrapper reads the arguments of a program that runs the command they end in.
+func (v *visitor) wrapper(name string, p *program.Program, args []word) {
+	if p.Is(program.Away) {
+		v.lost()
+	}
+	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
+		return // it only says what a name means
+	}
+	rest, env, ok := v.wrapped(name, p, args)
+	switch {
+	case !ok:
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
+		return
+	case len(rest) == 0 && p.Usage.Input:
+		return // xargs echoes
+	case p.Usage.Script:
+		v.joined(name, rest)
+		return
+	case p.Usage.Input:
+		rest = append(slices.Clone(rest), word{text: "(input)", split: true})
+	}
+	v.carried(name, rest, env)
+}
+
+// wrapped returns what of args is behind the options and the operands of p, and
+// what is set for it. It reports false if that is not certain.
+func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []word, env []string, ok bool) {
+	replace := "" // the word that stands for input
+	given := texts(args)
+	set := func() bool {
+		key, value, ok := strings.Cut(args[0].text, "=")
+		if ok = ok && p.Usage.Sets && args[0].known; ok {
+			v.set(key, word{text: value, known: true})
+			env, args = append(env, args[0].text), args[1:]
+		}
+		return ok
+	}
+	for len(args) > 0 && args[0].text != "--" {
+		if !args[0].known {
+			return nil, nil, false
+		}
+		if option := strings.HasPrefix(args[0].text, "-") && (len(args[0].text) > 1 || p.Has("-")); !option && !set() {
+			break
+		} else if !option {
+			continue
+		}
+		found, values, ok := p.Take(given[len(given)-len(args):])
+		if !ok || values > 0 && !args[1].known {
+			return nil, nil, false
+		}
+		for _, o := range found {
+			switch o.Effect {
+			case program.Replaces:
+				replace = o.Value
+			case program.Goes:
+				v.lost()
+			}
+		}
+		args = args[1+values:]
+	}
+	if len(args) == 0 {
+		return nil, env, true
+	}
+	args = skip(args, "--")
+	for range p.Usage.Operands {
+		if len(args) == 0 || args[0].split || p.Usage.Number && strings.Trim(args[0].text, "0123456789") != "" {
+			return nil, nil, false
+		}
+		args = args[1:]
+	}
+	for len(args) > 0 && set() {
+	}
+	if p.Usage.Either && len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
+		if args[0].text == "-c" && len(args) == 2 && args[1].known {
+			v.text(args[1].text, name)
+			return nil, env, true
+		}
+		return nil, nil, false
+	}
+	if replace != "" {
+		args = slices.Clone(args)
+		for i, a := range args {
+			args[i].known = a.known && !strings.Contains(a.text, replace)
+		}
+	}
+	return args, env, true
+}
+
+// texts returns how words are written.
+func texts(words []word) []string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = w.text
+	}
+	return all
+}
