@@ -1,6 +1,52 @@
 package schema
 
-import lib "github.com/google/jsonschema-go/jsonschema"
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+)
+
+// A pattern is one of the schema's.
+type pattern struct {
+	*regexp.Regexp
+	size int // about how many steps its program has
+}
+
+// maxPattern is how many steps the programs of all patterns may have.
+const maxPattern = 200_000
+
+// compile notes a pattern. What its program would take is found out before.
+func (s *Schema) compile(text string) error {
+	if _, known := s.patterns[text]; known {
+		return nil
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	size := steps(tree)
+	if s.size += size; s.size > maxPattern {
+		return errors.New("takes too much, with all the other patterns")
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return err
+	}
+	s.patterns[text] = pattern{re, size}
+	return nil
+}
+
+// steps returns about how many steps the program of a pattern has.
+func steps(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	for _, sub := range re.Sub {
+		n += steps(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
 
 // A shape is what texts of a format look like. It does not know how many days
 // a month has.
@@ -25,16 +71,4 @@ var shapes = map[string]shape{
 	"ipv4":      {`^` + byte10 + `(\.` + byte10 + `){3}$`, "an IPv4 address"},
 	"uri":       {`^[A-Za-z][A-Za-z0-9+.-]*:[^\s]*$`, "a URI with its scheme"},
 	"uuid":      {`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`, "a UUID"},
-}
-
-// lower puts the format of sub, if it is one that is checked, into a pattern.
-func (s *Schema) lower(sub *lib.Schema) {
-	sh, ok := shapes[sub.Format]
-	if !ok || sub.Pattern == sh.pattern {
-		return
-	}
-	if err := s.compile(sh.pattern); err != nil {
-		panic(err) // a mistake in shapes
-	}
-	sub.AllOf = append(sub.AllOf, &lib.Schema{Format: sub.Format, Pattern: sh.pattern})
 }

@@ -1,61 +1,22 @@
 package schema
 
 import (
-	"encoding/json"
-	"math"
-	"reflect"
+	"fmt"
+	"maps"
 	"slices"
-	"unicode/utf8"
-
-	lib "github.com/google/jsonschema-go/jsonschema"
 )
 
-// effort is how much may be done to decide whether a value fits, and again to
-// say why it does not. A unit is what looking at one small value by one schema
-// takes, about a microsecond. An answer of a megabyte takes a tenth of it.
-const effort = 4_000_000
+const (
+	// effort is how much may be done to judge a value. A unit is what judging
+	// one small value by one schema takes, about a microsecond. An answer of a
+	// megabyte takes a tenth of it.
+	effort = 4_000_000
 
-// A node is a value, or one inside it.
-type node struct {
-	v      any
-	fields map[string]*node
-	names  []string // of the fields, in order
-	items  []*node
-	size   int // about the length of its text
-}
+	deepest = 50_000 // schemas and values that lead into each other
+	most    = 20     // problems that are told
+)
 
-// grow returns v as a node. Of v, which it owns, a negative zero becomes zero.
-func grow(v any) *node {
-	n := &node{v: v, size: 1}
-	switch v := v.(type) {
-	case map[string]any:
-		n.fields = make(map[string]*node, len(v))
-		for name, field := range v {
-			f := grow(field)
-			v[name], n.fields[name] = f.v, f
-			n.size += len(name) + f.size
-		}
-		n.names = sorted(v)
-	case []any:
-		n.items = make([]*node, len(v))
-		for i, item := range v {
-			n.items[i] = grow(item)
-			v[i] = n.items[i].v
-			n.size += n.items[i].size
-		}
-	case string:
-		n.size += len(v)
-	case float64:
-		if v == 0 {
-			n.v = 0.0
-		}
-	}
-	return n
-}
-
-// A judge decides whether values fit. It decides about each pair of a schema
-// and a value once, so that references that multiply cost no more than what
-// they lead to, and it gives up when it has had enough.
+// A judge decides whether values fit.
 type judge struct {
 	*Schema
 	known map[pair]verdict
@@ -63,46 +24,53 @@ type judge struct {
 	depth int
 }
 
-// deepest is how far schemas and values may lead into each other; beyond it a
-// judge gives up.
-const deepest = 50_000
-
-func (s *Schema) judge() *judge { return &judge{Schema: s, known: map[pair]verdict{}, left: s.effort} }
-
 // over reports whether j has given up.
 func (j *judge) over() bool { return j.left < 0 }
 
 type pair struct {
-	schema *lib.Schema
+	schema *sub
 	node   *node
 }
 
-// A verdict says whether a value fits, and what of it was looked at by whom
-// the unevaluated keywords ask about.
+// A verdict says whether a value fits.
 type verdict struct {
-	fits bool
-	seen *seen // nil if nothing, or if nobody asks
+	wrong []finding      // some of what does not fit, no more than is told
+	seen  map[*node]bool // what the unevaluated keywords don't ask about; nil if there are none
 }
 
-// seen is what of an object or a list was looked at.
-type seen struct {
-	all   bool // of it
-	names map[string]bool
-	items map[int]bool
+func (v *verdict) fits() bool { return len(v.wrong) == 0 }
+
+// A finding is something that does not fit. Its words are made when it is told.
+type finding struct {
+	node  *node
+	say   func() string
+	alien bool // the value is of another type
 }
 
-func (j *judge) fits(s *lib.Schema, n *node) bool { return j.hear(s, n).fits }
-
-// hear decides whether n fits s.
-func (j *judge) hear(s *lib.Schema, n *node) verdict {
-	if j.depth > deepest {
-		j.left = -1
+// judge returns what about the value does not fit.
+func (s *Schema) judge(n *node) (problems []*Problem) {
+	j := &judge{Schema: s, known: map[pair]verdict{}, left: s.effort}
+	v := j.hear(s.root, n)
+	if j.over() {
+		return []*Problem{n.problem("takes too long to hold to this schema")}
 	}
-	if j.left--; j.over() {
+	for _, f := range v.wrong {
+		p := f.node.problem("%s", f.say())
+		if !slices.ContainsFunc(problems, func(o *Problem) bool { return *o == *p }) {
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// hear decides about a pair, once.
+func (j *judge) hear(s *sub, n *node) verdict {
+	if j.left--; j.over() || j.depth > deepest {
+		j.left = -1
 		return verdict{}
 	}
-	if n.fields == nil && n.items == nil && s.Ref == "" && len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil && s.If == nil {
-		return verdict{fits: j.alone(s, n)} // as fast as looking it up
+	if n.fields == nil && n.items == nil && s.simple {
+		return verdict{wrong: j.alone(s, n)} // as fast as looking it up
 	}
 	at := pair{s, n}
 	v, ok := j.known[at]
@@ -110,269 +78,248 @@ func (j *judge) hear(s *lib.Schema, n *node) verdict {
 		j.depth++
 		v = j.decide(s, n)
 		j.depth--
+		j.left -= 2 + len(v.wrong)
 		j.known[at] = v
 	}
 	return v
 }
 
-// decide is judge, for the first time.
-func (j *judge) decide(s *lib.Schema, n *node) verdict {
-	sum := &seen{names: map[string]bool{}, items: map[int]bool{}}
-	if !j.asked {
-		sum = nil
+// alone decides by the keywords of s that speak of a value without other schemas.
+func (j *judge) alone(s *sub, n *node) (wrong []finding) {
+	if s.never {
+		return []finding{{node: n, say: func() string { return "must not be there" }}}
 	}
-	if s.Ref != "" {
-		v := j.hear(j.target(s.Ref), n)
-		if !v.fits || j.root.Schema == draft07 {
-			return v
+	for _, r := range s.rules {
+		if r.of != "" && !n.is(r.of) || r.fits(j, r.want, n) {
+			continue
 		}
-		sum.add(v.seen)
+		alien := r.name == "type"
+		wrong = append(wrong, finding{n, func() string { return r.say(r.want, n) }, alien})
+		if alien {
+			break // the others speak of another type
+		}
 	}
-	if !j.alone(s, n) || !j.together(s, n, sum) {
-		return verdict{}
-	}
-	if n.items != nil && !j.list(s, n.items, sum) || n.fields != nil && !j.object(s, n, sum) {
-		return verdict{}
-	}
-	return verdict{fits: true, seen: sum}
+	return wrong
 }
 
-// add adds what another schema has looked at.
-func (s *seen) add(o *seen) {
-	if s == nil || o == nil {
-		return
+// decide is hear, for the first time.
+func (j *judge) decide(s *sub, n *node) verdict {
+	v := verdict{}
+	if j.asked {
+		v.seen = map[*node]bool{}
 	}
-	s.all = s.all || o.all
-	for name := range o.names {
-		s.names[name] = true
+	if s.ref != nil {
+		j.hold(&v, s.ref, n)
+		if j.draft07 {
+			return v
+		}
 	}
-	for i := range o.items {
-		s.items[i] = true
+	v.wrong = append(v.wrong, j.alone(s, n)...)
+	if !v.alien(n) {
+		j.together(&v, s, n)
+		j.object(&v, s, n)
+		j.list(&v, s, n)
 	}
+	v.wrong = v.wrong[:min(len(v.wrong), most):min(len(v.wrong), most)]
+	return v
+}
+
+// tell adds to what is wrong with n.
+func (v *verdict) tell(n *node, format string, args ...any) {
+	v.wrong = append(v.wrong, finding{node: n, say: func() string { return fmt.Sprintf(format, args...) }})
+}
+
+// obscure tells that n does not fit a keyword that there are no other words for.
+func (v *verdict) obscure(n *node, keyword string) {
+	v.tell(n, "does not fit %s of the schema", quoted(keyword))
+}
+
+// alien reports whether n is of another type than it must be.
+func (v *verdict) alien(n *node) bool {
+	return slices.ContainsFunc(v.wrong, func(f finding) bool { return f.alien && f.node == n })
+}
+
+// see notes what another schema, which the same value fits, has looked at.
+func (j *judge) see(v *verdict, o verdict) {
+	if j.left -= len(o.seen); v.seen != nil && !j.over() {
+		maps.Copy(v.seen, o.seen)
+	}
+}
+
+// hold adds what another schema says of the same value.
+func (j *judge) hold(v *verdict, s *sub, n *node) {
+	o := j.hear(s, n)
+	v.wrong = append(v.wrong, o.wrong...)
+	j.see(v, o)
 }
 
 // together decides by the schemas in s that speak of the same value.
-func (j *judge) together(s *lib.Schema, n *node, sum *seen) bool {
-	some := func(subs []*lib.Schema) (fitting int) {
-		for _, sub := range subs {
-			if v := j.hear(sub, n); v.fits {
-				fitting++
-				sum.add(v.seen)
-			}
+func (j *judge) together(v *verdict, s *sub, n *node) {
+	for _, part := range s.subs["allOf"] {
+		j.hold(v, part, n)
+	}
+	j.choice(v, "anyOf", s, n)
+	j.choice(v, "oneOf", s, n)
+	for _, not := range s.subs["not"] {
+		if o := j.hear(not, n); o.fits() {
+			v.obscure(n, "not")
 		}
-		return fitting
+	}
+	for _, condition := range s.subs["if"] {
+		branch := "else"
+		if o := j.hear(condition, n); o.fits() {
+			branch = "then"
+			j.see(v, o)
+		}
+		for _, part := range s.subs[branch] {
+			j.hold(v, part, n)
+		}
+	}
+	for _, name := range sorted(s.named["dependentSchemas"]) {
+		if n.fields[name] != nil {
+			j.hold(v, s.named["dependentSchemas"][name], n)
+		}
+	}
+}
+
+// choice decides by several schemas. What fits none is told by the one that
+// comes nearest.
+func (j *judge) choice(v *verdict, keyword string, s *sub, n *node) {
+	var nearest *verdict
+	fitting := 0
+	for _, part := range s.subs[keyword] {
+		o := j.hear(part, n)
+		if o.fits() {
+			fitting++
+			j.see(v, o)
+			continue
+		}
+		if nearest == nil || nearest.alien(n) && !o.alien(n) || nearest.alien(n) == o.alien(n) && len(o.wrong) < len(nearest.wrong) {
+			nearest = &o
+		}
 	}
 	switch {
-	case some(s.AllOf) < len(s.AllOf),
-		s.AnyOf != nil && some(s.AnyOf) == 0,
-		s.OneOf != nil && some(s.OneOf) != 1,
-		s.Not != nil && j.fits(s.Not, n):
-		return false
+	case fitting == 0 && nearest != nil:
+		v.tell(n, "fits none of the %d schemas of %s; of the nearest:", len(s.subs[keyword]), keyword)
+		v.wrong = append(v.wrong, nearest.wrong...)
+	case fitting > 1 && keyword == "oneOf":
+		v.tell(n, "fits %d schemas of oneOf, and must fit one", fitting)
 	}
-	if s.If != nil {
-		branch := s.Then
-		if some([]*lib.Schema{s.If}) == 0 {
-			branch = s.Else
-		}
-		if branch != nil && some([]*lib.Schema{branch}) == 0 {
-			return false
-		}
-	}
-	needs, reqs := s.DependentSchemas, s.DependentRequired
-	if j.root.Schema == draft07 {
-		needs, reqs = s.DependencySchemas, s.DependencyStrings
-	}
-	for _, name := range sorted(needs) {
-		if n.fields[name] != nil && some([]*lib.Schema{needs[name]}) == 0 {
-			return false
-		}
-	}
-	for _, name := range sorted(reqs) {
-		if n.fields[name] != nil && !n.has(reqs[name]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (n *node) has(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return n.fields[name] == nil })
-}
-
-// list decides by the schemas of s about items.
-func (j *judge) list(s *lib.Schema, items []*node, sum *seen) bool {
-	first, rest := s.PrefixItems, s.Items
-	if j.root.Schema == draft07 {
-		if first = s.ItemsArray; first != nil {
-			rest = s.AdditionalItems
-		}
-	}
-	looked := func(i int) {
-		if sum != nil {
-			sum.items[i] = true
-		}
-	}
-	contained := 0
-	for i, item := range items {
-		by := rest
-		if i < len(first) {
-			by = first[i]
-		}
-		if by != nil {
-			if !j.fits(by, item) {
-				return false
-			}
-			looked(i)
-		}
-		if s.Contains != nil && j.fits(s.Contains, item) {
-			contained++
-			looked(i)
-		}
-	}
-	if s.Contains != nil {
-		least := 1
-		if s.MinContains != nil {
-			least = *s.MinContains
-		}
-		if contained < least || s.MaxContains != nil && contained > *s.MaxContains {
-			return false
-		}
-	}
-	if s.UnevaluatedItems == nil || sum.all {
-		return true
-	}
-	for i, item := range items {
-		if !sum.items[i] && !j.fits(s.UnevaluatedItems, item) {
-			return false
-		}
-	}
-	sum.all = true
-	return true
 }
 
 // object decides by the schemas of s about the fields of n.
-func (j *judge) object(s *lib.Schema, n *node, sum *seen) bool {
-	if !n.has(s.Required) {
-		return false
+func (j *judge) object(v *verdict, s *sub, n *node) {
+	if n.fields == nil {
+		return
 	}
-	j.left -= len(s.Required) / 10
-	for _, name := range n.names {
-		field, known := n.fields[name], false
-		if p := s.Properties[name]; p != nil {
-			if known = true; !j.fits(p, field) {
-				return false
+	lacks := func(names *node) (lacking []string) {
+		for _, name := range names.items {
+			if n.fields[name.v.(string)] == nil {
+				lacking = append(lacking, quoted(name.v))
 			}
 		}
-		for _, pattern := range sorted(s.PatternProperties) {
+		j.left -= len(names.items)/10 + len(lacking)
+		return lacking
+	}
+	if s.args["required"] != nil {
+		for _, name := range lacks(s.args["required"]) {
+			v.tell(n, "lacks %s", name)
+		}
+	}
+	for _, name := range sorted(s.dependent) {
+		if n.fields[name] != nil {
+			for _, other := range lacks(s.dependent[name]) {
+				v.tell(n, "has %s and lacks %s", quoted(name), other)
+			}
+		}
+	}
+	for _, name := range n.names {
+		if len(v.wrong) > most || j.over() {
+			return
+		}
+		var by []*sub
+		if p := s.named["properties"][name]; p != nil {
+			by = append(by, p)
+		}
+		for _, pattern := range s.patterns {
 			if j.matches(pattern, name) {
-				if known = true; !j.fits(s.PatternProperties[pattern], field) {
-					return false
-				}
+				by = append(by, s.named["patternProperties"][pattern])
 			}
 		}
-		if !known && s.AdditionalProperties != nil {
-			if known = true; !j.fits(s.AdditionalProperties, field) {
-				return false
+		if by == nil {
+			by = s.subs["additionalProperties"]
+		}
+		if forbids(by) {
+			v.tell(n, "must not have %s", quoted(name))
+			continue
+		}
+		j.inside(v, by, n.fields[name])
+		for _, names := range s.subs["propertyNames"] {
+			if o := j.hear(names, &node{v: name, size: len(name)}); !o.fits() {
+				v.obscure(n.fields[name], "propertyNames")
 			}
 		}
-		if known && sum != nil {
-			sum.names[name] = true
-		}
-		if s.PropertyNames != nil && !j.fits(s.PropertyNames, grow(name)) {
-			return false
-		}
-	}
-	if s.UnevaluatedProperties == nil || sum.all {
-		return true
 	}
 	for _, name := range n.names {
-		if !sum.names[name] && !j.fits(s.UnevaluatedProperties, n.fields[name]) {
-			return false
+		j.rest(v, s, "unevaluatedProperties", n.fields[name])
+	}
+}
+
+// list decides by the schemas of s about the items of n.
+func (j *judge) list(v *verdict, s *sub, n *node) {
+	first, contains := s.subs["prefixItems"], s.subs["contains"]
+	contained := 0
+	for i, item := range n.items {
+		if len(v.wrong) > most || j.over() {
+			return
 		}
-	}
-	sum.all = true
-	return true
-}
-
-// matches reports whether text matches a pattern of the schema.
-func (j *judge) matches(pattern, text string) bool {
-	p := j.patterns[pattern]
-	if j.left -= len(text) * p.size / 250; j.over() {
-		return false
-	}
-	return p.MatchString(text)
-}
-
-// alone decides by the keywords of s that speak of a value without other
-// schemas.
-func (j *judge) alone(s *lib.Schema, n *node) bool {
-	j.left -= len(s.Enum) / 4
-	if s.Type != "" && !isOf(n.v, s.Type) ||
-		s.Types != nil && !slices.ContainsFunc(s.Types, func(t string) bool { return isOf(n.v, t) }) ||
-		s.Const != nil && !j.equal(*s.Const, n) ||
-		s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return j.equal(e, n) }) {
-		return false
-	}
-	switch v := n.v.(type) {
-	case float64:
-		return within(s, v)
-	case string:
-		if s.MinLength != nil || s.MaxLength != nil {
-			j.left -= len(v) / 1000
-			if length := utf8.RuneCountInString(v); outside(length, s.MinLength, s.MaxLength) {
-				return false
+		by := s.subs["items"]
+		if i < len(first) {
+			by = first[i : i+1]
+		} else if forbids(by) {
+			v.tell(n, "must not have more than %d items", len(first))
+			return
+		}
+		j.inside(v, by, item)
+		for _, c := range contains {
+			if o := j.hear(c, item); o.fits() {
+				contained++
+				j.inside(v, contains, item)
 			}
 		}
-		return s.Pattern == "" || j.matches(s.Pattern, v)
-	case []any:
-		return !outside(len(v), s.MinItems, s.MaxItems) && !(s.UniqueItems && j.twice(n))
-	case map[string]any:
-		return !outside(len(v), s.MinProperties, s.MaxProperties)
 	}
-	return true
-}
-
-// isOf reports whether v is of a type. Whole numbers are integers, however
-// they are written.
-func isOf(v any, name string) bool {
-	k := kind(v)
-	return k == name || k == "integer" && name == "number"
-}
-
-func within(s *lib.Schema, v float64) bool {
-	if s.MultipleOf != nil {
-		if _, rest := math.Modf(v / *s.MultipleOf); rest != 0 {
-			return false
-		}
+	least, most := s.args["minContains"], s.args["maxContains"]
+	if n.items != nil && contains != nil && (least == nil && contained == 0 || least != nil && !within(contained, least, "min") || most != nil && !within(contained, most, "max")) {
+		v.obscure(n, "contains")
 	}
-	return (s.Minimum == nil || v >= *s.Minimum) && (s.Maximum == nil || v <= *s.Maximum) &&
-		(s.ExclusiveMinimum == nil || v > *s.ExclusiveMinimum) && (s.ExclusiveMaximum == nil || v < *s.ExclusiveMaximum)
-}
-
-func outside(n int, least, most *int) bool {
-	return least != nil && n < *least || most != nil && n > *most
-}
-
-// equal reports whether n is the value v of a schema.
-func (j *judge) equal(v any, n *node) bool {
-	if j.left -= n.size / 100; kind(v) != kind(n.v) {
-		return false
-	}
-	return reflect.DeepEqual(v, n.v)
-}
-
-// twice reports whether a list has an item twice.
-func (j *judge) twice(n *node) bool {
-	if j.left -= n.size / 10; j.over() {
-		return false
-	}
-	texts := make(map[string]bool, len(n.items))
 	for _, item := range n.items {
-		b, err := json.Marshal(item.v) // equal values have equal texts
-		if err != nil || texts[string(b)] {
-			return true
-		}
-		texts[string(b)] = true
+		j.rest(v, s, "unevaluatedItems", item)
 	}
-	return false
+}
+
+// forbids reports whether one of the schemas is false.
+func forbids(by []*sub) bool {
+	return slices.ContainsFunc(by, func(s *sub) bool { return s.never })
+}
+
+// inside decides by some schemas about a value inside another.
+func (j *judge) inside(v *verdict, by []*sub, n *node) {
+	for _, s := range by {
+		v.wrong = append(v.wrong, j.hear(s, n).wrong...)
+		if v.seen != nil {
+			v.seen[n] = true
+		}
+	}
+}
+
+// rest decides about a value inside another that nothing has looked at.
+func (j *judge) rest(v *verdict, s *sub, keyword string, n *node) {
+	for _, u := range s.subs[keyword] {
+		if !v.seen[n] && !j.over() {
+			if o := j.hear(u, n); !o.fits() {
+				v.obscure(n.parent, keyword)
+			}
+			v.seen[n] = true
+		}
+	}
 }

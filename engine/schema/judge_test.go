@@ -10,6 +10,11 @@ import (
 	lib "github.com/google/jsonschema-go/jsonschema"
 )
 
+const (
+	draft2020 = "https://json-schema.org/draft/2020-12/schema"
+	draft07   = "http://json-schema.org/draft-07/schema#"
+)
+
 // A dice makes schemas and values, of few names and types, so that they meet.
 type dice struct{ *rand.Rand }
 

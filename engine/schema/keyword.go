@@ -1,114 +1,143 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
-
-	lib "github.com/google/jsonschema-go/jsonschema"
+	"unicode/utf8"
 )
 
-// A keyword is one that speaks of a value without other schemas.
+// A keyword speaks of a value without other schemas.
 type keyword struct {
-	name  string
-	alone func(s *lib.Schema) *lib.Schema // s with nothing else; nil if s has none
-	say   func(s *lib.Schema, v any) string
+	name string
+	of   string // the type of the values that it speaks of; "" is any
+	fits func(j *judge, want, n *node) bool
+	say  func(want, n *node) string
 }
 
-// keywords has those that there are words for, in the order in which they are
-// told.
+// A rule is a keyword and what a schema has for it.
+type rule struct {
+	keyword
+	want *node
+}
+
+// keywords has them in the order in which they are told.
 var keywords = []keyword{
-	{"type", func(s *lib.Schema) *lib.Schema {
-		return have(s.Type != "" || s.Types != nil, &lib.Schema{Type: s.Type, Types: s.Types})
-	}, func(s *lib.Schema, v any) string {
-		wanted := append(s.Types[:len(s.Types):len(s.Types)], s.Type)
-		if s.Type == "" {
-			wanted = s.Types
+	{"type", "", func(_ *judge, want, n *node) bool {
+		return slices.ContainsFunc(want.each(), func(t *node) bool { return n.is(t.v.(string)) })
+	}, func(want, n *node) string {
+		return fmt.Sprintf("must be of type %s, not %s", want.joined(" or ", func(t *node) string { return t.v.(string) }), n.kind())
+	}},
+	{"enum", "", func(j *judge, want, n *node) bool {
+		j.left -= len(want.items) / 4
+		return slices.ContainsFunc(want.items, func(e *node) bool { return j.equal(e, n) })
+	}, func(want, n *node) string { return "must be one of " + want.joined(", ", (*node).quoted) + n.but() }},
+	{"const", "", (*judge).equal, func(want, n *node) string { return "must be " + want.quoted() + n.but() }},
+	number("minimum", "at least", func(v, want float64) bool { return v >= want }),
+	number("maximum", "at most", func(v, want float64) bool { return v <= want }),
+	number("exclusiveMinimum", "more than", func(v, want float64) bool { return v > want }),
+	number("exclusiveMaximum", "less than", func(v, want float64) bool { return v < want }),
+	number("multipleOf", "a multiple of", func(v, want float64) bool {
+		_, rest := math.Modf(v / want)
+		return rest == 0
+	}),
+	count("minLength", "string", "at least %s characters"),
+	count("maxLength", "string", "at most %s characters"),
+	{"pattern", "string", func(j *judge, want, n *node) bool { return j.matches(want.v.(string), n.v.(string)) },
+		func(want, _ *node) string { return "must match the pattern " + want.v.(string) }},
+	{"format", "string", func(j *judge, want, n *node) bool {
+		s, known := shapes[want.v.(string)]
+		return !known || j.matches(s.pattern, n.v.(string))
+	}, func(want, _ *node) string { return "must be " + shapes[want.v.(string)].words }},
+	count("minItems", "array", "at least %s items"),
+	count("maxItems", "array", "at most %s items"),
+	{"uniqueItems", "array", func(j *judge, want, n *node) bool { return want.v == false || !j.twice(n) },
+		func(_, _ *node) string { return "must not have an item twice" }},
+	count("minProperties", "object", "at least %s properties"),
+	count("maxProperties", "object", "at most %s properties"),
+}
+
+func number(name, words string, fits func(v, want float64) bool) keyword {
+	return keyword{name, "number",
+		func(_ *judge, want, n *node) bool { return fits(n.v.(float64), want.v.(float64)) },
+		func(want, n *node) string { return "must be " + words + " " + want.quoted() + n.but() }}
+}
+
+func count(name, of, words string) keyword {
+	return keyword{name, of, func(j *judge, want, n *node) bool {
+		length := len(n.items) + len(n.fields)
+		if s, ok := n.v.(string); ok {
+			j.left -= len(s) / 1000
+			length = utf8.RuneCountInString(s)
 		}
-		return fmt.Sprintf("must be of type %s, not %s", strings.Join(wanted, " or "), kind(v))
-	}},
-	{"enum", func(s *lib.Schema) *lib.Schema { return have(s.Enum != nil, &lib.Schema{Enum: s.Enum}) },
-		func(s *lib.Schema, v any) string {
-			all := make([]string, len(s.Enum))
-			for i, e := range s.Enum {
-				all[i] = quoted(e)
-			}
-			return "must be one of " + strings.Join(all, ", ") + but(v)
-		}},
-	{"const", func(s *lib.Schema) *lib.Schema { return have(s.Const != nil, &lib.Schema{Const: s.Const}) },
-		func(s *lib.Schema, v any) string { return "must be " + quoted(*s.Const) + but(v) }},
-	{"minimum", func(s *lib.Schema) *lib.Schema { return have(s.Minimum != nil, &lib.Schema{Minimum: s.Minimum}) },
-		func(s *lib.Schema, v any) string { return "must be at least " + quoted(*s.Minimum) + but(v) }},
-	{"maximum", func(s *lib.Schema) *lib.Schema { return have(s.Maximum != nil, &lib.Schema{Maximum: s.Maximum}) },
-		func(s *lib.Schema, v any) string { return "must be at most " + quoted(*s.Maximum) + but(v) }},
-	{"exclusiveMinimum", func(s *lib.Schema) *lib.Schema {
-		return have(s.ExclusiveMinimum != nil, &lib.Schema{ExclusiveMinimum: s.ExclusiveMinimum})
-	}, func(s *lib.Schema, v any) string { return "must be more than " + quoted(*s.ExclusiveMinimum) + but(v) }},
-	{"exclusiveMaximum", func(s *lib.Schema) *lib.Schema {
-		return have(s.ExclusiveMaximum != nil, &lib.Schema{ExclusiveMaximum: s.ExclusiveMaximum})
-	}, func(s *lib.Schema, v any) string { return "must be less than " + quoted(*s.ExclusiveMaximum) + but(v) }},
-	{"multipleOf", func(s *lib.Schema) *lib.Schema {
-		return have(s.MultipleOf != nil, &lib.Schema{MultipleOf: s.MultipleOf})
-	},
-		func(s *lib.Schema, v any) string { return "must be a multiple of " + quoted(*s.MultipleOf) + but(v) }},
-	{"minLength", func(s *lib.Schema) *lib.Schema { return have(s.MinLength != nil, &lib.Schema{MinLength: s.MinLength}) },
-		func(s *lib.Schema, v any) string {
-			return fmt.Sprintf("must have at least %d characters", *s.MinLength)
-		}},
-	{"maxLength", func(s *lib.Schema) *lib.Schema { return have(s.MaxLength != nil, &lib.Schema{MaxLength: s.MaxLength}) },
-		func(s *lib.Schema, v any) string { return fmt.Sprintf("must have at most %d characters", *s.MaxLength) }},
-	{"pattern", func(s *lib.Schema) *lib.Schema { return have(s.Pattern != "", &lib.Schema{Pattern: s.Pattern}) },
-		func(s *lib.Schema, v any) string { return "must match the pattern " + s.Pattern }},
-	{"minItems", func(s *lib.Schema) *lib.Schema { return have(s.MinItems != nil, &lib.Schema{MinItems: s.MinItems}) },
-		func(s *lib.Schema, v any) string { return fmt.Sprintf("must have at least %d items", *s.MinItems) }},
-	{"maxItems", func(s *lib.Schema) *lib.Schema { return have(s.MaxItems != nil, &lib.Schema{MaxItems: s.MaxItems}) },
-		func(s *lib.Schema, v any) string { return fmt.Sprintf("must have at most %d items", *s.MaxItems) }},
-	{"uniqueItems", func(s *lib.Schema) *lib.Schema { return have(s.UniqueItems, &lib.Schema{UniqueItems: true}) },
-		func(s *lib.Schema, v any) string { return "must not have an item twice" }},
-	{"minProperties", func(s *lib.Schema) *lib.Schema {
-		return have(s.MinProperties != nil, &lib.Schema{MinProperties: s.MinProperties})
-	}, func(s *lib.Schema, v any) string {
-		return fmt.Sprintf("must have at least %d properties", *s.MinProperties)
-	}},
-	{"maxProperties", func(s *lib.Schema) *lib.Schema {
-		return have(s.MaxProperties != nil, &lib.Schema{MaxProperties: s.MaxProperties})
-	}, func(s *lib.Schema, v any) string {
-		return fmt.Sprintf("must have at most %d properties", *s.MaxProperties)
-	}},
+		return within(length, want, name[:3])
+	}, func(want, _ *node) string { return fmt.Sprintf("must have "+words, want.quoted()) }}
 }
 
-func have(has bool, s *lib.Schema) *lib.Schema {
-	if !has {
-		return nil
+// within reports whether n is no less than a "min" and no more than a "max".
+func within(n int, want *node, bound string) bool {
+	w := want.v.(float64)
+	return bound == "min" && float64(n) >= w || bound == "max" && float64(n) <= w
+}
+
+// equal reports whether n is the value want of a schema.
+func (j *judge) equal(want, n *node) bool {
+	j.left -= n.size / 100
+	return want.kind() == n.kind() && reflect.DeepEqual(want.v, n.v)
+}
+
+// twice reports whether a list has an item twice.
+func (j *judge) twice(n *node) bool {
+	if j.left -= n.size / 10; j.over() {
+		return false
 	}
-	return s
+	texts := make(map[string]bool, len(n.items))
+	for _, item := range n.items {
+		b, err := json.Marshal(item.v) // equal values have equal texts
+		if err != nil || texts[string(b)] {
+			return true
+		}
+		texts[string(b)] = true
+	}
+	return false
 }
 
-// but says what v is instead, if that is short.
-func but(v any) string {
+// matches reports whether text matches a pattern of the schema.
+func (j *judge) matches(pattern, text string) bool {
+	p := j.patterns[pattern]
+	if j.left -= 1 + len(text)*p.size/250; j.over() {
+		return false
+	}
+	return p.MatchString(text)
+}
+
+// each returns the items of a list, and of what is no list itself.
+func (n *node) each() []*node {
+	if n.items == nil {
+		return []*node{n}
+	}
+	return n.items
+}
+
+func (n *node) joined(by string, words func(*node) string) string {
+	var all []string
+	for _, item := range n.each() {
+		all = append(all, words(item))
+	}
+	return strings.Join(all, by)
+}
+
+// but says what n is instead, if that is short.
+func (n *node) but() string {
 	const most = 60
-	if s := quoted(v); len(s) <= most {
+	if n.size > most {
+		return ""
+	}
+	if s := n.quoted(); len(s) <= most {
 		return ", not " + s
 	}
 	return ""
-}
-
-// kind names the type of v.
-func kind(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case float64:
-		if v == math.Trunc(v) {
-			return "integer"
-		}
-		return "number"
-	case string:
-		return "string"
-	case []any:
-		return "array"
-	}
-	return "object"
 }

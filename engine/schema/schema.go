@@ -7,43 +7,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	lib "github.com/google/jsonschema-go/jsonschema"
 )
 
 // A Schema is one that was read and is sound. It may be used concurrently.
 type Schema struct {
 	text     json.RawMessage
-	root     *lib.Schema
-	at       map[*lib.Schema]string // JSON pointers
-	by       map[string]*lib.Schema // by JSON pointer
-	names    map[string]*lib.Schema // by anchor
+	root     *sub
+	draft07  bool
+	by       map[string]*sub // by JSON pointer
+	names    map[string]*sub // by anchor
 	patterns map[string]pattern
 	size     int  // of all patterns
 	effort   int  // of a judge
 	asked    bool // there are keywords about what was not looked at
 }
 
-// The drafts that are understood, as $schema names them. Draft-06 differs from
-// draft-07 only in what it lacks.
-var drafts = map[string]string{
-	"":                                     draft2020,
-	"json-schema.org/draft/2020-12/schema": draft2020,
-	"json-schema.org/draft-07/schema":      draft07,
-	"json-schema.org/draft-06/schema":      draft07,
+// A sub is a schema, or one inside it.
+type sub struct {
+	at        string           // as a JSON pointer
+	args      map[string]*node // of the keywords; nil of true and false
+	never     bool             // it is false
+	rules     []rule
+	ref       *sub
+	subs      map[string][]*sub          // by keyword: a list of schemas, or the only one
+	named     map[string]map[string]*sub // by keyword and name
+	patterns  []string                   // of patternProperties, in order
+	dependent map[string]*node           // lists of names, by name
+	simple    bool                       // it speaks of small values without other schemas
 }
 
-const (
-	draft2020 = "https://json-schema.org/draft/2020-12/schema"
-	draft07   = "http://json-schema.org/draft-07/schema#"
+// The keywords whose values are schemas.
+var (
+	withNamed = []string{"$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"}
+	withSubs  = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "prefixItems", "items",
+		"additionalItems", "unevaluatedItems", "contains", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contentSchema"}
+	inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"} // about the same value
+	others  = []string{"required", "dependentRequired", "minContains", "maxContains", "$ref", "$id", "$schema", "$anchor"}
 )
+
+// known returns the names of all keywords that mean something here.
+var known = sync.OnceValue(func() []string {
+	all := slices.Concat(withNamed, withSubs, others)
+	for _, k := range keywords {
+		all = append(all, k.name)
+	}
+	return all
+})
+
+// The drafts that are understood, as $schema names them. Draft-06 differs from
+// draft-07 only in what it lacks. The value is whether it is draft-07.
+var drafts = map[string]bool{
+	"json-schema.org/draft/2020-12/schema": false,
+	"json-schema.org/draft-07/schema":      true,
+	"json-schema.org/draft-06/schema":      true,
+}
 
 // meta is the schema of schemas, as far as it goes without the keywords that
 // only say something about it.
@@ -56,43 +79,7 @@ const (
 	maxText    = 1 << 20 // bytes
 	maxDepth   = 100     // of objects and lists in each other
 	maxSchemas = 20_000  // objects, and the schemas true and false
-	maxPattern = 200_000 // steps of the programs of all its patterns
 )
-
-var (
-	errLarge = errors.New("is larger than 1 MiB")
-	errDeep  = fmt.Errorf("is nested deeper than %d", maxDepth)
-	errMany  = errors.New("has more than 20,000 schemas")
-)
-
-// bounds refuses a text of JSON that takes long to read for what it is.
-func bounds(text []byte) error {
-	depth, schemas := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			for i++; text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if c := text[i]; c == '{' || c == 't' || c == 'f' { // of true and of false
-			schemas++
-		}
-		if depth > maxDepth {
-			return errDeep
-		}
-		if schemas > maxSchemas {
-			return errMany
-		}
-	}
-	return nil
-}
 
 // Load reads the schema that an argument is, or the file that it names, as
 // [Parse] does: what begins with a brace is a schema.
@@ -120,52 +107,74 @@ func Load(arg string) (*Schema, error) {
 // of draft-07. The error says in one line what is wrong and where.
 func Parse(text []byte) (*Schema, error) {
 	if len(text) > maxText {
-		return nil, errLarge
+		return nil, errors.New("is larger than 1 MiB")
 	}
-	if p := sound(text); p != nil {
+	n, compact, p := read(text)
+	if p != nil {
 		return nil, p
 	}
-	if b := bytes.TrimSpace(text); b[0] != '{' {
+	if n.fields == nil {
 		return nil, errors.New("a schema is an object")
 	}
-	if err := bounds(text); err != nil {
-		return nil, err
+	switch depth, schemas := n.extent(); {
+	case depth > maxDepth:
+		return nil, fmt.Errorf("is nested deeper than %d", maxDepth)
+	case schemas > maxSchemas:
+		return nil, errors.New("has more than 20,000 schemas")
 	}
-	m, err := parse(meta)
+	m, _, p := read(meta)
+	if p != nil {
+		panic(p) // a mistake in meta.json
+	}
+	schemas, err := parse(m)
 	if err != nil {
-		panic(err) // a mistake in meta.json
+		panic(err)
 	}
-	if _, problems := m.Check(string(text)); len(problems) > 0 {
+	if problems := schemas.judge(n); len(problems) > 0 {
 		return nil, problems[0]
 	}
-	return parse(text)
+	s, err := parse(n)
+	if err != nil {
+		return nil, err
+	}
+	s.text = compact
+	return s, nil
+}
+
+// extent returns how deep n is nested, and how many of its values may be schemas.
+func (n *node) extent() (depth, schemas int) {
+	if n.items == nil && n.fields == nil {
+		if _, ok := n.v.(bool); ok {
+			return 0, 1
+		}
+		return 0, 0
+	}
+	if n.fields != nil {
+		schemas = 1
+	}
+	for _, child := range slices.Concat(n.items, slices.Collect(maps.Values(n.fields))) {
+		d, s := child.extent()
+		depth, schemas = max(depth, d), schemas+s
+	}
+	return depth + 1, schemas
 }
 
 // parse reads a schema whose keywords have values of the right kind.
-func parse(text []byte) (*Schema, error) {
-	s := &Schema{root: &lib.Schema{}, at: map[*lib.Schema]string{}, by: map[string]*lib.Schema{}, names: map[string]*lib.Schema{}, patterns: map[string]pattern{}, effort: effort}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
+func parse(n *node) (*Schema, error) {
+	s := &Schema{by: map[string]*sub{}, names: map[string]*sub{}, patterns: map[string]pattern{}, effort: effort}
+	if draft := n.fields["$schema"]; draft != nil {
+		_, name, _ := strings.Cut(strings.TrimSuffix(draft.v.(string), "#"), "://")
+		known := false
+		if s.draft07, known = drafts[name]; !known {
+			return nil, draft.problem("draft %.100q is not understood; 2020-12 and draft-07 are", draft.v)
+		}
+	}
+	var err error
+	if s.root, err = s.index(n); err != nil {
 		return nil, err
 	}
-	s.text = compact.Bytes()
-	if err := json.Unmarshal(text, s.root); err != nil {
+	if err := s.link(); err != nil {
 		return nil, err
-	}
-	_, name, _ := strings.Cut(strings.TrimSuffix(s.root.Schema, "#"), "://")
-	draft, known := drafts[name]
-	if !known {
-		return nil, &Problem{At: "/$schema", Message: fmt.Sprintf("draft %.100q is not understood; 2020-12 and draft-07 are", s.root.Schema)}
-	}
-	s.root.Schema = draft
-	if err := s.index(s.root, ""); err != nil {
-		return nil, err
-	}
-	if err := s.bounded(); err != nil {
-		return nil, err
-	}
-	for sub := range s.at {
-		s.lower(sub)
 	}
 	return s, nil
 }
@@ -174,77 +183,143 @@ func parse(text []byte) (*Schema, error) {
 // must not modify it.
 func (s *Schema) JSON() json.RawMessage { return s.text }
 
-// index notes where every schema below sub is, and refuses what the library
-// would take in another way than it is meant.
-func (s *Schema) index(sub *lib.Schema, at string) error {
-	s.at[sub], s.by[at] = at, sub
-	wrong := func(keyword, format string, args ...any) error {
-		return &Problem{At: at + "/" + keyword, Message: fmt.Sprintf(format, args...)}
+// index returns the schema that n is, and notes where it and those inside it are.
+func (s *Schema) index(n *node) (*sub, error) {
+	t := &sub{at: n.pointer(), args: n.fields, never: n.v == false, subs: map[string][]*sub{}, named: map[string]map[string]*sub{}, dependent: map[string]*node{}}
+	s.by[t.at] = t
+	if err := s.refuse(n); err != nil {
+		return nil, err
 	}
+	if anchor := n.fields["$anchor"]; anchor != nil {
+		s.names[anchor.v.(string)] = t
+	}
+	if id := n.fields["$id"]; id != nil && n.parent != nil {
+		s.names[id.v.(string)[1:]] = t
+	}
+	for _, k := range keywords {
+		if want := n.fields[k.name]; want != nil {
+			t.rules = append(t.rules, rule{k, want})
+		}
+	}
+	if err := s.compileAll(n); err != nil {
+		return nil, err
+	}
+	for _, key := range n.names {
+		arg, as := n.fields[key], s.means(n, key)
+		if slices.Contains(withSubs, key) {
+			for _, item := range arg.each() {
+				inner, err := s.index(item)
+				if err != nil {
+					return nil, err
+				}
+				t.subs[as] = append(t.subs[as], inner)
+			}
+		}
+		if as == "dependentRequired" {
+			t.dependent = arg.fields
+		}
+		if !slices.Contains(withNamed, key) {
+			continue
+		}
+		t.named[as] = map[string]*sub{}
+		for _, name := range arg.names {
+			item := arg.fields[name]
+			if item.items != nil { // of dependencies
+				t.dependent[name] = item
+				continue
+			}
+			inner, err := s.index(item)
+			if err != nil {
+				return nil, err
+			}
+			t.named[as][name] = inner
+		}
+	}
+	t.patterns = sorted(t.named["patternProperties"])
+	t.simple = n.fields["$ref"] == nil && !slices.ContainsFunc(inPlace, func(key string) bool { return t.subs[key] != nil })
+	s.asked = s.asked || t.subs["unevaluatedItems"] != nil || t.subs["unevaluatedProperties"] != nil
+	return t, nil
+}
+
+// means returns what draft 2020-12 calls a keyword of n, and a name that it does
+// not know for one that means nothing.
+func (s *Schema) means(n *node, key string) string {
+	if !s.draft07 {
+		if key == "dependencies" || key == "additionalItems" {
+			return "-" + key
+		}
+		return key
+	}
+	tuple := n.fields["items"] != nil && n.fields["items"].items != nil
 	switch {
-	case sub.DynamicRef != "" || sub.DynamicAnchor != "" && sub != s.root:
+	case key == "items" && tuple:
+		return "prefixItems"
+	case key == "additionalItems" && tuple:
+		return "items"
+	case key == "dependencies":
+		return "dependentSchemas"
+	case slices.Contains([]string{"prefixItems", "additionalItems", "dependentRequired", "dependentSchemas"}, key):
+		return "-" + key
+	}
+	return key
+}
+
+// refuse refuses a schema that is not what it seems.
+func (s *Schema) refuse(n *node) error {
+	wrong := func(key, format string, args ...any) error {
+		return (&node{parent: n, key: key}).problem(format, args...)
+	}
+	has := func(key string) bool { return n.fields[key] != nil }
+	switch {
+	case has("$dynamicRef") || has("$dynamicAnchor") && n.parent != nil:
 		return wrong("$dynamicRef", "is not understood; $ref is")
-	case sub.Extra["$recursiveRef"] != nil:
+	case has("$recursiveRef"):
 		return wrong("$recursiveRef", "is not understood; $ref is")
-	case sub.Defs != nil && sub.Definitions != nil:
-		return wrong("definitions", "stands beside $defs; use one of them")
-	case sub.ItemsArray != nil && s.root.Schema == draft2020:
+	case has("items") && n.fields["items"].items != nil && !s.draft07:
 		return wrong("items", "is a list; draft 2020-12 calls that prefixItems")
-	case sub.ID != "" && sub != s.root && !(strings.HasPrefix(sub.ID, "#") && s.root.Schema == draft07):
+	case has("$id") && n.parent != nil && !(s.draft07 && strings.HasPrefix(n.fields["$id"].v.(string), "#")):
 		return wrong("$id", "is understood only at the top")
 	}
-	for _, name := range sorted(sub.Extra) { // what the library took for a keyword is among these, too
-		if k := slices.IndexFunc(names(), func(k string) bool { return strings.EqualFold(k, name) }); k >= 0 {
-			return wrong(token(name), "is no keyword; %s is", names()[k])
-		}
-	}
-	if err := s.compile(sub.Pattern); err != nil {
-		return wrong("pattern", "%v", err)
-	}
-	for _, pattern := range sorted(sub.PatternProperties) {
-		if err := s.compile(pattern); err != nil {
-			return wrong("patternProperties", "%v", err)
-		}
-	}
-	s.asked = s.asked || sub.UnevaluatedItems != nil || sub.UnevaluatedProperties != nil
-	if anchor := sub.Anchor; anchor != "" {
-		s.names[anchor] = sub
-	}
-	if sub != s.root && sub.ID != "" {
-		s.names[sub.ID[1:]] = sub
-	}
-	for _, c := range children(sub) {
-		if c.schema == nil { // null is what the schema of schemas refuses
-			return wrong(c.key, "is no schema")
-		}
-		if err := s.index(c.schema, at+"/"+c.key); err != nil {
-			return err
+	for _, name := range n.names {
+		same := func(known string) bool { return strings.EqualFold(known, name) }
+		if i := slices.IndexFunc(known(), same); i >= 0 && name != known()[i] {
+			return wrong(name, "is no keyword; %s is", known()[i])
 		}
 	}
 	return nil
 }
 
-// names returns the keywords that the library reads, in any mix of large and
-// small letters.
-var names = sync.OnceValue(func() []string {
-	all := []string{"type", "items", "dependencies"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[lib.Schema]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			all = append(all, name)
+// compileAll notes the patterns of a schema.
+func (s *Schema) compileAll(n *node) error {
+	var texts [][2]string // with their keywords
+	if p := n.fields["pattern"]; p != nil {
+		texts = append(texts, [2]string{"pattern", p.v.(string)})
+	}
+	if p := n.fields["patternProperties"]; p != nil {
+		for _, text := range p.names {
+			texts = append(texts, [2]string{"patternProperties", text})
 		}
 	}
-	return all
-})
+	if f := n.fields["format"]; f != nil && shapes[f.v.(string)].pattern != "" {
+		texts = append(texts, [2]string{"format", shapes[f.v.(string)].pattern})
+	}
+	for _, t := range texts {
+		if err := s.compile(t[1]); err != nil {
+			return (&node{parent: n, key: t[0]}).problem("%v", err)
+		}
+	}
+	return nil
+}
 
 // target returns the schema that a reference means, nil if there is none here.
-func (s *Schema) target(ref string) *lib.Schema {
+func (s *Schema) target(ref string) *sub {
 	u, err := url.Parse(ref)
 	if err != nil {
 		return nil
 	}
 	fragment := u.Fragment
 	u.Fragment, u.RawFragment = "", ""
-	if base := u.String(); base != "" && base != strings.TrimSuffix(s.root.ID, "#") {
+	if id := s.root.args["$id"]; u.String() != "" && (id == nil || u.String() != strings.TrimSuffix(id.v.(string), "#")) {
 		return nil
 	}
 	if fragment == "" || strings.HasPrefix(fragment, "/") {
@@ -253,34 +328,37 @@ func (s *Schema) target(ref string) *lib.Schema {
 	return s.names[fragment]
 }
 
-// bounded refuses references to what is not here, and those that lead back to
-// where they stand without a step into the value: nothing would ever decide.
-func (s *Schema) bounded() error {
+// link finds what references mean. It refuses those to what is not here, and
+// those that lead back to where they stand without a step into the value: nothing
+// would ever decide.
+func (s *Schema) link() error {
 	const open, done = 1, 2
-	state := map[*lib.Schema]int{}
-	var visit func(sub *lib.Schema) error
-	visit = func(sub *lib.Schema) error {
-		switch state[sub] {
+	state := map[*sub]int{}
+	var visit func(t *sub) error
+	visit = func(t *sub) error {
+		switch state[t] {
 		case open:
-			return &Problem{At: s.at[sub], Message: "refers to itself without end"}
+			return &Problem{At: t.at, Message: "refers to itself without end"}
 		case done:
 			return nil
 		}
-		state[sub] = open
-		next := inPlace(sub)
-		if sub.Ref != "" {
-			to := s.target(sub.Ref)
-			if to == nil {
-				return &Problem{At: s.at[sub] + "/$ref", Message: fmt.Sprintf("there is no %.200q in this schema, and others are not loaded", sub.Ref)}
+		state[t] = open
+		next := slices.Collect(maps.Values(t.named["dependentSchemas"]))
+		for _, key := range inPlace {
+			next = append(next, t.subs[key]...)
+		}
+		if ref := t.args["$ref"]; ref != nil {
+			if t.ref = s.target(ref.v.(string)); t.ref == nil {
+				return ref.problem("there is no %.200q in this schema, and others are not loaded", ref.v)
 			}
-			next = append(next, to)
+			next = append(next, t.ref)
 		}
 		for _, n := range next {
 			if err := visit(n); err != nil {
 				return err
 			}
 		}
-		state[sub] = done
+		state[t] = done
 		return nil
 	}
 	for _, at := range sorted(s.by) {
@@ -291,13 +369,4 @@ func (s *Schema) bounded() error {
 	return nil
 }
 
-// oneLine returns the first line of s, cut to what a person reads.
-func oneLine(s string) string {
-	const most = 300
-	s, _, _ = strings.Cut(s, "\n")
-	for len(s) > most {
-		_, n := utf8.DecodeLastRuneInString(s[:most])
-		return s[:most-n] + "..."
-	}
-	return s
-}
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

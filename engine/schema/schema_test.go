@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -139,10 +138,10 @@ must not have "x"`},
 		{order, `{"id":"A","lines":[{"n":1,"n":2}]}`, `/lines/0/n: stands there twice`},
 		{`{}`, `{"a":{},"b":[{"a":1},{"a":2,"a":3}],"c":{}}`, `/b/1/a: stands there twice`},
 		{`{}`, "\"\xff\"", `is not valid UTF-8`},
-		{`{}`, `1e999`, `holds a number that is too large`},
+		{`{}`, `1e999`, `is a number that is too large`},
 		{`{"type":["string","null"],"minLength":1}`, `3.5`, `must be of type string or null, not number`},
 		{`{"oneOf":[{"type":"integer"},{"minimum":3}]}`, `4`, `fits 2 schemas of oneOf, and must fit one`},
-		{`{"not":{"type":"null"},"contains":{}}`, `null`, `does not fit one of contains, not of the schema`},
+		{`{"not":{"type":"null"},"contains":{}}`, `null`, `does not fit "not" of the schema`},
 		{`{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"b":1}`, `does not fit "unevaluatedProperties" of the schema`},
 		{`{"if":{"required":["a"]},"then":{"properties":{"a":{"type":"null"}}}}`, `{"a":1}`, `/a: must be of type null, not integer`},
 		{`{"prefixItems":[{"enum":["a","b"]}],"items":false}`, `["c",1]`, "/0: must be one of \"a\", \"b\", not \"c\"\nmust not have more than 1 items"},
@@ -211,7 +210,6 @@ func TestUnsound(t *testing.T) {
 		{`{"properties":{"Type":{},"type":{"PROPERTIEſ":{}}}}`, "/properties/type/PROPERTIE\u017f: is no keyword; properties is"},
 		{`{"$dynamicRef":"#a"}`, `/$dynamicRef: is not understood; $ref is`},
 		{`{"$defs":{"a":{"$id":"b"}}}`, `/$defs/a/$id: is understood only at the top`},
-		{`{"$defs":{},"definitions":{}}`, `/definitions: stands beside $defs; use one of them`},
 	}
 	for _, test := range tests {
 		if _, err := Parse([]byte(test.schema)); err == nil || err.Error() != test.want {
@@ -247,8 +245,7 @@ func FuzzCheck(f *testing.F) {
 		if again, _ := s.Check(string(got)); got != nil && string(again) != string(got) {
 			t.Errorf("%s is not the end of it: %s", got, again)
 		}
-		var v any
-		if sound([]byte(value)) != nil || json.Unmarshal([]byte(value), &v) != nil || len(problems) > 0 && strings.HasPrefix(problems[0].Message, "takes too long") {
+		if _, _, p := read([]byte(value)); p != nil || len(problems) > 0 && strings.HasPrefix(problems[0].Message, "takes too long") {
 			return // it is not held to the schema
 		}
 		if odd.MatchString(schema + value) {
