@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"arrives":    arrives,
 			"transcript": transcript,
 			"lines":      lines,
+			"write":      writeFile,
 			"jsonget":    jsonGet,
 			"proxy":      proxy,
 			"proxied":    proxied,
@@ -212,6 +213,15 @@ func timed(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("no %q in %ds", args[0], limit)
 		}
 	}
+}
+
+// writeFile makes a file of lines, and the directory that it is in.
+//
+//	write FILE LINE ...
+func writeFile(ts *testscript.TestScript, neg bool, args []string) {
+	name := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o700))
+	ts.Check(os.WriteFile(name, []byte(strings.Join(args[1:], "\n")+"\n"), 0o600))
 }
 
 // lines checks how many lines a file or stdout or stderr has.
