@@ -8,6 +8,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/engine/text"
+	"gemline/repl/internal/turn"
 	"gemline/repl/output"
 	"gemline/repl/question"
 )
@@ -21,8 +22,8 @@ type Asker struct {
 	// Nil offers no such choice.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
-	desk  desk   // of the turn that runs, nil between turns
-	usual string // the last [question.Fact] of that kind that was told
+	desk  turn.Desk // of the turn that runs, nil between turns
+	usual string    // the last [question.Fact] of that kind that was told
 }
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
@@ -30,7 +31,7 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	if a.desk == nil {
 		return a.approve(ctx, p)
 	}
-	a.desk.do(func() { answer, err = a.approve(ctx, p) })
+	a.desk.Do(func() { answer, err = a.approve(ctx, p) })
 	return answer, err
 }
 

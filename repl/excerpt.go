@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,7 +109,7 @@ func bareLines(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: text.Shorten(or(ev.Intent.Title, or(p.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, cmp.Or(p.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
 	if running := p.find(ev.ID); running != nil {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
+	"gemline/repl/report"
 )
 
 // A Printer shows the events of a session's turns.
@@ -113,8 +115,8 @@ func (c call) doing() string {
 // longSilence is how long the model's server says nothing before that is told.
 const longSilence = time.Minute
 
-// Beat says that work goes on. An answer that has begun goes on below.
-func (p *Printer) Beat(now time.Time) {
+// Progress says that work goes on. An answer that has begun goes on below.
+func (p *Printer) Progress(now time.Time) {
 	p.tellReads()
 	p.said, p.broken = false, p.reader != nil
 	doing := p.Doing()
@@ -173,7 +175,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Requested:
 		p.endAnswer() // the next one is another
 	case engine.Called:
-		p.called[ev.ID] = about(ev)
+		p.called[ev.ID] = report.About(ev)
 		p.arguments(ev)
 	case engine.Answered, engine.Usage: // the tally counts it
 	default:
@@ -196,7 +198,7 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
 	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
 		p.settle()
@@ -266,24 +268,9 @@ func together(titles []string) string {
 // longestTold is how many characters say what a call is that runs or has run.
 const longestTold = 100
 
-// about says what a call is about that may never begin: the tool, and the path
-// or the like that it was given.
-func about(ev engine.Called) string {
-	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
-		if s, ok := ev.Args[name].(string); ok && s != "" {
-			verb := ev.Name
-			if verb == "read_file" {
-				verb = "read"
-			}
-			return verb + " " + s
-		}
-	}
-	return ev.Name
-}
-
 func (p *Printer) retry(ev engine.Retry) {
 	p.settle()
-	p.say(output.Warning, "%s", output.EscapeLine(retryText(ev)))
+	p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 }
 
 func firstLine(s string) string {

@@ -114,7 +114,7 @@ func printed(t *testing.T, script string) string {
 		case "beat":
 			var n int
 			fmt.Sscan(args[0], &n)
-			p.Beat(time.Unix(int64(n), 0))
+			p.Progress(time.Unix(int64(n), 0))
 			continue
 		case "notice":
 			ev = engine.Notice{Text: args[0]}

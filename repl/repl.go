@@ -14,6 +14,7 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
+	"gemline/repl/report"
 )
 
 // Lines is where lines come from. It must not be used concurrently.
@@ -139,7 +140,7 @@ type REPL struct {
 
 	// Outcome, if not nil, says in the user's words what went wrong, and
 	// what to do about it.
-	Outcome func(error) Outcome
+	Outcome func(error) report.Outcome
 
 	stopped bool // the user has stopped the last turn
 }
@@ -221,11 +222,11 @@ func (r *REPL) report(err error) {
 		r.Out.Line(output.Info, "cancelled")
 		return
 	}
-	o := Outcome{Err: err}
+	o := report.Outcome{Err: err}
 	if r.Outcome != nil {
 		o = r.Outcome(err)
 	}
-	text := strings.TrimSpace(o.complete().Message)
+	text := strings.TrimSpace(o.Complete().Message)
 	if o.Hint != "" {
 		text += "\nhint: " + output.FirstLine(o.Hint)
 	}

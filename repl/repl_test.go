@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/report"
 )
 
 type turnFunc = engine.Run
@@ -89,7 +90,7 @@ type deadEnd struct{ err error }
 func (f deadEnd) Write([]byte) (int, error) { return 0, f.err }
 
 // While nothing else is shown, a line comes after 10 s and then every 30 s.
-func TestHeartbeat(t *testing.T) {
+func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
@@ -175,11 +176,11 @@ func TestFailureInASession(t *testing.T) {
 			}
 			return parts, nil
 		}
-		r.Outcome = func(err error) Outcome {
+		r.Outcome = func(err error) report.Outcome {
 			if err == busy {
-				return Outcome{Err: err, Hint: "wait a little"}
+				return report.Outcome{Err: err, Hint: "wait a little"}
 			}
-			return Outcome{Err: err}
+			return report.Outcome{Err: err}
 		}
 		if err := r.Loop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -193,7 +194,7 @@ func TestFailureInASession(t *testing.T) {
 
 // What is shown in between puts the next such line off, and brings it no nearer
 // to the one before than 30 s.
-func TestHeartbeatInterval(t *testing.T) {
+func TestProgressInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {

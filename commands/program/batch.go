@@ -11,9 +11,9 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/limit"
-	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
+	"gemline/repl/report"
 )
 
 // batch answers the prompts of a file.
@@ -46,7 +46,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 		StateFile: r.flags.BatchState, Fresh: r.flags.BatchFresh,
 		Key:  batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
 		Jobs: r.flags.Jobs, Unordered: r.flags.Unordered,
-		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Demand: r.demanded, Spent: spent, Outcome: r.outcome,
+		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
 	if r.store.Temp != "" {
@@ -72,7 +72,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 	}()
 	s, err := p.Begin(ctx, Choice{Choice: r.chosen(), Model: t.Model, MaxTurns: t.MaxTurns, System: t.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, r.flags.MaxToolCalls), Time: cmp.Or(t.Timeout, time.Duration(r.flags.Timeout))},
-		Demand: t.Demand, Tally: t.Tally, Notify: r.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
+		Schema: t.Schema, Tally: t.Tally, Notify: r.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,12 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 	if err := f.files().Check(ctx, t.Files); err != nil {
 		return err
 	}
-	return f.reply(ctx, t.Reporter, t.Tally, repl.Prompt{Text: t.Text()})
+	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Text()})
 }
 
 // shape tells what is demanded of answers.
 func (r *run) shape() string {
-	if d := r.demand; d != nil && d.Schema != nil {
+	if d := r.schema; d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
 	}
 	return fmt.Sprint(r.flags.Extract)
@@ -98,14 +98,14 @@ func spent(err error) bool {
 	return errors.As(err, &over) && over.Unsent
 }
 
-// demanded returns what must come of the answer to an item of a batch.
-func (r *run) demanded(it batch.Item) (d *repl.Demand, err error) {
+// itemSchema returns what the answer to an item of a batch must hold.
+func (r *run) itemSchema(it batch.Item) (d *report.OutputSchema, err error) {
 	f := *r.flags
 	if len(it.Schema) > 0 {
 		f.JSONSchema = string(it.Schema)
 		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
 	}
-	if d, err = demand(&f); err != nil {
+	if d, err = outputSchema(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
 	}
 	if r.flags.BatchAPI && d != nil {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"gemline/commands/cli"
-	"gemline/repl"
+	"gemline/repl/report"
 	"gemline/tools/sandbox"
 )
 
@@ -79,7 +79,7 @@ func (c *confinement) profile(root string, more []string) sandbox.Profile {
 
 // record returns what confines commands, for a record: what is certain before
 // commands have run, and afterwards what was in force.
-func (c *confinement) record() *repl.Sandbox {
+func (c *confinement) record() *report.Sandbox {
 	if f, ok := c.sandbox.(withCaches); ok {
 		return c.told(f.least())
 	}
@@ -87,11 +87,11 @@ func (c *confinement) record() *repl.Sandbox {
 }
 
 // told returns st as a record has it, which is as good as a promise.
-func (c *confinement) told(st sandbox.State) *repl.Sandbox {
+func (c *confinement) told(st sandbox.State) *report.Sandbox {
 	if c.promised != nil && st.Confined() {
 		c.promised.Store(true)
 	}
-	return &repl.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
+	return &report.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 }
 
 // describe returns what the sub-commands about it go by. Commands are given

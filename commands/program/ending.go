@@ -17,10 +17,10 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
-	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/question"
+	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools/sandbox"
 )
@@ -40,7 +40,7 @@ func unwritten(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return signalled(syscall.SIGPIPE)
 	}
-	if errors.As(err, new(*repl.DestinationError)) {
+	if errors.As(err, new(*report.DestinationError)) {
 		return err
 	}
 	where := "standard output"
@@ -53,7 +53,7 @@ func unwritten(err error) error {
 }
 
 // finish reports how the run ended and returns the exit code.
-func (r *run) finish(ctx context.Context, reporter repl.Reporter, err error) int {
+func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) int {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -81,13 +81,13 @@ func (r *run) finish(ctx context.Context, reporter repl.Reporter, err error) int
 
 // ended is the outcome of a run that ended with err. That nobody reads what it
 // writes is told to nobody, and is no failure with --pipe-ok.
-func (r *run) ended(err error) repl.Outcome {
+func (r *run) ended(err error) report.Outcome {
 	o := outcome(err)
 	if err != signalled(syscall.SIGPIPE) {
 		return o
 	}
 	if r.flags.PipeOK {
-		o = repl.Outcome{Reason: o.Reason}
+		o = report.Outcome{Reason: o.Reason}
 	}
 	o.Silent = true
 	return o
@@ -95,8 +95,8 @@ func (r *run) ended(err error) repl.Outcome {
 
 // outcome classifies what went wrong, once: the exit code, the reason that a
 // record gives, and the class that scripts written for the Gemini CLI know.
-func outcome(err error) repl.Outcome {
-	o := repl.Outcome{Err: err}
+func outcome(err error) report.Outcome {
+	o := report.Outcome{Err: err}
 	set := func(code int, reason, class string) { o.ExitCode, o.Reason, o.ErrorType = code, reason, class }
 	var (
 		sig   signalled
@@ -112,9 +112,9 @@ func outcome(err error) repl.Outcome {
 		in    *input.Error
 		over  *engine.OverflowError
 		call  *engine.CallError
-		unmet *repl.UnmetError
-		half  *repl.CutError
-		again *repl.RestartError
+		unmet *report.UnmetError
+		half  *report.TruncatedError
+		again *report.RestartError
 		asked *model.Error
 		broke *auth.Error
 		spent *limit.Error

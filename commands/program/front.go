@@ -48,7 +48,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 	}
 	f.closers = append(f.closers, p.Close)
 	f.count.Cost = p.cost
-	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Demand: f.demand, Tally: newTally(), Approver: approver})
+	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: approver})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
-	"gemline/repl"
+	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools"
 	"gemline/tools/sandbox"
@@ -21,7 +21,7 @@ import (
 )
 
 // manage carries out a sub-command of the command line.
-func (r *run) manage(ctx context.Context, reporter repl.Reporter, args []string) error {
+func (r *run) manage(ctx context.Context, reporter report.Reporter, args []string) error {
 	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newSurvey(r)
 	defer s.Close()

@@ -13,10 +13,12 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/question"
+	"gemline/repl/report"
+	"gemline/repl/talk"
 )
 
 // once answers one prompt.
-func (r *run) once(ctx context.Context, reporter repl.Reporter) error {
+func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 	f := &front{run: r}
 	defer f.close()
 	approver, err := f.approver(ctx)
@@ -34,15 +36,15 @@ func (r *run) once(ctx context.Context, reporter repl.Reporter) error {
 }
 
 // reply answers the one prompt of a run, with its numbers in count.
-func (f *front) reply(ctx context.Context, reporter repl.Reporter, count *tally.Tally, p repl.Prompt) error {
-	app := f.commands(repl.Speaker(reporter))
+func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
+	app := f.commands(report.Speaker(reporter))
 	app.Restart = nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := engine.Run(f.say)
-	if f.Demand == nil { // which knows better what is missing
-		ask = repl.Whole(ask)
+	if f.Schema == nil { // which knows better what is missing
+		ask = report.FailTruncated(ask)
 	}
-	runner := &repl.Once{Engine: f.engine, Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
-		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Demand) && !isTerminal(f.os.Stdout), Ask: ask, Demand: f.Demand, Expand: input.Chain(app.Commands.Step(app), f.files().Step)}
+	runner := &report.Once{Engine: f.engine, Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
+		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout), Ask: ask, Schema: f.Schema, Expand: input.Chain(app.Commands.Step(app), f.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
@@ -82,15 +84,15 @@ func (o *Options) answered() bool {
 }
 
 // serve holds a session with a program.
-func (r *run) serve(ctx context.Context, reporter repl.Reporter) error {
+func (r *run) serve(ctx context.Context) error {
 	f := &front{run: r}
 	defer f.close()
 	asker, err := f.approver(ctx)
 	if err != nil {
 		return err
 	}
-	t := &repl.Talk{In: r.os.Stdin, Reporter: reporter, Tally: r.count, Now: time.Now, Outcome: r.outcome, Nobody: asker,
-		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}
+	t := &talk.Conversation{Config: talk.Config{In: r.os.Stdin, Stream: r.stream, Tally: r.count, Now: time.Now, Outcome: r.outcome, Nobody: asker,
+		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}}
 	if asker == nil {
 		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk, Flags: func(q engine.Proposal) string { return f.allowing(q) }}
 		if !r.flags.NoInput {
@@ -104,13 +106,13 @@ func (r *run) serve(ctx context.Context, reporter repl.Reporter) error {
 	}
 	app := f.commands(t)
 	t.Expand = input.Chain(app.Commands.Step(app), f.files().Step)
-	t.Engine = repl.Whole(f.say)
-	return t.Run(ctx, repl.Init{Model: f.engine.Model()})
+	t.Run = report.FailTruncated(f.say)
+	return t.Serve(ctx, report.Init{Model: f.engine.Model()})
 }
 
 // piped returns the prompt of the command line and of standard input.
-func (r *run) piped(ctx context.Context) (repl.Prompt, error) {
-	p := repl.Prompt{Text: input.Words(r.flags.Text(), r.notify)}
+func (r *run) piped(ctx context.Context) (report.Prompt, error) {
+	p := report.Prompt{Text: input.Words(r.flags.Text(), r.notify)}
 	in := input.Stdin{Terminal: isTerminal(r.os.Stdin), Force: r.flags.Stdin || r.flags.Dash(), Forbid: r.flags.NoStdin, Prompt: p.Text != ""}
 	info, err := r.os.Stdin.Stat()
 	if err != nil {

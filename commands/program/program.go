@@ -46,6 +46,7 @@ import (
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools/shell"
 )
@@ -70,10 +71,11 @@ func (p Process) getenv(name string) string {
 type run struct {
 	*Options
 	status *status
-	store  settings.Project  // where what is kept of the directory is
-	json   *os.File          // of --json-fd, nil without
-	output *repl.Destination // nil for standard output
-	demand *repl.Demand      // nil if any answer will do
+	store  settings.Project     // where what is kept of the directory is
+	json   *os.File             // of --json-fd, nil without
+	output *report.Destination  // nil for standard output
+	schema *report.OutputSchema // nil if any answer will do
+	stream *report.Stream       // of a conversation with a program
 	count  *tally.Tally
 	broken func(error)                 // told that standard output is gone
 	shown  atomic.Pointer[repl.Screen] // of the terminal that is read from
@@ -99,7 +101,7 @@ func Run(p Process) (code int) {
 		defer cancel()
 		ctx = late
 	}
-	reporter := sync.OnceValue(func() repl.Reporter { return r.reporter(managed, stop) })
+	reporter := sync.OnceValue(func() report.Reporter { return r.reporter(managed, stop) })
 	defer listen(ctx, stop, r.interactive, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
@@ -176,12 +178,12 @@ func begin(p Process) (r *run, command []string, err error) {
 // be, and where it goes.
 func (r *run) promise(managed bool) (err error) {
 	if !managed {
-		if r.demand, err = demand(r.flags); err != nil {
+		if r.schema, err = outputSchema(r.flags); err != nil {
 			return err
 		}
 	}
 	if name := r.flags.Output; name != "" && name != "-" && r.runs(managed) {
-		if r.output, err = repl.NewDestination(name, r.os.Stdout, r.ledger); err != nil {
+		if r.output, err = report.NewDestination(name, r.os.Stdout, r.ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 		return nil
@@ -194,19 +196,20 @@ func (r *run) promise(managed bool) (err error) {
 
 // reporter returns the one who tells how the run goes and ends. A sub-command
 // prints its own document, and an error of one is no record of a run.
-func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter {
+func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
-	out := repl.Report{
+	out := report.Config{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse, Demand: r.demand,
+		Facts:     report.Facts{Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
+		Schema:    r.schema,
 		Broken:    r.broken,
-		Unwritten: func(err error) repl.Outcome { return r.ended(unwritten(err)) },
+		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
 	if managed {
-		return repl.NewReporter("text", out)
+		return report.New("text", out)
 	}
 	if r.flags.Batch != "" && r.flags.Format() != "text" {
-		return batch.Ending(repl.NewReporter("stream-json", out)) // a line, like those of the items
+		return batch.Ending(report.New("stream-json", out)) // a line, like those of the items
 	}
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
@@ -218,7 +221,12 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) repl.Reporter
 	if r.json != nil {
 		out.JSON = r.json
 	}
-	return repl.NewReporter(cmp.Or(r.flags.Format(), r.settings.Format), out)
+	format := cmp.Or(r.flags.Format(), r.settings.Format)
+	if r.flags.Talks() && format == "stream-json" {
+		r.stream = report.NewStream(out)
+		return r.stream
+	}
+	return report.New(format, out)
 }
 
 // runs reports whether the program answers a prompt, rather than telling
@@ -229,23 +237,23 @@ func (r *run) runs(managed bool) bool {
 }
 
 // text reports whether the answer, as text, is what the run prints.
-func (r *run) text(d *repl.Demand) bool {
+func (r *run) text(d *report.OutputSchema) bool {
 	f := r.flags
 	asText := r.json != nil || cmp.Or(f.Format(), r.settings.Format, "text") == "text"
 	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
-// demand returns what must come of the answer, nil if any will do.
-func demand(f *settings.Flags) (*repl.Demand, error) {
+// outputSchema returns what the answer must hold, nil if any will do.
+func outputSchema(f *settings.Flags) (*report.OutputSchema, error) {
 	switch {
 	case f.JSONSchema != "":
 		s, err := schema.Load(f.JSONSchema)
 		if err != nil {
 			return nil, &settings.UsageError{Message: "--json-schema: " + err.Error()}
 		}
-		return &repl.Demand{Schema: s, Repairs: f.MaxRepairs}, nil
+		return &report.OutputSchema{Schema: s, Repairs: f.MaxRepairs}, nil
 	case f.Extract.Set:
-		return &repl.Demand{Language: f.Extract.Value}, nil
+		return &report.OutputSchema{Language: f.Extract.Value}, nil
 	}
 	return nil, nil
 }
@@ -275,7 +283,7 @@ func (r *run) inform() error {
 }
 
 // start does what the user wants.
-func (r *run) start(ctx context.Context, reporter repl.Reporter) error {
+func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	r.ledger.Sweep()
 	var perr error
 	r.store, perr = r.paths.Project(ctx)
@@ -295,7 +303,7 @@ func (r *run) start(ctx context.Context, reporter repl.Reporter) error {
 	}
 	switch {
 	case r.flags.Talks():
-		return r.serve(ctx, reporter)
+		return r.serve(ctx)
 	case r.flags.Batch != "":
 		return r.batch(ctx)
 	}

@@ -25,9 +25,9 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/schema"
 	"gemline/engine/tally"
-	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/question"
+	"gemline/repl/report"
 	"gemline/repl/schematest"
 	"gemline/settings"
 	"gemline/tools/edit"
@@ -114,8 +114,8 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 	count := &tally.Tally{Class: errorClass}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	r := repl.Report{Out: &out, Err: &errs, Tally: count, Now: time.Now, Quiet: d.n(3) == 0, Version: d.text(), Dir: d.text(),
-		Mode: func() string { return "default" }}
+	r := report.Config{Out: &out, Err: &errs, Tally: count, Now: time.Now, Quiet: d.n(3) == 0, Facts: report.Facts{Version: d.text(), Dir: d.text(),
+		Mode: func() string { return "default" }}}
 	also := d.n(4) == 0
 	if also {
 		r.JSON = &data
@@ -124,12 +124,12 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		r.Collected = d.collected()
 	}
 	if r.Collected == nil && d.n(3) == 0 {
-		r.Demand = pick(d, &repl.Demand{}, &repl.Demand{Schema: c.anything, Repairs: d.n(3)})
+		r.Schema = pick(d, &report.OutputSchema{}, &report.OutputSchema{Schema: c.anything, Repairs: d.n(3)})
 		if d.n(2) == 0 { // and nothing goes wrong but the answers
 			g = et.NewScript(et.Says(d.answer()), et.Says(d.answer()), et.Says(d.answer()))
 		}
 	}
-	reporter := repl.NewReporter(format, r)
+	reporter := report.New(format, r)
 	s := &run{Options: &Options{flags: &settings.Flags{}}, status: newStatus()}
 	code := func() (code int) {
 		defer func() {
@@ -150,8 +150,8 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 				stop(signalled(syscall.SIGTERM))
 			}
 		}}
-		once := &repl.Once{Engine: e, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Demand: r.Demand}
-		return s.finish(ctx, reporter, once.Run(ctx, repl.Prompt{Text: "go " + d.text(), Piped: d.text()}))
+		once := &report.Once{Engine: e, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Schema: r.Schema}
+		return s.finish(ctx, reporter, once.Run(ctx, report.Prompt{Text: "go " + d.text(), Piped: d.text()}))
 	}()
 	for what, text := range map[string]string{"standard output": out.String(), "the other descriptor": data.String()} {
 		shape := format
@@ -166,9 +166,9 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		if r.Collected != nil && shape == "text" {
 			shape = "patch"
 		}
-		if r.Demand != nil && shape == "text" {
+		if r.Schema != nil && shape == "text" {
 			shape = "code"
-			if r.Demand.Schema != nil {
+			if r.Schema.Schema != nil {
 				shape = "value"
 			}
 		}
@@ -225,7 +225,7 @@ func rough(text string) error {
 
 // signalling tells of each event that a Reporter sees.
 type signalling struct {
-	repl.Reporter
+	report.Reporter
 	next func()
 }
 
@@ -236,16 +236,16 @@ func (s *signalling) Event(ev engine.Event) {
 
 // collected returns what a run is said to have collected: any edits, of files
 // of any name.
-func (d *dice) collected() func() repl.Collected {
+func (d *dice) collected() func() report.Collected {
 	name := strings.NewReplacer("\x00", "", "/", "").Replace(d.text())
-	c := repl.Collected{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
+	c := report.Collected{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
 	if d.n(2) == 0 {
-		c.Planned = []repl.Planned{}
+		c.Planned = []report.Planned{}
 		for range d.n(3) {
-			c.Planned = append(c.Planned, repl.Planned{Tool: d.text(), Title: d.text(), Args: map[string]any{d.text(): d.value(2)}})
+			c.Planned = append(c.Planned, report.Planned{Tool: d.text(), Title: d.text(), Args: map[string]any{d.text(): d.value(2)}})
 		}
 	}
-	return func() repl.Collected { return c }
+	return func() report.Collected { return c }
 }
 
 // dice are a model, a policy and tools that do anything.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"gemline/engine/redact"
-	"gemline/repl"
+	"gemline/repl/report"
 	"gemline/tools/shell"
 )
 
@@ -27,10 +27,10 @@ func learnSecrets(o *Options, dotenv map[string]string) {
 }
 
 // outcome classifies what went wrong, and tells no secret.
-func (o *Options) outcome(err error) repl.Outcome { return o.redactedOutcome(outcome(err)) }
+func (o *Options) outcome(err error) report.Outcome { return o.redactedOutcome(outcome(err)) }
 
 // redactedOutcome returns out without secrets.
-func (o *Options) redactedOutcome(out repl.Outcome) repl.Outcome {
+func (o *Options) redactedOutcome(out report.Outcome) report.Outcome {
 	out.Hint = o.secrets.Text(out.Hint)
 	if out.Message == "" && out.Err != nil {
 		out.Message = out.Err.Error()

@@ -21,10 +21,10 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/tally"
-	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/question"
+	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools"
 )
@@ -32,15 +32,15 @@ import (
 // A Choice says which conversation begins.
 type Choice struct {
 	journal.Choice
-	Directories []string         // that are worked in beside the project's
-	Model       string           // "" is that of the settings
-	MaxTurns    int              // 0 is that of the settings
-	System      string           // the system instruction, if not our own
-	Generator   engine.Generator // answers in place of the model, without tools
-	Trial       bool             // nothing is recorded
-	Limits      *limit.Config    // of this conversation alone, nil if there are none
-	Policy      *policy.Policy   // nil is the project's
-	Demand      *repl.Demand     // nil if any answer will do
+	Directories []string             // that are worked in beside the project's
+	Model       string               // "" is that of the settings
+	MaxTurns    int                  // 0 is that of the settings
+	System      string               // the system instruction, if not our own
+	Generator   engine.Generator     // answers in place of the model, without tools
+	Trial       bool                 // nothing is recorded
+	Limits      *limit.Config        // of this conversation alone, nil if there are none
+	Policy      *policy.Policy       // nil is the project's
+	Schema      *report.OutputSchema // nil if any answer will do
 	Tally       *tally.Tally
 	Notify      func(string) // nil is the project's
 	Approver    engine.Approver
@@ -200,14 +200,14 @@ func (s *Session) instruct() error {
 }
 
 // collected returns what a run would have done that changes nothing.
-func (s *Session) collected() repl.Collected {
-	c := repl.Collected{Patch: s.rehearsal.Patch()}
+func (s *Session) collected() report.Collected {
+	c := report.Collected{Patch: s.rehearsal.Patch()}
 	if !s.flags.DryRun {
 		return c
 	}
-	c.Planned = []repl.Planned{}
+	c.Planned = []report.Planned{}
 	for _, step := range s.rehearsal.Steps() {
-		c.Planned = append(c.Planned, repl.Planned(step))
+		c.Planned = append(c.Planned, report.Planned(step))
 	}
 	return c
 }
@@ -244,7 +244,7 @@ func (s *Session) guarded() policy.Guarded {
 
 // structure has the generator ask for what is demanded of the answer.
 func (s *Session) structure() error {
-	d := s.Demand
+	d := s.Schema
 	if d == nil || d.Schema == nil {
 		return nil
 	}

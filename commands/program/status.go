@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"gemline/repl"
+	"gemline/repl/report"
 	"gemline/settings"
 )
 
@@ -27,7 +27,7 @@ func newStatus() *status { return &status{warn: func(string) {}, tell: func(stri
 func (s *status) notify(text string) { s.warn(text) }
 
 // sandbox returns what confines commands, nil before that is known.
-func (s *status) sandbox() *repl.Sandbox {
+func (s *status) sandbox() *report.Sandbox {
 	if c := s.confinement.Load(); c != nil {
 		return c.record()
 	}
@@ -35,15 +35,15 @@ func (s *status) sandbox() *repl.Sandbox {
 }
 
 // notInUse counts what is set up and not in use yet, feature by feature.
-func (s *status) notInUse() (list []repl.Unused) {
+func (s *status) notInUse() (list []report.Unused) {
 	all := s.unused.Load()
 	if all == nil {
 		return nil
 	}
 	for _, u := range *all {
-		i := slices.IndexFunc(list, func(c repl.Unused) bool { return c.Feature == u.Feature })
+		i := slices.IndexFunc(list, func(c report.Unused) bool { return c.Feature == u.Feature })
 		if i < 0 {
-			i, list = len(list), append(list, repl.Unused{Feature: u.Feature})
+			i, list = len(list), append(list, report.Unused{Feature: u.Feature})
 		}
 		list[i].Count++
 	}
@@ -68,9 +68,9 @@ func (s *status) resume() string {
 }
 
 // collected returns what the conversation would have done, if it changes nothing.
-func (s *status) collected() repl.Collected {
+func (s *status) collected() report.Collected {
 	if c := s.session.Load(); c != nil {
 		return c.collected()
 	}
-	return repl.Collected{}
+	return report.Collected{}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/repl"
+	"gemline/repl/report"
 )
 
 // falls reads what it has, and then panics.
@@ -31,7 +31,7 @@ func TestFalls(t *testing.T) {
 		{"the reader", func(r *Runner) { r.Source.Reader = falls{r.Source.Reader} }, 2, 1},
 		{"the reader, at once", func(r *Runner) { r.Source.Reader = falls{strings.NewReader("")} }, 0, 3},
 		{"what an item demands", func(r *Runner) {
-			r.Demand = func(it Item) (*repl.Demand, error) {
+			r.Schema = func(it Item) (*report.OutputSchema, error) {
 				if it.Index == 1 {
 					panic("oh no")
 				}

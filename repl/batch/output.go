@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"gemline/engine/disk"
-	"gemline/repl"
 	"gemline/repl/input"
+	"gemline/repl/report"
 )
 
 // An Output is where the records of a batch go. While they come, they are in a
@@ -56,7 +56,7 @@ func Create(path string, w io.Writer, source Source) (*Output, error) {
 	return o, nil
 }
 
-// Write writes to the file. The error is a [*repl.DestinationError], unless it
+// Write writes to the file. The error is a [*report.DestinationError], unless it
 // is no file of the Output's.
 func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.to.Write(b)
@@ -70,7 +70,7 @@ func (o *Output) lost(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &repl.DestinationError{Name: o.name, Err: err}
+	return &report.DestinationError{Name: o.name, Err: err}
 }
 
 // Finish gives the file its name, if the batch came to its end. Otherwise, what

@@ -16,8 +16,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
-	"gemline/repl"
 	"gemline/repl/input"
+	"gemline/repl/report"
 )
 
 // ErrFailed is the error of a batch that is over and of which some items
@@ -28,8 +28,8 @@ var ErrFailed = errors.New("some items of the batch failed")
 type Turn struct {
 	Item
 	Tally    *tally.Tally
-	Reporter repl.Reporter
-	Demand   *repl.Demand // what must come of the answer, nil if any will do
+	Reporter report.Reporter
+	Schema   *report.OutputSchema // what the answer must hold, nil if any will do
 
 	// Generator, if not nil, is asked in place of the usual one, and is
 	// offered no tools.
@@ -68,8 +68,8 @@ type Runner struct {
 	// soon.
 	Ask func(ctx context.Context, t Turn) error
 
-	// Demand, if not nil, returns what must come of the answer to an item.
-	Demand func(Item) (*repl.Demand, error)
+	// Schema, if not nil, returns what the answer to an item must hold.
+	Schema func(Item) (*report.OutputSchema, error)
 
 	// Service, if not nil, is left the requests of all items, of which each
 	// may make one. Jobs and Spent mean nothing then.
@@ -81,7 +81,7 @@ type Runner struct {
 	Spent func(error) bool
 
 	// Outcome classifies an error of Ask's.
-	Outcome func(error) repl.Outcome
+	Outcome func(error) report.Outcome
 
 	// Out gets a line for each item, in one Write. Broken, if not nil, is
 	// told when that fails.
@@ -331,13 +331,13 @@ func (r *Runner) known(it Item) (entry, bool) {
 func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
 	t := Turn{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
 	err := it.Err
-	if err == nil && r.Demand != nil {
-		t.Demand, err = r.Demand(it)
+	if err == nil && r.Schema != nil {
+		t.Schema, err = r.Schema(it)
 	}
 	c, trial := g.(*capture)
 	t.Trial = trial
 	m := &margin{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
-	sh := newSheet(repl.Report{Err: m, Tally: t.Tally, Demand: t.Demand, Quiet: r.Quiet})
+	sh := newSheet(report.Config{Err: m, Tally: t.Tally, Schema: t.Schema, Quiet: r.Quiet})
 	if p, ok := g.(*played); ok {
 		sh.job = p.job
 	}
@@ -376,7 +376,7 @@ func (r *Runner) keep(e ending) {
 // begins it.
 func (r *Runner) hold(it Item, e entry, err error) {
 	e.attempt--
-	sh := newSheet(repl.Report{Err: io.Discard, Quiet: true})
+	sh := newSheet(report.Config{Err: io.Discard, Quiet: true})
 	r.sums.held++
 	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"gemline/engine"
-	"gemline/repl"
+	"gemline/repl/report"
 	"gemline/repl/schema"
 )
 
@@ -42,19 +42,19 @@ func (o *told) note(text string) { o.Write([]byte(text)) }
 var errHard = errors.New("too hard")
 
 // outcome knows one failure and calls the others errors.
-func outcome(err error) repl.Outcome {
+func outcome(err error) report.Outcome {
 	switch {
 	case err == nil:
-		return repl.Outcome{}
+		return report.Outcome{}
 	case errors.Is(err, errHard):
-		return repl.Outcome{Err: err, ExitCode: 66, Reason: "refused", ErrorType: "Hard"}
+		return report.Outcome{Err: err, ExitCode: 66, Reason: "refused", ErrorType: "Hard"}
 	}
-	return repl.Outcome{Err: err, ExitCode: 1, Reason: "error", ErrorType: "Error"}
+	return report.Outcome{Err: err, ExitCode: 1, Reason: "error", ErrorType: "Error"}
 }
 
 // echo answers a prompt with itself; "hard" prompts fail.
 func echo(_ context.Context, t Turn) error {
-	t.Reporter.Begin(repl.Init{Session: "s" + t.ID, Model: "m"})
+	t.Reporter.Begin(report.Init{Session: "s" + t.ID, Model: "m"})
 	if strings.HasPrefix(t.Prompt, "hard") {
 		return errHard
 	}

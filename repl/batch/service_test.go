@@ -13,7 +13,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
-	"gemline/repl"
+	"gemline/repl/report"
 )
 
 // A remote is a Service far away: what the network does is scripted, what the
@@ -101,7 +101,7 @@ func modelled(ctx context.Context, t Turn) error {
 		t.Reporter.Event(engine.Text{Delta: "about"})
 		return nil
 	}
-	t.Reporter.Begin(repl.Init{Session: "s" + t.ID, Model: "m"})
+	t.Reporter.Begin(report.Init{Session: "s" + t.ID, Model: "m"})
 	name := "m"
 	if strings.HasPrefix(t.Prompt, "other") {
 		name = "other"

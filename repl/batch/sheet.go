@@ -8,28 +8,28 @@ import (
 	"time"
 
 	"gemline/engine/text"
-	"gemline/repl"
 	"gemline/repl/output"
+	"gemline/repl/report"
 )
 
 // A sheet is the Reporter of one item: what a one-shot run reports in the json
 // format, with what makes it the record of an item in front.
 type sheet struct {
-	repl.Reporter
+	report.Reporter
 	document bytes.Buffer
 	model    string
 	job      string // of the server's, if one answered
 }
 
-func newSheet(r repl.Report) *sheet {
+func newSheet(r report.Config) *sheet {
 	s := &sheet{}
 	r.Out, r.Now = &s.document, time.Now
-	s.Reporter = repl.NewReporter("json", r)
+	s.Reporter = report.New("json", r)
 	return s
 }
 
-// Begin implements [repl.Reporter].
-func (s *sheet) Begin(in repl.Init) {
+// Begin implements [report.Reporter].
+func (s *sheet) Begin(in report.Init) {
 	s.model = in.Model
 	s.Reporter.Begin(in)
 }
@@ -45,7 +45,7 @@ type head struct {
 }
 
 // finish ends the report and returns e with its outcome and record.
-func (s *sheet) finish(it Item, e entry, o repl.Outcome) entry {
+func (s *sheet) finish(it Item, e entry, o report.Outcome) entry {
 	s.Finish(o) // writing to memory can't go wrong
 	h := head{Type: "item", Index: it.Index, ID: it.ID, Attempt: e.attempt, Model: s.model, Job: s.job}
 	e.reason = "completed"

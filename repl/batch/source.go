@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/report"
 )
 
 // A Source is where a batch comes from.
@@ -106,12 +106,12 @@ func Key(values ...any) string {
 // Ending returns a Reporter that reports by r how a batch ended, if that was
 // before its time. A batch that came to its end has said everything in the
 // records of its items.
-func Ending(r repl.Reporter) repl.Reporter { return last{r} }
+func Ending(r report.Reporter) report.Reporter { return last{r} }
 
-type last struct{ repl.Reporter }
+type last struct{ report.Reporter }
 
-// Finish implements [repl.Reporter].
-func (l last) Finish(o repl.Outcome) error {
+// Finish implements [report.Reporter].
+func (l last) Finish(o report.Outcome) error {
 	if o.Err == nil || errors.Is(o.Err, ErrFailed) {
 		return nil
 	}

@@ -1,0 +1,60 @@
+// Package turn carries out what takes long beside the goroutine that shows and
+// asks.
+//
+// # One goroutine shows
+//
+// A turn brings what it has to show or to ask to the [Desk] of whoever began
+// it, and waits until that is done. So nothing that is shown needs a lock.
+//
+// # Nothing falls alone
+//
+// A panic beside goes on on the goroutine that waits, where the program can
+// still write its last record.
+package turn
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// A Desk is where a turn brings what is to be done on another goroutine.
+type Desk chan func()
+
+// Do has f called by whoever attends the Desk, and waits for it.
+func (d Desk) Do(f func()) {
+	done := make(chan struct{})
+	d <- func() { defer close(done); f() }
+	<-done
+}
+
+// Beside calls work on a goroutine of its own, and meanwhile attend, which calls
+// what comes to the Desk until that is closed.
+func (d Desk) Beside(work, attend func()) {
+	var p Panic
+	go func() {
+		defer close(d)
+		defer p.Catch()
+		work()
+	}()
+	attend()
+	p.Raise()
+}
+
+// A Panic is the first one of goroutines that work for another.
+type Panic struct{ text atomic.Pointer[string] }
+
+// Catch is deferred by those that work.
+func (p *Panic) Catch() {
+	if v := recover(); v != nil {
+		text := fmt.Sprintf("%v\n%s", v, debug.Stack())
+		p.text.CompareAndSwap(nil, &text)
+	}
+}
+
+// Raise goes on with the panic, if there was one, where the caller can recover.
+func (p *Panic) Raise() {
+	if text := p.text.Load(); text != nil {
+		panic(*text)
+	}
+}

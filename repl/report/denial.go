@@ -1,0 +1,47 @@
+package report
+
+import (
+	"errors"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// A Denial is a call that was not made because of what the policy says, or
+// because there was nobody to ask.
+type Denial struct {
+	Tool  string `json:"tool"`
+	ID    string `json:"tool_id"`
+	Title string `json:"title,omitempty"`
+	Why   string `json:"why"`
+	Allow string `json:"allowed_by,omitempty"`
+	Rule  *Rule  `json:"rule,omitempty"`
+}
+
+// A Rule is what forbids a call, as a record names it.
+type Rule struct {
+	File  string `json:"file"`
+	Line  int    `json:"line,omitempty"`
+	Tier  string `json:"tier"`
+	About string `json:"about"`
+}
+
+// deny notes a call that was not made.
+func (c *core) deny(ev engine.Finished) {
+	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Title: output.Valid(ev.Intent.Title)}
+	var ce *engine.CallError
+	switch {
+	case ev.Unasked != "":
+		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.Unasked)
+	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
+		d.Why = output.Valid(engine.DisplayError(ev.Err))
+	case ce != nil && ce.Lacked != "":
+		d.Why, d.Allow = "it probably needs "+output.Valid(ce.Lacked), output.Valid(ce.Allow)
+	default:
+		return
+	}
+	if ce != nil && ce.Rule != nil {
+		d.Rule = &Rule{output.Valid(ce.Rule.File), ce.Rule.Line, output.Valid(ce.Rule.Tier), output.Valid(ce.Rule.About)}
+	}
+	c.denied = append(c.denied, d)
+}

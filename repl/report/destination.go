@@ -1,0 +1,209 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/disk"
+)
+
+// A Destination is the file that gets what would go to standard output: all of
+// it when the run is a success, or nothing. Until then it is as it was.
+//
+// What is not a regular file, such as a pipe, is written to at once.
+type Destination struct {
+	name   string // as the user gave it
+	path   string // without links
+	ledger *disk.Ledger
+	stdout io.Writer
+	file   *disk.File // nil if written to at once
+	direct *os.File   // opened by the first Write
+	wrote  bool
+	err    error // of writing to the file; from then on, stdout gets it all
+	ended  bool
+}
+
+// A DestinationError is a file that can't be written to.
+type DestinationError struct {
+	Name string
+	Err  error
+	Told bool // what was for the file is on standard output
+}
+
+// Error returns one line.
+func (e *DestinationError) Error() string {
+	s := fmt.Sprintf("--output %s: %v", e.Name, e.Err)
+	if e.Told {
+		s += "; its output is on standard output instead"
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *DestinationError) Unwrap() error { return e.Err }
+
+// NewDestination makes sure that the named file can be written, and writes
+// nothing. The ledger, which may be nil, notes what is begun. Standard output is
+// for what is lost otherwise.
+func NewDestination(name string, stdout io.Writer, ledger *disk.Ledger) (*Destination, error) {
+	d := &Destination{name: name, stdout: stdout, ledger: ledger}
+	if err := d.prepare(); err != nil {
+		return nil, d.wrong(err)
+	}
+	return d, nil
+}
+
+func (d *Destination) prepare() (err error) {
+	if d.path, err = follow(d.name); err != nil {
+		return err
+	}
+	info, err := os.Stat(d.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		info = nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("is a directory")
+	case ofProcess(d.path) || !info.Mode().IsRegular():
+		return nil
+	default: // a rename would replace a file that may not be written to
+		f, err := os.OpenFile(d.path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	d.file, err = d.ledger.Create(d.path, info)
+	return err
+}
+
+// ofProcess reports whether path stands for an open file of a process.
+func ofProcess(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+}
+
+// follow returns the path of the file that path is, or leads to by symbolic
+// links. It need not exist, but its directory must.
+func follow(path string) (string, error) {
+	const most = 40 // links, as the system has it
+	for range most {
+		if ofProcess(path) {
+			return path, nil
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			return filepath.Join(dir, filepath.Base(path)), err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("is a loop of symbolic links")
+}
+
+func (d *Destination) wrong(err error) error {
+	why := err
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		why = pe.Err
+	}
+	if le := (*os.LinkError)(nil); errors.As(err, &le) {
+		why = le.Err
+	}
+	return &DestinationError{Name: d.name, Err: why}
+}
+
+// Write keeps b for the file. If there is no room for it, everything goes to
+// standard output instead, so that nothing is lost.
+func (d *Destination) Write(b []byte) (int, error) {
+	d.wrote = d.wrote || len(b) > 0
+	switch {
+	case d.err != nil || d.ended:
+		return d.stdout.Write(b)
+	case d.file == nil:
+		return d.at(b)
+	}
+	n, err := d.file.Write(b)
+	if err == nil {
+		return n, nil
+	}
+	d.err = err
+	if err := d.rescue(); err != nil {
+		return n, err
+	}
+	m, err := d.stdout.Write(b[n:])
+	return n + m, err
+}
+
+// at writes b at once. A pipe without a reader is waited for here and not
+// before there is something to say.
+func (d *Destination) at(b []byte) (int, error) {
+	if d.path == "/dev/stdout" || d.path == "/dev/fd/1" {
+		return d.stdout.Write(b)
+	}
+	if d.direct == nil {
+		f, err := os.OpenFile(d.path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return 0, d.wrong(err)
+		}
+		d.direct = f
+	}
+	n, err := d.direct.Write(b)
+	if err != nil {
+		err = d.wrong(err)
+	}
+	return n, err
+}
+
+// rescue writes to standard output what the file was given.
+func (d *Destination) rescue() error { return d.file.Copy(d.stdout) }
+
+// End puts the file into its place. That of a run that failed gets another
+// name, if it holds anything, and note says so. Only the first call does
+// anything. Of what can't be kept nothing is lost: it is on standard output.
+func (d *Destination) End(failed bool) (note string, err error) {
+	if d.ended {
+		return "", nil
+	}
+	d.ended = true
+	if d.file == nil {
+		if d.direct != nil {
+			err = d.direct.Close()
+		}
+		return "", err
+	}
+	defer d.file.Discard()
+	target := d.path
+	if failed {
+		target += ".partial"
+	}
+	switch {
+	case failed && !d.wrote:
+		return "", nil
+	case d.err != nil:
+		err = d.err
+	default:
+		if err = d.file.Commit(target); err == nil && failed {
+			return fmt.Sprintf("%s is unchanged; the answer so far is in %s.partial", d.name, d.name), nil
+		}
+		if err == nil {
+			return "", nil
+		}
+		if lost := d.rescue(); lost != nil {
+			return "", d.wrong(errors.Join(err, lost))
+		}
+	}
+	err = d.wrong(err)
+	err.(*DestinationError).Told = true
+	if failed {
+		return err.Error(), nil // the run's own error says more
+	}
+	return "", err
+}

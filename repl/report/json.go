@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// SchemaVersion is the version of what the json and stream-json formats write.
+// Within a version, fields are only ever added.
+const SchemaVersion = 1
+
+// document is the json form: one object at the end.
+type document struct {
+	*core
+	utf8     output.UTF8
+	response strings.Builder // of the last turn
+	counts   bool
+	invalid  bool
+	warnings []string
+	held     *Sandbox
+}
+
+func (d *document) sandboxed() bool { return true }
+
+func (d *document) begin(in Init) { d.held = in.sandbox }
+
+func (d *document) event(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Requested:
+		d.reset()
+	case engine.Text:
+		d.response.WriteString(d.utf8.Feed(ev.Delta))
+	case engine.Retry:
+		if ev.Restart {
+			d.reset()
+		}
+	case engine.Answered:
+		d.counts = true
+	case engine.Notice:
+		s, invalid := output.Clean(ev.Text)
+		d.warnings = append(d.warnings, s)
+		d.invalid = d.invalid || invalid
+	}
+}
+
+func (d *document) reset() {
+	d.utf8.Flush()
+	d.utf8.Invalid()
+	d.response.Reset()
+	d.counts = false
+}
+
+func (d *document) end(o Outcome) {
+	d.response.WriteString(d.utf8.Flush())
+	if o.Failed() && !d.counts {
+		d.reset()
+	}
+	at, elapsed := d.moment()
+	if d.held != nil { // by now more may be known
+		d.held = d.sandbox()
+	}
+	patch, planned := d.collected(o)
+	value, code := d.structured(o)
+	b := marshal(struct {
+		Session  string          `json:"session_id"`
+		Response string          `json:"response"`
+		Value    json.RawMessage `json:"structured_output,omitempty"`
+		Code     *string         `json:"extracted,omitempty"`
+		Stats    *tally.Tally    `json:"stats"`
+		Error    *Failure        `json:"error,omitempty"`
+		Warnings []string        `json:"warnings,omitempty"`
+		Unused   []Unused        `json:"unused,omitempty"`
+		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
+		Version  int             `json:"schema_version"`
+		Status   string          `json:"status"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []Denial        `json:"denied"`
+		Patch    *string         `json:"patch,omitempty"`
+		Planned  *[]Planned      `json:"planned,omitempty"`
+		Time     string          `json:"timestamp"`
+		Elapsed  int64           `json:"elapsed_ms"`
+		Invalid  bool            `json:"invalid_utf8,omitempty"`
+	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), d.held,
+		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", "  "); err != nil {
+		panic(err) // marshal returns JSON
+	}
+	out.WriteByte('\n')
+	d.write(out.Bytes())
+}

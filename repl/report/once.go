@@ -1,0 +1,201 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/repl/question"
+)
+
+// Once carries out a single prompt for a [Reporter].
+type Once struct {
+	Engine   *engine.Engine
+	Expand   input.Processor
+	Reporter Reporter
+	Tally    *tally.Tally
+	Session  string
+	Now      func() time.Time
+
+	// Ask, if not nil, stands in for the Run of the Engine.
+	Ask engine.Run
+
+	// NoRestart ends the run with a [*RestartError] when an answer begins
+	// again of which something was shown.
+	NoRestart bool
+
+	// FailOnDeny ends the run with [question.ErrDenied] when a rule denies a call.
+	FailOnDeny bool
+
+	// OutputSchema, if not nil, is what must come of the answer. The Reporter has
+	// the same one.
+	Schema *OutputSchema
+}
+
+// A Prompt is what a one-shot run was given.
+type Prompt struct {
+	Text  string      // of the command line
+	Piped string      // of standard input
+	Media *genai.Part // of standard input, if it is not text
+
+	// What Piped was before it was made UTF-8; what it is if not set.
+	Bytes    int
+	Encoding string
+}
+
+// String returns all of the text, as the user gave it. The model reads it with
+// tags around what was piped in beside words.
+func (p Prompt) String() string {
+	if p.Piped != "" && p.Text != "" {
+		return p.Piped + "\n\n" + p.Text
+	}
+	return p.Piped + p.Text
+}
+
+// block returns what was piped in as data that stands before a prompt.
+func (p Prompt) block() string {
+	return input.Block(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
+}
+
+// Empty reports whether there is nothing to ask.
+func (p Prompt) Empty() bool {
+	return p.Media == nil && strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Piped) == ""
+}
+
+// errNoPrompt is the error of a run that was given nothing to ask.
+var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
+
+// Run carries out p. Its error is that of the prompt's expansion, of
+// [engine.Engine.Run], of a call that met a full disk, [question.ErrDenied], or an
+// [*UnmetError]. The caller finishes the Reporter.
+//
+// What is piped in beside a prompt is data: no reference or command in it
+// means anything.
+func (o *Once) Run(ctx context.Context, p Prompt) error {
+	if p.Empty() {
+		return errNoPrompt
+	}
+	o.Tally.Start(o.Now())
+	o.Reporter.Begin(Init{Session: o.Session, Model: o.Engine.Model(), Prompt: p.String()})
+	parts, err := o.expand(ctx, p)
+	if errors.Is(err, input.ErrQuit) {
+		parts, err = nil, nil // there is nothing left to do anyway
+	}
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 && o.Schema != nil {
+		return o.Schema.unmet([]string{"the prompt is a command, which has no answer"})
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	err = o.run(ctx, parts)
+	if err == nil && o.Schema != nil {
+		err = o.meet(ctx)
+	}
+	o.Tally.End(err, o.Now())
+	return err
+}
+
+func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
+	var parts []*genai.Part
+	if words := p.Text; words != "" || p.Piped != "" {
+		if words == "" {
+			words = p.Piped
+		}
+		var err error
+		parts, err = o.Expand(ctx, []*genai.Part{genai.NewPartFromText(words)})
+		if err != nil || len(parts) == 0 {
+			return nil, err
+		}
+	}
+	if p.Piped != "" && p.Text != "" {
+		if first := parts[0]; first.Text != "" {
+			parts[0] = genai.NewPartFromText(p.block() + first.Text)
+		} else {
+			parts = append([]*genai.Part{genai.NewPartFromText(p.block())}, parts...)
+		}
+	}
+	if p.Media != nil {
+		parts = append(parts, p.Media)
+	}
+	return parts, nil
+}
+
+// run runs parts to the end, or until the calls of a message are over of which
+// one met a full disk.
+func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
+	var full error
+	said := false // of this turn
+	ask := o.Ask
+	if ask == nil {
+		ask = o.Engine.Run
+	}
+	for ev, err := range ask(ctx, parts...) {
+		if err != nil {
+			return err
+		}
+		switch ev := ev.(type) {
+		case engine.Requested:
+			if full != nil {
+				return full
+			}
+			said = false
+		case engine.Text:
+			said = true
+		case engine.Retry:
+			if ev.Restart && said && o.NoRestart {
+				return &RestartError{Err: ev.Err}
+			}
+		}
+		o.Tally.Observe(ev, o.Now())
+		o.Reporter.Event(ev)
+		o.Schema.hear(ev)
+		if err := question.Denied(ev); err != nil && o.FailOnDeny {
+			return err
+		}
+		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
+			full = fmt.Errorf("%s: %w", f.Name, f.Err)
+		}
+	}
+	return full
+}
+
+// A RestartError is a run whose answer would have begun again after a part of it
+// was written to where nothing can be taken back.
+type RestartError struct{ Err error } // what the answer broke off for
+
+// Error returns one line.
+func (e *RestartError) Error() string {
+	return "the answer broke off after a part of it was written: " + errorText(e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *RestartError) Unwrap() error { return e.Err }
+
+// Hint says what else there is.
+func (e *RestartError) Hint() string {
+	return "without --stream token only what counts is written; with --allow-restart the whole answer follows the part"
+}
+
+// Speaker returns a writer for what a slash command has to tell in a one-shot
+// run: it becomes the answer, whatever the format is.
+func Speaker(r Reporter) io.Writer { return speaker{r} }
+
+type speaker struct{ Reporter }
+
+func (s speaker) Write(b []byte) (int, error) {
+	s.Event(engine.Text{Delta: string(b)})
+	s.Event(engine.Answered{})
+	return len(b), nil
+}

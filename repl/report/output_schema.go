@@ -1,0 +1,195 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/schema"
+	"gemline/repl/markdown"
+	"gemline/repl/output"
+)
+
+// A OutputSchema is what must come of the answer of a run, beside its text: a value
+// that fits a schema, or else a block of code. [Once] sees to it, and the
+// [Reporter] that has the same OutputSchema prints what came of it.
+type OutputSchema struct {
+	// Schema, if not nil, is what the answer must fit. The model may mend
+	// it so many times. Insist, if not nil, is called before it does so.
+	Schema  *schema.Schema
+	Repairs int
+	Insist  func()
+
+	// Language is that of the code, if there is no Schema. Empty is any.
+	Language string
+
+	mu     sync.Mutex
+	answer strings.Builder // the text since the last request
+	cut    bool            // it is not whole
+	value  json.RawMessage // of the Schema, once the answer fits
+	code   *string         // once there is some
+}
+
+// An UnmetError is a run whose answer is not what was demanded.
+type UnmetError struct {
+	Reason  string // schema_mismatch or no_code_block
+	Message string // several lines, for the user
+}
+
+// Error returns the message.
+func (e *UnmetError) Error() string { return e.Message }
+
+// hear keeps the text of the last turn.
+func (d *OutputSchema) hear(ev engine.Event) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch ev := ev.(type) {
+	case engine.Requested:
+		d.begin()
+	case engine.Retry:
+		if ev.Restart {
+			d.begin()
+		}
+	case engine.Text:
+		d.answer.WriteString(ev.Delta)
+	case engine.Notice:
+		d.cut = d.cut || errors.Is(ev.Cause, engine.ErrCut)
+	}
+}
+
+func (d *OutputSchema) begin() {
+	d.answer.Reset()
+	d.cut = false
+}
+
+// text returns the text of the last turn.
+func (d *OutputSchema) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.answer.String()
+}
+
+// met returns what the answer gave, if it did.
+func (d *OutputSchema) met() (value json.RawMessage, code *string) {
+	if d == nil {
+		return nil, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.value, d.code
+}
+
+// take takes from the answer what is demanded, or returns what is wrong with
+// it, line by line.
+func (d *OutputSchema) take() (problems []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	answer := d.answer.String()
+	if d.Schema == nil {
+		return d.extract(answer)
+	}
+	value, wrong := d.Schema.Check(bareValue(answer))
+	if len(wrong) == 0 {
+		d.value = value
+		return nil
+	}
+	for _, p := range wrong {
+		problems = append(problems, p.Error())
+	}
+	return problems
+}
+
+// bareValue returns answer without what models put around a value: a fence,
+// and words around the only block there is.
+func bareValue(answer string) string {
+	if json.Valid([]byte(answer)) {
+		return answer
+	}
+	if blocks := markdown.Blocks(answer); len(blocks) == 1 && !blocks[0].Open {
+		return blocks[0].Text
+	}
+	return answer
+}
+
+// extract takes the first block of code of the language. One that the answer
+// breaks off in counts for nothing.
+func (d *OutputSchema) extract(answer string) (problems []string) {
+	var others []string
+	for _, b := range markdown.Blocks(answer) {
+		switch name := cmp.Or(b.Language, "none named"); {
+		case b.Open && d.cut:
+			return []string{"the answer is cut short inside a block of code"}
+		case b.Is(d.Language):
+			d.code = &b.Text
+			return nil
+		case !slices.Contains(others, name):
+			others = append(others, name)
+		}
+	}
+	if others == nil {
+		return []string{"the answer holds no block of code"}
+	}
+	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", d.Language, strings.Join(others, ", "))}
+}
+
+// meet takes from the answer what is demanded. The model may mend an answer
+// that does not fit a schema; all limits of the run hold.
+func (o *Once) meet(ctx context.Context) error {
+	d := o.Schema
+	for n := 1; ; n++ {
+		problems := d.take()
+		if len(problems) == 0 {
+			return nil
+		}
+		if d.Schema == nil || n > d.Repairs {
+			return d.unmet(problems)
+		}
+		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, d.Repairs)})
+		if d.Insist != nil {
+			d.Insist()
+		}
+		if err := o.run(ctx, []*genai.Part{genai.NewPartFromText(mend(problems))}); err != nil {
+			return err
+		}
+	}
+}
+
+// mend returns what the model is told about its answer.
+func mend(problems []string) string {
+	return "That answer does not fit the JSON Schema that was asked for:\n- " + strings.Join(problems, "\n- ") +
+		"\nAnswer again with the whole value, mended, and nothing else."
+}
+
+// unmet returns the error of a run that ends with these problems.
+func (d *OutputSchema) unmet(problems []string) error {
+	if d.Schema == nil {
+		return &UnmetError{Reason: "no_code_block", Message: strings.Join(problems, "\n")}
+	}
+	return &UnmetError{Reason: "schema_mismatch", Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
+}
+
+// structured returns what came of the OutputSchema of a run that ended so, as records
+// have it.
+func (c *core) structured(o Outcome) (value json.RawMessage, code *string) {
+	if o.Failed() {
+		return nil, nil
+	}
+	value, code = c.Schema.met()
+	if code != nil {
+		t := output.UTF8{Raw: c.Raw}
+		s := t.All(*code)
+		code = &s
+	}
+	return value, code
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// Collected is what a run would have done that changed nothing.
+type Collected struct {
+	Patch string // as git has it
+
+	// Planned is what would have been carried out, in order; nil if the run
+	// is not about that.
+	Planned []Planned
+}
+
+// Planned is a call that was not carried out.
+type Planned struct {
+	Tool  string         `json:"tool"`
+	Title string         `json:"title"`
+	Args  map[string]any `json:"args"`
+}
+
+// patch is the text form of a run that collects edits: what is printed is
+// what can be applied, and the model speaks on standard error. Of a run that
+// fails nothing is printed, as half of a change may be worse than none.
+type patch struct {
+	*core
+	*textForm // the words
+}
+
+func newPatch(c *core) *patch {
+	aside := *c
+	aside.Out, aside.Broken, aside.Live = c.Err, nil, true
+	if c.Quiet {
+		aside.Out = io.Discard
+	}
+	words := newText(&aside)
+	return &patch{core: c, textForm: &words}
+}
+
+func (p *patch) event(ev engine.Event) {
+	p.textForm.event(ev)
+	if _, again := ev.(engine.Retry); again {
+		p.textForm.line() // what is said of it stands on its own line
+	}
+}
+
+func (p *patch) end(o Outcome) {
+	p.textForm.end(o)
+	patch, planned := p.core.collected(o)
+	if o.Failed() {
+		if patch != nil && *patch != "" && !o.Silent {
+			p.core.warn("the patch so far is not printed, since the run did not end well; --json has it")
+		}
+		return
+	}
+	var out strings.Builder
+	if planned != nil {
+		for _, call := range *planned {
+			out.WriteString("would " + output.Visible(onOneLine(call.Title)) + "\n")
+		}
+		if out.Len() > 0 && *patch != "" {
+			out.WriteByte('\n')
+		}
+	}
+	out.WriteString(*patch)
+	switch {
+	case out.Len() > 0:
+		p.core.write([]byte(out.String()))
+	case planned != nil:
+		p.core.warn("nothing would be done")
+	default:
+		p.core.warn("no file was edited, so there is no patch")
+	}
+}
+
+// onOneLine returns s on one line, which is not one that a patch could begin with.
+func onOneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// collected returns what a record has of a run that collects edits: the patch,
+// and what was planned; nil if it has none. After a panic nothing is known.
+func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
+	if c.Collected == nil || o.Reason == "internal" {
+		return nil, nil
+	}
+	found := c.Collected()
+	if found.Planned == nil {
+		return &found.Patch, nil
+	}
+	all := []Planned{}
+	for _, call := range found.Planned {
+		args, _ := Value(call.Args)
+		if call.Args == nil {
+			args = map[string]any{}
+		}
+		all = append(all, Planned{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title), Args: args.(map[string]any)})
+	}
+	return &found.Patch, &all
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"gemline/engine/text"
+	"gemline/repl/output"
+)
+
+// A Head begins every record.
+type Head struct {
+	Type string `json:"type"`
+	Time string `json:"timestamp"`
+}
+
+// A Tail ends every record.
+type Tail struct {
+	Invalid bool  `json:"invalid_utf8,omitempty"`
+	Seq     int   `json:"seq"`
+	Elapsed int64 `json:"elapsed_ms"`
+}
+
+type (
+	initRecord struct {
+		Head
+		Session string   `json:"session_id"`
+		Model   string   `json:"model"`
+		Version int      `json:"schema_version"`
+		Program string   `json:"version,omitempty"`
+		Dir     string   `json:"cwd,omitempty"`
+		Mode    string   `json:"approval_mode,omitempty"`
+		Talk    int      `json:"protocol_version,omitempty"` // of a conversation
+		Sandbox *Sandbox `json:"sandbox,omitempty"`
+		Unused  []Unused `json:"unused,omitempty"`
+		Tail
+	}
+	messageRecord struct {
+		Head
+		Role    string `json:"role"`
+		Content string `json:"content"`
+		Delta   bool   `json:"delta,omitempty"`
+		ID      string `json:"id,omitempty"` // of the line that said it
+		Tail
+	}
+	toolUseRecord struct {
+		Head
+		Name       string `json:"tool_name"`
+		ID         string `json:"tool_id"`
+		Parameters any    `json:"parameters"`
+		Tail
+	}
+	toolResultRecord struct {
+		Head
+		ID     string     `json:"tool_id"`
+		Status string     `json:"status"`
+		Output string     `json:"output"`
+		Error  *callError `json:"error,omitempty"`
+		Paths  []string   `json:"paths,omitempty"`
+		Took   int64      `json:"duration_ms"`
+		Tail
+	}
+	retryRecord struct {
+		Head
+		Attempt int    `json:"attempt"`
+		Of      int    `json:"max_attempts"`
+		Delay   int64  `json:"delay_ms"`
+		Message string `json:"message"`
+		Restart bool   `json:"restart"`
+		Tail
+	}
+	resultRecord struct {
+		Head
+		Status   string          `json:"status"`
+		Error    *Failure        `json:"error,omitempty"`
+		Stats    json.RawMessage `json:"stats"`
+		Session  string          `json:"session_id"`
+		Version  int             `json:"schema_version"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []Denial        `json:"denied"`
+		Warnings []string        `json:"warnings,omitempty"`
+		Patch    *string         `json:"patch,omitempty"`
+		Planned  *[]Planned      `json:"planned,omitempty"`
+		Value    json.RawMessage `json:"structured_output,omitempty"`
+		Code     *string         `json:"extracted,omitempty"`
+		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
+		Tail
+	}
+)
+
+// An ErrorRecord tells what is wrong, or odd.
+type ErrorRecord struct {
+	Head
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	Line     int    `json:"line,omitempty"` // of the input, if it is about one
+	ID       string `json:"id,omitempty"`   // that the line names
+	Tail
+}
+
+// A callError is why a call failed.
+type callError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// Value returns v, the value of a JSON document, in a form that has one: valid
+// text, and no numbers that are none.
+func Value(v any) (_ any, invalid bool) {
+	switch v := v.(type) {
+	case string:
+		c := output.UTF8{Raw: true}
+		return c.All(v), c.Invalid()
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, value := range v {
+			k, bad := Value(key)
+			value, worse := Value(value)
+			m[k.(string)] = value
+			invalid = invalid || bad || worse
+		}
+		return m, invalid
+	case []any:
+		s := make([]any, len(v))
+		for i := range v {
+			var bad bool
+			s[i], bad = Value(v[i])
+			invalid = invalid || bad
+		}
+		return s, invalid
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, false
+		}
+	case nil, bool, int:
+	default: // no value of a decoded document
+		if _, err := json.Marshal(v); err != nil {
+			return Value(fmt.Sprint(v))
+		}
+	}
+	return v, false
+}
+
+// marshal returns v as compact JSON in which nothing stands raw that could not be seen.
+func marshal(v any) []byte {
+	b, err := text.JSON(v, "")
+	if err != nil {
+		panic(err) // a mistake in this package
+	}
+	return output.JSON(b)
+}

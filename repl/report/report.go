@@ -1,0 +1,159 @@
+// Package report tells the world about a run that answers one prompt, and runs
+// it: what scripts, pipes and programs read.
+//
+// # One ending
+//
+// A [Reporter] says once how a run ended, whoever says it first, and nothing
+// after that. A run that hangs can be finished by somebody else.
+//
+// # What counts
+//
+// What was written can't be taken back. So the text of a request is held until
+// it is known that it counts, unless somebody watches it come.
+//
+// # Records
+//
+// A record is valid UTF-8 and valid JSON, whatever a model, a tool or a file has
+// said. It has a type, a number and two times, and a schema describes it.
+package report
+
+import (
+	"io"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// A Reporter tells the world about a one-shot run. It may be used concurrently,
+// so that a run that hangs can be finished by someone else.
+type Reporter interface {
+	// Begin says that the run begins. It is not called for a run that fails
+	// before that.
+	Begin(Init)
+
+	// Event reports one event.
+	Event(engine.Event)
+
+	// Finish reports how the run ended and returns the first error of
+	// writing to standard output. Only the first call reports anything, and
+	// nothing is reported after it.
+	Finish(Outcome) error
+}
+
+// Init is what is known when a run begins.
+type Init struct {
+	Session string
+	Model   string
+	Prompt  string // as the user gave it
+
+	Protocol int // the version of the protocol of a conversation, 0 if there is none
+
+	sandbox *Sandbox // for the forms that tell of it
+}
+
+// Config says where a [Reporter] reports to, and how.
+type Config struct {
+	Out, Err io.Writer
+	Facts
+	Session string       // for the record of a run that never began
+	Tally   *tally.Tally // the numbers of the run
+	Now     func() time.Time
+	Quiet   bool // nothing but errors on Err
+	Raw     bool // escape sequences in the model's text stay
+	Live    bool // text is written as it comes, though the answer may begin again
+
+	// Collected, if not nil, says that the run changes nothing, and returns
+	// what it would have done. It is called when the run is over.
+	Collected func() Collected
+
+	// Done, if not nil, is called when all is written to Out, with whether
+	// the run failed. The note is for the user.
+	Done func(failed bool) (note string, err error)
+
+	// Schema, if not nil, is what the answer must hold: all that the text
+	// format prints, and a field of the others.
+	Schema *OutputSchema
+
+	// JSON, if not nil, is where JSON goes, while text goes to Out.
+	JSON io.Writer
+
+	// Broken, if not nil, is called with the first error of writing to Out,
+	// and to JSON, so that the run can be stopped.
+	Broken func(error)
+
+	// Unwritten, if not nil, returns how a run ends whose last words could
+	// not be written to Out.
+	Unwritten func(error) Outcome
+}
+
+// Facts are what a record says of a run beside what happens. Each may be
+// missing.
+type Facts struct {
+	Version string          // of the program
+	Dir     string          // the working directory
+	Mode    func() string   // what runs unasked when the run begins
+	Sandbox func() *Sandbox // what confines commands, asked when the run begins and ends
+	Unused  func() []Unused // what the user has set up and is not in use yet
+}
+
+// A Sandbox is what confines the commands of a run.
+type Sandbox struct {
+	Name    string `json:"name"` // "none" if nothing does
+	Step    string `json:"step"` // what of it is in force, or why nothing is
+	Files   bool   `json:"files"`
+	Network bool   `json:"network"`
+}
+
+// An Unused is how much there is of a feature that is not in use yet.
+type Unused struct {
+	Feature string `json:"feature"`
+	Count   int    `json:"count"`
+}
+
+// unused returns what a record says of what is not in use yet.
+func (f Facts) unused() (list []Unused) {
+	if f.Unused == nil {
+		return nil
+	}
+	for _, u := range f.Unused() {
+		list = append(list, Unused{output.Valid(u.Feature), u.Count})
+	}
+	return list
+}
+
+// sandbox returns what a record says of the sandbox, nil if nothing.
+func (f Facts) sandbox() *Sandbox {
+	if f.Sandbox == nil {
+		return nil
+	}
+	s := f.Sandbox()
+	if s != nil {
+		s = &Sandbox{output.Valid(s.Name), output.Valid(s.Step), s.Files, s.Network}
+	}
+	return s
+}
+
+// New returns the Reporter for an output format: text, json or stream-json.
+// Anything else is text. With [Config.JSON] there are two: text, and json unless
+// the format is stream-json.
+func New(format string, c Config) Reporter {
+	switch {
+	case format == "stream-json":
+		return NewStream(c)
+	case c.JSON != nil:
+		return newTee(c, func(c Config) Reporter { return New("json", c) })
+	}
+	one := newCore(c)
+	switch {
+	case format == "json":
+		return newReporter(one, &document{core: one, utf8: output.UTF8{Raw: c.Raw}})
+	case c.Collected != nil:
+		return newReporter(one, newPatch(one))
+	case c.Schema != nil:
+		return newReporter(one, &extracted{newText(one)})
+	}
+	t := newText(one)
+	return newReporter(one, &t)
+}

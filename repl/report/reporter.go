@@ -1,0 +1,181 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// A form is the shape of a report. It is ended once.
+type form interface {
+	sandboxed() bool // it tells of what confines commands
+	begin(Init)
+	event(engine.Event)
+	end(Outcome)
+}
+
+// A reporter sees to it that a form is ended once.
+type reporter struct {
+	*core
+	turn chan struct{} // holds something while one of the methods is at work
+	form form
+	over bool
+}
+
+func newReporter(c *core, f form) *reporter {
+	return &reporter{core: c, form: f, turn: make(chan struct{}, 1)}
+}
+
+func (r *reporter) lock() (unlock func()) {
+	r.turn <- struct{}{}
+	return func() { <-r.turn }
+}
+
+// Begin implements [Reporter]. What confines commands may have to be tried
+// first; the run can be finished meanwhile.
+func (r *reporter) Begin(in Init) {
+	if r.form.sandboxed() {
+		in.sandbox = r.sandbox()
+	}
+	defer r.lock()()
+	if r.over {
+		return
+	}
+	r.Session, r.began = cmp.Or(in.Session, r.Session), r.Now()
+	r.form.begin(in)
+}
+
+// Event implements [Reporter].
+func (r *reporter) Event(ev engine.Event) {
+	defer r.lock()()
+	if r.over {
+		return
+	}
+	r.form.event(ev)
+	r.notice(ev)
+}
+
+// errHeldUp is the error of a report that somebody who reads nothing holds up.
+var errHeldUp = errors.New("nobody reads what is written")
+
+// heldUp is how long a report that is in a hurry waits for its turn.
+const heldUp = 300 * time.Millisecond
+
+// Finish implements [Reporter].
+func (r *reporter) Finish(o Outcome) error {
+	var patience <-chan time.Time
+	if o.Hurry {
+		patience = time.After(heldUp)
+	}
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-patience:
+		if o.Failed() && !o.Silent {
+			r.complain(o.Complete())
+		}
+		return errHeldUp
+	}
+	if !r.over {
+		r.over = true
+		o = o.Complete()
+		r.form.end(o)
+		note := ""
+		if r.Done != nil {
+			var err error
+			note, err = r.Done(o.Failed() || o.Silent)
+			r.err = cmp.Or(r.err, err)
+		}
+		if o.Failed() && !o.Silent {
+			r.complain(o)
+		}
+		if note != "" && !o.Silent {
+			fmt.Fprintf(r.Err, "hint: %s\n", output.FirstLine(note))
+		}
+	}
+	return r.err
+}
+
+// core is what all forms have in common.
+type core struct {
+	Config
+	began  time.Time
+	denied []Denial
+	called map[string]string // what calls are about that may never begin, by id
+	err    error             // the first of Out
+}
+
+func newCore(c Config) *core {
+	if c.Tally == nil {
+		c.Tally = &tally.Tally{}
+	}
+	return &core{Config: c, began: c.Now(), denied: []Denial{}}
+}
+
+// write writes b to Out, unless that has failed before.
+func (c *core) write(b []byte) {
+	if c.err != nil {
+		return
+	}
+	if _, err := c.Out.Write(b); err != nil {
+		c.err = err
+		if c.Broken != nil {
+			c.Broken(err)
+		}
+	}
+}
+
+// warn tells the user something beside the answer.
+func (c *core) warn(format string, args ...any) {
+	if !c.Quiet {
+		fmt.Fprintf(c.Err, "warning: %s\n", output.FirstLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+// complain tells the user how the run failed, in one line or a few.
+func (c *core) complain(o Outcome) {
+	const most = 12 // lines
+	s := "error: "
+	for i, l := range strings.SplitN(strings.TrimSpace(o.Message), "\n", most+1) {
+		if l = output.FirstLine(l); i < most && (l != "" || i == 0) {
+			s += l + "\n"
+		}
+	}
+	if o.Hint != "" {
+		s += "hint: " + output.FirstLine(o.Hint) + "\n"
+	}
+	io.WriteString(c.Err, s)
+}
+
+// notice tells the user what an event means beside the answer.
+func (c *core) notice(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Called:
+		if c.called == nil {
+			c.called = map[string]string{}
+		}
+		c.called[ev.ID] = About(ev)
+	case engine.Notice:
+		c.warn("%s", ev.Text)
+	case engine.Retry:
+		c.warn("%s", RetryText(ev))
+	case engine.Finished:
+		title := output.FirstLine(cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name)))
+		delete(c.called, ev.ID)
+		if ev.Err != nil {
+			c.deny(ev)
+			why := engine.DisplayError(ev.Err)
+			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
+				why += "; it probably needs " + output.FirstLine(ce.Lacked)
+			}
+			c.warn("%s: %s", title, why)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"io"
+
+	"gemline/engine"
+)
+
+// A tee reports the same run twice: as text for a reader, and as JSON for a
+// program. What is told beside the answer, is told once.
+type tee struct {
+	text, data Reporter
+	unwritten  func(error) Outcome
+}
+
+// newTee returns a tee of which the part for the program is made by newData.
+func newTee(c Config, newData func(Config) Reporter) *tee {
+	data := c
+	data.Out, data.Err, data.JSON, data.Done = c.JSON, io.Discard, nil, nil
+	c.JSON = nil
+	return &tee{text: New("text", c), data: newData(data), unwritten: c.Unwritten}
+}
+
+// Begin implements [Reporter].
+func (t *tee) Begin(in Init) {
+	t.text.Begin(in)
+	t.data.Begin(in)
+}
+
+// Event implements [Reporter].
+func (t *tee) Event(ev engine.Event) {
+	t.text.Event(ev)
+	t.data.Event(ev)
+}
+
+// Finish implements [Reporter]. The record says what became of the text, too.
+func (t *tee) Finish(o Outcome) error {
+	err := t.text.Finish(o)
+	if err != nil && !o.Failed() {
+		if o = (Outcome{Err: err}); t.unwritten != nil {
+			o = t.unwritten(err)
+		}
+	}
+	if jerr := t.data.Finish(o); err == nil {
+		err = jerr
+	}
+	return err
+}

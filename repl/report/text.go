@@ -1,0 +1,155 @@
+package report
+
+import (
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+)
+
+// textForm is the text form: nothing but what the model says.
+//
+// What was written can't be taken back. The text of a turn is therefore held
+// until it is known that it counts, unless the report is live.
+type textForm struct {
+	*core
+	utf8   output.UTF8
+	turn   strings.Builder // not yet written
+	wrote  bool
+	inLine bool // the last byte written is no newline
+	ends   int  // newlines that were held back, as the text may be over
+	back   bool // a carriage return was held back
+}
+
+func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Raw}} }
+
+func (t *textForm) sandboxed() bool { return false }
+
+func (t *textForm) begin(Init) {}
+
+func (t *textForm) event(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Text:
+		t.say(t.visible(t.utf8.Feed(ev.Delta)))
+	case engine.Retry:
+		if ev.Restart {
+			t.restart()
+		}
+	case engine.Notice:
+		if t.Live {
+			t.flush()
+			t.line()
+		}
+	case engine.Answered:
+		t.flush()
+	case engine.Requested, engine.Called:
+		t.flush()
+		t.line()
+	}
+}
+
+// visible returns s without the control characters that do not lay out text,
+// and with those escaped that would put it in another order, hide in it, or go
+// back to where a line begins. Such a one at the end of s may be half a line
+// end, and is held back.
+func (t *textForm) visible(s string) string {
+	if t.Raw {
+		return s
+	}
+	if t.back {
+		s = "\r" + s
+	}
+	s, t.back = strings.CutSuffix(s, "\r")
+	return output.Visible(strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, onwards(s)))
+}
+
+// onwards returns s with the carriage returns escaped that end no line.
+func onwards(s string) string {
+	if strings.Count(s, "\r") == strings.Count(s, "\r\n") {
+		return s
+	}
+	var out strings.Builder
+	for i := range len(s) {
+		if s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n") {
+			out.WriteString(`\x0d`)
+		} else {
+			out.WriteByte(s[i])
+		}
+	}
+	return out.String()
+}
+
+func (t *textForm) say(s string) {
+	if !t.Live {
+		t.turn.WriteString(s)
+		return
+	}
+	t.print(s)
+}
+
+// restart forgets what is held of the turn. If anything of it was written, what
+// follows begins on another line.
+func (t *textForm) restart() {
+	t.utf8.Flush()
+	t.back = false
+	t.turn.Reset()
+	t.line()
+}
+
+// flush writes what was held back of a turn.
+func (t *textForm) flush() {
+	t.say(t.visible(t.utf8.Flush()))
+	if t.back {
+		t.say(`\x0d`)
+		t.back = false
+	}
+	s := t.turn.String()
+	t.turn.Reset()
+	t.print(s)
+}
+
+// line ends the line that is being written, if any.
+func (t *textForm) line() {
+	if t.inLine {
+		t.print("\n")
+	}
+}
+
+// print writes s, but of the newlines at its end only the first: the rest
+// follow when something follows.
+func (t *textForm) print(s string) {
+	if s == "" {
+		return
+	}
+	body := strings.TrimRight(s, "\n")
+	ends := len(s) - len(body)
+	var out strings.Builder
+	if body != "" {
+		out.WriteString(strings.Repeat("\n", t.ends))
+		out.WriteString(body)
+		t.ends, t.inLine = 0, true
+	}
+	if ends > 0 && (t.inLine || !t.wrote) {
+		out.WriteByte('\n')
+		t.inLine = false
+		ends--
+	}
+	t.ends += ends
+	if out.Len() > 0 {
+		t.wrote = true
+		t.write([]byte(out.String()))
+	}
+}
+
+func (t *textForm) end(o Outcome) {
+	if o.Failed() && !t.Live { // what is held never came to count
+		t.restart()
+	}
+	t.flush()
+	t.line()
+}

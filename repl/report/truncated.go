@@ -1,0 +1,45 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A TruncatedError is a run whose last answer is not whole: the model's server ended
+// it, since it was too long or said what it must not.
+type TruncatedError struct{ Message string }
+
+// Error returns the message.
+func (e *TruncatedError) Error() string { return e.Message }
+
+// Whole returns a run that fails with a [*TruncatedError] where ask ends with an
+// answer that is not whole. Half an answer that looks like one is a trap for
+// whoever reads only the exit code; in a session, a warning will do.
+func FailTruncated(ask engine.Run) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			var cut *engine.Notice // held back until it is known whether the run goes on
+			for ev, err := range ask(ctx, parts...) {
+				if cut != nil && !yield(*cut, nil) {
+					return
+				}
+				cut = nil
+				if n, ok := ev.(engine.Notice); ok && err == nil && errors.Is(n.Cause, engine.ErrCut) {
+					cut = &n
+					continue
+				}
+				if !yield(ev, err) {
+					return
+				}
+			}
+			if cut != nil {
+				yield(nil, &TruncatedError{Message: cut.Text})
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"fmt"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// About says what a call is about that may never begin: the tool, and the path
+// or the like that it was given.
+func About(ev engine.Called) string {
+	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
+		if s, ok := ev.Args[name].(string); ok && s != "" {
+			verb := ev.Name
+			if verb == "read_file" {
+				verb = "read"
+			}
+			return verb + " " + s
+		}
+	}
+	return ev.Name
+}
+
+// RetryText tells of a retry in one line.
+func RetryText(ev engine.Retry) string {
+	again := "asking again"
+	if ev.Delay > 0 {
+		again += " in " + tally.Duration(ev.Delay)
+	}
+	if ev.Of > 0 {
+		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.Of)
+	}
+	if ev.Restart {
+		again += "; the answer begins again"
+	}
+	return output.FirstLine(errorText(ev.Err)) + "; " + again
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "the request failed"
+	}
+	return err.Error()
+}

@@ -1,0 +1,304 @@
+// Package talk holds a conversation with a program, in lines of JSON both ways:
+// what the program says, the records of what happens, and the questions.
+//
+// # One goroutine
+//
+// Everything that is written, and everything that is known about the
+// conversation, belongs to the goroutine that called [Conversation.Serve]. A turn
+// runs beside it, so that a line of the input is heeded at once.
+//
+// # A line is a message or a mistake
+//
+// Every line that is not blank yields one [Line]. A line that is broken, too
+// long or of an unknown type is a Line with an error, and the next one is read
+// all the same. Nothing a line can hold ends the reading, [End] apart.
+//
+// # Every message has its result
+//
+// A message that was read is answered by one record of the type turn_result,
+// also if no turn was made of it. An answer counts while its question is open.
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/repl/internal/turn"
+	"gemline/repl/question"
+	"gemline/repl/report"
+)
+
+// Version is the version of the protocol, which a conversation begins with.
+// Within a version, types and fields are only ever added.
+const Version = 1
+
+// Config is what a [Conversation] is held by.
+type Config struct {
+	In      io.Reader
+	Stream  *report.Stream
+	Tally   *tally.Tally
+	Now     func() time.Time
+	Session func() string // the id of the session, which a command may change
+	Expand  input.Processor
+	Run     engine.Run
+
+	// Outcome classifies how a turn ended.
+	Outcome func(error) report.Outcome
+
+	// Nobody answers once the input has ended.
+	Nobody engine.Approver
+
+	// FailOnDeny ends a turn with [question.ErrDenied] when a rule denies a
+	// call.
+	FailOnDeny bool
+}
+
+// A Conversation is one with a program. It is the engine's approver, too.
+type Conversation struct {
+	Config
+
+	inbox *inbox
+	turns int
+	last  error        // of the last turn, unless the client stopped it
+	now   *runningTurn // nil between turns
+}
+
+// A runningTurn is the turn that a message has begun.
+type runningTurn struct {
+	User
+	desk   turn.Desk
+	cancel context.CancelCauseFunc
+	tally  *tally.Tally
+	denied int            // calls that were denied before it
+	open   *openQuestion  // nil if nothing is asked
+	counts map[string]int // how often a call was asked about
+}
+
+// errStopped is the cause of a turn that the client has stopped.
+var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
+
+// Serve answers what comes in, in the session that in is about, until the
+// input has ended, or ctx has. Its error is that of the last turn, or says that
+// lines were lost. The caller finishes the Stream.
+func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
+	in.Session, in.Protocol = c.Session(), Version
+	c.Stream.Begin(in)
+	c.inbox = openInbox(ctx, c.In)
+	for {
+		if ctx.Err() != nil {
+			return c.abandon(context.Cause(ctx))
+		}
+		if m, ok := c.inbox.next(); ok {
+			if quit := c.turn(ctx, m); quit {
+				c.abandon(errStopped)
+				return c.verdict()
+			}
+			continue
+		}
+		if c.inbox.ended {
+			return c.verdict()
+		}
+		select {
+		case l, ok := <-c.inbox.lines:
+			c.take(l, ok)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// verdict returns the error of a conversation whose input has ended. If it
+// ended in a panic, that goes on here, behind the results of all messages.
+func (c *Conversation) verdict() error {
+	c.inbox.panic.Raise()
+	switch lost := c.inbox.lost; {
+	case c.last != nil:
+		return c.last
+	case lost == 1:
+		return &input.Error{Message: "a line of the input could not be used; a record of the type error says why"}
+	case lost > 1:
+		return &input.Error{Message: fmt.Sprintf("%d lines of the input could not be used; records of the type error say why", lost)}
+	}
+	return nil
+}
+
+// abandon ends the messages that wait, so that each has its result.
+func (c *Conversation) abandon(cause error) error {
+	for m, ok := c.inbox.next(); ok; m, ok = c.inbox.next() {
+		c.drop(m, cause)
+	}
+	return cause
+}
+
+// drop ends a message that no turn was made of.
+func (c *Conversation) drop(m User, cause error) {
+	c.turns++
+	c.result(&runningTurn{User: m, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
+}
+
+// take heeds a line of the input; not ok is its end.
+func (c *Conversation) take(l Line, ok bool) {
+	if !ok {
+		c.hangUp()
+		return
+	}
+	switch m := l.Message.(type) {
+	case User:
+		c.inbox.wait(l) // and held until its turn comes
+		return
+	case Approval:
+		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
+	case Answers:
+		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.answers(m) })
+	case Cancel:
+		c.stop(l, m)
+	case End:
+		c.hangUp()
+	default:
+		c.inbox.lost += max(0, l.Through-l.Number) + 1
+		c.complain(l, l.ID, l.Err.Error())
+	}
+	c.inbox.done(l)
+}
+
+// hangUp notes that nobody answers any more: an open question is answered by
+// Nobody, and the messages that wait still have their turn.
+func (c *Conversation) hangUp() {
+	c.inbox.ended = true
+	if t := c.now; t != nil && t.open != nil {
+		close(t.open.reply)
+		t.open = nil
+	}
+}
+
+// stop stops the turn that runs, or the message of an id.
+func (c *Conversation) stop(l Line, m Cancel) {
+	if t := c.now; t != nil && (m.ID == "" || m.ID == t.ID) {
+		t.cancel(errStopped)
+		return
+	}
+	if w, ok := c.inbox.remove(m.ID); ok {
+		c.drop(w, errStopped)
+		return
+	}
+	c.complain(l, m.ID, "there is nothing to cancel") // most likely it has just ended
+}
+
+// turn answers one message and reports how that went. It returns whether the
+// client has had enough.
+func (c *Conversation) turn(ctx context.Context, m User) (quit bool) {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t := &runningTurn{User: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(), counts: map[string]int{},
+		tally: &tally.Tally{Class: c.Tally.Class, Cost: c.Tally.Cost}}
+	c.now = t
+	defer func() { c.now = nil }()
+	c.turns++
+	began := c.Now()
+	c.Stream.Add(func(r *report.Records) { r.User(m.text(), m.ID) })
+	c.Tally.Start(began)
+	t.tally.Start(began)
+	var failure error
+	t.desk.Beside(func() { failure = c.say(inner, t) }, func() { c.attend(t) })
+	if quit = errors.Is(failure, input.ErrQuit); quit {
+		failure = nil
+	}
+	switch {
+	case failure == nil:
+	case ctx.Err() != nil:
+		failure = context.Cause(ctx)
+	case errors.Is(context.Cause(inner), errStopped):
+		failure = errStopped
+	}
+	if c.last = failure; errors.Is(failure, errStopped) {
+		c.last = nil
+	}
+	c.result(t, max(0, c.Now().Sub(began)), c.outcome(failure))
+	return quit
+}
+
+// attend does what a turn asks for, and heeds the input, until the turn is over.
+func (c *Conversation) attend(t *runningTurn) {
+	for {
+		lines := c.inbox.lines
+		if c.inbox.ended {
+			lines = nil
+		}
+		select {
+		case f, ok := <-t.desk:
+			if !ok {
+				return
+			}
+			f()
+		case l, ok := <-lines:
+			c.take(l, ok)
+		}
+	}
+}
+
+// say carries out the message of a turn, beside the goroutine of the
+// conversation.
+func (c *Conversation) say(ctx context.Context, t *runningTurn) (failure error) {
+	parts := t.Parts
+	if !t.Literal {
+		var err error
+		if parts, err = c.Expand(ctx, parts); err != nil || len(parts) == 0 {
+			return err
+		}
+	}
+	for ev, err := range c.Run(ctx, parts...) {
+		if err != nil {
+			failure = err
+			continue // it is the last
+		}
+		t.desk.Do(func() {
+			now := c.Now()
+			c.Tally.Observe(ev, now)
+			t.tally.Observe(ev, now)
+			c.Stream.Event(ev)
+		})
+		if err := question.Denied(ev); err != nil && c.FailOnDeny {
+			failure = err
+			break
+		}
+	}
+	t.desk.Do(func() {
+		now := c.Now()
+		c.Tally.End(failure, now)
+		t.tally.End(failure, now)
+	})
+	return failure
+}
+
+// Notify tells about something beside the answer. It may be called from a turn
+// and, between turns, on the goroutine of the conversation.
+func (c *Conversation) Notify(text string) { c.tell(engine.Notice{Text: text}) }
+
+// Write implements [io.Writer]: it takes what a slash command has to tell, as
+// an answer.
+func (c *Conversation) Write(b []byte) (int, error) {
+	c.tell(engine.Text{Delta: string(b)})
+	return len(b), nil
+}
+
+func (c *Conversation) tell(ev engine.Event) {
+	if c.now == nil {
+		c.Stream.Event(ev)
+		return
+	}
+	c.now.desk.Do(func() { c.Stream.Event(ev) })
+}
+
+// outcome returns how a turn ended.
+func (c *Conversation) outcome(err error) report.Outcome {
+	o := c.Outcome(err)
+	if errors.Is(err, errStopped) {
+		o.Message = "stopped by the client"
+	}
+	return o.Complete()
+}

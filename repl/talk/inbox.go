@@ -1,0 +1,144 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"gemline/repl/internal/turn"
+)
+
+// How much a client may send ahead. What goes beyond is refused instead of left
+// in the pipe: a cancel behind it has to be seen, and a client that writes
+// before it reads must not be stuck.
+const (
+	mostWaiting = 1000     // messages
+	mostHeld    = 64 << 20 // bytes of messages; other lines may have as many again
+)
+
+// errFull is the error of a line that there is no room for.
+var errFull = errors.New("too much input is waiting; read the results before you send more")
+
+// An inbox reads lines whether or not anybody has time for them.
+type inbox struct {
+	lines <-chan Line // closed behind the last one
+
+	waiting []Line // messages whose turn has not come
+	ended   bool   // no line follows
+	lost    int    // lines that could not be used
+
+	messages, bytes atomic.Int64 // of lines that are not done
+	panic           turn.Panic   // the end of the lines, unless nil
+}
+
+// openInbox returns an inbox of the lines of r, in order. Its goroutines end
+// behind the last one, or soon after ctx. Only a read that is under way can't be
+// broken off: it goes on until r ends.
+func openInbox(ctx context.Context, r io.Reader) *inbox {
+	b := &inbox{}
+	in, out := make(chan Line), make(chan Line)
+	b.lines = out
+	go func() {
+		defer close(in)
+		defer b.panic.Catch()
+		for l := range Lines(r) {
+			select {
+			case in <- l:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go func() {
+		defer close(out)
+		defer b.panic.Catch()
+		b.hold(ctx, in, out)
+	}()
+	return b
+}
+
+// hold takes lines in at once, and hands them on when somebody has time.
+func (b *inbox) hold(ctx context.Context, source <-chan Line, out chan<- Line) {
+	var held []Line
+	for source != nil || len(held) > 0 {
+		var sink chan<- Line
+		var first Line
+		if len(held) > 0 {
+			sink, first = out, held[0]
+		}
+		select {
+		case l, ok := <-source:
+			if !ok {
+				source = nil
+				continue
+			}
+			held = b.add(held, l)
+		case sink <- first:
+			held[0] = Line{} // or it could not be collected
+			held = held[1:]
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// add adds l to held, or a refusal if there is no room. Refusals in a row are
+// one.
+func (b *inbox) add(held []Line, l Line) []Line {
+	m, user := l.Message.(User)
+	size, most := int64(l.Size), int64(mostHeld)
+	if !user {
+		most *= 2
+	}
+	_, last := l.Message.(End)
+	if !last && (b.bytes.Load()+size > most || user && b.messages.Load() >= mostWaiting) {
+		if n := len(held); n > 0 && held[n-1].Err == errFull && held[n-1].Through == l.Number-1 {
+			held[n-1].Through, held[n-1].ID = l.Number, ""
+			return held
+		}
+		l = Line{Number: l.Number, Through: l.Number, ID: m.ID, Err: errFull}
+		user, size = false, 0
+	}
+	b.bytes.Add(size)
+	if user {
+		b.messages.Add(1)
+	}
+	return append(held, l)
+}
+
+// done makes room: l is no longer held.
+func (b *inbox) done(l Line) {
+	b.bytes.Add(-int64(l.Size))
+	if _, user := l.Message.(User); user {
+		b.messages.Add(-1)
+	}
+}
+
+// wait keeps the message of a line until its turn comes.
+func (b *inbox) wait(l Line) { b.waiting = append(b.waiting, l) }
+
+// next returns the message that has waited longest.
+func (b *inbox) next() (m User, ok bool) {
+	if len(b.waiting) == 0 {
+		return m, false
+	}
+	return b.take(0), true
+}
+
+// remove returns the message of an id, which then waits no longer.
+func (b *inbox) remove(id string) (m User, ok bool) {
+	at := slices.IndexFunc(b.waiting, func(l Line) bool { return id != "" && l.Message.(User).ID == id })
+	if at < 0 {
+		return m, false
+	}
+	return b.take(at), true
+}
+
+func (b *inbox) take(at int) User {
+	l := b.waiting[at]
+	b.waiting = slices.Delete(b.waiting, at, at+1)
+	b.done(l)
+	return l.Message.(User)
+}

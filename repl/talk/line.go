@@ -1,0 +1,79 @@
+package talk
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Longest is how many bytes a line may have.
+const Longest = 16 << 20
+
+// A Line is one line of the input.
+type Line struct {
+	Number  int // counted from 1
+	Message Message
+	Err     error // why there is no Message
+	Size    int   // bytes that are kept while it waits, roughly
+
+	// If Err is that of a message that was refused: its id, or of several in
+	// a row the last one's number.
+	ID      string
+	Through int
+}
+
+// overhead is what a line takes beside its text.
+const overhead = 256
+
+// Lines reads r to its end, or until a line says that it is the last. Blank
+// lines are passed over, and of a line that is too long nothing is kept. An
+// error of r is the last Line.
+func Lines(r io.Reader) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		for n := 1; ; n++ {
+			text, long, err := next(in)
+			if n == 1 {
+				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			}
+			l := Line{Number: n, Size: overhead}
+			switch {
+			case long:
+				l.Err = fmt.Errorf("it is longer than %d MiB", Longest>>20)
+			case len(bytes.TrimSpace(text)) > 0:
+				if l.Message, l.Err = Decode(text); l.Err == nil {
+					l.Size += len(text)
+				}
+			}
+			if (l.Message != nil || l.Err != nil) && !yield(l) {
+				return
+			}
+			if _, last := l.Message.(End); last || err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Line{Number: n, Err: fmt.Errorf("it can't be read: %w", err), Size: overhead})
+				return
+			}
+		}
+	}
+}
+
+// next reads a line without its end. Of a long one it returns nothing.
+func next(in *bufio.Reader) (text []byte, long bool, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		if !long {
+			text = append(text, piece...)
+		}
+		if len(text) > Longest+1 { // with the line end
+			text, long = nil, true
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(text, []byte("\n")), long, err
+		}
+	}
+}

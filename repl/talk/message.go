@@ -1,0 +1,333 @@
+package talk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+)
+
+// A Message is what a line says. It is one of [User], [Approval], [Answers],
+// [Cancel] or [End].
+type Message interface{ message() }
+
+type (
+	// User is something for the model.
+	User struct {
+		ID      string // the client's name for it; may be empty
+		Parts   []*genai.Part
+		Literal bool // no command or @path in it means anything
+	}
+
+	// Approval decides about a call.
+	Approval struct {
+		ID       string // of the question
+		Decision Decision
+		Grant    int            // for Always: which of the grants that were offered
+		Scope    string         // for Always: how long, one of session, project and user
+		Note     string         // for Deny: what the model is told
+		Args     map[string]any // for Allow: replaces the arguments; nil if they stay
+		Network  bool           // for Allow: with the network, if that was offered
+	}
+
+	// Answers are the replies to the questions of a call, empty where there
+	// is none.
+	Answers struct {
+		ID      string
+		Replies []string
+	}
+
+	// Cancel stops the turn that runs, or with an ID the message of that
+	// name, which may be waiting.
+	Cancel struct{ ID string }
+
+	// End says that nothing follows, as the end of the input does.
+	End struct{}
+)
+
+func (User) message()     {}
+func (Approval) message() {}
+func (Answers) message()  {}
+func (Cancel) message()   {}
+func (End) message()      {}
+
+// A Decision is what becomes of a call. The zero Decision denies it.
+type Decision int
+
+// The decisions.
+const (
+	Deny Decision = iota
+	Allow
+	Always // Allow, and what a grant covers from now on
+)
+
+// text returns the words of a message.
+func (m User) text() string {
+	var words []string
+	for _, p := range m.Parts {
+		if p.Text != "" {
+			words = append(words, p.Text)
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+// longestID is how many bytes the id of a message may have, which is repeated
+// in its results.
+const longestID = 256
+
+// Decode returns what a line says. Fields that it does not know are ignored.
+func Decode(line []byte) (Message, error) {
+	if !utf8.Valid(line) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	var w struct {
+		Type    string
+		ID      string
+		Literal bool
+		Content json.RawMessage
+		Parts   json.RawMessage
+		Message *struct {
+			Role    string
+			Content json.RawMessage
+		}
+		Decision string
+		Grant    int
+		Scope    string
+		Note     string
+		Args     map[string]any
+		Network  bool
+		Answers  []json.RawMessage
+	}
+	if err := json.Unmarshal(line, &w); err != nil {
+		return nil, reworded(err)
+	}
+	switch w.Type {
+	case "user":
+		if len(w.ID) > longestID {
+			return nil, fmt.Errorf("its id is longer than %d bytes", longestID)
+		}
+		content := w.Content
+		if content == nil {
+			content = w.Parts
+		}
+		if m := w.Message; m != nil && content == nil {
+			if m.Role != "user" && m.Role != "" {
+				return nil, fmt.Errorf("a message of the role %.100q can't be sent; only user can", m.Role)
+			}
+			content = m.Content
+		}
+		parts, err := partsOf(content)
+		if err != nil {
+			return nil, err
+		}
+		return User{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
+	case "approval":
+		return approval(Approval{ID: w.ID, Grant: w.Grant, Scope: w.Scope, Note: w.Note, Args: w.Args, Network: w.Network}, w.Decision)
+	case "answer":
+		replies, err := replies(w.Answers)
+		return named(Answers{ID: w.ID, Replies: replies}, w.ID, err)
+	case "cancel":
+		return Cancel{ID: w.ID}, nil
+	case "end":
+		return End{}, nil
+	case "":
+		return nil, errors.New("it has no type")
+	}
+	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, cancel and end", w.Type)
+}
+
+// named returns m unless it lacks the id of what it answers.
+func named(m Message, id string, err error) (Message, error) {
+	if err == nil && id == "" {
+		err = errors.New("it needs the id of the question it answers")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func approval(a Approval, decision string) (Message, error) {
+	var err error
+	switch decision {
+	case "allow":
+		a.Decision = Allow
+	case "deny":
+		a.Decision = Deny
+	case "always":
+		a.Decision = Always
+	default:
+		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", decision)
+	}
+	switch {
+	case a.Args != nil && a.Decision != Allow:
+		err = errors.New("args go with the decision allow only")
+	case a.Network && (a.Decision != Allow || a.Args != nil):
+		err = errors.New("network goes with the decision allow only, without args")
+	case a.Scope != "" && a.Decision != Always:
+		err = errors.New("a scope goes with the decision always only")
+	case !slices.Contains([]string{"", "session", "project", "user"}, a.Scope):
+		err = fmt.Errorf("the scope must be session, project or user, not %.100q", a.Scope)
+	}
+	if a.Grant < 0 {
+		err = errors.New("grant must not be negative")
+	}
+	return named(a, a.ID, err)
+}
+
+// replies reads one reply to each question: words, several, yes or no, or null.
+func replies(raw []json.RawMessage) ([]string, error) {
+	out := make([]string, len(raw))
+	for i, r := range raw {
+		var v any
+		if err := json.Unmarshal(r, &v); err != nil {
+			return nil, reworded(err)
+		}
+		switch v := v.(type) {
+		case nil:
+		case string:
+			out[i] = strings.TrimSpace(v)
+		case bool:
+			out[i] = map[bool]string{true: "Yes", false: "No"}[v]
+		case []any:
+			words := make([]string, len(v))
+			for j := range v {
+				s, ok := v[j].(string)
+				if !ok {
+					return nil, fmt.Errorf("answers[%d] must hold nothing but strings", i)
+				}
+				words[j] = strings.TrimSpace(s)
+			}
+			out[i] = strings.Join(words, ", ")
+		default:
+			return nil, fmt.Errorf("answers[%d] must be a string, a list of strings, true, false or null", i)
+		}
+	}
+	return out, nil
+}
+
+// partsOf reads the content of a message: a string, or a list of parts.
+func partsOf(content json.RawMessage) ([]*genai.Part, error) {
+	if content = bytes.TrimSpace(content); len(content) == 0 || string(content) == "null" {
+		return nil, errors.New("the message has no content")
+	}
+	if content[0] == '"' {
+		var text string
+		if err := json.Unmarshal(content, &text); err != nil {
+			return nil, reworded(err)
+		}
+		return worth([]*genai.Part{genai.NewPartFromText(text)})
+	}
+	if content[0] != '[' {
+		return nil, errors.New("content must be a string or a list of parts")
+	}
+	var parts []part
+	if err := json.Unmarshal(content, &parts); err != nil {
+		return nil, reworded(err)
+	}
+	out := make([]*genai.Part, len(parts))
+	for i, p := range parts {
+		var err error
+		if out[i], err = p.part(); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+	}
+	return worth(out)
+}
+
+// worth returns parts unless there is nothing in them.
+func worth(parts []*genai.Part) ([]*genai.Part, error) {
+	for _, p := range parts {
+		if p.InlineData != nil || strings.TrimSpace(p.Text) != "" {
+			return parts, nil
+		}
+	}
+	return nil, errors.New("the message is empty")
+}
+
+// A part is a piece of a message, as either of two APIs has it.
+type part struct {
+	Type string
+
+	Text *string
+
+	// Gemini's.
+	InlineData  *blob
+	InlineData2 *blob `json:"inline_data"`
+
+	// Anthropic's image and document.
+	Source *struct {
+		Type      string
+		MediaType string `json:"media_type"`
+		Data      []byte
+	}
+}
+
+type blob struct {
+	MIMEType  string
+	MIMEType2 string `json:"mime_type"`
+	Data      []byte
+}
+
+func (p part) part() (*genai.Part, error) {
+	inline := p.InlineData
+	if inline == nil {
+		inline = p.InlineData2
+	}
+	if s := p.Source; s != nil && inline == nil {
+		if s.Type != "base64" {
+			return nil, fmt.Errorf("a source of the type %.100q can't be sent; only base64 can", s.Type)
+		}
+		inline = &blob{MIMEType: s.MediaType, Data: s.Data}
+	}
+	switch {
+	case inline != nil && p.Text != nil:
+		return nil, errors.New("it has both text and data")
+	case inline != nil:
+		kind := inline.MIMEType
+		if kind == "" {
+			kind = inline.MIMEType2
+		}
+		if kind == "" || len(inline.Data) == 0 {
+			return nil, errors.New("its data needs a mime type and a value in base64")
+		}
+		return genai.NewPartFromBytes(inline.Data, kind), nil
+	case p.Text != nil:
+		return genai.NewPartFromText(*p.Text), nil
+	}
+	return nil, errors.New("it is neither text nor data")
+}
+
+// reworded says in our words what is wrong with a line.
+func reworded(err error) error {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it is not an object, but %s", article(kind.Value))
+	case errors.As(err, &kind):
+		return fmt.Errorf("%.100s must not be %s", strings.ToLower(kind.Field), article(kind.Value))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is not JSON: %.200s", syntax)
+	}
+	return fmt.Errorf("%.200s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// article returns a kind of JSON value as a sentence has it.
+func article(kind string) string {
+	switch {
+	case kind == "bool":
+		return "true or false"
+	case kind == "array" || kind == "object":
+		return "an " + kind
+	case strings.HasPrefix(kind, "number"):
+		return "this number"
+	}
+	return "a " + kind
+}

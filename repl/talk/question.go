@@ -1,0 +1,125 @@
+package talk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/repl/report"
+)
+
+// An openQuestion is one that the client has been put.
+type openQuestion struct {
+	id    string // of the question, not of the call: a call may be asked about again
+	p     engine.Proposal
+	reply chan engine.Answer // holds one; closed if nobody answers
+}
+
+// Approve implements [engine.Approver]. It waits for the client, for as long as
+// there is one.
+func (c *Conversation) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t := c.now
+	var q *openQuestion
+	t.desk.Do(func() {
+		if !c.inbox.ended {
+			q = c.pose(t, p)
+		}
+	})
+	if q == nil {
+		return c.Nobody.Approve(ctx, p)
+	}
+	select {
+	case a, ok := <-q.reply:
+		if !ok {
+			return c.Nobody.Approve(ctx, p)
+		}
+		return a, nil
+	case <-ctx.Done():
+		t.desk.Do(func() { t.open = nil })
+		return nil, ctx.Err()
+	}
+}
+
+// pose puts a question to the client. A question that follows another about the
+// same call has an id of its own, so that no answer to the one before can be
+// meant for it.
+func (c *Conversation) pose(t *runningTurn, p engine.Proposal) *openQuestion {
+	q := &openQuestion{id: output.Valid(p.ID), p: p, reply: make(chan engine.Answer, 1)}
+	t.counts[q.id]++
+	if n := t.counts[q.id]; n > 1 {
+		q.id = fmt.Sprintf("%s#%d", q.id, n)
+	}
+	t.open = q
+	c.Stream.Add(func(r *report.Records) { ask(r, q) })
+	return q
+}
+
+// settle gives the open question the answer that a line holds, or says what is
+// wrong with it.
+func (c *Conversation) settle(l Line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
+	t := c.now
+	if t == nil || t.open == nil || t.open.id != id {
+		c.complain(l, id, fmt.Sprintf("no question %.300q is open", id))
+		return
+	}
+	a, problem := read(t.open)
+	if problem != "" {
+		c.complain(l, id, problem+"; the question is still open")
+		return
+	}
+	t.open.reply <- a
+	t.open = nil
+}
+
+// approval returns the answer that m is to q.
+func (q *openQuestion) approval(m Approval) (a engine.Answer, problem string) {
+	grants := question.Grants(q.p)
+	switch {
+	case len(q.p.Intent.Questions) > 0:
+		return a, "this question needs a line of the type answer"
+	case m.Decision == Deny:
+		return engine.Refused{Note: m.Note}, ""
+	case m.Decision == Allow && m.Args != nil:
+		return engine.Changed{Args: m.Args}, ""
+	case m.Network:
+		a, ok := question.WithNetwork(q.p)
+		if !ok {
+			return nil, "the network was not offered"
+		}
+		return a, ""
+	case m.Decision == Allow:
+		return engine.Allowed{}, ""
+	case m.Grant >= len(grants):
+		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
+	}
+	scope, _ := question.ParseScope(cmp.Or(m.Scope, "session"))
+	return question.Always(grants[m.Grant], scope)
+}
+
+// answers returns the answer that m is to q.
+func (q *openQuestion) answers(m Answers) (a engine.Answer, problem string) {
+	qs := q.p.Intent.Questions
+	if len(qs) == 0 {
+		return a, "this question needs a line of the type approval"
+	}
+	if len(m.Replies) > len(qs) {
+		return a, fmt.Sprintf("%d answers are too many; there are %d questions", len(m.Replies), len(qs))
+	}
+	replies := make([]string, len(qs))
+	for i, s := range m.Replies {
+		if replies[i] = s; s == "" || qs[i].Kind != engine.YesNo {
+			continue
+		}
+		if replies[i], problem = question.YesNo(strings.TrimSpace(s)); problem != "" {
+			return a, fmt.Sprintf("answers[%d]: %.100q is neither Yes nor No", i, s)
+		}
+	}
+	return engine.Replied{Replies: replies}, ""
+}

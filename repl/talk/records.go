@@ -1,0 +1,200 @@
+package talk
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gemline/engine"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/repl/report"
+)
+
+// The records of a conversation, beside those of a stream.
+type (
+	approvalRecord struct {
+		report.Head
+		ID       string   `json:"id"`
+		CallID   string   `json:"tool_id"`
+		Name     string   `json:"tool_name"`
+		Title    string   `json:"title"`
+		Detail   string   `json:"detail"`
+		Args     any      `json:"args"`
+		Commands []string `json:"commands,omitempty"`
+		Paths    []string `json:"paths,omitempty"`
+		judged
+		Grants []string `json:"grants"`
+		Rules  []kept   `json:"rules"`
+		report.Tail
+	}
+	judged struct {
+		Class  string   `json:"class,omitempty"`
+		Why    string   `json:"why,omitempty"`
+		Sets   []string `json:"sets,omitempty"`
+		Writes []string `json:"writes,omitempty"`
+
+		Cwd      string   `json:"cwd,omitempty"`
+		Confined *bool    `json:"confined,omitempty"`
+		Limits   string   `json:"limits,omitempty"`
+		Rights   *rights  `json:"rights,omitempty"`
+		Failed   string   `json:"failed_without,omitempty"`
+		Refused  []string `json:"failed_to_write,omitempty"`
+		Network  bool     `json:"network_offered,omitempty"`
+		Dials    []string `json:"network_wanted_by,omitempty"`
+	}
+	rights struct {
+		Network bool     `json:"network,omitempty"`
+		Read    []string `json:"read,omitempty"`
+		Write   []string `json:"write,omitempty"`
+		Files   []string `json:"files,omitempty"`
+		All     bool     `json:"protected,omitempty"`
+	}
+	// kept is how a grant can be kept, and as what.
+	kept struct {
+		Rule   string   `json:"rule,omitempty"`
+		Scopes []string `json:"scopes"`
+	}
+	questionRecord struct {
+		report.Head
+		ID        string         `json:"id"`
+		CallID    string         `json:"tool_id"`
+		Name      string         `json:"tool_name"`
+		Questions []questionItem `json:"questions"`
+		report.Tail
+	}
+	turnRecord struct {
+		report.Head
+		Turn     int             `json:"turn"`
+		ID       string          `json:"id,omitempty"`
+		Status   string          `json:"status"`
+		Error    *report.Failure `json:"error,omitempty"`
+		Stats    json.RawMessage `json:"stats"`
+		Session  string          `json:"session_id"`
+		ExitCode int             `json:"exit_code"`
+		Reason   string          `json:"termination_reason"`
+		Denied   []report.Denial `json:"denied"`
+		report.Tail
+	}
+)
+
+// A questionItem is one of the model's.
+type questionItem struct {
+	Header  string   `json:"header"`
+	Text    string   `json:"question"`
+	Kind    string   `json:"kind"`
+	Options []option `json:"options,omitempty"`
+	Multi   bool     `json:"multi,omitempty"`
+	Hint    string   `json:"placeholder,omitempty"`
+}
+
+type option struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// denied returns how many calls were denied so far.
+func (c *Conversation) denied() (n int) {
+	c.Stream.Add(func(r *report.Records) { n = len(r.Denied()) })
+	return n
+}
+
+// ask puts a question to the client.
+func ask(r *report.Records, q *openQuestion) {
+	r.Flush()
+	in := q.p.Intent
+	call, bad := output.Clean(q.p.ID)
+	name, _ := output.Clean(q.p.Tool.Name())
+	if len(in.Questions) > 0 {
+		qs := make([]questionItem, len(in.Questions))
+		for i, one := range in.Questions {
+			qs[i] = questionOf(one)
+		}
+		h, t := r.Next("question", bad)
+		r.Put(questionRecord{h, q.id, call, name, qs, t})
+		return
+	}
+	given := q.p.Args
+	if given == nil {
+		given = map[string]any{}
+	}
+	args, worse := report.Value(given)
+	grants, rules := []string{}, []kept{}
+	for _, g := range question.Grants(q.p) {
+		k := kept{Rule: output.Escape(g.Rule)}
+		for _, s := range question.Scopes(g) {
+			k.Scopes = append(k.Scopes, question.ScopeName(s))
+		}
+		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
+	}
+	h, t := r.Next("approval_request", bad || worse)
+	r.Put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
+		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules, t})
+}
+
+// judgement returns what is known of a call that runs programs.
+func judgement(p engine.Proposal) judged {
+	in := p.Intent
+	if p.Tool.Kind != engine.Execute {
+		return judged{}
+	}
+	held := in.Plan.Held != ""
+	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
+		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
+		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
+	if r := in.Plan.Rights; !r.None() {
+		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}
+	}
+	return j
+}
+
+func escapedLines(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = output.EscapeLine(s)
+	}
+	return out
+}
+
+func questionOf(q engine.Question) questionItem {
+	kind := map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]
+	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: kind, Multi: q.Multi, Hint: output.Valid(q.Hint)}
+	for _, o := range q.Options {
+		out.Options = append(out.Options, option{output.Valid(o.Label), output.Valid(o.Description)})
+	}
+	return out
+}
+
+// result ends a turn. What was denied before it is not its own.
+func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outcome) {
+	status := "success"
+	switch {
+	case o.Failed() && engine.Outcome(o.Err) == engine.Cancelled:
+		status = "cancelled"
+	case o.Failed():
+		status = "error"
+	}
+	stats := t.tally.Flat(took)
+	c.Stream.Add(func(r *report.Records) {
+		r.Flush()
+		r.User("", "")
+		r.Session = cmp.Or(c.Session(), r.Session)
+		head, tail := r.Next("turn_result", false)
+		r.Put(turnRecord{head, c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), tail})
+	})
+}
+
+// complain says what is wrong with a line of the input, and which one it was.
+func (c *Conversation) complain(l Line, id, problem string) {
+	where := fmt.Sprintf("line %d: ", l.Number)
+	if l.Through > l.Number {
+		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
+	}
+	message, invalid := output.Clean(where + problem)
+	c.Stream.Add(func(r *report.Records) {
+		h, tl := r.Next("error", invalid)
+		r.Put(report.ErrorRecord{Head: h, Severity: "error", Message: message, Line: l.Number, ID: output.Valid(id), Tail: tl})
+	})
+}

@@ -1,0 +1,99 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/repl/internal/turn"
+	"gemline/repl/output"
+)
+
+// While nothing else is shown, a line says that work goes on.
+const (
+	firstProgress = 10 * time.Second
+	nextProgress  = 30 * time.Second
+)
+
+// longTurn is how long a turn takes at least whose end calls for attention.
+const longTurn = 5 * time.Second
+
+// turn runs parts through the engine and shows what happens. What went wrong
+// is told, and is its error, unless the user stopped the turn.
+func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	d := make(turn.Desk)
+	if r.Asker != nil {
+		r.Asker.desk = d
+		defer func() { r.Asker.desk = nil }()
+	}
+	began := time.Now()
+	r.Printer.Begin(began)
+	var failure error
+	d.Beside(func() {
+		for ev, err := range r.Run(inner, parts...) {
+			if err != nil {
+				failure = err
+				continue // it is the last
+			}
+			d.Do(func() { r.Printer.Print(ev, time.Now()) })
+		}
+	}, func() { r.attend(d, cancel) })
+	if failure != nil && ctx.Err() == nil &&
+		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
+		failure = errInterrupt
+	}
+	if failure != nil && !errors.Is(failure, errInterrupt) && ctx.Err() == nil {
+		r.Printer.settle()
+		r.report(failure)
+	}
+	now := time.Now()
+	r.Printer.End(failure, now)
+	if r.stopped = errors.Is(failure, errInterrupt); r.stopped {
+		return nil // the done line has said it
+	}
+	if now.Sub(began) >= longTurn && ctx.Err() == nil {
+		event := "done"
+		if failure != nil {
+			event = "failed"
+		}
+		r.attention(event, fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now)))
+	}
+	return failure
+}
+
+// attend does what the turn asks for until it is over.
+func (r *REPL) attend(d turn.Desk, cancel context.CancelCauseFunc) {
+	progress := time.NewTimer(firstProgress)
+	defer progress.Stop()
+	start, stopping := time.Now(), false
+	told := start.Add(firstProgress - nextProgress) // so that the first one may come early
+	for {
+		select {
+		case f, ok := <-d:
+			if !ok {
+				return
+			}
+			shown, began := r.Printer.Shown(), time.Now()
+			f()
+			if r.Printer.Shown() != shown || time.Since(began) > time.Second { // it showed or asked
+				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
+			}
+		case <-r.Interrupts:
+			r.Out.Touched()
+			if stopping {
+				r.Out.Line(output.Progress, "still stopping, %s", r.Printer.Doing())
+			}
+			stopping = true
+			cancel(errInterrupt)
+		case <-progress.C:
+			told = time.Now()
+			r.Printer.Progress(told)
+			progress.Reset(nextProgress)
+		}
+	}
+}
