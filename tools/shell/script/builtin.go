@@ -161,18 +161,9 @@ func (v *visitor) goes(name string, args []word) {
 	}
 }
 
-// setters are the options of the commands that set variables by name. With
-// others they calculate, name one variable by another, or run a script.
-var setters = map[string]options{
-	"read": {flags: "eErs", valued: "adinNptu"}, "mapfile": {flags: "t", valued: "dnOsu"}, "readarray": {flags: "t", valued: "dnOsu"},
-	"unset": {flags: "fnv"}, "wait": {flags: "fn", valued: "p"}, "getopts": {},
-	"declare": {flags: declaring}, "typeset": {flags: declaring}, "local": {flags: declaring}, "export": {flags: "p"}, "readonly": {flags: "aAp"},
-}
-
-const declaring = "aAcFgIlprtux"
-
 // changes reads the commands that set variables by name. A name with an index
-// is calculated, and a calculation can run commands.
+// is calculated, and a calculation can run commands. The options that are not
+// in the book calculate, name one variable by another, or run a script.
 func (v *visitor) changes(name string, args []word) {
 	v.lower(engine.Readable, "it sets a variable: %s", name)
 	for i, a := range args {
@@ -181,7 +172,9 @@ func (v *visitor) changes(name string, args []word) {
 		case name == "let", !a.known, strings.ContainsRune(a.text, '['):
 			v.opaque("an expansion decides which variable it sets: %s %s", name, join(args))
 		case option && a.text != "--":
-			if _, _, ok := setters[name].take(append([]word{{text: "-" + a.text[1:], known: true}}, args[i+1:]...)); !ok {
+			next := args[i+1 : min(i+2, len(args))]
+			_, values, ok := program.Find(name).Take(append([]string{"-" + a.text[1:]}, texts(next)...))
+			if !ok || values > 0 && next[0].split {
 				v.opaque("it sets a variable that is run as a script: %s %s", name, join(args))
 			}
 		}

@@ -5,25 +5,12 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
-
-// gitCommands are git's own, but for those that run others. Every other word is
-// looked up in its configuration, or among all programs; and so are, of late,
-// those that git is to lose: whatchanged and pack-redundant.
-var gitCommands = strings.Fields(`
-	add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format
-	checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects describe diagnose
-	diff diff-files diff-index diff-tree fast-export fast-import fetch fetch-pack fmt-merge-msg for-each-ref format-patch fsck gc
-	get-tar-commit-id grep hash-object index-pack init init-db interpret-trailers log ls-files ls-remote ls-tree mailinfo mailsplit
-	merge merge-base merge-file merge-tree mktag mktree multi-pack-index mv name-rev notes pack-objects pack-refs patch-id
-	prune prune-packed pull push range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list
-	rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule
-	switch symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info verify-commit verify-pack verify-tag
-	version worktree write-tree`)
 
 // git reads the arguments of git. A repository may have it run programs, too,
 // which no argument shows: whether it may run unasked is the policy's matter.
-func (v *visitor) git(args []word) {
+func (v *visitor) git(git *program.Program, args []word) {
 	for len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
 		s := args[0].text
 		switch {
@@ -46,15 +33,16 @@ func (v *visitor) git(args []word) {
 		v.opaque("an expansion decides what git does: %s", sub.text)
 		return
 	}
+	p, ok := git.Command(sub.text)
 	switch {
-	case slices.Contains([]string{"filter-branch", "difftool", "mergetool", "send-email", "daemon", "instaweb", "web--browse", "credential", "p4", "svn", "hook", "shell", "var", "help", "maintenance", "citool", "gui"}, sub.text):
+	case p.Is(program.Launches):
 		v.opaque("git %s runs programs of its own", sub.text)
-	case !slices.Contains(gitCommands, sub.text):
+	case !ok:
 		v.opaque("git %s may be an alias, or a program of that name", sub.text)
 	case sub.text == "config" && len(args) > 2:
 		v.lower(engine.Readable, "git config may set what git runs")
 	}
-	v.refused("git", slices.Concat(dangers["git"], dangers["git "+sub.text]), v.gitRuns(sub.text, args[1:]))
+	v.refused("git", v.gitRuns(sub.text, p.Grammar == "remote", args[1:]), git, p)
 }
 
 // strategies are git's own ways to merge. Any other is a program that is
@@ -62,8 +50,9 @@ func (v *visitor) git(args []word) {
 var strategies = []string{"resolve", "recursive", "octopus", "ours", "subtree", "ort"}
 
 // gitRuns reads what a command of git's may be told to run by other words than
-// options, and returns the words that may still do that by one.
-func (v *visitor) gitRuns(sub string, args []word) (rest []word) {
+// options, and returns the words that may still do that by one. A remote one is
+// given addresses of repositories.
+func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 	is := func(words []word, name string) bool { return len(words) > 0 && words[0].text == name }
 	switch sub {
 	case "submodule":
@@ -99,7 +88,6 @@ func (v *visitor) gitRuns(sub string, args []word) (rest []word) {
 		}
 		return rest
 	}
-	remote := slices.Contains(gitRemote, sub)
 	for i, a := range args {
 		if !remote && ends(args, i) {
 			break
@@ -127,9 +115,6 @@ func (v *visitor) said(words []word) {
 		v.opaque("an expansion decides what git does: %s", words[0].text)
 	}
 }
-
-// gitRemote are the commands of git that are given addresses of repositories.
-var gitRemote = []string{"archive", "clone", "fetch", "fetch-pack", "ls-remote", "pull", "push", "remote", "request-pull", "send-pack", "submodule"}
 
 // helped reports whether git runs a program, which is called as the address
 // begins, behind git-remote-, to get at a repository.

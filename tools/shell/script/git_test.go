@@ -15,6 +15,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/enginetest"
+	"gemline/tools/shell/program"
 )
 
 // gitWays are ways to have git run a program called pwn, or write a file called
@@ -143,7 +144,15 @@ func (g *gitLab) everything() (all []string) {
 		"ls-remote": {"origin"}, "clone": {"../origin.git x"}, "archive": {"HEAD"}, "format-patch": {"-1"}, "apply": {"patch"}, "am": {"patch"}, "blame": {"a"}, "checkout-index": {"a"}, "fast-export": {"HEAD"}, "read-tree": {"HEAD"}, "grep": {"a"}, "stash": {"show"},
 		"commit": {"-am x"}, "tag": {"x"}, "branch": {"x"}, "checkout": {"side"}, "switch": {"side"}, "restore": {"a"}, "reset": {"HEAD"}, "init": {"x"}, "describe": {"--always"}, "shortlog": {"HEAD"}, "worktree": {"list"}, "submodule": {"foreach"}, "bundle": {"create x HEAD"}}
 	value := regexp.MustCompile(`(?m)^\s+-([a-zA-Z])[,\s\[].*<`)
-	for _, name := range gitCommands {
+	var commands []string
+	for _, p := range program.Entries() {
+		for _, name := range p.Names {
+			if name, ok := strings.CutPrefix(name, "git "); ok && !p.Is(program.Launches) {
+				commands = append(commands, name)
+			}
+		}
+	}
+	for _, name := range commands {
 		if name == "clean" || name == "config" || name == "init-db" {
 			continue
 		}

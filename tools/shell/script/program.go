@@ -46,7 +46,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 			v.carried("gh", append([]word{{text: "git", known: true}, args[1]}, options...), nil)
 		}
 	case "git":
-		v.git(args)
+		v.git(p, args)
 	case "loader":
 		v.opaque("the dynamic loader runs its arguments: %s", join(args))
 	case "parallel":
@@ -65,16 +65,23 @@ func (v *visitor) program(name string, args []word, in *string) {
 				v.open(a)
 			}
 		}
+	case "make":
+		if slices.ContainsFunc(args, input) {
+			v.opaque("%s reads what it runs from its input", name)
+		}
+		v.refused(name, args, p)
+	case "go":
+		v.refused(name, args, p)
+		if env, ok := p.Command("env"); ok && slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
+			v.refused(name, args, env)
+		}
 	default:
 		if p.Usage.Runs {
 			v.wrapper(name, p, args)
 			return
 		}
-		v.refused(name, dangers[name], args)
-		if name == "go" && slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
-			v.refused(name, dangers["go env"], args)
-		}
-		v.writes(name, args)
+		v.refused(name, args, p)
+		v.writes(name, p, args)
 	}
 }
 

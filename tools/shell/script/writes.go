@@ -3,37 +3,12 @@ package script
 import (
 	"slices"
 	"strings"
+
+	"gemline/tools/shell/program"
 )
 
-// A maker is a program that writes to files which its arguments name.
-type maker struct {
-	options
-	each  bool // it writes to every operand; else to the last one, or into it
-	alone bool // of a single operand it writes to the name in the working directory
-	makes bool // with -d it makes directories of its operands
-}
-
-// into are the options of those that do not write to each operand which name a
-// directory to write into.
-const into = "target-directory"
-
-// makers are the makers that are known. What one writes to is told if all of
-// its arguments are understood, and not guessed. A backup that it makes beside
-// is not.
-var makers = map[string]maker{
-	"cp": {options: options{flags: "abdfiHlLnPpRrsuvxTZ", valued: "tS", longer: []string{into, "suffix", "sparse", "no-preserve"},
-		long: []string{"archive", "attributes-only", "backup", "copy-contents", "force", "interactive", "link", "dereference", "no-clobber", "no-dereference", "preserve",
-			"parents", "recursive", "reflink", "remove-destination", "strip-trailing-slashes", "symbolic-link", "no-target-directory", "update", "verbose", "one-file-system", "debug"}}},
-	"mv": {options: options{flags: "bfinuvTZ", valued: "tS", longer: []string{into, "suffix"},
-		long: []string{"backup", "force", "interactive", "no-clobber", "strip-trailing-slashes", "no-target-directory", "update", "verbose", "debug", "no-copy"}}},
-	"ln": {options: options{flags: "bdFfiLnPrsvT", valued: "tS", longer: []string{into, "suffix"},
-		long: []string{"backup", "directory", "force", "interactive", "logical", "no-dereference", "physical", "relative", "symbolic", "no-target-directory", "verbose"}}, alone: true},
-	"install": {options: options{flags: "bcCdDpsvT", valued: "gmotS", longer: []string{into, "suffix", "group", "mode", "owner"},
-		long: []string{"backup", "compare", "directory", "preserve-timestamps", "strip", "no-target-directory", "verbose"}}, makes: true},
-	"touch": {options: options{flags: "acfhm", valued: "drt", longer: []string{"date", "reference", "time"}, long: []string{"no-create", "no-dereference"}}, each: true},
-}
-
-// A writing is what the arguments of a maker say.
+// A writing is what is said by the arguments of a program that writes to files
+// which its operands name.
 type writing struct {
 	operands []word
 	into     *word // the directory that is written into, if an option names it
@@ -42,13 +17,14 @@ type writing struct {
 	parents  bool  // below the directory, the whole path of an operand is written to
 }
 
-// writes tells which files a program writes to.
-func (v *visitor) writes(name string, args []word) {
-	m, ok := makers[name]
-	if !ok {
+// writes tells which files a program writes to. They are told if all of its
+// arguments are understood, and not guessed. A backup that it makes beside is
+// not.
+func (v *visitor) writes(name string, p *program.Program, args []word) {
+	if p.Writes == "" {
 		return
 	}
-	is, ok := m.read(args)
+	is, ok := written(p, args)
 	if !ok {
 		return
 	}
@@ -65,7 +41,7 @@ func (v *visitor) writes(name string, args []word) {
 		}
 	case is.into != nil:
 		v.below(*is.into, is.operands, is.parents)
-	case n == 1 && m.alone:
+	case n == 1 && p.Writes == "last or here":
 		v.below(word{text: ".", known: true}, is.operands, false)
 	case n < 2, is.operands[n-1].split && !begun(is.operands[n-1].text):
 	default:
@@ -106,11 +82,11 @@ func (v *visitor) below(to word, from []word, parents bool) {
 	}
 }
 
-// read takes args apart. It reports false if that can't be done for certain.
-func (m maker) read(args []word) (is writing, ok bool) {
-	is.each = m.each
-	ended := false
-	for len(args) > 0 {
+// written takes args apart. It reports false if that can't be done for certain.
+func written(p *program.Program, args []word) (is writing, ok bool) {
+	is.each = p.Writes == "each"
+	given := texts(args)
+	for ended := false; len(args) > 0; {
 		values := 0
 		switch a := args[0]; {
 		case !a.known && !ended && !begun(a.text):
@@ -120,12 +96,21 @@ func (m maker) read(args []word) (is writing, ok bool) {
 		case a.text == "--":
 			ended = true
 		default:
-			var found []option
-			if found, values, ok = m.take(args); !ok {
+			var found []program.Given
+			if found, values, ok = p.Take(given[len(given)-len(args):]); !ok || values > 0 && args[1].split {
 				return is, false
 			}
 			for _, o := range found {
-				is.option(m, o)
+				switch o.Effect {
+				case program.Exact:
+					is.exact = true
+				case program.Each:
+					is.each = true
+				case program.Whole:
+					is.parents = true
+				case program.Into:
+					is.into = &word{text: o.Value, known: o.Inside || args[1].known}
+				}
 			}
 		}
 		args = args[1+values:]
@@ -137,20 +122,4 @@ func (m maker) read(args []word) (is writing, ok bool) {
 // what begins no option, however many words it becomes.
 func begun(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "$`<>(") && !strings.ContainsAny(text[:1], "-*?[{'\"\\+!@")
-}
-
-// option notes what an option says.
-func (is *writing) option(m maker, o option) {
-	switch o.name {
-	case "T", "no-target-directory":
-		is.exact = true
-	case "d", "directory":
-		is.each = is.each || m.makes
-	case "parents":
-		is.parents = true
-	case "t", into:
-		if !m.each {
-			is.into = &o.value
-		}
-	}
 }
