@@ -18,12 +18,11 @@ import (
 
 // batch answers the prompts of a file.
 func (r *run) batch(ctx context.Context) (err error) {
-	p, err := Open(r.Options, r.status, r.store)
+	p, err := r.openProject()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	r.count.Cost = p.cost
 	source, err := batch.Open(r.flags.Batch, r.os.Stdin)
 	if err != nil {
 		return err
@@ -77,7 +76,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 		return err
 	}
 	defer s.Close()
-	f := &front{run: r, Session: s}
+	f := &front{run: r, Session: s, notify: s.notify}
 	if err := f.files().Check(ctx, t.Files); err != nil {
 		return err
 	}

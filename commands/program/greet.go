@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gemline/repl"
 	"gemline/repl/output"
 )
 
@@ -19,32 +18,32 @@ const keyless = "no key: make one at aistudio.google.com/apikey, then /auth sign
 // greet begins a session with a line that says what is talked to, where, and
 // what lists the commands; and one more if the first answer would fail for want
 // of a key. The name of the folder gives way.
-func (f *front) greet(screen *repl.Screen) {
+func (i *interactive) greet() {
 	const around = len("warning: \r\n") // the longest label and the end of a line
 	room := startBytes - around - len(output.Ready)
-	if screen.Mode.Smart {
+	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if line := screen.Mode.Announcement(); line != "" {
+	if line := i.screen.Mode.Announcement(); line != "" {
 		room -= around + len(line)
 	}
-	if f.unpaid {
+	if i.unpaid {
 		room -= around + len(keyless)
 	}
-	screen.Out.Line(output.Info, "%s", greeting(f.engine.Model(), f.folder(), room))
-	if f.unpaid {
-		screen.Out.Line(output.Warning, keyless)
+	i.screen.Out.Line(output.Info, "%s", greeting(i.engine.Model(), i.folder(), room))
+	if i.unpaid {
+		i.screen.Out.Line(output.Warning, keyless)
 	}
 }
 
 // folder returns the folder that is worked in, as a person writes it.
-func (f *front) folder() string {
-	if home := f.paths.Home; home != "" {
-		if rest, ok := strings.CutPrefix(f.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+func (i *interactive) folder() string {
+	if home := i.paths.Home; home != "" {
+		if rest, ok := strings.CutPrefix(i.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
 	}
-	return f.paths.Cwd
+	return i.paths.Cwd
 }
 
 // greeting returns the line with which a session starts, in at most room bytes

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gemline/engine/policy"
-	"gemline/repl"
 	"gemline/repl/output"
 	"gemline/settings"
 )
@@ -61,27 +60,27 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Plan}
 
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
-func (f *front) nextMode(c *repl.Console) string {
-	at := slices.Index(cycle, f.policy.Mode())
+func (i *interactive) nextMode() string {
+	at := slices.Index(cycle, i.policy.Mode())
 	for n := range cycle {
-		if f.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+		if i.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := f.mode(""); err == nil {
-		c.Out.Line(output.Info, "%s", said)
+	if said, err := i.mode(""); err == nil {
+		i.screen.Out.Line(output.Info, "%s", said)
 	}
-	return f.readyPrompt(c)
+	return i.readyPrompt()
 }
 
 // readyPrompt returns the prompt, which shows any approval mode but default.
 // Programs that wait for a prompt get the same one in all modes.
-func (f *front) readyPrompt(c *repl.Console) string {
+func (i *interactive) readyPrompt() string {
 	switch {
-	case f.shellMode():
+	case i.shellMode():
 		return output.Shell
-	case c.Stable:
+	case i.screen.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(f.policy.Mode()))
+	return output.ReadyIn(string(i.policy.Mode()))
 }

@@ -19,13 +19,13 @@ import (
 
 // once answers one prompt.
 func (r *run) once(ctx context.Context, reporter report.Reporter) error {
-	f := &front{run: r}
+	f := newFront(r)
 	defer f.close()
 	approver, err := f.approver(ctx)
 	if err != nil {
 		return err
 	}
-	if err := f.begin(ctx, approver); err != nil {
+	if err := f.start(ctx, approver); err != nil {
 		return err
 	}
 	p, err := r.piped(ctx)
@@ -85,7 +85,7 @@ func (o *Options) answered() bool {
 
 // serve holds a session with a program.
 func (r *run) serve(ctx context.Context) error {
-	f := &front{run: r}
+	f := newFront(r)
 	defer f.close()
 	asker, err := f.approver(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *run) serve(ctx context.Context) error {
 	}
 	r.status.warn = r.redacting(t.Notify)
 	r.status.tell = r.status.warn
-	if err := f.begin(ctx, asker); err != nil {
+	if err := f.start(ctx, asker); err != nil {
 		return err
 	}
 	app := f.commands(t)

@@ -282,6 +282,15 @@ func (r *run) inform() error {
 	return err
 }
 
+// openProject opens the directory to work in, with the settings of the command line.
+func (r *run) openProject() (*Project, error) {
+	p, err := Open(r.Options, r.status, r.store)
+	if err == nil {
+		r.count.Cost = p.cost
+	}
+	return p, err
+}
+
 // start does what the user wants.
 func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	r.ledger.Sweep()

@@ -15,23 +15,23 @@ import (
 
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
-func (f *front) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if f.past == nil {
+func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
+	if i.past == nil {
 		return
 	}
-	defer func() { f.past = nil }()
-	said := commands.Exchanges(f.past.History)
-	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(f.past.Title), strings.ToLower(journal.Ago(f.past.Updated, time.Now())), tally.Count(len(said), "turn"))
+	defer func() { i.past = nil }()
+	said := commands.Exchanges(i.past.History)
+	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(i.past.Title), strings.ToLower(journal.Ago(i.past.Updated, time.Now())), tally.Count(len(said), "turn"))
 	if len(said) == 0 {
 		return
 	}
 	const most = 3 // calls
-	for i, fc := range f.past.Interrupted {
-		if i == most {
-			out.Line(output.Warning, "and %s more", tally.Count(len(f.past.Interrupted)-most, "interrupted call"))
+	for n, fc := range i.past.Interrupted {
+		if n == most {
+			out.Line(output.Warning, "and %s more", tally.Count(len(i.past.Interrupted)-most, "interrupted call"))
 			break
 		}
-		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(f.titleOf(ctx, fc)))
+		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(i.titleOf(ctx, fc)))
 	}
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
@@ -40,7 +40,7 @@ func (f *front) welcome(ctx context.Context, out *output.Writer, show *commands.
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(f.past.Interrupted) == 0:
+	case len(i.past.Interrupted) == 0:
 		out.Line(output.Warning, "no answer to that was recorded")
 	}
 	if !whole || !also || len(said) > 1 {

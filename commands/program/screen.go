@@ -15,66 +15,65 @@ import (
 	"gemline/tools/shell"
 )
 
-// screen decides how the terminal is written to and read from.
-func (f *front) screen() (*repl.Screen, error) {
-	at := f.terminal()
+// openScreen decides how the terminal is written to and read from.
+func (i *interactive) openScreen() error {
+	at := i.terminal()
 	signs := at.signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
-	stable := f.flags.PromptFormat == "stable"
+	stable := i.flags.PromptFormat == "stable"
 	if stable {
 		best = output.Mode{Cause: "--prompt-format stable"}
 		if !mode.Asked {
 			mode = best
 		}
 	}
-	words, err := output.Rename(f.settings.Labels())
+	words, err := output.Rename(i.settings.Labels())
 	if err != nil {
-		f.warnings = append(f.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+		i.warnings = append(i.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
-	out := output.New(f.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: f.settings.ASCII, Words: words})
-	_, echoed := f.os.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: f.os.Stdin, Out: out, Screen: f.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
-		NoEcho: f.flags.NoEcho, Single: stable || f.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
-			return f.complete(ctx, line, at)
+	out := output.New(i.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
+	_, echoed := i.os.Lookup("INSIDE_EMACS")
+	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
+		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
+			return i.complete(ctx, line, at)
 		}}
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
 	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked}
-	if isTerminal(f.os.Stdin) {
-		console.Gone = func() bool { return !isTerminal(f.os.Stdin) }
+	if isTerminal(i.os.Stdin) {
+		console.Gone = func() bool { return !isTerminal(i.os.Stdin) }
 	}
-	config.NextMode = func() string { return f.nextMode(console) }
-	screen := &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: f.os.Lookup}
-	screen.Config.History = f.history(func(text string) { screen.Show(func() { f.notify(text) }) })
-	return screen, screen.Open()
+	config.NextMode = i.nextMode
+	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.os.Lookup}
+	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.notify(text) }) })
+	return i.screen.Open()
 }
 
-// finishScreen adds what the screen has once the settings are known, and who shows
+// finish adds what the screen has once the settings are known, and who shows
 // what on it.
-func (f *front) finishScreen(screen *repl.Screen) {
-	screen.Pace, screen.Detail, screen.Vi = f.settings.Stream, f.settings.Detail, f.settings.Vi
-	screen.Printer = &repl.Printer{Out: screen.Out, Tally: f.count, Kind: func(name string) engine.Kind { return engine.KindOf(f.tools, name) }, Thoughts: f.settings.Thinking == "full",
-		Heard: func() time.Time { return time.Unix(0, f.heard.Load()) }}
-	if f.settings.Layout != "plain" {
-		screen.Columns = f.terminal().width
+func (i *interactive) finish() {
+	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
+	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) }, Thoughts: i.settings.Thinking == "full",
+		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }}
+	if i.settings.Layout != "plain" {
+		i.screen.Columns = i.terminal().width
 	}
-	screen.Begin()
-	f.typed = f.shellStep(screen)
-	if !f.settings.Notifications && f.settings.NotifyCommand == "" {
+	i.screen.Begin()
+	if !i.settings.Notifications && i.settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: f.settings.NotifyMethod, Environ: shell.Environment(f.os.Environ(), f.shell), Terminal: screen.Out.Terminal(), Smart: screen.Mode.Smart,
-		Lookup: f.os.Lookup, Dir: f.paths.Cwd, ID: func() string { return f.journal.ID() }, Warn: func(text string) { f.notify(text) }}
-	if command := f.settings.NotifyCommand; command != "" {
+	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.os.Environ(), i.shell), Terminal: i.screen.Out.Terminal(), Smart: i.screen.Mode.Smart,
+		Lookup: i.os.Lookup, Dir: i.paths.Cwd, ID: func() string { return i.journal.ID() }, Warn: func(text string) { i.notify(text) }}
+	if command := i.settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
 			n.Command = []string{"cmd", "/c", command}
 		}
 	}
-	screen.Notifier = n
+	i.screen.Notifier = n
 }
 
 // screenCommands returns what the slash commands may do to a screen.
@@ -93,25 +92,25 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 }
 
 // shellMode reports whether every line is a command.
-func (f *front) shellMode() bool { return f.typed.Mode() }
+func (i *interactive) shellMode() bool { return i.typed.Mode() }
 
 // history is what was typed before, prompts and commands each in its file.
-func (f *front) history(warn func(string)) repl.InputHistory {
+func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
-		c := repl.HistoryConfig{Secrets: f.secrets, Session: func() string { return f.journal.ID() }, Now: time.Now, Warn: warn}
-		if f.store.Temp != "" {
-			c.Path = filepath.Join(f.store.Temp, name)
+		c := repl.HistoryConfig{Secrets: i.secrets, Session: func() string { return i.journal.ID() }, Now: time.Now, Warn: warn}
+		if i.store.Temp != "" {
+			c.Path = filepath.Join(i.store.Temp, name)
 		}
 		return c
 	}
-	return repl.Histories(repl.PromptHistory(file("logs.json")), repl.CommandHistory(file("shell_history")), f.shellMode)
+	return repl.Histories(repl.PromptHistory(file("logs.json")), repl.CommandHistory(file("shell_history")), i.shellMode)
 }
 
 // completion says what the Tab key may make of a line.
-func (f *front) completion(app *commands.App) commands.Completion {
-	names := input.Names{Workspace: f.workspace, Fuzzy: f.settings.FuzzySearch}
+func (i *interactive) completion(app *commands.App) commands.Completion {
+	names := input.Names{Workspace: i.workspace, Fuzzy: i.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range f.reach.Choices() {
+		for _, c := range i.reach.Choices() {
 			names = append(names, c.Name)
 		}
 		return names

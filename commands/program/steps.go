@@ -42,19 +42,19 @@ func (f *front) recall(next input.Processor) input.Processor {
 }
 
 // shellStep is the step for the commands that the user runs.
-func (f *front) shellStep(screen *repl.Screen) *input.Shell {
-	out := screen.Out
+func (i *interactive) shellStep() *input.Shell {
 	return &input.Shell{
-		Notify: func(text string) { out.Line(output.Info, "%s", text) },
+		Notify: func(text string) { i.screen.Out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
-			f.memory.Contents()
-			return f.engine.Add(ctx, parts...)
+			i.memory.Contents()
+			return i.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
+			out := i.screen.Out
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
 				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
-			o := f.runOwn(ctx, screen, command)
+			o := i.runOwn(ctx, command)
 			out.Fresh()
 			if status := o.Status(); status != "" {
 				out.Line(output.Result, "%s", status)
@@ -66,16 +66,16 @@ func (f *front) shellStep(screen *repl.Screen) *input.Shell {
 
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
-func (f *front) runOwn(ctx context.Context, screen *repl.Screen, command string) (o shell.Outcome) {
-	c := shell.Command{Text: command, Dir: f.paths.Cwd, Settings: f.shell, Jobs: f.jobs}
-	lent := isTerminal(f.os.Stdout) && screen.Through(func(connect repl.Connect, show func([]byte)) {
+func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
+	c := shell.Command{Text: command, Dir: i.paths.Cwd, Settings: i.shell, Jobs: i.jobs}
+	lent := isTerminal(i.os.Stdout) && i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 		own := c
 		own.Settings.Inactivity, own.Settings.Timeout = 0, 0 // who runs an editor may think
 		own.Terminal = &shell.Terminal{Connect: connect, Show: show}
 		o = shell.Run(ctx, own)
 	})
 	if !lent {
-		c.Output = screen.Out.Text
+		c.Output = i.screen.Out.Text
 		o = shell.Run(ctx, c)
 	}
 	return o
@@ -83,19 +83,18 @@ func (f *front) runOwn(ctx context.Context, screen *repl.Screen, command string)
 
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
-func (f *front) substitute(printer *repl.Printer) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, command string) (string, error) {
-		printer.Begin(time.Now())
-		result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
-			printer.Print(ev, time.Now())
-			return nil
-		})
-		switch {
-		case errors.Is(err, context.Canceled): // no more words than that
-			return "", err
-		case err != nil:
-			return "", errors.New(engine.DisplayError(err))
-		}
-		return result.Display, nil
+func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
+	printer := i.screen.Printer
+	printer.Begin(time.Now())
+	result, err := i.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
+		printer.Print(ev, time.Now())
+		return nil
+	})
+	switch {
+	case errors.Is(err, context.Canceled): // no more words than that
+		return "", err
+	case err != nil:
+		return "", errors.New(engine.DisplayError(err))
 	}
+	return result.Display, nil
 }

@@ -1,0 +1,136 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"gemline/commands"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/shell"
+)
+
+// An interactive front end holds a session at a terminal.
+type interactive struct {
+	*front
+	screen   *repl.Screen
+	typed    *input.Shell // the commands that the user types
+	complete func(ctx context.Context, line string, at int) (int, []input.Candidate)
+}
+
+// interact holds a session at a terminal.
+func (r *run) interact(ctx context.Context) error {
+	i := &interactive{front: newFront(r)}
+	i.typed = i.shellStep()
+	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
+	if err := i.openScreen(); err != nil {
+		return err
+	}
+	i.shown.Store(i.screen)
+	console, out := i.screen.Console, i.screen.Out
+	defer i.screen.Close()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	console.Interrupts = interrupts
+	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit}
+	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	if line := i.screen.Mode.Announcement(); line != "" {
+		out.Line(output.Info, "%s", line)
+	}
+	defer i.close()
+	if err := r.enter(ctx, console); err != nil {
+		return err
+	}
+	if err := i.begin(ctx, asker); err != nil {
+		return err
+	}
+	app := i.commands()
+	i.complete = i.completion(app).Complete
+	if err := i.offer(ctx, app); err != nil {
+		return err
+	}
+	i.welcome(ctx, out, app.Screen)
+	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.outcome,
+		Prompt: i.readyPrompt,
+		Expand: input.Chain(
+			i.typed.Step,               // !ls: run, nothing sent
+			commands.Bare,              // help: /help
+			app.Commands.Step(app),     // /stats: done, or yields parts
+			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
+			i.files().Step,             // @main.go: the file's text
+			i.recall,
+		),
+		Run: i.say,
+	}
+	return i.talk(ctx, loop)
+}
+
+// commands returns what the slash commands may reach.
+func (i *interactive) commands() *commands.App {
+	app := i.front.commands(i.screen.Out)
+	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
+	desktop := app.Copy
+	app.Copy = func(ctx context.Context, text string) (string, error) {
+		tmux := func(ctx context.Context, text string) (string, error) {
+			return commands.TmuxBuffer(ctx, shell.Own(i.os.Environ()), text)
+		}
+		return i.screen.Copy(ctx, text, tmux, desktop)
+	}
+	return app
+}
+
+// begin begins the conversation and greets its user. What is told meanwhile
+// stands below that.
+func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
+	warn := i.run.status.warn
+	var early []string
+	i.run.status.warn = func(text string) { early = append(early, text) }
+	err := i.front.start(ctx, asker)
+	i.run.status.warn = warn
+	if err == nil {
+		i.finish()
+		i.greet()
+	}
+	for _, text := range early {
+		i.notify(text)
+	}
+	return err
+}
+
+// talk carries out the prompt of the command line and then what is typed.
+func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
+	if text := input.Words(i.flags.Text(), i.notify); text != "" {
+		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
+			return nil
+		}
+	}
+	err := r.Loop(ctx)
+	if !isTerminal(i.os.Stdin) {
+		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
+	}
+	if i.Tally.Tokens() > 0 && i.store.Temp != "" {
+		r.Out.Line(output.Info, "go on with gemline --resume %s", i.journal.ID())
+	}
+	return err
+}
+
+// offer asks once, whoever asks for screen reader mode on the command line,
+// whether that is for good.
+func (i *interactive) offer(ctx context.Context, app *commands.App) error {
+	const key = "ui.accessibility.screenReader"
+	on := i.flags.ScreenReader
+	if on == nil || !*on || i.screen.Stable || i.settings.Says(key) || !i.paths.Once("screen-reader-offered") {
+		return nil
+	}
+	yes, err := i.screen.Confirm(ctx, "turn screen reader mode on for good? This is asked once.")
+	if err != nil || !yes {
+		return err
+	}
+	return app.Manage(ctx, "config", "set", "--", key, "true")
+}
