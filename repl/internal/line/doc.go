@@ -23,6 +23,14 @@
 // that were found, and come back whenever the program stops, ends or lends the
 // terminal.
 //
+// # The library
+//
+// chzyer/readline draws a line anew with each key, counts a column for each
+// character, searches with races, and ends half a line on a hang-up. So it has
+// no terminal here. It turns the keys of its input into calls, one after the
+// other, on a goroutine of its own; it says what ends a line, and returns that.
+// The line itself, its history and its picture are ours.
+//
 // # Half a line
 //
 // A line that ends with a hang-up instead of Enter is not returned.

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
-// An editor reads lines with readline, which sees neither the terminal's input
-// nor its output as they are. Readline hands it every key, and is told what
-// the line is then.
+// An editor reads lines with readline. That has no terminal: it is given the
+// keys, hands each to the editor, and says when a line has ended. The editor
+// knows the line, and draws it.
 //
 // While Read waits, keys are handled on readline's goroutine, and everything
 // below belongs to that one, unless it says something else.
@@ -30,12 +30,11 @@ type editor struct {
 	ctx    context.Context
 	prompt string
 
-	buf     buffer
-	vi      vi
-	useVi   bool
-	walk    walk
-	literal rune // what opLiteral stands for
-	last    rune // the op before
+	buf   buffer
+	vi    vi
+	useVi bool
+	walk  walk
+	last  rune // the key before
 
 	mu     sync.Mutex // pastes come on the goroutine that reads keys
 	pastes map[string]string
@@ -47,18 +46,14 @@ func newEditor(t *terminal) (*editor, error) {
 	e.in = newKeys(t.src, e.paste)
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
-		Stdin: e.in, Stdout: e.screen, Stderr: e.screen,
+		Stdin: e.in, Stdout: io.Discard, Stderr: io.Discard,
 		HistoryLimit: -1, DisableAutoSaveHistory: true,
-		InterruptPrompt: "^C", EOFPrompt: "\n",
-		Painter:             painter{},
-		FuncGetWidth:        func() int { return endless },
 		FuncOnWidthChanged:  func(func()) {},
-		FuncIsTerminal:      func() bool { return true },
-		FuncMakeRaw:         func() error { return nil }, // done in edit, where it is undone too
+		FuncIsTerminal:      func() bool { return false }, // so it draws nothing
+		FuncMakeRaw:         func() error { return nil },  // done in line, where it is undone too
 		FuncExitRaw:         func() error { return nil },
-		FuncFilterInputRune: func(r rune) (rune, bool) { return e.filter(r), true },
+		FuncFilterInputRune: e.filter,
 	}
-	cfg.SetListener(e.listen)
 	rl, err := readline.NewEx(cfg)
 	if err != nil {
 		return nil, err
@@ -138,8 +133,14 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		<-cut
 		e.in.forget()
 	}
-	e.Out.Entered()
 	e.left = e.in.over()
+	switch {
+	case err == readline.ErrInterrupt:
+		e.screen.end("^C")
+	case !e.left:
+		e.screen.end("")
+	}
+	e.Out.Entered()
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -162,15 +163,14 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 		e.walk.begin(nil)
 	}
 	e.screen.marked = e.Marks && !e.asking && prompt != More
-	e.rl.SetPrompt(string(markPrompt) + prompt)
+	e.draw()
 }
 
 func (e *editor) close() error {
 	if !e.left {
 		e.left = true
 		e.in.Close()
-		e.rl.SetPrompt("") // which draws nothing
-		e.rl.Readline()    // returns at once, when readline's goroutines have
+		e.rl.Readline() // returns at once, when readline's goroutines have
 	}
 	return e.rl.Config.Stdin.Close()
 }

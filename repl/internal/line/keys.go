@@ -142,8 +142,8 @@ func (k *keys) Close() error {
 	return nil
 }
 
-// Read implements [io.Reader] for readline. It returns no more than one line,
-// since readline would keep the rest to itself.
+// Read implements [io.Reader] for readline. It returns one character or op, since
+// readline would keep the rest to itself.
 func (k *keys) Read(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,8 +152,8 @@ func (k *keys) Read(p []byte) (int, error) {
 			k.change.Wait()
 		}
 		if len(k.queue) > 0 && !k.closed {
-			n := upToEnter(k.queue, len(p))
-			copy(p, k.queue[:n])
+			_, n := utf8.DecodeRune(k.queue)
+			n = copy(p, k.queue[:n])
 			k.queue = k.queue[n:]
 			return n, nil
 		}
@@ -170,7 +170,6 @@ func (k *keys) Read(p []byte) (int, error) {
 		switch {
 		case err == errWoken:
 		case err != nil:
-			k.press(opKillAll) // half a line is none
 			k.ended = true
 		case b == nil:
 			k.late()
@@ -212,23 +211,6 @@ func (k *keys) press(op rune) {
 	if op != 0 {
 		k.queue = utf8.AppendRune(k.queue, op)
 	}
-}
-
-// upToEnter returns how many of at most limit bytes end with a key that may
-// end a line, or do not cut a character.
-func upToEnter(q []byte, limit int) int {
-	n := min(len(q), limit)
-	for i, c := range q[:n] {
-		if c == '\r' || c == '\n' || c == 3 {
-			return i + 1
-		}
-	}
-	for i := n; i > max(0, n-utf8.UTFMax) && n < len(q); i-- {
-		if utf8.RuneStart(q[i]) {
-			return i
-		}
-	}
-	return n
 }
 
 // take sorts what the terminal sent.

@@ -28,13 +28,6 @@ func FuzzKeys(f *testing.F) {
 			}
 			rest = rest[n:]
 		}
-		for q := k.queue; len(q) > 0; {
-			n := upToEnter(q, 16)
-			if n <= 0 || n > 16 || n > len(q) {
-				t.Fatalf("upToEnter(%q) = %d", q, n)
-			}
-			q = q[n:]
-		}
 		if bytes.ContainsFunc(k.queue, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != 3 || r == 0x7f }) {
 			t.Fatalf("%q lets %q through", in, k.queue)
 		}

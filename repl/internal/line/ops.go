@@ -34,23 +34,16 @@ const (
 	opStop   // Ctrl-Z
 	opResume // after a stop
 	opRedraw
-	opShow    // what was held back
-	opEscape  // a lone ESC
-	opLiteral // the character that the editor has put aside
+	opShow   // what was held back
+	opEscape // a lone ESC
 
 	opLast
 )
 
-// Marks that readline carries from the prompt and the painter to the screen.
-const (
-	markPrompt rune = 0x10FF00 + iota
-	markText
-	markCursor
-	markEnd
-	newlineMark // a line break inside the line
-)
+// newlineMark is a line break inside the line.
+const newlineMark rune = 0x10FF00
 
-// ours reports whether r is an op or a mark. What comes from outside never is.
+// ours reports whether r is an op or the mark. What comes from outside never is.
 func ours(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
 
 // isOp reports whether r is an op.

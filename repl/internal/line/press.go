@@ -10,54 +10,52 @@ import (
 	"gemline/repl/output"
 )
 
-// filter decides what a key means at the moment, before readline sees it.
-func (e *editor) filter(r rune) rune {
-	typed := !isOp(r) && r >= ' '
+// filter takes a key before the library does, which hears only of those that end
+// the line.
+func (e *editor) filter(key rune) (rune, bool) {
 	switch {
-	case r == readline.CharInterrupt, r == '\r', r == '\n':
-		if e.walk.searching {
-			e.endSearch()
-		}
-	case r == opDeleteOrEnd && len(e.buf.text) == 0 && !e.walk.searching:
-		return readline.CharDelete // on an empty line, the end of the input
-	case typed && (e.walk.searching || e.useVi && e.vi.command):
-		e.literal = r
-		return opLiteral
-	}
-	return r
-}
-
-// listen tells readline what the line is after a key. Of an op, it has
-// inserted the character, which was not shown.
-func (e *editor) listen(line []rune, pos int, key rune) ([]rune, int, bool) {
-	switch {
-	case isOp(key):
-	case key < ' ': // a line has ended, and its reader may be under way
-		return nil, 0, false
-	default:
-		e.buf.insert(key)
-		e.last = key
-		return nil, 0, false
+	case key == '\r', key == '\n', key == readline.CharInterrupt:
+		e.walk.searching = false
+		e.draw()
+		e.rl.Operation.SetBuffer(string(e.buf.text))
+		return key, true
+	case key == opDeleteOrEnd && len(e.buf.text) == 0 && !e.walk.searching:
+		return readline.CharDelete, true // on an empty line, the end of the input
+	case key == 0:
+		return key, true
 	}
 	e.press(key)
 	e.last = key
-	return append([]rune{}, e.buf.text...), e.buf.pos, true
+	e.draw()
+	return readline.CharBell, true // for which the library does nothing
 }
 
-// press carries out an op.
+// draw shows the line as it is.
+func (e *editor) draw() {
+	prompt := e.prompt
+	if e.walk.searching {
+		prompt = output.Escape(e.walk.prompt())
+	}
+	e.screen.draw(prompt, show(string(e.buf.text[:e.buf.pos])), show(string(e.buf.text[e.buf.pos:])))
+}
+
+// press carries out a key.
 func (e *editor) press(op rune) {
-	if op == opShow {
+	switch {
+	case op == opShow:
 		e.aside(func() { e.held.show() })
 		return
-	}
-	if e.walk.searching && e.searchOp(op) {
+	case e.walk.searching && e.searchOp(op):
+		return
+	case !isOp(op) && e.useVi && e.vi.command:
+		if op = e.vi.key(&e.buf, op); op == 0 {
+			return
+		}
+	case !isOp(op):
+		e.buf.insert(op)
 		return
 	}
 	switch op {
-	case opLiteral:
-		if next := e.vi.key(&e.buf, e.literal); next != 0 {
-			e.press(next)
-		}
 	case opEscape:
 		if e.useVi {
 			e.vi.escape(&e.buf)
@@ -69,7 +67,6 @@ func (e *editor) press(op rune) {
 	case opSearch:
 		if !e.asking {
 			e.walk.search(&e.buf, -1, e.folded)
-			e.setPrompt(e.walk.prompt())
 		}
 	case opComplete:
 		e.complete()
@@ -94,8 +91,6 @@ func (e *editor) press(op rune) {
 // if the op has ended the search and has still to be done.
 func (e *editor) searchOp(op rune) bool {
 	switch op {
-	case opLiteral:
-		e.walk.narrow(&e.buf, e.literal, e.folded)
 	case opRubout:
 		e.walk.widen(&e.buf, e.folded)
 	case opSearch:
@@ -104,25 +99,18 @@ func (e *editor) searchOp(op rune) bool {
 		e.walk.search(&e.buf, 1, e.folded)
 	case opAbort:
 		e.walk.abort(&e.buf)
-		e.endSearch()
-		return true
 	case opResume, opRedraw:
 		return false
 	default:
-		e.endSearch()
+		if !isOp(op) {
+			e.walk.narrow(&e.buf, op, e.folded)
+			return true
+		}
+		e.walk.searching = false
 		return op == opEscape || op == opComplete
 	}
-	e.setPrompt(e.walk.prompt())
 	return true
 }
-
-// endSearch goes on with the line that was found.
-func (e *editor) endSearch() {
-	e.walk.searching = false
-	e.setPrompt(e.prompt)
-}
-
-func (e *editor) setPrompt(s string) { e.rl.SetPrompt(string(markPrompt) + output.Escape(s)) }
 
 // aside lets something else be written, on a fresh line, and the line be drawn
 // again behind it.
@@ -157,8 +145,7 @@ func (e *editor) nextMode() {
 	var prompt string
 	e.aside(func() { prompt = e.Config.NextMode() })
 	if e.prompt != More {
-		e.prompt = prompt
-		e.setPrompt(prompt)
+		e.prompt = output.Escape(prompt)
 	}
 }
 

@@ -1,7 +1,6 @@
 package line
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -12,28 +11,8 @@ import (
 	"gemline/repl/output"
 )
 
-// endless is the width that readline believes in. It then never lays anything
-// out, and every picture of the line comes in one piece.
-const endless = 1 << 24
-
-// A painter marks where the text, the cursor and the end are.
-type painter struct{}
-
-// Paint implements readline.Painter.
-func (painter) Paint(line []rune, pos int) []rune {
-	if n := len(line); n > 0 && line[n-1] == '\n' { // entered
-		pos = n
-	}
-	out := make([]rune, 0, len(line)+3)
-	out = append(out, markText)
-	out = append(out, line[:pos]...)
-	out = append(out, markCursor)
-	out = append(out, line[pos:]...)
-	return append(out, markEnd)
-}
-
-// A screen draws the line being typed. It takes readline's pictures and writes
-// what differs from the one before: what is appended is written as it is.
+// A screen draws the line being typed. It writes what differs from what it has
+// drawn before: what is appended is written as it is.
 type screen struct {
 	w     io.Writer
 	width func() int
@@ -42,34 +21,6 @@ type screen struct {
 	shown         bool
 	prompt        string
 	before, after string // the text on both sides of the cursor, as shown
-}
-
-// Write implements [io.Writer] for readline. What is no picture is left out:
-// erasing is done when drawing, and bells are nobody's wish.
-func (s *screen) Write(p []byte) (int, error) {
-	rest := p
-	for {
-		i := bytes.Index(rest, []byte(string(markPrompt)))
-		if i < 0 {
-			return len(p), nil
-		}
-		picture, after, ok := bytes.Cut(rest[i+len(string(markPrompt)):], []byte(string(markEnd)))
-		if !ok {
-			return len(p), nil
-		}
-		rest = after
-		prompt, text, _ := strings.Cut(string(picture), string(markText))
-		before, behind, _ := strings.Cut(text, string(markCursor))
-		if strings.ContainsFunc(text, isOp) {
-			continue // what is meant is not done yet
-		}
-		entered := strings.HasSuffix(before, "\n")
-		s.draw(prompt, show(strings.TrimSuffix(before, "\n")), show(behind))
-		if entered {
-			s.shown = false
-			io.WriteString(s.w, "\n")
-		}
-	}
 }
 
 // show returns text as it may stand on the screen.
@@ -177,6 +128,13 @@ func disputed(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff
 	})
+}
+
+// end brings the cursor below the line, which is over. Mark stands behind it.
+func (s *screen) end(mark string) {
+	s.draw(s.prompt, s.before+s.after+mark, "")
+	io.WriteString(s.w, "\n")
+	s.shown = false
 }
 
 // leave brings the cursor below the line, which is drawn anew when it is drawn
