@@ -97,120 +97,146 @@ func (r *run) ended(err error) report.Outcome {
 // record gives, and the class that scripts written for the Gemini CLI know.
 func outcome(err error) report.Outcome {
 	o := report.Outcome{Err: err}
-	set := func(code int, reason, class string) { o.ExitCode, o.Reason, o.ErrorType = code, reason, class }
-	var (
-		sig   signalled
-		bug   *crash
-		usage *settings.UsageError
-		file  *settings.FileError
-		never *settings.ForbiddenError
-		unfit *settings.UnsupportedError
-		words *commands.Error
-		alien *settings.UntrustedError
-		gone  *cli.NoSessionError
-		busy  *journal.BusyError
-		in    *input.Error
-		over  *engine.OverflowError
-		call  *engine.CallError
-		unmet *report.UnmetError
-		half  *report.TruncatedError
-		again *report.RestartError
-		asked *model.Error
-		broke *auth.Error
-		spent *limit.Error
-		table *limit.PricesError
-		rules *policy.FileError
-		loose *sandbox.Error
-		ended *cli.StatusError
-	)
-	switch {
-	case err == nil:
-	case errors.As(err, &sig):
-		set(128+int(sig), strings.ToLower(signalName(syscall.Signal(sig))), "FatalCancellationError")
-	case errors.As(err, &bug):
-		set(70, "internal", "InternalError")
-		o.Hint = "please report this; -d shows where it happened"
-	case errors.As(err, &usage):
-		set(2, "usage", "UsageError")
-	case errors.As(err, &spent):
-		o.Message, o.Hint = spent.Message, spent.Hint
-		switch spent.Kind {
-		case limit.Time:
-			set(63, "timeout", "FatalTimeoutError")
-		case limit.Calls:
-			set(64, "max_tool_calls", "FatalToolCallLimitedError")
-		default:
-			set(62, spent.Kind.String(), "FatalBudgetExceededError")
-		}
-	case errors.As(err, &unfit):
-		set(52, "unsupported", "FatalConfigError")
-		o.Hint = unfit.Hint()
-	case errors.As(err, &file), errors.As(err, &never), errors.As(err, &table), errors.As(err, &rules):
-		set(52, "config", "FatalConfigError")
-	case errors.As(err, &ended):
-		set(ended.Code, "status", "")
-		o.Silent = ended.Err == nil
-	case errors.As(err, &loose):
-		set(44, "sandbox", "FatalSandboxError")
-		o.Hint = loose.Hint
-	case errors.As(err, &alien):
-		set(55, "untrusted", "FatalUntrustedWorkspaceError")
-		o.Hint = alien.Hint()
-	case errors.As(err, &words) && words.Misused:
-		set(2, "usage", "UsageError")
-	case errors.As(err, &words), errors.As(err, &in), errors.As(err, &gone), errors.As(err, &busy):
-		set(42, "input", "FatalInputError")
-	case errors.As(err, &over):
-		set(42, "context_overflow", "ContextOverflowError")
-		o.Hint = model.HintOverflow
-	case errors.Is(err, engine.ErrMaxTurns):
-		set(53, "max_turns", "FatalTurnLimitedError")
-		o.Hint = "--max-turns sets the limit"
-	case errors.Is(err, batch.ErrFailed):
-		set(1, "items_failed", "BatchError")
-	case errors.Is(err, question.ErrAsked):
-		set(60, "approval_needed", "ApprovalNeededError")
-	case errors.Is(err, question.ErrDenied):
-		set(61, "denied", "PolicyDeniedError")
-		o.Hint = "without --fail-on-deny the model is told, and the run goes on"
-	case errors.As(err, &unmet):
-		set(65, unmet.Reason, "AnswerMismatchError")
-	case errors.As(err, &half):
-		set(66, "cut_short", "INVALID_STREAM")
-		o.Hint = `ask for the rest: gemline --resume latest -p "go on"`
-	case errors.As(err, &again):
-		set(68, "restarted", "NetworkError")
-		o.Hint = again.Hint()
-	case errors.As(err, &call) && call.Type == engine.NoSpaceLeft:
-		set(54, "tool", "FatalToolExecutionError")
-	case errors.As(err, &asked):
-		o.Message, o.Hint, o.HTTP, o.RetryAfter = asked.Message, asked.Hint, asked.HTTP, asked.RetryAfter
-		set(1, asked.Kind.String(), "unknown")
-		switch asked.Kind {
-		case model.Config:
-			set(52, "config", "FatalConfigError")
-		case model.Auth:
-			set(41, "auth", "FatalAuthenticationError")
-		case model.Overflow:
-			set(42, "context_overflow", "ContextOverflowError")
-		case model.Refused, model.Invalid:
-			set(66, asked.Kind.String(), "INVALID_STREAM")
-		case model.Quota:
-			set(67, "quota", "QuotaError")
-		case model.Unavailable:
-			set(68, "unavailable", "NetworkError")
-		}
-	case errors.As(err, &broke):
-		o.Hint = broke.Hint
-		if set(41, "auth", "FatalAuthenticationError"); broke.Config {
-			set(52, "config", "FatalConfigError")
-		}
-	case errors.Is(err, context.Canceled):
-		set(130, "cancelled", "FatalCancellationError")
-	default:
-		set(1, "error", "Error")
+	if err == nil {
+		return o
 	}
+	for _, ends := range endings {
+		if ends(err, &o) {
+			return o
+		}
+	}
+	end{1, "error", "Error"}.set(&o)
 	return o
+}
+
+// An end is how a run is over.
+type end struct {
+	code          int
+	reason, class string
+}
+
+// set has o be the end e.
+func (e end) set(o *report.Outcome) { o.ExitCode, o.Reason, o.ErrorType = e.code, e.reason, e.class }
+
+// endings is how runs end, by what went wrong. The first row that knows an error
+// counts.
+var endings = []func(error, *report.Outcome) bool{
+	as(end{0, "", "FatalCancellationError"}, func(e signalled, o *report.Outcome) {
+		o.ExitCode, o.Reason = 128+int(e), strings.ToLower(signalName(syscall.Signal(e)))
+	}),
+	as(end{70, "internal", "InternalError"}, func(_ *crash, o *report.Outcome) { o.Hint = "please report this; -d shows where it happened" }),
+	as[*settings.UsageError](usageEnd, nil),
+	as(end{62, "", "FatalBudgetExceededError"}, func(e *limit.Error, o *report.Outcome) {
+		o.Message, o.Hint, o.Reason = e.Message, e.Hint, e.Kind.String()
+		if special, ok := limitEnds[e.Kind]; ok {
+			special.set(o)
+		}
+	}),
+	as[*settings.UnsupportedError](end{52, "unsupported", "FatalConfigError"}, nil),
+	as[*settings.FileError](configEnd, nil),
+	as[*settings.ForbiddenError](configEnd, nil),
+	as[*limit.PricesError](configEnd, nil),
+	as[*policy.FileError](configEnd, nil),
+	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) { o.ExitCode, o.Silent = e.Code, e.Err == nil }),
+	as(end{44, "sandbox", "FatalSandboxError"}, func(e *sandbox.Error, o *report.Outcome) { o.Hint = e.Hint }),
+	as[*settings.UntrustedError](end{55, "untrusted", "FatalUntrustedWorkspaceError"}, nil),
+	as(inputEnd, func(e *commands.Error, o *report.Outcome) {
+		if e.Misused {
+			usageEnd.set(o)
+		}
+	}),
+	as[*input.Error](inputEnd, nil),
+	as[*cli.NoSessionError](inputEnd, nil),
+	as[*journal.BusyError](inputEnd, nil),
+	as(overflowEnd, func(_ *engine.OverflowError, o *report.Outcome) { o.Hint = model.HintOverflow }),
+	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns sets the limit"),
+	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),
+	is(question.ErrAsked, end{60, "approval_needed", "ApprovalNeededError"}, ""),
+	is(question.ErrDenied, end{61, "denied", "PolicyDeniedError"}, "without --fail-on-deny the model is told, and the run goes on"),
+	as(end{65, "", "AnswerMismatchError"}, func(e *report.UnmetError, o *report.Outcome) { o.Reason = e.Reason }),
+	as(end{66, "cut_short", "INVALID_STREAM"}, func(_ *report.TruncatedError, o *report.Outcome) {
+		o.Hint = `ask for the rest: gemline --resume latest -p "go on"`
+	}),
+	as[*report.RestartError](end{68, "restarted", "NetworkError"}, nil),
+	func(err error, o *report.Outcome) bool {
+		e := (*engine.CallError)(nil)
+		full := errors.As(err, &e) && e.Type == engine.NoSpaceLeft
+		if full {
+			end{54, "tool", "FatalToolExecutionError"}.set(o)
+		}
+		return full
+	},
+	as(end{1, "", "unknown"}, func(e *model.Error, o *report.Outcome) {
+		o.Message, o.Hint, o.HTTP, o.RetryAfter, o.Reason = e.Message, e.Hint, e.HTTP, e.RetryAfter, e.Kind.String()
+		if special, ok := modelEnds[e.Kind]; ok {
+			special.set(o)
+		}
+	}),
+	as(authEnd, func(e *auth.Error, o *report.Outcome) {
+		o.Hint = e.Hint
+		if e.Config {
+			configEnd.set(o)
+		}
+	}),
+	is(context.Canceled, end{130, "cancelled", "FatalCancellationError"}, ""),
+}
+
+// The ends that several errors come to.
+var (
+	usageEnd    = end{2, "usage", "UsageError"}
+	authEnd     = end{41, "auth", "FatalAuthenticationError"}
+	inputEnd    = end{42, "input", "FatalInputError"}
+	overflowEnd = end{42, "context_overflow", "ContextOverflowError"}
+	configEnd   = end{52, "config", "FatalConfigError"}
+)
+
+// limitEnds are the ends of runs that were stopped by other limits than tokens and
+// money.
+var limitEnds = map[limit.Kind]end{
+	limit.Time:  {63, "timeout", "FatalTimeoutError"},
+	limit.Calls: {64, "max_tool_calls", "FatalToolCallLimitedError"},
+}
+
+// modelEnds are the ends of runs of which a request failed in a way that is known.
+var modelEnds = map[model.Kind]end{
+	model.Config:      configEnd,
+	model.Auth:        authEnd,
+	model.Overflow:    overflowEnd,
+	model.Refused:     {66, model.Refused.String(), "INVALID_STREAM"},
+	model.Invalid:     {66, model.Invalid.String(), "INVALID_STREAM"},
+	model.Quota:       {67, "quota", "QuotaError"},
+	model.Unavailable: {68, "unavailable", "NetworkError"},
+}
+
+// as is a row for errors of a type, which may have a hint. More says what else they
+// bring.
+func as[E error](to end, more func(E, *report.Outcome)) func(error, *report.Outcome) bool {
+	return func(err error, o *report.Outcome) bool {
+		var e E
+		if !errors.As(err, &e) {
+			return false
+		}
+		to.set(o)
+		if h, ok := any(e).(interface{ Hint() string }); ok {
+			o.Hint = h.Hint()
+		}
+		if more != nil {
+			more(e, o)
+		}
+		return true
+	}
+}
+
+// is is a row for one error.
+func is(target error, to end, hint string) func(error, *report.Outcome) bool {
+	return func(err error, o *report.Outcome) bool {
+		if !errors.Is(err, target) {
+			return false
+		}
+		to.set(o)
+		o.Hint = hint
+		return true
+	}
 }
 
 // newTally returns the count of nothing yet.
