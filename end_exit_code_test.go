@@ -86,7 +86,7 @@ func TestExitCodePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := regexp.MustCompile(`\bset\((\d+),`).FindAllStringSubmatch(string(ending), -1)
+	set := regexp.MustCompile(`{([1-9]\d*), ["m]`).FindAllStringSubmatch(string(ending), -1)
 	if len(set) < 20 {
 		t.Errorf("only %q were found", set)
 	}
