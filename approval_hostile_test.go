@@ -146,13 +146,7 @@ func TestPrompts(t *testing.T) {
 				checkPrompt(t, h, shown, rows, cols)
 				fmt.Fprintf(&golden, "== %d: %.60q\n%s", i, h.command, strings.Join(onScreen(shown, cols), "\n"))
 			}
-			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{}) {
-				t.Error(fault)
-			}
+			leave(t, s, teletype.Rules{})
 			left, err := os.ReadDir(c.Dir)
 			if err != nil || len(left) != 2 {
 				t.Errorf("something has run: %v, %v", left, err)

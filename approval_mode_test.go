@@ -72,11 +72,7 @@ func TestModeByShiftTab(t *testing.T) {
 	s.Match(`\n(\x1b\S*)?> (\x1b\S*)?hel`)
 	s.Send("\x03")
 	s.Expect("> ")
-	s.Line("/quit")
-	s.Exit()
-	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: true}) {
-		t.Error(fault)
-	}
+	leave(t, s, teletype.Rules{Smart: true})
 }
 
 // Yolo is not to be had where the settings forbid it.

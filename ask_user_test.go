@@ -77,12 +77,8 @@ func TestAskUser(t *testing.T) {
 			s.Expect("I begin.")
 			s.Expect("> ")
 			s.Send("\x04")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: term != "dumb", Quiet: true}) {
-				t.Error(fault)
-			}
+			succeeds(t, s)
+			lint(t, s.Transcript(), teletype.Rules{Smart: term != "dumb", Quiet: true})
 			want := `{"output":"{\"answers\":{\"0\":\"SQLite\",\"1\":\"Unit tests, Race detector\",\"2\":\"\\\"näme\\\" \\nor so\",\"3\":\"Yes\"}}"}`
 			if got := answerOf(t, server, "ask_user"); got != want {
 				t.Errorf("the model reads %s", got)
@@ -151,9 +147,7 @@ func TestUnansweredQuestions(t *testing.T) {
 				s.Expect("Still here.")
 				s.Expect("> ")
 				s.Line("/quit")
-				if code := s.Exit(); code != 0 {
-					t.Errorf("exit code %d", code)
-				}
+				succeeds(t, s)
 				if got := answerOf(t, server, "ask_user"); got != test.want {
 					t.Errorf("the model reads %s", got)
 				}
@@ -297,11 +291,7 @@ func TestTodos(t *testing.T) {
 	s.Expect("tool: todo list, 3 items, 1 done\r\n  1 done: step a\r\n  2 in progress: step b\r\n  3 pending: step c\r\nresult: ok\r\n")
 	s.Expect("On my way.")
 	s.Expect("> ")
-	s.Line("/quit")
-	s.Exit()
-	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Quiet: true}) {
-		t.Error(fault)
-	}
+	leave(t, s, teletype.Rules{Quiet: true})
 
 	c.Args = append(c.Args, "--resume")
 	s = teletype.Start(t, c)

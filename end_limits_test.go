@@ -112,9 +112,7 @@ func TestLimitsInASession(t *testing.T) {
 			}
 			s.Expect("> ")
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 			if n := strings.Count(string(s.Transcript()), "error: "); n > 2 && test.name != "time" {
 				t.Errorf("%d errors:\n%s", n, s.Transcript())
 			}
@@ -146,9 +144,7 @@ func TestCostOfASession(t *testing.T) {
 			s.Match(test.want)
 			s.Expect("> ")
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 		})
 	}
 }

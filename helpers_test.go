@@ -265,16 +265,28 @@ func checkWork(t *testing.T, c teletype.Command, s *et.Server) {
 	}
 }
 
+// lint holds what a terminal was sent to the rules.
+func lint(t *testing.T, transcript []byte, rules teletype.Rules) {
+	t.Helper()
+	for _, fault := range teletype.Lint(transcript, rules) {
+		t.Error(fault)
+	}
+}
+
+// succeeds waits for the end of a program, which must have the exit code 0.
+func succeeds(t *testing.T, s *teletype.Session) {
+	t.Helper()
+	if code := s.Exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 // leave ends a session and checks what its terminal has seen.
 func leave(t *testing.T, s *teletype.Session, rules teletype.Rules) string {
 	t.Helper()
 	s.Line("/quit")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	for _, fault := range teletype.Lint(s.Transcript(), rules) {
-		t.Error(fault)
-	}
+	succeeds(t, s)
+	lint(t, s.Transcript(), rules)
 	return string(s.Transcript())
 }
 

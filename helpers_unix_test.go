@@ -4,14 +4,15 @@ package main
 
 import (
 	"context"
-	"gemline/engine"
-	et "gemline/engine/enginetest"
 	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
 )
 
 // phases are what a run may be doing when something happens to it. Each tells

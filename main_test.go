@@ -73,14 +73,3 @@ func (f *faulty) Read(p []byte) (int, error) {
 	}
 	panic("oh no\nwith a second line")
 }
-
-// A babbler is a library that is asked for random bytes, and talks about it.
-type babbler struct{ io.Reader }
-
-func (b babbler) Read(p []byte) (int, error) {
-	fmt.Println("stray to stdout\x1b[2J")
-	fmt.Fprintln(os.Stderr, "stray to stderr")
-	fmt.Fprintln(held[0], "stray to stdout of before")
-	fmt.Fprintln(held[1], "stray to stderr of before")
-	return b.Reader.Read(p)
-}

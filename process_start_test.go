@@ -40,9 +40,7 @@ func TestStartLooksAtLittle(t *testing.T) {
 			}
 			s.Expect("> ")
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 			opened, other := calls(t, trace, cmd.Dir)
 			listed := "<" + cmd.Dir + ">"
 			if slices.ContainsFunc(other, func(call string) bool { return strings.Contains(call, listed) }) {

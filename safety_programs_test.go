@@ -49,9 +49,7 @@ func TestChildrenHaveNoKey(t *testing.T) {
 	s.Line("/copy")
 	s.Expect("> ")
 	s.Line("/quit")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	succeeds(t, s)
 	doctor := exec.Command(c.Path, "doctor")
 	doctor.Dir, doctor.Env = c.Dir, c.Env
 	doctor.Run()                              // it finds fault with these programs

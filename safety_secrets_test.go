@@ -222,9 +222,7 @@ func TestSecretsInSessions(t *testing.T) {
 	s.Expect("Good.")
 	s.Expect("> ")
 	s.Line("/quit")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	succeeds(t, s)
 	k.search()
 }
 

@@ -84,14 +84,10 @@ func checkUnspoofed(t *testing.T, transcript []byte, smart bool, whos ...string)
 		transcript = own.ReplaceAll(transcript, nil)
 	}
 	if bytes.HasPrefix(transcript, []byte("{")) { // JSON may hold what can't be seen
-		for _, fault := range teletype.Lint(transcript, teletype.Rules{}) {
-			t.Error(fault)
-		}
+		lint(t, transcript, teletype.Rules{})
 		return
 	}
-	for _, fault := range teletype.Lint(transcript, teletype.Rules{}) {
-		t.Error(fault)
-	}
+	lint(t, transcript, teletype.Rules{})
 	text := strings.ReplaceAll(string(transcript), "\r\n", "\n")
 	for _, r := range text {
 		if r > 0x7f && strings.ContainsRune(strings.Join(attacks, ""), r) {
@@ -196,9 +192,7 @@ func TestSpoofing(t *testing.T) {
 				s.Match(prompting)
 			}
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 			checkUnspoofed(t, s.Transcript(), term != "dumb", writers...)
 		})
 	}
@@ -263,9 +257,7 @@ func TestSpoofingAnAnswer(t *testing.T) {
 			t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
 				t.Parallel()
 				s := shortly(t, "xterm", "", et.NewServer(reply), append(slices.Clone(args), "-p", "hello")...)
-				if code := s.Exit(); code != 0 {
-					t.Errorf("exit code %d", code)
-				}
+				succeeds(t, s)
 				text := bytes.ReplaceAll(s.Transcript(), []byte("\r\r\n"), []byte("\r\n")) // the terminal adds one
 				checkUnspoofed(t, text, false)
 				if len(text) < 5 {
@@ -382,4 +374,47 @@ func plant(t *testing.T, project string) {
 		files["names/"+strings.NewReplacer("/", "", "\x00", "").Replace(a)] = ""
 	}
 	write(t, project, files)
+}
+
+// However long the words before it, no line of an answer that is broken begins
+// like one of ours.
+func TestSpoofingByWidth(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, fake := range fakes("model") {
+		for n := 25; n < 40; n++ {
+			b.WriteString(strings.Repeat("x", n) + " " + fake + "\n\n")
+		}
+		b.WriteString("- " + strings.Repeat("y", 30) + " " + fake + "\n\n> " + fake + " " + fake + "\n\n**" + fake + " z**\n\n|" + fake + "|b|\n|-|-|\n|" + fake + "|" + fake + "|\n\n")
+	}
+	c := terminal(t, et.NewServer(et.Says(b.String())))
+	c.Env = append(c.Env, "FORCE_COLOR=1")
+	c.Term, c.Rows, c.Cols = "xterm", 24, 40
+	s := teletype.Start(t, c)
+	s.Match(prompting[2:])
+	s.Line("what?")
+	s.Match(doneLine)
+	s.Match(prompting)
+	s.Line("/quit")
+	s.Exit()
+	text := own.ReplaceAll(bytes.ReplaceAll(s.Transcript(), []byte("\r\n"), []byte("\n")), nil)
+	marked := 0
+	for line := range strings.Lines(string(text)) {
+		low := strings.ToLower(line)
+		for _, l := range output.Labels() {
+			if strings.HasPrefix(low, string(l)+": f") {
+				t.Errorf("the model wrote a line of its own: %q", line)
+			}
+		}
+		if strings.HasPrefix(low, output.Ready+"f") || strings.HasPrefix(low, output.Shell+"f") || slices.ContainsFunc(output.Choices, func(c string) bool { return strings.HasPrefix(low, c) }) {
+			t.Errorf("the model wrote a prompt of its own: %q", line)
+		}
+		if strings.HasPrefix(low, "| permission:") {
+			marked++
+		}
+	}
+	if marked < 5 {
+		t.Errorf("%d lines were broken where a label is", marked)
+	}
+	lint(t, s.Transcript(), teletype.Rules{Smart: true})
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"gemline/engine/enginetest"
-	et "gemline/engine/enginetest"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/genai"
+
+	"gemline/engine/enginetest"
+	et "gemline/engine/enginetest"
 )
 
 func TestScripts(t *testing.T) {

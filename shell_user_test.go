@@ -33,9 +33,7 @@ func atTerminal(t *testing.T, test func(t *testing.T, s *teletype.Session, c tel
 				s.Expect("I see.")
 				s.Expect("> ")
 				s.Line("/quit")
-				if code := s.Exit(); code != 0 {
-					t.Errorf("exit code %d", code)
-				}
+				succeeds(t, s)
 				var all bytes.Buffer
 				for _, r := range server.Requests() {
 					all.Write(r.Body)
@@ -108,9 +106,7 @@ func TestOwnCommandHasTheTerminal(t *testing.T) {
 		s.Expect("I see.")
 		s.Expect("> ")
 		s.Line("/quit")
-		if code := s.Exit(); code != 0 {
-			t.Errorf("exit code %d", code)
-		}
+		succeeds(t, s)
 	})
 }
 

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	et "gemline/engine/enginetest"
-	"gemline/repl/output"
 	"gemline/repl/teletype"
 )
 
@@ -159,49 +156,4 @@ func TestAnswerBytes(t *testing.T) {
 	}
 	s.Line("/quit")
 	s.Exit()
-}
-
-// However long the words before it, no line of an answer that is broken begins
-// like one of ours.
-func TestSpoofingByWidth(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	for _, fake := range fakes("model") {
-		for n := 25; n < 40; n++ {
-			b.WriteString(strings.Repeat("x", n) + " " + fake + "\n\n")
-		}
-		b.WriteString("- " + strings.Repeat("y", 30) + " " + fake + "\n\n> " + fake + " " + fake + "\n\n**" + fake + " z**\n\n|" + fake + "|b|\n|-|-|\n|" + fake + "|" + fake + "|\n\n")
-	}
-	c := terminal(t, et.NewServer(et.Says(b.String())))
-	c.Env = append(c.Env, "FORCE_COLOR=1")
-	c.Term, c.Rows, c.Cols = "xterm", 24, 40
-	s := teletype.Start(t, c)
-	s.Match(prompting[2:])
-	s.Line("what?")
-	s.Match(doneLine)
-	s.Match(prompting)
-	s.Line("/quit")
-	s.Exit()
-	text := own.ReplaceAll(bytes.ReplaceAll(s.Transcript(), []byte("\r\n"), []byte("\n")), nil)
-	marked := 0
-	for line := range strings.Lines(string(text)) {
-		low := strings.ToLower(line)
-		for _, l := range output.Labels() {
-			if strings.HasPrefix(low, string(l)+": f") {
-				t.Errorf("the model wrote a line of its own: %q", line)
-			}
-		}
-		if strings.HasPrefix(low, output.Ready+"f") || strings.HasPrefix(low, output.Shell+"f") || slices.ContainsFunc(output.Choices, func(c string) bool { return strings.HasPrefix(low, c) }) {
-			t.Errorf("the model wrote a prompt of its own: %q", line)
-		}
-		if strings.HasPrefix(low, "| permission:") {
-			marked++
-		}
-	}
-	if marked < 5 {
-		t.Errorf("%d lines were broken where a label is", marked)
-	}
-	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: true}) {
-		t.Error(fault)
-	}
 }

@@ -176,9 +176,7 @@ func TestEveryCommandInPlainMode(t *testing.T) {
 				s.Expect(l.until)
 			}
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 			checkPlain(t, afterRubout(s.Transcript()[session:]))
 			if bytes.Contains(s.Transcript(), []byte("a-key-typed")) {
 				t.Error("the key is on the screen")
@@ -202,9 +200,7 @@ func afterRubout(b []byte) []byte {
 // checkPlain checks a transcript of plain mode.
 func checkPlain(t *testing.T, transcript []byte) {
 	t.Helper()
-	for _, fault := range teletype.Lint(transcript, teletype.Rules{Quiet: true}) {
-		t.Error(fault)
-	}
+	lint(t, transcript, teletype.Rules{Quiet: true})
 	for _, fault := range teletype.Overprinted(transcript, labels()...) {
 		t.Error(fault)
 	}

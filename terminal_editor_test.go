@@ -38,9 +38,7 @@ func TestPreferredEditor(t *testing.T) {
 	s.Expect("Fine.")
 	s.Expect("> ")
 	s.Send("\x04")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	succeeds(t, s)
 	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
 		t.Errorf("the greeting is %q", b)
 	}
@@ -96,5 +94,48 @@ func TestUsualEditor(t *testing.T) {
 			s.Send("\x04")
 			s.Exit()
 		})
+	}
+}
+
+// What a session's line editor is given: an editor, what was typed in sessions
+// before, and names to complete.
+func TestEditorHistoryAndCompletion(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
+	c := terminal(t, server)
+	script := filepath.Join(t.TempDir(), "ed")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nprintf 'two\\nlines\\n' >>\"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Term, c.Env = "xterm", append(c.Env, "EDITOR="+script)
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/editor begun")
+	s.Expect("One.")
+	s.Expect("> ")
+	s.Line("remember this")
+	s.Expect("Two.")
+	s.Expect("> ")
+	leave(t, s, teletype.Rules{Smart: true})
+	if !strings.Contains(string(server.Requests()[0].Body), `begun`+`two\nlines`) {
+		t.Errorf("the editor's text is not in %s", server.Requests()[0].Body)
+	}
+	s = teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("/acc\t")
+	s.Expect("/accessible ")
+	s.Send("\r")
+	s.Expect("screen reader mode: off")
+	s.Expect("> ")
+	s.Send("look at @notes\t")
+	s.Expect("@notes.txt ")
+	s.Send("\x15\x1b[A\x1b[A\x1b[A") // past /accessible and /quit
+	s.Expect("remember this")
+	s.Send("\r")
+	s.Expect("Three.")
+	s.Expect("> ")
+	leave(t, s, teletype.Rules{Smart: true})
+	if !strings.Contains(string(server.Requests()[2].Body), "remember this") {
+		t.Error("the line of before was not sent")
 	}
 }

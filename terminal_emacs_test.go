@@ -85,3 +85,16 @@ func TestKeyInEmacs(t *testing.T) {
 		t.Log("the key is kept in another form") // encrypted, for example
 	}
 }
+
+// A block that is sent in Emacs is one request.
+func TestPasteInEmacs(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."), et.Says("Two."))
+	c := terminal(t, server)
+	block := traceback(50)
+	buffer := inEmacs(t, c, "> \t"+strings.ReplaceAll(block, "\n", "<RET>"), "50 lines pasted, sent as one", "One.", "done:", "> \ttyped", "Two.", "done:", "> \t/quit")
+	checkPaste(t, server, block, "typed")
+	if !strings.HasSuffix(buffer, "exit 0\n") {
+		t.Error(buffer)
+	}
+}

@@ -59,9 +59,7 @@ func TestSessionByExpect(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%q", err, out)
 			}
-			for _, fault := range teletype.Lint(out, teletype.Rules{Smart: term != "dumb"}) {
-				t.Error(fault)
-			}
+			lint(t, out, teletype.Rules{Smart: term != "dumb"})
 			checkWork(t, c, server)
 		})
 	}

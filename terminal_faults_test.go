@@ -49,12 +49,8 @@ func TestOddTerminals(t *testing.T) {
 			}
 			s := teletype.Start(t, c)
 			converse(s.Line, s.Send, s.Expect)
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: odd.term != "dumb"}) {
-				t.Error(fault)
-			}
+			succeeds(t, s)
+			lint(t, s.Transcript(), teletype.Rules{Smart: odd.term != "dumb"})
 			checkWork(t, c, server)
 		})
 	}
@@ -100,9 +96,7 @@ func TestHeldOutput(t *testing.T) {
 			}
 			s.Match(prompting)
 			s.Line("/quit")
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			succeeds(t, s)
 		})
 	}
 }

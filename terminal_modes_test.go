@@ -1,11 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -119,9 +114,7 @@ func TestAccessible(t *testing.T) {
 	// What the editor leaves behind is before, and its first mark behind.
 	_, middle, _ := strings.Cut(string(s.Transcript()[before:plain]), "> ")
 	middle, _, _ = strings.Cut(middle, "mode: off\r\n")
-	for _, fault := range teletype.Lint([]byte(middle), teletype.Rules{Quiet: true}) {
-		t.Error(fault)
-	}
+	lint(t, []byte(middle), teletype.Rules{Quiet: true})
 }
 
 // A prompt is marked where it begins and where it ends, what answers it from
@@ -155,59 +148,6 @@ func TestNoMarks(t *testing.T) {
 		if text := leave(t, s, teletype.Rules{Smart: term != "dumb"}); strings.Contains(text, "\x1b]") {
 			t.Errorf("%s: %q", term, text)
 		}
-	}
-}
-
-// Far from the desktop, /copy goes through the terminal, and says how much.
-func TestCopyByTheTerminal(t *testing.T) {
-	t.Parallel()
-	c := terminal(t, et.NewServer(et.Says("Copy me.")))
-	c.Term, c.Env = "xterm", append(c.Env, "SSH_CONNECTION=::1 1 ::1 22")
-	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("go")
-	s.Expect("done:")
-	s.Expect("> ")
-	s.Line("/copy")
-	s.Expect("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte("Copy me.")) + "\a")
-	s.Expect("copied 8 bytes by the terminal")
-	s.Expect("> ")
-	s.Line("/quit")
-	s.Exit()
-}
-
-// In tmux /copy fills the buffer from which tmux pastes, also behind screen in it,
-// which shows nothing of that.
-func TestCopyInTmux(t *testing.T) {
-	t.Parallel()
-	for _, in := range []string{"tmux", "screen in tmux"} {
-		t.Run(in, func(t *testing.T) {
-			c := terminal(t, et.NewServer(et.Says("Copy me.")))
-			if in == "screen in tmux" {
-				path := need(t, "screen")
-				c.Env = append(c.Env, "SCREENDIR="+teletype.SocketDir(t), "TERM=screen")
-				c.Path, c.Args = path, append([]string{"-c", os.DevNull, c.Path}, c.Args...)
-			}
-			m := teletype.StartTmux(t, c)
-			m.ExpectEnd("> ")
-			m.Send("go")
-			m.Key("Enter")
-			m.Expect("done:")
-			m.ExpectEnd("> ")
-			m.Send("/copy")
-			m.Key("Enter")
-			m.Expect("copied 8 bytes to the tmux buffer")
-			screen := m.ExpectEnd("> ")
-			if got := m.Buffer(); got != "Copy me." {
-				t.Errorf("the buffer holds %q", got)
-			}
-			if strings.Contains(screen, "52;c") || strings.Contains(screen, "tmux;") || strings.Contains(screen, "Q29weSBtZS4") {
-				t.Errorf("it is on the screen:\n%s", screen)
-			}
-			m.Send("/quit")
-			m.Key("Enter")
-			m.End()
-		})
 	}
 }
 
@@ -300,138 +240,5 @@ func TestStable(t *testing.T) {
 				t.Errorf("what was typed is shown: %q", text)
 			}
 		})
-	}
-}
-
-// Attention is called for once at a question, and not after a short turn.
-func TestNotifications(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ name, term, settings, want string }{
-		{"osc9", "xterm", `"enableNotifications": true, "notificationMethod": "osc9"`, "\x1b]9;gemline: run: rm notes.txt\a"},
-		{"bell in plain mode", "dumb", `"enableNotifications": true, "notificationMethod": "bell"`, "\a"},
-		{"auto in plain mode", "dumb", `"enableNotifications": true`, ""},
-		{"none", "xterm", `"enableNotifications": true, "notificationMethod": "none"`, ""},
-		{"off", "xterm", `"notificationMethod": "bell"`, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c := configured(t, terminal(t, et.NewServer(work()[1], et.Says("Fine."))), `{"general": {`+tt.settings+`}}`)
-			c.Term = tt.term
-			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("clean up")
-			s.Expect(asking)
-			s.Line("n")
-			s.Expect("Fine.")
-			s.Expect("> ")
-			s.Line("/quit")
-			s.Exit()
-			text := string(s.Transcript())
-			if n := strings.Count(text, "\a"); n != min(1, len(tt.want)) || !strings.Contains(text, tt.want) {
-				t.Errorf("%d bells, want %q in %q", n, tt.want, text)
-			}
-		})
-	}
-}
-
-// A command of the user's takes the place of that; a project can't name one.
-func TestNotificationCommand(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "alert")
-	c := configured(t, terminal(t, et.NewServer(work()[1], et.Says("Fine."))),
-		fmt.Sprintf(`{"general": {"notificationCommand": "cat >%s.part && mv %s.part %s"}}`, file, file, file))
-	project := filepath.Join(c.Dir, ".gemini")
-	if err := os.Mkdir(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(project, "settings.json"), []byte(`{"general": {"notificationCommand": "touch hacked"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := teletype.Start(t, c)
-	s.Expect("general.notificationCommand: a project can't set it")
-	s.Expect("> ")
-	s.Line("clean up")
-	s.Expect(asking)
-	s.Line("n")
-	s.Expect("Fine.")
-	s.Expect("> ")
-	s.Line("!until test -e " + file + "; do sleep 0.05; done; cat " + file)
-	s.Expect(`{"event":"permission","text":"run: rm notes.txt","directory":"`)
-	s.Expect("> ")
-	s.Line("/quit")
-	s.Exit()
-	if _, err := os.Stat(filepath.Join(c.Dir, "hacked")); err == nil {
-		t.Error("the project's command ran")
-	}
-}
-
-// What a library writes to the program's streams reaches the debug log and
-// nothing else, whenever it took hold of them.
-func TestStrayWrites(t *testing.T) {
-	t.Parallel()
-	log := filepath.Join(t.TempDir(), "log")
-	c := terminal(t, et.NewServer(et.Says("Fine.")), "-d")
-	c.Env = append(c.Env, "GEMLINE_TEST_STRAY=1", "GEMINI_DEBUG_LOG_FILE="+log)
-	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("go")
-	s.Expect("Fine.")
-	s.Expect("> ")
-	if text := leave(t, s, teletype.Rules{Quiet: true}); strings.Contains(text, "stray") {
-		t.Errorf("on the terminal: %q", text)
-	}
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"stray to stdout\x1b[2J", "stray to stderr", "stray to stdout of before", "stray to stderr of before"} {
-		if !slices.Contains(strings.Split(string(b), "\n"), want) {
-			t.Errorf("no %q in the log", want)
-		}
-	}
-}
-
-// held is what a careless library takes hold of when it is loaded.
-var held = [2]*os.File{os.Stdout, os.Stderr}
-
-// What a session's line editor is given: an editor, what was typed in sessions
-// before, and names to complete.
-func TestEditorHistoryAndCompletion(t *testing.T) {
-	t.Parallel()
-	server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
-	c := terminal(t, server)
-	script := filepath.Join(t.TempDir(), "ed")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nprintf 'two\\nlines\\n' >>\"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	c.Term, c.Env = "xterm", append(c.Env, "EDITOR="+script)
-	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("/editor begun")
-	s.Expect("One.")
-	s.Expect("> ")
-	s.Line("remember this")
-	s.Expect("Two.")
-	s.Expect("> ")
-	leave(t, s, teletype.Rules{Smart: true})
-	if !strings.Contains(string(server.Requests()[0].Body), `begun`+`two\nlines`) {
-		t.Errorf("the editor's text is not in %s", server.Requests()[0].Body)
-	}
-	s = teletype.Start(t, c)
-	s.Expect("> ")
-	s.Send("/acc\t")
-	s.Expect("/accessible ")
-	s.Send("\r")
-	s.Expect("screen reader mode: off")
-	s.Expect("> ")
-	s.Send("look at @notes\t")
-	s.Expect("@notes.txt ")
-	s.Send("\x15\x1b[A\x1b[A\x1b[A") // past /accessible and /quit
-	s.Expect("remember this")
-	s.Send("\r")
-	s.Expect("Three.")
-	s.Expect("> ")
-	leave(t, s, teletype.Rules{Smart: true})
-	if !strings.Contains(string(server.Requests()[2].Body), "remember this") {
-		t.Error("the line of before was not sent")
 	}
 }

@@ -82,13 +82,7 @@ func TestPaste(t *testing.T) {
 					s.Expect(line)
 					s.Expect("> ")
 				}
-				s.Line("/quit")
-				if code := s.Exit(); code != 0 {
-					t.Errorf("exit code %d", code)
-				}
-				for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: !kind.plain}) {
-					t.Error(fault)
-				}
+				leave(t, s, teletype.Rules{Smart: !kind.plain})
 				checkPaste(t, server, text, "typed", "typed")
 			})
 		}
@@ -157,19 +151,6 @@ func TestLinesOfExpect(t *testing.T) {
 			}
 			checkPaste(t, server, tt.want...)
 		})
-	}
-}
-
-// A block that is sent in Emacs is one request.
-func TestPasteInEmacs(t *testing.T) {
-	t.Parallel()
-	server := et.NewServer(et.Says("One."), et.Says("Two."))
-	c := terminal(t, server)
-	block := traceback(50)
-	buffer := inEmacs(t, c, "> \t"+strings.ReplaceAll(block, "\n", "<RET>"), "50 lines pasted, sent as one", "One.", "done:", "> \ttyped", "Two.", "done:", "> \t/quit")
-	checkPaste(t, server, block, "typed")
-	if !strings.HasSuffix(buffer, "exit 0\n") {
-		t.Error(buffer)
 	}
 }
 

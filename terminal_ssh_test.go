@@ -206,9 +206,7 @@ func TestSessionOverSSH(t *testing.T) {
 			if code := s.Exit(); code != 0 {
 				t.Errorf("ssh: exit code %d", code)
 			}
-			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: term != "dumb"}) {
-				t.Error(fault)
-			}
+			lint(t, s.Transcript(), teletype.Rules{Smart: term != "dumb"})
 			checkWork(t, c, server)
 		})
 	}

@@ -24,12 +24,8 @@ func TestSessionOnADumbTerminal(t *testing.T) {
 			c.Term = term
 			s := teletype.Start(t, c)
 			converse(s.Line, s.Send, s.Expect)
-			if code := s.Exit(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Quiet: true}) {
-				t.Error(fault)
-			}
+			succeeds(t, s)
+			lint(t, s.Transcript(), teletype.Rules{Quiet: true})
 			text := string(s.Transcript())
 			if n := strings.Count(text, asking); n != 3 {
 				t.Errorf("asked %d times:\n%s", n, text)
@@ -49,12 +45,8 @@ func TestSessionOnASmartTerminal(t *testing.T) {
 	c.Term = "xterm-256color"
 	s := teletype.Start(t, c)
 	converse(s.Line, s.Send, s.Expect)
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	for _, fault := range teletype.Lint(s.Transcript(), teletype.Rules{Smart: true}) {
-		t.Error(fault)
-	}
+	succeeds(t, s)
+	lint(t, s.Transcript(), teletype.Rules{Smart: true})
 	checkWork(t, c, server)
 }
 
@@ -132,9 +124,7 @@ func TestEditedProposal(t *testing.T) {
 	s.Expect("Fine.")
 	s.Expect("> ")
 	s.Send("\x04")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	succeeds(t, s)
 	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
 		t.Errorf("the greeting is %q", b)
 	}
@@ -202,9 +192,7 @@ func TestFirstPrompt(t *testing.T) {
 		s.Expect("Bye.")
 		s.Expect("> ")
 		s.Line("/quit")
-		if code := s.Exit(); code != 0 {
-			t.Errorf("exit code %d", code)
-		}
+		succeeds(t, s)
 		if !bytes.Contains(server.Requests()[0].Body, []byte(`"hello there"`)) {
 			t.Errorf("%q is not what was asked", args)
 		}
@@ -219,9 +207,7 @@ func TestOneAnswerAtATerminal(t *testing.T) {
 	c := terminal(t, server, "-p", "mend it")
 	s := teletype.Start(t, c)
 	s.Expect("I could not.")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	succeeds(t, s)
 	if strings.Contains(string(s.Transcript()), asking) {
 		t.Error("somebody was asked")
 	}

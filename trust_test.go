@@ -52,9 +52,7 @@ func TestUnknownFolder(t *testing.T) {
 			if code := p.Exit(); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
-			for _, fault := range teletype.Lint(p.Transcript(), teletype.Rules{Quiet: true}) {
-				t.Error(fault)
-			}
+			lint(t, p.Transcript(), teletype.Rules{Quiet: true})
 			if got := s.Requests()[0].Model; got != c.model {
 				t.Errorf("the model is %s", got)
 			}
@@ -304,9 +302,7 @@ func TestOddPlaces(t *testing.T) {
 		p.Expect("\n> ")
 		p.Line("/quit")
 		p.Exit()
-		for _, fault := range teletype.Lint(p.Transcript(), teletype.Rules{Quiet: true}) {
-			t.Error(fault)
-		}
+		lint(t, p.Transcript(), teletype.Rules{Quiet: true})
 		for _, args := range [][]string{{"-p", "hi"}, {"trust", "status"}, {"trust", "add"}, {"trust", "list"}, {"trust", "remove"}} {
 			run := exec.Command(cmd.Path, args...)
 			run.Dir, run.Env = cmd.Dir, cmd.Env
