@@ -44,7 +44,7 @@ func (e *Engine) recordResult(j *job, emit emitFunc) error {
 		return nil
 	}
 	if err := e.cfg.Journal.Result(j.record()); err != nil {
-		return e.unrecorded(err, emit)
+		return emit(Notice{Text: e.unrecorded(err).Error()})
 	}
 	return nil
 }

@@ -66,13 +66,7 @@ type Engine struct {
 // contain an opening message and is not recorded again.
 func New(cfg Config, past ...*genai.Content) *Engine {
 	e := &Engine{cfg: cfg, seen: map[string]bool{}}
-	e.history = append(e.history, past...)
-	for _, c := range past {
-		e.waiting = c.Role == genai.RoleUser
-		for _, fc := range calls(c) {
-			e.seen[fc.ID] = true
-		}
-	}
+	e.goOn(past)
 	return e
 }
 
@@ -148,7 +142,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 		}
 		said, err := e.listen(ctx, emit)
 		if said == nil && err != nil {
-			if asked && ctx.Err() == nil {
+			if asked && ctx.Err() == nil { // what may be the cause is not sent again
 				e.retract(emit)
 			}
 			return err
@@ -214,24 +208,53 @@ func (e *Engine) record(en Entry, emit emitFunc) error {
 		return nil
 	}
 	if err := e.cfg.Journal.Record(en); err != nil {
-		return e.unrecorded(err, emit)
+		return emit(Notice{Text: e.unrecorded(err).Error()})
 	}
 	return nil
 }
 
-func (e *Engine) unrecorded(err error, emit emitFunc) error {
+func (e *Engine) unrecorded(err error) error {
 	e.cfg.Journal = nil
-	return emit(Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
+	return fmt.Errorf("this session is no longer saved: %w", err)
 }
 
-// retract takes back a question whose request failed, so that the next one
-// does not carry what may be the cause.
+// retract takes back a question whose request failed.
 func (e *Engine) retract(emit emitFunc) {
-	e.history = e.history[:len(e.history)-1]
-	e.waiting = false
+	prompt := e.prompt
+	if err := e.Rewrite(e.history[:len(e.history)-1]); err != nil {
+		emit(Notice{Text: err.Error()})
+	}
+	e.prompt = prompt
+}
+
+// Rewrite makes said the conversation, as a compression or a rewind does. Every
+// call in it has its answer; the opening message stands before it in any case.
+// It is recorded first. The error is the journal's, which is then left alone. It
+// must not be called during a Run.
+func (e *Engine) Rewrite(said []*genai.Content) (err error) {
+	if len(said) > 0 && said[0] == e.opening {
+		said = said[1:]
+	}
 	if e.cfg.Journal != nil {
-		if err := e.cfg.Journal.Retract(); err != nil {
-			e.unrecorded(err, emit)
+		if err = e.cfg.Journal.Rewrite(said); err != nil {
+			err = e.unrecorded(err)
+		}
+	}
+	e.history, e.waiting, e.prompt = nil, false, 0
+	if e.opening != nil {
+		e.history = append(e.history, e.opening)
+	}
+	e.goOn(said)
+	return err
+}
+
+// goOn appends what was said before.
+func (e *Engine) goOn(said []*genai.Content) {
+	e.history = append(e.history, said...)
+	for _, c := range said {
+		e.waiting = c.Role == genai.RoleUser
+		for _, fc := range calls(c) {
+			e.seen[fc.ID] = true
 		}
 	}
 }

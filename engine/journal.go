@@ -15,9 +15,9 @@ type Journal interface {
 	// anybody else is told. The Entry with the answers to all calls follows.
 	Result(c CallRecord) error
 
-	// Retract takes back the entry recorded last, a question that was
-	// never answered.
-	Retract() error
+	// Rewrite records that the conversation, its opening message aside, is
+	// said from now on.
+	Rewrite(said []*genai.Content) error
 }
 
 // An Entry is one message of the conversation with what belongs to it.

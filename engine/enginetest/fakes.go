@@ -2,10 +2,12 @@ package enginetest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
 	"gemline/engine"
+
 	"google.golang.org/genai"
 )
 
@@ -48,7 +50,7 @@ func (a *Approver) Proposals() []engine.Proposal {
 
 // A Journal keeps entries in memory. The zero Journal is ready for use.
 type Journal struct {
-	// Fail, if not nil, is what Record, Result and Retract return instead of
+	// Fail, if not nil, is what Record, Result and Rewrite return instead of
 	// doing anything.
 	Fail error
 
@@ -84,14 +86,23 @@ func (j *Journal) Results() []engine.CallRecord {
 	return append([]engine.CallRecord(nil), j.results...)
 }
 
-// Retract implements [engine.Journal].
-func (j *Journal) Retract() error {
+// Rewrite implements [engine.Journal].
+func (j *Journal) Rewrite(said []*genai.Content) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.Fail == nil && len(j.entries) > 0 {
-		j.entries = j.entries[:len(j.entries)-1]
+	if j.Fail != nil {
+		return j.Fail
 	}
-	return j.Fail
+	old := j.entries
+	j.entries = slices.DeleteFunc(slices.Clone(old), func(e engine.Entry) bool { return !e.Opening })
+	for _, c := range said {
+		e := engine.Entry{Content: c}
+		if i := slices.IndexFunc(old, func(e engine.Entry) bool { return e.Content == c }); i >= 0 {
+			e = old[i]
+		}
+		j.entries = append(j.entries, e)
+	}
+	return nil
 }
 
 // Entries returns what is recorded.

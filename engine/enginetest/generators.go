@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+
 	"go.uber.org/goleak"
 	"google.golang.org/genai"
 )

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/engine"
+
 	"google.golang.org/genai"
 )
 

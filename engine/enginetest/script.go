@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"gemline/engine"
+
 	"google.golang.org/genai"
 )
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gemline/engine"
+
 	"google.golang.org/genai"
 )
 

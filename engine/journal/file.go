@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/uuid"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -52,7 +51,6 @@ type File struct {
 	unlisted   bool // nor its name
 	unsyncable bool // what was told
 
-	last     string       // id of the message recorded last, if it can be taken back
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
 	told     bool // how its only call ended stands beside it
@@ -130,11 +128,10 @@ func (f *File) Record(e engine.Entry) error {
 		return f.open(e.Content)
 	}
 	at := f.now()
-	line := messageLine{ID: uuid.NewString(), Timestamp: stamp(at), Type: "user", Content: prefixed(e.Content.Parts)}
+	line := newMessage(e, at)
 	var b []byte
 	var err error
 	if e.Content.Role == genai.RoleModel {
-		line.tell(e, at)
 		f.said, f.saidFrom, f.told = &line, e.Content, false
 	} else if len(e.Calls) > 0 && f.said != nil && !f.told {
 		if b, err = f.answered(e.Calls); err != nil {
@@ -148,11 +145,7 @@ func (f *File) Record(e engine.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := f.append(append(b, l...), at); err != nil {
-		return err
-	}
-	f.last = line.ID
-	return nil
+	return f.append(append(b, l...), at)
 }
 
 // Result implements [engine.Journal]. The result of a message's only call is
@@ -211,20 +204,6 @@ func (f *File) open(c *genai.Content) error {
 	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": stamp(at)}})
 	f.head = append(f.head, b...)
 	return err
-}
-
-// Retract implements [engine.Journal].
-func (f *File) Retract() error {
-	if f.last == "" {
-		return nil
-	}
-	at := f.now()
-	b, err := encode(map[string]string{"$rewindTo": f.last})
-	if err != nil {
-		return err
-	}
-	f.last = ""
-	return f.append(b, at)
 }
 
 // SetDirectories records which other directories are worked in.

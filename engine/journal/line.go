@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -67,6 +68,17 @@ type toolCall struct {
 type resultLine struct {
 	Message string `json:"message"` // of the model, its id
 	toolCall
+}
+
+// newMessage returns e as a message of its own.
+func newMessage(e engine.Entry, at time.Time) messageLine {
+	l := messageLine{ID: uuid.NewString(), Timestamp: stamp(at), Type: "user"}
+	if e.Content.Role == genai.RoleModel {
+		l.tell(e, at)
+	} else {
+		l.Content = prefixed(e.Content.Parts)
+	}
+	return l
 }
 
 // tell makes l a message of the model.

@@ -104,6 +104,7 @@ const unanswered = "[Interrupted] This call was interrupted and its outcome is u
 // A rebuilder makes a history of messages, one after the other.
 type rebuilder struct {
 	history []*genai.Content
+	ends    []int                 // how long the history was after each message
 	open    []*call               // of the last message, waiting for their answers
 	left    []*genai.FunctionCall // of the last message with calls: those that got none
 }
@@ -118,7 +119,16 @@ type call struct {
 // history returns what was said in messages, and which calls were under way
 // when the last of them was.
 func history(messages []message) (said []*genai.Content, interrupted []*genai.FunctionCall) {
-	var r rebuilder
+	r := rebuild(messages)
+	if len(r.open) > 0 {
+		r.close()
+		interrupted = r.left
+	}
+	return r.history, interrupted
+}
+
+// rebuild makes a history of messages, of which the last may be open.
+func rebuild(messages []message) (r rebuilder) {
 	for i, m := range messages {
 		switch m.kind {
 		case "gemini":
@@ -128,12 +138,9 @@ func history(messages []message) (said []*genai.Content, interrupted []*genai.Fu
 				r.user(m.body)
 			}
 		}
+		r.ends = append(r.ends, len(r.history))
 	}
-	if len(r.open) > 0 {
-		r.close()
-		interrupted = r.left
-	}
-	return r.history, interrupted
+	return r
 }
 
 // isSaid reports whether the i-th message was said to the model. One that looks

@@ -10,6 +10,9 @@ package wrap
 
 import (
 	"gemline/engine"
+	"slices"
+
+	"google.golang.org/genai"
 )
 
 // Journal returns a journal that has j keep what clean leaves of every text: what
@@ -42,6 +45,15 @@ func (c cleaned) Record(e engine.Entry) error {
 
 // Result implements [engine.Journal].
 func (c cleaned) Result(r engine.CallRecord) error { return c.Journal.Result(c.call(r)) }
+
+// Rewrite implements [engine.Journal].
+func (c cleaned) Rewrite(said []*genai.Content) error {
+	said = slices.Clone(said)
+	for i := range said {
+		said[i] = Content(said[i], c.clean)
+	}
+	return c.Journal.Rewrite(said)
+}
 
 func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
 	r.Args, _ = Args(r.Args, c.clean)

@@ -51,4 +51,11 @@ func TestJournal(t *testing.T) {
 	if got := c.History[1].Parts[1].FunctionCall.Args["command"]; got != "echo [redacted: x]" {
 		t.Errorf("got %v", got)
 	}
+	if err := j.Rewrite([]*genai.Content{genai.NewContentFromText("summary of "+secret, genai.RoleUser)}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = journal.Load(f.Path()); err != nil || len(c.History) != 1 || c.History[0].Parts[0].Text != "summary of [redacted: x]" {
+		t.Errorf("rewritten: %v, %v", c, err)
+	}
+	f.Close()
 }

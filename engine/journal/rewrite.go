@@ -1,0 +1,138 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Rewrite implements [engine.Journal]. A conversation that only lost its end is
+// told by a rewind, any other by a list of all its messages; those that stay keep
+// what stands beside them. Either is one line, so that a process that is killed
+// leaves the old conversation or the new one.
+//
+// What was said until now is read from the file, which is the one to be rewritten.
+func (f *File) Rewrite(said []*genai.Content) error {
+	b, err := f.recorded()
+	if err != nil {
+		return err
+	}
+	r, at := fold(b, false), f.now()
+	if equal(r.said(), said) {
+		return nil
+	}
+	var line any
+	if id := r.cut(said); id != "" {
+		line = map[string]string{"$rewindTo": id}
+	} else {
+		list, err := r.list(said, at)
+		if err != nil {
+			return err
+		}
+		line = map[string]any{"$set": map[string]any{"messages": list}}
+	}
+	if b, err = encode(line); err != nil {
+		return err
+	}
+	if len(b) > maxLine {
+		return fmt.Errorf("the conversation is larger than %d bytes", maxLine)
+	}
+	return f.append(b, at)
+}
+
+// recorded returns the lines of the file, with those that it will begin with.
+func (f *File) recorded() (b []byte, err error) {
+	if f.exists {
+		if f.out == nil {
+			err = f.openFile()
+		}
+		if err == nil {
+			b, err = io.ReadAll(io.NewSectionReader(f.out, 0, maxFile))
+		}
+		b = append(b, '\n')
+	}
+	return append(b, f.head...), err
+}
+
+// said returns the conversation of r.
+func (r *record) said() []*genai.Content {
+	said, _ := history(r.messages)
+	return said
+}
+
+// cut returns the id of the message with which said ends if it and all after it
+// are dropped, "" if there is none.
+func (r *record) cut(said []*genai.Content) string {
+	i := slices.IndexFunc(rebuild(r.messages).ends, func(end int) bool { return end > len(said) })
+	if i < 0 || !equal((&record{messages: r.messages[:i]}).said(), said) {
+		return ""
+	}
+	return r.messages[i].id
+}
+
+// list returns the messages that tell what was said: those of r where it has them.
+func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, error) {
+	list, err := r.compose(said, at, true)
+	if err != nil || equal(told(list), said) {
+		return list, err
+	}
+	return r.compose(said, at, false) // what else stands in a message may tell more
+}
+
+// told returns the conversation of a list of messages.
+func told(list []json.RawMessage) []*genai.Content {
+	b, _ := json.Marshal(list) // of what is valid
+	r := record{keep: true}
+	r.replace(b)
+	return r.said()
+}
+
+// compose makes the list, of messages of r if they may be told again.
+func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]json.RawMessage, error) {
+	old := rebuild(r.messages)
+	tells := make([]string, len(r.messages)) // what each message tells by itself
+	for i, end := range old.ends {
+		if again && end > 0 && (i == 0 || end > old.ends[i-1]) {
+			tells[i] = canonical(old.history[end-1])
+		}
+	}
+	next, list := 0, []json.RawMessage{}
+	keep := func(to int) { // what was never said to the model
+		for ; next < to; next++ {
+			if m := r.messages[next]; (m.id == openingID || m.kind != "user" && m.kind != "gemini") && json.Valid(m.raw) {
+				list = append(list, m.raw)
+			}
+		}
+	}
+	keep(slices.IndexFunc(r.messages, func(m message) bool { return m.id == openingID }) + 1)
+	for _, c := range said {
+		if i := slices.Index(tells[next:], canonical(c)); i >= 0 && json.Valid(r.messages[next+i].raw) {
+			keep(next + i)
+			list = append(list, r.messages[next].raw)
+			next++
+			continue
+		}
+		b, err := json.Marshal(newMessage(engine.Entry{Content: c}, at))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// equal reports whether two conversations are the same on the wire.
+func equal(a, b []*genai.Content) bool {
+	return slices.EqualFunc(a, b, func(a, b *genai.Content) bool { return canonical(a) == canonical(b) })
+}
+
+func canonical(c *genai.Content) string {
+	b, _ := json.Marshal(c) // what can't be encoded is equal to nothing that was read
+	return string(b)
+}

@@ -1,0 +1,188 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A moody model says something different every time, or fails.
+type moody struct{ *rand.Rand }
+
+func (m moody) Count(context.Context, *engine.Request) (int, error) { return 0, nil }
+func (m moody) Generate(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if m.IntN(6) == 0 {
+			yield(nil, errors.New("out of order"))
+			return
+		}
+		var parts []*genai.Part
+		if m.IntN(3) > 0 {
+			parts = append(parts, genai.NewPartFromText(fmt.Sprintf("answer <%d> \u2028", m.IntN(3))))
+		}
+		if m.IntN(4) == 0 {
+			parts = append(parts, &genai.Part{Text: "**Why** not", Thought: true}, &genai.Part{ThoughtSignature: []byte("sig")})
+		}
+		for range m.IntN(3) {
+			media := []string{"", "", "image", "audio"}[m.IntN(4)]
+			parts = append(parts, callPart([]string{"look", "fail", "gone"}[m.IntN(3)], "", map[string]any{"media": media}, ""))
+		}
+		yield(&genai.GenerateContentResponse{Candidates: []*genai.Candidate{{
+			Content: &genai.Content{Role: genai.RoleModel, Parts: parts}, FinishReason: genai.FinishReasonStop}}}, nil)
+	}
+}
+
+// rewrites returns a conversation that may follow one: without its end, with a
+// summary in the place of its beginning, with an answer in other words, or none.
+func (m moody) rewrite(said []*genai.Content) []*genai.Content {
+	begins := []int{len(said)} // of questions, and the end
+	for i, c := range said {
+		if c.Role == genai.RoleUser && c.Parts[0].FunctionResponse == nil && (i == 0 || said[i-1].Parts[0].FunctionResponse == nil) && c.Parts[0].InlineData == nil {
+			begins = append(begins, i)
+		}
+	}
+	at := begins[m.IntN(len(begins))]
+	switch m.IntN(4) {
+	case 0:
+		return said[:at]
+	case 1:
+		return slices.Concat([]*genai.Content{user("summary"), model("Got it.")}, said[at:])
+	case 2:
+		said = slices.Clone(said)
+		for i, c := range said {
+			if fr := c.Parts[0].FunctionResponse; fr != nil {
+				said[i] = genai.NewContentFromParts(slices.Clone(c.Parts), genai.RoleUser)
+				said[i].Parts[0] = answerPart(fr.Name, fr.ID, "masked")
+			}
+		}
+		return said
+	}
+	return nil
+}
+
+// What stays of a conversation keeps what stands beside it, and the opening message
+// stays first.
+func TestRewriteKeeps(t *testing.T) {
+	f := newFile(t, testID)
+	put(t, f, engine.Entry{Content: user("<session_context>\nhere"), Opening: true}, engine.Entry{Content: user("what is a?")})
+	put(t, f, calls()...)
+	put(t, f, engine.Entry{Content: model("It is text."), Model: "m"})
+	e := calls()
+	said := []*genai.Content{user("summary"), e[0].Content, e[1].Content, model("It is text.")}
+	if err := f.Rewrite(said); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	var line struct {
+		Set struct {
+			Messages []messageLine `json:"messages"`
+		} `json:"$set"`
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-2]), &line); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, m := range line.Set.Messages {
+		got += fmt.Sprintf("%s %s %d tokens, %d calls\n", m.Type, m.Model, *cmp.Or(m.Tokens, &tokens{}), len(m.ToolCalls))
+	}
+	if want := "user  {0 0 0 0 0 0} tokens, 0 calls\nuser  {0 0 0 0 0 0} tokens, 0 calls\ngemini m {10 1 0 0 0 11} tokens, 1 calls\n" +
+		"user  {0 0 0 0 0 0} tokens, 0 calls\ngemini m {0 0 0 0 0 0} tokens, 0 calls\n"; got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if line.Set.Messages[0].ID != openingID {
+		t.Errorf("the first message is %s", line.Set.Messages[0].ID)
+	}
+	same(t, said, load(t, f.Path()).History)
+}
+
+// Whatever is said and rewritten, taken up again or broken off, what is loaded is
+// the conversation as the engine has it. A rewrite that is broken off within leaves
+// the conversation before it.
+func TestRewrites(t *testing.T) {
+	for seed := range uint64(40) {
+		m := moody{rand.New(rand.NewPCG(seed, 1))}
+		dir := t.TempDir()
+		f := New(Config{Dir: dir, ID: testID, ProjectHash: "25a63d1f", Now: clock()})
+		opening := user("<session_context>\nhere")
+		begin := func(past []*genai.Content) *engine.Engine {
+			return engine.New(engine.Config{Model: "m", Generator: m, Tools: allow{}, Policy: allow{}, Journal: f, MaxTurns: 40,
+				Opening: func(context.Context) *genai.Content { return opening }}, past...)
+		}
+		e := begin(nil)
+		said := func() []*genai.Content {
+			return slices.DeleteFunc(slices.Clone(e.History()), func(c *genai.Content) bool { return c == opening })
+		}
+		step := ""
+		for n := range 12 {
+			before, _ := os.ReadFile(f.Path())
+			old := said()
+			switch m.IntN(6) {
+			case 0, 1:
+				step = "rewrite"
+				if err := e.Rewrite(m.rewrite(old)); err != nil {
+					t.Fatal(err)
+				}
+				after, _ := os.ReadFile(f.Path())
+				for cut := len(before); cut < len(after); cut += 1 + (len(after)-len(before))/7 {
+					path := filepath.Join(dir, "cut.jsonl")
+					if err := os.WriteFile(path, after[:cut], 0o600); err != nil {
+						t.Fatal(err)
+					}
+					if c, err := Load(path); err == nil && !equal(c.History, old) && !equal(c.History, said()) {
+						t.Fatalf("seed %d, step %d: half a rewrite is loaded as %s", seed, n, encoded(c.History))
+					}
+				}
+			case 2:
+				if f.exists {
+					step = "resume"
+					f.Close()
+					c := load(t, f.Path())
+					var err error
+					if f, err = c.Resume(clock()); err != nil {
+						t.Fatal(err)
+					}
+					e = begin(c.History)
+				}
+			default:
+				step = "say"
+				left := m.IntN(30)
+				for range e.Run(t.Context(), genai.NewPartFromText(fmt.Sprintf("question %d", m.IntN(3)))) {
+					if left--; left < 0 {
+						break
+					}
+				}
+			}
+			if !f.exists {
+				continue
+			}
+			if c := load(t, f.Path()); !equal(c.History, said()) {
+				t.Fatalf("seed %d, step %d: after %s the engine has\n%s\nand this is loaded:\n%s", seed, n, step, encoded(said()), encoded(c.History))
+			}
+		}
+		f.Close()
+	}
+}
+
+func encoded(cs []*genai.Content) (s string) {
+	for _, c := range cs {
+		s += canonical(c) + "\n"
+	}
+	return s
+}
