@@ -64,8 +64,8 @@ func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error
 	}()
 	c.Out.Prompt(prompt)
 	if c.src.terminal() && len(c.buf) > 0 && !c.Echoed && c.src.echoes() {
-		if s, done, err := c.typedAhead(ctx, prompt); done {
-			return s, err
+		if s, whole := c.typedAhead(); whole {
+			return s, nil
 		}
 	}
 	if c.over {
@@ -106,17 +106,17 @@ func (c *cooked) ahead(typed []byte) {
 }
 
 // typedAhead shows what was typed before the prompt, which the terminal has
-// not done at this place.
-func (c *cooked) typedAhead(ctx context.Context, prompt string) (s string, done bool, err error) {
-	i := bytes.IndexByte(c.buf, '\n')
-	if i < 0 {
-		return c.finish(ctx, prompt, false)
+// not done at this place, and reports whether it is a whole line. Half a line
+// can be gone on with, but the terminal has given it away and can't take back a
+// character of it any more.
+func (c *cooked) typedAhead() (s string, whole bool) {
+	line, rest, whole := bytes.Cut(c.buf, []byte("\n"))
+	s = c.entered(line)
+	if c.Out.Text(s); whole {
+		c.buf = rest
+		c.Out.Text("\n")
 	}
-	s = c.entered(c.buf[:i])
-	c.buf = c.buf[i+1:]
-	c.Out.Text(s)
-	c.Out.Text("\n")
-	return s, true, nil
+	return s, whole
 }
 
 // fromTerminal returns the next line of the input.
@@ -182,11 +182,12 @@ func (c *cooked) entered(b []byte) string {
 	return clean(b)
 }
 
-// again shows the prompt once more, after a stop. What was typed behind it the
-// terminal has forgotten, and so do we.
+// again shows the prompt once more, after a stop. What was typed behind it and
+// not read the terminal has forgotten, and so do we.
 func (c *cooked) again(prompt string) {
 	c.Out.Entered()
 	c.Out.Prompt(prompt)
+	c.Out.Text(clean(c.buf))
 }
 
 // rawLine reads keys as a terminal would whose line editing somebody has

@@ -34,32 +34,6 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// Whatever a line is edited to where the terminal no longer does it, what is
-// erased was there.
-func FuzzHalf(f *testing.F) {
-	f.Add("日本", []byte("\x7f\x17a b\x15\n"))
-	f.Fuzz(func(t *testing.T, text string, keys []byte) {
-		var shown bytes.Buffer
-		h := &half{discipline: discipline{rubout: 0x7f, word: 0x17, kill: 0x15, end: 4}, out: &shown, text: []rune(text)}
-		h.again()
-		for len(keys) > 0 {
-			keys, _ = h.take(keys)
-		}
-		column := 0
-		for _, r := range shown.String() {
-			switch {
-			case r == '\b':
-				column--
-			case r != '\n':
-				column += 2 // or less
-			}
-			if column < 0 {
-				t.Fatalf("%q goes back too far", shown.String())
-			}
-		}
-	})
-}
-
 // Whatever is completed, the line keeps what is behind the cursor.
 func FuzzTab(f *testing.F) {
 	f.Add("see al", 6, 4, "alpha", "alphabet")

@@ -100,13 +100,6 @@ func concealed(t *unix.Termios) {
 	t.Lflag |= unix.ICANON | unix.ISIG
 }
 
-// single hands out each character, and leaves the rest as it is.
-func single(t *unix.Termios) {
-	silent(t)
-	t.Lflag &^= unix.ICANON | unix.IEXTEN
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-}
-
 // emptied hands out what is there, and waits for nothing.
 func emptied(t *unix.Termios) {
 	silent(t)

@@ -83,11 +83,6 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 	if len(c.buf) == 0 {
 		return "", false, nil
 	}
-	if bytes.IndexByte(c.buf, '\n') < 0 && !c.Echoed && c.src.echoes() {
-		if line, ok, err = c.finish(ctx, More, true); ok {
-			return line, err == nil, err
-		}
-	}
 	line, err = c.fromTerminal(ctx, More)
 	return line, err == nil, err
 }

@@ -46,9 +46,6 @@ func (s *source) setQuiet(bool)  {}
 func (s *source) drop() []byte   { return nil }
 func (s *source) ahead() []byte  { return nil }
 
-// single is not asked for, since drop returns nothing.
-func (s *source) single() (discipline, error) { return discipline{}, errors.ErrUnsupported }
-
 // patient says that waiting for input can have no limit, so that nothing is
 // told of what comes together.
 const patient = false

@@ -319,12 +319,3 @@ func (s *source) raw() (restore func(), err error) {
 	}
 	return s.modes.restore, nil
 }
-
-// single hands out each character and returns how the terminal would edit.
-func (s *source) single() (discipline, error) {
-	t, err := s.modes.original()
-	if err != nil {
-		return discipline{}, err
-	}
-	return discipline{rubout: t.Cc[unix.VERASE], word: t.Cc[unix.VWERASE], kill: t.Cc[unix.VKILL], end: t.Cc[unix.VEOF]}, s.modes.change(single)
-}
