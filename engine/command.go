@@ -7,12 +7,23 @@ type Command struct {
 	Argv   []Word   // the program and its arguments; empty if only Env is set
 	Inside string   // the program that would run it, such as sudo; empty if the shell does
 	Env    []string // what is set for it, or for all that follows: NAME=value
+	Facts  Facts    // what is known of the program
 
 	// Safe reports whether it is known to change nothing, to run nothing but
 	// itself and to show no secrets, while it is confined. Risk is what
 	// keeps it from that, if anything was found out.
 	Safe bool
 	Risk string
+}
+
+// Facts are what is known of a program that a policy goes by. Of one of which
+// nothing is known none is true.
+type Facts struct {
+	Writes bool // it may write to what its arguments name, or change it
+	Takes  bool // it changes each file that they name, or takes it away
+	Broad  bool // its name says too little to allow all that it may do
+	Parts  bool // its name says enough together with its sub-command
+	Runner bool // one of its arguments says which program it runs
 }
 
 // A Word is a word of a command. What it will be may not be known before the

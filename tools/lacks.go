@@ -10,62 +10,23 @@ import (
 	"gemline/engine/disk"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
+	"gemline/tools/shell/program"
 )
-
-// networkers are the programs that want a network, and the sub-commands with
-// which they do; nil is always.
-var networkers = map[string][]string{
-	"curl": nil, "wget": nil, "ssh": nil, "scp": nil, "sftp": nil, "ftp": nil, "telnet": nil, "nc": nil, "ncat": nil, "socat": nil,
-	"ping": nil, "dig": nil, "nslookup": nil, "host": nil, "whois": nil, "traceroute": nil, "gh": nil, "glab": nil,
-	"composer": {"install", "update", "require"}, "dotnet": {"restore", "add"}, "dart": {"pub"}, "flutter": {"pub"}, "terraform": {"init"},
-	"rustup": nil, "npx": nil, "uvx": nil, "twine": nil, "gcloud": nil, "aws": nil, "az": nil, "kubectl": nil,
-	"git":     {"fetch", "pull", "push", "clone", "ls-remote", "submodule"},
-	"hg":      {"pull", "push", "clone", "incoming", "outgoing"},
-	"svn":     {"checkout", "co", "update", "up", "commit", "ci"},
-	"npm":     {"install", "i", "ci", "add", "update", "upgrade", "audit", "outdated", "publish", "view", "info", "login", "exec"},
-	"pnpm":    {"install", "i", "add", "update", "up", "dlx", "publish", "audit", "outdated"},
-	"yarn":    {"install", "add", "upgrade", "up", "dlx", "publish", "audit"},
-	"bun":     {"install", "i", "add", "update", "x"},
-	"pip":     {"install", "download", "index", "wheel"},
-	"pip3":    {"install", "download", "index", "wheel"},
-	"pipx":    {"install", "run", "upgrade"},
-	"uv":      {"add", "sync", "lock", "pip", "tool"},
-	"poetry":  {"install", "add", "update", "lock", "publish"},
-	"conda":   {"install", "create", "update"},
-	"cargo":   {"install", "add", "fetch", "update", "publish", "search"},
-	"go":      {"get", "install", "mod"},
-	"gem":     {"install", "update", "push"},
-	"bundle":  {"install", "update"},
-	"mvn":     nil,
-	"gradle":  nil,
-	"docker":  {"pull", "push", "build", "login"},
-	"podman":  {"pull", "push", "build", "login"},
-	"apt":     {"install", "update", "upgrade"},
-	"apt-get": {"install", "update", "upgrade"},
-	"apk":     {"add", "update", "upgrade"},
-	"dnf":     {"install", "update", "upgrade"},
-	"yum":     {"install", "update", "upgrade"},
-	"brew":    {"install", "update", "upgrade"},
-	"helm":    {"install", "pull", "repo", "upgrade"},
-}
 
 // dialers returns the programs among commands that are known to want a network,
 // each once, with the sub-command that says so.
 func dialers(commands []engine.Command) (names []string) {
 	for _, c := range commands {
 		name, known := c.Program()
-		subs, there := networkers[strings.ToLower(name)]
-		if !known || !there {
-			continue
-		}
-		if subs != nil {
-			i := slices.IndexFunc(c.Argv[1:], func(w engine.Word) bool { return w.Known && slices.Contains(subs, w.Text) })
-			if i < 0 {
-				continue
+		var words []string
+		for _, w := range c.Argv[min(1, len(c.Argv)):] {
+			if w.Known {
+				words = append(words, w.Text)
 			}
-			name += " " + c.Argv[i+1].Text
 		}
-		if !slices.Contains(names, name) {
+		with, dials := program.Find(name).DialsAt(words)
+		name = strings.TrimSpace(name + " " + with)
+		if known && dials && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -274,11 +235,12 @@ func (c shellCall) place(said refusal) (named, at string, ok bool) {
 func (c shellCall) gone() (paths []string) {
 	for _, command := range c.read.Commands {
 		name, _ := command.Program()
-		if !slices.Contains([]string{"rm", "rmdir", "unlink", "mv"}, name) {
+		p := program.Find(name)
+		if !p.Is(program.Removes) {
 			continue
 		}
 		words := command.Argv[1:]
-		if name == "mv" && len(words) > 0 {
+		if p.Is(program.Writes) && len(words) > 0 {
 			words = words[:len(words)-1] // that is where to
 		}
 		for _, w := range words {

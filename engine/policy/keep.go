@@ -118,14 +118,6 @@ func proposals(q engine.Proposal) []engine.Grant {
 	return grants
 }
 
-// sweeping are programs of which the name says too little: what else they run,
-// or what they take away, is in the words that follow.
-var sweeping = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "env", "sudo", "doas", "su", "xargs", "find", "ssh", "eval", "exec", "command", "builtin",
-	"nohup", "nice", "timeout", "time", "watch", "setsid", "stdbuf", "parallel", "docker", "podman", "kubectl", "chroot", "unshare", "strace", "flock", "script",
-	"python", "pypy", "ipython", "perl", "ruby", "irb", "node", "nodejs", "tsx", "ts-node", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect", "osascript", "rscript", "julia",
-	"java", "jshell", "awk", "gawk", "mawk", "nawk", "sed", "vi", "vim", "nvim", "view", "emacs", "make", "gmake", "npx", "uvx", "pnpx", "bunx", "source", ".", "trap",
-	"psql", "mysql", "sqlite", "rm", "dd", "mkfs", "chmod", "chown", "curl", "wget", "nc", "socat", "git"}
-
 // subcommand is what a sub-command of a program looks like.
 var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
@@ -137,19 +129,16 @@ var carrying = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "she
 // rule would cover too much.
 func opening(c engine.Command) []string {
 	words := c.Words()
-	name, _ := c.Program()
-	name = fold(name)
-	base := strings.TrimRight(name, "0123456789.-") // without a version
 	second := len(words) > 1 && subcommand.MatchString(words[1]) && !slices.Contains(carrying, words[1])
 	switch {
 	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil
-	case slices.Contains([]string{"git", "go", "npm", "cargo"}, name), slices.Contains(runners, name) && words[min(1, len(words)-1)] != "run":
+	case c.Facts.Parts, c.Facts.Runner && words[min(1, len(words)-1)] != "run":
 		if !second {
 			return nil
 		}
 		return words[:2]
-	case slices.Contains(sweeping, name), slices.Contains(sweeping, base), slices.Contains(runners, name):
+	case c.Facts.Broad, c.Facts.Runner:
 		return nil
 	}
 	return words[:1]

@@ -204,26 +204,16 @@ func (r *Rule) covers(c engine.Command) bool {
 	})
 }
 
-// runners are programs that are told by a word somewhere in their arguments
-// which program to run, after an installation that may bring it along. What
-// they are told is judged as theirs, but is not to outdo a rule that denies.
-var runners = []string{
-	"npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uv", "uvx", "pipx", "poetry", "pipenv", "pdm", "hatch", "rye", "tox", "bundle", "conda", "mamba", "micromamba",
-	"mise", "rtx", "asdf", "pyenv", "rbenv", "nodenv", "goenv", "jenv", "volta", "rustup", "direnv", "nix", "devbox", "flox", "op", "doppler", "cmake", "dotnet", "ccache", "sccache", "distcc", "cabal", "stack", "dune", "opam", "pixi", "guix",
-}
-
 // catches reports whether c may be a command that a rule denies or asks about:
 // by the name of its program in any spelling, with options in between, and as
-// what a runner runs.
+// what a runner runs, after an installation that may bring it along. What that is
+// told is judged as its own, but is not to outdo a rule that denies.
 func (r *Rule) catches(c engine.Command) bool {
 	if r.meets(c) {
 		return true
 	}
-	if name, _ := c.Program(); !slices.Contains(runners, fold(name)) {
-		return false
-	}
 	for i := range c.Argv {
-		if i > 0 && c.Argv[i].Known && r.meets(engine.Command{Argv: c.Argv[i:]}) {
+		if c.Facts.Runner && i > 0 && c.Argv[i].Known && r.meets(engine.Command{Argv: c.Argv[i:]}) {
 			return true
 		}
 	}

@@ -61,12 +61,6 @@ func among(dir, path string) bool {
 	return ok || real
 }
 
-// takers are programs that change, or take away, what their arguments name.
-var takers = []string{"mv", "rm", "rmdir", "unlink", "truncate", "mkdir", "chmod", "rsync", "sed"}
-
-// makers are programs that write to what one of their arguments names.
-var makers = []string{"cp", "ln", "install", "touch", "tee", "dd"}
-
 // obscure reports whether a command may change gemline's own configuration in a
 // way that the paths it writes to do not tell: one of its words is filled in by
 // the shell, or what it names is taken away.
@@ -79,8 +73,7 @@ func (g Guarded) obscure(in engine.Intent) bool {
 	}
 	changes := len(in.Plan.Writes) > 0
 	for _, c := range in.Plan.Commands {
-		name, _ := c.Program()
-		changes = changes || slices.Contains(takers, fold(name)) || slices.Contains(makers, fold(name))
+		changes = changes || c.Facts.Writes
 	}
 	return changes && slices.ContainsFunc(in.Plan.Commands, func(c engine.Command) bool { return g.touches(c, in.Plan.Dir) })
 }
@@ -88,20 +81,13 @@ func (g Guarded) obscure(in engine.Intent) bool {
 // touches reports whether c, which runs in dir, may be about gemline's own
 // configuration.
 func (g Guarded) touches(c engine.Command, dir string) bool {
-	name, _ := c.Program()
-	takes := slices.Contains(takers, fold(name))
-	if fold(name) == "sed" {
-		takes = slices.ContainsFunc(c.Argv, func(w engine.Word) bool {
-			return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
-		})
-	}
 	for i, w := range c.Argv {
 		at := w.Text
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(dir, at)
 		}
 		switch {
-		case !w.Known && g.unsettled(w.Text), w.Known && i > 0 && takes && (g.own(at) || g.own(disk.Follow(at))):
+		case !w.Known && g.unsettled(w.Text), w.Known && i > 0 && c.Facts.Takes && (g.own(at) || g.own(disk.Follow(at))):
 			return true
 		}
 	}

@@ -14,6 +14,7 @@
 // What a rule says of commands is compared with the words that would be run,
 // command by command, and never with the text of a script. A rule that allows
 // has to fit exactly; one that asks or denies fits as soon as it may be meant.
+// No program is known here by its name: what matters of it is in [engine.Facts].
 //
 // # All or nothing
 //

@@ -11,6 +11,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
+	"gemline/tools/shell/script"
 )
 
 // parse returns the rules of a text of the user's.
@@ -27,10 +28,10 @@ func parse(t testing.TB, tier policy.Tier, text string) []policy.Rule {
 // words are literal but for those that begin with a dollar sign. A word before
 // a colon says what the command is inside of, one with an equals sign what is
 // set for it.
-func shell(class engine.Class, script string) engine.Proposal {
-	q := engine.Proposal{Args: map[string]any{"command": script}, Tool: named(policy.Shell, engine.Execute)}
+func shell(class engine.Class, line string) engine.Proposal {
+	q := engine.Proposal{Args: map[string]any{"command": line}, Tool: named(policy.Shell, engine.Execute)}
 	q.Intent.Plan.Class, q.Intent.Plan.Dir = class, "/dir"
-	for text := range strings.SplitSeq(script, "|") {
+	for text := range strings.SplitSeq(line, "|") {
 		var c engine.Command
 		for _, w := range strings.Fields(text) {
 			switch {
@@ -42,6 +43,7 @@ func shell(class engine.Class, script string) engine.Proposal {
 				c.Argv = append(c.Argv, engine.Word{Text: w, Known: !strings.HasPrefix(w, "$")})
 			}
 		}
+		c.Facts = script.Facts(c)
 		q.Intent.Plan.Commands = append(q.Intent.Plan.Commands, c)
 	}
 	return q

@@ -121,6 +121,11 @@ func (v *visitor) sed(args []word) {
 	}
 }
 
+// inPlace reports whether w may have sed write the files that it reads.
+func inPlace(w engine.Word) bool {
+	return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
+}
+
 // bareSed are the long options of sed that take no value. Which of those that
 // are shortened do is not looked up.
 var bareSed = []string{"--", "--quiet", "--silent", "--posix", "--debug", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--zero-terminated", "--sandbox", "--version", "--help"}

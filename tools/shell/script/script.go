@@ -9,6 +9,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/shell/program"
 )
 
 // The limits of what is read. What is beyond one is opaque.
@@ -172,6 +173,15 @@ func (v *visitor) written(n syntax.Node) string {
 	return strings.Join(strings.Fields(v.src[from:to]), " ")
 }
 
+// Facts returns what is known of the program of c.
+func Facts(c engine.Command) engine.Facts {
+	name, _ := c.Program()
+	p := program.Find(name)
+	takes := p.Is(program.Changes) || p.Is(program.Removes)
+	return engine.Facts{Writes: takes || p.Is(program.Writes), Takes: takes && (p.Grammar != "sed" || slices.ContainsFunc(c.Argv, inPlace)),
+		Broad: p.Is(program.Broad), Parts: p.Is(program.Commands), Runner: p.Is(program.Runner)}
+}
+
 // record adds a command to the list.
 func (v *visitor) record(c engine.Command) {
 	if len(v.s.Commands) >= MaxCommands {
@@ -183,6 +193,7 @@ func (v *visitor) record(c engine.Command) {
 	}) {
 		return // it is read the same
 	}
+	c.Facts = Facts(c)
 	v.s.Commands = append(v.s.Commands, c)
 }
 
