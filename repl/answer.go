@@ -18,33 +18,32 @@ const (
 	AtEnd
 )
 
+// An answer is one that is being shown.
+type answer struct {
+	reader *markdown.Renderer // nil between answers
+	held   []markdown.Span    // not shown yet
+	end    string             // the last bytes of it so far
+	said   bool               // it has its label
+	broken bool               // a line of another kind stands inside
+}
+
 // text takes in a piece of the answer and shows what is ripe.
 func (p *Printer) text(delta string) {
 	p.tellReads()
-	if p.reader == nil {
-		p.reader = markdown.New(p.View)
-	}
-	spans := p.reader.Write(delta)
-	n := p.ripe(spans)
-	now, later := cut(spans, n)
-	if n > 0 {
-		p.answer(append(p.held, now...))
-		p.held = nil
-	}
-	p.held = append(p.held, later...)
+	p.spans(p.answer.add(delta, p.View, p.Pace))
 }
 
-// answer shows spans, below the label of the model's messages.
-func (p *Printer) answer(spans []markdown.Span) {
+// spans shows pieces of an answer, below the label of the model's messages.
+func (p *Printer) spans(spans []markdown.Span) {
 	if len(spans) == 0 {
 		return
 	}
-	if !p.said {
+	if a := &p.answer; !a.said {
 		p.Out.Begin(output.Gemini)
-		if p.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
+		if a.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
 			p.Out.Fresh() // a line of code, or of a table, is nothing but that
 		}
-		p.said, p.broken = true, false
+		a.said, a.broken = true, false
 	}
 	p.shown++
 	all := make([]output.Span, len(spans))
@@ -56,6 +55,29 @@ func (p *Printer) answer(spans []markdown.Span) {
 	} else {
 		p.Out.Prose(p.View.Columns(), all...)
 	}
+}
+
+// add takes in a piece and returns what may be shown now.
+func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markdown.Span) {
+	if a.reader == nil {
+		a.reader = markdown.New(view)
+	}
+	spans := a.reader.Write(delta)
+	n := a.ripe(spans, pace)
+	now, later := cut(spans, n)
+	if n > 0 {
+		ripe, a.held = append(a.held, now...), nil
+	}
+	a.held = append(a.held, later...)
+	return ripe
+}
+
+// rest returns what was held.
+func (a *answer) rest() []markdown.Span {
+	if a.reader == nil {
+		return nil
+	}
+	return append(a.held, a.reader.Close()...)
 }
 
 // flow returns where a piece of an answer may be broken.
@@ -97,25 +119,25 @@ func look(s markdown.Style) output.Style {
 }
 
 // ripe returns how much of spans, which follow what is held, may be shown.
-func (p *Printer) ripe(spans []markdown.Span) int {
-	if p.Pace == AtEnd {
+func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
+	if pace == AtEnd {
 		return 0
 	}
 	var b strings.Builder
-	b.WriteString(p.end)
+	b.WriteString(a.end)
 	for _, s := range spans {
 		b.WriteString(s.Text)
 	}
 	s := b.String()
-	n := max(0, ripe(s, p.Pace)-len(p.end))
-	if p.Pace == BySentence && s != p.end && strings.IndexByte(".!?:", s[len(s)-1]) >= 0 {
-		n = len(s) - len(p.end) // a word is read when a blank follows it
+	n := max(0, ripe(s, pace)-len(a.end))
+	if pace == BySentence && s != a.end && strings.IndexByte(".!?:", s[len(s)-1]) >= 0 {
+		n = len(s) - len(a.end) // a word is read when a blank follows it
 	}
-	if strings.Trim(s[len(p.end):][:n], " ") == "" {
+	if strings.Trim(s[len(a.end):][:n], " ") == "" {
 		n = 0 // it goes with what follows
 	}
 	const longest = 3 // bytes of the end of a sentence
-	p.end = s[max(0, len(s)-longest+1):]
+	a.end = s[max(0, len(s)-longest+1):]
 	return n
 }
 
@@ -163,11 +185,8 @@ func ripe(s string, pace Pace) int {
 
 // endAnswer shows the rest of an answer. What follows is another text.
 func (p *Printer) endAnswer() {
-	if p.reader != nil {
-		p.answer(append(p.held, p.reader.Close()...))
-		p.reader, p.held, p.end = nil, nil, ""
-	}
-	p.said, p.broken = false, false
+	p.spans(p.answer.rest())
+	p.answer = answer{}
 }
 
 // Answer shows a whole answer, as one that the model has just given.

@@ -24,10 +24,19 @@ const invalidAnswers = 3
 // take does not accept it may name a problem with; three of these, or the end
 // of the input, mean what otherwise says. Ctrl-C is an error.
 func (c *Console) insist(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+	ok, err := c.repeat(ctx, question, again, otherwise, take)
+	if err != nil {
+		return false, c.unanswered(err, otherwise)
+	}
+	return ok, nil
+}
+
+// repeat is insist, but the end of the input is an error, too.
+func (c *Console) repeat(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
 	for invalid := 0; ; question = again {
 		s, err := c.ask(ctx, question)
 		if err != nil {
-			return false, c.unanswered(err, otherwise)
+			return false, err
 		}
 		ok, problem := take(s)
 		if ok {
@@ -57,30 +66,6 @@ func (c *Console) unanswered(err error, otherwise string) error {
 		return fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
 	}
 	return err
-}
-
-// Menu lets the user choose one of options, by its number or the beginning of
-// its words. It returns -1 for no choice: an empty answer, none that fits, or
-// the end of the input. Ctrl-C is an error.
-func (c *Console) Menu(ctx context.Context, title string, options []string) (int, error) {
-	chosen := -1
-	if len(options) == 0 {
-		return chosen, nil
-	}
-	c.Out.Line(output.Info, "%s, %s", unbroken(title), tally.Count(len(options), "choice"))
-	c.number(options)
-	question := fmt.Sprintf("answer %s, Enter for none: ", span(len(options)))
-	_, err := c.insist(ctx, question, question, "none", func(s string) (bool, string) {
-		if s = strings.TrimSpace(s); s == "" {
-			return true, ""
-		}
-		i, problem := pick(s, options)
-		if problem == "" {
-			chosen = i
-		}
-		return problem == "", problem
-	})
-	return chosen, err
 }
 
 // number shows options, one line each, numbered from 1.

@@ -147,41 +147,26 @@ answer 1 to 3, Enter for none, ? explain: 2
 	}
 }
 
-func TestMenu(t *testing.T) {
+// A choice is named by its number, its words, or their beginning.
+func TestPick(t *testing.T) {
 	options := []string{"gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", "2", "3"}
-	for _, tt := range []struct {
-		answers []string
-		want    int
-		err     error
-		shows   string
-	}{
-		{[]string{"1"}, 0, nil, "info: the model, 5 choices\n  1 gemini-2.5-pro\n  2 gemini-2.5-flash\n  3 gemini-2.5-flash-lite\n  4 2\n  5 3\nanswer 1 to 5, Enter for none: 1\n"},
-		{[]string{"gemini-2.5-flash"}, 1, nil, ""},
-		{[]string{"gemini-2.5-flash-"}, 2, nil, ""},
-		{[]string{"gemini", "gemini-2.5-p"}, 0, nil, `info: several choices begin with "gemini"`},
-		{[]string{"2", "2)"}, 1, nil, "info: 2 is the number of one choice and the words of another; 2) is the number"},
-		{[]string{"4"}, 3, nil, ""},
-		{[]string{""}, -1, nil, ""},
-		{[]string{"0", "+1", "-1"}, -1, nil, "warning: 3 answers in a row were none of the choices, which means none\n"},
-		{nil, -1, nil, "info: the input has ended, which means none\n"},
-		{[]string{"^C"}, -1, context.Canceled, ""},
+	for s, want := range map[string]string{
+		"1": "0", "gemini-2.5-flash": "1", "gemini-2.5-flash-": "2", "gemini-2.5-p": "0", "2)": "1", "4": "3",
+		"gemini": `several choices begin with "gemini"`,
+		"2":      "2 is the number of one choice and the words of another; 2) is the number",
+		"0":      `"0" is none of the choices`,
+		"-1":     `"-1" is none of the choices`,
+		"+1":     `"+1" is none of the choices`,
+		"6":      "there is no choice 6",
+		"":       `"" is none of the choices`,
 	} {
-		c, shown := console(tt.answers...)
-		got, err := c.Menu(t.Context(), "the model", options)
-		if got != tt.want || !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
-			t.Errorf("%q chooses %d, %v", tt.answers, got, err)
+		at, problem := pick(s, options)
+		if problem == "" {
+			problem = fmt.Sprint(at)
 		}
-		if !strings.Contains(shown.String(), tt.shows) {
-			t.Errorf("%q shows\n%s", tt.answers, shown)
+		if problem != want {
+			t.Errorf("%q: %s, want %s", s, problem, want)
 		}
-	}
-	c, shown := console("1")
-	if got, err := c.Menu(t.Context(), "nothing", nil); got != -1 || err != nil || shown.Len() > 0 {
-		t.Errorf("an empty menu chooses %d, %v and shows %q", got, err, shown)
-	}
-	c, shown = console("1")
-	if got, _ := c.Menu(t.Context(), "one", []string{"a\nb"}); got != 0 || shown.String() != "info: one, 1 choice\n  1 a b\nanswer 1, Enter for none: 1\n" {
-		t.Errorf("%d\n%s", got, shown)
 	}
 }
 

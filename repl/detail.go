@@ -53,10 +53,10 @@ func (p *Printer) thought(delta string) {
 	}
 	p.tellReads()
 	p.endAnswer()
-	p.thinking += delta
-	if i := strings.LastIndexByte(p.thinking, '\n'); i >= 0 {
-		p.think(p.thinking[:i])
-		p.thinking = p.thinking[i+1:]
+	p.turn.thinking += delta
+	if i := strings.LastIndexByte(p.turn.thinking, '\n'); i >= 0 {
+		p.think(p.turn.thinking[:i])
+		p.turn.thinking = p.turn.thinking[i+1:]
 	}
 }
 
@@ -83,24 +83,30 @@ type Output struct {
 	Text   string
 }
 
-// keep remembers an output that is not shown in full, and returns its number.
-func (p *Printer) keep(c *call) int {
+// keptOutputs are the last ones that were not shown in full.
+type keptOutputs struct {
+	all      []Output
+	numbered int // how many there were
+}
+
+// keep remembers the output of a call, and returns its number.
+func (k *keptOutputs) keep(c *call) int {
 	text := c.out.full.String()
 	if c.out.cut {
 		text += fmt.Sprintf("\n(the first %d MB are remembered)\n", fullBytes>>20)
 	}
-	p.numbered++
-	p.kept = append(p.kept, Output{Number: p.numbered, Title: c.title, Text: text})
+	k.numbered++
+	k.all = append(k.all, Output{Number: k.numbered, Title: c.title, Text: text})
 	size := 0
-	for _, k := range p.kept {
-		size += len(k.Text)
+	for _, o := range k.all {
+		size += len(o.Text)
 	}
-	for len(p.kept) > 1 && (len(p.kept) > mostKept || size > keptBytes) {
-		size -= len(p.kept[0].Text)
-		p.kept = p.kept[1:]
+	for len(k.all) > 1 && (len(k.all) > mostKept || size > keptBytes) {
+		size -= len(k.all[0].Text)
+		k.all = k.all[1:]
 	}
-	return p.numbered
+	return k.numbered
 }
 
 // Kept returns the outputs that were not shown in full, the last ones.
-func (p *Printer) Kept() []Output { return slices.Clone(p.kept) }
+func (p *Printer) Kept() []Output { return slices.Clone(p.kept.all) }

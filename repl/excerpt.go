@@ -109,19 +109,19 @@ func bareLines(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, cmp.Or(p.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
-	delete(p.called, ev.ID)
+	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
+	delete(p.turn.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
-	if running := p.find(ev.ID); running != nil {
+	if running := p.turn.running.find(ev.ID); running != nil {
 		c = *running
-		p.running = slices.DeleteFunc(p.running, func(r call) bool { return r.id == ev.ID })
+		p.turn.running = slices.DeleteFunc(p.turn.running, func(r call) bool { return r.id == ev.ID })
 	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 		c.quiet = false
 	}
 	if c.quiet && ev.Err == nil {
-		p.reads = append(p.reads, output.EscapeLine(c.title))
+		p.turn.reads = append(p.turn.reads, output.EscapeLine(c.title))
 		p.unshown(&c, ev)
 		return
 	}
@@ -152,13 +152,13 @@ func (p *Printer) unshown(c *call, ev engine.Finished) {
 		c.out.add(ev.Result.Display)
 	}
 	if strings.TrimSpace(c.out.full.String()) != "" {
-		p.keep(c)
+		p.kept.keep(c)
 	}
 }
 
 // gap says what is left out, and where to find it.
 func (p *Printer) gap(c *call, left int) string {
-	return fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.keep(c))
+	return fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.kept.keep(c))
 }
 
 // verdict says in words how a call went.

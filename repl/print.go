@@ -38,21 +38,20 @@ type Printer struct {
 	Detail   Detail
 	Thoughts bool
 
-	reader  *markdown.Renderer // of the answer, nil between answers
-	held    []markdown.Span    // of the answer, not shown yet
-	end     string             // the last bytes of it so far
-	said    bool               // the answer has its label
-	broken  bool               // a line of another kind stands inside the answer
-	reads   []string           // titles of what was read or searched, not told yet
-	called  map[string]string  // what calls are about that have not begun, by id
-	running []call
-	shown   int
-	began   time.Time
-	heard   time.Time // when the last event came, or what it announced is over
+	answer answer
+	turn   shownTurn
+	kept   keptOutputs
+	shown  int
+}
 
+// A shownTurn is what a [Printer] knows of the turn that it shows.
+type shownTurn struct {
+	began    time.Time
+	heard    time.Time         // when the last event came, or what it announced is over
+	called   map[string]string // what calls are about that have not begun, by id
+	running  calls
+	reads    []string // titles of what was read or searched, not told yet
 	thinking string   // the beginning of a line of reasoning
-	kept     []Output // not shown in full
-	numbered int      // how many there were
 }
 
 // A call is one that runs.
@@ -68,9 +67,8 @@ func (p *Printer) Begin(now time.Time) {
 		p.Tally = new(tally.Tally)
 	}
 	p.Tally.Start(now)
-	p.began, p.heard = now, now
 	p.endAnswer()
-	p.running, p.reads, p.called, p.thinking = nil, nil, map[string]string{}, ""
+	p.turn = shownTurn{began: now, heard: now, called: map[string]string{}}
 }
 
 // End ends a turn with its done line.
@@ -85,22 +83,38 @@ func (p *Printer) End(err error, now time.Time) {
 		state = "failed after "
 	}
 	p.say(output.Done, "%s%s", state, p.Tally.Span(now))
-	p.running = nil
+	p.turn.running = nil
 }
 
 // Shown changes whenever something is shown.
 func (p *Printer) Shown() int { return p.shown }
 
 // Doing says in words what the turn waits for.
-func (p *Printer) Doing() string {
-	switch n := len(p.running); n {
+func (p *Printer) Doing() string { return p.turn.running.doing() }
+
+// calls are those that run.
+type calls []call
+
+// doing says in words what is waited for.
+func (cs calls) doing() string {
+	switch n := len(cs); n {
 	case 0:
 		return "waiting for the model"
 	case 1:
-		return p.running[0].doing()
+		return cs[0].doing()
 	default:
-		return fmt.Sprintf("%s, and %d more", p.running[n-1].doing(), n-1)
+		return fmt.Sprintf("%s, and %d more", cs[n-1].doing(), n-1)
 	}
+}
+
+// find returns the call of an id, nil if it does not run.
+func (cs calls) find(id string) *call {
+	for i := range cs {
+		if cs[i].id == id {
+			return &cs[i]
+		}
+	}
+	return nil
 }
 
 // doing says in words what a call does.
@@ -118,39 +132,33 @@ const longSilence = time.Minute
 // Progress says that work goes on. An answer that has begun goes on below.
 func (p *Printer) Progress(now time.Time) {
 	p.tellReads()
-	p.said, p.broken = false, p.reader != nil
-	doing := p.Doing()
-	if silence := p.silence(now); len(p.running) == 0 && silence >= longSilence {
-		doing += ", nothing has come for " + tally.Duration(silence)
-	}
-	p.say(output.Progress, "%s, %s", tally.Duration(now.Sub(p.began)), doing)
-}
-
-// silence returns for how long nothing has come from the model's server.
-func (p *Printer) silence(now time.Time) time.Duration {
-	last := p.heard
+	p.answer.said, p.answer.broken = false, p.answer.reader != nil
+	doing, last := p.Doing(), p.turn.heard
 	if p.Heard != nil {
 		if t := p.Heard(); t.After(last) {
 			last = t
 		}
 	}
-	return now.Sub(last)
+	if silence := now.Sub(last); len(p.turn.running) == 0 && silence >= longSilence {
+		doing += ", nothing has come for " + tally.Duration(silence)
+	}
+	p.say(output.Progress, "%s, %s", tally.Duration(now.Sub(p.turn.began)), doing)
 }
 
 // Print shows ev.
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
-	p.heard = now
+	p.turn.heard = now
 	if r, ok := ev.(engine.Retry); ok {
-		p.heard = now.Add(r.Delay)
+		p.turn.heard = now.Add(r.Delay)
 	}
 	if t, ok := ev.(engine.Thought); ok {
 		p.thought(t.Delta)
 		return
 	}
-	if p.thinking != "" {
-		p.think(p.thinking)
-		p.thinking = ""
+	if p.turn.thinking != "" {
+		p.think(p.turn.thinking)
+		p.turn.thinking = ""
 	}
 	switch ev := ev.(type) {
 	case engine.Text:
@@ -162,7 +170,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Started:
 		p.started(ev)
 	case engine.Output:
-		if c := p.find(ev.ID); c != nil {
+		if c := p.turn.running.find(ev.ID); c != nil {
 			p.output(c, ev.Delta)
 		}
 	case engine.Finished:
@@ -175,7 +183,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Requested:
 		p.endAnswer() // the next one is another
 	case engine.Called:
-		p.called[ev.ID] = report.About(ev)
+		p.turn.called[ev.ID] = report.About(ev)
 		p.arguments(ev)
 	case engine.Answered, engine.Usage: // the tally counts it
 	default:
@@ -204,7 +212,7 @@ func (p *Printer) started(ev engine.Started) {
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 	}
-	p.running = append(p.running, c)
+	p.turn.running = append(p.turn.running, c)
 }
 
 // quiet reports whether calls of a tool are told together, or not at all.
@@ -216,21 +224,12 @@ func (p *Printer) quiet(name string) bool {
 	return k == engine.Read || k == engine.Search
 }
 
-func (p *Printer) find(id string) *call {
-	for i := range p.running {
-		if p.running[i].id == id {
-			return &p.running[i]
-		}
-	}
-	return nil
-}
-
 // tellReads tells of what was read and searched since it was told last.
 func (p *Printer) tellReads() {
-	if len(p.reads) > 0 && p.Detail != ShortDetail {
-		p.say(output.Tool, "%s", together(p.reads))
+	if len(p.turn.reads) > 0 && p.Detail != ShortDetail {
+		p.say(output.Tool, "%s", together(p.turn.reads))
 	}
-	p.reads = nil
+	p.turn.reads = nil
 }
 
 // mostNamed is how many reads and searches are named that are told together.

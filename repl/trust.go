@@ -2,13 +2,11 @@ package repl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
-	"gemline/repl/internal/line"
 	"gemline/repl/output"
 )
 
@@ -52,49 +50,27 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 		question = "1, 3, ? or Enter for not now: "
 	}
 	c.Out.Line(output.Info, "3 don't trust it, and don't ask again")
-	for invalid := 1; ; invalid++ {
-		s, err := c.ask(ctx, question)
-		switch {
-		case err == io.EOF:
-			return NotNow, fmt.Errorf("%w: %w", context.Canceled, err)
-		case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
-			return NotNow, fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
-		case err != nil:
-			return NotNow, err
-		}
+	decision := NotNow
+	_, err := c.repeat(ctx, question, question, "not now", func(s string) (ok bool, problem string) {
 		switch answer := strings.ToLower(strings.TrimSpace(s)); {
-		case answer == "1", answer == "y", answer == "yes":
-			return TrustFolder, nil
+		case answer == "1":
+			decision = TrustFolder
 		case answer == "2" && parent != f.Path:
-			return TrustParent, nil
+			decision = TrustParent
 		case answer == "3":
-			return DoNotTrust, nil
-		case answer == "", answer == "n", answer == "no":
-			return NotNow, nil
-		case answer == "?":
-			c.explainTrust(parent != f.Path)
-			invalid = 0
-			continue
+			decision = DoNotTrust
+		case answer != "" && answer != "n" && answer != "no":
+			return false, fmt.Sprintf("%q is none of the choices", s)
 		}
-		if invalid == invalidAnswers {
-			c.Out.Line(output.Warning, "%d answers in a row were none of the choices, which means not now", invalid)
-			return NotNow, nil
-		}
-		c.Out.Line(output.Info, "%.100q is none of the choices; ? says what they mean", s)
+		return true, ""
+	})
+	switch {
+	case err == io.EOF:
+		return NotNow, fmt.Errorf("%w: %w", context.Canceled, err)
+	case err != nil:
+		return NotNow, c.unanswered(err, "")
 	}
-}
-
-// explainTrust says what each choice means, the one for the folder above among
-// them if there is one.
-func (c *Console) explainTrust(above bool) {
-	c.Out.Line(output.Info, "what a folder brings counts only if you trust it: its settings, .env, context files and rules")
-	c.Out.Line(output.Info, "1, y or yes = trust this folder and all below it, from now on")
-	if above {
-		c.Out.Line(output.Info, "2 = trust the folder above it as well, and all in that")
-	}
-	c.Out.Line(output.Info, "3 = never use what it brings, and don't ask again")
-	c.Out.Line(output.Info, "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves")
-	c.Out.Line(output.Info, "gemline trust remove takes a decision back")
+	return decision, nil
 }
 
 // show says what the folder would bring.

@@ -70,15 +70,21 @@ func escaped(r rune) string {
 // JSON returns b, the text of a JSON value, as one that says the same and in
 // which nothing that a reader could not see stands raw. Such characters can
 // only be in its strings.
-func JSON(b []byte) []byte {
-	if bytes.IndexFunc(b, unshown) < 0 {
+func JSON(b []byte) []byte { return escapeJSON(b, unshown) }
+
+// VisibleJSON is [JSON] for text that is read, too: what belongs to the writing
+// of some languages stays, as in [Visible].
+func VisibleJSON(b []byte) []byte { return escapeJSON(b, unseen) }
+
+func escapeJSON(b []byte, escapes func(rune) bool) []byte {
+	if bytes.IndexFunc(b, escapes) < 0 {
 		return b
 	}
 	out := make([]byte, 0, len(b)+32)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		switch {
-		case !unshown(r):
+		case !escapes(r):
 			out = append(out, b[:n]...)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
