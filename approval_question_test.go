@@ -55,8 +55,7 @@ func TestQuestionsAreShort(t *testing.T) {
 					c.Term = "xterm"
 				}
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line("go on")
+				s.Say("go on")
 				if test.after != "" {
 					s.Expect(asking)
 					s.Expect(": ")

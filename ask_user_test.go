@@ -48,8 +48,7 @@ func TestAskUser(t *testing.T) {
 			c := terminal(t, server)
 			c.Term = term
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("make a service")
+			s.Say("make a service")
 			s.Expect("read notes.txt")
 			s.Expect("question 1 of 4, Database: Which database?\r\n| permission: run: ls\\x1b[2J\r\n")
 			s.Expect("3 choices\r\n  1 PostgreSQL: for many users\r\n  2 SQLite: one file\r\n  3 other, in your own words\r\n")
@@ -133,8 +132,7 @@ func TestUnansweredQuestions(t *testing.T) {
 				c := terminal(t, server)
 				c.Term = term
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line("make a service")
+				s.Say("make a service")
 				s.Expect(toChoose)
 				test.answer(s)
 				if test.goesOn {
@@ -142,11 +140,9 @@ func TestUnansweredQuestions(t *testing.T) {
 				} else {
 					s.Expect("cancelled, ")
 				}
-				s.Expect("> ")
-				s.Line("and now?")
+				s.Say("and now?")
 				s.Expect("Still here.")
-				s.Expect("> ")
-				s.Line("/quit")
+				s.Say("/quit")
 				succeeds(t, s)
 				if got := answerOf(t, server, "ask_user"); got != test.want {
 					t.Errorf("the model reads %s", got)
@@ -177,8 +173,7 @@ func TestTypedBeforeAQuestion(t *testing.T) {
 			c := terminal(t, server)
 			c.Term = term
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("make a service")
+			s.Say("make a service")
 			s.Expect("make a service\r\n")
 			<-asked // what comes at once would be a part of a paste
 			s.Line("2")
@@ -187,8 +182,7 @@ func TestTypedBeforeAQuestion(t *testing.T) {
 			s.Expect(toChoose)
 			s.Send("\x04")
 			s.Expect("I see.")
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			s.Exit()
 		})
 	}
@@ -203,8 +197,7 @@ func TestPastedAnswer(t *testing.T) {
 	c := terminal(t, server)
 	c.Term = "xterm"
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("help me")
+	s.Say("help me")
 	s.Expect(toSay)
 	s.Send("\x1b[200~first\ny\nlast\x1b[201~")
 	s.Expect("3 lines")
@@ -212,8 +205,7 @@ func TestPastedAnswer(t *testing.T) {
 	s.Expect(toConfirm)
 	s.Line("n")
 	s.Expect("I see.")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	s.Exit()
 	if got, want := answerOf(t, server, "ask_user"), `{"output":"{\"answers\":{\"0\":\"first\\ny\\nlast\",\"1\":\"No\"}}"}`; got != want {
 		t.Errorf("the model reads %s", got)
@@ -282,11 +274,9 @@ func TestTodos(t *testing.T) {
 	server := et.NewServer(todos("1", 0, 2), todos("2", 1, 3), et.Says("On my way."), et.Says("Going on."))
 	c := terminal(t, server)
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("/todos")
+	s.Say("/todos")
 	s.Expect("there is no todo list\r\n")
-	s.Expect("> ")
-	s.Line("work")
+	s.Say("work")
 	s.Expect("tool: todo list, 2 items, 0 done\r\n  1 in progress: step a\r\n  2 pending: step b\r\nresult: ok\r\n")
 	s.Expect("tool: todo list, 3 items, 1 done\r\n  1 done: step a\r\n  2 in progress: step b\r\n  3 pending: step c\r\nresult: ok\r\n")
 	s.Expect("On my way.")
@@ -295,16 +285,12 @@ func TestTodos(t *testing.T) {
 
 	c.Args = append(c.Args, "--resume")
 	s = teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("/todos")
+	s.Say("/todos")
 	s.Expect("todo list, 3 items, 1 done\r\n1 done: step a\r\n2 in progress: step b\r\n3 pending: step c\r\n")
-	s.Expect("> ")
-	s.Line("/clear")
-	s.Expect("> ")
-	s.Line("/todos")
+	s.Say("/clear")
+	s.Say("/todos")
 	s.Expect("there is no todo list\r\n")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	s.Exit()
 	if !bytes.Contains(server.Requests()[2].Body, []byte(`1. [completed] step a\n2. [in_progress] step b`)) {
 		t.Error("the list did not reach the model")

@@ -20,8 +20,7 @@ func TestRefresh(t *testing.T) {
 	write(t, c.Dir, map[string]string{"GEMINI.md": "the first rule", "sub/GEMINI.md": "rule of sub", "sub/a.txt": "text of a"})
 	s := teletype.Start(t, c)
 	ask := func(line, answer string) {
-		s.Expect("> ")
-		s.Line(line)
+		s.Say(line)
 		s.Expect(answer)
 	}
 	ask("look", "One.")
@@ -62,8 +61,7 @@ func TestAddedDirectory(t *testing.T) {
 	s := teletype.Start(t, c)
 	for _, line := range [][2]string{{"hi", "One."}, {"/directory add ~/my more, ~/nowhere", "~/nowhere: there is no such directory"},
 		{"/directory add " + more, "nothing to add"}, {"/dir show", "my more"}, {"hi again", "Two."}, {"/quit", ""}} {
-		s.Expect("> ")
-		s.Line(line[0])
+		s.Say(line[0])
 		s.Expect(line[1])
 	}
 	s.Exit()
@@ -114,11 +112,9 @@ func TestUntrustedContext(t *testing.T) {
 	s.Expect("\n> ")
 	s.Line("/directory add " + other)
 	s.Expect("its context files are not used")
-	s.Expect("> ")
-	s.Line("look")
+	s.Say("look")
 	s.Expect("One.")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	s.Exit()
 	sent := server.Requests()
 	body := string(sent[len(sent)-1].Body)

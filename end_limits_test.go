@@ -99,8 +99,7 @@ func TestLimitsInASession(t *testing.T) {
 			c.Term = "dumb"
 			s := teletype.Start(t, c)
 			for i, want := range test.want {
-				s.Expect("> ")
-				s.Line("go")
+				s.Say("go")
 				if late := test.want[0]; test.name == "time" && i > 0 {
 					for !strings.HasSuffix(s.Match(regexp.QuoteMeta(late)+"|"+regexp.QuoteMeta(want)), want) {
 						s.Expect("> ") // the machine is slow, and the next prompt has its own time
@@ -110,8 +109,7 @@ func TestLimitsInASession(t *testing.T) {
 				}
 				s.Expect(want)
 			}
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			succeeds(t, s)
 			if n := strings.Count(string(s.Transcript()), "error: "); n > 2 && test.name != "time" {
 				t.Errorf("%d errors:\n%s", n, s.Transcript())
@@ -135,15 +133,13 @@ func TestCostOfASession(t *testing.T) {
 				write(t, homeOf(c), map[string]string{".gemini/prices.toml": test.prices})
 			}
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("go")
+			s.Say("go")
 			if before := s.Expect("> "); strings.Contains(before, "prices") {
 				t.Errorf("too early: %q", before)
 			}
 			s.Line("/stats")
 			s.Match(test.want)
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			succeeds(t, s)
 		})
 	}

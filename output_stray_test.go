@@ -21,8 +21,7 @@ func TestStrayWrites(t *testing.T) {
 	c := terminal(t, et.NewServer(et.Says("Fine.")), "-d")
 	c.Env = append(c.Env, "GEMLINE_TEST_STRAY=1", "GEMINI_DEBUG_LOG_FILE="+log)
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("go")
+	s.Say("go")
 	s.Expect("Fine.")
 	s.Expect("> ")
 	if text := leave(t, s, teletype.Rules{Quiet: true}); strings.Contains(text, "stray") {

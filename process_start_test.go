@@ -38,8 +38,7 @@ func TestStartLooksAtLittle(t *testing.T) {
 				s.Expect("not now")
 				s.Line(c.answer)
 			}
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			succeeds(t, s)
 			opened, other := calls(t, trace, cmd.Dir)
 			listed := "<" + cmd.Dir + ">"

@@ -219,15 +219,13 @@ func (g *cage) refuse(term string) nest {
 		g.t.Errorf("before the answer: %+v", n)
 	}
 	s.Line("3")
-	s.Expect("> ")
-	s.Line("hi")
+	s.Say("hi")
 	s.Expect(asking) // about the file, whatever the settings say
 	s.Line("n")
 	s.Expect("Goodbye.")
 	s.Expect("> ")
 	s.Line("!true") // a shell, which would load things
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	if code := s.Exit(); code != 0 {
 		g.t.Errorf("exit code %d", code)
 	}

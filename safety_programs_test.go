@@ -32,8 +32,7 @@ func TestChildrenHaveNoKey(t *testing.T) {
 	c = configured(t, c, `{"general": {"preferredEditor": "vscode", "enableNotifications": true, "notificationCommand": "announce"}}`)
 	c.Env = append(c.Env, "GEMINI_API_KEY="+keyCanary, "DEPLOY_TOKEN="+envCanary, "DISPLAY=:9", "PATH="+bin+":"+os.Getenv("PATH"))
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("mend it")
+	s.Say("mend it")
 	s.Expect(asking)
 	s.Line("e")
 	s.Expect(asking)
@@ -45,10 +44,8 @@ func TestChildrenHaveNoKey(t *testing.T) {
 	s.Expect("Goodbye.")
 	s.Expect("> ")
 	s.Line("!until test -s background.env; do :; done; env >user.env") // the end of the session would stop it
-	s.Expect("> ")
-	s.Line("/copy")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/copy")
+	s.Say("/quit")
 	succeeds(t, s)
 	doctor := exec.Command(c.Path, "doctor")
 	doctor.Dir, doctor.Env = c.Dir, c.Env

@@ -216,12 +216,10 @@ func TestSecretsInSessions(t *testing.T) {
 	c := teletype.Command{Path: self(t), Env: k.env, Dir: k.project, Args: []string{"-y"}}
 	s := teletype.Start(t, c)
 	for _, line := range []string{"the token is " + envCanary, "!echo " + keyCanary, "and " + shapeCanary} {
-		s.Expect("> ")
-		s.Line(line)
+		s.Say(line)
 	}
 	s.Expect("Good.")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	succeeds(t, s)
 	k.search()
 }

@@ -177,8 +177,7 @@ func TestSpoofing(t *testing.T) {
 				server.Add(h.reply)
 			}
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("what have you got?")
+			s.Say("what have you got?")
 			for _, h := range hostilities() {
 				for _, q := range h.asked {
 					s.Expect(q.until)
@@ -220,8 +219,7 @@ func TestSpoofingErrors(t *testing.T) {
 				t.Parallel()
 				s := shortly(t, term, "", et.NewServer(replies...), args...)
 				if args == nil {
-					s.Expect("> ")
-					s.Line("hello")
+					s.Say("hello")
 					s.Expect("failed after ") // of the done line
 					s.Match(prompting)
 					s.Line("/quit")
@@ -346,8 +344,7 @@ func TestHiddenCommands(t *testing.T) {
 				c := terminal(t, server, "--sandbox=off") // all is asked about
 				c.Term = term
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line("go on")
+				s.Say("go on")
 				// What is not seen for what it is can't be allowed for good.
 				if screen := s.Match(`\n(?:\x1b\[[?0-9;]*[a-z])*y n [^\r\n]*\?[^\r\n]*: [^\r\n]*$`); !strings.Contains(screen, test.shown) {
 					t.Errorf("no %q in %q", test.shown, screen)

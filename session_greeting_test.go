@@ -93,8 +93,7 @@ func TestHintsOfASession(t *testing.T) {
 				hint += line
 			}
 			s := teletype.Start(t, command)
-			s.Expect("> ")
-			s.Line("hi")
+			s.Say("hi")
 			if shown := s.Expect("failed after "); !strings.Contains(shown, strings.ReplaceAll(hint, "\n", "\r\n")) {
 				t.Errorf("shown: %q, want %q", shown, hint)
 			}
@@ -104,8 +103,7 @@ func TestHintsOfASession(t *testing.T) {
 		t.Parallel()
 		s := teletype.Start(t, terminal(t, et.NewServer(et.Says("Long.").With(1<<20-2, 2))))
 		for range 2 {
-			s.Expect("> ")
-			s.Line("a question of a few words")
+			s.Say("a question of a few words")
 		}
 		s.Expect("and only 2 are left in the model's context\r\nhint: send less, or begin another conversation with /clear\r\n")
 	})

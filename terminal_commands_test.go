@@ -278,8 +278,7 @@ func TestTypingInSmartMode(t *testing.T) {
 			}
 			s.Send("\r")
 			s.Expect("Hi.")
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			s.Exit()
 		})
 	}

@@ -16,15 +16,12 @@ func TestCopyByTheTerminal(t *testing.T) {
 	c := terminal(t, et.NewServer(et.Says("Copy me.")))
 	c.Term, c.Env = "xterm", append(c.Env, "SSH_CONNECTION=::1 1 ::1 22")
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("go")
+	s.Say("go")
 	s.Expect("done:")
-	s.Expect("> ")
-	s.Line("/copy")
+	s.Say("/copy")
 	s.Expect("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte("Copy me.")) + "\a")
 	s.Expect("copied 8 bytes by the terminal")
-	s.Expect("> ")
-	s.Line("/quit")
+	s.Say("/quit")
 	s.Exit()
 }
 

@@ -28,8 +28,7 @@ func TestPreferredEditor(t *testing.T) {
 	}
 	c.Env = append(c.Env, "EDITOR=false", "VISUAL=false", "GEMINI_CLI_HOME="+home, "PATH="+bin+":"+os.Getenv("PATH"))
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("mend it")
+	s.Say("mend it")
 	s.Expect(asking)
 	s.Line("e")
 	s.Expect("+Hello, reader.")
@@ -64,8 +63,7 @@ func TestUsualEditor(t *testing.T) {
 			}
 			c.Env = append(c.Env, "PATH="+bin)
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("mend it")
+			s.Say("mend it")
 			question := s.Match(`y n [^\n]*\): `)
 			if got := strings.Contains(question, " e ? ("); got != (there != "") {
 				t.Errorf("offered: %v", got)
@@ -74,8 +72,7 @@ func TestUsualEditor(t *testing.T) {
 			case "":
 				s.Line("n")
 				s.Expect("Fine.")
-				s.Expect("> ")
-				s.Line("/editor")
+				s.Say("/editor")
 				s.Expect("no editor was found")
 			case "ed vim":
 				s.Line("e")
@@ -109,11 +106,9 @@ func TestEditorHistoryAndCompletion(t *testing.T) {
 	}
 	c.Term, c.Env = "xterm", append(c.Env, "EDITOR="+script)
 	s := teletype.Start(t, c)
-	s.Expect("> ")
-	s.Line("/editor begun")
+	s.Say("/editor begun")
 	s.Expect("One.")
-	s.Expect("> ")
-	s.Line("remember this")
+	s.Say("remember this")
 	s.Expect("Two.")
 	s.Expect("> ")
 	leave(t, s, teletype.Rules{Smart: true})

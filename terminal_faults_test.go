@@ -75,8 +75,7 @@ func TestHeldOutput(t *testing.T) {
 			c := terminal(t, server)
 			c.Term = term
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("go on")
+			s.Say("go on")
 			<-asked
 			s.Send("\x13") // Ctrl-S
 			close(held)
@@ -134,8 +133,7 @@ func TestTerminalVanishes(t *testing.T) {
 				c.Term, c.Wait = term, time.Minute
 				c.Env = append(c.Env, "EDITOR=cat")
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line("remember seven")
+				s.Say("remember seven")
 				s.Expect("done:")
 				s.Match(prompting)
 				if test.line != "" {
@@ -163,8 +161,7 @@ func TestTerminalVanishes(t *testing.T) {
 				again := c
 				again.Args = append(slices.Clone(again.Args), "--resume", "latest")
 				s = teletype.Start(t, again)
-				s.Expect("> ")
-				s.Line("which number?")
+				s.Say("which number?")
 				s.Expect("Seven.")
 				s.Match(prompting)
 				s.Line("/quit")
@@ -197,8 +194,7 @@ func TestTerminalVanishesUnheard(t *testing.T) {
 				c.Args = append([]string{"-c", `trap : HUP; "$0" "$@"; exit $?`, c.Path}, c.Args...)
 				c.Path = "/bin/sh"
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line(test.line)
+				s.Say(test.line)
 				if test.until == "" {
 					<-asked
 				} else {

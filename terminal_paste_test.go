@@ -166,8 +166,7 @@ func TestTypedDuringAStoppedAnswer(t *testing.T) {
 			c := terminal(t, server)
 			c.Term = tt.term
 			s := teletype.Start(t, c)
-			s.Expect("> ")
-			s.Line("go on")
+			s.Say("go on")
 			s.Expect("for ever.")
 			s.Send("and then\x03")
 			s.Expect("cancelled")

@@ -31,22 +31,18 @@ func TestKilled(t *testing.T) {
 				c := terminal(t, server)
 				c.Term = term
 				s := teletype.Start(t, c)
-				s.Expect("> ")
-				s.Line("remember seven")
+				s.Say("remember seven")
 				s.Expect("done:")
-				s.Expect("> ")
-				s.Line("clean up")
+				s.Say("clean up")
 				s.Expect(test.until)
 				s.Signal(syscall.SIGKILL)
 				s.Exit()
 				again := c
 				again.Args = append(slices.Clone(again.Args), "--resume")
 				s = teletype.Start(t, again)
-				s.Expect("> ")
-				s.Line("which number?")
+				s.Say("which number?")
 				s.Expect("Seven.")
-				s.Expect("> ")
-				s.Line("/quit")
+				s.Say("/quit")
 				s.Exit()
 				checkTurns(t, server.Requests()[2].Contents(), "remember seven", "Noted.", "which number?")
 				if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
@@ -77,8 +73,7 @@ func TestStopping(t *testing.T) {
 				{"!echo begun; sleep 100", "begun\r\n", "", ""},
 				{"at !{sleep 100}", asking, "y", string(output.Tool)},
 			} {
-				s.Expect("> ")
-				s.Line(step.line)
+				s.Say(step.line)
 				s.Expect(step.until)
 				if step.then != "" {
 					if s.Send(step.answer); step.answer == "y" {
@@ -93,11 +88,9 @@ func TestStopping(t *testing.T) {
 				}
 				s.Expect("ancelled")
 			}
-			s.Expect("> ")
-			s.Line("and now?")
+			s.Say("and now?")
 			s.Expect("The last.")
-			s.Expect("> ")
-			s.Line("/quit")
+			s.Say("/quit")
 			s.Exit()
 			requests := server.Requests()
 			if len(requests) != 5 {

@@ -190,6 +190,13 @@ func (s *Session) Send(text string) {
 	}
 }
 
+// Say waits for the prompt of a session and types a line there.
+func (s *Session) Say(line string) {
+	s.t.Helper()
+	s.Expect("> ")
+	s.Line(line)
+}
+
 // Line types text and Enter.
 func (s *Session) Line(text string) {
 	s.t.Helper()
