@@ -31,7 +31,7 @@ type authCommand struct {
 
 // choose returns how the next request would be paid for.
 func (w *World) choose() (auth.Choice, error) {
-	s, _, err := settings.Load(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup) // its warnings are those of config validate
+	s, err := w.settings()
 	if err != nil {
 		return auth.Choice{}, err
 	}
@@ -49,13 +49,6 @@ func (w *World) choose() (auth.Choice, error) {
 	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
 		Key: key, KeyFrom: "--key-file", Getenv: w.getenv, DotEnv: w.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
-
-func (w *World) getenv(name string) string {
-	v, _ := w.Lookup(name)
-	return v
-}
-
-func (w *World) keys() *auth.Store { return auth.NewStore(w.Paths.User(), w.getenv) }
 
 type authStatus struct{}
 
@@ -101,25 +94,7 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 	} else if errors.As(err, &address) {
 		st.Problem, st.Hint = address.Message, address.Hint
 	}
-	if w.JSON {
-		return cmp.Or(w.document(st), err)
-	}
-	return cmp.Or(st.print(w), err)
-}
-
-// whence returns the strongest file that sets a key.
-func (w *World) whence(key string) string {
-	for _, layer := range slices.Backward(settings.Read(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup)) {
-		var v any = settings.Merge([]settings.Layer{layer})
-		for name := range strings.SplitSeq(key, ".") {
-			tree, _ := v.(map[string]any)
-			v = tree[name]
-		}
-		if v != nil {
-			return layer.Path
-		}
-	}
-	return ""
+	return cmp.Or(w.show(st, st.lines()...), err)
 }
 
 // find looks where the credential of c is, as a request would, but asks no
@@ -161,8 +136,8 @@ func (st *standing) machine(c auth.Choice) error {
 	return nil
 }
 
-// print writes st as lines.
-func (st *standing) print(w *World) error {
+// lines returns what st says to people.
+func (st *standing) lines() (lines []string) {
 	usable := "no"
 	if st.Usable {
 		usable = "yes"
@@ -193,11 +168,9 @@ func (st *standing) print(w *World) error {
 		if l.note != "" {
 			text += " (" + l.note + ")"
 		}
-		if err := w.line("%s", visible(text)); err != nil {
-			return err
-		}
+		lines = append(lines, text)
 	}
-	return nil
+	return lines
 }
 
 type authUse struct {
@@ -234,20 +207,13 @@ func (u *authUse) Run(ctx context.Context, w *World) error {
 	return nil
 }
 
-func (w *World) userFile() settings.Source {
-	return settings.Source{Scope: settings.User, Path: w.Paths.User("settings.json")}
-}
-
 // changed says what was done to the choice.
 func (w *World) changed(c settings.Change, value string) error {
-	if w.JSON {
-		return w.document(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same})
-	}
 	text := fmt.Sprintf("%s = %q in %s", selectedType, value, c.Path)
 	if w.In == nil && !c.Same {
 		text += ", from the next start"
 	}
-	return w.line("%s", text)
+	return w.show(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same}, text)
 }
 
 type authSetKey struct {
@@ -264,11 +230,7 @@ func (a *authSetKey) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		err = w.document(map[string]string{"stored": where})
-	} else {
-		err = w.line("the key is stored in the %s", where)
-	}
+	err = w.show(map[string]string{"stored": where}, "the key is stored in the "+where)
 	if c, cerr := w.choose(); cerr == nil || c.Method != "" {
 		switch {
 		case c.Method != auth.APIKey:
@@ -305,53 +267,45 @@ type authUnsetKey struct{}
 
 // Run forgets the key.
 func (*authUnsetKey) Run(ctx context.Context, w *World) error {
-	from, err := w.forget(ctx)
+	from, said, err := w.forget(ctx)
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string][]string{"removed": from})
-	}
-	return nil
+	return w.show(map[string][]string{"removed": from}, said)
 }
 
-// forget removes the stored key, says so unless in JSON, and returns where it
-// was.
-func (w *World) forget(ctx context.Context) ([]string, error) {
-	from, err := w.keys().Remove(ctx)
+// forget removes the stored key, and returns where it was and what is to be said.
+func (w *World) forget(ctx context.Context) (from []string, said string, err error) {
+	from, err = w.keys().Remove(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"} {
 		if w.getenv(name) != "" {
 			w.Notify(name + " is still set")
 		}
 	}
-	if w.JSON {
-		return append([]string{}, from...), nil
-	}
 	if len(from) == 0 {
-		return from, w.line("no key is stored")
+		return []string{}, "no key is stored", nil
 	}
-	return from, w.line("the key is gone from the %s", strings.Join(from, " and the "))
+	return from, "the key is gone from the " + strings.Join(from, " and the "), nil
 }
 
 type authSignout struct{}
 
 // Run forgets the key and the choice.
 func (*authSignout) Run(ctx context.Context, w *World) error {
-	from, err := w.forget(ctx)
+	from, said, err := w.forget(ctx)
 	if err != nil {
 		return err
 	}
 	c, err := w.userFile().UnsetKey(ctx, selectedType)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case w.JSON:
-		return w.document(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same})
-	case c.Same:
-		return w.line("%s is not set in %s", selectedType, c.Path)
 	}
-	return w.line("%s is no longer set in %s", selectedType, c.Path)
+	longer := "no longer"
+	if c.Same {
+		longer = "not"
+	}
+	return w.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said, fmt.Sprintf("%s is %s set in %s", selectedType, longer, c.Path))
 }

@@ -41,9 +41,9 @@ func newDesk(t *testing.T, vars ...string) *desk {
 func (d *desk) run(words string) error {
 	d.out.Reset()
 	d.told = nil
-	w := &cli.World{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) },
-		Paths: settings.NewPaths(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted,
-		Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}
+	w := &cli.World{Output: cli.Output{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) }},
+		Folder: cli.Folder{Paths: settings.NewPaths(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted,
+			Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}}
 	if d.in != "-" {
 		w.In = strings.NewReader(d.in)
 	}

@@ -15,9 +15,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,59 +27,42 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
-	"gemline/engine/text"
 	"gemline/settings"
 )
 
-// A World is what a sub-command may reach.
+// A World is what a sub-command may reach. Commands take of it what they need: what
+// prints is an [Output], what is set in a directory a [Folder].
 type World struct {
-	Out    io.Writer
-	Err    io.Writer    // standard error
-	In     io.Reader    // standard input; nil inside a session
-	Notify func(string) // tells what is odd but no error
+	Output
+	Folder
+	Project Project // nil where none is needed
+
+	In io.Reader // standard input; nil inside a session
 
 	// Secret asks the user for something that is not shown while it is typed.
 	// It is nil where nobody can be asked.
 	Secret func(ctx context.Context, question string) (string, error)
 
-	Paths  settings.Paths
-	Lookup func(string) (string, bool) // the environment, and below it the .env file
-	DotEnv map[string]string           // what Lookup has from the .env file
-
-	Environ []string        // of programs that are asked which version they have
-	Flags   *settings.Flags // what stood in front of the sub-command, or began the session
-
-	// Trusted reports whether the working directory's own files are used.
-	Trusted bool
-
-	JSON bool // set by --json
-
-	// Unused lists what is set up and not in use yet.
-	Unused func() []settings.Unused
-
-	// Toolset returns the tools, and the policy that a run would have.
-	Toolset func() (engine.Toolset, *policy.Policy, error)
-
-	// Guarded returns the files that a run asks about in any case. It is
-	// called after Toolset.
-	Guarded func() policy.Guarded
-
-	// Confinement returns what confines commands.
-	Confinement func() (Confinement, error)
-
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
-	// Page shows a text with the user's pager. It is nil where there is none,
-	// and in plain mode.
-	Page func(ctx context.Context, text string) error
-
+	Environ   []string      // of programs that are asked which version they have
 	Editor    string        // the command of the user's editor, "" if none is named
 	Clipboard func() string // the program that has the clipboard, "" if none has
+	Build     Build
+}
 
-	Build    Build
-	Terminal bool // Out is a terminal
-	Width    int  // of the terminal in columns, 0 if it is not known
+// A Project is what a run in the working directory would have.
+type Project interface {
+	// Toolset returns the tools, and the policy that judges their calls.
+	Toolset() (engine.Toolset, *policy.Policy, error)
+
+	// Guarded returns the files that are asked about in any case. It is called
+	// after Toolset.
+	Guarded() policy.Guarded
+
+	// Confinement returns what confines commands.
+	Confinement() (Confinement, error)
 }
 
 // grammar is the sub-commands, in the order of the help text.
@@ -237,44 +218,4 @@ func (w *World) usage(args []string) error {
 			return kctx.PrintUsage(false)
 		}
 	}
-}
-
-// document writes v, which is an object, as one document of JSON that begins
-// with the version of its schema.
-func (w *World) document(v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	b = bytes.TrimPrefix(b, []byte("{"))
-	if !bytes.HasPrefix(b, []byte("}")) {
-		b = append([]byte(","), b...)
-	}
-	return w.print(json.RawMessage(fmt.Sprintf(`{"schema_version":%d%s`, SchemaVersion, b)))
-}
-
-// print writes v as JSON.
-func (w *World) print(v any) error {
-	b, err := text.JSON(v, "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w.Out, settings.Escape(string(b))+"\n")
-	return err
-}
-
-// line writes a line.
-func (w *World) line(format string, args ...any) error {
-	_, err := fmt.Fprintf(w.Out, format+"\n", args...)
-	return err
-}
-
-// lines writes lines, each of which stays one whatever is in it.
-func (w *World) lines(lines []string) error {
-	for _, l := range lines {
-		if err := w.line("%s", settings.EscapeLine(l)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -89,7 +89,7 @@ func FuzzComplete(f *testing.F) {
 func TestScriptsAsk(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		var out strings.Builder
-		w := &World{Out: &out}
+		w := &World{Output: Output{Out: &out}}
 		if err := Run(t.Context(), w, []string{"completion", shell}); err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
 		}
 	case "tool":
-		if set, _, err := w.Toolset(); err == nil {
+		if set, _, err := w.Project.Toolset(); err == nil {
 			for _, t := range set.Tools() {
 				add(t.Name(), t.Label)
 			}

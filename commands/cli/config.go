@@ -22,15 +22,6 @@ type configCommand struct {
 	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 
-// environment returns a variable of the environment alone. Files of settings
-// are filled in from it before any .env file is read.
-func (w *World) environment(name string) (string, bool) {
-	if _, ok := w.DotEnv[name]; ok {
-		return "", false
-	}
-	return w.Lookup(name)
-}
-
 // inputs reads the files that count.
 func (w *World) inputs() (settings.Inputs, error) {
 	in := settings.Inputs{Lookup: w.Lookup, DotEnv: w.DotEnv, Flags: w.Flags,
@@ -39,7 +30,7 @@ func (w *World) inputs() (settings.Inputs, error) {
 		if l.Err != nil {
 			return in, l.Err
 		}
-		if l.Exposed != "" && w.Notify != nil {
+		if l.Exposed != "" {
 			w.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
 		}
 	}
@@ -65,18 +56,11 @@ func (c *configList) Run(w *World) error {
 	if !c.Origin {
 		entries = counting(entries)
 	}
-	if w.JSON {
-		return w.document(map[string]any{"settings": entries})
-	}
-	for _, e := range entries {
-		if err := w.entry(e); err != nil {
-			return err
-		}
-	}
+	lines := entryLines(entries)
 	if len(entries) == 0 && w.In == nil { // in a session, silence is no answer
-		return w.line("nothing is set")
+		lines = []string{"nothing is set"}
 	}
-	return nil
+	return w.show(map[string]any{"settings": entries}, lines...)
 }
 
 // counting leaves the origins out, and what counts for nothing.
@@ -91,24 +75,25 @@ func counting(entries []settings.Entry) []settings.Entry {
 	return out
 }
 
-// entry writes what is known about one key.
-func (w *World) entry(e settings.Entry) error {
-	value := "(not set)"
-	if e.From != nil || e.Status == "" && e.Over == nil {
-		value = settings.Compact(e.Value)
+// entryLines returns what is known about each key.
+func entryLines(entries []settings.Entry) (lines []string) {
+	for _, e := range entries {
+		value := "(not set)"
+		if e.From != nil || e.Status == "" && e.Over == nil {
+			value = settings.Compact(e.Value)
+		}
+		lines = append(lines, e.Key+" = "+value)
+		for _, o := range e.From {
+			lines = append(lines, "  from "+place(o, len(e.From) > 1))
+		}
+		for _, o := range e.Over {
+			lines = append(lines, "  over "+place(o, true))
+		}
+		if e.Status != "" && e.Status != settings.Used {
+			lines = append(lines, "  "+string(e.Status))
+		}
 	}
-	lines := []string{e.Key + " = " + value}
-	for _, o := range e.From {
-		part := len(e.From) > 1
-		lines = append(lines, "  from "+place(o, part))
-	}
-	for _, o := range e.Over {
-		lines = append(lines, "  over "+place(o, true))
-	}
-	if e.Status != "" && e.Status != settings.Used {
-		lines = append(lines, "  "+string(e.Status))
-	}
-	return w.lines(lines)
+	return lines
 }
 
 // place says in a line where something is said, with the value if it is not
@@ -163,23 +148,15 @@ func (c *configGet) Run(w *World) error {
 		return unknownKey(c.Key)
 	}
 	value := settings.Value(entries, path)
-	switch {
-	case w.JSON && c.Origin:
-		return w.document(map[string]any{"key": name, "value": value, "settings": entries})
-	case w.JSON:
-		return w.document(map[string]any{"key": name, "value": value})
-	case !c.Origin:
-		return w.line("%s", settings.Compact(value))
+	doc := map[string]any{"key": name, "value": value}
+	if !c.Origin {
+		return w.show(doc, settings.Compact(value))
 	}
-	for _, e := range entries {
-		if err := w.entry(e); err != nil {
-			return err
-		}
-	}
+	doc["settings"] = entries
 	if len(entries) == 0 {
-		return w.line("%s = (not set)", settings.EscapeLine(name))
+		return w.show(doc, name+" = (not set)")
 	}
-	return nil
+	return w.show(doc, entryLines(entries)...)
 }
 
 // unknownKey is the error about a key that there is not.
@@ -212,19 +189,15 @@ func (*configPath) Run(w *World) error {
 	for _, src := range w.Paths.Sources(w.environment, true) {
 		files = append(files, w.state(src))
 	}
-	if w.JSON {
-		return w.document(map[string]any{"files": files})
-	}
+	var lines []string
 	for _, f := range files {
 		text := strings.TrimSpace(string(f.Scope)+" "+f.Path) + ": " + f.State
 		if f.Detail != "" {
 			text += ": " + f.Detail
 		}
-		if err := w.line("%s", settings.EscapeLine(text)); err != nil {
-			return err
-		}
+		lines = append(lines, text)
 	}
-	return nil
+	return w.show(map[string]any{"files": files}, lines...)
 }
 
 // What becomes of a file.
@@ -238,7 +211,7 @@ const (
 
 // state says what becomes of a file. One of a folder that is not trusted is
 // not read.
-func (w *World) state(src settings.Source) file {
+func (w *Folder) state(src settings.Source) file {
 	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
 	if src.Path == "" {
 		f.State, f.Detail = stateMissing, "no home directory"
@@ -309,17 +282,15 @@ func (c *configValidate) Run(w *World) error {
 	rest := slices.DeleteFunc(w.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
 	})
-	if w.JSON {
-		return errors.Join(w.document(map[string]any{"files": files, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}), broken)
-	}
-	err := w.report(files)
+	lines := verdicts(files)
 	for _, text := range settings.Places(rest) {
-		err = errors.Join(err, w.line("%s: %s", settings.Later, settings.EscapeLine(text)))
+		lines = append(lines, string(settings.Later)+": "+text)
 	}
-	return errors.Join(err, broken)
+	doc := map[string]any{"files": files, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}
+	return errors.Join(w.show(doc, lines...), broken)
 }
 
-func (w *World) examine(src settings.Source) (file, error) {
+func (w *Folder) examine(src settings.Source) (file, error) {
 	if src.Scope == settings.Workspace && !w.Trusted {
 		return w.state(src), nil
 	}
@@ -342,7 +313,8 @@ func (w *World) examine(src settings.Source) (file, error) {
 	return f, l.Err
 }
 
-func (w *World) report(files []file) error {
+// verdicts returns what is wrong with files, as compilers write it.
+func verdicts(files []file) (lines []string) {
 	for _, f := range files {
 		verdict := "nothing is wrong with it"
 		switch {
@@ -353,7 +325,7 @@ func (w *World) report(files []file) error {
 		case f.Problems != nil:
 			verdict = fmt.Sprintf("%d to look at", len(f.Problems))
 		}
-		lines := []string{cmp.Or(f.Path, string(f.Scope)) + ": " + verdict}
+		lines = append(lines, cmp.Or(f.Path, string(f.Scope))+": "+verdict)
 		for _, p := range f.Problems {
 			if p.Fatal {
 				continue // the error says it
@@ -363,11 +335,8 @@ func (w *World) report(files []file) error {
 		for _, u := range f.Unused {
 			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line), ":0")+": "+string(settings.Later)+": "+u.String())
 		}
-		if err := w.lines(lines); err != nil {
-			return err
-		}
 	}
-	return nil
+	return lines
 }
 
 type configSchema struct{}

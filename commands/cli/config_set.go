@@ -351,10 +351,7 @@ func (r *change) hide(e settings.Entry, own settings.Origin) {
 
 // tell says what was done.
 func (r *change) tell(w *World) error {
-	if w.JSON {
-		return w.document(r)
-	}
-	if err := w.line("%s", settings.EscapeLine(r.text)); err != nil {
+	if err := w.show(r, r.text); err != nil || w.JSON {
 		return err
 	}
 	for _, n := range r.Notes {

@@ -27,9 +27,9 @@ func desk(t *testing.T) (w *World, out *bytes.Buffer, told *[]string) {
 		}
 		return "", false
 	}
-	return &World{Out: out, In: strings.NewReader(""), Notify: func(s string) { *told = append(*told, s) }, Lookup: lookup, Flags: &settings.Flags{}, Trusted: true,
-		Unused: func() []settings.Unused { return nil },
-		Paths:  settings.NewPaths(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}, out, told
+	return &World{In: strings.NewReader(""), Output: Output{Out: out, Notify: func(s string) { *told = append(*told, s) }},
+		Folder: Folder{Lookup: lookup, Flags: &settings.Flags{}, Trusted: true, Unused: func() []settings.Unused { return nil },
+			Paths: settings.NewPaths(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}}, out, told
 }
 
 // A value is read by the type of its key, and a mistake is one of usage.

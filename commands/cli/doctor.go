@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"gemline/repl/output"
 	"gemline/settings"
 )
 
@@ -42,10 +41,16 @@ func worse(status Status, next, format string, args ...any) finding {
 	return finding{Status: status, Text: fmt.Sprintf(format, args...), Next: next}
 }
 
+// A doctor looks at one thing after another.
+type doctor struct {
+	*World
+	deep bool // also in the keyring
+}
+
 // A check looks at one thing. It may take its time, which is bounded.
 type check struct {
 	name string
-	look func(ctx context.Context, w *World) finding
+	look func(d *doctor, ctx context.Context) finding
 }
 
 // How long a check may take, and one that asks the server.
@@ -57,7 +62,7 @@ const (
 // Run makes all checks and prints a line for each. The error says how many
 // problems there are.
 func (c *doctorCommand) Run(ctx context.Context, w *World) error {
-	found := w.examineAll(ctx, c.checks())
+	found := (&doctor{w, c.Deep}).examineAll(ctx, c.checks())
 	for _, text := range settings.Places(w.Unused()) {
 		found = append(found, finding{Name: string(settings.Later), Status: Warning, Text: text})
 	}
@@ -67,7 +72,7 @@ func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 			problems++
 		}
 	}
-	if err := w.findings(found, problems == 0); err != nil {
+	if err := w.findings(w.Build, found, problems == 0); err != nil {
 		return err
 	}
 	switch problems {
@@ -80,27 +85,24 @@ func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 }
 
 // findings prints what was found.
-func (w *World) findings(found []finding, ok bool) error {
-	if w.JSON {
-		return w.document(map[string]any{"ok": ok, "build": w.Build, "checks": found})
-	}
+func (w *Output) findings(build Build, found []finding, ok bool) error {
+	var lines []string
 	for _, f := range found {
 		text := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
 		if f.Next != "" {
 			text += "; " + f.Next
 		}
-		if err := w.line("%s", output.EscapeLine(text)); err != nil {
-			return err
-		}
+		lines = append(lines, text)
 	}
-	return nil
+	return w.show(map[string]any{"ok": ok, "build": build, "checks": found}, lines...)
 }
 
 // examineAll makes the checks side by side. One that does not come to an end,
 // as on a file system that is gone, is left behind and told.
-func (w *World) examineAll(ctx context.Context, checks []check) []finding {
-	quiet := *w
-	quiet.Notify = func(string) {} // it is in the findings
+func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
+	w := *d.World
+	w.Notify = func(string) {} // it is in the findings
+	quiet := &doctor{&w, d.deep}
 	type result struct {
 		i int
 		f finding
@@ -119,7 +121,7 @@ func (w *World) examineAll(ctx context.Context, checks []check) []finding {
 					results <- result{i, worse(Problem, "please report this", "a bug in gemline: %.200v", v)}
 				}
 			}()
-			results <- result{i, c.look(ctx, &quiet)}
+			results <- result{i, c.look(quiet, ctx)}
 		}()
 	}
 	found := make([]finding, len(checks))

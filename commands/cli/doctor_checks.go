@@ -20,43 +20,45 @@ import (
 	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings"
+	"gemline/tools/sandbox"
 )
 
 // checks returns what is looked at, in the order in which it is told.
 func (c *doctorCommand) checks() []check {
 	list := []check{
-		{"version", func(_ context.Context, w *World) finding { return w.checkVersion() }},
-		{"terminal", func(_ context.Context, w *World) finding { return w.checkTerminal() }},
-		{"colour", func(_ context.Context, w *World) finding { return w.checkColour() }},
-		{"text", func(_ context.Context, w *World) finding { return w.checkText() }},
-		{"home", func(_ context.Context, w *World) finding { return w.checkHome() }},
-		{"settings", func(_ context.Context, w *World) finding { return w.checkSettings() }},
-		{"trust", func(_ context.Context, w *World) finding { return w.checkTrust() }},
-		{"rules", func(_ context.Context, w *World) finding { return w.checkRules() }},
-		{"credentials", func(ctx context.Context, w *World) finding { return w.checkCredentials(ctx, c.Deep) }},
-		{"network", func(_ context.Context, w *World) finding { return w.checkNetwork() }},
-		{"git", func(ctx context.Context, w *World) finding {
-			return w.program(ctx, "git", "the model can't see what has changed; install git", "--version")
-		}},
-		{"ripgrep", func(ctx context.Context, w *World) finding {
-			return w.program(ctx, "rg", "searches take longer; install ripgrep", "--version")
-		}},
-		{"shell", func(context.Context, *World) finding { return checkShell() }},
-		{"editor", func(_ context.Context, w *World) finding { return w.checkEditor() }},
-		{"clipboard", func(_ context.Context, w *World) finding { return w.checkClipboard() }},
-		{"disk", func(_ context.Context, w *World) finding { return w.checkDisk() }},
-		{"sessions", func(ctx context.Context, w *World) finding { return w.checkSize(ctx) }},
-		{"clock", func(_ context.Context, w *World) finding { return checkClock(w.Build, time.Now()) }},
-		{"sandbox", func(_ context.Context, w *World) finding { return w.checkSandbox() }},
+		{"version", at((*doctor).checkVersion)},
+		{"terminal", at((*doctor).checkTerminal)},
+		{"colour", at((*doctor).checkColour)},
+		{"text", at((*doctor).checkText)},
+		{"home", at((*doctor).checkHome)},
+		{"settings", at((*doctor).checkSettings)},
+		{"trust", at((*doctor).checkTrust)},
+		{"rules", at((*doctor).checkRules)},
+		{"credentials", (*doctor).checkCredentials},
+		{"network", at((*doctor).checkNetwork)},
+		{"git", program("git", "the model can't see what has changed; install git")},
+		{"ripgrep", program("rg", "searches take longer; install ripgrep")},
+		{"shell", at((*doctor).checkShell)},
+		{"editor", at((*doctor).checkEditor)},
+		{"clipboard", at((*doctor).checkClipboard)},
+		{"disk", at((*doctor).checkDisk)},
+		{"sessions", (*doctor).checkSize},
+		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.Build, time.Now()) }},
+		{"sandbox", at((*doctor).checkSandbox)},
 	}
 	if c.Online {
-		list = append(list, check{"server", func(ctx context.Context, w *World) finding { return w.checkServer(ctx) }})
+		list = append(list, check{"server", (*doctor).checkServer})
 	}
 	return list
 }
 
-func (w *World) checkVersion() finding {
-	b := w.Build
+// at is a look that takes no time.
+func at(look func(*doctor) finding) func(*doctor, context.Context) finding {
+	return func(d *doctor, _ context.Context) finding { return look(d) }
+}
+
+func (d *doctor) checkVersion() finding {
+	b := d.Build
 	commit := ""
 	if b.Commit != "" {
 		commit = " " + b.Commit[:min(12, len(b.Commit))]
@@ -65,24 +67,18 @@ func (w *World) checkVersion() finding {
 }
 
 // mode returns how a session would write.
-func (w *World) mode() output.Mode {
-	flag, off := w.Flags.PlainFlag()
-	signs := output.Signs{Flag: flag, FlagOff: off, Terminal: w.Terminal, Lookup: w.Lookup}
-	if s, err := w.settings(); err == nil {
+func (d *doctor) mode() output.Mode {
+	flag, off := d.Flags.PlainFlag()
+	signs := output.Signs{Flag: flag, FlagOff: off, Terminal: d.Terminal, Lookup: d.Lookup}
+	if s, err := d.settings(); err == nil {
 		signs.Setting = &s.ScreenReader
 	}
 	return output.Decide(signs)
 }
 
-// settings returns what the files say.
-func (w *World) settings() (*settings.Settings, error) {
-	s, _, err := settings.Load(w.Paths.Sources(w.environment, w.Trusted), w.environment)
-	return s, err
-}
-
-func (w *World) checkTerminal() finding {
-	m := w.mode()
-	term := cmp.Or(w.getenv("TERM"), "not set")
+func (d *doctor) checkTerminal() finding {
+	m := d.mode()
+	term := cmp.Or(d.getenv("TERM"), "not set")
 	switch {
 	case m.Asked:
 		return fine("screen reader mode (%s)", m.Cause)
@@ -92,12 +88,12 @@ func (w *World) checkTerminal() finding {
 	return fine("plain mode (%s)", m.Cause)
 }
 
-func (w *World) checkColour() finding {
-	if w.mode().Color {
+func (d *doctor) checkColour() finding {
+	if d.mode().Color {
 		return fine("on; NO_COLOR=1 turns it off")
 	}
 	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "CLICOLOR"} {
-		if v := w.getenv(name); w.mode().Smart && v != "" {
+		if v := d.getenv(name); d.mode().Smart && v != "" {
 			return fine("off (%s)", name)
 		}
 	}
@@ -105,9 +101,9 @@ func (w *World) checkColour() finding {
 }
 
 // checkText looks whether the terminal is told to be shown UTF-8.
-func (w *World) checkText() finding {
+func (d *doctor) checkText() finding {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		v := w.getenv(name)
+		v := d.getenv(name)
 		if v == "" {
 			continue
 		}
@@ -120,14 +116,14 @@ func (w *World) checkText() finding {
 }
 
 // checkHome looks whether something can be kept.
-func (w *World) checkHome() finding {
+func (d *doctor) checkHome() finding {
 	const next = "settings and sessions are not kept; GEMINI_CLI_HOME names another place"
-	if w.Paths.Home == "" {
+	if d.Paths.Home == "" {
 		return worse(Warning, next, "no home directory")
 	}
-	dir := w.Paths.User()
+	dir := d.Paths.User()
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		dir = w.Paths.Home // where it would be made
+		dir = d.Paths.Home // where it would be made
 	}
 	f, err := os.CreateTemp(dir, ".gemline-doctor-")
 	if err != nil {
@@ -146,10 +142,10 @@ func cause(err error) string {
 	return err.Error()
 }
 
-func (w *World) checkSettings() finding {
+func (d *doctor) checkSettings() finding {
 	used, odd := 0, 0
-	for _, src := range w.Paths.Sources(w.environment, true) {
-		f, err := w.examine(src)
+	for _, src := range d.Paths.Sources(d.environment, true) {
+		f, err := d.examine(src)
 		switch {
 		case err != nil:
 			return worse(Problem, "fix or remove it", "%s", err)
@@ -160,7 +156,7 @@ func (w *World) checkSettings() finding {
 			odd++
 		}
 	}
-	if s, err := w.settings(); err == nil && s.Unclear() != nil {
+	if s, err := d.settings(); err == nil && s.Unclear() != nil {
 		return worse(Problem, "gemline config set fixes it", "%s", s.Unclear())
 	}
 	files := fmt.Sprintf("%d files", used)
@@ -177,8 +173,8 @@ func (w *World) checkSettings() finding {
 func unread() finding { return worse(Warning, "", "not known while the settings can't be used") }
 
 // checkRules says whether the rules for what may run are understood.
-func (w *World) checkRules() finding {
-	_, p, err := w.Toolset()
+func (d *doctor) checkRules() finding {
+	_, p, err := d.Project.Toolset()
 	if file := (*settings.FileError)(nil); errors.As(err, &file) {
 		return unread()
 	}
@@ -197,11 +193,11 @@ func (w *World) checkRules() finding {
 	return fine("the built-in ones and %d more; gemline policy lists them", own)
 }
 
-func (w *World) checkTrust() finding {
-	if _, err := w.settings(); err != nil {
+func (d *doctor) checkTrust() finding {
+	if _, err := d.settings(); err != nil {
 		return unread()
 	}
-	t, err := w.trust(w.Paths.Cwd)
+	t, err := d.trust(d.Paths.Cwd)
 	switch {
 	case err != nil:
 		return worse(Problem, "fix or remove it", "%s", err)
@@ -214,28 +210,28 @@ func (w *World) checkTrust() finding {
 }
 
 // checkCredentials says what pays for requests. Keys are never shown.
-func (w *World) checkCredentials(ctx context.Context, deep bool) finding {
-	if _, err := w.settings(); err != nil {
+func (d *doctor) checkCredentials(ctx context.Context) finding {
+	if _, err := d.settings(); err != nil {
 		return unread()
 	}
-	c, err := w.choose()
+	c, err := d.choose()
 	var st standing
-	inRing := c.Stored && w.getenv("GEMINI_FORCE_FILE_STORAGE") == "" && (runtime.GOOS != "linux" || w.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
+	inRing := c.Stored && d.getenv("GEMINI_FORCE_FILE_STORAGE") == "" && (runtime.GOOS != "linux" || d.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if err == nil {
-		seen := *w
-		if !deep { // the keyring may ask the user something
+		seen := *d.World
+		if !d.deep { // the keyring may ask the user something
 			seen.Lookup = func(name string) (string, bool) {
 				if name == "GEMINI_FORCE_FILE_STORAGE" {
 					return "true", true
 				}
-				return w.Lookup(name)
+				return d.Lookup(name)
 			}
 		}
 		err = st.find(ctx, &seen, c)
 	}
 	var wrong *auth.Error
 	switch {
-	case err != nil && inRing && !deep:
+	case err != nil && inRing && !d.deep:
 		return worse(Warning, "gemline doctor --deep looks in the keyring, too", "no key in the environment or in a file")
 	case errors.As(err, &wrong):
 		return worse(Problem, wrong.Hint, "%s", wrong.Message)
@@ -251,9 +247,9 @@ func (w *World) checkCredentials(ctx context.Context, deep bool) finding {
 
 // checkNetwork looks at the address, the proxies and the certificates. It asks
 // nobody.
-func (w *World) checkNetwork() finding {
-	c, _ := w.choose() // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(w.getenv), CAs: model.CAsFrom(w.getenv)}
+func (d *doctor) checkNetwork() finding {
+	c, _ := d.choose() // told elsewhere
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv), CAs: model.CAsFrom(d.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		next := ""
 		if me := (*model.Error)(nil); errors.As(err, &me) {
@@ -293,26 +289,28 @@ func masked(address string) string {
 }
 
 // program looks for a program and asks which version it has.
-func (w *World) program(ctx context.Context, name, missing string, args ...string) finding {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return worse(Warning, "", "%s is not there: %s", name, missing)
+func program(name, missing string) func(*doctor, context.Context) finding {
+	return func(d *doctor, ctx context.Context) finding {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			return worse(Warning, "", "%s is not there: %s", name, missing)
+		}
+		const patience = 10 * time.Second
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		cmd := exec.CommandContext(ctx, path, "--version")
+		cmd.Env = d.Environ
+		cmd.WaitDelay = time.Second // whatever it has left running
+		out, err := cmd.Output()
+		if err != nil {
+			return worse(Warning, "", "%s does not run: %s", path, err)
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return fine("%s (%s)", first, path)
 	}
-	const patience = 10 * time.Second
-	ctx, stop := context.WithTimeout(ctx, patience)
-	defer stop()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = w.Environ
-	cmd.WaitDelay = time.Second // whatever it has left running
-	out, err := cmd.Output()
-	if err != nil {
-		return worse(Warning, "", "%s does not run: %s", path, err)
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return fine("%s (%s)", first, path)
 }
 
-func checkShell() finding {
+func (*doctor) checkShell() finding {
 	names := []string{"bash", "sh", "/bin/bash", "/bin/sh"}
 	if runtime.GOOS == "windows" {
 		names = []string{"powershell.exe"}
@@ -325,8 +323,8 @@ func checkShell() finding {
 	return worse(Warning, "install bash", "there is none: no command can be run")
 }
 
-func (w *World) checkEditor() finding {
-	words := strings.Fields(w.Editor)
+func (d *doctor) checkEditor() finding {
+	words := strings.Fields(d.Editor)
 	if len(words) == 0 {
 		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one", "there is none, so that the answer e is not offered")
 	}
@@ -337,13 +335,13 @@ func (w *World) checkEditor() finding {
 	return fine("%s", path)
 }
 
-func (w *World) checkClipboard() finding {
-	if w.Clipboard != nil {
-		if name := w.Clipboard(); name != "" {
+func (d *doctor) checkClipboard() finding {
+	if d.Clipboard != nil {
+		if name := d.Clipboard(); name != "" {
 			return fine("%s", name)
 		}
 	}
-	if w.mode().Marks {
+	if d.mode().Marks {
 		return fine("that of the terminal, if it has one (OSC 52)")
 	}
 	return fine("none here; /copy has nowhere to copy to")
@@ -355,8 +353,8 @@ const (
 	none   = 1 << 20
 )
 
-func (w *World) checkDisk() finding {
-	for _, dir := range []string{w.Paths.Cwd, w.Paths.Home, os.TempDir()} {
+func (d *doctor) checkDisk() finding {
+	for _, dir := range []string{d.Paths.Cwd, d.Paths.Home, os.TempDir()} {
 		if dir == "" {
 			continue
 		}
@@ -374,12 +372,12 @@ func (w *World) checkDisk() finding {
 }
 
 // checkSize adds up what is kept about sessions, as far as it gets.
-func (w *World) checkSize(ctx context.Context) finding {
+func (d *doctor) checkSize(ctx context.Context) finding {
 	const (
 		much = 1 << 30
 		many = 100_000
 	)
-	dir := w.Paths.User("tmp")
+	dir := d.Paths.User("tmp")
 	if dir == "" {
 		return fine("none are kept")
 	}
@@ -416,9 +414,9 @@ func checkClock(b Build, now time.Time) finding {
 }
 
 // checkServer asks the server for its list of models.
-func (w *World) checkServer(ctx context.Context) finding {
+func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	list, err := w.onServer(ctx)
+	list, err := d.onServer(ctx)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
 		next := ""
@@ -430,4 +428,28 @@ func (w *World) checkServer(ctx context.Context) finding {
 		return worse(Problem, next, "%s (after %s)", err, took)
 	}
 	return fine("it lists %d for conversations, in %s", len(list), took)
+}
+
+// checkSandbox says what confines commands.
+func (d *doctor) checkSandbox() finding {
+	const status = "gemline sandbox status says more"
+	c, err := d.Project.Confinement()
+	if file := (*settings.FileError)(nil); errors.As(err, &file) {
+		return unread()
+	}
+	if err != nil {
+		next := ""
+		if se := (*sandbox.Error)(nil); errors.As(err, &se) {
+			next = se.Hint
+		}
+		return worse(Problem, next, "%s", err)
+	}
+	st := c.State()
+	switch {
+	case st.Confined():
+		return fine("%s: %s", st.Name, st.Step)
+	case st.Files:
+		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
+	}
+	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights", st.Name, cmp.Or(st.Step, "nothing is in force"))
 }

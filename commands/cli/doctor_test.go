@@ -15,11 +15,11 @@ import (
 func TestDoctorIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		found := (&World{}).examineAll(t.Context(), []check{
-			{"one", func(context.Context, *World) finding { return fine("good") }},
-			{"stuck", func(context.Context, *World) finding { time.Sleep(time.Hour); return fine("late") }},
-			{"broken", func(_ context.Context, w *World) finding { return fine("%s", w.Out) }},
-			{"bug", func(context.Context, *World) finding { panic("oh") }},
+		found := (&doctor{World: &World{}}).examineAll(t.Context(), []check{
+			{"one", func(*doctor, context.Context) finding { return fine("good") }},
+			{"stuck", func(*doctor, context.Context) finding { time.Sleep(time.Hour); return fine("late") }},
+			{"broken", func(d *doctor, _ context.Context) finding { return fine("%s", d.Out) }},
+			{"bug", func(*doctor, context.Context) finding { panic("oh") }},
 		})
 		if took := time.Since(start); took != lookFor {
 			t.Errorf("it took %s", took)
@@ -34,8 +34,8 @@ func TestDoctorIsBounded(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	env := map[string]string{}
-	w := &World{Paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), Flags: &settings.Flags{}, Notify: func(string) {},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	w := &doctor{World: &World{Output: Output{Notify: func(string) {}}, Folder: Folder{Paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), Flags: &settings.Flags{},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}}
 	now := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name string
@@ -47,11 +47,11 @@ func TestChecks(t *testing.T) {
 		{"clock", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, now) }, OK, "2026-05-06"},
 		{"a clock that was reset", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, time.Unix(0, 0)) }, Problem, "1970"},
 		{"a build of no date", "", func() finding { return checkClock(Build{}, time.Unix(0, 0)) }, Problem, "1970"},
-		{"a program", "", func() finding { return (&World{}).program(t.Context(), "no-such-program", "nothing works") }, Warning, "nothing works"},
-		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context(), false) }, OK, "gemini-api-key, from GEMINI_API_KEY"},
-		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context(), false) }, Problem, "no API key"},
-		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context(), false) }, Warning, "in a file"},
-		{"someone else's log-in", "GOOGLE_GENAI_USE_GCA=true", func() finding { return w.checkCredentials(t.Context(), false) }, Problem, ""},
+		{"a program", "", func() finding { return program("no-such-program", "nothing works")(w, t.Context()) }, Warning, "nothing works"},
+		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context()) }, OK, "gemini-api-key, from GEMINI_API_KEY"},
+		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context()) }, Problem, "no API key"},
+		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context()) }, Warning, "in a file"},
+		{"someone else's log-in", "GOOGLE_GENAI_USE_GCA=true", func() finding { return w.checkCredentials(t.Context()) }, Problem, ""},
 		{"proxy", "HTTPS_PROXY=http://me:very-secret@proxy.example:8080", w.checkNetwork, OK, "me:xxxxx@proxy.example"},
 		{"no proxy at all", "HTTPS_PROXY=http://[", w.checkNetwork, Problem, ""},
 		{"certificates", "SSL_CERT_FILE=/no/such/file", w.checkNetwork, Problem, "/no/such/file"},

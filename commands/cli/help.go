@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -50,15 +48,6 @@ func (c *helpCommand) Run(ctx context.Context, w *World) error {
 	return w.page(ctx, settings.Escape(docs.Plain(page.Text, w.width())))
 }
 
-// page shows a long text.
-func (w *World) page(ctx context.Context, text string) error {
-	if w.Page != nil {
-		return w.Page(ctx, text)
-	}
-	_, err := io.WriteString(w.Out, text)
-	return err
-}
-
 // topics lists the pages and the commands.
 func (w *World) topics(ctx context.Context) error {
 	var list []topic
@@ -80,13 +69,6 @@ func (w *World) topics(ctx context.Context) error {
 	}
 	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
 	return w.page(ctx, b.String())
-}
-
-// width returns how wide text may be: as wide as the screen, but no wider than
-// is easy to read.
-func (w *World) width() int {
-	const most = 100
-	return max(20, min(cmp.Or(w.Width, 80), most))
 }
 
 // noTopic refuses a topic and names the one that comes nearest.

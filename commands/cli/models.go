@@ -11,8 +11,6 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
-	"gemline/repl/output"
-	"gemline/settings"
 )
 
 // modelsCommand is gemline models.
@@ -50,7 +48,7 @@ type price struct {
 }
 
 // priced adds the prices that are known.
-func (w *World) priced(list []named) error {
+func (w *Folder) priced(list []named) error {
 	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), time.Now())
 	if err != nil {
 		return err
@@ -89,14 +87,12 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if err := w.priced(list); err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]named{}, list...)})
-	}
-	return w.models(list)
+	return w.show(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]named{}, list...)},
+		columns(list)...)
 }
 
-// models writes the list in columns.
-func (w *World) models(list []named) error {
+// columns returns the list as lines.
+func columns(list []named) (lines []string) {
 	wide := 0
 	for _, m := range list {
 		wide = max(wide, len(m.Name))
@@ -113,17 +109,15 @@ func (w *World) models(list []named) error {
 		if m.Context > 0 {
 			size = fmt.Sprintf("%d tokens", m.Context)
 		}
-		if err := w.line("%s", strings.TrimRight(fmt.Sprintf("%-*s  %14s  %s", wide, output.EscapeLine(m.Name), size, output.EscapeLine(note)), " ")); err != nil {
-			return err
-		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-*s  %14s  %s", wide, m.Name, size, note), " "))
 	}
-	return nil
+	return lines
 }
 
 // model returns the name of the model that a run would ask, and what names
 // stand for.
 func (w *World) model() (string, model.Reach, error) {
-	s, _, err := settings.Load(w.Paths.Sources(w.Lookup, w.Trusted), w.Lookup) // its warnings are those of config validate
+	s, err := w.settings()
 	if err == nil {
 		err = s.Override(w.Flags, w.Lookup)
 	}

@@ -60,7 +60,7 @@ type policyList struct{}
 
 // Run prints the rules.
 func (*policyList) Run(w *World) error {
-	_, p, err := w.Toolset()
+	_, p, err := w.Project.Toolset()
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func verdictWord(v engine.Verdict) string {
 
 // judge prints what becomes of a call. Without arguments it is about the tool.
 func (w *World) judge(ctx context.Context, name string, args map[string]any, headless, all bool) error {
-	set, p, err := w.Toolset()
+	set, p, err := w.Project.Toolset()
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		}
 		q.Intent = call.Intent
 	}
-	e := w.Guarded().Explain(p, q)
+	e := w.Project.Guarded().Explain(p, q)
 	var about []policy.Rule
 	if all {
 		about = p.Concerning(q.Tool)
@@ -236,7 +236,7 @@ type policyRevoke struct {
 
 // Run takes a rule out of its file.
 func (c *policyRevoke) Run(w *World) error {
-	_, p, err := w.Toolset()
+	_, p, err := w.Project.Toolset()
 	if err != nil {
 		return err
 	}

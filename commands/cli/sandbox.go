@@ -83,16 +83,11 @@ type sandboxStatus struct{}
 
 // Run prints what is in force.
 func (*sandboxStatus) Run(w *World) error {
-	c, err := w.Confinement()
+	c, err := w.Project.Confinement()
 	if err != nil {
 		return err
 	}
 	st, p := c.State(), c.Profile
-	if w.JSON {
-		list := func(paths []string) []string { return append([]string{}, paths...) }
-		return w.document(map[string]any{"sandbox": shownSandbox(st),
-			"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}})
-	}
 	yes := map[bool]string{true: "yes", false: "no"}
 	lines := []string{
 		fmt.Sprintf("%s: %s", st.Name, cmp.Or(st.Step, "nothing is in force")),
@@ -106,7 +101,9 @@ func (*sandboxStatus) Run(w *World) error {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), absent), ", "), "nothing of yours, since no known secrets are here"))
 	}
-	return w.lines(lines)
+	list := func(paths []string) []string { return append([]string{}, paths...) }
+	return w.show(map[string]any{"sandbox": shownSandbox(st),
+		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)
 }
 
 // absent reports whether there is nothing at path.
@@ -133,7 +130,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if len(c.Command) == 0 {
 		return &settings.UsageError{Message: "no command; gemline sandbox run -- CMD"}
 	}
-	in, err := w.Confinement()
+	in, err := w.Project.Confinement()
 	if err != nil {
 		return err
 	}
@@ -198,28 +195,4 @@ func missing(program string) error {
 		err = inner // without the name
 	}
 	return &StatusError{code, fmt.Errorf("%s: %w", settings.EscapeLine(shorten(program)), err)}
-}
-
-// checkSandbox says what confines commands.
-func (w *World) checkSandbox() finding {
-	const status = "gemline sandbox status says more"
-	c, err := w.Confinement()
-	if file := (*settings.FileError)(nil); errors.As(err, &file) {
-		return unread()
-	}
-	if err != nil {
-		next := ""
-		if se := (*sandbox.Error)(nil); errors.As(err, &se) {
-			next = se.Hint
-		}
-		return worse(Problem, next, "%s", err)
-	}
-	st := c.State()
-	switch {
-	case st.Confined():
-		return fine("%s: %s", st.Name, st.Step)
-	case st.Files:
-		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
-	}
-	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights", st.Name, cmp.Or(st.Step, "nothing is in force"))
 }

@@ -25,7 +25,7 @@ type sessionsCommand struct {
 }
 
 // sessions returns the sessions of the working directory, and where they are.
-func (w *World) sessions() ([]journal.Session, string, error) {
+func (w *Folder) sessions() ([]journal.Session, string, error) {
 	project, known := w.Paths.Known()
 	if !known {
 		return nil, "", nil
@@ -35,7 +35,7 @@ func (w *World) sessions() ([]journal.Session, string, error) {
 }
 
 // session returns the session that a word names.
-func (w *World) session(which string) (s journal.Session, number int, temp string, err error) {
+func (w *Folder) session(which string) (s journal.Session, number int, temp string, err error) {
 	list, temp, err := w.sessions()
 	if err != nil {
 		return s, 0, "", err
@@ -68,18 +68,14 @@ func (*sessionsList) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"sessions": journal.JSON(list, "")})
+	var lines []string
+	for i, s := range list {
+		lines = append(lines, fmt.Sprintf("%d. %s (%s) [%s]", i+1, s.Title, journal.Ago(s.Updated, time.Now()), s.ID))
 	}
 	if len(list) == 0 {
-		return w.line("no session of this directory is kept")
+		lines = []string{"no session of this directory is kept"}
 	}
-	for i, s := range list {
-		if err := w.line("%d. %s (%s) [%s]", i+1, output.EscapeLine(s.Title), journal.Ago(s.Updated, time.Now()), s.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.show(map[string]any{"sessions": journal.JSON(list, "")}, lines...)
 }
 
 type sessionsShow struct {
@@ -195,8 +191,6 @@ func (c *sessionsDelete) Run(w *World) error {
 	if err := os.RemoveAll(filepath.Join(temp, "tool-outputs", "session-"+s.ID)); err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"deleted": s.ID, "title": s.Title})
-	}
-	return w.line("Deleted session %d: %s (%s)", number, output.EscapeLine(s.Title), journal.Ago(s.Updated, time.Now()))
+	return w.show(map[string]any{"deleted": s.ID, "title": s.Title},
+		fmt.Sprintf("Deleted session %d: %s (%s)", number, s.Title, journal.Ago(s.Updated, time.Now())))
 }

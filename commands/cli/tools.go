@@ -31,7 +31,7 @@ type tool struct {
 
 // tools returns the tools and the mode that they are judged in.
 func (w *World) tools() ([]tool, policy.Mode, error) {
-	set, p, err := w.Toolset()
+	set, p, err := w.Project.Toolset()
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,7 +43,7 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 		}
 		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(), Description: t.Declaration.Description,
 			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: e.Reason,
-			Verdict: map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[e.Verdict]})
+			Verdict: verdictWord(e.Verdict)})
 	}
 	return list, p.Mode(), nil
 }
@@ -62,21 +62,13 @@ func (*toolsList) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"approval_mode": mode, "tools": list})
-	}
-	if err := w.line("approval mode: %s", mode); err != nil {
-		return err
-	}
+	lines := []string{"approval mode: " + string(mode)}
 	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
 	for _, t := range list {
 		first, _, _ := strings.Cut(strings.Join(strings.Fields(t.Description), " "), ". ")
-		line := fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict], strings.TrimSuffix(first, "."))
-		if err := w.line("%s", output.EscapeLine(line)); err != nil {
-			return err
-		}
+		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict], strings.TrimSuffix(first, ".")))
 	}
-	return nil
+	return w.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
 }
 
 type toolsShow struct {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-	"unicode"
 
 	"gemline/settings"
 )
@@ -28,21 +26,17 @@ func (*trustList) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(struct {
-			File    string              `json:"file"`
-			Folders []settings.Decision `json:"folders"`
-		}{w.Paths.TrustFile(w.Lookup), append([]settings.Decision{}, rules...)})
+	var lines []string
+	for _, d := range rules {
+		lines = append(lines, fmt.Sprintf("%-12s  %s", d.Rule, d.Path))
 	}
 	if len(rules) == 0 {
-		return w.line("nothing was decided about any folder")
+		lines = []string{"nothing was decided about any folder"}
 	}
-	for _, d := range rules {
-		if err := w.line("%-12s  %s", d.Rule, visible(d.Path)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.show(struct {
+		File    string              `json:"file"`
+		Folders []settings.Decision `json:"folders"`
+	}{w.Paths.TrustFile(w.Lookup), append([]settings.Decision{}, rules...)}, lines...)
 }
 
 type trustAdd struct {
@@ -131,18 +125,16 @@ func (w *World) decided(folder, said string) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(struct {
-			Folder string `json:"folder"`
-			Done   string `json:"done"`
-			State  string `json:"state"`
-			By     string `json:"by,omitempty"`
-		}{folder, said, t.State.String(), t.Why})
+	lines := []string{folder + ": " + said}
+	if t.Why != "" {
+		lines = append(lines, fmt.Sprintf("it is %s by %s", t.State, t.Why))
 	}
-	if err := w.line("%s: %s", visible(folder), visible(said)); err != nil || t.Why == "" {
-		return err
-	}
-	return w.line("it is %s by %s", t.State, visible(t.Why))
+	return w.show(struct {
+		Folder string `json:"folder"`
+		Done   string `json:"done"`
+		State  string `json:"state"`
+		By     string `json:"by,omitempty"`
+	}{folder, said, t.State.String(), t.Why}, lines...)
 }
 
 type trustStatus struct {
@@ -155,66 +147,32 @@ func (c *trustStatus) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		status := struct {
-			Folder string             `json:"folder"`
-			State  string             `json:"state"`
-			By     string             `json:"by,omitempty"`
-			Rule   *settings.Decision `json:"rule,omitempty"`
-			File   string             `json:"file"`
-			Brings []settings.Item    `json:"brings"`
-		}{t.Folder, t.State.String(), t.Why, &t.Rule, w.Paths.TrustFile(w.Lookup), append([]settings.Item{}, t.Brings...)}
-		if t.Rule.Rule == "" {
-			status.Rule = nil
-		}
-		return w.document(status)
+	status := struct {
+		Folder string             `json:"folder"`
+		State  string             `json:"state"`
+		By     string             `json:"by,omitempty"`
+		Rule   *settings.Decision `json:"rule,omitempty"`
+		File   string             `json:"file"`
+		Brings []settings.Item    `json:"brings"`
+	}{t.Folder, t.State.String(), t.Why, nil, w.Paths.TrustFile(w.Lookup), append([]settings.Item{}, t.Brings...)}
+	if t.Rule.Rule != "" {
+		status.Rule = &t.Rule
 	}
 	by := ""
 	if t.Why != "" {
 		by = ", by " + t.Why
 	}
-	if err := w.line("%s: %s%s", visible(t.Folder), t.State, visible(by)); err != nil {
-		return err
-	}
-	if len(t.Brings) == 0 {
-		return w.line("nothing in it needs trust")
-	}
-	lines, caution := settings.Brief(t.Brings)
-	for i, l := range lines {
-		mark := " "
+	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, t.State, by)}
+	brings, caution := settings.Brief(t.Brings)
+	for i, l := range brings {
+		mark := "  "
 		if caution[i] {
-			mark = "*" // it weakens the user's protection
+			mark = "* " // it weakens the user's protection
 		}
-		if err := w.line("%s %s", mark, visible(l)); err != nil {
-			return err
-		}
+		lines = append(lines, mark+l)
 	}
-	return nil
-}
-
-// trust finds out about a folder, by the settings of everything but it.
-func (w *World) trust(folder string) (settings.Trust, error) {
-	paths := settings.Paths{Home: w.Paths.Home, Cwd: folder}
-	s, _, err := settings.Load(paths.Sources(w.Lookup, false), w.Lookup)
-	if err != nil {
-		return settings.Trust{}, err
+	if len(brings) == 0 {
+		lines = append(lines, "nothing in it needs trust")
 	}
-	t, err := paths.Trust(s, w.Flags, w.Lookup)
-	if err == nil && t.State == settings.Trusted {
-		t.Brings = paths.Survey(s)
-	}
-	return t, err
-}
-
-// visible returns a folder's own text as it can stand in a line.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		if r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) {
-			fmt.Fprintf(&b, `\u{%x}`, r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return w.show(status, lines...)
 }

@@ -34,9 +34,8 @@ func trustful(t *testing.T) (*World, *strings.Builder, *[]string) {
 	}
 	var out strings.Builder
 	var notes []string
-	return &World{Out: &out, Paths: settings.NewPaths(home, "", cwd), Flags: &settings.Flags{},
-		Notify: func(s string) { notes = append(notes, s) },
-		Lookup: func(string) (string, bool) { return "", false }}, &out, &notes
+	return &World{Output: Output{Out: &out, Notify: func(s string) { notes = append(notes, s) }},
+		Folder: Folder{Paths: settings.NewPaths(home, "", cwd), Flags: &settings.Flags{}, Lookup: func(string) (string, bool) { return "", false }}}, &out, &notes
 }
 
 func TestTrustCommands(t *testing.T) {
@@ -46,12 +45,12 @@ func TestTrustCommands(t *testing.T) {
 	w, out, notes := trustful(t)
 	home, cwd := w.Paths.Home, w.Paths.Cwd
 	for _, step := range []struct{ words, want, note string }{
-		{"status", "CWD: unknown\n  hook E: touch \\u{1b}[2J\\u{202e}x (not in use yet)\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
+		{"status", "CWD: unknown\n  hook E: touch \\x1b[2J\\u{202e}x (not in use yet)\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
 		{"list", "nothing was decided about any folder\n", ""},
 		{"remove", "CWD: nothing was decided about it by name\n", ""},
 		{"add", "CWD: trusted\nit is trusted by TRUST_FOLDER for CWD\n", ""},
 		{"add .", "CWD: as before: TRUST_FOLDER\nit is trusted by TRUST_FOLDER for CWD\n", ""},
-		{"status", "CWD: trusted, by TRUST_FOLDER for CWD\n  hook E: touch \\u{1b}[2J\\u{202e}x (not in use yet)\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
+		{"status", "CWD: trusted, by TRUST_FOLDER for CWD\n  hook E: touch \\x1b[2J\\u{202e}x (not in use yet)\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
 		{"status sub", "CWD/sub: trusted, by TRUST_FOLDER for CWD\n  context file ../GEMINI.md: 6 bytes\n", ""},
 		{"deny", "CWD: not trusted (was TRUST_FOLDER)\nit is not trusted by DO_NOT_TRUST for CWD\n", ""},
 		{"add --parent ~/src/clone", "CWD: trusted: HOME/src and all in it (was DO_NOT_TRUST)\nit is trusted by TRUST_PARENT for CWD\n", ""},

@@ -15,7 +15,6 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/journal"
-	"gemline/engine/policy"
 	"gemline/tools/shell"
 )
 
@@ -78,10 +77,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 			return f.conversation(), err
 		},
 		Manage: func(ctx context.Context, args ...string) error {
-			w := f.world(out)
-			w.Toolset = func() (engine.Toolset, *policy.Policy, error) { return f.tools, f.policy, nil }
-			w.Guarded = func() policy.Guarded { return f.Session.guarded() }
-			w.Confinement = func() (cli.Confinement, error) { return f.confinement.describe(environOf(f.run.Options)), nil }
+			w := f.world(out, held{f})
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret = screen.Lines.Secret
 			}

@@ -25,8 +25,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newSurvey(r)
 	defer s.Close()
-	w := r.world(r.os.Stdout)
-	w.Toolset, w.Guarded, w.Confinement = s.toolset, s.guarded, s.confinement
+	w := r.world(r.os.Stdout, s)
 	at := r.terminal()
 	w.Page = at.pager()
 	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
@@ -40,14 +39,14 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	return cli.Run(ctx, w, args)
 }
 
-// world returns what sub-commands may reach, wherever they are called, but for
-// what a project has.
-func (r *run) world(out io.Writer) *cli.World {
+// world returns what sub-commands may reach, wherever they are called.
+func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 	at := r.terminal()
-	return &cli.World{Out: out, Notify: r.notify, Paths: r.paths, Lookup: r.lookup, DotEnv: r.dotenv, Flags: r.flags, Environ: shell.Own(r.os.Environ()),
-		Trusted: r.trust.State == settings.Trusted, Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date), Terminal: isTerminal(r.os.Stdout), Width: at.columns(),
+	return &cli.World{Project: p,
+		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
+		Folder:  cli.Folder{Paths: r.paths, Lookup: r.lookup, DotEnv: r.dotenv, Flags: r.flags, Trusted: r.trust.State == settings.Trusted, Unused: r.Options.unused},
+		Environ: shell.Own(r.os.Environ()), Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
 		Editor: at.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
-		Unused: r.Options.unused,
 		API: func() (model.Options, error) {
 			a, err := findAccount(r.Options, r.notify)
 			return a.API, err
@@ -125,14 +124,14 @@ func (s *survey) look() (sight, error) {
 	return v, err
 }
 
-// toolset returns the tools, and the policy that a run would have.
-func (s *survey) toolset() (engine.Toolset, *policy.Policy, error) {
+// Toolset implements [cli.Project].
+func (s *survey) Toolset() (engine.Toolset, *policy.Policy, error) {
 	v, err := s.looked()
 	return v.tools, v.policy, err
 }
 
-// guarded returns the files that a run asks about in any case.
-func (s *survey) guarded() policy.Guarded {
+// Guarded implements [cli.Project].
+func (s *survey) Guarded() policy.Guarded {
 	v, err := s.looked()
 	if err != nil {
 		return policy.Guarded{}
@@ -140,8 +139,8 @@ func (s *survey) guarded() policy.Guarded {
 	return guardedFiles(s.Options, v.workspace.Roots, v.temp, newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
 }
 
-// confinement returns what confines commands.
-func (s *survey) confinement() (cli.Confinement, error) {
+// Confinement implements [cli.Project].
+func (s *survey) Confinement() (cli.Confinement, error) {
 	c, err := s.confined()
 	if err != nil {
 		return cli.Confinement{}, err
@@ -152,4 +151,18 @@ func (s *survey) confinement() (cli.Confinement, error) {
 // environOf returns the environment that commands get.
 func environOf(o *Options) []string {
 	return shell.Inherited(o.os.Environ(), shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars})
+}
+
+// held is the project of a conversation, for the sub-commands in a session.
+type held struct{ f *front }
+
+// Toolset implements [cli.Project].
+func (h held) Toolset() (engine.Toolset, *policy.Policy, error) { return h.f.tools, h.f.policy, nil }
+
+// Guarded implements [cli.Project].
+func (h held) Guarded() policy.Guarded { return h.f.guarded() }
+
+// Confinement implements [cli.Project].
+func (h held) Confinement() (cli.Confinement, error) {
+	return h.f.confinement.describe(environOf(h.f.run.Options)), nil
 }

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine/auth"
+	"gemline/settings"
+)
+
+// A Folder is a working directory, with what is set for it.
+type Folder struct {
+	Paths  settings.Paths
+	Lookup func(string) (string, bool) // the environment, and below it the .env file
+	DotEnv map[string]string           // what Lookup has from the .env file
+	Flags  *settings.Flags             // what stood in front of the sub-command, or began the session
+
+	// Trusted reports whether the directory's own files are used.
+	Trusted bool
+
+	// Unused lists what is set up and not in use yet.
+	Unused func() []settings.Unused
+}
+
+func (f *Folder) getenv(name string) string {
+	v, _ := f.Lookup(name)
+	return v
+}
+
+func (f *Folder) keys() *auth.Store { return auth.NewStore(f.Paths.User(), f.getenv) }
+
+// whence returns the strongest file that sets a key.
+func (f *Folder) whence(key string) string {
+	for _, layer := range slices.Backward(settings.Read(f.Paths.Sources(f.Lookup, f.Trusted), f.Lookup)) {
+		var v any = settings.Merge([]settings.Layer{layer})
+		for name := range strings.SplitSeq(key, ".") {
+			tree, _ := v.(map[string]any)
+			v = tree[name]
+		}
+		if v != nil {
+			return layer.Path
+		}
+	}
+	return ""
+}
+
+func (f *Folder) userFile() settings.Source {
+	return settings.Source{Scope: settings.User, Path: f.Paths.User("settings.json")}
+}
+
+// environment returns a variable of the environment alone. Files of settings
+// are filled in from it before any .env file is read.
+func (f *Folder) environment(name string) (string, bool) {
+	if _, ok := f.DotEnv[name]; ok {
+		return "", false
+	}
+	return f.Lookup(name)
+}
+
+// settings returns what the files say. What is odd in them config validate tells.
+func (f *Folder) settings() (*settings.Settings, error) {
+	s, _, err := settings.Load(f.Paths.Sources(f.environment, f.Trusted), f.environment)
+	return s, err
+}
+
+// trust finds out about a folder, by the settings of everything but it.
+func (f *Folder) trust(folder string) (settings.Trust, error) {
+	paths := settings.Paths{Home: f.Paths.Home, Cwd: folder}
+	s, _, err := settings.Load(paths.Sources(f.Lookup, false), f.Lookup)
+	if err != nil {
+		return settings.Trust{}, err
+	}
+	t, err := paths.Trust(s, f.Flags, f.Lookup)
+	if err == nil && t.State == settings.Trusted {
+		t.Brings = paths.Survey(s)
+	}
+	return t, err
+}
