@@ -40,16 +40,16 @@ func (r *run) batch(ctx context.Context) (err error) {
 			err = cmp.Or(err, unwritten(ferr))
 		}
 	}()
-	runner := &batch.Runner{
+	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.flags.BatchFormat), batch.FormatOf(r.flags.Batch)),
-		StateFile: r.flags.BatchState, Fresh: r.flags.BatchFresh,
-		Key:  batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
-		Jobs: r.flags.Jobs, Unordered: r.flags.Unordered,
+		State: batch.Place{File: r.flags.BatchState, Fresh: r.flags.BatchFresh},
+		Key:   batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
+		Jobs:  r.flags.Jobs, Unordered: r.flags.Unordered,
 		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
 	if r.store.Temp != "" {
-		runner.StateDir = filepath.Join(r.store.Temp, "batches")
+		c.State.Dir = filepath.Join(r.store.Temp, "batches")
 	}
 	if r.flags.BatchAPI {
 		g, err := p.service()
@@ -57,9 +57,9 @@ func (r *run) batch(ctx context.Context) (err error) {
 			return err
 		}
 		defer g.Close()
-		runner.Service = g
+		c.Service = g
 	}
-	return runner.Run(ctx)
+	return batch.Run(ctx, c)
 }
 
 // item answers one item of a batch, in a conversation of its own.

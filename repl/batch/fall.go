@@ -22,7 +22,7 @@ type read struct {
 
 // read reads the items as they are taken. A read that is under way when ctx is
 // done can't be stopped; it goes on until the input ends or is closed.
-func (r *Runner) read(ctx context.Context) <-chan read {
+func (r *runner) read(ctx context.Context) <-chan read {
 	c := make(chan read)
 	in := NewReader(r.Source, r.Format)
 	next := func() (it Item, err error) {

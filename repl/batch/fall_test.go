@@ -25,12 +25,12 @@ func (f falls) Read(b []byte) (int, error) {
 func TestFalls(t *testing.T) {
 	for _, test := range []struct {
 		name           string
-		set            func(*Runner)
+		set            func(*Config)
 		printed, asked int // of three items, and by the next run
 	}{
-		{"the reader", func(r *Runner) { r.Source.Reader = falls{r.Source.Reader} }, 2, 1},
-		{"the reader, at once", func(r *Runner) { r.Source.Reader = falls{strings.NewReader("")} }, 0, 3},
-		{"what an item demands", func(r *Runner) {
+		{"the reader", func(r *Config) { r.Source.Reader = falls{r.Source.Reader} }, 2, 1},
+		{"the reader, at once", func(r *Config) { r.Source.Reader = falls{strings.NewReader("")} }, 0, 3},
+		{"what an item demands", func(r *Config) {
 			r.Schema = func(it Item) (*report.OutputSchema, error) {
 				if it.Index == 1 {
 					panic("oh no")
@@ -41,12 +41,12 @@ func TestFalls(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			r, out, _ := newRunner(prompts("one", "two", "three"))
-			r.StateDir = dir
+			r, out, _ := newBatch(prompts("one", "two", "three"))
+			r.State.Dir = dir
 			test.set(r)
 			fallen := func() (v any) {
 				defer func() { v = recover() }()
-				t.Errorf("it returns %v", r.Run(t.Context()))
+				t.Errorf("it returns %v", Run(t.Context(), *r))
 				return nil
 			}()
 			if text, _ := fallen.(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "fall_test.go") {
@@ -56,10 +56,10 @@ func TestFalls(t *testing.T) {
 				t.Errorf("printed are %+v", all)
 			}
 			asked := 0
-			r, out, _ = newRunner(prompts("one", "two", "three"))
-			r.StateDir = dir
+			r, out, _ = newBatch(prompts("one", "two", "three"))
+			r.State.Dir = dir
 			r.Ask = func(ctx context.Context, turn Turn) error { asked++; return echo(ctx, turn) }
-			if err := r.Run(t.Context()); err != nil || asked != test.asked || len(show(t, out)) != 3 {
+			if err := Run(t.Context(), *r); err != nil || asked != test.asked || len(show(t, out)) != 3 {
 				t.Errorf("%v, asked %d, %+v", err, asked, show(t, out))
 			}
 		})

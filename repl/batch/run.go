@@ -39,18 +39,22 @@ type Turn struct {
 	Trial bool
 }
 
-// A Runner carries out a batch.
-type Runner struct {
-	Source Source
-	Format Format
-
-	// StateFile is where it is kept what is done, for good, and what failed
-	// is asked again by the next run. If it is empty, a file in StateDir is
-	// kept until every item was asked; if that is empty, too, none is kept.
-	StateFile, StateDir string
+// A Place is where it is kept what is done of a batch.
+type Place struct {
+	// File keeps it for good, and what failed is asked again by the next
+	// run. If it is empty, a file in Dir is kept until every item was asked;
+	// if that is empty, too, none is kept.
+	File, Dir string
 
 	// Fresh begins anew, whatever is done.
 	Fresh bool
+}
+
+// Config says what a batch is and how it is carried out.
+type Config struct {
+	Source Source
+	Format Format
+	State  Place
 
 	// Key stands for everything beside an item that its answer depends on:
 	// what was done under another one is done again.
@@ -94,17 +98,19 @@ type Runner struct {
 	// Notify tells the user something in a line, beside the answers. It may
 	// be called by several goroutines at once.
 	Notify func(string)
+}
 
+// A runner carries out a batch.
+type runner struct {
+	Config
 	reading <-chan read
 	state   *State
+	printer printer
+	sums    sums
 	open    bool // there may be more items
 	running int
-	next    int           // the item to be printed next
-	ready   map[int]entry // those that ended and wait for it
-	sums    sums
-	failure error // of reading
 	spent   error // why nothing more is begun
-	lost    error // of printing
+	failure error // of reading
 	over    bool  // every item was tried: there is nothing to go on with
 }
 
@@ -141,18 +147,23 @@ const progress = 10 * time.Second
 //
 // A panic of whoever reads or carries out items stops the batch in the same
 // way, and goes on here, where the caller can recover.
-func (r *Runner) Run(ctx context.Context) error {
-	err := r.begin(ctx)
+func Run(ctx context.Context, c Config) error {
+	err := newRunner(c).begin(ctx)
 	if f := (*fall)(nil); errors.As(err, &f) {
 		panic(f.value)
 	}
 	return err
 }
 
+func newRunner(c Config) *runner {
+	c.Jobs = max(1, c.Jobs)
+	return &runner{Config: c, open: true, sums: sums{failed: map[string]int{}},
+		printer: printer{out: c.Out, broken: c.Broken, unordered: c.Unordered, ready: map[int]entry{}}}
+}
+
 // begin waits for the first item, and carries out the batch.
-func (r *Runner) begin(ctx context.Context) error {
-	r.reading, r.open, r.Jobs = r.read(ctx), true, max(1, r.Jobs)
-	r.sums.failed, r.ready = map[string]int{}, map[int]entry{}
+func (r *runner) begin(ctx context.Context) error {
+	r.reading = r.read(ctx)
 	slow := time.NewTimer(patience)
 	defer slow.Stop()
 	for {
@@ -168,7 +179,7 @@ func (r *Runner) begin(ctx context.Context) error {
 }
 
 // run carries out the batch that begins with an item.
-func (r *Runner) run(ctx context.Context, first read) error {
+func (r *runner) run(ctx context.Context, first read) error {
 	if errors.Is(first.err, io.EOF) {
 		return &input.Error{Message: "there is no prompt in the batch"}
 	}
@@ -179,31 +190,32 @@ func (r *Runner) run(ctx context.Context, first read) error {
 	if r.state, err = r.find(first.Item); err != nil {
 		return err
 	}
+	r.printer.state = r.state
 	defer r.leave()
 	r.recall()
 	work := r.work
 	if r.Service != nil {
-		work = r.serve
+		work = (&client{runner: r, groups: map[string]*group{}}).work
 	}
 	return r.end(ctx, work(ctx, first))
 }
 
 // find opens the state of the batch that begins with an item.
-func (r *Runner) find(first Item) (*State, error) {
-	path := r.StateFile
+func (r *runner) find(first Item) (*State, error) {
+	path := r.State.File
 	if path == "" {
-		if r.StateDir == "" {
+		if r.State.Dir == "" {
 			return Memory(), nil
 		}
 		sum := sha256.Sum256([]byte(cmp.Or(r.Source.Name, first.hash("")) + "\x00" + r.Key))
-		path = filepath.Join(r.StateDir, hex.EncodeToString(sum[:8])+".jsonl")
+		path = filepath.Join(r.State.Dir, hex.EncodeToString(sum[:8])+".jsonl")
 	}
-	s, err := OpenState(path, r.Fresh)
+	s, err := OpenState(path, r.State.Fresh)
 	var wrong *input.Error
 	switch {
 	case err == nil, errors.As(err, &wrong):
 		return s, err
-	case r.StateFile != "":
+	case r.State.File != "":
 		return nil, &input.Error{Message: "the state file of the batch: " + err.Error(), Err: err}
 	}
 	r.tell("progress can't be saved, so a run that stops begins anew: %v", err)
@@ -212,8 +224,8 @@ func (r *Runner) find(first Item) (*State, error) {
 
 // leave closes the state. It is not removed while there is something that
 // another run may want of it.
-func (r *Runner) leave() {
-	if r.over && r.StateFile == "" {
+func (r *runner) leave() {
+	if r.over && r.State.File == "" {
 		r.state.Remove() // what stays is found again and is complete
 		return
 	}
@@ -221,10 +233,10 @@ func (r *Runner) leave() {
 }
 
 // recall tells what an earlier run has done.
-func (r *Runner) recall() {
+func (r *runner) recall() {
 	if n, answered := r.state.Len(); n > 0 {
 		done := n
-		if r.StateFile != "" {
+		if r.State.File != "" {
 			done = answered
 		}
 		r.tell("continuing a batch: %s done before; --batch-fresh begins anew", tally.Count(done, "item"))
@@ -241,7 +253,7 @@ type ending struct {
 }
 
 // work reads items and carries them out until there are no more.
-func (r *Runner) work(ctx context.Context, first read) error {
+func (r *runner) work(ctx context.Context, first read) error {
 	done := make(chan ending)
 	tick := time.NewTicker(progress)
 	defer tick.Stop()
@@ -249,7 +261,7 @@ func (r *Runner) work(ctx context.Context, first read) error {
 	r.start(ctx, first.Item, done)
 	for r.open || r.running > 0 {
 		from := r.reading
-		if !r.open || r.running >= r.Jobs || len(r.ready) >= window && r.state.volatile() {
+		if !r.open || r.running >= r.Jobs || len(r.printer.ready) >= window && r.state.volatile() {
 			from = nil
 		}
 		select {
@@ -288,7 +300,7 @@ func stopped(ctx context.Context, open bool) <-chan struct{} {
 }
 
 // start begins an item, or has it printed if it is done.
-func (r *Runner) start(ctx context.Context, it Item, done chan<- ending) {
+func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	e, known := r.known(it)
 	if known {
 		r.sums.before++
@@ -315,20 +327,20 @@ func (r *Runner) start(ctx context.Context, it Item, done chan<- ending) {
 
 // known returns what is known about an item, and whether that is enough. Of
 // an item that is to be asked again it is how often it was.
-func (r *Runner) known(it Item) (entry, bool) {
+func (r *runner) known(it Item) (entry, bool) {
 	hash := it.hash(r.Key)
 	e, ok := r.state.take(it.Index, hash)
 	switch {
 	case !ok:
 		return entry{hash: hash}, false
-	case e.code == 0, r.StateFile == "":
+	case e.code == 0, r.State.File == "":
 		return e, true
 	}
 	return entry{hash: hash, attempt: e.attempt}, false
 }
 
 // answer carries out an item.
-func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
+func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
 	t := Turn{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
 	err := it.Err
 	if err == nil && r.Schema != nil {
@@ -356,7 +368,7 @@ func (r *Runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 }
 
 // keep keeps the record of an item that has ended, and has it printed.
-func (r *Runner) keep(e ending) {
+func (r *runner) keep(e ending) {
 	switch {
 	case e.cut:
 		return
@@ -374,7 +386,7 @@ func (r *Runner) keep(e ending) {
 
 // hold lets an item fail that is not begun. That is not kept: a later run
 // begins it.
-func (r *Runner) hold(it Item, e entry, err error) {
+func (r *runner) hold(it Item, e entry, err error) {
 	e.attempt--
 	sh := newSheet(report.Config{Err: io.Discard, Quiet: true})
 	r.sums.held++
@@ -382,59 +394,30 @@ func (r *Runner) hold(it Item, e entry, err error) {
 }
 
 // ended counts an item, and prints it and those that waited for it.
-func (r *Runner) ended(index int, e entry) {
+func (r *runner) ended(index int, e entry) {
 	if e.code == 0 {
 		r.sums.answered++
 	} else {
 		r.sums.failed[e.reason]++
 	}
-	if r.Unordered {
-		r.print(e)
-		return
-	}
-	r.ready[index] = e
-	for {
-		e, ok := r.ready[r.next]
-		if !ok {
-			return
-		}
-		delete(r.ready, r.next)
-		r.print(e)
-		r.next++
-	}
-}
-
-// print writes the record of e.
-func (r *Runner) print(e entry) {
-	b, err := r.state.record(e)
-	if err != nil {
-		r.lost = cmp.Or(r.lost, err)
-		return
-	}
-	if r.lost == nil {
-		if _, r.lost = r.Out.Write(append(slices.Clip(b), '\n')); r.lost != nil && r.Broken != nil {
-			r.Broken(r.lost)
-		}
-	}
+	r.printer.add(index, e)
 }
 
 // end prints what still waits, and tells how the batch went.
-func (r *Runner) end(ctx context.Context, err error) error {
-	for _, i := range slices.Sorted(maps.Keys(r.ready)) { // one before them was stopped
-		r.print(r.ready[i])
-	}
+func (r *runner) end(ctx context.Context, err error) error {
+	r.printer.flush()
 	if err == nil {
 		err = ctx.Err()
 	}
-	r.over = err == nil && r.lost == nil && r.sums.held == 0
+	r.over = err == nil && r.printer.lost == nil && r.sums.held == 0
 	switch {
 	case err != nil:
-	case r.lost != nil:
-		err = r.lost
+	case r.printer.lost != nil:
+		err = r.printer.lost
 	case r.sums.answered < r.sums.items:
 		err = ErrFailed
 	}
-	if r.lost != nil { // nobody reads: say nothing
+	if r.printer.lost != nil { // nobody reads: say nothing
 		return err
 	}
 	r.tell("%s", r.sums.String())
@@ -469,7 +452,7 @@ func (s *sums) String() string {
 	return text
 }
 
-func (r *Runner) progress() {
+func (r *runner) progress() {
 	text := fmt.Sprintf("%s done", tally.Count(r.sums.ended(), "item"))
 	if n := r.sums.failures(); n > 0 {
 		text += fmt.Sprintf(", %d of them failed", n)
@@ -478,7 +461,7 @@ func (r *Runner) progress() {
 }
 
 // tell tells the user something about the batch.
-func (r *Runner) tell(format string, args ...any) {
+func (r *runner) tell(format string, args ...any) {
 	if !r.Quiet {
 		r.Notify(fmt.Sprintf("batch: "+format, args...))
 	}

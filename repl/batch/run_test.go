@@ -66,9 +66,9 @@ func prompts(texts ...string) Source {
 	return Source{Reader: strings.NewReader(strings.Join(texts, "\n")), Name: "the test"}
 }
 
-func newRunner(source Source) (r *Runner, out, notes *told) {
+func newBatch(source Source) (r *Config, out, notes *told) {
 	out, notes = &told{}, &told{}
-	return &Runner{Source: source, Format: Lines, Jobs: 1, Ask: echo, Outcome: outcome, Out: out, Notify: notes.note}, out, notes
+	return &Config{Source: source, Format: Lines, Jobs: 1, Ask: echo, Outcome: outcome, Out: out, Notify: notes.note}, out, notes
 }
 
 // An item as the tests look at it.
@@ -148,9 +148,9 @@ func responses(all []shown) (s string) {
 }
 
 func TestRecords(t *testing.T) {
-	r, out, notes := newRunner(prompts(`{"prompt":"one","id":"a"}`, `{"prompt":"hard"}`, `{"prompt":"x","hm":1}`))
+	r, out, notes := newBatch(prompts(`{"prompt":"one","id":"a"}`, `{"prompt":"hard"}`, `{"prompt":"x","hm":1}`))
 	r.Format = JSONL
-	if err := r.Run(t.Context()); !errors.Is(err, ErrFailed) {
+	if err := Run(t.Context(), *r); !errors.Is(err, ErrFailed) {
 		t.Errorf("%v", err)
 	}
 	all := show(t, out)
@@ -173,8 +173,8 @@ func TestRecords(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	for _, text := range []string{"", "\n\n"} {
-		r, out, _ := newRunner(prompts(text))
-		if err := r.Run(t.Context()); err == nil || err.Error() != "there is no prompt in the batch" || len(out.writes) > 0 {
+		r, out, _ := newBatch(prompts(text))
+		if err := Run(t.Context(), *r); err == nil || err.Error() != "there is no prompt in the batch" || len(out.writes) > 0 {
 			t.Errorf("%v, %q", err, out.writes)
 		}
 	}
@@ -191,10 +191,10 @@ func TestOrder(t *testing.T) {
 				for i := range items {
 					texts = append(texts, strconv.Itoa(i))
 				}
-				r, out, _ := newRunner(prompts(texts...))
+				r, out, _ := newBatch(prompts(texts...))
 				r.Jobs, r.Unordered = jobs, unordered
 				if keep {
-					r.StateDir = t.TempDir()
+					r.State.Dir = t.TempDir()
 				}
 				var atWork, most atomic.Int32
 				var first sync.WaitGroup
@@ -215,7 +215,7 @@ func TestOrder(t *testing.T) {
 					}
 					return echo(ctx, turn)
 				}
-				if err := r.Run(t.Context()); err != nil {
+				if err := Run(t.Context(), *r); err != nil {
 					t.Fatal(err)
 				}
 				all := show(t, out)
@@ -244,7 +244,7 @@ func TestWindow(t *testing.T) {
 		for i := range 3 * window {
 			texts = append(texts, strconv.Itoa(i))
 		}
-		r, out, _ := newRunner(prompts(texts...))
+		r, out, _ := newBatch(prompts(texts...))
 		r.Jobs = 2
 		var begun atomic.Int32
 		slow := make(chan struct{})
@@ -256,7 +256,7 @@ func TestWindow(t *testing.T) {
 			return echo(ctx, turn)
 		}
 		done := make(chan error)
-		go func() { done <- r.Run(t.Context()) }()
+		go func() { done <- Run(t.Context(), *r) }()
 		synctest.Wait()
 		if n := begun.Load(); n < window || n > window+2 {
 			t.Errorf("%d items were begun", n)
@@ -273,8 +273,8 @@ func TestWindow(t *testing.T) {
 func TestGoingOn(t *testing.T) {
 	dir := t.TempDir()
 	run := func(jobs int, stop bool, texts ...string) (asked, told string, notes []string) {
-		r, out, n := newRunner(prompts(texts...))
-		r.StateDir, r.Jobs, r.Key = dir, jobs, "key"
+		r, out, n := newBatch(prompts(texts...))
+		r.State.Dir, r.Jobs, r.Key = dir, jobs, "key"
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r.Ask = func(ctx context.Context, turn Turn) error {
@@ -285,7 +285,7 @@ func TestGoingOn(t *testing.T) {
 			}
 			return echo(ctx, turn)
 		}
-		if err := r.Run(ctx); stop != errors.Is(err, context.Canceled) {
+		if err := Run(ctx, *r); stop != errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 		return asked, responses(show(t, out)), n.writes
@@ -312,8 +312,8 @@ func TestKeptForGood(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state")
 	for i, want := range []string{"one;hard two;three;", "hard two;", "one;hard two;three;", ""} {
 		asked := ""
-		r, out, _ := newRunner(prompts("one", "hard two", "three"))
-		r.StateFile, r.Fresh = file, i == 2
+		r, out, _ := newBatch(prompts("one", "hard two", "three"))
+		r.State.File, r.State.Fresh = file, i == 2
 		r.Ask = func(ctx context.Context, turn Turn) error {
 			asked += turn.Prompt + ";"
 			if i == 2 {
@@ -321,7 +321,7 @@ func TestKeptForGood(t *testing.T) {
 			}
 			return echo(ctx, turn)
 		}
-		err := r.Run(t.Context())
+		err := Run(t.Context(), *r)
 		if errors.Is(err, ErrFailed) != (i < 2) || asked != want {
 			t.Errorf("run %d: %v, asked %q", i, err, asked)
 		}
@@ -337,8 +337,8 @@ func TestSpent(t *testing.T) {
 	dir := t.TempDir()
 	for i, want := range []string{"one;two;", "three;four;"} {
 		asked, refused := "", 0
-		r, out, _ := newRunner(prompts("one", "two", "three", "four"))
-		r.StateDir = dir
+		r, out, _ := newBatch(prompts("one", "two", "three", "four"))
+		r.State.Dir = dir
 		r.Ask = func(ctx context.Context, turn Turn) error {
 			if strings.Count(asked, ";") >= 2 {
 				if refused++; refused > 1 {
@@ -350,7 +350,7 @@ func TestSpent(t *testing.T) {
 			return echo(ctx, turn)
 		}
 		r.Spent = func(err error) bool { return errors.Is(err, errHard) }
-		err := r.Run(t.Context())
+		err := Run(t.Context(), *r)
 		all := show(t, out)
 		if errors.Is(err, ErrFailed) != (i == 0) || asked != want || len(all) != 4 {
 			t.Errorf("run %d: %v, asked %q, %+v", i, err, asked, all)
@@ -364,20 +364,20 @@ func TestSpent(t *testing.T) {
 // The user is told how far it is, but not often.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _, notes := newRunner(prompts("one", "hard two", "three"))
+		r, _, notes := newBatch(prompts("one", "hard two", "three"))
 		r.Ask = func(ctx context.Context, turn Turn) error {
 			time.Sleep(9 * time.Second)
 			return echo(ctx, turn)
 		}
-		r.Run(t.Context())
+		Run(t.Context(), *r)
 		want := []string{"batch: 1 item done, 1 running", "item 1: error: too hard", "batch: 2 items done, 1 of them failed, 1 running",
 			"batch: 3 items: 2 answered, 1 failed (1 refused)"}
 		if got := strings.Join(notes.writes, "\n"); got != strings.Join(want, "\n") {
 			t.Error(got)
 		}
-		r, _, notes = newRunner(prompts("one", "hard two"))
+		r, _, notes = newBatch(prompts("one", "hard two"))
 		r.Quiet = true
-		if r.Run(t.Context()); len(notes.writes) > 0 {
+		if Run(t.Context(), *r); len(notes.writes) > 0 {
 			t.Errorf("told in a quiet run: %q", notes.writes)
 		}
 	})
@@ -387,12 +387,12 @@ func TestProgress(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pr, pw := io.Pipe()
-		r, _, notes := newRunner(Source{Reader: pr})
+		r, _, notes := newBatch(Source{Reader: pr})
 		go func() {
 			time.Sleep(time.Minute)
 			pw.Close()
 		}()
-		r.Run(t.Context())
+		Run(t.Context(), *r)
 		if got := strings.Join(notes.writes, "\n"); got != "batch: waiting for the first prompt" {
 			t.Error(got)
 		}
@@ -401,13 +401,14 @@ func TestWaiting(t *testing.T) {
 
 // Standard output is gone: nothing further is begun.
 func TestUnwritten(t *testing.T) {
-	r, _, _ := newRunner(prompts("one", "two", "three"))
-	r.StateDir = t.TempDir()
+	r, _, _ := newBatch(prompts("one", "two", "three"))
+	r.State.Dir = t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.Out = brokenWriter{}
 	r.Broken = func(error) { cancel() }
-	if err := r.Run(ctx); err == nil || r.over {
+	b := newRunner(*r)
+	if err := b.begin(ctx); err == nil || b.over {
 		t.Errorf("%v", err)
 	}
 }
@@ -420,12 +421,12 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // for its end.
 func TestPipe(t *testing.T) {
 	pr, pw := io.Pipe()
-	r, _, _ := newRunner(Source{Reader: pr})
+	r, _, _ := newBatch(Source{Reader: pr})
 	records := make(chan string)
 	r.Out = writerFunc(func(b []byte) { records <- string(b) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- r.Run(ctx) }()
+	go func() { done <- Run(ctx, *r) }()
 	for i := range 3 {
 		fmt.Fprintf(pw, "prompt %d\n", i)
 		if got := <-records; !strings.Contains(got, fmt.Sprintf("prompt %d", i)) {

@@ -74,35 +74,40 @@ type group struct {
 	bytes    int
 }
 
-// serve leaves the items to the service and waits for the answers. An item
-// that needs no model is answered at once.
-func (r *Runner) serve(ctx context.Context, first read) error {
-	waiting := r.state.waiting()
-	groups := map[string]*group{}
-	for got := first; r.open; {
-		r.sums.items++
-		if err := r.gather(ctx, got.Item, waiting, groups); err != nil {
+// A client leaves the items of a batch to the service.
+type client struct {
+	*runner
+	groups map[string]*group // what is gathered, by model
+}
+
+// work leaves the items to the service and waits for the answers. An item that
+// needs no model is answered at once.
+func (c *client) work(ctx context.Context, first read) error {
+	waiting := c.state.waiting()
+	for got := first; c.open; {
+		c.sums.items++
+		if err := c.gather(ctx, got.Item, waiting); err != nil {
 			return err
 		}
 		select {
-		case got = <-r.reading:
+		case got = <-c.reading:
 			if errors.Is(got.err, io.EOF) {
-				r.open = false
+				c.open = false
 			} else if got.err != nil {
-				r.open, r.failure = false, got.err
+				c.open, c.failure = false, got.err
 				return got.err
 			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if err := r.submit(ctx, groups[name]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(c.groups)) {
+		if err := c.submit(ctx, c.groups[name]); err != nil {
 			return err
 		}
 	}
-	for i := 0; i < len(r.state.jobs); i++ { // there may come more
-		if err := r.await(ctx, r.state.jobs[i]); err != nil {
+	for i := 0; i < len(c.state.jobs); i++ { // there may come more
+		if err := c.await(ctx, c.state.jobs[i]); err != nil {
 			return err
 		}
 	}
@@ -111,33 +116,33 @@ func (r *Runner) serve(ctx context.Context, first read) error {
 
 // gather has an item printed if it is done, waits for it if it is in a job, and
 // adds it to the group of its model otherwise.
-func (r *Runner) gather(ctx context.Context, it Item, waiting map[int]*task, groups map[string]*group) error {
-	e, known := r.known(it)
+func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) error {
+	e, known := c.known(it)
 	if known {
-		r.sums.before++
-		r.ended(it.Index, e)
+		c.sums.before++
+		c.ended(it.Index, e)
 		return nil
 	}
 	if t := waiting[it.Index]; t != nil && t.Hash == e.hash {
 		t.item = &it
 		return nil
 	}
-	req, end := r.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
+	req, end := c.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
 	if req == nil {
-		r.keep(end)
+		c.keep(end)
 		return ctx.Err()
 	}
-	g := groups[req.Model]
+	g := c.groups[req.Model]
 	size := weight(req)
 	if g != nil && (len(g.tasks) >= jobRequests || g.bytes+size > jobBytes) {
-		if err := r.submit(ctx, g); err != nil {
+		if err := c.submit(ctx, g); err != nil {
 			return err
 		}
 		g = nil
 	}
 	if g == nil {
 		g = &group{}
-		groups[req.Model] = g
+		c.groups[req.Model] = g
 	}
 	g.tasks = append(g.tasks, task{Index: it.Index, Hash: e.hash, Attempt: e.attempt + 1, item: &it})
 	g.requests = append(g.requests, req)
@@ -153,49 +158,49 @@ func weight(req *engine.Request) int {
 }
 
 // submit leaves what is gathered to the service.
-func (r *Runner) submit(ctx context.Context, g *group) error {
+func (c *client) submit(ctx context.Context, g *group) error {
 	j := &job{Title: "gemline " + uuid.NewString(), Tasks: g.tasks}
-	r.note(j)
-	r.state.jobs = append(r.state.jobs, j)
+	c.note(j)
+	c.state.jobs = append(c.state.jobs, j)
 	for attempt := 1; ; attempt++ {
-		name, err := r.Service.Submit(ctx, j.Title, g.requests)
+		name, err := c.Service.Submit(ctx, j.Title, g.requests)
 		if err == nil {
-			r.taken(j, name)
+			c.taken(j, name)
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if refused(err) {
-			return r.settle(ctx, j, model.Job{Err: err})
+			return c.settle(ctx, j, model.Job{Err: err})
 		}
 		if attempt == tries {
 			return err
 		}
-		if err := r.again(ctx, attempt, err); err != nil {
+		if err := c.again(ctx, attempt, err); err != nil {
 			return err
 		}
-		if name, err = r.seek(ctx, j.Title); err != nil {
+		if name, err = c.seek(ctx, j.Title); err != nil {
 			return err
 		}
 		if name != "" {
-			r.taken(j, name)
+			c.taken(j, name)
 			return nil
 		}
 	}
 }
 
 // taken notes the name of a job.
-func (r *Runner) taken(j *job, name string) {
+func (c *client) taken(j *job, name string) {
 	j.Name = name
-	r.note(&job{Title: j.Title, Name: name})
-	r.tell("%s sent to the server as %s", tally.Count(len(j.Tasks), "item"), name)
+	c.note(&job{Title: j.Title, Name: name})
+	c.tell("%s sent to the server as %s", tally.Count(len(j.Tasks), "item"), name)
 }
 
 // note keeps what is known of a job.
-func (r *Runner) note(j *job) {
-	if err := r.state.addJob(j); err != nil {
-		r.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
+func (c *client) note(j *job) {
+	if err := c.state.addJob(j); err != nil {
+		c.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
 	}
 }
 
@@ -209,22 +214,22 @@ func refused(err error) bool {
 }
 
 // seek finds a job by its title, however long the server is away.
-func (r *Runner) seek(ctx context.Context, title string) (name string, err error) {
+func (c *client) seek(ctx context.Context, title string) (name string, err error) {
 	for attempt := 1; ; attempt++ {
-		name, err = r.Service.Find(ctx, title)
+		name, err = c.Service.Find(ctx, title)
 		if err == nil || ctx.Err() != nil || refused(err) || attempt == tries {
 			return name, err
 		}
-		if err := r.again(ctx, attempt, err); err != nil {
+		if err := c.again(ctx, attempt, err); err != nil {
 			return "", err
 		}
 	}
 }
 
 // again waits before something is tried again that went wrong.
-func (r *Runner) again(ctx context.Context, attempt int, err error) error {
+func (c *client) again(ctx context.Context, attempt int, err error) error {
 	d := min(firstLook<<attempt, lastLook)
-	r.tell("%v; asking again in %v", err, d)
+	c.tell("%v; asking again in %v", err, d)
 	return sleep(ctx, d)
 }
 
@@ -240,42 +245,42 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // await waits for a job, and has its items answered.
-func (r *Runner) await(ctx context.Context, j *job) error {
+func (c *client) await(ctx context.Context, j *job) error {
 	if !slices.ContainsFunc(j.Tasks, func(t task) bool { return t.item != nil }) {
 		return nil
 	}
 	if j.Name == "" {
-		name, err := r.seek(ctx, j.Title)
+		name, err := c.seek(ctx, j.Title)
 		switch {
 		case err != nil:
 			return err
 		case name == "":
-			return r.resubmit(ctx, j)
+			return c.resubmit(ctx, j)
 		}
-		r.taken(j, name)
+		c.taken(j, name)
 	}
 	state, delay, failures := "", firstLook, 0
 	for {
-		now, err := r.Service.Look(ctx, j.Name)
+		now, err := c.Service.Look(ctx, j.Name)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && gone(err):
-			return r.settle(ctx, j, model.Job{Err: err})
+			return c.settle(ctx, j, model.Job{Err: err})
 		case err != nil:
 			if failures++; failures == tries || refused(err) {
 				return err
 			}
-			if err := r.again(ctx, failures, err); err != nil {
+			if err := c.again(ctx, failures, err); err != nil {
 				return err
 			}
 			continue
 		case now.Over:
-			return r.settle(ctx, j, now)
+			return c.settle(ctx, j, now)
 		}
 		if failures = 0; now.State != state {
 			state = now.State
-			r.tell("%s is %s", j.Name, state)
+			c.tell("%s is %s", j.Name, state)
 		}
 		if err := sleep(ctx, delay); err != nil {
 			return err
@@ -291,19 +296,19 @@ func gone(err error) bool {
 }
 
 // resubmit submits the items of a job again that never came to the service.
-func (r *Runner) resubmit(ctx context.Context, j *job) error {
-	groups := map[string]*group{}
+func (c *client) resubmit(ctx context.Context, j *job) error {
+	c.groups = map[string]*group{}
 	for i := range j.Tasks {
 		if t := &j.Tasks[i]; t.item != nil {
 			it := *t.item
 			t.item = nil
-			if err := r.gather(ctx, it, nil, groups); err != nil {
+			if err := c.gather(ctx, it, nil); err != nil {
 				return err
 			}
 		}
 	}
-	for _, g := range groups {
-		if err := r.submit(ctx, g); err != nil {
+	for _, g := range c.groups {
+		if err := c.submit(ctx, g); err != nil {
 			return err
 		}
 	}
@@ -311,7 +316,7 @@ func (r *Runner) resubmit(ctx context.Context, j *job) error {
 }
 
 // settle answers the items of a job that is over.
-func (r *Runner) settle(ctx context.Context, j *job, over model.Job) error {
+func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
 		if t.item == nil {
@@ -324,11 +329,11 @@ func (r *Runner) settle(ctx context.Context, j *job, over model.Job) error {
 				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE", Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
 			}
 		}
-		e := r.answer(ctx, *t.item, t.entry(), &played{Generator: reply.Once(), job: j.Name})
+		e := c.answer(ctx, *t.item, t.entry(), &played{Generator: reply.Once(), job: j.Name})
 		if t.item = nil; e.cut {
 			return ctx.Err()
 		}
-		r.keep(e)
+		c.keep(e)
 	}
 	return nil
 }
@@ -343,10 +348,10 @@ type played struct {
 var errCaptured = errors.New("the request is left to the server")
 
 // capture returns the request that an item makes, or how it ended without one.
-func (r *Runner) capture(ctx context.Context, it Item, e entry) (*engine.Request, ending) {
-	c := &capture{}
-	end := r.answer(ctx, it, e, c)
-	return c.request, end
+func (c *client) capture(ctx context.Context, it Item, e entry) (*engine.Request, ending) {
+	g := &capture{}
+	end := c.answer(ctx, it, e, g)
+	return g.request, end
 }
 
 // A capture is a Generator that keeps the first request and answers none.

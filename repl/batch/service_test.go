@@ -149,9 +149,9 @@ func TestService(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				far, dir := newRemote(), t.TempDir()
 				c.remote(far)
-				r, out, notes := newRunner(prompts(c.batch...))
-				r.Ask, r.Service, r.StateDir = modelled, far, dir
-				err := r.Run(t.Context())
+				r, out, notes := newBatch(prompts(c.batch...))
+				r.Ask, r.Service, r.State.Dir = modelled, far, dir
+				err := Run(t.Context(), *r)
 				if c.err == nil && err != nil && !errors.Is(err, ErrFailed) || c.err != nil && !errors.Is(err, c.err) {
 					t.Errorf("%v", err)
 				}
@@ -161,9 +161,9 @@ func TestService(t *testing.T) {
 				if c.err == nil {
 					return
 				}
-				r, out, notes = newRunner(prompts(c.batch...)) // the same command later
-				r.Ask, r.Service, r.StateDir = modelled, far, dir
-				if err := r.Run(t.Context()); !errors.Is(err, ErrFailed) {
+				r, out, notes = newBatch(prompts(c.batch...)) // the same command later
+				r.Ask, r.Service, r.State.Dir = modelled, far, dir
+				if err := Run(t.Context(), *r); !errors.Is(err, ErrFailed) {
 					t.Errorf("%v", err)
 				}
 				if got := responses(show(t, out)); got != told || len(far.jobs) != 1 {
@@ -184,12 +184,12 @@ func TestServiceBrokenOff(t *testing.T) {
 			far.submit = []error{errAway, errLost}
 			for run := 0; ; run++ {
 				ctx, cancel := context.WithCancel(t.Context())
-				r, out, notes := newRunner(prompts("one", "two", "/about", "three"))
-				r.Ask, r.Service, r.StateDir = modelled, &stopping{far, at, cancel, new(int)}, dir
+				r, out, notes := newBatch(prompts("one", "two", "/about", "three"))
+				r.Ask, r.Service, r.State.Dir = modelled, &stopping{far, at, cancel, new(int)}, dir
 				if run > 0 {
 					r.Service = far
 				}
-				err := r.Run(ctx)
+				err := Run(ctx, *r)
 				cancel()
 				if errors.Is(err, context.Canceled) && run == 0 {
 					continue
@@ -243,14 +243,14 @@ func TestServiceChanged(t *testing.T) {
 		far, dir := newRemote(), t.TempDir()
 		far.looks = 1
 		ctx, cancel := context.WithCancel(t.Context())
-		r, _, _ := newRunner(prompts("one", "two"))
-		r.Ask, r.Service, r.StateDir = modelled, &stopping{far, 1, cancel, new(int)}, dir
-		if err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		r, _, _ := newBatch(prompts("one", "two"))
+		r.Ask, r.Service, r.State.Dir = modelled, &stopping{far, 1, cancel, new(int)}, dir
+		if err := Run(ctx, *r); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
-		r, out, _ := newRunner(prompts("one", "2", "three"))
-		r.Ask, r.Service, r.StateDir = modelled, far, dir
-		if err := r.Run(t.Context()); err != nil || responses(show(t, out)) != "re: one;re: 2;re: three;" || far.requests() != 4 {
+		r, out, _ := newBatch(prompts("one", "2", "three"))
+		r.Ask, r.Service, r.State.Dir = modelled, far, dir
+		if err := Run(t.Context(), *r); err != nil || responses(show(t, out)) != "re: one;re: 2;re: three;" || far.requests() != 4 {
 			t.Errorf("%v, %q, %d", err, out.writes, far.requests())
 		}
 	})
@@ -266,13 +266,13 @@ func TestServiceKeptForGood(t *testing.T) {
 			requests int
 		}{{"re: one;too hard;", 2}, {"re: one;", 3}, {"re: one;too hard;", 3}} {
 			ctx, cancel := context.WithCancel(t.Context())
-			r, out, notes := newRunner(prompts("one", "hard two"))
-			r.Ask, r.Service, r.StateFile = modelled, far, file
+			r, out, notes := newBatch(prompts("one", "hard two"))
+			r.Ask, r.Service, r.State.File = modelled, far, file
 			if run == 1 { // it is stopped when it looks
 				far.looks = 1
 				r.Service = &stopping{far, 1, cancel, new(int)}
 			}
-			err := r.Run(ctx)
+			err := Run(ctx, *r)
 			cancel()
 			all := show(t, out)
 			if err == nil || responses(all) != want.told || far.requests() != want.requests {

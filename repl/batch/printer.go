@@ -1,0 +1,55 @@
+package batch
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+)
+
+// A printer writes the records of items, in their order unless they are to come
+// as they end.
+type printer struct {
+	out       io.Writer
+	broken    func(error)
+	unordered bool
+	state     *State
+	next      int           // the item to be printed next
+	ready     map[int]entry // those that ended and wait for it
+	lost      error         // of writing
+}
+
+// add takes an item that has ended, and prints it and those that waited for it.
+func (p *printer) add(index int, e entry) {
+	if p.unordered {
+		p.print(e)
+		return
+	}
+	p.ready[index] = e
+	for e, ok := p.ready[p.next]; ok; e, ok = p.ready[p.next] {
+		delete(p.ready, p.next)
+		p.print(e)
+		p.next++
+	}
+}
+
+// flush prints what still waits, as an item before it was stopped.
+func (p *printer) flush() {
+	for _, i := range slices.Sorted(maps.Keys(p.ready)) {
+		p.print(p.ready[i])
+	}
+}
+
+// print writes the record of e.
+func (p *printer) print(e entry) {
+	b, err := p.state.record(e)
+	if err != nil {
+		p.lost = cmp.Or(p.lost, err)
+		return
+	}
+	if p.lost == nil {
+		if _, p.lost = p.out.Write(append(slices.Clip(b), '\n')); p.lost != nil && p.broken != nil {
+			p.broken(p.lost)
+		}
+	}
+}
