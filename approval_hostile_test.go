@@ -98,13 +98,13 @@ const (
 	putting = "permission: run: "
 )
 
-// TestPrompts asks about every hostile command on a usual terminal and on a
+// TestHostileCommands asks about every hostile command on a usual terminal and on a
 // small one. What stands there is kept in testdata/prompts, as the terminal
 // shows it; UPDATE=1 writes it.
 //
 // Each question is answered by something that means no, behind a y that was
 // typed before it was there.
-func TestPrompts(t *testing.T) {
+func TestHostileCommands(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{24, 80}, {10, 40}} {
 		rows, cols := size[0], size[1]

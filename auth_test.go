@@ -118,9 +118,9 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestUnasked sees that nothing is asked for a token before there is a
+// TestNoTokenWithoutRequest sees that nothing is asked for a token before there is a
 // request.
-func TestUnasked(t *testing.T) {
+func TestNoTokenWithoutRequest(t *testing.T) {
 	t.Parallel()
 	tokens := et.NewTokens()
 	defer tokens.Close()

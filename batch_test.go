@@ -472,7 +472,7 @@ func TestBatchServiceSignalled(t *testing.T) {
 
 // The commands of docs/scale.md do what the page says: every prompt is
 // answered once, and what failed is asked again.
-func TestScale(t *testing.T) {
+func TestBatchScale(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/scale.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // In a session, /memory refresh brings what the files say by now into the next
 // request, and a directory's file comes again after it, as after /clear.
-func TestRefresh(t *testing.T) {
+func TestMemoryRefresh(t *testing.T) {
 	t.Parallel()
 	look := et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt"))
 	server := et.NewServer(look, et.Says("One."), look, et.Says("Two."), look, et.Says("Three."), look, et.Says("Four."))

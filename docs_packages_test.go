@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 	// test with no world around it.
 	worldly := []string{"os", "os/exec", "os/signal", "net/http", "flag", "log", "golang.org/x/term"}
 	// Where genai's client, rather than its types, may be used is a matter of
-	// one package, which TestOneClient checks.
+	// one package, which TestClientInModelAlone checks.
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
 			ImportPath string
@@ -87,10 +87,10 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestOneWorld holds the process's own streams, environment and exit to
+// TestProcessInMainAlone holds the process's own streams, environment and exit to
 // main.go, so that everything else can be tested in one process. What stands
 // between it and a command is a process of its own.
-func TestOneWorld(t *testing.T) {
+func TestProcessInMainAlone(t *testing.T) {
 	t.Parallel()
 	const world = `(^|[^.A-Za-z])(os\.(Exit|Getenv|LookupEnv|Environ|Args|Stdin|Stdout|Stderr)\b|fmt\.Print(ln|f)?\(|log\.(Print|Fatal|Panic))`
 	out := grep(t, "-nE", world, "--", "*.go", ":!main.go", ":!*_test.go", ":!testdata", ":!engine/enginetest", ":!repl/teletype", ":!tools/web/weblab", ":!tools/sandbox/helper", ":!tools/sandbox/stage")
@@ -99,19 +99,19 @@ func TestOneWorld(t *testing.T) {
 	}
 }
 
-// TestOneClient holds the making of genai clients to engine/model.
-func TestOneClient(t *testing.T) {
-	out := grep(t, "-n", `genai\.NewClient`, "--", "*.go", ":!engine/model", ":!imports_test.go")
+// TestClientInModelAlone holds the making of genai clients to engine/model.
+func TestClientInModelAlone(t *testing.T) {
+	out := grep(t, "-n", `genai\.NewClient`, "--", "*.go", ":!engine/model")
 	if len(out) > 0 {
 		t.Errorf("outside engine/model:\n%s", out)
 	}
 }
 
-// TestOneDisk holds the tools, and what @path reads, to looking at files
+// TestFilesByTheWorkspaceAlone holds the tools, and what @path reads, to looking at files
 // through the workspace: it may show more than the disk has. Outputs of
 // commands are no files of the workspace, nor is what they make outside of it,
 // and what is kept from them is kept by the kernel, which looks at the disk.
-func TestOneDisk(t *testing.T) {
+func TestFilesByTheWorkspaceAlone(t *testing.T) {
 	const disk = `os\.(Stat|Lstat|Open|OpenFile|Create|ReadFile|WriteFile|ReadDir)\(`
 	out := grep(t, "-nE", disk, "--", ":(glob)tools/*.go", "repl/input", ":!*_test.go", ":!tools/run_shell_command.go", ":!tools/makes.go", ":!tools/rights.go")
 	if len(out) > 0 {

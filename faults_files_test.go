@@ -195,7 +195,7 @@ func TestKilledAtSystemCalls(t *testing.T) {
 
 // In worlds where writing fails, decisions are the same, and what there was is
 // there still.
-func TestFaultyWorlds(t *testing.T) {
+func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	mounted := func(script string) []string {
 		return []string{"unshare", "-rm", "sh", "-c", script + ` && exec "$@"`, "sh"}

@@ -22,7 +22,7 @@ var unconfined = regexp.MustCompile(`(?m)^warning: commands are (not confined|co
 
 // Where something is missing that programs take for granted, work is done all
 // the same, and at most a warning says what can't be kept.
-func TestPoorWorlds(t *testing.T) {
+func TestMissingSurroundings(t *testing.T) {
 	t.Parallel()
 	mounted := func(script string) []string {
 		return []string{"unshare", "-rm", "sh", "-c", script + ` && exec "$@"`, "sh"}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code) // this program confines its commands by starting itself
 	}
 	if os.Getenv("GEMLINE_TEST_STRAY") != "" {
-		uuid.SetRand(babbler{rand.Reader})
+		uuid.SetRand(strayWriter{rand.Reader})
 	}
 	if how := os.Getenv("GEMLINE_TEST_FAULT"); how != "" {
 		uuid.SetRand(newFaulty(rand.Reader, how))

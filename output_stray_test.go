@@ -41,10 +41,10 @@ func TestStrayWrites(t *testing.T) {
 // held is what a careless library takes hold of when it is loaded.
 var held = [2]*os.File{os.Stdout, os.Stderr}
 
-// A babbler is a library that is asked for random bytes, and talks about it.
-type babbler struct{ io.Reader }
+// A strayWriter is a library that is asked for random bytes, and talks about it.
+type strayWriter struct{ io.Reader }
 
-func (b babbler) Read(p []byte) (int, error) {
+func (b strayWriter) Read(p []byte) (int, error) {
 	fmt.Println("stray to stdout\x1b[2J")
 	fmt.Fprintln(os.Stderr, "stray to stderr")
 	fmt.Fprintln(held[0], "stray to stdout of before")

@@ -18,7 +18,7 @@ import (
 // Confined commands that only look run without a question and without a user,
 // in plan mode, too; others do not, and none where a rule or a repository is
 // against it.
-func TestLookingUnasked(t *testing.T) {
+func TestReadOnlyUnasked(t *testing.T) {
 	t.Parallel()
 	if !confined() {
 		t.Skip("the kernel does not confine commands here")

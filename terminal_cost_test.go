@@ -12,7 +12,7 @@ import (
 
 // A turn costs the answer, its label and the done line. Typing costs what is
 // typed, waiting costs nothing.
-func TestCost(t *testing.T) {
+func TestBytesOfATurn(t *testing.T) {
 	t.Parallel()
 	const answer = "One two three four five six seven eight nine ten."
 	for _, test := range []struct {

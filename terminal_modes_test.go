@@ -45,7 +45,7 @@ func TestFirstLine(t *testing.T) {
 
 // Whoever asks for screen reader mode by the flag is asked once whether that
 // is for good.
-func TestOffer(t *testing.T) {
+func TestScreenReaderOffer(t *testing.T) {
 	t.Parallel()
 	const question = "y or n: "
 	c := terminal(t, et.NewServer(), "--screen-reader")
@@ -81,7 +81,7 @@ func TestOffer(t *testing.T) {
 }
 
 // The mode changes in the middle of a session, and what follows keeps to it.
-func TestAccessible(t *testing.T) {
+func TestScreenReaderMode(t *testing.T) {
 	t.Parallel()
 	c := terminal(t, et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three.")))
 	c.Term = "xterm"
@@ -215,7 +215,7 @@ func TestLabels(t *testing.T) {
 
 // A program can wait for the same words at the end of every question, and
 // reads nothing but what gemline writes.
-func TestStable(t *testing.T) {
+func TestStablePrompts(t *testing.T) {
 	t.Parallel()
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 // A session whose program is killed, wherever that was, can be gone on with:
 // what was said is there, and every call has its answer.
-func TestKilled(t *testing.T) {
+func TestKilledSession(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -54,7 +54,7 @@ func TestKilled(t *testing.T) {
 }
 
 // Keys that stop a turn stop it wherever it is, and the next one is whole.
-func TestStopping(t *testing.T) {
+func TestKeysThatStop(t *testing.T) {
 	t.Parallel()
 	call := func(command string) et.Reply {
 		return et.Says("", et.Call("", "run_shell_command", "command", command))
