@@ -22,12 +22,12 @@ type buffer struct {
 	killed  []rune
 	killing bool // the last thing done was to kill
 
-	past   []moment
+	past   []snapshot
 	typing bool // the last thing done was to type
 }
 
-// A moment is what undo goes back to.
-type moment struct {
+// A snapshot is what undo goes back to.
+type snapshot struct {
 	text []rune
 	pos  int
 }
@@ -45,7 +45,7 @@ func (b *buffer) keep() {
 	if n := len(b.past); n > 0 && slices.Equal(b.past[n-1].text, b.text) {
 		return
 	}
-	b.past = append(b.past, moment{slices.Clone(b.text), b.pos})
+	b.past = append(b.past, snapshot{slices.Clone(b.text), b.pos})
 	if n := len(b.past) - longestPast; n > 0 {
 		b.past = b.past[n:]
 	}

@@ -37,7 +37,7 @@ func completion(text []rune, pos int, complete func(line string, at int) (int, [
 	start = utf8.RuneCountInString(line[:from])
 	common := found[0].Text
 	for _, c := range found[1:] {
-		common = shared(common, c.Text)
+		common = commonPrefix(common, c.Text)
 	}
 	if len(found) == 1 && !found[0].Open && !strings.HasPrefix(line[at:], " ") {
 		common += " "
@@ -72,8 +72,8 @@ func plainText(s string) string {
 	}, s)
 }
 
-// shared returns what two texts begin with, in whole characters.
-func shared(a, b string) string {
+// commonPrefix returns what two texts begin with, in whole characters.
+func commonPrefix(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -24,7 +24,7 @@ type cooked struct {
 func newCooked(t *terminal) *cooked {
 	c := &cooked{terminal: t}
 	if t.Jobs && t.src.terminal() {
-		t.jobs = control(&t.src.modes, func() bool { return false }, c.resumed)
+		t.jobs = newJobs(&t.src.modes, func() bool { return false }, c.resumed)
 	}
 	return c
 }
@@ -35,7 +35,7 @@ func (c *cooked) resumed() {
 		c.src.resume()
 		return
 	}
-	c.src.hush()
+	c.src.hideEcho()
 }
 
 // forget drops what was read and not returned.
@@ -50,17 +50,17 @@ func (c *cooked) close() error { return nil }
 
 // line shows prompt and returns one line.
 func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error) {
-	c.src.claim(c.jobs)
-	c.ahead(c.src.ahead())
-	c.held.show()
-	c.unsent()
+	c.src.awaitForeground(c.jobs)
+	c.typeAhead(c.src.typeAhead())
+	c.deferred.show()
+	c.showUnsent()
 	c.src.expect()
 	c.open = len(c.buf) == 0 && !c.over && !c.src.waiting()
 	c.reading.Store(true)
 	defer func() {
 		c.reading.Store(false)
-		c.src.hush()
-		c.held.show()
+		c.src.hideEcho()
+		c.deferred.show()
 	}()
 	c.Out.Prompt(prompt)
 	if c.src.terminal() && len(c.buf) > 0 && !c.Echoed && c.src.echoes() {
@@ -75,9 +75,9 @@ func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error
 	return c.fromTerminal(ctx, prompt)
 }
 
-// unsent shows what was typed before the user stopped something, instead of
+// showUnsent shows what was typed before the user stopped something, instead of
 // returning it.
-func (c *cooked) unsent() {
+func (c *cooked) showUnsent() {
 	if !c.stopped || !c.src.terminal() || c.Single {
 		return
 	}
@@ -94,8 +94,8 @@ func (c *cooked) unsent() {
 	c.Out.Fresh()
 }
 
-// ahead takes what was typed and not read yet.
-func (c *cooked) ahead(typed []byte) {
+// typeAhead takes what was typed and not read yet.
+func (c *cooked) typeAhead(typed []byte) {
 	if len(typed) == 0 {
 		return
 	}
@@ -133,14 +133,14 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		}
 		seen = len(c.buf)
 		if c.end != nil {
-			return c.rest()
+			return c.lastLine()
 		}
 		b, err := c.src.read(ctx)
 		if c.src.terminal() && longestLine > 0 && len(b) > longestLine {
 			return "", c.tooLong(ctx)
 		}
 		if err == errResumed {
-			c.again(prompt)
+			c.reprompt(prompt)
 			continue
 		}
 		if c.src.terminal() && bytes.ContainsAny(b, "\r\x03\x04") && !c.src.lines() {
@@ -182,9 +182,9 @@ func (c *cooked) entered(b []byte) string {
 	return clean(b)
 }
 
-// again shows the prompt once more, after a stop. What was typed behind it and
+// reprompt shows the prompt once more, after a stop. What was typed behind it and
 // not read the terminal has forgotten, and so do we.
-func (c *cooked) again(prompt string) {
+func (c *cooked) reprompt(prompt string) {
 	c.Out.Entered()
 	c.Out.Prompt(prompt)
 	c.Out.Text(clean(c.buf))
@@ -205,7 +205,7 @@ func rawLine(b []byte) ([]byte, error) {
 // tooLong says that the terminal has cut a line. What was pasted with it goes,
 // too, or it would be taken for something of its own.
 func (c *cooked) tooLong(ctx context.Context) error {
-	for patient && !c.Single {
+	for canTimeOut && !c.Single {
 		if b, err := c.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
 			c.src.drop()
 			break
@@ -218,9 +218,9 @@ func (c *cooked) tooLong(ctx context.Context) error {
 	return ErrCleared
 }
 
-// rest returns a last line without an end. A script may end so; on a terminal
+// lastLine returns a last line without an end. A script may end so; on a terminal
 // it is a line that nobody has entered.
-func (c *cooked) rest() (string, error) {
+func (c *cooked) lastLine() (string, error) {
 	b, ended := c.buf, errors.Is(c.end, io.EOF)
 	c.buf = nil
 	if c.src.terminal() {

@@ -30,11 +30,11 @@ type editor struct {
 	ctx    context.Context
 	prompt string
 
-	buf   buffer
-	vi    vi
-	useVi bool
-	walk  walk
-	last  rune // the key before
+	buf    buffer
+	vi     vi
+	useVi  bool
+	recall recall
+	last   rune // the key before
 
 	mu     sync.Mutex // pastes come on the goroutine that reads keys
 	pastes map[string]string
@@ -42,7 +42,7 @@ type editor struct {
 
 func newEditor(t *terminal) (*editor, error) {
 	e := &editor{terminal: t, pastes: map[string]string{}}
-	e.buf.atoms = e.names
+	e.buf.atoms = e.placeholders
 	e.in = newKeys(t.src, e.paste)
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
@@ -62,7 +62,7 @@ func newEditor(t *terminal) (*editor, error) {
 	t.wake = func() { e.in.inject(string(opShow)) }
 	t.modes = pasteOff
 	if t.Jobs {
-		t.jobs = control(&t.src.modes, e.stopping, e.resumed)
+		t.jobs = newJobs(&t.src.modes, e.stopping, e.resumed)
 	}
 	return e, nil
 }
@@ -81,7 +81,7 @@ func (e *editor) pasted(_ context.Context, first string) ([]string, error) {
 	return []string{first}, nil
 }
 
-func (e *editor) ahead(typed []byte) { e.in.typed(typed) }
+func (e *editor) typeAhead(typed []byte) { e.in.typed(typed) }
 
 func (e *editor) forget() int { return e.in.forget() }
 
@@ -99,13 +99,13 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
 	}
-	e.src.claim(e.jobs)
-	e.held.show()
+	e.src.awaitForeground(e.jobs)
+	e.deferred.show()
 	e.useVi = e.Vi != nil && e.Vi()
 	e.in.setVi(e.useVi)
-	e.in.typed(e.src.ahead())
+	e.in.typed(e.src.typeAhead())
 	if e.stopped {
-		e.in.inject(e.folded(e.in.unsent()))
+		e.in.inject(e.fold(e.in.unsent()))
 		e.stopped = false
 	}
 	e.in.setTogether(!e.Single && !e.asking && !e.src.waiting())
@@ -115,8 +115,8 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.left = true
 		return "", io.EOF // the terminal is gone
 	}
-	defer e.held.show()
-	defer e.src.hush()
+	defer e.deferred.show()
+	defer e.src.hideEcho()
 	defer restore()
 	io.WriteString(e.Out.Terminal(), pasteOn)
 	defer io.WriteString(e.Out.Terminal(), pasteOff)
@@ -159,8 +159,8 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 	e.ctx, e.prompt, e.last = ctx, prompt, 0
 	e.buf.reset()
 	e.vi.insertMode()
-	if e.walk.begin(e.History); e.asking { // an arrow key must not answer
-		e.walk.begin(nil)
+	if e.recall.begin(e.History); e.asking { // an arrow key must not answer
+		e.recall.begin(nil)
 	}
 	e.screen.marked = e.Marks && !e.asking && prompt != More
 	e.draw()
@@ -178,11 +178,11 @@ func (e *editor) close() error {
 // longPaste is how much of a paste is shown as it is.
 const longPaste = 800
 
-// folded returns a remembered input as it stands in the line again.
-func (e *editor) folded(s string) string {
+// fold returns a remembered input as it stands in the line again.
+func (e *editor) fold(s string) string {
 	s = harmless([]byte(s))
 	if len(s) > longPaste {
-		return e.named(s)
+		return e.placeholder(s)
 	}
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
@@ -193,11 +193,11 @@ func (e *editor) paste(text string) string {
 	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
 		return text
 	}
-	return e.named(text)
+	return e.placeholder(text)
 }
 
-// named keeps text and returns the name that stands for it.
-func (e *editor) named(text string) string {
+// placeholder keeps text and returns the name that stands for it.
+func (e *editor) placeholder(text string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
@@ -206,8 +206,8 @@ func (e *editor) named(text string) string {
 	return name
 }
 
-// names returns the names of all pastes.
-func (e *editor) names() []string {
+// placeholders returns the placeholders of all pastes.
+func (e *editor) placeholders() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	names := make([]string, 0, len(e.pastes))
@@ -219,15 +219,15 @@ func (e *editor) names() []string {
 
 // unfold puts the pastes back into the line.
 func (e *editor) unfold(s string) string {
-	s = e.whole(s)
+	s = e.expand(s)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.pastes)
 	return s
 }
 
-// whole returns the line as it would be sent.
-func (e *editor) whole(s string) string {
+// expand returns the line as it would be sent.
+func (e *editor) expand(s string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	pairs := []string{string(newlineMark), "\n"}

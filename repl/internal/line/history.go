@@ -30,12 +30,12 @@ func (r *recent) Add(text string) {
 	}
 }
 
-// A walk goes through the history while a line is typed.
-type walk struct {
+// A recall goes through the history while a line is typed.
+type recall struct {
 	history History
 	entries []string // nil until they are needed
 	at      int      // the entry shown, len(entries) for the line being typed
-	typed   moment   // that line
+	typed   snapshot // that line
 
 	searching bool
 	query     []rune
@@ -43,11 +43,11 @@ type walk struct {
 }
 
 // begin is called for each new line. Without a history there is nothing to
-// walk through.
-func (w *walk) begin(h History) { *w = walk{history: h} }
+// recall through.
+func (w *recall) begin(h History) { *w = recall{history: h} }
 
 // load asks for the entries, once for a line.
-func (w *walk) load() {
+func (w *recall) load() {
 	if w.entries != nil || w.history == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (w *walk) load() {
 }
 
 // step goes to the entry before, or with 1 to the one behind.
-func (w *walk) step(b *buffer, step int, shown func(string) string) {
+func (w *recall) step(b *buffer, step int, shown func(string) string) {
 	w.load()
 	to := w.at + step
 	if w.entries == nil || to < 0 || to > len(w.entries) {
@@ -65,9 +65,9 @@ func (w *walk) step(b *buffer, step int, shown func(string) string) {
 	w.show(b, to, shown)
 }
 
-func (w *walk) show(b *buffer, to int, shown func(string) string) {
+func (w *recall) show(b *buffer, to int, shown func(string) string) {
 	if w.at == len(w.entries) {
-		w.typed = moment{b.text, b.pos}
+		w.typed = snapshot{b.text, b.pos}
 	}
 	w.at = to
 	if to == len(w.entries) {
@@ -80,7 +80,7 @@ func (w *walk) show(b *buffer, to int, shown func(string) string) {
 
 // search begins to search, or goes on to what is older; with 1 to what is
 // newer.
-func (w *walk) search(b *buffer, step int, shown func(string) string) {
+func (w *recall) search(b *buffer, step int, shown func(string) string) {
 	w.load()
 	if !w.searching {
 		w.searching, w.query, w.missed = true, nil, false
@@ -90,13 +90,13 @@ func (w *walk) search(b *buffer, step int, shown func(string) string) {
 }
 
 // narrow adds a character to what is searched for.
-func (w *walk) narrow(b *buffer, r rune, shown func(string) string) {
+func (w *recall) narrow(b *buffer, r rune, shown func(string) string) {
 	w.query = append(w.query, r)
 	w.seek(b, min(w.at, len(w.entries)-1), -1, shown)
 }
 
 // widen takes a character away from it, and begins again at the newest.
-func (w *walk) widen(b *buffer, shown func(string) string) {
+func (w *recall) widen(b *buffer, shown func(string) string) {
 	if len(w.query) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (w *walk) widen(b *buffer, shown func(string) string) {
 }
 
 // seek shows the first entry from at on that holds the query.
-func (w *walk) seek(b *buffer, at, step int, shown func(string) string) {
+func (w *recall) seek(b *buffer, at, step int, shown func(string) string) {
 	query := strings.ToLower(string(w.query))
 	w.missed = false
 	if query == "" {
@@ -121,7 +121,7 @@ func (w *walk) seek(b *buffer, at, step int, shown func(string) string) {
 }
 
 // abort gives the search up and goes back to the line that was typed.
-func (w *walk) abort(b *buffer) {
+func (w *recall) abort(b *buffer) {
 	if w.at < len(w.entries) {
 		b.set(w.typed.text, w.typed.pos)
 	}
@@ -129,7 +129,7 @@ func (w *walk) abort(b *buffer) {
 }
 
 // prompt says what is searched for.
-func (w *walk) prompt() string {
+func (w *recall) prompt() string {
 	if w.missed {
 		return `nothing holds "` + string(w.query) + `": `
 	}

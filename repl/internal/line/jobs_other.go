@@ -5,7 +5,7 @@ package line
 // jobs is nothing here: programs are not stopped.
 type jobs struct{}
 
-func control(*modes, func() bool, func()) *jobs { return &jobs{} }
+func newJobs(*modes, func() bool, func()) *jobs { return &jobs{} }
 
 func (*jobs) stop()  {}
 func (*jobs) close() {}

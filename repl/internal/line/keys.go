@@ -172,7 +172,7 @@ func (k *keys) Read(p []byte) (int, error) {
 		case err != nil:
 			k.ended = true
 		case b == nil:
-			k.late()
+			k.timedOut()
 		default:
 			k.take(b)
 		}
@@ -194,8 +194,8 @@ func (k *keys) limit() int {
 	return escapeDelay
 }
 
-// late takes what has come of a sequence for all there is.
-func (k *keys) late() {
+// timedOut takes what has come of a sequence for all there is.
+func (k *keys) timedOut() {
 	if k.bursting || k.enter {
 		k.endBurst()
 		return
@@ -220,7 +220,7 @@ func (k *keys) take(b []byte) {
 	if !k.pasting && k.takeBurst(b) {
 		return
 	}
-	if !k.pasting && flood(b) {
+	if !k.pasting && longLine(b) {
 		n := len(bytes.TrimRight(b, "\r\n"))
 		whole := fullRunes(b[:n])
 		k.insert(b[:whole])
@@ -392,9 +392,9 @@ func unmarked(b []byte) bool {
 	return i >= 0 && i < len(bytes.TrimRight(b, "\r\n")) && !bytes.ContainsFunc(b, isKey)
 }
 
-// flood reports whether b is more than anybody types, on one line: readline
-// takes far too long over it if it gets it key by key.
-func flood(b []byte) bool {
+// longLine reports whether b is more than anybody types, on one line: key by key
+// it would be drawn that often.
+func longLine(b []byte) bool {
 	line := bytes.TrimRight(b, "\r\n")
 	return len(line) > longPaste && !bytes.ContainsFunc(line, isKey)
 }

@@ -84,39 +84,39 @@ func (m *modes) foreground() bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// silent takes the echo away from the terminal.
-func silent(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
+// withoutEcho takes the echo away from the terminal.
+func withoutEcho(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
 
-// kept is silent, and keeps what was typed when the user stops something.
-func kept(t *unix.Termios) {
-	silent(t)
+// quietMode is without echo, and keeps what was typed when the user stops something.
+func quietMode(t *unix.Termios) {
+	withoutEcho(t)
 	t.Lflag |= unix.NOFLSH
 }
 
-// concealed is how a secret is read: a line, without echo.
-func concealed(t *unix.Termios) {
-	silent(t)
+// secretMode is how a secret is read: a line, without echo.
+func secretMode(t *unix.Termios) {
+	withoutEcho(t)
 	t.Iflag |= unix.ICRNL
 	t.Lflag |= unix.ICANON | unix.ISIG
 }
 
-// emptied hands out what is there, and waits for nothing.
-func emptied(t *unix.Termios) {
-	silent(t)
+// drainMode hands out what is there, and waits for nothing.
+func drainMode(t *unix.Termios) {
+	withoutEcho(t)
 	t.Lflag &^= unix.ICANON
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 0, 0
 }
 
-// transparent gives every key to the program, and what that writes to the
+// passthroughMode gives every key to the program, and what that writes to the
 // screen as it is.
-func transparent(t *unix.Termios) {
+func passthroughMode(t *unix.Termios) {
 	raw(t)
 	t.Oflag &^= unix.OPOST
 }
 
 // raw gives every key to the program.
 func raw(t *unix.Termios) {
-	silent(t)
+	withoutEcho(t)
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	t.Lflag &^= unix.ICANON | unix.ISIG | unix.IEXTEN
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0

@@ -39,7 +39,7 @@ func burst(first string, next func(within time.Duration) (line string, ok bool, 
 // pasted returns first and the lines that were pasted with it, and says how
 // many these are. What was typed before the prompt was there is no paste.
 func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
-	if !patient || !c.src.terminal() || c.Single || !c.open {
+	if !canTimeOut || !c.src.terminal() || c.Single || !c.open {
 		return []string{first}, nil
 	}
 	c.reading.Store(true)
@@ -78,7 +78,7 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 		c.buf = append(c.buf, b...)
 	}
 	if len(c.buf) == 0 && c.src.lines() { // the terminal keeps half a line to itself
-		c.ahead(c.src.pending())
+		c.typeAhead(c.src.pending())
 	}
 	if len(c.buf) == 0 {
 		return "", false, nil

@@ -30,7 +30,7 @@ type lines interface {
 
 	// ahead takes what was typed and not read, and forget drops what was taken
 	// and says how many characters these were.
-	ahead(typed []byte)
+	typeAhead(typed []byte)
 	forget() int
 
 	close() error
@@ -40,13 +40,13 @@ type lines interface {
 // it.
 type terminal struct {
 	Config
-	src     *source
-	jobs    *jobs // nil if somebody else takes care of stops
-	held    held
-	reading atomic.Bool // a line is being typed
-	wake    func()      // shows what is held while a line is typed
-	modes   string      // what ends the modes that a line is typed in
-	stopped bool        // see [Reader.Stopped]
+	src      *source
+	jobs     *jobs // nil if somebody else takes care of stops
+	deferred deferred
+	reading  atomic.Bool // a line is being typed
+	wake     func()      // shows what is deferred while a line is typed
+	modes    string      // what ends the modes that a line is typed in
+	stopped  bool        // see [Reader.Stopped]
 }
 
 // New returns the Reader that fits c.
@@ -56,7 +56,7 @@ func New(c Config) (*Reader, error) {
 		return nil, err
 	}
 	if c.NoEcho {
-		if err := src.mute(); err != nil {
+		if err := src.echoOff(); err != nil {
 			return nil, errors.Join(err, src.close())
 		}
 	}
@@ -77,13 +77,13 @@ func New(c Config) (*Reader, error) {
 // Read shows prompt and returns what the user enters, which may be of several
 // lines. It returns io.EOF at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
-	g := gatherer{typed: r.src.terminal(),
+	g := multiline{typed: r.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
 	if r.Edit != nil {
 		g.edit = func(text string) (string, error) { return compose(ctx, r.Config, r.Lend, text) }
 	}
-	s, err := g.gather(prompt)
+	s, err := g.read(prompt)
 	if err == nil && r.History != nil && g.typed && strings.TrimSpace(s) != "" {
 		r.History.Add(s)
 	}
@@ -93,7 +93,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
 	if r.src.terminal() {
-		r.src.claim(r.jobs)
+		r.src.awaitForeground(r.jobs)
 		r.drop()
 	}
 	return r.by.line(ctx, question, true)
@@ -105,7 +105,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 		return r.by.line(ctx, question, true)
 	}
 	r.drop()
-	defer r.src.hush()
+	defer r.src.hideEcho()
 	b, err := r.src.hidden(ctx, func() { r.Out.Prompt(question) })
 	r.Out.Fresh()
 	switch {
@@ -138,10 +138,10 @@ func (r *Reader) drop() {
 // it, where that can't be had. What the command leaves unread of what is typed
 // is taken for typed ahead.
 func (r *Reader) Through(use func(Connect)) bool {
-	if !patient || !r.src.terminal() {
+	if !canTimeOut || !r.src.terminal() {
 		return false
 	}
-	r.by.ahead(r.src.through(use))
+	r.by.typeAhead(r.src.passthrough(use))
 	return true
 }
 
@@ -157,7 +157,7 @@ func (r *Reader) Close() error {
 // typed, or when it has been entered. Show is called on the goroutine that
 // reads, or on its behalf.
 func (t *terminal) Show(show func()) {
-	if t.held.add(show); t.reading.Load() {
+	if t.deferred.add(show); t.reading.Load() {
 		t.wake()
 	}
 }
@@ -177,7 +177,7 @@ func (t *terminal) Echoes() bool { return t.src.echoes() }
 // Lend leaves the terminal to use, as it was found.
 func (t *terminal) Lend(use func()) {
 	t.src.modes.restore()
-	defer t.src.hush()
+	defer t.src.hideEcho()
 	use()
 }
 
@@ -190,20 +190,20 @@ func (t *terminal) Restore() {
 	t.src.restore()
 }
 
-// held is what waits to be shown until it disturbs nobody.
-type held struct {
+// deferred is what waits to be shown until it disturbs nobody.
+type deferred struct {
 	mu   sync.Mutex
 	todo []func()
 }
 
-func (h *held) add(show func()) {
+func (h *deferred) add(show func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.todo = append(h.todo, show)
 }
 
 // show shows it, on the goroutine that owns the output.
-func (h *held) show() {
+func (h *deferred) show() {
 	h.mu.Lock()
 	todo := h.todo
 	h.todo = nil

@@ -109,7 +109,7 @@ func beginning(prompt string) string {
 func (s *screen) back(before, after string) string {
 	endRow, _ := layout(before+after, s.width(), false)
 	row, col := layout(before, s.width(), true)
-	if disputed(before) && endRow == row && row == 0 {
+	if ambiguous(before) && endRow == row && row == 0 {
 		return "\r" + before // the terminal knows best how wide that is
 	}
 	up := ""
@@ -122,9 +122,9 @@ func (s *screen) back(before, after string) string {
 	return up + fmt.Sprintf("\r\x1b[%dC", col)
 }
 
-// disputed reports whether text holds characters of several parts, about whose
+// ambiguous reports whether text holds characters of several parts, about whose
 // width terminals differ.
-func disputed(text string) bool {
+func ambiguous(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff
 	})

@@ -33,26 +33,26 @@ func newSource(f *os.File) (*source, error) {
 	return &source{file: f, tty: term.IsTerminal(int(f.Fd())), chunk: make([]byte, 64<<10)}, nil
 }
 
-func (s *source) terminal() bool { return s.tty }
-func (s *source) close() error   { s.modes.restore(); return nil }
-func (s *source) wake()          {}
-func (s *source) resume()        {}
-func (s *source) expect()        {}
-func (s *source) echoes() bool   { return s.tty }
-func (s *source) lines() bool    { return true }
-func (s *source) hush()          {}
-func (s *source) claim(*jobs)    {}
-func (s *source) setQuiet(bool)  {}
-func (s *source) drop() []byte   { return nil }
-func (s *source) ahead() []byte  { return nil }
+func (s *source) terminal() bool        { return s.tty }
+func (s *source) close() error          { s.modes.restore(); return nil }
+func (s *source) wake()                 {}
+func (s *source) resume()               {}
+func (s *source) expect()               {}
+func (s *source) echoes() bool          { return s.tty }
+func (s *source) lines() bool           { return true }
+func (s *source) hideEcho()             {}
+func (s *source) awaitForeground(*jobs) {}
+func (s *source) setQuiet(bool)         {}
+func (s *source) drop() []byte          { return nil }
+func (s *source) typeAhead() []byte     { return nil }
 
-// patient says that waiting for input can have no limit, so that nothing is
+// canTimeOut says that waiting for input can have no limit, so that nothing is
 // told of what comes together.
-const patient = false
+const canTimeOut = false
 
 func (s *source) readWithin(ctx context.Context, _ time.Duration) ([]byte, error) { return s.read(ctx) }
 func (s *source) waiting() bool                                                   { return false }
-func (s *source) through(func(Connect)) []byte                                    { return nil }
+func (s *source) passthrough(func(Connect)) []byte                                { return nil }
 func (s *source) pending() []byte                                                 { return nil }
 
 // longestLine is 0, since nothing is known of a limit.
@@ -90,8 +90,8 @@ func (s *source) hidden(_ context.Context, ready func()) ([]byte, error) {
 	return term.ReadPassword(int(s.file.Fd()))
 }
 
-// mute can't be had here.
-func (s *source) mute() error {
+// echoOff can't be had here.
+func (s *source) echoOff() error {
 	return errors.New("this system's terminals can't be kept from showing what is typed")
 }
 

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// patient says that waiting for input can have a limit.
-const patient = true
+// canTimeOut says that waiting for input can have a limit.
+const canTimeOut = true
 
 // A source reads a file in such a way that waiting can be given up without
 // losing what arrives later.
@@ -28,7 +28,7 @@ type source struct {
 	modes modes
 	waker [2]int // a pipe; a byte in it ends the waiting
 	chunk []byte
-	heard *unix.Termios // the modes before mute, nil if it was not called
+	heard *unix.Termios // the modes before echoOff, nil if it was not called
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
@@ -63,8 +63,8 @@ func (s *source) close() error {
 	return errors.Join(unix.Close(s.waker[0]), unix.Close(s.waker[1]))
 }
 
-// mute has the terminal show nothing of what is typed, until restore.
-func (s *source) mute() error {
+// echoOff has the terminal show nothing of what is typed, until restore.
+func (s *source) echoOff() error {
 	if !s.tty {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *source) mute() error {
 		return err
 	}
 	after := *before
-	silent(&after)
+	withoutEcho(&after)
 	if err := s.modes.set(&after); err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (s *source) expect() { s.resumed.Store(false) }
 
 // read waits for input and returns it. What it returns is valid until the
 // next call.
-func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin(ctx, forever) }
+func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin(ctx, noLimit) }
 
-// forever is the limit of a wait that has none.
-const forever = -time.Millisecond
+// noLimit is the limit of a wait that has none.
+const noLimit = -time.Millisecond
 
 // readWithin is read with a limit; nothing without an error means that it is
 // over.
@@ -123,7 +123,7 @@ func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, e
 	defer func() {
 		if !stop() {
 			<-woken
-			s.calm()
+			s.drainWaker()
 		}
 	}()
 	for {
@@ -161,7 +161,7 @@ func (s *source) wait(limit int) ([]byte, error) {
 		return nil, nil
 	}
 	if fds[1].Revents != 0 {
-		s.calm()
+		s.drainWaker()
 		return nil, errWoken
 	}
 	if fds[0].Revents&unix.POLLNVAL != 0 {
@@ -179,8 +179,8 @@ func (s *source) wait(limit int) ([]byte, error) {
 	return s.chunk[:n], nil
 }
 
-// calm empties the waker.
-func (s *source) calm() {
+// drainWaker empties the waker.
+func (s *source) drainWaker() {
 	var b [16]byte
 	for {
 		if n, err := unix.Read(s.waker[0], b[:]); n <= 0 || err != nil {
@@ -206,9 +206,9 @@ func (s *source) lines() bool {
 	return err != nil || t.Lflag&unix.ICANON != 0
 }
 
-// claim waits, stopped, until the terminal is ours: in the background there is
+// awaitForeground waits, stopped, until the terminal is ours: in the background there is
 // nobody to read from. Whoever takes care of stops, if anybody, hears of it.
-func (s *source) claim(j *jobs) {
+func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
 	}
@@ -219,11 +219,11 @@ func (s *source) claim(j *jobs) {
 	j.stopped(func() bool { return s.modes.set(t) == nil })
 }
 
-// hush keeps what is typed from being shown until the next read, if the
+// hideEcho keeps what is typed from being shown until the next read, if the
 // terminal would show it and is ours.
-func (s *source) hush() {
+func (s *source) hideEcho() {
 	if s.lent.Load() {
-		s.modes.change(transparent)
+		s.modes.change(passthroughMode)
 		return
 	}
 	if !s.tty || !s.quiet.Load() {
@@ -233,19 +233,19 @@ func (s *source) hush() {
 		return
 	}
 	if t, err := s.modes.original(); err == nil && t.Lflag&unix.ECHO != 0 && t.Lflag&unix.ICANON != 0 {
-		s.modes.change(kept)
+		s.modes.change(quietMode)
 	}
 }
 
-// setQuiet switches hush on or off.
+// setQuiet switches hideEcho on or off.
 func (s *source) setQuiet(on bool) {
 	if s.quiet.Store(on); on {
-		s.hush()
+		s.hideEcho()
 	}
 }
 
-// ahead returns what was typed since the last read and not shown.
-func (s *source) ahead() []byte {
+// typeAhead returns what was typed since the last read and not shown.
+func (s *source) typeAhead() []byte {
 	if !s.unseen.Load() {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (s *source) pending() []byte {
 // included, and returns it. The terminal is then as it was found.
 func (s *source) drop() []byte {
 	s.unseen.Store(false)
-	if !s.tty || !s.modes.foreground() || s.modes.change(emptied) != nil {
+	if !s.tty || !s.modes.foreground() || s.modes.change(drainMode) != nil {
 		return nil
 	}
 	defer s.modes.restore()
@@ -287,7 +287,7 @@ func (s *source) drop() []byte {
 // hidden reads a line that the terminal doesn't show. It calls ready when that
 // is so.
 func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err error) {
-	if err := s.modes.change(concealed); err != nil {
+	if err := s.modes.change(secretMode); err != nil {
 		return nil, io.EOF // the terminal is gone
 	}
 	ready()
@@ -296,7 +296,7 @@ func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err err
 	for {
 		b, err := s.read(ctx)
 		if err == errResumed {
-			s.modes.change(concealed)
+			s.modes.change(secretMode)
 			ready()
 			continue
 		}

@@ -107,7 +107,7 @@ func behaviours() []behaviour {
 	}
 }
 
-func TestBehaviour(t *testing.T) {
+func TestLibrary(t *testing.T) {
 	for n, b := range behaviours() {
 		if n == 0 || b.elsewhere != "" {
 			continue

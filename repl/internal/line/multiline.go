@@ -16,11 +16,11 @@ const fence = `"""`
 // opens is the line that opens the editor on what was typed before it.
 const opens = "/editor"
 
-// A gatherer makes one input of lines: of a line, of lines joined by a
+// A multiline makes one input of lines: of a line, of lines joined by a
 // backslash at their end, of a block between fences, or of what an editor
 // leaves. Input that ends in the middle counts as far as it goes if it comes
 // from a script, and not at all if a user typed it.
-type gatherer struct {
+type multiline struct {
 	typed bool
 	next  func(prompt string) (string, error)
 	edit  func(text string) (string, error) // nil if there is no editor
@@ -30,7 +30,7 @@ type gatherer struct {
 	more func(first string) ([]string, error)
 }
 
-func (g gatherer) gather(prompt string) (string, error) {
+func (g multiline) read(prompt string) (string, error) {
 	s, err := g.next(prompt)
 	if err != nil {
 		return "", err
@@ -48,7 +48,7 @@ func (g gatherer) gather(prompt string) (string, error) {
 // pasted returns the input that lines are which were pasted: their text, or
 // what stands between the fences around it. What follows a fence that is not
 // closed is still to come.
-func (g gatherer) pasted(lines []string) (string, error) {
+func (g multiline) pasted(lines []string) (string, error) {
 	isFence := func(s string) bool { return strings.TrimSpace(s) == fence }
 	last := len(lines) - 1
 	switch {
@@ -61,7 +61,7 @@ func (g gatherer) pasted(lines []string) (string, error) {
 }
 
 // single returns the input that begins with the line s.
-func (g gatherer) single(s string) (string, error) {
+func (g multiline) single(s string) (string, error) {
 	if strings.TrimSpace(s) == fence {
 		return g.block(nil)
 	}
@@ -72,7 +72,7 @@ func (g gatherer) single(s string) (string, error) {
 }
 
 // continued returns s with the lines that go on with it.
-func (g gatherer) continued(s string) (string, error) {
+func (g multiline) continued(s string) (string, error) {
 	for continues(s) {
 		more, err := g.next(More)
 		if err == io.EOF && !g.typed {
@@ -90,7 +90,7 @@ func (g gatherer) continued(s string) (string, error) {
 }
 
 // block reads on behind lines, up to the fence that closes them.
-func (g gatherer) block(lines []string) (string, error) {
+func (g multiline) block(lines []string) (string, error) {
 	for {
 		s, err := g.next(More)
 		switch {
@@ -108,7 +108,7 @@ func (g gatherer) block(lines []string) (string, error) {
 }
 
 // asksForEditor reports whether s opens the editor, where there is one.
-func (g gatherer) asksForEditor(s string) bool {
+func (g multiline) asksForEditor(s string) bool {
 	s = strings.TrimSpace(s)
 	return g.edit != nil && g.typed && (s == opens || strings.HasPrefix(s, opens+" "))
 }

@@ -15,11 +15,11 @@ import (
 func (e *editor) filter(key rune) (rune, bool) {
 	switch {
 	case key == '\r', key == '\n', key == readline.CharInterrupt:
-		e.walk.searching = false
+		e.recall.searching = false
 		e.draw()
 		e.rl.Operation.SetBuffer(string(e.buf.text))
 		return key, true
-	case key == opDeleteOrEnd && len(e.buf.text) == 0 && !e.walk.searching:
+	case key == opDeleteOrEnd && len(e.buf.text) == 0 && !e.recall.searching:
 		return readline.CharDelete, true // on an empty line, the end of the input
 	case key == 0:
 		return key, true
@@ -33,8 +33,8 @@ func (e *editor) filter(key rune) (rune, bool) {
 // draw shows the line as it is.
 func (e *editor) draw() {
 	prompt := e.prompt
-	if e.walk.searching {
-		prompt = output.Escape(e.walk.prompt())
+	if e.recall.searching {
+		prompt = output.Escape(e.recall.prompt())
 	}
 	e.screen.draw(prompt, show(string(e.buf.text[:e.buf.pos])), show(string(e.buf.text[e.buf.pos:])))
 }
@@ -43,9 +43,9 @@ func (e *editor) draw() {
 func (e *editor) press(op rune) {
 	switch {
 	case op == opShow:
-		e.aside(func() { e.held.show() })
+		e.aside(func() { e.deferred.show() })
 		return
-	case e.walk.searching && e.searchOp(op):
+	case e.recall.searching && e.searchOp(op):
 		return
 	case !isOp(op) && e.useVi && e.vi.command:
 		if op = e.vi.key(&e.buf, op); op == 0 {
@@ -61,12 +61,12 @@ func (e *editor) press(op rune) {
 			e.vi.escape(&e.buf)
 		}
 	case opPrev:
-		e.walk.step(&e.buf, -1, e.folded)
+		e.recall.step(&e.buf, -1, e.fold)
 	case opNext:
-		e.walk.step(&e.buf, 1, e.folded)
+		e.recall.step(&e.buf, 1, e.fold)
 	case opSearch:
 		if !e.asking {
-			e.walk.search(&e.buf, -1, e.folded)
+			e.recall.search(&e.buf, -1, e.fold)
 		}
 	case opComplete:
 		e.complete()
@@ -92,21 +92,21 @@ func (e *editor) press(op rune) {
 func (e *editor) searchOp(op rune) bool {
 	switch op {
 	case opRubout:
-		e.walk.widen(&e.buf, e.folded)
+		e.recall.widen(&e.buf, e.fold)
 	case opSearch:
-		e.walk.search(&e.buf, -1, e.folded)
+		e.recall.search(&e.buf, -1, e.fold)
 	case opSearchOn:
-		e.walk.search(&e.buf, 1, e.folded)
+		e.recall.search(&e.buf, 1, e.fold)
 	case opAbort:
-		e.walk.abort(&e.buf)
+		e.recall.abort(&e.buf)
 	case opResume, opRedraw:
 		return false
 	default:
 		if !isOp(op) {
-			e.walk.narrow(&e.buf, op, e.folded)
+			e.recall.narrow(&e.buf, op, e.fold)
 			return true
 		}
-		e.walk.searching = false
+		e.recall.searching = false
 		return op == opEscape || op == opComplete
 	}
 	return true
@@ -157,13 +157,13 @@ func (e *editor) compose() {
 	var text string
 	var err error
 	e.aside(func() {
-		e.lend(func() { text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.whole(string(e.buf.text))) })
+		e.lend(func() { text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.expand(string(e.buf.text))) })
 		if err != nil && e.ctx.Err() == nil {
 			e.Out.Line(output.Failure, "%v", err)
 		}
 	})
 	if err == nil {
-		back := []rune(e.folded(strings.TrimRight(text, " \t\r\n")))
+		back := []rune(e.fold(strings.TrimRight(text, " \t\r\n")))
 		e.buf.set(back, len(back))
 	}
 }
@@ -193,7 +193,7 @@ func (e *editor) resumed() {
 		e.in.inject(string(opResume))
 		return
 	}
-	e.src.hush()
+	e.src.hideEcho()
 }
 
 // complete completes what stands before the cursor; asked twice in a row, it

@@ -28,12 +28,12 @@ func onTerminal(t *testing.T) (s *source, control *os.File) {
 func TestEndTypedMeanwhile(t *testing.T) {
 	s, control := onTerminal(t)
 	var got []byte
-	for s.modes.change(emptied); len(got) < len("one\n\x04"); s.modes.change(emptied) {
+	for s.modes.change(drainMode); len(got) < len("one\n\x04"); s.modes.change(drainMode) {
 		if got == nil {
 			control.WriteString("one\r\x04")
 		}
 		s.setQuiet(true)
-		got = append(got, s.ahead()...)
+		got = append(got, s.typeAhead()...)
 	}
 	if string(got) != "one\n\x00" {
 		t.Errorf("%q", got)

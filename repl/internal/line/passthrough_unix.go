@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// through gives the terminal to a command that has one of its own behind it.
+// passthrough gives the terminal to a command that has one of its own behind it.
 // It returns what was typed for the command and not read by it.
-func (s *source) through(use func(Connect)) (unread []byte) {
+func (s *source) passthrough(use func(Connect)) (unread []byte) {
 	s.modes.restore()
 	s.lent.Store(true)
 	defer func() {
 		s.lent.Store(false)
 		s.modes.restore()
-		s.hush()
+		s.hideEcho()
 	}()
 	use(func(ours, theirs *os.File) (func(), error) {
 		if err := s.resemble(theirs); err != nil {
 			return nil, err
 		}
 		s.size(ours)
-		if err := s.modes.change(transparent); err != nil {
+		if err := s.modes.change(passthroughMode); err != nil {
 			return nil, err
 		}
 		stop := s.pass(ours)
@@ -106,7 +106,7 @@ func leftover(tty *os.File) []byte {
 	if err != nil {
 		return nil
 	}
-	emptied(t)
+	drainMode(t)
 	if unix.IoctlSetTermios(int(tty.Fd()), setTermios, t) != nil {
 		return nil
 	}
