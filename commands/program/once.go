@@ -43,7 +43,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if f.Schema == nil { // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	runner := &report.Once{Engine: f.engine, Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
+	runner := &report.Once{Model: f.engine.Model(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout), Ask: ask, Schema: f.Schema, Expand: input.Chain(app.Commands.Step(app), f.files().Step)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err

@@ -150,7 +150,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 				stop(signalled(syscall.SIGTERM))
 			}
 		}}
-		once := &report.Once{Engine: e, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Schema: r.Schema}
+		once := &report.Once{Model: e.Model(), Ask: e.Run, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Schema: r.Schema}
 		return s.finish(ctx, reporter, once.Run(ctx, report.Prompt{Text: "go " + d.text(), Piped: d.text()}))
 	}()
 	for what, text := range map[string]string{"standard output": out.String(), "the other descriptor": data.String()} {

@@ -19,15 +19,13 @@ import (
 
 // Once carries out a single prompt for a [Reporter].
 type Once struct {
-	Engine   *engine.Engine
+	Ask      engine.Run
+	Model    string // that is asked
 	Expand   input.Processor
 	Reporter Reporter
 	Tally    *tally.Tally
 	Session  string
 	Now      func() time.Time
-
-	// Ask, if not nil, stands in for the Run of the Engine.
-	Ask engine.Run
 
 	// NoRestart ends the run with a [*RestartError] when an answer begins
 	// again of which something was shown.
@@ -36,8 +34,8 @@ type Once struct {
 	// FailOnDeny ends the run with [question.ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
-	// OutputSchema, if not nil, is what must come of the answer. The Reporter has
-	// the same one.
+	// Schema, if not nil, is what the answer must hold. The Reporter has the
+	// same one.
 	Schema *OutputSchema
 }
 
@@ -75,7 +73,7 @@ func (p Prompt) Empty() bool {
 var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
 
 // Run carries out p. Its error is that of the prompt's expansion, of
-// [engine.Engine.Run], of a call that met a full disk, [question.ErrDenied], or an
+// the Run, of a call that met a full disk, [question.ErrDenied], or an
 // [*UnmetError]. The caller finishes the Reporter.
 //
 // What is piped in beside a prompt is data: no reference or command in it
@@ -85,7 +83,7 @@ func (o *Once) Run(ctx context.Context, p Prompt) error {
 		return errNoPrompt
 	}
 	o.Tally.Start(o.Now())
-	o.Reporter.Begin(Init{Session: o.Session, Model: o.Engine.Model(), Prompt: p.String()})
+	o.Reporter.Begin(Init{Session: o.Session, Model: o.Model, Prompt: p.String()})
 	parts, err := o.expand(ctx, p)
 	if errors.Is(err, input.ErrQuit) {
 		parts, err = nil, nil // there is nothing left to do anyway
@@ -137,11 +135,7 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
 	said := false // of this turn
-	ask := o.Ask
-	if ask == nil {
-		ask = o.Engine.Run
-	}
-	for ev, err := range ask(ctx, parts...) {
+	for ev, err := range o.Ask(ctx, parts...) {
 		if err != nil {
 			return err
 		}

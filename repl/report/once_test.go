@@ -217,7 +217,7 @@ func failing(err error) engine.Tool {
 
 func newOnce(b *bench, script *enginetest.Script, tools ...engine.Tool) *Once {
 	return &Once{
-		Engine: engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools(tools), Policy: asks{}, Approver: approver{}}),
+		Model: "m", Ask: engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools(tools), Policy: asks{}, Approver: approver{}}).Run,
 		Expand: input.Chain(), Reporter: b.Reporter, Tally: b.tally, Session: "s-2", Now: b.clock,
 	}
 }

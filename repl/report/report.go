@@ -113,14 +113,11 @@ type Unused struct {
 }
 
 // unused returns what a record says of what is not in use yet.
-func (f Facts) unused() (list []Unused) {
+func (f Facts) unused() []Unused {
 	if f.Unused == nil {
 		return nil
 	}
-	for _, u := range f.Unused() {
-		list = append(list, Unused{output.Valid(u.Feature), u.Count})
-	}
-	return list
+	return f.Unused()
 }
 
 // sandbox returns what a record says of the sandbox, nil if nothing.

@@ -36,7 +36,7 @@ var lines = []struct {
 	{`{"type":"user","content":"/quit","literal":true}`, User{Parts: []*genai.Part{{Text: "/quit"}}, Literal: true}, ""},
 	{`{"type":"approval","id":"1","decision":"allow"}`, Approval{ID: "1", Decision: Allow}, ""},
 	{`{"type":"approval","id":"1","decision":"allow","args":{"a":1}}`, Approval{ID: "1", Decision: Allow, Args: map[string]any{"a": 1.0}}, ""},
-	{`{"type":"approval","id":"1","decision":"deny","note":"no"}`, Approval{ID: "1", Note: "no"}, ""},
+	{`{"type":"approval","id":"1","decision":"deny","note":"no"}`, Approval{ID: "1", Decision: Deny, Note: "no"}, ""},
 	{`{"type":"approval","id":"1","decision":"always","grant":1}`, Approval{ID: "1", Decision: Always, Grant: 1}, ""},
 	{`{"type":"answer","id":"1","answers":["a",null,["b"," c"],true,false,""]}`, Answers{"1", []string{"a", "", "b, c", "Yes", "No", ""}}, ""},
 	{`{"type":"answer","id":"1"}`, Answers{"1", []string{}}, ""},

@@ -56,14 +56,14 @@ func (Answers) message()  {}
 func (Cancel) message()   {}
 func (End) message()      {}
 
-// A Decision is what becomes of a call. The zero Decision denies it.
-type Decision int
+// A Decision is what becomes of a call. Any other denies it.
+type Decision string
 
 // The decisions.
 const (
-	Deny Decision = iota
-	Allow
-	Always // Allow, and what a grant covers from now on
+	Deny   Decision = "deny"
+	Allow  Decision = "allow"
+	Always Decision = "always" // Allow, and what a grant covers from now on
 )
 
 // text returns the words of a message.
@@ -96,7 +96,7 @@ func Decode(line []byte) (Message, error) {
 			Role    string
 			Content json.RawMessage
 		}
-		Decision string
+		Decision Decision
 		Grant    int
 		Scope    string
 		Note     string
@@ -128,7 +128,7 @@ func Decode(line []byte) (Message, error) {
 		}
 		return User{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
 	case "approval":
-		return approval(Approval{ID: w.ID, Grant: w.Grant, Scope: w.Scope, Note: w.Note, Args: w.Args, Network: w.Network}, w.Decision)
+		return approval(Approval{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network})
 	case "answer":
 		replies, err := replies(w.Answers)
 		return named(Answers{ID: w.ID, Replies: replies}, w.ID, err)
@@ -153,19 +153,12 @@ func named(m Message, id string, err error) (Message, error) {
 	return m, nil
 }
 
-func approval(a Approval, decision string) (Message, error) {
+// approval returns a unless it contradicts itself.
+func approval(a Approval) (Message, error) {
 	var err error
-	switch decision {
-	case "allow":
-		a.Decision = Allow
-	case "deny":
-		a.Decision = Deny
-	case "always":
-		a.Decision = Always
-	default:
-		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", decision)
-	}
 	switch {
+	case !slices.Contains([]Decision{Allow, Deny, Always}, a.Decision):
+		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", a.Decision)
 	case a.Args != nil && a.Decision != Allow:
 		err = errors.New("args go with the decision allow only")
 	case a.Network && (a.Decision != Allow || a.Args != nil):

@@ -84,7 +84,7 @@ func (q *openQuestion) approval(m Approval) (a engine.Answer, problem string) {
 	switch {
 	case len(q.p.Intent.Questions) > 0:
 		return a, "this question needs a line of the type answer"
-	case m.Decision == Deny:
+	case m.Decision != Allow && m.Decision != Always:
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == Allow && m.Args != nil:
 		return engine.Changed{Args: m.Args}, ""
