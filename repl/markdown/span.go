@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"html"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -10,7 +11,6 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
 // The parsers are made when they are needed first, and keep nothing of what
@@ -113,38 +113,19 @@ func raw(n ast.Node, src []byte) string {
 	return b.String()
 }
 
-// decode returns s without the backslashes that only keep a character from
-// being markup, and with characters for their names.
+// references are backslashes that only keep a character from being markup, and
+// names of characters.
+var references = regexp.MustCompile(`\\[!-/:-@[-\x60{-~]|&[0-9A-Za-z#]{1,38};`)
+
+// decode returns s with the characters that references stand for.
 func decode(s []byte) string {
-	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, '&') < 0 {
+	if !bytes.ContainsAny(s, `\&`) {
 		return string(s)
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
-			i++
-			b.WriteByte(s[i])
-		case s[i] == '&':
-			n := entity(s[i:])
-			b.WriteString(html.UnescapeString(string(s[i : i+n])))
-			i += n - 1
-		default:
-			b.WriteByte(s[i])
+	return references.ReplaceAllStringFunc(string(s), func(r string) string {
+		if r[0] == '\\' {
+			return r[1:]
 		}
-	}
-	return b.String()
-}
-
-// entity returns how long the name of a character is that s begins with, or 1.
-func entity(s []byte) int {
-	for i := 1; i < len(s) && i < 40; i++ {
-		switch c := s[i]; {
-		case c == ';':
-			return i + 1
-		case !letter(c) && !digit(c) && c != '#':
-			return 1
-		}
-	}
-	return 1
+		return html.UnescapeString(r)
+	})
 }

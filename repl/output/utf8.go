@@ -31,7 +31,7 @@ func (c *UTF8) Invalid() bool {
 }
 
 func (c *UTF8) clean(s string, last bool) string {
-	if c.held == "" && utf8.ValidString(s) && (c.Raw || strings.IndexByte(s, 0x1b) < 0 && !containsC1(s)) {
+	if c.held == "" && utf8.ValidString(s) && (c.Raw || strings.IndexByte(s, 0x1b) < 0 && !strings.ContainsFunc(s, isC1)) {
 		return s
 	}
 	s, c.held = c.held+s, ""
@@ -59,7 +59,7 @@ func (c *UTF8) clean(s string, last bool) string {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, rest[0])
 			c.invalid = true
-		case r >= 0x80 && r < 0xa0 && !c.Raw: // another control character
+		case isC1(r) && !c.Raw:
 		default:
 			b.WriteString(rest[:n])
 		}
@@ -68,20 +68,8 @@ func (c *UTF8) clean(s string, last bool) string {
 	return b.String()
 }
 
-// containsC1 reports whether a control character beyond ASCII is in s.
-func containsC1(s string) bool {
-	for i := strings.IndexByte(s, 0xc2); i >= 0 && i+1 < len(s); {
-		if s[i+1] >= 0x80 && s[i+1] < 0xa0 {
-			return true
-		}
-		n := strings.IndexByte(s[i+1:], 0xc2)
-		if n < 0 {
-			return false
-		}
-		i += 1 + n
-	}
-	return false
-}
+// isC1 reports whether r is a control character beyond ASCII.
+func isC1(r rune) bool { return r >= 0x80 && r < 0xa0 }
 
 // introducer returns how long the introducer of an escape sequence that s
 // begins with is, or 0.
