@@ -47,13 +47,12 @@ func shownRules(list []policy.Rule) []*rule {
 	return out
 }
 
-// rules prints rules, a line for each.
-func (w *World) rules(list []policy.Rule) error {
-	var lines []string
+// ruleLines returns a line for each rule.
+func ruleLines(list []policy.Rule) (lines []string) {
 	for _, r := range list {
 		lines = append(lines, fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", policy.Word(r.Verdict), r.About(), r.Tier, r.Priority, r.Where()))
 	}
-	return w.lines(lines)
+	return lines
 }
 
 type policyList struct{}
@@ -64,13 +63,8 @@ func (*policyList) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())})
-	}
-	if err := w.line("approval mode: %s", p.Mode()); err != nil {
-		return err
-	}
-	return w.rules(p.Rules())
+	return w.show(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())},
+		append([]string{"approval mode: " + string(p.Mode())}, ruleLines(p.Rules())...)...)
 }
 
 type policyTest struct {
@@ -156,18 +150,26 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 	if all {
 		about = p.Concerning(q.Tool)
 	}
-	if w.JSON {
-		return w.judged(p, e, q.Intent.Plan.Why, about, all)
-	}
-	if args == nil && len(e.Commands) == 0 {
+	if args == nil && len(e.Commands) == 0 && !w.JSON {
 		e.Class = "" // there is no command
 	}
-	return w.told(e, q.Intent.Plan.Why, about)
+	j := judgement{p, e, q.Intent.Plan.Class, q.Intent.Plan.Why, name, about, all}
+	return w.show(j.document(), j.lines()...)
 }
 
-// judged prints an explanation as a document. Why is what keeps the class of a
-// command from being better.
-func (w *World) judged(p *policy.Policy, e policy.Explanation, why string, about []policy.Rule, all bool) error {
+// A judgement is what becomes of a call, and why.
+type judgement struct {
+	policy *policy.Policy
+	policy.Explanation
+	class     engine.Class  // of the command line
+	plainness string        // what keeps it from being plain
+	tool      string        // that is called
+	rules     []policy.Rule // about the tool
+	listed    bool          // whether they are told
+}
+
+// document returns what --json prints.
+func (j judgement) document() any {
 	doc := struct {
 		ruling
 		Mode     policy.Mode `json:"approval_mode"`
@@ -176,58 +178,73 @@ func (w *World) judged(p *policy.Policy, e policy.Explanation, why string, about
 		Reason   string      `json:"reason,omitempty"`
 		Commands []ruling    `json:"commands,omitempty"`
 		Rules    []*rule     `json:"rules,omitempty"`
-	}{ruling: shownRuling(e.Finding), Mode: p.Mode(), Class: e.Class, ClassWhy: why, Reason: e.Reason}
-	for _, f := range e.Commands {
+	}{ruling: shownRuling(j.Finding), Mode: j.policy.Mode(), Class: j.Class, ClassWhy: j.plainness, Reason: j.Reason}
+	for _, f := range j.Commands {
 		doc.Commands = append(doc.Commands, shownRuling(f))
 	}
-	if all {
-		doc.Rules = shownRules(about)
+	if j.listed {
+		doc.Rules = shownRules(j.rules)
 	}
-	return w.document(doc)
+	return doc
 }
 
-// told prints an explanation in lines.
-func (w *World) told(e policy.Explanation, why string, about []policy.Rule) error {
-	var lines []string
-	for _, f := range e.Commands {
+// lines says in words what becomes of each command and of the call.
+func (j judgement) lines() (lines []string) {
+	for _, f := range j.Commands {
 		inside := ""
 		if f.Inside != "" {
 			inside = " (inside " + f.Inside + ")"
 		}
-		lines = append(lines, fmt.Sprintf("%-5s  %s%s%s", verdictWord(f.Verdict), f.Command, inside, by(f)))
+		lines = append(lines, f.Command+inside+": "+ruled(f, j.policy.Unattended))
 	}
-	switch last := verdictWord(e.Verdict) + by(e.Finding); {
-	case e.Class != "":
-		lines = append(lines, fmt.Sprintf("together (%s): %s", e.Class, last))
-	default:
-		lines = append(lines, last)
+	subject := j.tool
+	if j.Class != "" {
+		subject = "all of it"
 	}
-	if e.Class != "" && why != "" {
-		lines = append(lines, "it is "+e.Class+", not plain: "+why)
+	lines = append(lines, subject+": "+ruled(j.Finding, j.policy.Unattended))
+	if j.Class != "" && j.plainness != "" {
+		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.plainness)
 	}
-	if e.Reason != "" {
-		lines = append(lines, "the model would be told: "+e.Reason)
+	if j.Reason != "" {
+		lines = append(lines, "the model would be told: "+j.Reason)
 	}
-	if err := w.lines(lines); err != nil || about == nil {
-		return err
+	if len(j.rules) > 0 {
+		lines = append(append(lines, "rules about it, the strongest first:"), ruleLines(j.rules)...)
 	}
-	if err := w.line("rules about it, the strongest first:"); err != nil {
-		return err
-	}
-	return w.rules(about)
+	return lines
 }
 
-// by says what decides, in words that follow a verdict.
-func by(f policy.Finding) string {
+// ruled says in words what becomes of a call or a command, who decides that, and
+// why.
+func ruled(f policy.Finding, unattended bool) string {
+	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked", engine.Deny: "does not run"}[f.Verdict]
+	if unattended && f.Verdict == engine.Ask {
+		said = "does not run, since nobody is there to ask"
+	}
 	switch {
 	case f.Rule == nil && f.Why == "":
-		return ", by no rule"
+		return said + ", by no rule"
 	case f.Rule == nil:
-		return ": " + f.Why
-	case f.Why != "":
-		return ", by " + f.Rule.Where() + "; " + f.Why
+		return said + ": " + f.Why
 	}
-	return ", by " + f.Rule.Where()
+	said += ", by " + owner(f.Rule)
+	if f.Why != "" {
+		said += ": " + f.Why
+	}
+	return said
+}
+
+// owner says whose rule it is, and where it stands.
+func owner(r *policy.Rule) string {
+	whose := map[policy.Tier]string{policy.Extension: "an extension's rule", policy.Project: "a rule of this project",
+		policy.User: "your rule", policy.Admin: "the administrator's rule"}[r.Tier]
+	switch {
+	case r.Tier == policy.BuiltIn && r.About() == "*":
+		return "the built-in rule for all else"
+	case r.Tier == policy.BuiltIn:
+		return "a built-in rule (" + r.About() + ")"
+	}
+	return whose + " in " + r.Where()
 }
 
 type policyRevoke struct {
@@ -242,13 +259,11 @@ func (c *policyRevoke) Run(w *World) error {
 	}
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Kept() || r.Line == 0 })
 	if c.Place == "" {
-		switch {
-		case w.JSON:
-			return w.document(map[string]any{"rules": shownRules(kept)})
-		case len(kept) == 0:
-			return w.line("you have kept nothing with always")
+		lines := ruleLines(kept)
+		if len(kept) == 0 {
+			lines = []string{"you have kept nothing with always"}
 		}
-		return w.rules(kept)
+		return w.show(map[string]any{"rules": shownRules(kept)}, lines...)
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
@@ -258,8 +273,5 @@ func (c *policyRevoke) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	if w.JSON {
-		return w.document(map[string]any{"revoked": shownRule(&kept[i])})
-	}
-	return w.lines(append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...))
+	return w.show(map[string]any{"revoked": shownRule(&kept[i])}, append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
 }

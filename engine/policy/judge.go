@@ -166,7 +166,7 @@ func (p *Policy) script(u question) Explanation {
 		}
 	}
 	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && u.mode != Yolo {
-		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this is %s%s", u.Intent.Plan.Class, because(u.Intent.Plan.Why))
+		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
 	return e
 }
@@ -186,6 +186,14 @@ func (u *question) settled(f Finding) string {
 		return "it is not known to be safe: " + oneLine(c.Risk)
 	}
 	return f.Why
+}
+
+// Obscurity says why a command line of a class that is not plain is not.
+func Obscurity(c engine.Class) string {
+	if c == engine.Opaque {
+		return "may run more than can be read in it"
+	}
+	return "is not plain"
 }
 
 func because(why string) string {

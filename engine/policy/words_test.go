@@ -346,7 +346,7 @@ func TestReasons(t *testing.T) {
 		t.Error(e.Reason)
 	}
 	e = policy.New(policy.Default, parse(t, policy.User, allowGit)...).Explain(shell(engine.Readable, "sudo git | sudo: git log"))
-	if len(e.Commands) != 2 || e.Commands[1].Inside != "sudo" || e.Commands[1].Command != "git log" || e.Commands[1].Rule.Line != 2 || e.Why != "only plain commands run unasked, and this is readable" || e.Class != "readable" {
+	if len(e.Commands) != 2 || e.Commands[1].Inside != "sudo" || e.Commands[1].Command != "git log" || e.Commands[1].Rule.Line != 2 || e.Why != "only plain commands run unasked, and this one is not plain" || e.Class != "readable" {
 		t.Errorf("%+v", e)
 	}
 }
