@@ -102,7 +102,7 @@ func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
 			continue
 		}
 		if !strings.Contains(arg, " ") {
-			arg = ts.ReadFile(arg)
+			arg = ts.ReadFile(filepath.Join(ts.Getenv("WORK"), arg)) // wherever the script is by now
 		}
 		arg = strings.ReplaceAll(arg, "$WORK", ts.Getenv("WORK"))
 		if strings.HasPrefix(arg, "{") {
