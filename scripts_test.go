@@ -17,7 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/genai"
 
-	"gemline/engine/enginetest"
 	et "gemline/engine/enginetest"
 )
 
@@ -42,7 +41,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EDITOR", "")
 			env.Setenv("VISUAL", "")
 			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
-			env.Values[serving{}] = new(*enginetest.Server)
+			env.Values[serving{}] = new(*et.Server)
 			env.Values[proxying{}] = new(*relay)
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
@@ -51,7 +50,7 @@ func TestScripts(t *testing.T) {
 			case "confined":
 				return confined(), nil
 			case "race":
-				return enginetest.Raced, nil
+				return et.Raced, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -82,16 +81,16 @@ type serving struct{}
 //
 //	server 'says TEXT'|'calls TOOL NAME=VALUE ...'|FILE|:FAULT ...
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	s := enginetest.NewServer(repliesOf(ts, args)...)
+	s := et.NewServer(repliesOf(ts, args)...)
 	ts.Defer(s.Close)
-	*ts.Value(serving{}).(**enginetest.Server) = s
+	*ts.Value(serving{}).(**et.Server) = s
 	ts.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
 	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
 }
 
 // repliesOf returns what the arguments of server stand for.
-func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
-	var all []enginetest.Reply
+func repliesOf(ts *testscript.TestScript, args []string) []et.Reply {
+	var all []et.Reply
 	for _, arg := range args {
 		if fault, ok := strings.CutPrefix(arg, ":"); ok {
 			reply, ok := faults[fault]
@@ -106,10 +105,10 @@ func repliesOf(ts *testscript.TestScript, args []string) []enginetest.Reply {
 		}
 		arg = strings.ReplaceAll(arg, "$WORK", ts.Getenv("WORK"))
 		if strings.HasPrefix(arg, "{") {
-			all = append(all, enginetest.Reply{Chunks: chunks(ts, arg)})
+			all = append(all, et.Reply{Chunks: chunks(ts, arg)})
 			continue
 		}
-		replies, err := enginetest.Conversation(arg)
+		replies, err := et.Conversation(arg)
 		ts.Check(err)
 		all = append(all, replies...)
 	}
@@ -130,32 +129,32 @@ func chunks(ts *testscript.TestScript, text string) []*genai.GenerateContentResp
 
 // faults are made when they are wanted: this is the program, too, which has no
 // time for them.
-var faults = map[string]func() enginetest.Reply{
-	"429":        func() enginetest.Reply { return enginetest.DailyQuota() },
-	"badkey":     func() enginetest.Reply { return enginetest.BadKey() },
-	"401":        func() enginetest.Reply { return enginetest.Unauthenticated() },
-	"403":        func() enginetest.Reply { return enginetest.Forbidden() },
-	"404":        func() enginetest.Reply { return enginetest.NotFound("gemini-x") },
-	"400":        func() enginetest.Reply { return enginetest.BadRequest("contents is not specified") },
-	"blocked":    func() enginetest.Reply { return enginetest.Blocked() },
-	"webpage":    func() enginetest.Reply { return enginetest.WebPage(400, "Proxy says no") },
-	"keepalive":  func() enginetest.Reply { return enginetest.KeepAlive(enginetest.Streams("still ", "here")) },
-	"ratelimit":  func() enginetest.Reply { return enginetest.RateLimited(10 * time.Millisecond) },
-	"large":      func() enginetest.Reply { return enginetest.Huge(1 << 20) },
-	"huge":       func() enginetest.Reply { return enginetest.Huge(huge()) },
-	"safety":     func() enginetest.Reply { return enginetest.Ends("", genai.FinishReasonSafety) },
-	"unfinished": func() enginetest.Reply { return enginetest.Unfinished("half an answer") },
-	"cutlarge":   func() enginetest.Reply { return enginetest.Unfinished(strings.Repeat("half ", 1<<20/5)) },
-	"503":        func() enginetest.Reply { return enginetest.Unavailable() },
-	"stalled":    func() enginetest.Reply { return enginetest.Stalled(enginetest.Streams("half ", "an answer")) },
-	"silent":     func() enginetest.Reply { return enginetest.Silent() },
-	"verify":     func() enginetest.Reply { return enginetest.Unverified("https://accounts.example.com/verify") },
+var faults = map[string]func() et.Reply{
+	"429":        func() et.Reply { return et.DailyQuota() },
+	"badkey":     func() et.Reply { return et.BadKey() },
+	"401":        func() et.Reply { return et.Unauthenticated() },
+	"403":        func() et.Reply { return et.Forbidden() },
+	"404":        func() et.Reply { return et.NotFound("gemini-x") },
+	"400":        func() et.Reply { return et.BadRequest("contents is not specified") },
+	"blocked":    func() et.Reply { return et.Blocked() },
+	"webpage":    func() et.Reply { return et.WebPage(400, "Proxy says no") },
+	"keepalive":  func() et.Reply { return et.KeepAlive(et.Streams("still ", "here")) },
+	"ratelimit":  func() et.Reply { return et.RateLimited(10 * time.Millisecond) },
+	"large":      func() et.Reply { return et.Huge(1 << 20) },
+	"huge":       func() et.Reply { return et.Huge(huge()) },
+	"safety":     func() et.Reply { return et.Ends("", genai.FinishReasonSafety) },
+	"unfinished": func() et.Reply { return et.Unfinished("half an answer") },
+	"cutlarge":   func() et.Reply { return et.Unfinished(strings.Repeat("half ", 1<<20/5)) },
+	"503":        func() et.Reply { return et.Unavailable() },
+	"stalled":    func() et.Reply { return et.Stalled(et.Streams("half ", "an answer")) },
+	"silent":     func() et.Reply { return et.Silent() },
+	"verify":     func() et.Reply { return et.Unverified("https://accounts.example.com/verify") },
 }
 
 // huge is more than anything holds in between, in bytes. The race detector makes
 // it slow, and has nothing to find in the rest.
 func huge() int {
-	if enginetest.Raced {
+	if et.Raced {
 		return 2 << 20
 	}
 	return 20 << 20
@@ -178,7 +177,7 @@ func recording(ts *testscript.TestScript, neg bool, args []string) {
 //	received TEXT ...
 //	! received
 func received(ts *testscript.TestScript, neg bool, args []string) {
-	requests := (*ts.Value(serving{}).(**enginetest.Server)).Requests()
+	requests := (*ts.Value(serving{}).(**et.Server)).Requests()
 	if neg && len(args) == 0 {
 		if len(requests) > 0 {
 			ts.Fatalf("the server got %d requests", len(requests))
@@ -273,19 +272,19 @@ func jsonGet(ts *testscript.TestScript, neg bool, args []string) {
 //
 //	codeassist METHODS FILE|:FAULT ...
 func codeAssist(ts *testscript.TestScript, neg bool, args []string) {
-	s := enginetest.NewServer(repliesOf(ts, args[1:])...)
+	s := et.NewServer(repliesOf(ts, args[1:])...)
 	ts.Defer(s.Close)
-	*ts.Value(serving{}).(**enginetest.Server) = s
-	s.Assist = map[string][]enginetest.Reply{}
+	*ts.Value(serving{}).(**et.Server) = s
+	s.Assist = map[string][]et.Reply{}
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		name, answer, _ := strings.Cut(strings.TrimSpace(line), " ")
-		reply := enginetest.Whole(answer)
+		reply := et.Whole(answer)
 		if strings.HasPrefix(answer, ":") {
 			reply = repliesOf(ts, []string{answer})[0]
 		}
 		s.Assist[name] = append(s.Assist[name], reply)
 	}
-	tokens := enginetest.NewTokens()
+	tokens := et.NewTokens()
 	ts.Defer(tokens.Close)
 	file := ts.MkAbs("adc.json")
 	ts.Check(os.WriteFile(file, tokens.User(""), 0o600))
@@ -301,7 +300,7 @@ func codeAssist(ts *testscript.TestScript, neg bool, args []string) {
 //	asked METHOD|PATH ...
 func asked(ts *testscript.TestScript, neg bool, args []string) {
 	var got []string
-	for _, r := range (*ts.Value(serving{}).(**enginetest.Server)).Requests() {
+	for _, r := range (*ts.Value(serving{}).(**et.Server)).Requests() {
 		if r.Action != "" {
 			got = append(got, r.Action)
 		} else {
@@ -317,8 +316,8 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 //
 //	arrives METHOD
 func arrives(ts *testscript.TestScript, neg bool, args []string) {
-	s := *ts.Value(serving{}).(**enginetest.Server)
-	for !slices.ContainsFunc(s.Requests(), func(r enginetest.Received) bool { return r.Action == args[0] }) {
+	s := *ts.Value(serving{}).(**et.Server)
+	for !slices.ContainsFunc(s.Requests(), func(r et.Received) bool { return r.Action == args[0] }) {
 		<-s.Arrived()
 	}
 }
