@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -318,9 +319,13 @@ type host struct {
 
 // Emit implements [Host].
 func (h host) Emit(ev Event) {
-	if o, ok := ev.(Output); ok && o.ID == "" {
-		o.ID = h.id
-		ev = o
+	switch e := ev.(type) {
+	case Output:
+		e.ID = cmp.Or(e.ID, h.id)
+		ev = e
+	case Nested:
+		e.ID = cmp.Or(e.ID, h.id)
+		ev = e
 	}
 	h.do(func() error { return h.emit(ev) })
 }

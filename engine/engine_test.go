@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func tool(name string, kind engine.Kind, run func(context.Context, engine.Host) 
 func agent(name string, cfg engine.Config) engine.Tool {
 	return tool(name, engine.Think, func(ctx context.Context, h engine.Host) (engine.Result, error) {
 		cfg := cfg
-		cfg.Approver = h
+		cfg.Approver = named{h, name}
 		var text strings.Builder
 		for ev, err := range engine.New(cfg).Run(ctx, genai.NewPartFromText("go")) {
 			if err != nil {
@@ -59,10 +60,21 @@ func agent(name string, cfg engine.Config) engine.Tool {
 			if t, ok := ev.(engine.Text); ok {
 				text.WriteString(t.Delta)
 			}
-			h.Emit(engine.Output{Delta: fmt.Sprintf("%T ", ev)})
+			h.Emit(engine.Nested{Agent: name, Event: ev})
 		}
 		return engine.Result{Text: text.String()}, nil
 	})
+}
+
+// named says whose questions it passes on.
+type named struct {
+	engine.Host
+	agent string
+}
+
+func (n named) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	p.Agent = cmp.Or(p.Agent, n.agent)
+	return n.Host.Approve(ctx, p)
 }
 
 func config(t *testing.T, g engine.Generator, tools ...engine.Tool) engine.Config {
@@ -237,6 +249,24 @@ func TestAgentsAskInTurn(t *testing.T) {
 		r := et.Record(e.Run(t.Context(), say("go")))
 		if len(r.Errs) > 0 || len(user.Proposals()) != 2 {
 			t.Errorf("asked %d times, %v\n%s", len(user.Proposals()), r.Errs, r)
+		}
+		for _, p := range user.Proposals() {
+			if p.Agent != "leaf" {
+				t.Errorf("%q asked", p.Agent)
+			}
+		}
+		for _, line := range []string{"a: text a done", "b: leaf: text leaf done", "b: leaf: output write#4: ..."} {
+			if !strings.Contains(r.String(), "\n"+line+"\n") {
+				t.Errorf("no line %q in\n%s", line, r)
+			}
+		}
+		for _, ev := range r.Events {
+			if n, ok := ev.(engine.Nested); ok {
+				if who, said := engine.Source(ev); n.ID != engine.CallID(et.Call("1", "a")) && n.ID != engine.CallID(et.Call("2", "b")) ||
+					who != "a" && who != "b" && who != "a > leaf" && who != "b > leaf" || said == nil {
+					t.Errorf("%s says %v in the call %s", who, said, n.ID)
+				}
+			}
 		}
 		et.CheckHistory(t, e.History())
 	})

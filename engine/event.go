@@ -12,7 +12,7 @@ import (
 
 // An Event is something the user may want to see. It is one of [Requested], [Text],
 // [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
-// [Usage], [Retry] or [Notice].
+// [Usage], [Retry], [Notice] or [Nested].
 type Event interface{ event() }
 
 type (
@@ -93,7 +93,30 @@ type (
 		Text  string
 		Cause error // what a program tells the Notice by, such as [ErrCut]; may be nil
 	}
+
+	// Nested is an event of a conversation inside a running call: of an
+	// agent's, which asks its questions by the [Host] of the call.
+	Nested struct {
+		ID    string // of the call
+		Agent string
+		Event Event
+	}
 )
+
+// Source returns what ev says, however deep it is nested, and the agents whose it
+// is, the outermost first. The model that the user talks to is "".
+func Source(ev Event) (agents string, said Event) {
+	for {
+		n, ok := ev.(Nested)
+		if !ok {
+			return agents, ev
+		}
+		if agents != "" {
+			agents += " > "
+		}
+		agents, ev = agents+n.Agent, n.Event
+	}
+}
 
 // NewUsage returns the Usage of a request that a model was asked, before
 // anything is known of its answer.
@@ -133,6 +156,7 @@ func (Answered) event()  {}
 func (Usage) event()     {}
 func (Retry) event()     {}
 func (Notice) event()    {}
+func (Nested) event()    {}
 
 // A CallState is how far a call has come.
 type CallState string

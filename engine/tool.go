@@ -57,8 +57,8 @@ type Call struct {
 type Host interface {
 	Approver
 
-	// Emit shows ev to the user, not to the model. An [Output] without an
-	// ID is given the ID of the call.
+	// Emit shows ev to the user, not to the model. An [Output] or [Nested]
+	// without an ID is given the ID of the call.
 	Emit(ev Event)
 }
 

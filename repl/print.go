@@ -57,7 +57,8 @@ type shownTurn struct {
 // A call is one that runs.
 type call struct {
 	id, name, title string
-	quiet           bool // told together with others
+	quiet           bool   // told together with others
+	speaker         string // the agent that says something inside of it
 	out             excerpt
 }
 
@@ -149,7 +150,8 @@ func (p *Printer) Progress(now time.Time) {
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
 	p.turn.heard = now
-	if r, ok := ev.(engine.Retry); ok {
+	_, said := engine.Source(ev)
+	if r, ok := said.(engine.Retry); ok {
 		p.turn.heard = now.Add(r.Delay)
 	}
 	if t, ok := ev.(engine.Thought); ok {
@@ -185,6 +187,8 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Called:
 		p.turn.called[ev.ID] = report.About(ev)
 		p.arguments(ev)
+	case engine.Nested:
+		p.nested(ev)
 	case engine.Answered, engine.Usage: // the tally counts it
 	default:
 		panic(fmt.Sprintf("repl: unknown event %T", ev))

@@ -69,6 +69,10 @@ func printed(t *testing.T, script string) string {
 	var end error
 	for l := range strings.SplitSeq(strings.TrimSpace(script), "\n") {
 		verb, rest, _ := strings.Cut(l, " ")
+		agent, call, inside := strings.Cut(verb, "@") // helper@c1 text hi
+		if inside {
+			verb, rest, _ = strings.Cut(rest, " ")
+		}
 		args := strings.Split(rest, " | ")
 		for i := range args {
 			args[i] = unescape.Replace(args[i])
@@ -123,6 +127,9 @@ func printed(t *testing.T, script string) string {
 			continue
 		default:
 			t.Fatalf("unknown event %q", l)
+		}
+		if inside {
+			ev = engine.Nested{ID: call, Agent: agent, Event: ev}
 		}
 		p.Print(ev, now)
 	}

@@ -43,7 +43,7 @@ func (r *Recorder) Watch(run iter.Seq2[engine.Event, error]) error {
 // See takes in one event.
 func (r *Recorder) See(ev engine.Event) {
 	r.Events = append(r.Events, ev)
-	if _, ok := ev.(engine.Answered); ok {
+	if _, said := engine.Source(ev); said == (engine.Answered{}) {
 		return // it goes without saying
 	}
 	r.text.WriteString(r.line(ev))
@@ -102,6 +102,8 @@ func (r *Recorder) line(ev engine.Event) string {
 		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.Of, restart, flat(ev.Err.Error()))
 	case engine.Notice:
 		return "notice " + flat(ev.Text)
+	case engine.Nested:
+		return ev.Agent + ": " + r.line(ev.Event)
 	default:
 		return fmt.Sprintf("%T", ev)
 	}

@@ -30,8 +30,8 @@ type Tally struct {
 	added   int
 	removed int
 	files   map[string]bool
-	pending *request
-	allowed map[string]bool // calls that may run but are not over
+	pending map[string]*request // by the conversation that it is of
+	allowed map[string]bool     // calls that may run but are not over
 	span    Span
 	start   time.Time // of span
 	changed map[string]bool
@@ -69,25 +69,33 @@ func (t *Tally) Observe(ev engine.Event, now time.Time) {
 		t.part.Observe(ev, now)
 	}
 	t.begin(now)
+	t.observe("", ev, now)
+}
+
+// observe counts an event of the conversation in: the calls that it is inside of.
+func (t *Tally) observe(in string, ev engine.Event, now time.Time) {
 	switch ev := ev.(type) {
+	case engine.Nested:
+		t.observe(in+ev.ID+"/", ev.Event, now)
 	case engine.Requested:
-		t.settle(now)
-		t.pending = &request{model: ev.Model, at: now}
+		t.settle(in, now)
+		if t.pending == nil {
+			t.pending = map[string]*request{}
+		}
+		t.pending[in] = &request{model: ev.Model, at: now}
 	case engine.Retry:
-		t.retry(ev, now)
+		t.retry(in, ev, now)
 	case engine.Usage:
-		t.usage(ev, now)
+		t.usage(in, ev, now)
 	case engine.Called:
-		t.settle(now)
+		t.settle(in, now)
 	case engine.State:
 		if ev.State == engine.Scheduled {
-			if t.allowed == nil {
-				t.allowed = map[string]bool{}
-			}
-			t.allowed[ev.ID] = true
+			note(&t.allowed, in+ev.ID)
 		}
 	case engine.Finished:
-		t.finished(ev)
+		t.end(in+ev.ID+"/", ev.Err, now)
+		t.finished(in, ev)
 	}
 }
 
@@ -96,19 +104,24 @@ func (t *Tally) End(err error, now time.Time) {
 	if t.part != nil {
 		t.part.End(err, now)
 	}
-	p := t.pending
+	t.end("", err, now)
+}
+
+// end closes the count of the conversation in.
+func (t *Tally) end(in string, err error, now time.Time) {
+	p := t.pending[in]
 	if p == nil || err == nil || errors.Is(err, engine.ErrMaxTurns) {
-		t.settle(now)
+		t.settle(in, now)
 		return
 	}
-	t.pending = nil
+	delete(t.pending, in)
 	t.fail(p, err, now)
 }
 
 // settle counts a request that was answered without a word on its tokens.
-func (t *Tally) settle(now time.Time) {
-	if p := t.pending; p != nil {
-		t.pending = nil
+func (t *Tally) settle(in string, now time.Time) {
+	if p := t.pending[in]; p != nil {
+		delete(t.pending, in)
 		m := t.models.at(p.model)
 		m.API.Requests++
 		m.API.Latency += elapsed(p.at, now)
@@ -130,19 +143,19 @@ func (t *Tally) fail(p *request, err error, now time.Time) {
 	*m.API.ByType.at(class)++
 }
 
-func (t *Tally) retry(ev engine.Retry, now time.Time) {
-	if p := t.pending; p != nil {
+func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
+	if p := t.pending[in]; p != nil {
 		t.fail(p, ev.Err, now)
 		p.at, p.again = now.Add(ev.Delay), true
 	}
 }
 
-func (t *Tally) usage(ev engine.Usage, now time.Time) {
+func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
 	took := ev.Took
-	if p := t.pending; p != nil && p.again {
+	if p := t.pending[in]; p != nil && p.again {
 		took = elapsed(p.at, now) // Took includes the attempts that failed
 	}
-	t.pending = nil
+	delete(t.pending, in)
 	m := t.models.at(ev.Model)
 	m.API.Requests++
 	m.API.Latency += took
@@ -151,21 +164,21 @@ func (t *Tally) usage(ev engine.Usage, now time.Time) {
 	t.span.Tokens += ev.Sum()
 }
 
-func (t *Tally) finished(ev engine.Finished) {
+func (t *Tally) finished(in string, ev engine.Finished) {
 	one := t.tools.at(ev.Name)
 	var d *int // no decision was taken about a call that could not be made
 	switch {
 	case errors.Is(ev.Err, engine.ErrRefused):
 		d = &one.Decisions.Reject
 		t.all.Decisions.Reject++
-	case t.allowed[ev.ID]:
+	case t.allowed[in+ev.ID]:
 		d = &one.Decisions.Accept
 		t.all.Decisions.Accept++
 	}
 	if d != nil {
 		*d++
 	}
-	delete(t.allowed, ev.ID)
+	delete(t.allowed, in+ev.ID)
 	if ev.Asked {
 		t.asked++
 	}

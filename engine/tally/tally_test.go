@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -275,6 +276,38 @@ func TestText(t *testing.T) {
 	}
 	if got := strings.Join(ta.Models(), "\n"); !strings.Contains(got, "Requests: 3, 1 failed (33 %); unavailable: 1") {
 		t.Errorf("models:\n%s", got)
+	}
+}
+
+// Conversations side by side, each inside a call, are counted beside the one that
+// they are inside of.
+func TestAgents(t *testing.T) {
+	s, c := &Tally{}, newClock()
+	s.Start(c.t)
+	a := func(ev engine.Event) engine.Event { return engine.Nested{ID: "1", Agent: "a", Event: ev} }
+	b := func(ev engine.Event) engine.Event { return engine.Nested{ID: "2", Agent: "b", Event: ev} }
+	for _, ev := range []engine.Event{
+		engine.Requested{Model: "outer"}, engine.Usage{Model: "outer", Total: 1}, engine.Called{ID: "1"}, engine.Called{ID: "2"},
+		a(engine.Requested{Model: "one"}), b(engine.Requested{Model: "two"}), a(engine.Usage{Model: "one", Total: 10}),
+		a(engine.Called{ID: "x"}), a(engine.State{ID: "x", State: engine.Scheduled}), a(b(engine.Requested{Model: "two"})), a(b(engine.Usage{Model: "two", Total: 100})),
+		a(engine.Finished{ID: "x", Name: "look"}),
+		engine.Finished{ID: "2", Name: "agent", Err: errors.New("503")}, engine.Finished{ID: "1", Name: "agent"},
+		engine.Requested{Model: "outer"}, engine.Usage{Model: "outer", Total: 1000},
+	} {
+		s.Observe(ev, c.after(time.Second))
+	}
+	s.End(nil, c.t)
+	got := ""
+	for i, name := range s.models.keys {
+		m := s.models.values[i]
+		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.API.Requests, m.API.Errors, m.Tokens.Total)
+	}
+	want := "outer 2 requests, 0 failed, 1001 tokens\none 1 requests, 0 failed, 10 tokens\ntwo 2 requests, 1 failed, 100 tokens\n"
+	if got != want || s.Calls() != 3 || len(s.pending) > 0 {
+		t.Errorf("%d calls, %d requests are open; got\n%s", s.Calls(), len(s.pending), got)
+	}
+	if d := s.tools.at("look").Decisions; d.Accept != 1 {
+		t.Errorf("%+v", d)
 	}
 }
 

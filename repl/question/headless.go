@@ -18,7 +18,8 @@ var ErrDenied = errors.New("a rule denies a call")
 
 // Denied returns an [ErrDenied] if ev says that a rule denied a call.
 func Denied(ev engine.Event) error {
-	f, ok := ev.(engine.Finished)
+	_, said := engine.Source(ev)
+	f, ok := said.(engine.Finished)
 	var ce *engine.CallError
 	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
 		return nil

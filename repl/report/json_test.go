@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/repl/question"
 )
 
 func nan() float64 { return math.NaN() }
@@ -98,6 +99,22 @@ func TestJSONPolicyDenial(t *testing.T) {
 	b.Finish(Outcome{})
 	if !strings.Contains(b.out.String(), `"why": "denied: plan mode"`) || len(b.err) > 0 {
 		t.Errorf("%s %s", b.out, b.err)
+	}
+}
+
+// What an agent says is no part of the answer; what was denied it counts.
+func TestJSONOfAnAgent(t *testing.T) {
+	b := newBench("json", nil)
+	b.see(engine.Text{Delta: "I ask."}, inside(engine.Requested{Model: "m"}), inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),
+		inside(engine.Usage{Model: "m", Total: 7}), inside(denied), engine.Answered{})
+	b.Finish(Outcome{})
+	for _, want := range []string{`"response": "I ask."`, `"helper: half of it"`, `"title": "helper: edit a.txt"`, `"total": 7`} {
+		if !strings.Contains(b.out.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.out.String())
+		}
+	}
+	if err := question.Denied(inside(engine.Finished{Err: &engine.CallError{Type: engine.PolicyViolation}})); err == nil {
+		t.Error("a rule has denied nothing")
 	}
 }
 

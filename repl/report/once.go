@@ -158,6 +158,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		if err := question.Denied(ev); err != nil && o.FailOnDeny {
 			return err
 		}
+		_, ev = engine.Source(ev)
 		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
 			full = fmt.Errorf("%s: %w", f.Name, f.Err)
 		}

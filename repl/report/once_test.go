@@ -94,6 +94,11 @@ var run = []engine.Event{
 	engine.Notice{Text: "the answer was cut short"},
 }
 
+// inside returns ev as an agent's.
+func inside(ev engine.Event) engine.Event {
+	return engine.Nested{ID: "agent__1", Agent: "helper", Event: ev}
+}
+
 func TestText(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -126,6 +131,9 @@ func TestText(t *testing.T) {
 				"warning: run: failed exit 2\nwarning: run: cancelled\nwarning: the answer was cut short\n"},
 		{name: "everything, quietly", quiet: true, events: run, out: "Let me read \u00e9.\n\nDone.\n"},
 		{name: "a failure, quietly", quiet: true, outcome: Outcome{ExitCode: 130, Reason: "SIGINT", Message: "cancelled"}, err: "error: cancelled\n"},
+		{name: "an agent", events: []engine.Event{engine.Text{Delta: "I ask."}, inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),
+			inside(denied), engine.Text{Delta: " Done."}}, out: "I ask. Done.\n",
+			err: "warning: helper: half of it\nwarning: helper: edit a.txt: denied: nobody to ask. --approval-mode auto_edit\n"},
 		{name: "an unfinished sequence", events: []engine.Event{engine.Text{Delta: "a\x1b["}}, out: "a[\n"},
 		{name: "an unfinished character", events: []engine.Event{engine.Text{Delta: "a\xe2\x82"}}, out: "a\\xe2\\x82\n"},
 		{name: "a hostile error", outcome: Outcome{Err: errors.New("a\x1b]0;x\ab\x07\nc")}, err: "error: ab\nc\n"},

@@ -58,8 +58,24 @@ func (r *reporter) Event(ev engine.Event) {
 	if r.over {
 		return
 	}
-	r.form.event(ev)
-	r.notice(ev)
+	agents, said := engine.Source(ev)
+	if agents == "" {
+		r.form.event(ev)
+		r.notice(ev)
+		return
+	}
+	// What an agent does is the call's business. What went wrong is told.
+	switch said := said.(type) {
+	case engine.Notice:
+		said.Text = agents + ": " + said.Text
+		r.form.event(said)
+		r.notice(said)
+	case engine.Retry:
+		r.warn("%s: %s", agents, RetryText(said))
+	case engine.Finished:
+		said.Intent.Title = agents + ": " + cmp.Or(said.Intent.Title, said.Name)
+		r.notice(said)
+	}
 }
 
 // errHeldUp is the error of a report that somebody who reads nothing holds up.

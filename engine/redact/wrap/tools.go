@@ -75,6 +75,9 @@ type redactingHost struct {
 // Emit implements [engine.Host].
 func (h *redactingHost) Emit(ev engine.Event) {
 	switch e := ev.(type) {
+	case engine.Nested:
+		e.Event = nested(e.Event, h.r.Known)
+		ev = e
 	case engine.Output:
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -87,6 +90,31 @@ func (h *redactingHost) Emit(ev engine.Event) {
 		ev = e
 	}
 	h.Host.Emit(ev)
+}
+
+// nested returns an event of a conversation inside the call with its texts cleaned.
+func nested(ev engine.Event, clean func(string) string) engine.Event {
+	switch e := ev.(type) {
+	case engine.Nested:
+		e.Event = nested(e.Event, clean)
+		return e
+	case engine.Text:
+		return engine.Text{Delta: clean(e.Delta)}
+	case engine.Output:
+		e.Delta = clean(e.Delta)
+		return e
+	case engine.Notice:
+		e.Text = clean(e.Text)
+		return e
+	case engine.Started:
+		e.Intent.Title = clean(e.Intent.Title)
+		return e
+	case engine.Finished:
+		e.Intent.Title, e.Result.Text, e.Result.Display = clean(e.Intent.Title), clean(e.Result.Text), clean(e.Result.Display)
+		e.Err = Error(e.Err, clean)
+		return e
+	}
+	return ev
 }
 
 // end shows what was held back.

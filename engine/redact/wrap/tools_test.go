@@ -3,6 +3,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,5 +86,25 @@ func TestTools(t *testing.T) {
 	}
 	if _, err = read.Prepare(t.Context(), map[string]any{"path": mark}); err != nil {
 		t.Errorf("a call that writes nothing: %v", err)
+	}
+}
+
+// What a conversation inside a call shows is without the secrets, too.
+func TestNested(t *testing.T) {
+	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
+	for _, ev := range []engine.Event{
+		engine.Text{Delta: "a secret"}, engine.Output{ID: "1", Delta: "secret"}, engine.Notice{Text: "secret"},
+		engine.Started{Name: "run", Intent: engine.Intent{Title: "run: secret"}},
+		engine.Finished{Name: "run", Result: engine.Result{Text: "secret", Display: "secret"}, Err: errors.New("no secret")},
+	} {
+		inside := func(ev engine.Event) engine.Event {
+			return engine.Nested{ID: "1", Agent: "a", Event: engine.Nested{ID: "2", Agent: "b", Event: ev}}
+		}
+		if _, ok := ev.(engine.Finished); !ok && fmt.Sprint(nested(inside(ev), clean)) != clean(fmt.Sprint(inside(ev))) {
+			t.Errorf("%#v is shown as %#v", ev, nested(ev, clean))
+		}
+		if f, ok := nested(ev, clean).(engine.Finished); ok && (f.Result.Text+f.Result.Display != "******" || engine.DisplayError(f.Err) != "no ***") {
+			t.Errorf("%#v", f)
+		}
 	}
 }

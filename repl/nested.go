@@ -1,0 +1,60 @@
+package repl
+
+import (
+	"cmp"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/repl/report"
+)
+
+// nested tells what an agent does inside a call, and which agent it is. What it
+// says is shown as what the call prints.
+func (p *Printer) nested(ev engine.Nested) {
+	agents, said := engine.Source(ev)
+	agents = output.EscapeLine(agents)
+	c := p.turn.running.find(ev.ID)
+	if t, ok := said.(engine.Text); ok && c != nil {
+		if c.speaker != agents {
+			p.hush(c)
+			p.output(c, agents+": ")
+			c.speaker = agents
+		}
+		p.output(c, t.Delta)
+		return
+	}
+	if c != nil {
+		p.hush(c)
+	}
+	tell := func(label output.Label, words string) {
+		p.settle()
+		p.say(label, "%s: %s", agents, words)
+	}
+	switch said := said.(type) {
+	case engine.State:
+		if said.State == engine.AwaitingApproval {
+			p.settle() // the question comes next
+		}
+	case engine.Started:
+		if p.Detail != ShortDetail {
+			tell(output.Tool, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name), longestTold)))
+		}
+	case engine.Finished:
+		if said.Err != nil {
+			tell(output.Result, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name), longestTold))+": "+verdict(said))
+		}
+	case engine.Retry:
+		tell(output.Warning, output.EscapeLine(report.RetryText(said)))
+	case engine.Notice:
+		tell(output.Info, said.Text)
+	}
+}
+
+// hush ends the line of an agent that says something inside a call.
+func (p *Printer) hush(c *call) {
+	if c.speaker != "" && c.out.part != "" {
+		p.output(c, "\n")
+	}
+	c.speaker = ""
+}
