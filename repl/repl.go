@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -16,118 +15,6 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/report"
 )
-
-// Lines is where lines come from. It must not be used concurrently.
-type Lines interface {
-	// Read shows prompt and returns an input, which may be of several lines.
-	// It returns io.EOF at the end of the input.
-	Read(ctx context.Context, prompt string) (string, error)
-
-	// Ask shows a question and returns its one-line answer, which is never what
-	// was typed before. Secret does so without showing the answer.
-	Ask(ctx context.Context, question string) (string, error)
-	Secret(ctx context.Context, question string) (string, error)
-}
-
-// A Terminal is what the lines are typed at.
-type Terminal interface {
-	// Quiet says whether what is typed between two lines is hidden until the
-	// next one.
-	Quiet(on bool)
-
-	// Stopped says that the user has stopped what went on: what was typed
-	// meanwhile is not the next line.
-	Stopped()
-
-	// Echoes reports whether what is typed is shown right now. It may be called
-	// on any goroutine.
-	Echoes() bool
-
-	// Lend leaves the terminal to use.
-	Lend(use func())
-}
-
-// A Console is the user's end: what is shown, what is typed, and Ctrl-C.
-type Console struct {
-	Lines    Lines
-	Terminal Terminal
-	Out      *output.Writer
-
-	// Interrupts carries a value for each Ctrl-C that the editor does not
-	// see. It should hold one at least.
-	Interrupts <-chan os.Signal
-
-	// Notifier calls for attention; it may be nil.
-	Notifier *Notifier
-
-	// Stable puts the same words at the end of every question, for programs
-	// that wait for them.
-	Stable bool
-
-	// Spoken says that the user listens to what is shown, and Short that
-	// nothing is to be shown that does not change.
-	Spoken, Short bool
-
-	// Shared says that others write to the terminal, too, so that a question
-	// begins on a line of its own only if it makes sure of that.
-	Shared bool
-
-	// Gone reports whether the terminal has gone away, which also looks like
-	// the end of the input. It is nil where there is none.
-	Gone func() bool
-
-	next func() error // done before the next line is read
-}
-
-// attention calls for it.
-func (c *Console) attention(event, text string) {
-	if c.Notifier != nil {
-		c.Notifier.Notify(Alert{Event: event, Text: text})
-	}
-}
-
-// errInterrupt is the cause of a context that Ctrl-C has ended.
-var errInterrupt = line.ErrInterrupt
-
-// interruptible returns a context that Ctrl-C ends with errInterrupt. The
-// caller must call stop, which waits for whoever listens.
-func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	quit, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		select {
-		case <-c.Interrupts:
-			if c.Terminal.Echoes() {
-				c.Out.Touched() // the terminal shows ^C
-			}
-			cancel(errInterrupt)
-		case <-quit:
-		}
-	}()
-	return ctx, func() { close(quit); <-gone; cancel(nil) }
-}
-
-// read reads an input from the user.
-func (c *Console) read(ctx context.Context, prompt string) (string, error) {
-	ctx, stop := c.interruptible(ctx)
-	defer stop()
-	return c.Lines.Read(ctx, prompt)
-}
-
-// ask puts a question to the user.
-func (c *Console) ask(ctx context.Context, question string) (string, error) {
-	if c.Stable {
-		c.Out.Line(output.Info, "%s", strings.TrimSuffix(question, ": "))
-		question = stableQuestion
-	}
-	ctx, stop := c.interruptible(ctx)
-	defer stop()
-	return c.Lines.Ask(ctx, question)
-}
-
-// stableQuestion is what every question ends with where programs wait for it.
-const stableQuestion = "answer: "
 
 // A REPL reads, expands, runs and prints until the user has had enough.
 type REPL struct {
@@ -250,39 +137,6 @@ func (r *REPL) Do(ctx context.Context, text string) error {
 		return err
 	}
 	return r.turn(ctx, parts)
-}
-
-// lookEvery is how often is looked whether the terminal is still there.
-const lookEvery = time.Second
-
-// errGone is the cause of a context that has lost its terminal.
-var errGone = errors.New("the terminal is gone")
-
-// witnessed returns a context that ends when the terminal goes away, which
-// nobody may tell: the signal is for the first program of a session. The caller
-// must call stop.
-func (c *Console) witnessed(ctx context.Context) (_ context.Context, stop func()) {
-	if c.Gone == nil {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		look := time.NewTicker(lookEvery)
-		defer look.Stop()
-		for {
-			select {
-			case <-look.C:
-				if c.Gone() {
-					cancel(errGone)
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil); <-left }
 }
 
 func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {

@@ -8,11 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/engine"
 	"gemline/repl/internal/line"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
-	"gemline/repl/question"
 )
 
 // A Screen is what a user may change about a session's terminal while the
@@ -265,24 +263,6 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 			last = b[len(b)-1]
 		})
 	})
-}
-
-// yesNo ends a question that is answered so.
-const yesNo = "y or n: "
-
-// Confirm asks something that is answered yes or no. Anything but a yes is a
-// no; Ctrl-C is an error.
-func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err error) {
-	c.Out.Line(output.Info, "%s", about)
-	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
-		if s = strings.TrimSpace(s); s == "" {
-			return true, ""
-		}
-		reply, problem := question.YesNo(s)
-		yes = reply == engine.Yes
-		return problem == "", problem
-	})
-	return yes, err
 }
 
 // among returns which of words is meant.

@@ -1,0 +1,251 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+	"gemline/repl/question"
+)
+
+// A Console is the user's end: what is shown, what is typed, and Ctrl-C.
+type Console struct {
+	Lines    Lines
+	Terminal Terminal
+	Out      *output.Writer
+
+	// Interrupts carries a value for each Ctrl-C that the editor does not
+	// see. It should hold one at least.
+	Interrupts <-chan os.Signal
+
+	// Notifier calls for attention; it may be nil.
+	Notifier *Notifier
+
+	// Stable puts the same words at the end of every question, for programs
+	// that wait for them.
+	Stable bool
+
+	// Spoken says that the user listens to what is shown, and Short that
+	// nothing is to be shown that does not change.
+	Spoken, Short bool
+
+	// Shared says that others write to the terminal, too, so that a question
+	// begins on a line of its own only if it makes sure of that.
+	Shared bool
+
+	// Gone reports whether the terminal has gone away, which also looks like
+	// the end of the input. It is nil where there is none.
+	Gone func() bool
+
+	next func() error // done before the next line is read
+}
+
+// Lines is where lines come from. It must not be used concurrently.
+type Lines interface {
+	// Read shows prompt and returns an input, which may be of several lines.
+	// It returns io.EOF at the end of the input.
+	Read(ctx context.Context, prompt string) (string, error)
+
+	// Ask shows a question and returns its one-line answer, which is never what
+	// was typed before. Secret does so without showing the answer.
+	Ask(ctx context.Context, question string) (string, error)
+	Secret(ctx context.Context, question string) (string, error)
+}
+
+// A Terminal is what the lines are typed at.
+type Terminal interface {
+	// Quiet says whether what is typed between two lines is hidden until the
+	// next one.
+	Quiet(on bool)
+
+	// Stopped says that the user has stopped what went on: what was typed
+	// meanwhile is not the next line.
+	Stopped()
+
+	// Echoes reports whether what is typed is shown right now. It may be called
+	// on any goroutine.
+	Echoes() bool
+
+	// Lend leaves the terminal to use.
+	Lend(use func())
+}
+
+// attention calls for it.
+func (c *Console) attention(event, text string) {
+	if c.Notifier != nil {
+		c.Notifier.Notify(Alert{Event: event, Text: text})
+	}
+}
+
+// errInterrupt is the cause of a context that Ctrl-C has ended.
+var errInterrupt = line.ErrInterrupt
+
+// interruptible returns a context that Ctrl-C ends with errInterrupt. The
+// caller must call stop, which waits for whoever listens.
+func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-c.Interrupts:
+			if c.Terminal.Echoes() {
+				c.Out.Touched() // the terminal shows ^C
+			}
+			cancel(errInterrupt)
+		case <-quit:
+		}
+	}()
+	return ctx, func() { close(quit); <-gone; cancel(nil) }
+}
+
+// read reads an input from the user.
+func (c *Console) read(ctx context.Context, prompt string) (string, error) {
+	ctx, stop := c.interruptible(ctx)
+	defer stop()
+	return c.Lines.Read(ctx, prompt)
+}
+
+// ask puts a question to the user.
+func (c *Console) ask(ctx context.Context, question string) (string, error) {
+	if c.Stable {
+		c.Out.Line(output.Info, "%s", strings.TrimSuffix(question, ": "))
+		question = stableQuestion
+	}
+	ctx, stop := c.interruptible(ctx)
+	defer stop()
+	return c.Lines.Ask(ctx, question)
+}
+
+// stableQuestion is what every question ends with where programs wait for it.
+const stableQuestion = "answer: "
+
+// invalidAnswers is how many answers that are no choice end a question.
+const invalidAnswers = 3
+
+// insist puts a question until take accepts what was typed, and reports
+// whether it did. After the first time it is put in the words of again. What
+// take does not accept it may name a problem with; three of these, or the end
+// of the input, mean what otherwise says. Ctrl-C is an error.
+func (c *Console) insist(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+	ok, err := c.repeat(ctx, question, again, otherwise, take)
+	if err != nil {
+		return false, c.unanswered(err, otherwise)
+	}
+	return ok, nil
+}
+
+// repeat is insist, but the end of the input is an error, too.
+func (c *Console) repeat(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+	for invalid := 0; ; question = again {
+		s, err := c.ask(ctx, question)
+		if err != nil {
+			return false, err
+		}
+		ok, problem := take(s)
+		if ok {
+			return true, nil
+		}
+		if problem == "" {
+			continue
+		}
+		if invalid++; invalid == invalidAnswers {
+			c.Out.Line(output.Warning, "%d answers in a row were none of the choices, which means %s", invalidAnswers, otherwise)
+			return false, nil
+		}
+		c.Out.Line(output.Info, "%s", problem)
+	}
+}
+
+// unanswered tells what the end of the input means, or returns the error that
+// ends the turn.
+func (c *Console) unanswered(err error, otherwise string) error {
+	switch {
+	case err == io.EOF && c.Gone != nil && c.Gone(): // nobody has said no
+		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
+	case err == io.EOF:
+		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
+		return nil
+	case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
+		return fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
+	}
+	return err
+}
+
+// number shows options, one line each, numbered from 1.
+func (c *Console) number(options []string) {
+	for i, o := range options {
+		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(unbroken(o))))
+	}
+}
+
+// continued returns s with the lines that follow it, if it ends with a
+// backslash.
+func (c *Console) continued(ctx context.Context, s string) (_ string, ok bool, err error) {
+	if (len(s)-len(strings.TrimRight(s, `\`)))%2 == 0 {
+		return s, true, nil
+	}
+	more, err := c.read(ctx, line.More)
+	if err != nil {
+		return "", false, c.unanswered(err, noAnswer)
+	}
+	return s[:len(s)-1] + "\n" + more, true, nil
+}
+
+// yesNo ends a question that is answered so.
+const yesNo = "y or n: "
+
+// Confirm asks something that is answered yes or no. Anything but a yes is a
+// no; Ctrl-C is an error.
+func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err error) {
+	c.Out.Line(output.Info, "%s", about)
+	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
+		if s = strings.TrimSpace(s); s == "" {
+			return true, ""
+		}
+		reply, problem := question.YesNo(s)
+		yes = reply == engine.Yes
+		return problem == "", problem
+	})
+	return yes, err
+}
+
+// lookEvery is how often is looked whether the terminal is still there.
+const lookEvery = time.Second
+
+// errGone is the cause of a context that has lost its terminal.
+var errGone = errors.New("the terminal is gone")
+
+// witnessed returns a context that ends when the terminal goes away, which
+// nobody may tell: the signal is for the first program of a session. The caller
+// must call stop.
+func (c *Console) witnessed(ctx context.Context) (_ context.Context, stop func()) {
+	if c.Gone == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		look := time.NewTicker(lookEvery)
+		defer look.Stop()
+		for {
+			select {
+			case <-look.C:
+				if c.Gone() {
+					cancel(errGone)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); <-left }
+}

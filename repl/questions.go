@@ -1,0 +1,155 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+	"gemline/repl/question"
+)
+
+// answer puts the questions of a call to the user, one after the other.
+func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer, error) {
+	replies := make([]string, len(qs))
+	for i, q := range qs {
+		a.pose(q, i, len(qs))
+		if i == 0 {
+			a.attention("question", unbroken(q.Text))
+		}
+		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(q, i, len(qs)) })
+		if !ok || err != nil {
+			return engine.Refused{}, err
+		}
+		replies[i] = reply
+	}
+	return engine.Replied{Replies: replies}, nil
+}
+
+// pose shows a question, all of it.
+func (a *Asker) pose(q engine.Question, i, n int) {
+	head := "question"
+	if n > 1 {
+		head = fmt.Sprintf("question %d of %d", i+1, n)
+	}
+	if h := unbroken(q.Header); h != "" {
+		head += ", " + h
+	}
+	a.Out.Line(output.Gemini, "%s: %s", head, q.Text)
+	switch {
+	case q.Hint != "" && q.Kind == engine.FreeText:
+		a.Out.Styled(output.Normal, indent+"such as: "+unbroken(q.Hint))
+	case q.Kind == engine.Choice:
+		several := ""
+		if q.Multi {
+			several = ", of which several may be chosen"
+		}
+		a.Out.Line(output.Info, "%s%s", tally.Count(len(q.Options)+1, "choice"), several)
+		var lines []string
+		for _, o := range q.Options {
+			lines = append(lines, strings.TrimSuffix(o.Label+": "+o.Description, ": "))
+		}
+		a.number(append(lines, other))
+	}
+}
+
+// guide says how q can be answered.
+func (a *Asker) guide(q engine.Question) {
+	switch own := len(q.Options) + 1; {
+	case q.Kind == engine.FreeText:
+		a.Out.Line(output.Info, "what you type is the answer; a backslash at the end of a line goes on with another line")
+	case q.Kind == engine.YesNo:
+		a.Out.Line(output.Info, "y or yes, n or no")
+	case q.Multi:
+		a.Out.Line(output.Info, "the numbers of choices, or how they begin, with commas between; %d and words answers in your own", own)
+	default:
+		a.Out.Line(output.Info, "the number of a choice, or how it begins; %d and words answers in your own", own)
+	}
+	a.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
+}
+
+// noAnswer is what it means to say nothing that can be understood.
+const noAnswer = "no answer"
+
+// reply returns the answer to one question, empty if it is left open, and
+// whether the user goes on at all.
+func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (reply string, ok bool, err error) {
+	var sel selection
+	ok, err = a.insist(ctx, prompt(q), prompt(q), noAnswer, func(s string) (ok bool, problem string) {
+		s = strings.TrimSpace(s)
+		switch {
+		case s == "?":
+			explain()
+			return false, ""
+		case s == "":
+		case q.Kind == engine.FreeText:
+			reply = s
+		case q.Kind == engine.YesNo:
+			reply, problem = question.YesNo(s)
+		default:
+			sel, problem = selected(s, q.Options, q.Multi)
+		}
+		return problem == "", problem
+	})
+	if !ok || err != nil {
+		return "", false, err
+	}
+	if q.Kind == engine.FreeText {
+		return a.continued(ctx, reply)
+	}
+	if q.Kind != engine.Choice {
+		return reply, true, nil
+	}
+	return a.chosen(ctx, q, sel)
+}
+
+// prompt is what a question ends with. It does not begin like an approval.
+func prompt(q engine.Question) string {
+	how := "in words"
+	switch {
+	case q.Kind == engine.YesNo:
+		how = "y or n"
+	case q.Kind == engine.Choice:
+		how = span(len(q.Options) + 1)
+		if q.Multi {
+			how += ", several as 1,2"
+		}
+	}
+	return "answer " + how + ", Enter for none, ? explain: "
+}
+
+// chosen returns the reply that sel stands for. Words of the user's own that
+// were not said at once are asked for.
+func (a *Asker) chosen(ctx context.Context, q engine.Question, sel selection) (reply string, ok bool, err error) {
+	if sel.own && sel.words == "" {
+		const question = "in your own words, Enter for none: "
+		ok, err := a.insist(ctx, question, question, noAnswer, func(s string) (bool, string) {
+			sel.words = strings.TrimSpace(s)
+			return true, ""
+		})
+		if !ok || err != nil {
+			return "", false, err
+		}
+	}
+	if sel.words, ok, err = a.continued(ctx, sel.words); !ok || err != nil {
+		return "", false, err
+	}
+	var parts []string
+	for _, i := range sel.at {
+		parts = append(parts, q.Options[i].Label)
+	}
+	if sel.words != "" {
+		parts = append(parts, sel.words)
+	}
+	return strings.Join(parts, ", "), true, nil
+}
+
+// span names the numbers of n choices.
+func span(n int) string {
+	if n == 1 {
+		return "1"
+	}
+	return fmt.Sprintf("1 to %d", n)
+}
