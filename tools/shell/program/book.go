@@ -17,15 +17,21 @@ type book struct {
 	programs map[string]*Program // by each of their names
 	commands map[string]*Program // by the program's name and their own
 	begins   []string            // of names that end in *
+	entries  []*Program          // each of them once
 }
 
 // read reads the book when it is first asked, and never again.
 var read = sync.OnceValue(parse)
 
+func newBook() book { return book{programs: map[string]*Program{}, commands: map[string]*Program{}} }
+
+// Entries returns each entry of the book.
+func Entries() []*Program { return read().entries }
+
 // parse reads all of the book. A line that is not understood is a mistake in
 // this package.
 func parse() book {
-	b := book{map[string]*Program{}, map[string]*Program{}, nil}
+	b := newBook()
 	names, _ := fs.Glob(files, "book/*.txt")
 	for _, name := range names {
 		text, _ := files.ReadFile(name)
@@ -74,6 +80,9 @@ func (b *book) name(p *Program, list string) error {
 			return fmt.Errorf("%q is no new name", name)
 		}
 		all[name] = p
+		if p.Names == nil {
+			b.entries = append(b.entries, p)
+		}
 		p.Names = append(p.Names, name)
 	}
 	return nil
@@ -83,15 +92,13 @@ func (b *book) name(p *Program, list string) error {
 func (p *Program) line(l string, words []string) error {
 	switch rest := words[1:]; {
 	case words[0] == "example:":
-		text, told, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(l, words[0])), " => ")
-		if !ok {
-			return fmt.Errorf("an example without =>")
-		}
-		p.examples = append(p.examples, Example{text, told})
+		p.Examples = append(p.Examples, strings.TrimSpace(strings.TrimPrefix(l, words[0])))
 	case words[0] == "grammar":
 		p.Grammar = strings.Join(rest, " ")
+	case words[0] == "as" && len(rest) == 1:
+		p.as = rest[0]
 	case words[0] == "runs":
-		return p.Usage.read(rest)
+		p.Usage = rest
 	case words[0] == "writes":
 		p.facts, p.Writes = append(p.facts, Writes), strings.Join(rest, " ")
 	case words[0] == "dials" && len(rest) > 0:
@@ -106,29 +113,6 @@ func (p *Program) line(l string, words []string) error {
 				return fmt.Errorf("%q is no fact", w)
 			}
 			p.facts = append(p.facts, Fact(w))
-		}
-	}
-	return nil
-}
-
-// read reads what stands between the options and the command.
-func (u *Usage) read(words []string) error {
-	for _, w := range words {
-		switch {
-		case w == "or":
-			u.Either = true
-			return nil
-		case u.Runs && w != "INPUT...":
-			return fmt.Errorf("%q behind the command", w)
-		case w == "NAME=VALUE...":
-			u.Sets = true
-		case w == "COMMAND", w == "SCRIPT":
-			u.Runs, u.Script = true, w == "SCRIPT"
-		case w == "INPUT...":
-			u.Input = true
-		default:
-			u.Operands++
-			u.Number = w == "NUMBER"
 		}
 	}
 	return nil
@@ -150,26 +134,6 @@ func (p *Program) option(words []string) error {
 			o.Spellings = append(o.Spellings, w)
 		}
 	}
-	p.options = append(p.options, o)
+	p.Options = append(p.Options, o)
 	return nil
 }
-
-// Entries returns each entry of the book once, in the order of their names.
-func Entries() (all []*Program) {
-	b := read()
-	for _, m := range []map[string]*Program{b.programs, b.commands} {
-		for name, p := range m {
-			if p.Names[0] == name {
-				all = append(all, p)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b *Program) int { return strings.Compare(a.Names[0], b.Names[0]) })
-	return all
-}
-
-// Examples returns the command lines of an entry, and what is told of them.
-func (p *Program) Examples() []Example { return p.examples }
-
-// Options returns the options of an entry.
-func (p *Program) Options() []Option { return p.options }

@@ -26,13 +26,19 @@
 // reader. "word" stands before what is no option and is read like one, as in
 // of= FILE.
 //
-// The other lines say what the program does: each word is a [Fact], and four
+// The other lines say what the program does: each word is a [Fact], and five
 // lines have more to say.
 //
-//	runs NAME=VALUE... FILE COMMAND     it runs the command behind its options and a file
+//	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options
 //	writes each                         to its operands: each, last, second
 //	dials at pull push                  with one of these words among its arguments
+//	as docker                           its commands are those of another
 //	grammar find                        code in tools/shell/script reads its arguments
+//
+// What may stand in front of COMMAND is NAME=VALUE..., a NUMBER, "[-c]" where a
+// script may take its place, or an operand by any other name. SCRIPT stands for a
+// command that is the text of one, and INPUT... behind it for arguments that
+// nobody knows before.
 //
 // # Two manners of reading options
 //

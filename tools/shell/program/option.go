@@ -2,6 +2,7 @@ package program
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -51,66 +52,55 @@ type Given struct {
 // option that is shortened or runs a program, and for a value that is missing.
 func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
 	word := args[0]
-	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.spelled("-NUMBER") != nil {
+	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.Has("-NUMBER") {
 		return nil, 0, true
 	}
-	rest, last := word[1:], Given{}
-	for takes := false; ; {
-		o := (*Option)(nil)
+	for rest := word[1:]; values == 0; {
+		g := Given{}
 		if strings.HasPrefix(word, "--") || word == "-" {
-			last.Spelling, last.Value, last.Inside = strings.Cut(word, "=")
-			o, rest = p.spelled(last.Spelling), ""
+			g.Spelling, g.Value, g.Inside = strings.Cut(word, "=")
+			rest = ""
 		} else {
-			last.Spelling, rest = "-"+rest[:1], rest[1:]
-			o = p.spelled(last.Spelling)
+			g.Spelling, rest = "-"+rest[:1], rest[1:]
 		}
-		if o == nil || o.Effect == Runs {
+		o := p.spelled(g.Spelling)
+		g.Effect = o.Effect
+		switch {
+		case o.Spellings == nil, o.Effect == Runs, o.Value && rest == "" && !g.Inside && len(args) == 1:
 			return nil, 0, false
+		case o.Value && rest != "":
+			g.Value, g.Inside, rest = rest, true, ""
+		case o.Value && !g.Inside:
+			g.Value, values = args[1], 1
 		}
-		if takes = o.Value; takes && rest != "" {
-			last.Value, last.Inside, rest = rest, true, ""
+		if found = append(found, g); rest == "" {
+			break
 		}
-		last.Effect = o.Effect
-		if rest == "" {
-			if takes && !last.Inside {
-				if len(args) == 1 {
-					return nil, 0, false
-				}
-				last.Value, values = args[1], 1
-			}
-			return append(found, last), values, true
-		}
-		found = append(found, last)
 	}
+	return found, values, true
 }
 
 // Takes reports whether p has an option that is spelled so and takes a value.
-func (p *Program) Takes(s string) bool {
-	o := p.spelled(s)
-	return o != nil && o.Value
-}
+func (p *Program) Takes(s string) bool { return p.spelled(s).Value }
 
 // Has reports whether p has an option that is spelled so.
-func (p *Program) Has(s string) bool { return p.spelled(s) != nil }
+func (p *Program) Has(s string) bool { return p.spelled(s).Spellings != nil }
 
-// spelled returns the option that is spelled so.
-func (p *Program) spelled(s string) *Option {
-	for i := range p.options {
-		for _, spelling := range p.options[i].Spellings {
-			if spelling == s {
-				return &p.options[i]
-			}
-		}
+// spelled returns the option that is spelled so, an empty one if there is none.
+func (p *Program) spelled(s string) Option {
+	i := slices.IndexFunc(p.Options, func(o Option) bool { return slices.Contains(o.Spellings, s) })
+	if i < 0 {
+		return Option{}
 	}
-	return nil
+	return p.Options[i]
 }
 
 // Letters returns the letters of the options that take a value, or of those
 // that take none.
 func (p *Program) Letters(value bool) (letters string) {
-	for _, o := range p.options {
+	for _, o := range p.Options {
 		for _, s := range o.Spellings {
-			if o.Value == value && len(s) == 2 && s[0] == '-' {
+			if o.Value == value && len(s) == 2 && s[0] == '-' && s != "--" {
 				letters += s[1:]
 			}
 		}
@@ -123,11 +113,11 @@ func (p *Program) Letters(value bool) (letters string) {
 // anything else is what the word begins with.
 func (p *Program) May(word string) iter.Seq[Given] {
 	return func(yield func(Given) bool) {
-		if len(p.options) == 0 {
+		if len(p.Options) == 0 {
 			return
 		}
 		valued := p.Letters(true)
-		for _, o := range p.options {
+		for _, o := range p.Options {
 			if !o.Effect.matters() {
 				continue
 			}

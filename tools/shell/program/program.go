@@ -19,13 +19,14 @@ const (
 	Commands    Fact = "commands"    // its name and its command together say enough
 	Runner      Fact = "runner"      // a word somewhere in its arguments says which program it runs
 	Launches    Fact = "launches"    // it runs others in ways that are not read
+	Starts      Fact = "starts"      // it runs programs of its own, which are not told
 	Shell       Fact = "shell"       // it runs scripts
 	Interpreter Fact = "interpreter" // it runs what a file or an argument says
 	Away        Fact = "away"        // what it runs, it runs in another directory or under another root
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Shell, Interpreter, Away, GNU}
+var facts = []Fact{Looks, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
@@ -33,31 +34,17 @@ var lasting = []Fact{Broad, Launches, Shell, Interpreter}
 // A Program is an entry of the book. The zero Program is one of which nothing
 // is known.
 type Program struct {
-	Names   []string // as [Fold] returns them; of a command, behind the program's
-	Grammar string   // what reads its arguments, if that is more than options
-	Usage   Usage    // of a program that runs the command that its arguments end in
-	Writes  string   // to which operands of its own: each, last, or none
+	Names    []string // as [Fold] returns them; of a command, behind the program's
+	Grammar  string   // what reads its arguments, if that is more than options
+	Usage    []string // of one that runs a command: what stands behind its options
+	Writes   string   // to which operands of its own: each, last, or none
+	Options  []Option
+	Examples []string // a command line, " => ", and what is told of it
 
-	options  []Option
-	facts    []Fact
-	dials    []string // the words with which it does; none is always
-	examples []Example
+	as    string // the program whose commands it has
+	facts []Fact
+	dials []string // the words with which it does; none is always
 }
-
-// A Usage is what stands between the options of a program and the command that
-// it runs.
-type Usage struct {
-	Runs     bool // there is such a command
-	Operands int  // words in front of it
-	Number   bool // these are numbers
-	Sets     bool // NAME=value may stand in front of it
-	Script   bool // it is the text of a script, in one word or several
-	Either   bool // -c and the text of a script may stand in its place
-	Input    bool // what else it is given is not known
-}
-
-// An Example is a command line, and what is told of it.
-type Example struct{ Text, Told string }
 
 // Find returns what is known of a program by its name.
 func Find(name string) *Program {
@@ -71,19 +58,15 @@ func Find(name string) *Program {
 			return b.programs[begin+"*"]
 		}
 	}
+	version := &Program{}
 	if p, ok := b.programs[strings.TrimRight(name, "0123456789.-")]; ok {
-		version := &Program{Names: p.Names}
-		for _, f := range p.facts {
-			if slices.Contains(lasting, f) {
-				version.facts = append(version.facts, f)
-			}
-		}
+		version.Names = p.Names
+		version.facts = slices.DeleteFunc(slices.Clone(p.facts), func(f Fact) bool { return !slices.Contains(lasting, f) })
 		if p.Is(Interpreter) {
 			version.Grammar = p.Grammar
 		}
-		return version
 	}
-	return &Program{}
+	return version
 }
 
 // Fold returns the name of a program as the book has it.
@@ -99,13 +82,15 @@ func Fold(name string) string {
 
 // Command returns what is known of a command of p's, and whether it has an
 // entry.
-func (p *Program) Command(name string) (*Program, bool) {
-	if len(p.Names) > 0 {
-		if c, ok := read().commands[p.Names[0]+" "+name]; ok {
-			return c, true
-		}
+func (p *Program) Command(name string) (c *Program, ok bool) {
+	of := p.as
+	if of == "" && p.Names != nil {
+		of = p.Names[0]
 	}
-	return &Program{}, false
+	if c, ok = read().commands[of+" "+name]; !ok {
+		c = &Program{}
+	}
+	return c, ok
 }
 
 // Is reports whether f is true of p.

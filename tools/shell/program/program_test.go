@@ -15,7 +15,7 @@ func TestFind(t *testing.T) {
 		if got := strings.Join(p.Names[:min(1, len(p.Names))], ""); got != want && len(p.facts) > 0 {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
-		if want == "" && (len(p.facts) > 0 || p.Grammar != "" || len(p.options) > 0) {
+		if want == "" && (len(p.facts) > 0 || p.Grammar != "" || len(p.Options) > 0) {
 			t.Errorf("of %q is known what %s does", name, p.Names[0])
 		}
 	}
@@ -59,7 +59,7 @@ program p
 
 func entry(t *testing.T) *Program {
 	t.Helper()
-	b := book{programs: map[string]*Program{}, commands: map[string]*Program{}}
+	b := newBook()
 	if line, err := b.add(entries); err != nil {
 		t.Fatal(line, err)
 	}
@@ -114,10 +114,10 @@ func TestMay(t *testing.T) {
 // A line that is not understood is an error, and says where.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]int{
-		"looks\n": 1, "program a\n  nonsense\n": 2, "program a\n\n  looks\n": 3, "program a\n\nprogram b, a\n": 3, "program \n": 1, "program a\n  example: x\n": 2,
-		"program a\n  runs COMMAND FILE\n": 2, "program a\n  -a VALUE -b\n": 2, "program a\n  -a runs VALUE\n": 2, "program a, a b\n# x\n": 0,
+		"looks\n": 1, "program a\n  nonsense\n": 2, "program a\n\n  looks\n": 3, "program a\n\nprogram b, a\n": 3, "program \n": 1,
+		"program a\n  -a VALUE -b\n": 2, "program a\n  -a runs VALUE\n": 2, "program a, a b\n# x\n": 0,
 	} {
-		b := book{programs: map[string]*Program{}, commands: map[string]*Program{}}
+		b := newBook()
 		if line, err := b.add(text); line != want || (err == nil) != (want == 0) {
 			t.Errorf("%q: line %d: %v; want line %d", text, line, err, want)
 		}

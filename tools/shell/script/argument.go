@@ -84,7 +84,7 @@ func (v *visitor) awk(name string, args []word) {
 
 // sed reads the arguments of sed: its scripts may run programs and write
 // files.
-func (v *visitor) sed(args []word) {
+func (v *visitor) sed(p *program.Program, args []word) {
 	scripts, inPlace, bare := false, false, []word(nil)
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -103,7 +103,7 @@ func (v *visitor) sed(args []word) {
 		case strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
 			v.lower(engine.Readable, "sed writes the files it reads")
 			inPlace = true
-		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "nErsuz") != "" && !slices.Contains(bareSed, s):
+		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], p.Letters(false)) != "" && !p.Has(s):
 			v.opaque("sed may do more than was checked: %s", s)
 		case len(s) > 1 && s[0] == '-':
 		default:
@@ -125,10 +125,6 @@ func (v *visitor) sed(args []word) {
 func inPlace(w engine.Word) bool {
 	return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
 }
-
-// bareSed are the long options of sed that take no value. Which of those that
-// are shortened do is not looked up.
-var bareSed = []string{"--", "--quiet", "--silent", "--posix", "--debug", "--regexp-extended", "--separate", "--unbuffered", "--null-data", "--zero-terminated", "--sandbox", "--version", "--help"}
 
 // edits reads one script of sed. Of all scripts only the plainest are known to
 // do no harm.

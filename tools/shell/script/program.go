@@ -54,7 +54,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 	case "second":
 		v.second(name, p, args)
 	case "sed":
-		v.sed(args)
+		v.sed(p, args)
 	case "ssh":
 		v.ssh(p, args)
 	case "su", "script":
@@ -76,7 +76,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 			v.refused(name, args, env)
 		}
 	default:
-		if p.Usage.Runs {
+		if p.Usage != nil {
 			v.wrapper(name, p, args)
 			return
 		}
@@ -277,36 +277,35 @@ func (v *visitor) container(name string, p *program.Program, args []word) {
 	if p.Grammar == "container" {
 		args = skip(args, "container") // docker container run is docker run
 	}
-	for p.Grammar == "kubectl" && len(args) > 1 && slices.Contains([]string{"-n", "--namespace", "--context", "--cluster"}, args[0].text) && args[1].known {
+	for len(args) > 1 && p.Takes(args[0].text) && args[1].known {
 		args = args[2:]
 	}
 	if len(args) == 0 {
 		return
 	}
-	sub := args[0].text
-	run, ok := p.Command(sub)
+	sub, _ := p.Command(args[0].text)
+	rest, ok := []word(nil), false
 	switch {
-	case !args[0].known, strings.HasPrefix(sub, "-"):
+	case !args[0].known, strings.HasPrefix(args[0].text, "-"):
 		v.opaque("%s may do more than was checked: %s", name, join(args))
-	case p.Grammar == "kubectl" && (sub == "exec" || sub == "run" || sub == "debug"):
+		return
+	case slices.Contains(sub.Usage, "--"):
 		i := slices.IndexFunc(args, func(w word) bool { return w.text == "--" })
-		if i < 0 {
-			v.opaque("%s may run a program that was not checked: %s", name, join(args))
-			return
+		rest, ok = args[i+1:], i > 0
+	case sub.Usage != nil:
+		rest, _, ok = v.wrapped(name, sub, args[1:])
+	case sub.Is(program.Launches), args[0].text == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
+	default:
+		if sub.Is(program.Starts) {
+			v.lower(engine.Readable, "%s %s runs programs of its own", name, args[0].text)
 		}
-		v.carried(name, args[i+1:], nil)
-	case ok:
-		rest, _, ok := v.wrapped(name, run, args[1:])
-		if !ok {
-			v.opaque("%s may run a program that was not checked: %s", name, join(args))
-			return
-		}
-		v.carried(name, rest, nil)
-	case sub == "unshare", sub == "compose" && slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
-		v.opaque("%s may run a program that was not checked: %s", name, join(args))
-	case slices.Contains([]string{"compose", "build", "buildx", "exec", "plugin", "config", "context", "cp", "swarm", "service", "stack"}, sub):
-		v.lower(engine.Readable, "%s %s runs programs of its own", name, sub)
+		return
 	}
+	if !ok {
+		v.opaque("%s may run a program that was not checked: %s", name, join(args))
+		return
+	}
+	v.carried(name, rest, nil)
 }
 
 // parallel reads what can be read of the arguments of parallel, which has too

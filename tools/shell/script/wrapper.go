@@ -16,16 +16,17 @@ func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 		return // it only says what a name means
 	}
 	rest, env, ok := v.wrapped(name, p, args)
+	more := slices.Contains(p.Usage, "INPUT...")
 	switch {
 	case !ok:
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		return
-	case len(rest) == 0 && p.Usage.Input:
+	case len(rest) == 0 && more:
 		return // xargs echoes
-	case p.Usage.Script:
+	case slices.Contains(p.Usage, "SCRIPT"):
 		v.joined(name, rest)
 		return
-	case p.Usage.Input:
+	case more:
 		rest = append(slices.Clone(rest), word{text: "(input)", split: true})
 	}
 	v.carried(name, rest, env)
@@ -36,9 +37,10 @@ func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []word, env []string, ok bool) {
 	replace := "" // the word that stands for input
 	given := texts(args)
+	sets := slices.Contains(p.Usage, "NAME=VALUE...")
 	set := func() bool {
 		key, value, ok := strings.Cut(args[0].text, "=")
-		if ok = ok && p.Usage.Sets && args[0].known; ok {
+		if ok = ok && sets && args[0].known; ok {
 			v.set(key, word{text: value, known: true})
 			env, args = append(env, args[0].text), args[1:]
 		}
@@ -71,20 +73,26 @@ func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []
 		return nil, env, true
 	}
 	args = skip(args, "--")
-	for range p.Usage.Operands {
-		if len(args) == 0 || args[0].split || p.Usage.Number && strings.Trim(args[0].text, "0123456789") != "" {
-			return nil, nil, false
+	for _, want := range p.Usage {
+		switch want {
+		case "NAME=VALUE...":
+			for len(args) > 0 && set() {
+			}
+		case "COMMAND", "SCRIPT", "INPUT...":
+		case "[-c]":
+			if len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
+				if args[0].text != "-c" || len(args) != 2 || !args[1].known {
+					return nil, nil, false
+				}
+				v.text(args[1].text, name)
+				return nil, env, true
+			}
+		default:
+			if len(args) == 0 || args[0].split || want == "NUMBER" && strings.Trim(args[0].text, "0123456789") != "" {
+				return nil, nil, false
+			}
+			args = args[1:]
 		}
-		args = args[1:]
-	}
-	for len(args) > 0 && set() {
-	}
-	if p.Usage.Either && len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
-		if args[0].text == "-c" && len(args) == 2 && args[1].known {
-			v.text(args[1].text, name)
-			return nil, env, true
-		}
-		return nil, nil, false
 	}
 	if replace != "" {
 		args = slices.Clone(args)

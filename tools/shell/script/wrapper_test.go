@@ -26,7 +26,7 @@ func TestWrappersAgainstBash(t *testing.T) {
 	}
 	var names []string
 	for _, p := range program.Entries() {
-		if p.Usage.Runs && p.Grammar == "" && !strings.Contains(p.Names[0], " ") {
+		if p.Usage != nil && p.Grammar == "" && !strings.Contains(p.Names[0], " ") {
 			names = append(names, p.Names...)
 		}
 	}
@@ -37,7 +37,7 @@ func TestWrappersAgainstBash(t *testing.T) {
 	var scripts []string
 	for _, name := range found {
 		var options []string
-		for _, o := range program.Find(name).Options() {
+		for _, o := range program.Find(name).Options {
 			for _, s := range o.Spellings {
 				if options = append(options, s); strings.HasPrefix(s, "--") {
 					options = append(options, s+"=1000000000")
