@@ -30,13 +30,12 @@ const (
 // A wrap breaks lines between words. It holds back the word that is written,
 // and what stands between it and the one before.
 type wrap struct {
+	*line
 	on    bool // a call of Prose is going on
 	width int  // of the terminal; 0 for no end
 	flow  Flow // of what is taken in
 	hang  string
-
-	col   int  // where the cursor is, what is held back left aside
-	blank bool // on the line is nothing but what hangs
+	style Style
 
 	blanks styledText // before the word
 	word   styledText
@@ -47,21 +46,6 @@ type wrap struct {
 	cluster []byte // of the word, a character that may get more marks
 	last    rune   // the wide character that the word ends with, if a line may end there
 }
-
-// styledText is text with a style for each byte.
-type styledText struct {
-	text   []byte
-	styles []Style
-}
-
-func (t *styledText) add(s Style, b []byte) {
-	t.text = append(t.text, b...)
-	for range b {
-		t.styles = append(t.styles, s)
-	}
-}
-
-func (t *styledText) clear() { t.text, t.styles = t.text[:0], t.styles[:0] }
 
 // Prose writes outside text as [Writer.Spans] does, and breaks its lines
 // between words where they would not fit into a width. The width 0 is that of
@@ -92,7 +76,7 @@ func (w *Writer) prose(width int, spans ...Span) {
 func (w *Writer) Width(s string) int {
 	var b bytes.Buffer
 	m := New(&b, Options{ASCII: w.ascii})
-	m.atStart = false
+	m.line.atStart = false
 	m.Text(s)
 	m.settle()
 	m.flush()
@@ -100,17 +84,18 @@ func (w *Writer) Width(s string) int {
 }
 
 // lay takes in what is to be shown of a paragraph.
-func (w *Writer) lay(b []byte) {
-	if w.wrap.flow == Exact {
-		w.endWord()
-		w.place(w.style, b)
+func (f *wrap) lay(s Style, b []byte) {
+	f.style = s
+	if f.flow == Exact {
+		f.endWord()
+		f.place(f.style, b)
 		return
 	}
 	for len(b) > 0 {
-		n := w.ascii7(b)
+		n := f.ascii7(b)
 		if n == 0 {
 			_, n = utf8.DecodeRune(b)
-			w.mark(b[:n])
+			f.mark(b[:n])
 		}
 		b = b[n:]
 	}
@@ -118,28 +103,26 @@ func (w *Writer) lay(b []byte) {
 
 // ascii7 takes in the characters of ASCII that b begins with, and returns how
 // many there are.
-func (w *Writer) ascii7(b []byte) (n int) {
-	f := &w.wrap
+func (f *wrap) ascii7(b []byte) (n int) {
 	for n < len(b) && b[n] < utf8.RuneSelf && (f.flow == Tight || b[n] != ' ' && b[n] != '\t') {
 		n++
 	}
 	if n > 0 {
-		w.endCluster()
+		f.endCluster()
 		f.last = 0
-		w.grow(b[:n], n)
+		f.grow(b[:n], n)
 		return n
 	}
 	if b[0] < utf8.RuneSelf {
-		w.endWord()
-		f.blanks.add(w.style, b[:1])
+		f.endWord()
+		f.blanks.add(f.style, b[:1])
 		return 1
 	}
 	return 0
 }
 
 // mark takes in a character beyond ASCII, which may belong to the one before.
-func (w *Writer) mark(b []byte) {
-	f := &w.wrap
+func (f *wrap) mark(b []byte) {
 	whole := len(f.cluster)
 	f.cluster = append(f.cluster, b...)
 	if whole == 0 {
@@ -150,14 +133,13 @@ func (w *Writer) mark(b []byte) {
 		return
 	}
 	f.cluster = f.cluster[:whole]
-	w.endCluster()
+	f.endCluster()
 	f.cluster = append(f.cluster, b...)
 }
 
 // endCluster adds the last character to the word, or begins another word with
 // it.
-func (w *Writer) endCluster() {
-	f := &w.wrap
+func (f *wrap) endCluster() {
 	if len(f.cluster) == 0 {
 		return
 	}
@@ -167,9 +149,9 @@ func (w *Writer) endCluster() {
 	first, _ := utf8.DecodeRune(c)
 	wide := cells == 2 && f.flow == Loose
 	if wide && f.last != 0 && !closes(first) && !opens(f.last) {
-		w.endPart()
+		f.endPart()
 	}
-	w.grow(c, cells)
+	f.grow(c, cells)
 	f.last, f.cluster = 0, c[:0]
 	if wide {
 		f.last = first
@@ -187,105 +169,79 @@ func closes(r rune) bool {
 const clinging = "、。，．・：；！？％ー々〻ァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖヽヾゝゞ〜～"
 
 // grow adds to the word. What can't fit on any line is not held back.
-func (w *Writer) grow(b []byte, cells int) {
-	f := &w.wrap
+func (f *wrap) grow(b []byte, cells int) {
 	if len(f.word.text) == 0 && !f.begun {
 		f.margin = f.hang[:min(len(f.hang), f.width/2)]
 	}
-	f.word.add(w.style, b)
+	f.word.add(f.style, b)
 	f.cells += cells
 	room := f.width - len(f.margin)
 	if f.blank {
-		room = f.width - f.col - w.gap()
+		room = f.width - f.col - f.gap()
 	}
 	if f.begun || f.width == 0 || f.cells > room {
-		w.release()
+		f.release()
 	}
 }
 
 // gap returns how wide the blanks before the word are.
-func (w *Writer) gap() int {
-	at := w.wrap.col
-	for _, c := range w.wrap.blanks.text {
+func (f *wrap) gap() int {
+	at := f.col
+	for _, c := range f.blanks.text {
 		if at++; c == '\t' {
 			at += 7 - (at-1)%8
 		}
 	}
-	return at - w.wrap.col
+	return at - f.col
 }
 
 // release writes what there is of the word, on another line if it does not fit
 // on this one.
-func (w *Writer) release() {
-	f := &w.wrap
+func (f *wrap) release() {
 	if len(f.word.text) == 0 {
 		return
 	}
-	if gap := w.gap(); !f.begun && f.width > 0 && !f.blank && f.col+gap+f.cells > f.width {
-		w.settleHead()
-		w.newline()
-		w.place(Normal, []byte(f.margin))
+	if gap := f.gap(); !f.begun && f.width > 0 && !f.blank && f.col+gap+f.cells > f.width {
+		f.settleHead()
+		f.newline()
+		f.place(Normal, []byte(f.margin))
 		f.col = len(f.margin)
 	} else {
-		w.placeText(f.blanks)
+		f.placeText(f.blanks)
 		f.col += gap
 	}
 	f.blanks.clear()
 	f.begun, f.blank = true, false
-	w.placeText(f.word)
+	f.placeText(f.word)
 	f.col += f.cells
 	f.word.clear()
 	f.cells = 0
 }
 
 // endPart ends a part of a word behind which a line may end.
-func (w *Writer) endPart() {
-	w.release()
-	w.wrap.begun = false
+func (f *wrap) endPart() {
+	f.release()
+	f.begun = false
 }
 
 // endWord ends the word: what follows is another one.
-func (w *Writer) endWord() {
-	w.endCluster()
-	w.endPart()
-	w.wrap.last = 0
+func (f *wrap) endWord() {
+	f.endCluster()
+	f.endPart()
+	f.last = 0
 }
 
 // endProse writes what is held back of a paragraph that does not go on.
-func (w *Writer) endProse() {
-	w.endWord()
-	w.wrap.blanks.clear()
+func (f *wrap) endProse() {
+	f.endWord()
+	f.blanks.clear()
 }
 
 // joinProse writes what is held back of a paragraph whose line goes on with
 // something else.
-func (w *Writer) joinProse() {
-	w.endWord()
-	w.wrap.col += w.gap()
-	w.placeText(w.wrap.blanks)
-	w.wrap.blanks.clear()
-}
-
-// placeText places text in its styles.
-func (w *Writer) placeText(t styledText) {
-	for from := 0; from < len(t.text); {
-		to := from + 1
-		for to < len(t.text) && t.styles[to] == t.styles[from] {
-			to++
-		}
-		w.place(t.styles[from], t.text[from:to])
-		from = to
-	}
-}
-
-// place appends what is shown, unless it may be the beginning of a label.
-func (w *Writer) place(s Style, b []byte) {
-	for w.atStart && len(b) > 0 {
-		_, n := utf8.DecodeRune(b)
-		w.begins(s, b[:n])
-		b = b[n:]
-	}
-	if len(b) > 0 {
-		w.show(s, b)
-	}
+func (f *wrap) joinProse() {
+	f.endWord()
+	f.col += f.gap()
+	f.placeText(f.blanks)
+	f.blanks.clear()
 }

@@ -3,12 +3,10 @@ package output
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
-	"github.com/fatih/color"
 )
 
 // Options say how a Writer writes.
@@ -31,23 +29,15 @@ type Options struct {
 //
 // The first failed write is remembered, and nothing is written after it.
 type Writer struct {
-	w      io.Writer
-	ascii  bool
-	marks  bool
-	styles [last + 1]wrapping
+	w     io.Writer
+	ascii bool
+	marks bool
+	words Words
 
-	words    Words
-	openings []string
-
-	out     []byte  // on its way to w
-	tail    []byte  // input whose meaning depends on what follows
-	head    []byte  // the beginning of a line that may become a label
-	looks   []Style // of its bytes
-	style   Style   // of the outside text that is taken in
-	lit     Style   // the one that is on at the end of out; none between writes
-	atStart bool    // out and head left aside, the cursor is at a line's start
-	before  rune    // the character before the tail
-	wrap    wrap    // of a paragraph that is broken between words
+	line    line
+	wrap    wrap   // of a paragraph that is broken between words
+	tail    []byte // input whose meaning depends on what follows
+	style   Style  // of the outside text that is taken in
 	columns func() int
 	err     error
 
@@ -56,8 +46,10 @@ type Writer struct {
 
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
-	return &Writer{w: w, ascii: o.ASCII, marks: o.Marks, styles: wrappings(o.Color),
-		words: o.Words, openings: openings(o.Words), atStart: true, wrap: wrap{blank: true}}
+	m := &Writer{w: w, ascii: o.ASCII, marks: o.Marks, words: o.Words,
+		line: line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}}
+	m.wrap.line = &m.line
+	return m
 }
 
 // Wrap has messages broken between words from here on, at the width that
@@ -65,7 +57,7 @@ func New(w io.Writer, o Options) *Writer {
 func (w *Writer) Wrap(columns func() int) { w.columns = columns }
 
 // Adopt goes on in another mode.
-func (w *Writer) Adopt(m Mode) { w.styles, w.marks = wrappings(m.Color), m.Marks }
+func (w *Writer) Adopt(m Mode) { w.line.styles, w.marks = wrappings(m.Color), m.Marks }
 
 // Word returns what a label is called.
 func (w *Writer) Word(l Label) string { return w.words.word(l) }
@@ -78,46 +70,8 @@ func (w *Writer) Mark(m Mark) {
 	}
 	w.look()
 	w.settle()
-	w.out = append(w.out, m.Sequence()...)
+	w.line.out = append(w.line.out, m.Sequence()...)
 	w.flush()
-}
-
-// Style is a look that smart mode gives to a piece of text. The zero Style is
-// no look.
-type Style int
-
-// The styles.
-const (
-	Normal   Style = iota
-	Strong         // labels, headings
-	Caution        // warnings and questions
-	Bad            // errors, removed lines
-	Good           // success, added lines
-	Code           // what is typed as it stands
-	Address        // where a link leads
-	Emphasis       // a stressed word
-	Note           // the program's own words inside an answer
-	Headline       // the heading of a whole text
-	last     = Headline
-)
-
-// A wrapping is what stands around text of one style.
-type wrapping struct{ begin, end string }
-
-func wrappings(on bool) (ws [last + 1]wrapping) {
-	if !on {
-		return ws
-	}
-	for s, attrs := range map[Style][]color.Attribute{
-		Strong: {color.Bold}, Caution: {color.FgYellow}, Bad: {color.FgRed}, Good: {color.FgGreen},
-		Code: {color.FgCyan}, Address: {color.FgBlue}, Emphasis: {color.Underline}, Note: {color.FgMagenta},
-		Headline: {color.Bold, color.Underline},
-	} {
-		c := color.New(attrs...)
-		c.EnableColor()
-		ws[s].begin, ws[s].end, _ = strings.Cut(c.Sprint("|"), "|")
-	}
-	return ws
 }
 
 // Err returns the first error of the stream.
@@ -161,8 +115,8 @@ func (w *Writer) Spans(spans ...Span) {
 func (w *Writer) Fresh() {
 	w.look()
 	w.settle()
-	if !w.atStart {
-		w.newline()
+	if !w.line.atStart {
+		w.line.newline()
 	}
 	w.flush()
 }
@@ -175,11 +129,11 @@ func (w *Writer) Begin(l Label) {
 }
 
 func (w *Writer) begin(l Label) {
-	ws := w.styles[looks(l)]
-	w.out = append(w.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
-	w.atStart = false
-	w.before = ' '
-	w.wrap.col, w.wrap.blank = displaywidth.String(w.words.word(l))+2, false
+	ws := w.line.styles[looks(l)]
+	w.line.out = append(w.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
+	w.line.atStart = false
+	w.line.before = ' '
+	w.line.col, w.line.blank = displaywidth.String(w.words.word(l))+2, false
 }
 
 func looks(l Label) Style {
@@ -224,8 +178,8 @@ func (w *Writer) Styled(s Style, line string) {
 	w.take([]byte(line))
 	w.settle()
 	w.style = Normal
-	if !w.atStart || line == "" {
-		w.newline()
+	if !w.line.atStart || line == "" {
+		w.line.newline()
 	}
 	w.flush()
 }
@@ -237,8 +191,8 @@ func (w *Writer) Prompt(s string) {
 	if w.ascii {
 		s = ASCII(s)
 	}
-	w.out = append(w.out, s...)
-	w.atStart = s == ""
+	w.line.out = append(w.line.out, s...)
+	w.line.atStart = s == ""
 	w.flush()
 }
 
@@ -248,9 +202,9 @@ func (w *Writer) Entered() {
 	w.settle()
 	w.flush()
 	w.touched.Store(false)
-	w.atStart = true
-	w.before = '\n'
-	w.wrap.col, w.wrap.blank = 0, true
+	w.line.atStart = true
+	w.line.before = '\n'
+	w.line.col, w.line.blank = 0, true
 }
 
 // Touched tells the Writer that something else may have moved the cursor. It
@@ -260,9 +214,9 @@ func (w *Writer) Touched() { w.touched.Store(true) }
 // look takes notice of a touch.
 func (w *Writer) look() {
 	if w.touched.Swap(false) {
-		w.joinProse()
-		w.settleHead()
-		w.atStart, w.wrap.blank = false, false
+		w.wrap.joinProse()
+		w.line.settleHead()
+		w.line.atStart, w.line.blank = false, false
 	}
 }
 
@@ -273,21 +227,21 @@ func (w *Writer) Terminal() io.Writer { return direct{w} }
 type direct struct{ w *Writer }
 
 func (d direct) Write(p []byte) (int, error) {
-	d.w.out = append(d.w.out, p...)
+	d.w.line.out = append(d.w.line.out, p...)
 	return len(p), d.w.flush()
 }
 
 func (w *Writer) flush() error {
-	w.dark()
-	if len(w.out) == 0 {
+	w.line.dark()
+	if len(w.line.out) == 0 {
 		return w.err
 	}
 	if w.err == nil {
-		_, w.err = w.w.Write(w.out)
+		_, w.err = w.w.Write(w.line.out)
 	}
-	w.out = w.out[:0]
-	if cap(w.out) > 1<<20 {
-		w.out = nil
+	w.line.out = w.line.out[:0]
+	if cap(w.line.out) > 1<<20 {
+		w.line.out = nil
 	}
 	return w.err
 }
@@ -300,20 +254,20 @@ func (w *Writer) take(p []byte) {
 		w.tail = nil
 	}
 	if !w.wrap.on {
-		w.joinProse()
+		w.wrap.joinProse()
 	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 && (!w.atStart || w.wrap.on) { // it needs no look at what is before it
+		if n := printable(p); n > 0 && (!w.line.atStart || w.wrap.on) { // it needs no look at what is before it
 			w.put(p[:n])
-			w.before = rune(p[n-1])
+			w.line.before = rune(p[n-1])
 			p = p[n:]
 			continue
 		}
 		switch c := p[0]; {
 		case c == '\n':
-			w.endProse()
-			w.settleHead()
-			w.newline()
+			w.wrap.endProse()
+			w.line.settleHead()
+			w.line.newline()
 			p = p[1:]
 		case c == '\r' && len(p) == 1, c >= 0x80 && !utf8.FullRune(p):
 			w.tail = append([]byte(nil), p...)
@@ -345,87 +299,36 @@ func (w *Writer) one(p []byte) int {
 		r = 0 // U+FFFD would take a selector, its escape takes none
 	case r == '\t':
 		w.put(p[:1])
-	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.before)):
+	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.line.before)):
 		w.put([]byte(escaped(r)))
 	case w.ascii && r >= 0x80:
 		w.put([]byte(ascii(r)))
 	default:
 		w.put(p[:n])
 	}
-	w.before = r
+	w.line.before = r
 	return n
 }
 
 // put appends what is shown.
 func (w *Writer) put(b []byte) {
 	if w.wrap.on {
-		w.lay(b)
+		w.wrap.lay(w.style, b)
 	} else {
-		w.place(w.style, b)
-	}
-}
-
-// begins appends the first characters of a line, unless they may be the
-// beginning of a label.
-func (w *Writer) begins(s Style, b []byte) {
-	w.head = append(w.head, b...)
-	for range b {
-		w.looks = append(w.looks, s)
-	}
-	switch compare(w.head, w.openings) {
-	case partial:
-		return
-	case alike:
-		w.show(Normal, []byte(quote))
-		w.wrap.col += len(quote)
-	}
-	w.settleHead()
-}
-
-// show appends b in a style.
-func (w *Writer) show(s Style, b []byte) {
-	if s != w.lit {
-		w.dark()
-		w.out = append(w.out, w.styles[s].begin...)
-		w.lit = s
-	}
-	w.out = append(w.out, b...)
-}
-
-// dark ends the style that is on.
-func (w *Writer) dark() {
-	w.out = append(w.out, w.styles[w.lit].end...)
-	w.lit = Normal
-}
-
-func (w *Writer) newline() {
-	w.dark()
-	w.out = append(w.out, '\n')
-	w.atStart = true
-	w.before = '\n'
-	w.wrap.col, w.wrap.blank = 0, true
-}
-
-func (w *Writer) settleHead() {
-	if len(w.head) > 0 {
-		for i := range w.head {
-			w.show(w.looks[i], w.head[i:i+1])
-		}
-		w.head, w.looks = w.head[:0], w.looks[:0]
-		w.atStart = false
+		w.line.place(w.style, b)
 	}
 }
 
 // settle puts what was held back: nothing follows it.
 func (w *Writer) settle() {
 	if len(w.tail) > 0 {
-		w.joinProse()
+		w.wrap.joinProse()
 	}
 	for _, c := range w.tail {
 		w.put(fmt.Appendf(nil, `\x%02x`, c))
-		w.before = 0
+		w.line.before = 0
 	}
 	w.tail = nil
-	w.endProse()
-	w.settleHead()
+	w.wrap.endProse()
+	w.line.settleHead()
 }

@@ -1,0 +1,94 @@
+package output
+
+import "unicode/utf8"
+
+// A line is the one that the cursor is on. What is shown passes it, so that
+// no text from outside begins like a line of the program's.
+type line struct {
+	styles   [last + 1]wrapping
+	openings []string
+
+	out     []byte  // on its way to the stream
+	head    []byte  // the beginning of the line, which may become a label
+	looks   []Style // of its bytes
+	lit     Style   // the one that is on at the end of out; none between writes
+	atStart bool    // out and head left aside, the cursor is at the line's start
+	before  rune    // the character before what comes next
+	col     int     // where the cursor is, if a paragraph is broken between words
+	blank   bool    // on the line is nothing but what hangs
+}
+
+// place appends what is shown, unless it may be the beginning of a label.
+func (l *line) place(s Style, b []byte) {
+	for l.atStart && len(b) > 0 {
+		_, n := utf8.DecodeRune(b)
+		l.begins(s, b[:n])
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		l.show(s, b)
+	}
+}
+
+// placeText places text in its styles.
+func (l *line) placeText(t styledText) {
+	for from := 0; from < len(t.text); {
+		to := from + 1
+		for to < len(t.text) && t.styles[to] == t.styles[from] {
+			to++
+		}
+		l.place(t.styles[from], t.text[from:to])
+		from = to
+	}
+}
+
+// begins appends the first characters of a line, unless they may be the
+// beginning of a label.
+func (l *line) begins(s Style, b []byte) {
+	l.head = append(l.head, b...)
+	for range b {
+		l.looks = append(l.looks, s)
+	}
+	switch compare(l.head, l.openings) {
+	case partial:
+		return
+	case alike:
+		l.show(Normal, []byte(quote))
+		l.col += len(quote)
+	}
+	l.settleHead()
+}
+
+// show appends b in a style.
+func (l *line) show(s Style, b []byte) {
+	if s != l.lit {
+		l.dark()
+		l.out = append(l.out, l.styles[s].begin...)
+		l.lit = s
+	}
+	l.out = append(l.out, b...)
+}
+
+// dark ends the style that is on.
+func (l *line) dark() {
+	l.out = append(l.out, l.styles[l.lit].end...)
+	l.lit = Normal
+}
+
+func (l *line) newline() {
+	l.dark()
+	l.out = append(l.out, '\n')
+	l.atStart = true
+	l.before = '\n'
+	l.col, l.blank = 0, true
+}
+
+func (l *line) settleHead() {
+	if len(l.head) > 0 {
+		for i := range l.head {
+			l.show(l.looks[i], l.head[i:i+1])
+		}
+		l.head, l.looks = l.head[:0], l.looks[:0]
+		l.atStart = false
+	}
+}
