@@ -9,13 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
 
+	"gemline/repl/internal/turn"
 	"gemline/tools/workspace"
 )
 
@@ -59,21 +59,16 @@ const patience = 2 * time.Second
 // When ctx is done, ReadAll returns its error at once. A read that is under
 // way can't be stopped then; it goes on until r ends or is closed.
 func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string)) ([]byte, error) {
-	type outcome struct {
-		b      []byte
-		err    error
-		fallen any // a panic, which goes on where the caller can recover
-	}
-	done := make(chan outcome, 1)
+	var (
+		b     []byte
+		err   error
+		crash turn.Panic // goes on where the caller can recover
+	)
+	done := make(chan struct{})
 	go func() {
-		var o outcome
-		defer func() {
-			if v := recover(); v != nil {
-				o.fallen = fmt.Sprintf("%v\n%s", v, debug.Stack())
-			}
-			done <- o
-		}()
-		o.b, o.err = io.ReadAll(io.LimitReader(r, limit+1))
+		defer close(done)
+		defer crash.Catch()
+		b, err = io.ReadAll(io.LimitReader(r, limit+1))
 	}()
 	slow := time.NewTimer(patience)
 	defer slow.Stop()
@@ -83,17 +78,15 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 			return nil, ctx.Err()
 		case <-slow.C:
 			say(notify, "waiting for standard input; use </dev/null or -n if there is none")
-		case o := <-done:
-			if o.fallen != nil {
-				panic(o.fallen)
-			}
-			if o.err != nil {
-				return nil, &Error{Message: "standard input: " + reason(o.err), Err: o.err}
-			}
-			if int64(len(o.b)) > limit {
+		case <-done:
+			crash.Raise()
+			switch {
+			case err != nil:
+				return nil, &Error{Message: "standard input: " + reason(err), Err: err}
+			case int64(len(b)) > limit:
 				return nil, mistake("standard input is larger than %s", Size(limit))
 			}
-			return o.b, nil
+			return b, nil
 		}
 	}
 }
