@@ -16,29 +16,6 @@ import (
 	et "gemline/engine/enginetest"
 )
 
-// look and command are calls that need no leave, and that need some.
-var (
-	look    = et.Says("let me look", et.Call("1", "list_directory", "dir_path", ".")).With(1000, 10)
-	command = et.Says("", et.Call("1", "run_shell_command", "command", "touch made"))
-)
-
-// wishes are endings that the user asked for, and others that are not the
-// run's own fault.
-var wishes = []ending{
-	{name: "a full disk", args: []string{"-y", "-p", "hi"}, inside: small, code: 54, reason: "tool",
-		replies: []et.Reply{et.Says("", et.Call("1", "write_file", "file_path", "big", "content", strings.Repeat("x", 128<<10))), et.Says("Well.")}},
-	{name: "a sandbox that can't be had", args: []string{"--sandbox=lxc", "-p", "hi"}, code: 44, reason: "sandbox"},
-	{name: "a rule", args: []string{"--fail-on-deny", "--approval-mode", "plan", "-p", "hi"}, replies: []et.Reply{command}, code: 61, reason: "denied"},
-	{name: "tokens used up", args: []string{"--max-tokens", "1000", "-p", "hi"}, replies: []et.Reply{look, look}, code: 62, reason: "max_tokens"},
-	{name: "time used up", args: []string{"--timeout", "0.5", "-p", "hi"}, replies: []et.Reply{et.Silent()}, code: 63, reason: "timeout"},
-	{name: "calls used up", args: []string{"--max-tool-calls", "1", "-p", "hi"}, replies: []et.Reply{look, look}, code: 64, reason: "max_tool_calls"},
-	{name: "no answer that fits", args: []string{"--json-schema", `{"type":"object"}`, "--max-repairs", "0", "-p", "hi"},
-		replies: []et.Reply{et.Says("Hi.")}, code: 65, reason: "schema_mismatch"},
-}
-
-// small is a place of 64 KiB to work in.
-var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none . && cd "$PWD" && exec "$@"`, "sh"}
-
 // 141 has no record, as nobody reads.
 func TestExitCodeOfClosedPipe(t *testing.T) {
 	t.Parallel()
@@ -76,7 +53,7 @@ func TestExitCodePage(t *testing.T) {
 		}
 	}
 	reached := map[string]bool{"141": true}
-	for _, e := range slices.Concat(endings, wishes) {
+	for _, e := range endings {
 		reached[strconv.Itoa(e.code)] = true
 	}
 	if !maps.Equal(listed, reached) {

@@ -18,17 +18,19 @@ import (
 // nothing that was started goes on, and the session can be gone on with.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	for phase, prepare := range phases {
-		format, code, reason := "stream-json", 63, "timeout"
-		switch phase {
-		case "in a command":
-			format = "json"
-		case "in the middle of the answer":
-			format = "text"
-		case "about to ask again": // there is no time to wait for that
-			code, reason = 67, "quota"
-		}
-		t.Run(phase, func(t *testing.T) {
+	for _, test := range []struct {
+		phase, format string
+		code          int
+		reason        string
+		answer        string // what of it is in the output
+	}{
+		{"waiting for the first byte", "stream-json", 63, "timeout", ""},
+		{"in the middle of the answer", "text", 63, "timeout", "half an answer \n"},
+		{"in the middle of the answer", "json", 63, "timeout", `"response": "half an answer "`},
+		{"in a command", "json", 63, "timeout", ""},
+		{"about to ask again", "stream-json", 67, "quota", ""}, // there is no time to wait for that
+	} {
+		t.Run(test.phase+"/"+test.format, func(t *testing.T) {
 			t.Parallel()
 			var dir string
 			over := ended(nothing)
@@ -38,32 +40,32 @@ func TestTimeout(t *testing.T) {
 			for far := false; !far; limit *= 3 { // a slow machine needs longer to come that far
 				reached := make(chan ended, 10)
 				dir = t.TempDir()
-				s = et.NewServer(prepare(reached, dir), et.Says("on we go"))
+				s = et.NewServer(phases[test.phase](reached, dir), et.Says("on we go"))
 				t.Cleanup(s.Close)
 				out.Reset()
 				errs.Reset()
-				run := headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", format, "--timeout", strconv.Itoa(limit))
+				run := headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", test.format, "--timeout", strconv.Itoa(limit))
 				err := run.Run()
 				got := run.ProcessState.ExitCode()
-				far = code != 63 && got == code
+				far = test.code != 63 && got == test.code
 				select {
 				case over = <-reached:
-					far = got == code && (format != "text" || out.Len() > 0)
+					far = got == test.code && strings.Contains(out.String(), test.answer)
 				default:
 				}
 				if !far && (got != 63 || limit > 30) {
 					t.Fatalf("%v, stdout %q, stderr %q", err, out.String(), errs.String())
 				}
 			}
-			checkEnd(t, format, out.Bytes(), reason)
-			switch got := errs.String(); {
-			case code == 63 && got != fmt.Sprintf("error: stopped: --timeout %ds is over\nhint: --timeout sets the limit\n", limit/3):
-				t.Errorf("stderr: %q", got)
-			case format == "text" && out.String() != "half an answer \n":
+			checkEnd(t, test.format, out.Bytes(), test.reason)
+			if test.format == "text" && out.String() != test.answer {
 				t.Errorf("stdout: %q", out.String())
 			}
 			checkEnded(t, over)
-			if code == 63 {
+			if test.code == 63 {
+				if got := errs.String(); got != fmt.Sprintf("error: stopped: --timeout %ds is over\nhint: --timeout sets the limit\n", limit/3) {
+					t.Errorf("stderr: %q", got)
+				}
 				checkResume(t, s, dir)
 			}
 		})

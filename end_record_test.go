@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,6 +66,9 @@ var endings = []ending{
 		replies: []et.Reply{et.Says("", et.Call("1", "list_directory", "dir_path", "."), et.Call("2", "list_directory", "dir_path", "."))}},
 	{name: "no such block", args: []string{"-p", "hi", "-x"}, replies: []et.Reply{et.Says("no code")}, code: 65, reason: "no_code_block"},
 	{name: "no answer that fits", args: []string{"-p", "hi", "--max-repairs", "0", "--json-schema", `{"type":"object"}`}, replies: []et.Reply{et.Says("[1]")}, code: 65, reason: "schema_mismatch"},
+	{name: "a full disk", args: []string{"-y", "-p", "hi"}, inside: small, code: 54, reason: "tool",
+		replies: []et.Reply{et.Says("", et.Call("1", "write_file", "file_path", "big", "content", strings.Repeat("x", 128<<10))), et.Says("Well.")}},
+	{name: "a sandbox that can't be had", args: []string{"--sandbox=lxc", "-p", "hi"}, code: 44, reason: "sandbox"},
 	{name: "a schema that is none", args: []string{"-p", "hi", "--json-schema", `{"type":7}`}, code: 2, reason: "usage"},
 	{name: "a file that can't be written", args: []string{"-p", "hi", "-O", "none/out"}, code: 42, reason: "input"},
 	{name: "a rehearsal", args: []string{"-p", "hi", "--dry-run"}, replies: []et.Reply{
@@ -111,7 +113,7 @@ func stopped(sig syscall.Signal) func(*process) {
 func TestEveryEndHasItsRecord(t *testing.T) {
 	t.Parallel()
 	reader := schematest.NewReader(t)
-	for i, e := range slices.Concat(endings, wishes) {
+	for i, e := range endings {
 		for j, format := range []string{"json", "stream-json"} {
 			if et.Raced && (i+j)%2 == 1 {
 				continue // the detector makes programs slow to start
@@ -194,3 +196,6 @@ func TestPanicLosesNothing(t *testing.T) {
 		t.Errorf("what was said is lost: %s", body)
 	}
 }
+
+// small is a place of 64 KiB to work in.
+var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none . && cd "$PWD" && exec "$@"`, "sh"}

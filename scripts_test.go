@@ -67,7 +67,6 @@ func TestScripts(t *testing.T) {
 			"jsonget":    jsonGet,
 			"proxy":      proxy,
 			"proxied":    proxied,
-			"timed":      timed,
 		},
 	})
 }
@@ -192,25 +191,6 @@ func received(ts *testscript.TestScript, neg bool, args []string) {
 	for _, text := range args {
 		if strings.Contains(last, text) == neg {
 			ts.Fatalf("about %q, the last request was %s", text, last)
-		}
-	}
-}
-
-// timed runs gemline with a limit of time, which fails, and with more of it until
-// standard output has a text: a busy machine needs longer to come that far.
-//
-//	timed TEXT ARG ...
-func timed(ts *testscript.TestScript, neg bool, args []string) {
-	for limit := 2; ; limit *= 3 {
-		err := ts.Exec("gemline", append(args[1:len(args):len(args)], "--timeout", fmt.Sprint(limit))...)
-		if err == nil {
-			ts.Fatalf("it does not fail")
-		}
-		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
-			return
-		}
-		if limit > 30 {
-			ts.Fatalf("no %q in %ds", args[0], limit)
 		}
 	}
 }
