@@ -61,11 +61,13 @@ type Command struct {
 // is around it.
 type App struct {
 	*Conversation
-	Out      io.Writer
-	Commands Set
-	Models   model.Reach // what the names of models stand for
-	Home     string      // what ~ stands for
-	Screen   *Screen     // the session's own; nil where there is none
+	Out    io.Writer
+	Models model.Reach // what the names of models stand for
+	Home   string      // what ~ stands for
+	Screen *Screen     // the session's own; nil where there is none
+
+	// Commands returns those that there are at the moment.
+	Commands func() Set
 
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
@@ -182,7 +184,7 @@ func (s Set) named(name string) *Command {
 // of the user's, or so near to one that it must be a slip of the finger. A word
 // alone on a line of a session means a command, unless there is a file of that
 // name.
-func (s Set) Step(app *App) input.Step {
+func Step(app *App) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 			if len(parts) == 0 {
@@ -195,9 +197,10 @@ func (s Set) Step(app *App) input.Step {
 			if err := answer(line[1:]); err != nil {
 				return nil, err
 			}
-			c, args := s.Find(line[1:])
+			set := app.Commands()
+			c, args := set.Find(line[1:])
 			if c == nil {
-				if err := s.unknown(app, line[1:]); err != nil {
+				if err := set.unknown(app, line[1:]); err != nil {
 					return nil, err
 				}
 				return next(ctx, parts)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
 	}
-	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin(),
+	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin,
 		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
 		Elsewhere: func(string) string { return "" },
 		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
@@ -63,10 +64,42 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	return app, &out
 }
 
+// A command that comes while the session goes on is run, listed and completed.
+func TestLateCommand(t *testing.T) {
+	app, out := session(t)
+	line := func(text string) []*genai.Part {
+		parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(text)})
+		if err != nil {
+			t.Error(err)
+		}
+		return parts
+	}
+	asked := commands.Completion{Commands: func() commands.Set { return app.Commands() }}
+	complete := func() int {
+		_, found := asked.Complete(t.Context(), "/fetch", 6)
+		return len(found)
+	}
+	if parts := line("/fetch-it now"); len(parts) != 1 || complete() > 0 {
+		t.Errorf("a command that is not there gives %v", parts)
+	}
+	app.Commands = func() commands.Set {
+		return append(commands.Builtin(), &commands.Command{Name: "fetch-it", Summary: "what a server offers",
+			Run: func(_ context.Context, app *commands.App, args string) error {
+				_, err := io.WriteString(app.Out, "fetched "+args)
+				return err
+			}})
+	}
+	line("/fetch-it now")
+	line("/help all")
+	if got := out.String(); !strings.Contains(got, "fetched now") || !strings.Contains(got, "what a server offers") || complete() != 1 {
+		t.Errorf("said %s", got)
+	}
+}
+
 // The list that /help prints fits on a usual screen, with the prompt below it.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	app, out := session(t)
-	if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/help")}); err != nil {
+	if _, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/help")}); err != nil {
 		t.Fatal(err)
 	}
 	lines := 1
@@ -78,7 +111,7 @@ func TestHelpFitsOnAScreen(t *testing.T) {
 	if lines > 24 {
 		t.Errorf("%d lines:\n%s", lines, out)
 	}
-	for _, c := range app.Commands {
+	for _, c := range app.Commands() {
 		if !strings.Contains(out.String(), "/"+c.Name) {
 			t.Errorf("/%s is not named", c.Name)
 		}
@@ -137,7 +170,7 @@ func TestCommands(t *testing.T) {
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			app, out := session(t)
-			parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(test.line)})
+			parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(test.line)})
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("got error %v; want %q", err, test.err)
 			}
@@ -156,7 +189,7 @@ func TestWithoutASession(t *testing.T) {
 	for line, want := range map[string]string{"/clear": "works in a session only", "/copy": "no clipboard"} {
 		app, out := session(t)
 		app.Restart, app.Copy = nil, nil
-		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
 		if err == nil || !strings.Contains(err.Error(), want) || out.String() != "" {
 			t.Errorf("%s: got %v, %q; want %q", line, err, out, want)
 		}
@@ -168,7 +201,7 @@ func TestWhatIsNoCommandIsSent(t *testing.T) {
 	for _, line := range []string{"/etc/passwd looks odd", "// why?", "/* this */", "what about /help", "/", "", "/x", "/completely else"} {
 		app, _ := session(t)
 		app.Restart = nil // in a session, a word alone is answered
-		parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
 		if err != nil || len(parts) != 1 || parts[0].Text != line {
 			t.Errorf("%q: got %v, %v", line, parts, err)
 		}
@@ -206,7 +239,7 @@ func TestWordsOfTheOriginal(t *testing.T) {
 				app, _ := session(t)
 				app.Manage = func(context.Context, ...string) error { return nil }
 				line := strings.TrimSpace("/" + name + " " + sub)
-				if parts, _ := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); len(parts) > 0 {
+				if parts, _ := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); len(parts) > 0 {
 					t.Errorf("%s is sent: %v", line, parts)
 				}
 			}
@@ -217,7 +250,7 @@ func TestWordsOfTheOriginal(t *testing.T) {
 func TestCopyTakesTheLastAnswer(t *testing.T) {
 	app, out := session(t)
 	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
-	step := input.Chain(app.Commands.Step(app))
+	step := input.Chain(commands.Step(app))
 	if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText("/copy")}); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +295,7 @@ func TestNearestCommand(t *testing.T) {
 		"/edit": "", "/unit": "", "/mode1s": "", "/hello": "", "/quilt it": "quit", "/tmp/quit": "", "/abot": "about", "/abort": "", "/last1": "last", "/fast": "", "/list": "", "/histary": "history"} {
 		app, _ := session(t)
 		app.Restart = nil // one prompt, which may be about /edit
-		_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
 		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.HasSuffix(got, "did you mean /"+want+"?") {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -276,7 +309,7 @@ func TestElsewhere(t *testing.T) {
 	app.Elsewhere = func(name string) string {
 		return map[string]string{"git:commit": "it is a command in x"}[name]
 	}
-	step := input.Chain(commands.Bare, app.Commands.Step(app))
+	step := input.Chain(commands.Bare, commands.Step(app))
 	for line, want := range map[string]string{"/git:commit now": "/git:commit: it is a command in x", "exit": "quit", " quit ": "quit"} {
 		if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", line, err)

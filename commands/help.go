@@ -10,9 +10,9 @@ func help() *Command {
 		Run: func(ctx context.Context, app *App, topic string) error {
 			switch topic {
 			case "":
-				return sentences(app.Out, app.Commands.usual()...)
+				return sentences(app.Out, app.Commands().usual()...)
 			case "all":
-				return sentences(app.Out, append(app.Commands.synopsis("/"), "",
+				return sentences(app.Out, append(app.Commands().synopsis("/"), "",
 					"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
 					"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
 					"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
@@ -44,7 +44,7 @@ func (s Set) usual() []string {
 // command of that name can do.
 func (app *App) about(ctx context.Context, topic string) error {
 	name, slash := strings.CutPrefix(topic, "/")
-	c := app.Commands.named(name)
+	c := app.Commands().named(name)
 	if c == nil || !slash {
 		err := app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
 		if err == nil || c == nil {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/commands"
 	"gemline/repl/input"
 )
 
@@ -31,7 +32,7 @@ func TestAuth(t *testing.T) {
 				got = strings.Join(args, " ")
 				return nil
 			}
-			if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
+			if _, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
 				got = "error: " + err.Error()
 			}
 			if !strings.HasPrefix(got, want) || strings.Contains(got, "AIza") {
@@ -57,7 +58,7 @@ func TestPermissionsWords(t *testing.T) {
 			got = strings.Join(args, " ")
 			return nil
 		}
-		if _, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
+		if _, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil {
 			got = "error: " + err.Error()
 		}
 		if !strings.HasPrefix(got, want) {

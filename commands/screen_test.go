@@ -64,7 +64,7 @@ func TestScreenCommands(t *testing.T) {
 				Kept:    func() []commands.Output { return []commands.Output{{3, "run: seq 2", "1\n2\n"}, {4, "read a\nb", "x"}} },
 				Entered: func() []string { return slices.Clone(entered) },
 			}
-			_, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(test.line)})
+			_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(test.line)})
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("got error %v; want %q", err, test.err)
 			}
@@ -79,7 +79,7 @@ func TestScreenCommands(t *testing.T) {
 func TestBrief(t *testing.T) {
 	app, _ := session(t)
 	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
-	parts, err := input.Chain(app.Commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/brief")})
+	parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/brief")})
 	if err != nil || len(parts) != 1 || !strings.Contains(parts[0].Text, "Sum up") {
 		t.Errorf("%v, %v", parts, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/commands"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/repl/fronttest"
@@ -23,7 +24,7 @@ func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front
 	}
 	t.Cleanup(f.close)
 	app := f.commands(m)
-	m.Run, m.Expand = f.say, input.Chain(app.Commands.Step(app), f.files().Step)
+	m.Run, m.Expand = f.say, input.Chain(commands.Step(app), f.files().Step)
 	return m, f
 }
 

@@ -61,7 +61,7 @@ func (r *run) interact(ctx context.Context) error {
 		Expand: input.Chain(
 			i.typed.Step,               // !ls: run, nothing sent
 			commands.Bare,              // help: /help
-			app.Commands.Step(app),     // /stats: done, or yields parts
+			commands.Step(app),     // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
 			i.files().Step,             // @main.go: the file's text
 			i.recall,

@@ -115,6 +115,6 @@ func (i *interactive) completion(app *commands.App) commands.Completion {
 		}
 		return names
 	}
-	return commands.Completion{Commands: func() commands.Set { return app.Commands }, App: app, Files: names.Complete,
+	return commands.Completion{Commands: app.Commands, App: app, Files: names.Complete,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models}}
 }
