@@ -85,10 +85,13 @@ func (w *Writer) Width(s string) int {
 
 // lay takes in what is to be shown of a paragraph.
 func (f *wrap) lay(s Style, b []byte) {
-	f.style = s
+	if s != f.style {
+		f.endCluster() // it is still in the style before
+		f.style = s
+	}
 	if f.flow == Exact {
 		f.endWord()
-		f.place(f.style, b)
+		f.place(s, b)
 		return
 	}
 	for len(b) > 0 {

@@ -136,6 +136,10 @@ func TestWrapColors(t *testing.T) {
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	got = wrapped(Options{Color: true}, 20, 100, Span{Style: Strong, Text: "one caf\u00e9"}, Span{Text: " x"})
+	if want = "\x1b[1mone\x1b[22m\x1b[1m caf\u00e9\x1b[22m x\n"; got != want {
+		t.Errorf("a letter beyond ASCII at the end: %q, want %q", got, want)
+	}
 }
 
 func FuzzWrap(f *testing.F) {
