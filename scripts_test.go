@@ -20,6 +20,9 @@ import (
 	et "gemline/engine/enginetest"
 )
 
+// The scripts in testdata/script use the program as people and other programs
+// do, against a server that says what the script tells it to. Each begins with
+// the sentence that it shows. UPDATE=1 writes what cmp compares.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -129,24 +132,22 @@ func chunks(ts *testscript.TestScript, text string) []*genai.GenerateContentResp
 // faults are made when they are wanted: this is the program, too, which has no
 // time for them.
 var faults = map[string]func() et.Reply{
-	"429":        func() et.Reply { return et.DailyQuota() },
-	"badkey":     func() et.Reply { return et.BadKey() },
-	"401":        func() et.Reply { return et.Unauthenticated() },
-	"403":        func() et.Reply { return et.Forbidden() },
+	"429":        et.DailyQuota,
+	"badkey":     et.BadKey,
+	"401":        et.Unauthenticated,
 	"404":        func() et.Reply { return et.NotFound("gemini-x") },
 	"400":        func() et.Reply { return et.BadRequest("contents is not specified") },
-	"blocked":    func() et.Reply { return et.Blocked() },
+	"blocked":    et.Blocked,
 	"webpage":    func() et.Reply { return et.WebPage(400, "Proxy says no") },
 	"keepalive":  func() et.Reply { return et.KeepAlive(et.Streams("still ", "here")) },
 	"ratelimit":  func() et.Reply { return et.RateLimited(10 * time.Millisecond) },
 	"large":      func() et.Reply { return et.Huge(1 << 20) },
 	"huge":       func() et.Reply { return et.Huge(huge()) },
-	"safety":     func() et.Reply { return et.Ends("", genai.FinishReasonSafety) },
 	"unfinished": func() et.Reply { return et.Unfinished("half an answer") },
 	"cutlarge":   func() et.Reply { return et.Unfinished(strings.Repeat("half ", 1<<20/5)) },
-	"503":        func() et.Reply { return et.Unavailable() },
+	"503":        et.Unavailable,
 	"stalled":    func() et.Reply { return et.Stalled(et.Streams("half ", "an answer")) },
-	"silent":     func() et.Reply { return et.Silent() },
+	"silent":     et.Silent,
 	"verify":     func() et.Reply { return et.Unverified("https://accounts.example.com/verify") },
 }
 
