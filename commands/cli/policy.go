@@ -111,7 +111,7 @@ type ruling struct {
 	Why     string `json:"why,omitempty"`
 }
 
-func shownRuling(f policy.Finding) ruling {
+func shownRuling(f policy.Ruling) ruling {
 	return ruling{f.Command, f.Inside, verdictWord(f.Verdict), shownRule(f.Rule), f.Why}
 }
 
@@ -178,7 +178,7 @@ func (j judgement) document() any {
 		Reason   string      `json:"reason,omitempty"`
 		Commands []ruling    `json:"commands,omitempty"`
 		Rules    []*rule     `json:"rules,omitempty"`
-	}{ruling: shownRuling(j.Finding), Mode: j.policy.Mode(), Class: j.Class, ClassWhy: j.plainness, Reason: j.Reason}
+	}{ruling: shownRuling(j.Ruling), Mode: j.policy.Mode(), Class: j.Class, ClassWhy: j.plainness, Reason: j.Reason}
 	for _, f := range j.Commands {
 		doc.Commands = append(doc.Commands, shownRuling(f))
 	}
@@ -201,7 +201,7 @@ func (j judgement) lines() (lines []string) {
 	if j.Class != "" {
 		subject = "all of it"
 	}
-	lines = append(lines, subject+": "+ruled(j.Finding, j.policy.Unattended))
+	lines = append(lines, subject+": "+ruled(j.Ruling, j.policy.Unattended))
 	if j.Class != "" && j.plainness != "" {
 		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.plainness)
 	}
@@ -216,7 +216,7 @@ func (j judgement) lines() (lines []string) {
 
 // ruled says in words what becomes of a call or a command, who decides that, and
 // why.
-func ruled(f policy.Finding, unattended bool) string {
+func ruled(f policy.Ruling, unattended bool) string {
 	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked", engine.Deny: "does not run"}[f.Verdict]
 	if unattended && f.Verdict == engine.Ask {
 		said = "does not run, since nobody is there to ask"
@@ -257,7 +257,7 @@ func (c *policyRevoke) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Kept() || r.Line == 0 })
+	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Line == 0 })
 	if c.Place == "" {
 		lines := ruleLines(kept)
 		if len(kept) == 0 {

@@ -52,22 +52,22 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	}
 	all = append(all, policy.Network(b.confinement.offline, b.confinement.asked)...)
 	if b.settings.NoAlways {
-		all = slices.DeleteFunc(all, policy.Rule.Kept)
+		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}
 	p := policy.New(policy.Mode(b.settings.ApprovalMode), all...)
-	p.Unattended, p.Shelf, p.Confined = unattended, b.shelf(), b.confinement.contained
+	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.confinement.contained
 	return p, nil
 }
 
-// shelf returns where "always" is kept: nowhere, if the user's own rules are
+// store returns where "always" is kept: nowhere, if the user's own rules are
 // not those that hold.
-func (b rulebook) shelf() policy.Shelf {
+func (b rulebook) store() policy.Store {
 	if b.paths.Home == "" || len(b.flags.Policy)+len(b.own.PolicyPaths) > 0 {
-		return policy.Shelf{}
+		return policy.Store{}
 	}
 	here := b.paths.Folder("")
-	return policy.Shelf{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", settings.Hash(here)+".toml"),
-		About: "You said always to this in " + here + ".", Told: b.warn, Kept: b.tell}
+	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", settings.Hash(here)+".toml"),
+		About: "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
 // listKeys are the settings that stand for rules.
@@ -147,7 +147,7 @@ func (b rulebook) files() []policy.Source {
 		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 && b.paths.Home != "" {
-		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.shelf().Project, Tier: policy.User})
+		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
 	if b.trust.State == settings.Trusted && !b.paths.AtHome() {
 		list = append(list, policy.Source{Path: b.paths.Workspace("policies"), Tier: policy.Project})
@@ -172,8 +172,8 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.Guarded {
 	g := policy.Guarded{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
 	if o.paths.Home != "" {
-		g.Own, g.Free = append(g.Own, o.paths.User()), []string{o.paths.User("tmp")}
-		g.Kept = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+		g.Own, g.Except = append(g.Own, o.paths.User()), []string{o.paths.User("tmp")}
+		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
 	for _, dir := range filepath.SplitList(o.getenv("PATH")) {
 		if filepath.IsAbs(dir) {

@@ -23,10 +23,10 @@ type Guarded struct {
 	Roots func() []string
 
 	// Own are the directories of gemline's own configuration, but for the
-	// directories in Free. These hold a directory for each project, of which
-	// what is called by a name in Kept is gemline's own all the same: it goes
+	// directories in Except. These hold a directory for each project, of which
+	// what is called by a name in State is gemline's own all the same: it goes
 	// by it later.
-	Own, Free, Kept []string
+	Own, Except, State []string
 
 	// Programs are the directories that programs are found in.
 	Programs []string
@@ -75,7 +75,7 @@ type guardedApprover struct {
 
 // Approve implements [engine.Approver].
 func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
-	if a.guard.edits(q, a.guard.files.holds) {
+	if a.guard.edits(q, a.guard.files.protects) {
 		q.Intent.Grants = nil
 	}
 	if q.Intent.Plan.Failed == "" {
@@ -108,27 +108,27 @@ func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
 	switch yolo := p.Mode() == Yolo; {
 	case e.Verdict != engine.Allow:
 	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "":
-		e.Finding = Finding{Why: "the command has failed without what it asks for now"}
-	case yolo && w.reaches(q):
-		e.Finding = Finding{Why: "the call asks for a place where programs are found or configured"}
-	case !yolo && w.edits(q, g.holds):
-		e.Finding = Finding{Why: "the call may write to a protected file"}
-	case !yolo || !w.edits(q, g.own):
+		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
+	case yolo && w.opensPrograms(q):
+		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}
+	case !yolo && w.edits(q, g.protects):
+		e.Ruling = Ruling{Why: "the call may write to a protected file"}
+	case !yolo || !w.edits(q, g.isOwn):
 	case p.Unattended:
-		e.Finding = Finding{Verdict: engine.Deny, Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
+		e.Ruling = Ruling{Verdict: engine.Deny, Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
 		e.Reason = "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
 	default:
-		e.Finding = Finding{Why: "the call may write to gemline's own configuration"}
+		e.Ruling = Ruling{Why: "the call may write to gemline's own configuration"}
 	}
 	return e
 }
 
-// reaches reports whether q asks for the right to write where programs of the
+// opensPrograms reports whether q asks for the right to write where programs of the
 // user's are, or what they go by, or around that.
-func (g guard) reaches(q engine.Proposal) bool {
+func (g guard) opensPrograms(q engine.Proposal) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
-		near := func(dir string) bool { return among(dir, path) || among(path, disk.Follow(dir)) }
-		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.named(name) })
+		near := func(dir string) bool { return insideFollowed(dir, path) || insideFollowed(path, disk.Follow(dir)) }
+		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
 	})
 }
 
@@ -137,7 +137,7 @@ func (g guard) reaches(q engine.Proposal) bool {
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {
-		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := within(path, own); return ok })
+		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := inside(path, own); return ok })
 	}
 	if q.Intent.Plan.Rights.Protected || slices.ContainsFunc(paths, around) {
 		return true
@@ -145,7 +145,7 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	if q.Tool.Kind == engine.Edit {
 		paths = append(slices.Clone(paths), q.Intent.Paths...)
 	}
-	if g.files.obscure(q.Intent) {
+	if g.files.hidesTarget(q.Intent) {
 		return true
 	}
 	for _, path := range q.Intent.Plan.Writes {
@@ -157,21 +157,21 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(disk.Follow(path)) })
 }
 
-// holds reports whether the file at path is guarded.
-func (g Guarded) holds(path string) bool {
-	if g.own(path) || g.named(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return among(dir, path) }) {
+// protects reports whether the file at path is guarded.
+func (g Guarded) protects(path string) bool {
+	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
 	for _, root := range g.roots() {
 		for _, root := range []string{root, disk.Follow(root)} {
-			below, ok := within(root, path)
+			below, ok := inside(root, path)
 			if !ok {
 				continue
 			}
-			if parts := elements(below); slices.ContainsFunc(parts, g.named) || workflow(parts) {
+			if parts := elements(below); slices.ContainsFunc(parts, g.isProtectedName) || workflow(parts) {
 				return true
 			}
-			if g.is(root, path) {
+			if g.isProtectedFile(root, path) {
 				return true
 			}
 		}
@@ -179,14 +179,14 @@ func (g Guarded) holds(path string) bool {
 	return false
 }
 
-// is reports whether path, or a directory that it is in, is a guarded file of
+// isProtectedFile reports whether path, or a directory that it is in, is a guarded file of
 // a directory above it under another name: on a file system that knows more
 // names than are known here, by a hard link, or by a mount.
-func (g Guarded) is(root, path string) bool {
-	way := upward(path)
+func (g Guarded) isProtectedFile(root, path string) bool {
+	way := ancestors(path)
 	there := files(way)
 	for _, dir := range way {
-		if _, ok := within(root, dir); !ok {
+		if _, ok := inside(root, dir); !ok {
 			break
 		}
 		for _, name := range slices.Concat(protected, g.Names, []string{".env", filepath.Join(".github", "workflows")}) {
@@ -199,8 +199,8 @@ func (g Guarded) is(root, path string) bool {
 	return false
 }
 
-// upward returns path and the directories above it.
-func upward(path string) []string {
+// ancestors returns path and the directories above it.
+func ancestors(path string) []string {
 	all := []string{path}
 	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
 		all = append(all, dir)
@@ -219,9 +219,9 @@ func files(paths []string) []os.FileInfo {
 	return all
 }
 
-// named reports whether an element of a path is a name that is guarded, under
+// isProtectedName reports whether an element of a path is a name that is guarded, under
 // every name that some file system takes for the same.
-func (g Guarded) named(element string) bool {
+func (g Guarded) isProtectedName(element string) bool {
 	element = disk.FoldName(element)
 	is := func(name string) bool { return disk.SameFoldedName(element, filepath.Base(name)) }
 	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||
@@ -238,9 +238,9 @@ func workflow(elements []string) bool {
 	return false
 }
 
-// within returns path as seen from dir, if it is dir or below it. Names count
+// inside returns path as seen from dir, if it is dir or below it. Names count
 // as the same that some file system takes for the same.
-func within(dir, path string) (below string, ok bool) {
+func inside(dir, path string) (below string, ok bool) {
 	if dir == "" {
 		return "", false
 	}
@@ -251,8 +251,8 @@ func within(dir, path string) (below string, ok bool) {
 	return rel, true
 }
 
-// exactly is within for names that are the same letter for letter.
-func exactly(dir, path string) (below string, ok bool) {
+// insideExactly is inside for names that are the same letter for letter.
+func insideExactly(dir, path string) (below string, ok bool) {
 	rel, err := filepath.Rel(dir, path)
 	return rel, dir != "" && err == nil && filepath.IsLocal(rel)
 }

@@ -114,8 +114,8 @@ func TestGuard(t *testing.T) {
 		{policy.Default, engine.Edit, "main.go", engine.Allow},
 	} {
 		p, _ := policy.Guard(policy.New(c.mode), nil, policy.Guarded{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
-			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Free: []string{filepath.Join(dir, "home", "tmp")},
-			Kept: []string{"chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
+			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Except: []string{filepath.Join(dir, "home", "tmp")},
+			State: []string{"chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
 		grant := engine.Grant{Tool: "tool", Target: c.name}
 		if err := p.Learn(grant, engine.Session); err != nil {
 			t.Fatal(err)
@@ -159,7 +159,7 @@ func TestGuardUnattended(t *testing.T) {
 func TestGuardedRedirections(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}, Kept: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
 	for path, want := range map[string]engine.Verdict{
 		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
 		"~/.gemini/tmp/../policies/a.toml": engine.Ask, "~/./.gemini/x": engine.Ask, "~//.gemini/x": engine.Ask, "${HOME%/}/.gemini/x": engine.Ask, "$HOME/x/../.gemini/x": engine.Ask,
@@ -179,7 +179,7 @@ func TestGuardedRedirections(t *testing.T) {
 func TestGuardedCommands(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Free: []string{filepath.Join(own, "tmp")}, Kept: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
 	for text, want := range map[string]engine.Verdict{
 		`cp a "$HOME"/.gemini/`: engine.Ask, "cp -t ~/.gemini a": engine.Ask, "cd ~/.gemini && echo x > y": engine.Ask, "mkdir -p ~/.gemini/policies": engine.Ask, "ln -s ~/.gemini l; echo x > l/y": engine.Ask,
 		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask,

@@ -9,8 +9,8 @@ import (
 	"gemline/engine"
 )
 
-// A Finding is what the rules make of a call, or of one of its commands.
-type Finding struct {
+// A Ruling is what the rules make of a call, or of one of its commands.
+type Ruling struct {
 	Command string // as it would be run; empty for the call as a whole
 	Inside  string // what would run it, if that is not the shell
 	Verdict engine.Verdict
@@ -20,10 +20,10 @@ type Finding struct {
 
 // An Explanation is a judgement with its reasons.
 type Explanation struct {
-	Finding            // about the call
-	Commands []Finding // of a shell command, in order
-	Class    string    // of a shell command: plain, readable or opaque
-	Reason   string    // what the model is told of a denial
+	Ruling            // about the call
+	Commands []Ruling // of a shell command, in order
+	Class    string   // of a shell command: plain, readable or opaque
+	Reason   string   // what the model is told of a denial
 }
 
 // Judge implements [engine.Policy].
@@ -48,12 +48,12 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	if q.Tool.Name() == Shell {
 		e = p.script(u)
 	} else {
-		e.Finding = p.decide(&u)
+		e.Ruling = p.decide(&u)
 	}
-	if q.Intent.Secret != "" && e.Verdict == engine.Allow && u.mode != Yolo && !e.Rule.lets() {
-		e.Finding = Finding{Why: q.Intent.Secret + " may hold secrets"}
+	if q.Intent.Secret != "" && e.Verdict == engine.Allow && u.mode != Yolo && !e.Rule.allowsByArgs() {
+		e.Ruling = Ruling{Why: q.Intent.Secret + " may hold secrets"}
 	}
-	if e.Verdict == engine.Ask && p.said(q, e.Rule) {
+	if e.Verdict == engine.Ask && p.grantedBefore(q, e.Rule) {
 		e.Verdict, e.Why = engine.Allow, "you said always, for this session"
 	}
 	if e.Verdict == engine.Deny {
@@ -62,9 +62,9 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	return e
 }
 
-// lets reports whether the rule is one of the user's that allows calls by their
+// allowsByArgs reports whether the rule is one of the user's that allows calls by their
 // arguments, and so files to be read that may hold secrets.
-func (r *Rule) lets() bool { return r != nil && r.Tier.first() && r.Args != nil }
+func (r *Rule) allowsByArgs() bool { return r != nil && r.Tier.deniesFirst() && r.Args != nil }
 
 // decide finds the rule that counts. Denials of the user and of the
 // administrator come first; then the strongest rule counts, and after it
@@ -72,13 +72,13 @@ func (r *Rule) lets() bool { return r != nil && r.Tier.first() && r.Args != nil 
 //
 // In plan mode no rule but one that denies is about a call that may change
 // something.
-func (p *Policy) decide(u *question) Finding { return decide(p.about(u), u) }
+func (p *Policy) decide(u *question) Ruling { return decide(p.about(u), u) }
 
 // about returns the rules that may be about a call, and about each of its
 // commands.
 func (p *Policy) about(u *question) (list []*Rule) {
 	for i := range p.rules {
-		if r := &p.rules[i]; r.apt(u.Intent.Plan.Rights) && r.concerns(u) {
+		if r := &p.rules[i]; r.coversRights(u.Intent.Plan.Rights) && r.concerns(u) {
 			list = append(list, r)
 		}
 	}
@@ -86,13 +86,13 @@ func (p *Policy) about(u *question) (list []*Rule) {
 }
 
 // decide is [Policy.decide] among the rules that may be about u.
-func decide(rules []*Rule, u *question) Finding {
+func decide(rules []*Rule, u *question) Ruling {
 	var deny, base, narrow *Rule
 	look := u.mode != Plan || looks(u.Tool.Kind) || u.safe()
 	for _, r := range rules {
 		switch {
 		case r.Verdict != engine.Deny && !look, !r.fits(u):
-		case r.Verdict == engine.Deny && r.Tier.first():
+		case r.Verdict == engine.Deny && r.Tier.deniesFirst():
 			deny = stronger(deny, r)
 		case r.Tier.narrows():
 			narrow = stricter(narrow, r)
@@ -101,17 +101,17 @@ func decide(rules []*Rule, u *question) Finding {
 		}
 	}
 	if deny != nil {
-		return Finding{Verdict: engine.Deny, Rule: deny}
+		return Ruling{Verdict: engine.Deny, Rule: deny}
 	}
 	if base == nil && !look {
-		return Finding{Verdict: engine.Deny, Why: "plan mode is read-only"}
+		return Ruling{Verdict: engine.Deny, Why: "plan mode is read-only"}
 	}
-	f := Finding{Verdict: engine.Ask, Rule: base}
+	f := Ruling{Verdict: engine.Ask, Rule: base}
 	if base != nil {
 		f.Verdict = base.Verdict
 	}
 	if narrow != nil && strictness(narrow.Verdict) > strictness(f.Verdict) {
-		f = Finding{Verdict: narrow.Verdict, Rule: narrow}
+		f = Ruling{Verdict: narrow.Verdict, Rule: narrow}
 	}
 	return f
 }
@@ -125,7 +125,7 @@ func (p *Policy) script(u question) Explanation {
 	whole := decide(rules, &u)
 	worst := whole
 	if len(u.Intent.Plan.Commands) > 0 && whole.Verdict != engine.Deny {
-		worst = Finding{Verdict: engine.Allow}
+		worst = Ruling{Verdict: engine.Allow}
 	}
 	unknown := u.Intent.Plan.Class == engine.Opaque
 	harmless := false // what is the worst so far
@@ -137,7 +137,7 @@ func (p *Policy) script(u question) Explanation {
 		v := u.about(c)
 		f := decide(rules, &v)
 		f.Command, f.Inside = c.Line(), c.Inside
-		f.Why = v.settled(f)
+		f.Why = v.safety(f)
 		e.Commands = append(e.Commands, f)
 		if _, known := c.Program(); !known {
 			unknown = true
@@ -147,20 +147,20 @@ func (p *Policy) script(u question) Explanation {
 			worst, harmless = f, c.Safe
 		}
 	}
-	e.Finding = worst
+	e.Ruling = worst
 	if e.Verdict == engine.Allow {
 		e.Why = ""
-		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Finding) bool { return f.Rule == nil || !f.Rule.Safe }) {
+		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Ruling) bool { return f.Rule == nil || !f.Rule.Safe }) {
 			e.Why = "every command is on the list of those that are safe, and confined"
 		}
 	}
-	e.Finding.Command, e.Finding.Inside = "", ""
+	e.Ruling.Command, e.Ruling.Inside = "", ""
 	if e.Verdict == engine.Deny {
 		return e
 	}
 	if unknown {
-		if r := p.hidden(&u); r != nil {
-			e.Finding = Finding{Verdict: engine.Deny, Rule: r,
+		if r := p.mayBeDenied(&u); r != nil {
+			e.Ruling = Ruling{Verdict: engine.Deny, Rule: r,
 				Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that denies commands"}
 			return e
 		}
@@ -171,9 +171,9 @@ func (p *Policy) script(u question) Explanation {
 	return e
 }
 
-// settled says, of a command that the built-in rules decide about, what its
+// safety says, of a command that the built-in rules decide about, what its
 // being safe or not has to do with it.
-func (u *question) settled(f Finding) string {
+func (u *question) safety(f Ruling) string {
 	c := u.command
 	switch r := f.Rule; {
 	case r == nil || r.Tier != BuiltIn || u.Intent.Plan.Class != engine.Plain || u.mode == Yolo:
@@ -203,11 +203,11 @@ func because(why string) string {
 	return " (" + oneLine(why) + ")"
 }
 
-// hidden returns the strongest rule that denies some commands of the shell.
-func (p *Policy) hidden(u *question) (found *Rule) {
+// mayBeDenied returns the strongest rule that denies some commands of the shell.
+func (p *Policy) mayBeDenied(u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.Verdict != engine.Deny || !r.bounded() || !r.apt(u.Intent.Plan.Rights) || !r.concerns(u) {
+		if r.Verdict != engine.Deny || !r.bounded() || !r.coversRights(u.Intent.Plan.Rights) || !r.concerns(u) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }
@@ -218,10 +218,10 @@ func (p *Policy) hidden(u *question) (found *Rule) {
 	return found
 }
 
-// said reports whether the user has said "always" to the call in this session.
+// grantedBefore reports whether the user has said "always" to the call in this session.
 // Only a rule of more weight has it asked about all the same.
-func (p *Policy) said(q engine.Proposal, by *Rule) bool {
-	if by != nil && by.Tier.first() && by.rank() > int(User)*1000+saved {
+func (p *Policy) grantedBefore(q engine.Proposal, by *Rule) bool {
+	if by != nil && by.Tier.deniesFirst() && by.rank() > int(User)*1000+saved {
 		return false
 	}
 	return slices.ContainsFunc(q.Intent.Grants, func(g engine.Grant) bool { return p.granted[key(g)] })
@@ -248,14 +248,14 @@ func (e Explanation) reason(tool string) string {
 	if e.Why != "" {
 		parts = append(parts, sentence(e.Why))
 	} else if said != "" {
-		parts = append(parts, ended(said))
+		parts = append(parts, withStop(said))
 	}
 	parts = append(parts, fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what)))
 	return strings.Join(parts, " ")
 }
 
-// ended returns words of the user's so that more can follow.
-func ended(s string) string {
+// withStop returns words of the user's so that more can follow.
+func withStop(s string) string {
 	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:;") {
 		s += "."
 	}
@@ -281,7 +281,7 @@ func (p *Policy) Offers(t engine.Tool) bool {
 		r := &p.rules[i]
 		switch {
 		case !r.concerns(&u), r.Verdict == engine.Deny && r.bounded(), r.Verdict != engine.Deny && !look && !(r.Safe && p.confined()):
-		case r.Verdict == engine.Deny && r.Tier.first():
+		case r.Verdict == engine.Deny && r.Tier.deniesFirst():
 			deny = r
 		case r.Tier.narrows():
 			narrow = stricter(narrow, r)

@@ -102,7 +102,7 @@ func (b *builder) allowed(key string, entries []string) {
 	named := false
 	for _, r := range list {
 		b.add(r)
-		if same(r.Tools[0], Shell) {
+		if sameTool(r.Tools[0], Shell) {
 			commands, named = append(commands, r), named || r.Prefixes != nil
 		}
 	}
@@ -124,7 +124,7 @@ func (b *builder) list(key string, entries []string, v engine.Verdict, priority 
 			switch words, problem = split(inner); {
 			case !closed:
 				problem = "lacks a closing parenthesis"
-			case !same(name, Shell):
+			case !sameTool(name, Shell):
 				problem = fmt.Sprintf("has a command, and only %s runs commands", Shell)
 			case problem == "":
 				r.Prefixes = [][]string{words}

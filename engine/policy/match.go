@@ -72,7 +72,7 @@ func (u *question) encode() {
 		}
 	}
 	u.undeclared = len(known) < len(args)
-	u.whole, u.known, u.read = stable(args), stable(known), true
+	u.whole, u.known, u.read = canonical(args), canonical(known), true
 }
 
 // declaredBy returns the names of the arguments that a tool says it knows.
@@ -93,22 +93,22 @@ func declaredBy(t engine.Tool) map[string]bool {
 	return names
 }
 
-// stable writes args as JSON in which every pair stands between NULs, so that
+// canonical writes args as JSON in which every pair stands between NULs, so that
 // a pattern can tell where one ends.
-func stable(args map[string]any) string {
+func canonical(args map[string]any) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, name := range slices.Sorted(maps.Keys(args)) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString("\x00" + encoded(name) + ":" + encoded(args[name]) + "\x00")
+		b.WriteString("\x00" + jsonText(name) + ":" + jsonText(args[name]) + "\x00")
 	}
 	b.WriteByte('}')
 	return b.String()
 }
 
-func encoded(v any) string {
+func jsonText(v any) string {
 	b, err := text.JSON(v, "")
 	if err != nil {
 		return "null"
@@ -178,7 +178,7 @@ func (r *Rule) names(pattern string, t engine.Tool) bool {
 	name := t.Name()
 	if t.Server == "" {
 		before, any := strings.CutSuffix(pattern, "*")
-		return pattern == "*" || same(pattern, name) || any && before == discovered && strings.HasPrefix(name, before)
+		return pattern == "*" || sameTool(pattern, name) || any && before == discovered && strings.HasPrefix(name, before)
 	}
 	bare := strings.TrimPrefix(name, "mcp_"+t.Server+"_")
 	return pattern == "*" || pattern == "mcp_*" || pattern == "mcp_"+t.Server+"_*" || pattern == name || r.Server != "" && pattern == bare
@@ -209,20 +209,20 @@ func (r *Rule) covers(c engine.Command) bool {
 // what a runner runs, after an installation that may bring it along. What that is
 // told is judged as its own, but is not to outdo a rule that denies.
 func (r *Rule) catches(c engine.Command) bool {
-	if r.meets(c) {
+	if r.catchesProgram(c) {
 		return true
 	}
 	for i := range c.Argv {
-		if c.Facts.Runner && i > 0 && c.Argv[i].Known && r.meets(engine.Command{Argv: c.Argv[i:]}) {
+		if c.Facts.Runner && i > 0 && c.Argv[i].Known && r.catchesProgram(engine.Command{Argv: c.Argv[i:]}) {
 			return true
 		}
 	}
 	return false
 }
 
-// meets is catches for the program that c itself is. What GNU calls rm is grm
+// catchesProgram is catches for the program that c itself is. What GNU calls rm is grm
 // where another rm is there before it.
-func (r *Rule) meets(c engine.Command) bool {
+func (r *Rule) catchesProgram(c engine.Command) bool {
 	if len(c.Argv) == 0 {
 		return false
 	}

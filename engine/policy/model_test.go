@@ -382,7 +382,7 @@ func TestPropertiesOfTheModel(t *testing.T) {
 			for _, s := range all[len(standing):] {
 				fmt.Fprintf(&text, "# %s\n%s", s.tier, s.text())
 			}
-			t.Fatalf("%s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Finding, text.String())
+			t.Fatalf("%s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Ruling, text.String())
 		}
 		if (got.Verdict == engine.Deny) != (got.Reason != "") {
 			t.Fatalf("%s: %q", policy.Word(got.Verdict), got.Reason)

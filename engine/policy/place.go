@@ -162,7 +162,7 @@ func (s *scanner) quoted() {
 	}
 	for s.skip(len(quote)); !s.end(); s.skip(1) {
 		switch {
-		case s.text[s.at] == '\\' && quote[0] == '"':
+		case s.text[s.at] == '\\' && quote[0] == '"' && (long || !strings.HasPrefix(s.text[s.at:], "\\\n")):
 			s.skip(1)
 		case strings.HasPrefix(s.text[s.at:], quote):
 			s.skip(len(quote))

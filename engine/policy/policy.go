@@ -1,25 +1,36 @@
 // Package policy judges what the model wants to do: which calls run unasked,
 // which are asked about, and which are denied.
 //
-// # Never wider than asked for
+// It has one idea: of the rules that are about a call, the strongest decides. Rules
+// come with the program ([Defaults]), from files ([Load]), from settings ([Lists])
+// and from what the user has said always to ([Policy.Learn]). Approval modes are
+// rules, too.
 //
-// Rules decide, those that come with the program ([Defaults]) among them, and
-// what the user granted in this session. Denials of the user and of the
-// administrator come before everything else, in every mode; what projects and
-// extensions bring can only ask and deny. In plan mode nothing lets a call
-// change anything.
+// # Denials come first
 //
-// # Rules are about words
+// What the user or the administrator denies is denied, in every mode and whatever
+// else allows it. What projects and extensions bring can only ask and deny. In plan
+// mode nothing lets a call change anything.
+//
+// # Allowing is exact
+//
+// A rule that allows has to fit a call exactly. A rule that asks or denies fits as
+// soon as the call may be meant.
+//
+// # Words are judged, not texts
 //
 // What a rule says of commands is compared with the words that would be run,
-// command by command, and never with the text of a script. A rule that allows
-// has to fit exactly; one that asks or denies fits as soon as it may be meant.
-// No program is known here by its name: what matters of it is in [engine.Facts].
+// command by command, and never with the text of a script.
 //
-// # All or nothing
+// # A file holds as a whole
 //
 // A file of rules that is not understood is an error, with the place: nobody
 // knows what it would have denied.
+//
+// # Its own rules are out of reach
+//
+// Files that steer later conversations, gemline's own among them, are asked about
+// whatever rules allow ([Guard]).
 package policy
 
 import (
@@ -57,8 +68,8 @@ type Policy struct {
 	// Policy is used.
 	Confined func() bool
 
-	// Shelf is where "always" is kept. It is set before the Policy is used.
-	Shelf Shelf
+	// Store is where "always" is kept. It is set before the Policy is used.
+	Store Store
 
 	mu      sync.Mutex
 	mode    Mode
@@ -77,7 +88,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, Shelf: p.Shelf, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, Store: p.Store, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.

@@ -66,15 +66,15 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 	case !utf8.Valid(text):
 		return nil, nil, &FileError{Path: path, Message: "is not UTF-8"}
 	}
-	if line := deep(string(text)); line > 0 {
+	if line := nestedTooDeep(string(text)); line > 0 {
 		return nil, nil, &FileError{Path: path, Line: line, Column: 1, Message: "is nested deeper than any rule is"}
 	}
 	var tree map[string]any
 	if _, err := toml.Decode(string(text), &tree); err != nil {
-		return nil, nil, broken(path, err)
+		return nil, nil, notTOML(path, err)
 	}
 	places := locate(string(text))
-	if about, at := others(path, tree); about != "" {
+	if about, at := sandboxRules(path, tree); about != "" {
 		if at != "" {
 			return nil, nil, places.refuse(path, at, 0, "readonly", about)
 		}
@@ -101,7 +101,7 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 			continue
 		}
 		for _, name := range rule.Tools {
-			if near := mistyped(name); near != "" && rule.Server == "" {
+			if near := misspelled(name); near != "" && rule.Server == "" {
 				warnings = append(warnings, fmt.Sprintf("%s: there is no tool %s; did you mean %s?", oneLine(rule.Where()), quoted(name), near))
 			}
 		}
@@ -113,10 +113,10 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 	return rules, warnings, nil
 }
 
-// others tells a file that stands among those of rules and has none: what the
+// sandboxRules tells a file that stands among those of rules and has none: what the
 // sandbox of the Gemini CLI lets commands do. It is passed over, unless it
 // means to hold commands more than gemline would; that is at the table named.
-func others(path string, tree map[string]any) (about, at string) {
+func sandboxRules(path string, tree map[string]any) (about, at string) {
 	if filepath.Base(path) != "sandbox.toml" || len(tree) == 0 {
 		return "", ""
 	}
@@ -144,8 +144,8 @@ func forbidden(tier Tier, r Rule) string {
 	return ""
 }
 
-// broken is the error of a text that is no TOML.
-func broken(path string, err error) error {
+// notTOML is the error of a text that is no TOML.
+func notTOML(path string, err error) error {
 	var pe toml.ParseError
 	if !errors.As(err, &pe) {
 		return &FileError{Path: path, Message: oneLine(err.Error())}
@@ -179,7 +179,7 @@ type reader struct {
 	key, message string
 }
 
-func (r *reader) wrong(key, format string, args ...any) {
+func (r *reader) fail(key, format string, args ...any) {
 	if r.message == "" {
 		r.key, r.message = key, fmt.Sprintf(format, args...)
 	}
@@ -191,7 +191,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"toolName": func(r *reader, key string, rule *Rule) { rule.Tools = r.texts(key) },
 	"toolKind": func(r *reader, key string, rule *Rule) {
 		for _, word := range r.texts(key) {
-			rule.Kinds = append(rule.Kinds, choice(r, key, word, kinds))
+			rule.Kinds = append(rule.Kinds, oneOf(r, key, word, kinds))
 		}
 	},
 	"mcpName":  func(r *reader, key string, rule *Rule) { rule.Server = r.text(key) },
@@ -200,7 +200,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 		for _, text := range r.texts(key) {
 			words, problem := split(text)
 			if problem != "" {
-				r.wrong(key, "%s %s", quoted(text), problem)
+				r.fail(key, "%s %s", quoted(text), problem)
 			}
 			rule.Prefixes = append(rule.Prefixes, words)
 		}
@@ -211,23 +211,23 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"commandLine": func(r *reader, key string, rule *Rule) { rule.CommandLine = r.text(key) },
 	"directory": func(r *reader, key string, rule *Rule) {
 		if rule.Dir = r.text(key); !filepath.IsAbs(rule.Dir) {
-			r.wrong(key, "%s must be an absolute path", key)
+			r.fail(key, "%s must be an absolute path", key)
 		}
 	},
 	"commandSafe": func(r *reader, key string, rule *Rule) {
 		if rule.Safe = r.boolean(key); !rule.Safe {
-			r.wrong(key, "%s can only be true", key)
+			r.fail(key, "%s can only be true", key)
 		}
 	},
 	"argsPattern":     func(r *reader, key string, rule *Rule) { rule.Args = r.pattern(key, "", "") },
-	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = choice(r, key, r.text(key), verdicts) },
+	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = oneOf(r, key, r.text(key), verdicts) },
 	"priority":        func(r *reader, key string, rule *Rule) { rule.Priority = r.number(key) },
 	"interactive":     func(r *reader, key string, rule *Rule) { on := r.boolean(key); rule.Interactive = &on },
 	"network":         func(r *reader, key string, rule *Rule) { rule.Network = r.boolean(key) },
 	"toolAnnotations": func(r *reader, key string, rule *Rule) { rule.Annotations = r.annotations(key) },
 	"modes": func(r *reader, key string, rule *Rule) {
 		for _, word := range r.texts(key) {
-			rule.Modes = append(rule.Modes, choice(r, key, word, modeWords))
+			rule.Modes = append(rule.Modes, oneOf(r, key, word, modeWords))
 		}
 	},
 	"denyMessage":       func(r *reader, key string, rule *Rule) { rule.Message = r.text(key) },
@@ -244,24 +244,24 @@ func (r *reader) rule() (rule Rule) {
 		if use, ok := fields[key]; ok {
 			use(r, key, &rule)
 		} else {
-			r.wrong(key, "%s is not a key of a rule%s", quoted(key), meant(key))
+			r.fail(key, "%s is not a key of a rule%s", quoted(key), suggestion(key))
 		}
 	}
 	for _, key := range []string{"toolName", "decision", "priority"} {
 		if _, ok := r.table[key]; !ok {
-			r.wrong("", "the rule lacks %s", key)
+			r.fail("", "the rule lacks %s", key)
 		}
 	}
 	for _, name := range rule.Tools {
 		if i := strings.IndexByte(name, '*'); i >= 0 && (i < len(name)-1 || !pattern(name)) {
-			r.wrong("toolName", "%s is no pattern; *, mcp_*, mcp_SERVER_* and discovered_tool_* are", quoted(name))
+			r.fail("toolName", "%s is no pattern; *, mcp_*, mcp_SERVER_* and discovered_tool_* are", quoted(name))
 		}
-		if rule.Safe && !same(name, Shell) {
-			r.wrong("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
+		if rule.Safe && !sameTool(name, Shell) {
+			r.fail("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
 		}
 		if rule.Prefixes != nil || rule.Command != nil {
-			if !same(name, Shell) {
-				r.wrong("toolName", "commandPrefix and commandRegex are about %s, not about %s", Shell, quoted(name))
+			if !sameTool(name, Shell) {
+				r.fail("toolName", "commandPrefix and commandRegex are about %s, not about %s", Shell, quoted(name))
 			}
 		}
 	}
@@ -269,7 +269,7 @@ func (r *reader) rule() (rule Rule) {
 	for _, key := range []string{"commandPrefix", "commandRegex", "argsPattern", "commandLine"} {
 		if _, ok := r.table[key]; ok {
 			if given++; given > 1 {
-				r.wrong(key, "of commandPrefix, commandRegex, argsPattern and commandLine a rule can have one")
+				r.fail(key, "of commandPrefix, commandRegex, argsPattern and commandLine a rule can have one")
 			}
 		}
 	}
@@ -282,13 +282,13 @@ func (r *reader) rule() (rule Rule) {
 func (r *reader) line(rule Rule) {
 	_, line := r.table["commandLine"]
 	if _, dir := r.table["directory"]; dir && !line {
-		r.wrong("directory", "directory says where a commandLine runs, and there is none")
+		r.fail("directory", "directory says where a commandLine runs, and there is none")
 	}
 	if line && rule.Verdict != engine.Allow {
-		r.wrong("commandLine", "commandLine is for rules that allow; commandPrefix denies in every spelling")
+		r.fail("commandLine", "commandLine is for rules that allow; commandPrefix denies in every spelling")
 	}
-	if line && slices.ContainsFunc(rule.Tools, func(name string) bool { return !same(name, Shell) }) {
-		r.wrong("toolName", "commandLine is about %s", Shell)
+	if line && slices.ContainsFunc(rule.Tools, func(name string) bool { return !sameTool(name, Shell) }) {
+		r.fail("toolName", "commandLine is about %s", Shell)
 	}
 }
 
@@ -303,9 +303,9 @@ func (r *reader) text(key string) string {
 	s, ok := r.table[key].(string)
 	switch {
 	case !ok:
-		r.wrong(key, "%s must be a string", key)
+		r.fail(key, "%s must be a string", key)
 	case s == "":
-		r.wrong(key, "%s must not be empty", key)
+		r.fail(key, "%s must not be empty", key)
 	}
 	return s
 }
@@ -320,13 +320,13 @@ func (r *reader) texts(key string) []string {
 	for _, v := range list {
 		s, ok := v.(string)
 		if !ok || s == "" {
-			r.wrong(key, "%s must be a string or a list of strings, none of them empty", key)
+			r.fail(key, "%s must be a string or a list of strings, none of them empty", key)
 			return nil
 		}
 		out = append(out, s)
 	}
 	if out == nil {
-		r.wrong(key, "%s must not be an empty list", key)
+		r.fail(key, "%s must not be an empty list", key)
 	}
 	return out
 }
@@ -334,7 +334,7 @@ func (r *reader) texts(key string) []string {
 func (r *reader) boolean(key string) bool {
 	on, ok := r.table[key].(bool)
 	if !ok {
-		r.wrong(key, "%s must be true or false", key)
+		r.fail(key, "%s must be true or false", key)
 	}
 	return on
 }
@@ -342,7 +342,7 @@ func (r *reader) boolean(key string) bool {
 func (r *reader) number(key string) int {
 	n, ok := r.table[key].(int64)
 	if !ok || n < 0 || n > 999 {
-		r.wrong(key, "%s must be a whole number from 0 to 999", key)
+		r.fail(key, "%s must be a whole number from 0 to 999", key)
 		return 0
 	}
 	return int(n)
@@ -351,13 +351,13 @@ func (r *reader) number(key string) int {
 func (r *reader) annotations(key string) map[string]any {
 	m, ok := r.table[key].(map[string]any)
 	if !ok || len(m) == 0 {
-		r.wrong(key, "%s must be a table such as { readOnlyHint = true }", key)
+		r.fail(key, "%s must be a table such as { readOnlyHint = true }", key)
 	}
 	for name, v := range m {
 		switch v.(type) {
 		case bool, string, int64, float64:
 		default:
-			r.wrong(key, "%s.%s must be a string, a number, or true or false", key, name)
+			r.fail(key, "%s.%s must be a string, a number, or true or false", key, name)
 		}
 	}
 	return m
@@ -368,7 +368,7 @@ func (r *reader) annotations(key string) map[string]any {
 func (r *reader) pattern(key, before, behind string) *regexp.Regexp {
 	text := r.text(key)
 	if len(text) > maxPattern {
-		r.wrong(key, "%s is longer than %d characters", key, maxPattern)
+		r.fail(key, "%s is longer than %d characters", key, maxPattern)
 		return nil
 	}
 	re, err := regexp.Compile(text)
@@ -376,16 +376,16 @@ func (r *reader) pattern(key, before, behind string) *regexp.Regexp {
 		re, err = regexp.Compile(before + text + behind)
 	}
 	if se := (*syntax.Error)(nil); errors.As(err, &se) {
-		r.wrong(key, "%s is no regular expression that gemline understands: %s in %s", key, se.Code, quoted(se.Expr))
+		r.fail(key, "%s is no regular expression that gemline understands: %s in %s", key, se.Code, quoted(se.Expr))
 	}
 	return re
 }
 
-// choice returns what a word stands for.
-func choice[V any](r *reader, key, word string, words map[string]V) V {
+// oneOf returns what a word stands for.
+func oneOf[V any](r *reader, key, word string, words map[string]V) V {
 	v, ok := words[word]
 	if !ok && r.message == "" {
-		r.wrong(key, "%s can be %s, not %s", key, strings.Join(slices.Sorted(maps.Keys(words)), ", "), quoted(word))
+		r.fail(key, "%s can be %s, not %s", key, strings.Join(slices.Sorted(maps.Keys(words)), ", "), quoted(word))
 	}
 	return v
 }
@@ -444,8 +444,8 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// meant says which key comes nearest to one that is none.
-func meant(key string) string {
+// suggestion says which key comes nearest to one that is none.
+func suggestion(key string) string {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if a, b := plain(key), plain(name); a == b || a == b+"s" || a+"s" == b {

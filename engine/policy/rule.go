@@ -34,8 +34,8 @@ func (t Tier) String() string {
 // narrows reports whether rules of the tier can do nothing but narrow.
 func (t Tier) narrows() bool { return t == Extension || t == Project }
 
-// first reports whether a deny of the tier comes before everything else.
-func (t Tier) first() bool { return t == User || t == Admin }
+// deniesFirst reports whether a deny of the tier comes before everything else.
+func (t Tier) deniesFirst() bool { return t == User || t == Admin }
 
 // Shell is the tool whose calls are judged command by command.
 const Shell = "run_shell_command"
@@ -89,17 +89,19 @@ func (r *Rule) Where() string {
 	return at
 }
 
-// Kept reports whether the rule is one that "always" has made.
-func (r Rule) Kept() bool { return r.Tier == User && r.Verdict == engine.Allow && r.Priority == saved }
+// Learned reports whether the rule is one that "always" has made.
+func (r Rule) Learned() bool {
+	return r.Tier == User && r.Verdict == engine.Allow && r.Priority == saved
+}
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
 	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Safe || r.except != nil || r.Network
 }
 
-// apt reports whether the rule is about calls that ask for such rights. One
+// coversRights reports whether the rule is about calls that ask for such rights. One
 // that allows gives no right that it does not name.
-func (r *Rule) apt(x engine.Rights) bool {
+func (r *Rule) coversRights(x engine.Rights) bool {
 	if r.Verdict != engine.Allow {
 		return !r.Network || x.Network
 	}
@@ -162,8 +164,8 @@ var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read, "
 // modeWords are the words for modes in files of rules, of which two are the same.
 var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "yolo": Yolo, "plan": Plan}
 
-// older are the names that tools have had, or still have elsewhere.
-var older = map[string][]string{
+// oldNames are the names that tools have had, or still have elsewhere.
+var oldNames = map[string][]string{
 	Shell:               {"ShellTool", "shell"},
 	"read_file":         {"ReadFileTool"},
 	"read_many_files":   {"ReadManyFilesTool"},
@@ -177,22 +179,22 @@ var older = map[string][]string{
 	"write_todos":       {"WriteTodosTool"},
 }
 
-// further are the names of the other tools that there are, here or elsewhere.
-var further = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
+// otherTools are the names of the other tools that there are, here or elsewhere.
+var otherTools = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
 	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources"}
 
-// mistyped returns the tool that a name comes near to and is not, "" if there
+// misspelled returns the tool that a name comes near to and is not, "" if there
 // is none. A name that is like no other may be that of a tool to come.
-func mistyped(name string) (near string) {
+func misspelled(name string) (near string) {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
 		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
 	}
-	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(further, name) {
+	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(otherTools, name) {
 		return ""
 	}
-	for _, known := range append(slices.Sorted(maps.Keys(older)), further...) {
-		if same(name, known) {
+	for _, known := range append(slices.Sorted(maps.Keys(oldNames)), otherTools...) {
+		if sameTool(name, known) {
 			return ""
 		}
 		if levenshtein.ComputeDistance(name, known) <= 3 {
@@ -202,9 +204,9 @@ func mistyped(name string) (near string) {
 	return near
 }
 
-// same reports whether a rule's name for a tool is the tool's.
-func same(pattern, name string) bool {
-	return pattern == name || slices.Contains(older[name], pattern)
+// sameTool reports whether a rule's name for a tool is the tool's.
+func sameTool(pattern, name string) bool {
+	return pattern == name || slices.Contains(oldNames[name], pattern)
 }
 
 // About returns in a line what the rule is about.

@@ -30,7 +30,7 @@ func TestAbout(t *testing.T) {
 		if got := rules[0].Where() + " " + rules[0].Tier.String(); got != "p.toml:1 admin" {
 			t.Error(got)
 		}
-		if rules[0].Kept() {
+		if rules[0].Learned() {
 			t.Error("it was kept by nobody")
 		}
 	}
@@ -66,10 +66,10 @@ func TestKept(t *testing.T) {
 	for text, want := range map[string]bool{"allow 950": true, "deny 950": false, "allow 949": false} {
 		decision, priority, _ := strings.Cut(text, " ")
 		rule := "[[rule]]\ntoolName = \"glob\"\ndecision = \"" + decision + "\"\npriority = " + priority
-		if got := parse(t, policy.User, rule)[0].Kept(); got != want {
+		if got := parse(t, policy.User, rule)[0].Learned(); got != want {
 			t.Errorf("%s: %t", text, got)
 		}
-		if parse(t, policy.Admin, rule)[0].Kept() {
+		if parse(t, policy.Admin, rule)[0].Learned() {
 			t.Errorf("%s: the administrator's", text)
 		}
 	}
@@ -338,7 +338,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: %q\nwant %q", c.script, e.Reason, c.want)
 		}
 		if e.Command != "" || e.Inside != "" {
-			t.Errorf("%+v", e.Finding)
+			t.Errorf("%+v", e.Ruling)
 		}
 	}
 	e := policy.New(policy.Plan).Explain(shell(engine.Plain, "ls"))

@@ -20,16 +20,16 @@ import (
 
 // A Shelf is where rules are kept that the user makes by saying "always". What
 // is empty keeps nothing.
-type Shelf struct {
+type Store struct {
 	Project string            // the file of what holds in this project
 	User    string            // the file of what holds everywhere
 	About   string            // what a comment above each rule says
-	Told    func(text string) // is told what could not be written
-	Kept    func(text string) // is told what was written, and where
+	Failed  func(text string) // is told what could not be written
+	Saved   func(text string) // is told what was written, and where
 }
 
-// keeps returns the file for a scope.
-func (s Shelf) keeps(scope engine.Scope) string {
+// file returns the file for a scope.
+func (s Store) file(scope engine.Scope) string {
 	switch scope {
 	case engine.InProject:
 		return s.Project
@@ -58,7 +58,7 @@ func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer
 	} else if len(q.Intent.Grants) > 0 {
 		q.Intent.Grants = proposals(q)
 		for i := range q.Intent.Grants {
-			q.Intent.Grants[i].Brief = a.policy.Shelf.Project == "" && a.policy.Shelf.User == ""
+			q.Intent.Grants[i].Brief = a.policy.Store.Project == "" && a.policy.Store.User == ""
 		}
 	}
 	return a.Approver.Approve(ctx, q)
@@ -74,8 +74,8 @@ func proposals(q engine.Proposal) []engine.Grant {
 			name, tools = "file_path", []string{"replace", "write_file"}
 		}
 		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
-			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(encoded(path)) + `\x00`
-			grants[0].Rule, grants[0].Near = written(tools, "argsPattern = "+literal(pattern)), true
+			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(jsonText(path)) + `\x00`
+			grants[0].Rule, grants[0].Near = ruleText(tools, "argsPattern = "+tomlString(pattern)), true
 		}
 		return grants
 	}
@@ -95,7 +95,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		name := c.Argv[0].Text
 		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // it is another program elsewhere
-		words := opening(c)
+		words := commandPrefix(c)
 		if wide = wide && words != nil; wide {
 			prefixes = append(prefixes, quotedWords(words))
 		}
@@ -104,7 +104,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 	prefixes = slices.Compact(prefixes)
 	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Plan.Dir != "" {
 		grants[0].Near = true
-		grants[0].Rule = written([]string{Shell}, "commandLine = "+literal(line)+"\ndirectory = "+literal(q.Intent.Plan.Dir)+network)
+		grants[0].Rule = ruleText([]string{Shell}, "commandLine = "+tomlString(line)+"\ndirectory = "+tomlString(q.Intent.Plan.Dir)+network)
 	}
 	if wide {
 		var list, begins []string
@@ -113,7 +113,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 			begins = append(begins, strconv.Quote(p+" ..."))
 		}
 		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "always " + strings.Join(begins, " or ") + label,
-			Rule: written([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
+			Rule: ruleText([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants
 }
@@ -121,15 +121,15 @@ func proposals(q engine.Proposal) []engine.Grant {
 // subcommand is what a sub-command of a program looks like.
 var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
-// carrying are sub-commands with which a program runs another one, or anything.
-var carrying = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init", "create", "env", "script", "explore", "start", "develop", "which"}
+// runSubcommands are sub-commands with which a program runs another one, or anything.
+var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init", "create", "env", "script", "explore", "start", "develop", "which"}
 
-// opening returns the words that a rule for commands like c begins with: the
+// commandPrefix returns the words that a rule for commands like c begins with: the
 // program and, where it has them, its sub-command. It returns nil if such a
 // rule would cover too much.
-func opening(c engine.Command) []string {
+func commandPrefix(c engine.Command) []string {
 	words := c.Words()
-	second := len(words) > 1 && subcommand.MatchString(words[1]) && !slices.Contains(carrying, words[1])
+	second := len(words) > 1 && subcommand.MatchString(words[1]) && !slices.Contains(runSubcommands, words[1])
 	switch {
 	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil
@@ -144,8 +144,8 @@ func opening(c engine.Command) []string {
 	return words[:1]
 }
 
-// written returns a rule as a person would write it.
-func written(tools []string, condition string) string {
+// ruleText returns a rule as a person would write it.
+func ruleText(tools []string, condition string) string {
 	name := strconv.Quote(tools[0])
 	if len(tools) > 1 {
 		var list []string
@@ -157,8 +157,8 @@ func written(tools []string, condition string) string {
 	return fmt.Sprintf("[[rule]]\ntoolName = %s\n%s\ndecision = \"allow\"\npriority = %d\n", name, condition, saved)
 }
 
-// literal writes text as a string of TOML.
-func literal(text string) string {
+// tomlString writes text as a string of TOML.
+func tomlString(text string) string {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if !strings.Contains(text, "'") && !strings.ContainsFunc(text, control) {
 		return "'" + text + "'"
@@ -184,16 +184,16 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 		return nil
 	}
 	where := thisSession
-	file := p.Shelf.keeps(s)
+	file := p.Store.file(s)
 	if g.Near && s == engine.Everywhere {
-		file = p.Shelf.Project
+		file = p.Store.Project
 	}
 	if file != "" && g.Rule != "" {
-		if err := Append(file, p.Shelf.About, g.Rule); err != nil {
-			tell(p.Shelf.Told, fmt.Sprintf("the rule was not saved, and holds for this session: %v", err))
+		if err := Append(file, p.Store.About, g.Rule); err != nil {
+			tell(p.Store.Failed, fmt.Sprintf("the rule was not saved, and holds for this session: %v", err))
 		} else {
 			where = file
-			tell(p.Shelf.Kept, "kept in "+file+"; gemline policy revoke takes it back:\n"+strings.TrimSuffix(g.Rule, "\n"))
+			tell(p.Store.Saved, "kept in "+file+"; gemline policy revoke takes it back:\n"+strings.TrimSuffix(g.Rule, "\n"))
 		}
 	}
 	var rules []Rule

@@ -23,20 +23,20 @@ func TestDeep(t *testing.T) {
 		"a = ''''" + strings.Repeat("[", 1000):                  0,
 		"a = \"\\\"\n" + strings.Repeat("[", 1000):              2,
 		strings.Repeat("a = [[1], [2]]\n", 1000):                0,
-		"a = " + strings.Repeat("[", mostDeep):                  0,
-		"a = " + strings.Repeat("[", mostDeep+1):                1,
-		"a" + strings.Repeat(".a", mostDeep) + "=1":             0,
-		"a" + strings.Repeat(".a", mostDeep+1) + "=1":           1,
-		"\na" + strings.Repeat(".a", mostDeep) + "=1":           0,
+		"a = " + strings.Repeat("[", maxNesting):                0,
+		"a = " + strings.Repeat("[", maxNesting+1):              1,
+		"a" + strings.Repeat(".a", maxNesting) + "=1":           0,
+		"a" + strings.Repeat(".a", maxNesting+1) + "=1":         1,
+		"\na" + strings.Repeat(".a", maxNesting) + "=1":         0,
 		strings.Repeat("a.b = 1\n", 1000):                       0,
-		"]]]" + strings.Repeat("[", mostDeep):                   0,
-		strings.Repeat("[[]", mostDeep+1):                       1,
+		"]]]" + strings.Repeat("[", maxNesting):                 0,
+		strings.Repeat("[[]", maxNesting+1):                     1,
 		"a = \"\"\"\n\n\"\"\"\n" + strings.Repeat("[", 1000):    4,
 		"a = '\\'" + strings.Repeat("[", 1000):                  1,
 		"a = \"\\\\\"" + strings.Repeat("[", 1000):              1,
 		"a = '''b'" + strings.Repeat("[", 1000) + "''' [":       0,
 	} {
-		if got := deep(text); got != want {
+		if got := nestedTooDeep(text); got != want {
 			t.Errorf("%.40q: line %d, want %d", text, got, want)
 		}
 	}

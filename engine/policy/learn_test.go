@@ -112,16 +112,16 @@ func TestProposals(t *testing.T) {
 // write it behind what is there, and can be taken back.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
-	shelf := policy.Shelf{User: filepath.Join(dir, "user.toml"), Project: filepath.Join(dir, "projects", "p.toml"), About: "said"}
+	store := policy.Store{User: filepath.Join(dir, "user.toml"), Project: filepath.Join(dir, "projects", "p.toml"), About: "said"}
 	var told []string
-	shelf.Told = func(s string) { told = append(told, s) }
-	shelf.Kept = shelf.Told
+	store.Failed = func(s string) { told = append(told, s) }
+	store.Saved = store.Failed
 	const before = "# My own.\n[[rule]]\ntoolName = \"glob\" # why not\ndecision = \"ask_user\"\npriority = 1"
-	if err := os.WriteFile(shelf.User, []byte(before), 0o600); err != nil {
+	if err := os.WriteFile(store.User, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := policy.New(policy.Default)
-	p.Shelf = shelf
+	p.Store = store
 	q := asked(engine.Plain, "git log -1")
 	grants := offered(t, q, false)
 	for range 2 {
@@ -133,38 +133,38 @@ func TestKeep(t *testing.T) {
 		t.Error("it does not hold")
 	}
 	const rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git log\"]\ndecision = \"allow\"\npriority = 950\n"
-	if b, _ := os.ReadFile(shelf.User); string(b) != before+"\n\n# said\n"+rule {
+	if b, _ := os.ReadFile(store.User); string(b) != before+"\n\n# said\n"+rule {
 		t.Errorf("%s", b)
 	}
-	if len(told) == 0 || !strings.Contains(told[0], shelf.User) || !strings.Contains(told[0], `commandPrefix = ["git log"]`) {
+	if len(told) == 0 || !strings.Contains(told[0], store.User) || !strings.Contains(told[0], `commandPrefix = ["git log"]`) {
 		t.Error(told)
 	}
-	was, err := policy.Revoke(shelf.User, 8)
-	if b, _ := os.ReadFile(shelf.User); err != nil || was != "# said\n"+strings.TrimSpace(rule) || strings.TrimSpace(string(b)) != before {
+	was, err := policy.Revoke(store.User, 8)
+	if b, _ := os.ReadFile(store.User); err != nil || was != "# said\n"+strings.TrimSpace(rule) || strings.TrimSpace(string(b)) != before {
 		t.Errorf("%v: %q leaves %q", err, was, b)
 	}
-	if _, err := policy.Revoke(shelf.User, 1); err == nil {
+	if _, err := policy.Revoke(store.User, 1); err == nil {
 		t.Error("a comment was taken for a rule")
 	}
 	if err := p.Learn(grants[0], engine.InProject); err != nil {
 		t.Fatal(err)
 	}
-	if rules, _, err := policy.Load([]policy.Source{{Path: shelf.Project, Tier: policy.User, Must: true}}); err != nil || len(rules) != 1 || !rules[0].Kept() {
+	if rules, _, err := policy.Load([]policy.Source{{Path: store.Project, Tier: policy.User, Must: true}}); err != nil || len(rules) != 1 || !rules[0].Learned() {
 		t.Error(rules, err)
 	}
-	if info, err := os.Stat(shelf.Project); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(store.Project); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info, err)
 	}
 
 	// A file with a mistake is left alone, and the answer holds all the same.
-	if err := os.WriteFile(shelf.User, []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(store.User, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	told = nil
 	if err := p.Learn(offered(t, asked(engine.Plain, "ls"), false)[1], engine.Everywhere); err != nil {
 		t.Fatal(err)
 	}
-	if b, _ := os.ReadFile(shelf.User); string(b) != "x" || len(told) != 1 || !strings.Contains(told[0], "not saved") {
+	if b, _ := os.ReadFile(store.User); string(b) != "x" || len(told) != 1 || !strings.Contains(told[0], "not saved") {
 		t.Errorf("%q, %q", b, told)
 	}
 	if v, _ := p.Judge(t.Context(), shell(engine.Plain, "ls x")); v != engine.Allow {
@@ -261,7 +261,7 @@ func TestScopes(t *testing.T) {
 		grant         engine.Grant
 		scope         engine.Scope
 		user, project bool
-		holds         int // rules of the policy's
+		protects      int // rules of the policy's
 	}{
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere, true, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.InProject, false, true, 1},
@@ -276,7 +276,7 @@ func TestScopes(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		p := policy.New(policy.Default)
-		p.Shelf = policy.Shelf{User: filepath.Join(dir, "u.toml"), Project: filepath.Join(dir, "p.toml")}
+		p.Store = policy.Store{User: filepath.Join(dir, "u.toml"), Project: filepath.Join(dir, "p.toml")}
 		before := len(p.Rules())
 		if err := p.Learn(c.grant, c.scope); err != nil {
 			t.Fatal(err)
@@ -285,11 +285,11 @@ func TestScopes(t *testing.T) {
 			b, err := os.ReadFile(filepath.Join(dir, name))
 			return err == nil && string(b) == rule
 		}
-		if there("u.toml") != c.user || there("p.toml") != c.project || len(p.Rules())-before != c.holds {
+		if there("u.toml") != c.user || there("p.toml") != c.project || len(p.Rules())-before != c.protects {
 			t.Errorf("%+v in scope %d: user's %t, project's %t, %d rules", c.grant, c.scope, there("u.toml"), there("p.toml"), len(p.Rules())-before)
 		}
 	}
-	p := policy.New(policy.Default) // a shelf that keeps nothing, and tells nobody
+	p := policy.New(policy.Default) // a store that keeps nothing, and tells nobody
 	if err := p.Learn(engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere); err != nil {
 		t.Fatal(err)
 	}
