@@ -58,7 +58,7 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestKilled .
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
-	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/script
+	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script
 
 clean:
 	rm -rf gemline bin dist cover.out tools/sandbox/*.bin

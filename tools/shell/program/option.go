@@ -55,7 +55,7 @@ func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
 	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.Has("-NUMBER") {
 		return nil, 0, true
 	}
-	for rest := word[1:]; values == 0; {
+	for rest := word[1:]; ; {
 		g := Given{}
 		if strings.HasPrefix(word, "--") || word == "-" {
 			g.Spelling, g.Value, g.Inside = strings.Cut(word, "=")
@@ -74,10 +74,9 @@ func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
 			g.Value, values = args[1], 1
 		}
 		if found = append(found, g); rest == "" {
-			break
+			return found, values, true
 		}
 	}
-	return found, values, true
 }
 
 // Takes reports whether p has an option that is spelled so and takes a value.
@@ -100,7 +99,7 @@ func (p *Program) spelled(s string) Option {
 func (p *Program) Letters(value bool) (letters string) {
 	for _, o := range p.Options {
 		for _, s := range o.Spellings {
-			if o.Value == value && len(s) == 2 && s[0] == '-' && s != "--" {
+			if o.Value == value && len(s) == 2 && s[0] == '-' {
 				letters += s[1:]
 			}
 		}
@@ -113,9 +112,6 @@ func (p *Program) Letters(value bool) (letters string) {
 // anything else is what the word begins with.
 func (p *Program) May(word string) iter.Seq[Given] {
 	return func(yield func(Given) bool) {
-		if len(p.Options) == 0 {
-			return
-		}
 		valued := p.Letters(true)
 		for _, o := range p.Options {
 			if !o.Effect.matters() {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -31,8 +32,16 @@ func TestFind(t *testing.T) {
 	if _, ok := Find("git").Command("pwn"); ok {
 		t.Error("git pwn has an entry")
 	}
-	if _, ok := Find("nothing").Command(""); ok {
+	if c, ok := Find("nothing").Command(""); ok || c == nil {
 		t.Error("nothing has commands")
+	}
+	if c, ok := Find("nerdctl").Command("run"); !ok || c.Usage == nil {
+		t.Error("nerdctl has not the commands of docker")
+	}
+	for name, want := range map[string]string{"gsort": "sort", "GSORT.exe": "sort", "ggit": "ggit", "git": "git", "g": "g", "Rm": "rm"} {
+		if got := Fold(name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
 	}
 }
 
@@ -48,36 +57,86 @@ func TestDialsAt(t *testing.T) {
 }
 
 const entries = `
-program p
+# A comment.
+program p, q
+program r*
+  broad dials
+  writes last or here
+  runs NAME=VALUE... FILE COMMAND
+  grammar find
   -a, -b --bulk, - -NUMBER
   -n --number, -I VALUE
   --color
   -x --execute COMMAND   runs
   -o --output FILE       writes
+  -w, --ways WAY         merges
+  --all                  alters
+  -C DIR                 goes
   word of= FILE          opens
+  example: p x => plain
+  example: q x => opaque
+
+program p c
+  dials at x y
+  -a
+
+program s
+  writes
 `
 
-func entry(t *testing.T) *Program {
+func entry(t *testing.T, name string) *Program {
 	t.Helper()
 	b := newBook()
 	if line, err := b.add(entries); err != nil {
 		t.Fatal(line, err)
 	}
-	return b.programs["p"]
+	if len(b.entries) != 3 || len(b.begins) != 1 || b.begins[0] != "r" || b.programs["q"] != b.programs["p"] || b.programs["r*"] != b.programs["p"] {
+		t.Error("the names are not those of the entries")
+	}
+	if c, ok := b.commands[name]; ok {
+		return c
+	}
+	return b.programs[name]
+}
+
+// An entry has what its lines say.
+func TestEntry(t *testing.T) {
+	p, c, s := entry(t, "p"), entry(t, "p c"), entry(t, "s")
+	if !p.Is(Broad) || !p.Is(Dials) || !p.Is(Writes) || p.Is(Looks) || p.Grammar != "find" || p.Writes != "last or here" || !s.Is(Writes) || s.Writes != "" || s.Is(Broad) {
+		t.Errorf("%+v", p)
+	}
+	if got := strings.Join(p.Usage, " "); got != "NAME=VALUE... FILE COMMAND" {
+		t.Error(got)
+	}
+	if got := strings.Join(p.Examples, "; "); got != "p x => plain; q x => opaque" {
+		t.Error(got)
+	}
+	if word, ok := c.DialsAt([]string{"z", "y", "x"}); word != "y" || !ok || len(c.Options) != 1 {
+		t.Error(word, ok)
+	}
+	if p.Letters(true) != "nIxowC" || p.Letters(false) != "ab" {
+		t.Error(p.Letters(true), p.Letters(false))
+	}
+	if !p.Takes("-n") || p.Takes("-a") || p.Takes("-z") || !p.Has("-a") || !p.Has("--color") || p.Has("--colo") {
+		t.Error("an option has another value, or none")
+	}
 }
 
 // Options are read as getopt_long reads them, but for those that are shortened.
 func TestTake(t *testing.T) {
-	p := entry(t)
+	p := entry(t, "p")
 	for _, test := range []struct{ args, want string }{
 		{"-a", "-a"}, {"-ab x", "-a -b"}, {"-n x y", "-n:x +1"}, {"-nx y", "-n:x"}, {"-an x", "-a -n:x +1"}, {"-abnab", "-a -b -n:ab"}, {"-n=x", "-n:=x"}, {"-nI x", "-n:I"},
 		{"--bulk x", "--bulk"}, {"--color", "--color"}, {"--color=x", "--color:x"}, {"--number x y", "--number:x +1"}, {"--number=x y", "--number:x"}, {"--number=", "--number"}, {"--number=a=b", "--number:a=b"},
-		{"-n --bulk", "-n:--bulk +1"}, {"-12 x", "+0"}, {"-", "-"}, {"-o x", "-o:x +1"},
-		{"-n", ""}, {"-an", ""}, {"--number", ""}, {"-c", ""}, {"-ac", ""}, {"-1a", ""}, {"--num x", ""}, {"--bul", ""}, {"--other", ""}, {"--", ""}, {"---bulk", ""}, {"-a-", ""}, {"-x y", ""}, {"--execute=y", ""},
+		{"-C x", "-C!goes:x +1"}, {"-n --bulk", "-n:--bulk +1"}, {"-12 x", "+0"}, {"-", "-"}, {"-o x", "-o:x +1"},
+		{"-n", ""}, {"-an", ""}, {"--number", ""}, {"-c", ""}, {"-ac", ""}, {"-1a", ""}, {"--num x", ""}, {"--bul", ""}, {"--other", ""}, {"---bulk", ""}, {"-a-", ""}, {"-x y", ""}, {"--execute=y", ""},
 	} {
 		found, values, ok := p.Take(strings.Fields(test.args))
 		var got []string
 		for _, g := range found {
+			if g.Effect == Goes {
+				g.Spelling += "!goes"
+			}
 			if g.Value != "" {
 				g.Spelling += ":" + g.Value
 			}
@@ -92,14 +151,17 @@ func TestTake(t *testing.T) {
 			t.Errorf("%s: %q, %t; want %q", test.args, got, ok, test.want)
 		}
 	}
+	if _, _, ok := entry(t, "p c").Take([]string{"-12"}); ok {
+		t.Error("a number is an option")
+	}
 }
 
 // What matters is found wherever it may be.
 func TestMay(t *testing.T) {
-	p := entry(t)
+	p := entry(t, "p")
 	for word, want := range map[string]string{
 		"-x": "runs", "-ax": "runs", "-xa": "runs a", "-nx": "", "-xn": "runs n", "-a": "", "--execute": "runs", "--exec": "runs", "--e": "runs", "--exec=y": "runs y", "--": "", "--x": "", "--executed": "",
-		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "opens y", "of=": "opens", "off=y": "", "x": "", "": "", "-": "",
+		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "opens y", "of=": "opens", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--al": "alters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
 	} {
 		got := ""
 		for g := range p.May(word) {
@@ -109,6 +171,57 @@ func TestMay(t *testing.T) {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
+	for g := range p.May("-x") {
+		if g.Inside || g.Spelling != "-x" {
+			t.Errorf("%+v", g)
+		}
+	}
+	for g := range p.May("--e=") { // whoever has seen enough is asked no more
+		if !g.Inside || g.Spelling != "--execute" {
+			t.Errorf("%+v", g)
+		}
+		break
+	}
+}
+
+// However a line of options looks, reading words by it takes no more than there
+// are, and finds no option that it has not.
+func FuzzOptions(f *testing.F) {
+	f.Add("-a --all, -n NUMBER runs", "-an 5", "--al=x")
+	f.Add("word of= FILE writes", "of=", "-")
+	f.Fuzz(func(t *testing.T, line, args, word string) {
+		p := &Program{}
+		if words := strings.Fields(line); p.option(words) != nil {
+			return
+		}
+		for g := range p.May(word) {
+			if !p.Has(g.Spelling) || !strings.HasSuffix(word, g.Value) {
+				t.Errorf("%q may be %+v", word, g)
+			}
+		}
+		if all := strings.Fields(args); len(all) > 0 && all[0][0] == '-' {
+			found, values, ok := p.Take(all)
+			for _, g := range found {
+				if !p.Has(g.Spelling) {
+					t.Errorf("%q has %+v", args, g)
+				}
+			}
+			if values > 1 || values >= len(all) || !ok && found != nil {
+				t.Errorf("%q: %+v, %d, %t", args, found, values, ok)
+			}
+		}
+	})
+}
+
+func ExampleFind() {
+	p := Find("/usr/bin/GSORT"[len("/usr/bin/"):])
+	fmt.Println(p.Names[0], p.Is(Broad))
+	for o := range p.May("--comp=sh") {
+		fmt.Println(o.Spelling, o.Effect, o.Value)
+	}
+	// Output:
+	// sort false
+	// --compress-program runs sh
 }
 
 // A line that is not understood is an error, and says where.
