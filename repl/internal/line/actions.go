@@ -61,12 +61,12 @@ func (e *editor) press(op rune) {
 			e.vi.escape(&e.buf)
 		}
 	case opPrev:
-		e.recall.step(&e.buf, -1, e.fold)
+		e.recall.step(-1)
 	case opNext:
-		e.recall.step(&e.buf, 1, e.fold)
+		e.recall.step(1)
 	case opSearch:
 		if !e.asking {
-			e.recall.search(&e.buf, -1, e.fold)
+			e.recall.search(-1)
 		}
 	case opComplete:
 		e.complete()
@@ -92,18 +92,18 @@ func (e *editor) press(op rune) {
 func (e *editor) searchOp(op rune) bool {
 	switch op {
 	case opRubout:
-		e.recall.widen(&e.buf, e.fold)
+		e.recall.widen()
 	case opSearch:
-		e.recall.search(&e.buf, -1, e.fold)
+		e.recall.search(-1)
 	case opSearchOn:
-		e.recall.search(&e.buf, 1, e.fold)
+		e.recall.search(1)
 	case opAbort:
-		e.recall.abort(&e.buf)
+		e.recall.abort()
 	case opResume, opRedraw:
 		return false
 	default:
 		if !isOp(op) {
-			e.recall.narrow(&e.buf, op, e.fold)
+			e.recall.narrow(op)
 			return true
 		}
 		e.recall.searching = false
@@ -157,13 +157,15 @@ func (e *editor) compose() {
 	var text string
 	var err error
 	e.aside(func() {
-		e.lend(func() { text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.expand(string(e.buf.text))) })
+		e.lend(func() {
+			text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.pastes.expand(string(e.buf.text)))
+		})
 		if err != nil && e.ctx.Err() == nil {
 			e.Out.Line(output.Failure, "%v", err)
 		}
 	})
 	if err == nil {
-		back := []rune(e.fold(strings.TrimRight(text, " \t\r\n")))
+		back := []rune(e.pastes.fold(strings.TrimRight(text, " \t\r\n")))
 		e.buf.set(back, len(back))
 	}
 }

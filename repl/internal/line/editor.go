@@ -2,12 +2,7 @@ package line
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"sync"
-	"unicode/utf8"
 
 	"github.com/chzyer/readline"
 	"golang.org/x/term"
@@ -35,15 +30,14 @@ type editor struct {
 	useVi  bool
 	recall recall
 	last   rune // the key before
-
-	mu     sync.Mutex // pastes come on the goroutine that reads keys
-	pastes map[string]string
+	pastes pastes
 }
 
 func newEditor(t *terminal) (*editor, error) {
-	e := &editor{terminal: t, pastes: map[string]string{}}
-	e.buf.atoms = e.placeholders
-	e.in = newKeys(t.src, e.paste)
+	e := &editor{terminal: t, pastes: pastes{texts: map[string]string{}}}
+	e.buf.atoms = e.pastes.names
+	e.recall = recall{buf: &e.buf, shown: e.pastes.fold}
+	e.in = newKeys(t.src, e.pastes.pasted)
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
 		Stdin: e.in, Stdout: io.Discard, Stderr: io.Discard,
@@ -105,7 +99,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	e.in.setVi(e.useVi)
 	e.in.typed(e.src.typeAhead())
 	if e.stopped {
-		e.in.inject(e.fold(e.in.unsent()))
+		e.in.inject(e.pastes.fold(e.in.unsent()))
 		e.stopped = false
 	}
 	e.in.setTogether(!e.Single && !e.asking && !e.src.waiting())
@@ -151,7 +145,8 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	case err != nil:
 		return "", err
 	}
-	return e.unfold(s), nil
+	defer e.pastes.clear()
+	return e.pastes.expand(s), nil
 }
 
 // begin makes everything ready for a new line.
@@ -173,66 +168,4 @@ func (e *editor) close() error {
 		e.rl.Readline() // returns at once, when readline's goroutines have
 	}
 	return e.rl.Config.Stdin.Close()
-}
-
-// longPaste is how much of a paste is shown as it is.
-const longPaste = 800
-
-// fold returns a remembered input as it stands in the line again.
-func (e *editor) fold(s string) string {
-	s = harmless([]byte(s))
-	if len(s) > longPaste {
-		return e.placeholder(s)
-	}
-	return strings.ReplaceAll(s, "\n", string(newlineMark))
-}
-
-// paste returns what stands in the line for a paste: itself if it is short
-// and of one line.
-func (e *editor) paste(text string) string {
-	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
-		return text
-	}
-	return e.placeholder(text)
-}
-
-// placeholder keeps text and returns the name that stands for it.
-func (e *editor) placeholder(text string) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	name := fmt.Sprintf("[paste %d: %d lines, %d characters]", len(e.pastes)+1, lines, utf8.RuneCountInString(text))
-	e.pastes[name] = text
-	return name
-}
-
-// placeholders returns the placeholders of all pastes.
-func (e *editor) placeholders() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	names := make([]string, 0, len(e.pastes))
-	for name := range e.pastes {
-		names = append(names, name)
-	}
-	return slices.Clip(names)
-}
-
-// unfold puts the pastes back into the line.
-func (e *editor) unfold(s string) string {
-	s = e.expand(s)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	clear(e.pastes)
-	return s
-}
-
-// expand returns the line as it would be sent.
-func (e *editor) expand(s string) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	pairs := []string{string(newlineMark), "\n"}
-	for name, text := range e.pastes {
-		pairs = append(pairs, name, text)
-	}
-	return strings.NewReplacer(pairs...).Replace(s) // once, so that a paste may name another
 }

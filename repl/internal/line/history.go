@@ -32,6 +32,9 @@ func (r *recent) Add(text string) {
 
 // A recall goes through the history while a line is typed.
 type recall struct {
+	buf   *buffer
+	shown func(string) string // returns how an entry stands in the line
+
 	history History
 	entries []string // nil until they are needed
 	at      int      // the entry shown, len(entries) for the line being typed
@@ -43,95 +46,95 @@ type recall struct {
 }
 
 // begin is called for each new line. Without a history there is nothing to
-// recall through.
-func (w *recall) begin(h History) { *w = recall{history: h} }
+// recall.
+func (r *recall) begin(h History) { *r = recall{buf: r.buf, shown: r.shown, history: h} }
 
 // load asks for the entries, once for a line.
-func (w *recall) load() {
-	if w.entries != nil || w.history == nil {
+func (r *recall) load() {
+	if r.entries != nil || r.history == nil {
 		return
 	}
-	w.entries = append([]string{}, w.history.Entries()...)
-	w.at = len(w.entries)
+	r.entries = append([]string{}, r.history.Entries()...)
+	r.at = len(r.entries)
 }
 
 // step goes to the entry before, or with 1 to the one behind.
-func (w *recall) step(b *buffer, step int, shown func(string) string) {
-	w.load()
-	to := w.at + step
-	if w.entries == nil || to < 0 || to > len(w.entries) {
+func (r *recall) step(step int) {
+	r.load()
+	to := r.at + step
+	if r.entries == nil || to < 0 || to > len(r.entries) {
 		return
 	}
-	w.show(b, to, shown)
+	r.show(to)
 }
 
-func (w *recall) show(b *buffer, to int, shown func(string) string) {
-	if w.at == len(w.entries) {
-		w.typed = snapshot{b.text, b.pos}
+func (r *recall) show(to int) {
+	if r.at == len(r.entries) {
+		r.typed = snapshot{r.buf.text, r.buf.pos}
 	}
-	w.at = to
-	if to == len(w.entries) {
-		b.set(w.typed.text, w.typed.pos)
+	r.at = to
+	if to == len(r.entries) {
+		r.buf.set(r.typed.text, r.typed.pos)
 		return
 	}
-	entry := []rune(shown(w.entries[to]))
-	b.set(entry, len(entry))
+	entry := []rune(r.shown(r.entries[to]))
+	r.buf.set(entry, len(entry))
 }
 
 // search begins to search, or goes on to what is older; with 1 to what is
 // newer.
-func (w *recall) search(b *buffer, step int, shown func(string) string) {
-	w.load()
-	if !w.searching {
-		w.searching, w.query, w.missed = true, nil, false
+func (r *recall) search(step int) {
+	r.load()
+	if !r.searching {
+		r.searching, r.query, r.missed = true, nil, false
 		return
 	}
-	w.seek(b, w.at+step, step, shown)
+	r.seek(r.at+step, step)
 }
 
 // narrow adds a character to what is searched for.
-func (w *recall) narrow(b *buffer, r rune, shown func(string) string) {
-	w.query = append(w.query, r)
-	w.seek(b, min(w.at, len(w.entries)-1), -1, shown)
+func (r *recall) narrow(c rune) {
+	r.query = append(r.query, c)
+	r.seek(min(r.at, len(r.entries)-1), -1)
 }
 
 // widen takes a character away from it, and begins again at the newest.
-func (w *recall) widen(b *buffer, shown func(string) string) {
-	if len(w.query) == 0 {
+func (r *recall) widen() {
+	if len(r.query) == 0 {
 		return
 	}
-	w.query = w.query[:len(w.query)-1]
-	w.seek(b, len(w.entries)-1, -1, shown)
+	r.query = r.query[:len(r.query)-1]
+	r.seek(len(r.entries)-1, -1)
 }
 
 // seek shows the first entry from at on that holds the query.
-func (w *recall) seek(b *buffer, at, step int, shown func(string) string) {
-	query := strings.ToLower(string(w.query))
-	w.missed = false
+func (r *recall) seek(at, step int) {
+	query := strings.ToLower(string(r.query))
+	r.missed = false
 	if query == "" {
 		return
 	}
-	for i := at; i >= 0 && i < len(w.entries); i += step {
-		if strings.Contains(strings.ToLower(w.entries[i]), query) {
-			w.show(b, i, shown)
+	for i := at; i >= 0 && i < len(r.entries); i += step {
+		if strings.Contains(strings.ToLower(r.entries[i]), query) {
+			r.show(i)
 			return
 		}
 	}
-	w.missed = true
+	r.missed = true
 }
 
 // abort gives the search up and goes back to the line that was typed.
-func (w *recall) abort(b *buffer) {
-	if w.at < len(w.entries) {
-		b.set(w.typed.text, w.typed.pos)
+func (r *recall) abort() {
+	if r.at < len(r.entries) {
+		r.buf.set(r.typed.text, r.typed.pos)
 	}
-	w.at, w.searching = len(w.entries), false
+	r.at, r.searching = len(r.entries), false
 }
 
 // prompt says what is searched for.
-func (w *recall) prompt() string {
-	if w.missed {
-		return `nothing holds "` + string(w.query) + `": `
+func (r *recall) prompt() string {
+	if r.missed {
+		return `nothing holds "` + string(r.query) + `": `
 	}
-	return `search "` + string(w.query) + `": `
+	return `search "` + string(r.query) + `": `
 }

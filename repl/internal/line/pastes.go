@@ -1,0 +1,72 @@
+package line
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// longPaste is how much of a paste is shown as it is.
+const longPaste = 800
+
+// pastes are the texts for which a placeholder stands in the line. They come on
+// the goroutine that reads keys.
+type pastes struct {
+	mu    sync.Mutex
+	texts map[string]string // by placeholder
+}
+
+// fold returns a remembered input as it stands in the line again.
+func (p *pastes) fold(s string) string {
+	s = harmless([]byte(s))
+	if len(s) > longPaste {
+		return p.add(s)
+	}
+	return strings.ReplaceAll(s, "\n", string(newlineMark))
+}
+
+// pasted returns what stands in the line for a paste: itself if it is short and
+// of one line.
+func (p *pastes) pasted(text string) string {
+	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
+		return text
+	}
+	return p.add(text)
+}
+
+// add keeps text and returns its placeholder.
+func (p *pastes) add(text string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	name := fmt.Sprintf("[paste %d: %d lines, %d characters]", len(p.texts)+1, lines, utf8.RuneCountInString(text))
+	p.texts[name] = text
+	return name
+}
+
+// names returns all placeholders.
+func (p *pastes) names() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.texts))
+}
+
+// expand returns the line as it would be sent.
+func (p *pastes) expand(line string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pairs := []string{string(newlineMark), "\n"}
+	for name, text := range p.texts {
+		pairs = append(pairs, name, text)
+	}
+	return strings.NewReplacer(pairs...).Replace(line) // once, so that a paste may name another
+}
+
+func (p *pastes) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.texts)
+}
