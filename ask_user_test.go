@@ -12,9 +12,6 @@ import (
 	"gemline/repl/teletype"
 )
 
-// terminals are what a dialogue must work on.
-var terminals = []string{"dumb", "xterm-256color"}
-
 // questions is a call that asks the user, with calls around it.
 func questions() et.Reply {
 	return et.Says("I have to know more.",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -199,3 +200,38 @@ func TestPanicLosesNothing(t *testing.T) {
 
 // small is a place of 64 KiB to work in.
 var small = []string{"unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none . && cd "$PWD" && exec "$@"`, "sh"}
+
+// A watched is what a program writes, which can be waited for.
+type watched struct {
+	mu    sync.Mutex
+	b     bytes.Buffer
+	wrote sync.Cond
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.wrote.Broadcast()
+	return w.b.Write(b)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+// wait returns once text was written.
+func (w *watched) wait(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !bytes.Contains(w.b.Bytes(), []byte(text)) {
+		w.wrote.Wait()
+	}
+}
+
+func newWatched() *watched {
+	w := &watched{}
+	w.wrote.L = &w.mu
+	return w
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -427,37 +428,53 @@ func signalName(s os.Signal) string {
 	return map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGPIPE: "SIGPIPE"}[s]
 }
 
-// A watched is what a program writes, which can be waited for.
-type watched struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
-	wrote sync.Cond
+// terminals are what a dialogue must work on.
+var terminals = []string{"dumb", "xterm-256color"}
+
+// runs returns an answer that runs a command.
+func runs(id, command string) et.Reply {
+	return et.Says("", et.Call(id, "run_shell_command", "command", command))
 }
 
-func (w *watched) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	defer w.wrote.Broadcast()
-	return w.b.Write(b)
-}
+// own is what the program itself sends to a smart terminal: colours, marks and
+// the asking for whole pastes.
+var own = regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]133;[ABCD][^\a\x1b]*\x1b\\|\x1b\[\?2004[hl]`)
 
-func (w *watched) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
+// doneLine is the true one, in smart mode.
+const doneLine = `(\n|\x1b\[1m)done:\x1b\[22m [0-9.]+ s`
 
-// wait returns once text was written.
-func (w *watched) wait(text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for !bytes.Contains(w.b.Bytes(), []byte(text)) {
-		w.wrote.Wait()
+// checkPlain checks a transcript of plain mode.
+func checkPlain(t *testing.T, transcript []byte) {
+	t.Helper()
+	lint(t, transcript, teletype.Rules{Quiet: true})
+	for _, fault := range teletype.Overprinted(transcript, labels()...) {
+		t.Error(fault)
+	}
+	if t.Failed() {
+		t.Logf("%q", transcript)
 	}
 }
 
-func newWatched() *watched {
-	w := &watched{}
-	w.wrote.L = &w.mu
-	return w
+// checkPaste checks that each of texts was a request of its own, in turn.
+func checkPaste(t *testing.T, s *et.Server, texts ...string) {
+	t.Helper()
+	requests := s.Requests()
+	if len(requests) != len(texts) {
+		t.Fatalf("%d requests, want %d", len(requests), len(texts))
+	}
+	for i, text := range texts {
+		if !bytes.Contains(requests[i].Body, fmt.Appendf(nil, `{"text":%q}`, text)) {
+			t.Errorf("request %d does not hold %.80q: %.400s", i, text, requests[i].Body)
+		}
+	}
+}
+
+// traceback returns a text of n lines, which hold a command and a question's
+// answer.
+func traceback(n int) string {
+	lines := []string{"Traceback of the test:", "/quit", "!touch ran", "y"}
+	for i := len(lines); i < n; i++ {
+		lines = append(lines, fmt.Sprintf("  line %d of it", i))
+	}
+	return strings.Join(lines[:n], "\n")
 }

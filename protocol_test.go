@@ -15,10 +15,6 @@ import (
 	et "gemline/engine/enginetest"
 )
 
-func runs(id, command string) et.Reply {
-	return et.Says("", et.Call(id, "run_shell_command", "command", command))
-}
-
 func TestTalk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,10 +109,6 @@ func checkUnspoofed(t *testing.T, transcript []byte, smart bool, whos ...string)
 		t.Logf("%q", transcript)
 	}
 }
-
-// own is what the program itself sends to a smart terminal: colours, marks and
-// the asking for whole pastes.
-var own = regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]133;[ABCD][^\a\x1b]*\x1b\\|\x1b\[\?2004[hl]`)
 
 // A hostility is an answer of a model that means no good: what the user is
 // asked and says, and whose text is to be seen.

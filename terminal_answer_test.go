@@ -30,9 +30,6 @@ It takes a longer sentence with **several strong words in it** and an address, h
 Lines end 日本語の文章は空白なしで書かれますから文字の間で行を分けます。 The end.
 `
 
-// doneLine is the true one, in smart mode.
-const doneLine = `(\n|\x1b\[1m)done:\x1b\[22m [0-9.]+ s`
-
 // No word of an answer is broken on a real terminal, whatever its width, and a
 // table stands in columns.
 func TestAnswerInTmux(t *testing.T) {

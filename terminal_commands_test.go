@@ -197,18 +197,6 @@ func afterRubout(b []byte) []byte {
 	return b
 }
 
-// checkPlain checks a transcript of plain mode.
-func checkPlain(t *testing.T, transcript []byte) {
-	t.Helper()
-	lint(t, transcript, teletype.Rules{Quiet: true})
-	for _, fault := range teletype.Overprinted(transcript, labels()...) {
-		t.Error(fault)
-	}
-	if t.Failed() {
-		t.Logf("%q", transcript)
-	}
-}
-
 // managing is how the sub-commands of the command line are used.
 var managing = map[string][][]string{
 	"config":     {{"list", "--all", "--origin"}, {"get", "nothing"}, {"path"}, {"validate"}, {"--help"}},

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -12,30 +11,6 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
-
-// traceback returns a text of n lines, which hold a command and a question's
-// answer.
-func traceback(n int) string {
-	lines := []string{"Traceback of the test:", "/quit", "!touch ran", "y"}
-	for i := len(lines); i < n; i++ {
-		lines = append(lines, fmt.Sprintf("  line %d of it", i))
-	}
-	return strings.Join(lines[:n], "\n")
-}
-
-// checkPaste checks that each of texts was a request of its own, in turn.
-func checkPaste(t *testing.T, s *et.Server, texts ...string) {
-	t.Helper()
-	requests := s.Requests()
-	if len(requests) != len(texts) {
-		t.Fatalf("%d requests, want %d", len(requests), len(texts))
-	}
-	for i, text := range texts {
-		if !bytes.Contains(requests[i].Body, fmt.Appendf(nil, `{"text":%q}`, text)) {
-			t.Errorf("request %d does not hold %.80q: %.400s", i, text, requests[i].Body)
-		}
-	}
-}
 
 // What is pasted is one request, on whatever terminal; what is typed, however
 // fast, is one a line.
