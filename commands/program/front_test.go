@@ -24,7 +24,7 @@ func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front
 	}
 	t.Cleanup(f.close)
 	app := f.commands(m)
-	m.Run, m.Expand = f.say, input.Chain(commands.Step(app), f.files().Step)
+	m.Run, m.Expand = f.say, input.Chain(commands.Step(app), f.references)
 	return m, f
 }
 

@@ -61,9 +61,9 @@ func (r *run) interact(ctx context.Context) error {
 		Expand: input.Chain(
 			i.typed.Step,               // !ls: run, nothing sent
 			commands.Bare,              // help: /help
-			commands.Step(app),     // /stats: done, or yields parts
+			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
-			i.files().Step,             // @main.go: the file's text
+			i.references,               // @main.go: the file's text
 			i.recall,
 		),
 		Run: i.say,

@@ -16,10 +16,16 @@ import (
 	"gemline/tools/shell"
 )
 
-// files is the step that reads what @path names.
+// references is the step that reads what @NAME refers to.
+func (f *front) references(next input.Processor) input.Processor {
+	sources := func() []input.Source { return []input.Source{f.files()} }
+	return input.References{Sources: sources, Notify: f.notify}.Step(next)
+}
+
+// files has what @PATH refers to.
 func (f *front) files() input.Files {
 	return input.Files{Workspace: f.workspace, Notify: f.notify, Search: f.settings.FileSearch,
-		Read: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
+		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
 			parts, skipped, err := tools.ReadMany(ctx, f.workspace, f.secrets, paths, f.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {

@@ -17,15 +17,14 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Files is the step that adds the contents of the files a prompt refers to by
-// @path. What it can't use stays in the text and is told.
+// Files is the [Source] of the files of a workspace, by their paths.
 type Files struct {
 	Workspace *workspace.Workspace
 
-	// Read returns the contents of paths, which are absolute: of a
-	// directory, those of all files below it that are worth reading. Each
-	// text is preceded by a part that names it.
-	Read func(ctx context.Context, paths []string) ([]*genai.Part, error)
+	// Contents returns those of paths, which are absolute: of a directory,
+	// those of all files below it that are worth reading. Each text is
+	// preceded by a part that names it.
+	Contents func(ctx context.Context, paths []string) ([]*genai.Part, error)
 
 	// Notify tells the user about a reference that did not mean what it
 	// may seem to.
@@ -36,158 +35,76 @@ type Files struct {
 	Search bool
 }
 
-const (
-	filesBegin = "\n--- Content from referenced files ---"
-	filesEnd   = "\n--- End of content ---"
-	filesNone  = "No files matching the criteria were found or all were skipped."
-)
-
-// A target is what a reference stands for.
-type target struct {
-	text  string   // what the reference is called in the prompt, without the @
-	paths []string // absolute
-	end   int      // of the reference, if less of it was meant than could be
-	told  bool     // the user was told why it is nothing
-	why   string   // it is nothing
-}
-
-// Step is the [Step] of f.
-func (f Files) Step(next Processor) Processor {
-	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-		parts, err := f.expand(ctx, parts)
-		if err != nil {
-			return nil, err
-		}
-		return next(ctx, parts)
-	}
-}
-
 // Check returns an [*Error] if one of paths can't be used, where that is no
 // matter of taste: they are meant to the letter.
 func (f Files) Check(ctx context.Context, paths []string) error {
 	f.Notify = nil
 	for _, path := range paths {
-		t := target{}
-		if path != "" && sane(path) {
-			t = f.look(ctx, ref{name: path, literal: true}, path)
+		t := Target{}
+		if path != "" && (Ref{Name: path}).sane() {
+			t = f.look(ctx, Ref{Name: path, literal: true}, path)
 		}
-		if len(t.paths) == 0 {
+		if len(t.Names) == 0 {
 			return &Error{Message: fmt.Sprintf("the file %q: %s", path, cmp.Or(t.why, "there is no such file"))}
 		}
 	}
 	return nil
 }
 
-func (f Files) expand(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-	s := text(parts)
-	var query strings.Builder
-	var paths []string
-	known := map[string]target{}
-	at := 0
-	for _, r := range refs(s) {
-		t, ok := known[s[r.start:r.end]]
-		if !ok {
-			var err error
-			if t, err = f.resolve(ctx, r); err != nil {
-				return nil, err
-			}
-			t.end -= r.start
-			known[s[r.start:r.end]] = t
-		}
-		if len(t.paths) == 0 {
-			continue
-		}
-		query.WriteString(s[at:r.start])
-		if n := query.Len(); n > 0 && !strings.HasSuffix(query.String()[n-1:], " ") {
-			query.WriteByte(' ')
-		}
-		query.WriteString("@" + t.text)
-		at = r.start + t.end
-		for _, p := range t.paths {
-			if !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
-		}
-	}
-	if len(paths) == 0 {
-		return parts, nil
-	}
-	query.WriteString(s[at:])
-	contents, err := f.Read(ctx, paths)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &Error{Message: "the prompt was not sent: " + err.Error(), Err: err}
-	}
-	if len(contents) == 0 {
-		say(f.Notify, "nothing that the prompt refers to could be read")
-		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
-	}
-	parts = retold(parts, query.String())
-	parts = append(parts, genai.NewPartFromText(filesBegin))
-	parts = append(parts, contents...)
-	return append(parts, genai.NewPartFromText(filesEnd)), nil
+// Read implements [Source].
+func (f Files) Read(ctx context.Context, paths []string) ([]*genai.Part, error) {
+	return f.Contents(ctx, paths)
 }
 
-// resolve finds out what r stands for. An error is only ever that of ctx.
-func (f Files) resolve(ctx context.Context, r ref) (target, error) {
-	if !sane(r.name) {
-		return target{}, nil
+// Find implements [Source].
+func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
+	if !r.sane() {
+		return Target{}, nil
 	}
 	for _, name := range readings(r) {
 		t := f.look(ctx, r, name)
-		if t.end = r.end - (len(r.name) - len(name)); len(t.paths) > 0 || t.told {
+		if t.Less = len(r.Name) - len(name); len(t.Names) > 0 || t.Told {
 			return t, ctx.Err()
 		}
 	}
-	if r.mail { // most likely an address
-		return target{}, ctx.Err()
+	if f.Search && !r.mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
+		return f.search(ctx, r.Name), ctx.Err()
 	}
-	if f.Search && !r.literal && !strings.Contains(r.name, "*") {
-		if t := f.search(ctx, r.name); len(t.paths) > 0 {
-			t.end = r.end
-			return t, ctx.Err()
-		}
-	}
-	if ctx.Err() == nil {
-		say(f.Notify, "@%s: there is no such file; sent as text", r.name)
-	}
-	return target{}, ctx.Err()
+	return Target{}, ctx.Err()
 }
 
 // readings returns what r may name: all of it, or less what belongs to the
 // sentence around it, as in "see @main.go: it fails" or "@main.go:12".
-func readings(r ref) []string {
-	names := []string{r.name}
+func readings(r Ref) []string {
+	names := []string{r.Name}
 	if r.literal {
 		return names
 	}
-	if less := strings.TrimRight(r.name, ":'\"*_>`"); less != "" && less != r.name {
+	if less := strings.TrimRight(r.Name, ":'\"*_>`"); less != "" && less != r.Name {
 		names = append(names, less)
 	}
-	if i := strings.LastIndexByte(r.name, ':'); i > 0 && strings.Trim(r.name[i+1:], "0123456789-") == "" {
-		names = append(names, r.name[:i])
+	if i := strings.LastIndexByte(r.Name, ':'); i > 0 && strings.Trim(r.Name[i+1:], "0123456789-") == "" {
+		names = append(names, r.Name[:i])
 	}
 	return names
 }
 
-// sane reports whether name can be the name of a file.
-func sane(name string) bool {
-	if len(name) > 4096 {
+// sane reports whether r can name a file.
+func (r Ref) sane() bool {
+	if len(r.Name) > 4096 {
 		return false
 	}
-	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == filepath.Separator }) {
+	for _, part := range strings.FieldsFunc(r.Name, func(r rune) bool { return r == '/' || r == filepath.Separator }) {
 		if len(part) > 255 {
 			return false
 		}
 	}
-	return strings.IndexFunc(name, unicode.IsControl) < 0
+	return strings.IndexFunc(r.Name, unicode.IsControl) < 0
 }
 
 // look returns the file, the directory or the files by a pattern that name
 // stands for in one of the roots.
-func (f Files) look(ctx context.Context, r ref, name string) target {
+func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	plain := name
 	if plain == "**" {
 		plain = "."
@@ -209,17 +126,17 @@ func (f Files) look(ctx context.Context, r ref, name string) target {
 	if !r.literal && strings.Contains(name, "*") {
 		return f.glob(ctx, name)
 	}
-	return target{}
+	return Target{}
 }
 
 // take returns the target that is the existing file or directory at path, if
 // it may be used. There is no info of what lies outside.
-func (f Files) take(r ref, path string, info fs.FileInfo) target {
-	refuse := func(why string) target {
+func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
+	refuse := func(why string) Target {
 		if !r.mail {
-			say(f.Notify, "@%s: %s; sent as text", r.name, why)
+			say(f.Notify, "@%s: %s; sent as text", r.Name, why)
 		}
-		return target{told: true, why: why}
+		return Target{Told: true, why: why}
 	}
 	var outside *workspace.OutsideError
 	switch _, err := f.Workspace.Resolve(path); {
@@ -228,7 +145,7 @@ func (f Files) take(r ref, path string, info fs.FileInfo) target {
 	case err != nil:
 		return refuse(err.Error())
 	case info == nil: // it was outside just now
-		return target{}
+		return Target{}
 	}
 	if f.Workspace.Ignored(path, info.IsDir()) {
 		return refuse("an ignore file names it")
@@ -243,7 +160,7 @@ func (f Files) take(r ref, path string, info fs.FileInfo) target {
 	if !quotable(name) {
 		return refuse("its name could be taken for a command")
 	}
-	return target{text: name, paths: []string{path}}
+	return Target{Text: name, Names: []string{path}}
 }
 
 // quotable reports whether name can stand in a prompt without making a
@@ -253,11 +170,11 @@ func quotable(name string) bool {
 }
 
 // glob returns all files that pattern matches, the roots in order.
-func (f Files) glob(ctx context.Context, pattern string) target {
+func (f Files) glob(ctx context.Context, pattern string) Target {
 	if !doublestar.ValidatePattern(filepath.ToSlash(pattern)) || !quotable(pattern) {
-		return target{}
+		return Target{}
 	}
-	t, private := target{text: filepath.ToSlash(pattern)}, 0
+	t, private := Target{Text: filepath.ToSlash(pattern)}, 0
 	for _, root := range f.Workspace.Roots() {
 		want := filepath.ToSlash(filepath.Clean(pattern))
 		if filepath.IsAbs(pattern) {
@@ -275,22 +192,22 @@ func (f Files) glob(ctx context.Context, pattern string) target {
 				private++
 				continue
 			}
-			t.paths = append(t.paths, e.Path)
+			t.Names = append(t.Names, e.Path)
 		}
 	}
 	if private > 0 {
-		t.told = true
+		t.Told = true
 		say(f.Notify, "@%s: %d left out that may hold secrets; @ and the name reads one", pattern, private)
 	}
-	if len(t.paths) > 1 {
-		say(f.Notify, "@%s: %d files", pattern, len(t.paths))
+	if len(t.Names) > 1 {
+		say(f.Notify, "@%s: %d files", pattern, len(t.Names))
 	}
 	return t
 }
 
 // search returns the file that was changed last among those whose path
 // contains name.
-func (f Files) search(ctx context.Context, name string) target {
+func (f Files) search(ctx context.Context, name string) Target {
 	part := filepath.ToSlash(name)
 	for _, root := range f.Workspace.Roots() {
 		found := f.walk(ctx, root, func(rel string) bool {
@@ -306,15 +223,15 @@ func (f Files) search(ctx context.Context, name string) target {
 		best := slices.MaxFunc(found, func(a, b workspace.Entry) int {
 			return cmp.Or(a.Info.ModTime().Compare(b.Info.ModTime()), cmp.Compare(b.Path, a.Path))
 		})
-		t := target{text: f.Workspace.Rel(best.Path), paths: []string{best.Path}}
+		t := Target{Text: f.Workspace.Rel(best.Path), Names: []string{best.Path}}
 		if len(found) == 1 {
-			say(f.Notify, "@%s: taken to mean %s", name, t.text)
+			say(f.Notify, "@%s: taken to mean %s", name, t.Text)
 		} else {
-			say(f.Notify, "@%s: taken to mean %s, the last changed of %d files", name, t.text, len(found))
+			say(f.Notify, "@%s: taken to mean %s, the last changed of %d files", name, t.Text, len(found))
 		}
 		return t
 	}
-	return target{}
+	return Target{}
 }
 
 // walk returns the files below root whose path relative to it is wanted, in

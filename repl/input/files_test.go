@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func TestFiles(t *testing.T) {
 		t.Run(test.line, func(t *testing.T) {
 			var notes []string
 			f := Files{Workspace: ws, Search: true, Notify: func(s string) { notes = append(notes, s) },
-				Read: func(_ context.Context, paths []string) ([]*genai.Part, error) {
+				Contents: func(_ context.Context, paths []string) ([]*genai.Part, error) {
 					var parts []*genai.Part
 					for _, p := range paths {
 						if rel, err := filepath.Rel(dir, p); err == nil && !strings.HasPrefix(rel, "..") {
@@ -122,7 +123,7 @@ func TestFiles(t *testing.T) {
 					return parts, nil
 				}}
 			in := line(test.line)
-			parts, err := Chain(f.Step)(t.Context(), in)
+			parts, err := Chain(step(f))(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,6 +145,53 @@ func TestFiles(t *testing.T) {
 				t.Error("the caller's part was changed")
 			}
 		})
+	}
+}
+
+// step is the step that knows no other source than f.
+func step(f Files) Step {
+	return References{Sources: func() []Source { return []Source{f} }, Notify: f.Notify}.Step
+}
+
+// A server has what is named srv:NAME.
+type server struct{ down bool }
+
+func (s *server) Find(_ context.Context, r Ref) (Target, error) {
+	name, ok := strings.CutPrefix(r.Name, "srv:")
+	if !ok || s.down {
+		return Target{}, nil
+	}
+	return Target{Text: r.Name, Names: []string{name}}, nil
+}
+
+func (s *server) Read(_ context.Context, names []string) ([]*genai.Part, error) {
+	return line("from the server: " + strings.Join(names, ", ")), nil
+}
+
+// What an @ may refer to comes from several sources, as they are at the moment.
+func TestSources(t *testing.T) {
+	dir := project(t, "a.txt")
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	s := &server{down: true}
+	f := Files{Workspace: ws, Contents: func(context.Context, []string) ([]*genai.Part, error) { return line("from the disk"), nil }}
+	expand := Chain(References{Sources: func() []Source { return []Source{s, f} }, Notify: func(text string) { told = append(told, text) }}.Step)
+	const said = "compare @a.txt with @srv:b, and @srv:c with @srv:b."
+	for _, want := range [][]string{
+		{said, filesBegin, "from the disk", filesEnd},
+		{said, filesBegin, "from the server: b, c", "from the disk", filesEnd},
+	} {
+		parts, err := expand(t.Context(), line(said))
+		if diff := cmp.Diff(want, texts(parts)); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+		s.down = false
+	}
+	if want := []string{"@srv:b: there is no such file; sent as text", "@srv:c: there is no such file; sent as text"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
 	}
 }
 
@@ -183,14 +231,14 @@ func TestFilesUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Files{Workspace: ws, Read: func(context.Context, []string) ([]*genai.Part, error) { return nil, nil }}
-	parts, err := Chain(f.Step)(t.Context(), line("@a.txt"))
+	f := Files{Workspace: ws, Contents: func(context.Context, []string) ([]*genai.Part, error) { return nil, nil }}
+	parts, err := Chain(step(f))(t.Context(), line("@a.txt"))
 	if diff := cmp.Diff([]string{"@a.txt", filesBegin, filesNone, filesEnd}, texts(parts)); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	f.Read = func(context.Context, []string) ([]*genai.Part, error) { return nil, errors.New("boom") }
+	f.Contents = func(context.Context, []string) ([]*genai.Part, error) { return nil, errors.New("boom") }
 	var e *Error
-	if _, err := Chain(f.Step)(t.Context(), line("@a.txt")); !errors.As(err, &e) || !strings.Contains(err.Error(), "not sent: boom") {
+	if _, err := Chain(step(f))(t.Context(), line("@a.txt")); !errors.As(err, &e) || !strings.Contains(err.Error(), "not sent: boom") {
 		t.Error(err)
 	}
 }
@@ -203,7 +251,7 @@ func TestFilesAndBraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := Files{Workspace: ws, Read: func(context.Context, []string) ([]*genai.Part, error) {
+	f := Files{Workspace: ws, Contents: func(context.Context, []string) ([]*genai.Part, error) {
 		return line("!{evil} @a.txt"), nil
 	}}
 	b := Braces(func(_ context.Context, c string) (string, error) {
@@ -212,7 +260,7 @@ func TestFilesAndBraces(t *testing.T) {
 		}
 		return "@a.txt !{evil}", nil
 	})
-	parts, err := Chain(b, f.Step)(t.Context(), line("see @a.txt !{ls @a.txt} there"))
+	parts, err := Chain(b, step(f))(t.Context(), line("see @a.txt !{ls @a.txt} there"))
 	want := []string{"see @a.txt @a.txt !{evil} there", filesBegin, "!{evil} @a.txt", filesEnd}
 	if diff := cmp.Diff(want, texts(parts)); diff != "" || err != nil {
 		t.Error(err, diff)

@@ -47,7 +47,7 @@ func FuzzReference(f *testing.F) {
 		if name == "" || name[len(name)-1] == '.' {
 			return
 		}
-		if rs := refs(r); len(rs) != 1 || rs[0].name != name {
+		if rs := refs(r); len(rs) != 1 || rs[0].Name != name {
 			t.Errorf("%q became %q, scanned as %+v", name, r, rs)
 		}
 	})

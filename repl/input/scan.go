@@ -2,17 +2,17 @@ package input
 
 import "strings"
 
-// A ref is an @path in a text.
-type ref struct {
+// A Ref is an @path in a text.
+type Ref struct {
+	Name       string // without the @, quotes and escapes
 	start, end int    // text[start:end] is the reference; text[start] is the @
-	name       string // without the @, quotes and escapes
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
 	mail       bool   // it follows a letter or digit, as in an address
 }
 
 // refs returns the references in text, in order and apart from each other.
 // What stands inside !{...} belongs to the shell.
-func refs(text string) []ref {
+func refs(text string) []Ref {
 	if !strings.Contains(text, "@") {
 		return nil
 	}
@@ -20,7 +20,7 @@ func refs(text string) []ref {
 	if err != nil {
 		spans = nil
 	}
-	var found []ref
+	var found []Ref
 	for i := 0; i < len(text); {
 		if len(spans) > 0 && i == spans[0].start {
 			i, spans = spans[0].end, spans[1:]
@@ -45,8 +45,8 @@ func refs(text string) []ref {
 
 // scanRef returns the reference whose @ is text[start]. It is empty if nothing
 // that can be a name follows.
-func scanRef(text string, start int) ref {
-	r := ref{start: start, mail: start > 0 && isWord(text[start-1])}
+func scanRef(text string, start int) Ref {
+	r := Ref{start: start, mail: start > 0 && isWord(text[start-1])}
 	var name strings.Builder
 	i := start + 1
 scan:
@@ -76,8 +76,8 @@ scan:
 			i++
 		}
 	}
-	r.end, r.name = i, name.String()
-	if r.name == "" {
+	r.end, r.Name = i, name.String()
+	if r.Name == "" {
 		r.end = start + 1
 	}
 	return r

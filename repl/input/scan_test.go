@@ -44,7 +44,7 @@ func TestRefs(t *testing.T) {
 	for _, test := range tests {
 		var got []found
 		for _, r := range refs(test.text) {
-			got = append(got, found{test.text[r.start:r.end], r.name})
+			got = append(got, found{test.text[r.start:r.end], r.Name})
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%q:\n%s", test.text, diff)
@@ -107,7 +107,7 @@ func FuzzScan(f *testing.F) {
 		}
 		at = 0
 		for _, r := range refs(s) {
-			if r.start < at || r.end > len(s) || s[r.start] != '@' || r.name == "" {
+			if r.start < at || r.end > len(s) || s[r.start] != '@' || r.Name == "" {
 				t.Fatalf("%q: ref %+v", s, r)
 			}
 			if utf8.ValidString(s) && !utf8.ValidString(s[r.start:r.end]) {
