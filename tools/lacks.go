@@ -33,25 +33,6 @@ func dialers(commands []engine.Command) (names []string) {
 	return names
 }
 
-// rebuilds reports whether a command of git is to write what of a repository
-// decides what git runs: it would stop in the middle if it could not.
-func rebuilds(commands []engine.Command) bool {
-	return slices.ContainsFunc(commands, func(c engine.Command) bool {
-		name, known := c.Program()
-		words := c.Words()
-		if !known || name != "git" {
-			return false
-		}
-		if i := slices.Index(words, "worktree"); i > 0 && i+1 < len(words) {
-			return words[i+1] != "list"
-		}
-		i := slices.Index(words, "rebase")
-		return i > 0 && slices.ContainsFunc(words[i:], func(w string) bool {
-			return w == "-x" || w == "--exec" || strings.HasPrefix(w, "--exec=")
-		})
-	})
-}
-
 // What programs say for want of a network, and what they may say who are known
 // to want one.
 var (

@@ -97,7 +97,7 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	}
 	c.read, c.text = a.read()
 	c.lookOver()
-	if rebuilds(c.read.Commands) {
+	if script.Rebuilds(c.read.Commands) {
 		c.More.Files.Protected = true
 	}
 	c.rights, err = env.rights(c.More, c.dir)

@@ -129,3 +129,22 @@ func helped(address string) bool {
 
 // gitSchemes are those of the addresses that git has a program of its own for.
 var gitSchemes = []string{"http", "https", "ftp", "ftps", "git", "ssh", "file", "git+ssh", "ssh+git"}
+
+// Rebuilds reports whether a command of git is to write what of a repository
+// decides what git runs: it would stop in the middle if it could not.
+func Rebuilds(commands []engine.Command) bool {
+	return slices.ContainsFunc(commands, func(c engine.Command) bool {
+		name, known := c.Program()
+		words := c.Words()
+		if !known || name != "git" {
+			return false
+		}
+		if i := slices.Index(words, "worktree"); i > 0 && i+1 < len(words) {
+			return words[i+1] != "list"
+		}
+		i := slices.Index(words, "rebase")
+		return i > 0 && slices.ContainsFunc(words[i:], func(w string) bool {
+			return w == "-x" || w == "--exec" || strings.HasPrefix(w, "--exec=")
+		})
+	})
+}
