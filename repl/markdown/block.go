@@ -9,8 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A block is one that goldmark has open.
-type block struct {
+// An openBlock is a block that goldmark has open.
+type openBlock struct {
 	node  ast.Node
 	prose *prose // of a paragraph
 	lines int    // so many were seen
@@ -36,7 +36,7 @@ func (r *Renderer) sync() bool {
 		if o.Node.HasBlankPreviousLines() {
 			r.page.gap = true
 		}
-		r.open = append(r.open, block{node: o.Node})
+		r.open = append(r.open, openBlock{node: o.Node})
 		if o.Parser == underlined {
 			r.page.underlined(o.Node.(*ast.Heading).Level)
 		} else {
@@ -65,7 +65,7 @@ func (r *Renderer) paragraph() *prose { return r.open[len(r.open)-1].prose }
 func (r *Renderer) atTable() bool { return r.paragraph().table != nil }
 
 // enter begins a block.
-func (r *Renderer) enter(b *block) {
+func (r *Renderer) enter(b *openBlock) {
 	switch n := b.node.(type) {
 	case *ast.Paragraph:
 		b.prose = newProse(&r.page, firstInItem(n))
@@ -129,7 +129,7 @@ func (r *Renderer) marker(n *ast.ListItem) string {
 
 // more shows the lines that a block has got, and reports whether a paragraph
 // got one.
-func (r *Renderer) more(b *block) bool {
+func (r *Renderer) more(b *openBlock) bool {
 	switch n := b.node.(type) {
 	case *ast.Paragraph:
 		was := b.lines
@@ -150,7 +150,7 @@ func (r *Renderer) more(b *block) bool {
 }
 
 // code shows a line of code. Indented code does not end with empty lines.
-func (r *Renderer) code(b *block, line string) {
+func (r *Renderer) code(b *openBlock, line string) {
 	if b.node.Kind() == ast.KindCodeBlock && util.IsBlank([]byte(line)) {
 		b.blank++
 		return
@@ -162,7 +162,7 @@ func (r *Renderer) code(b *block, line string) {
 }
 
 // openCode and closeCode begin a block of code and end it.
-func (r *Renderer) openCode(b *block, info []byte) {
+func (r *Renderer) openCode(b *openBlock, info []byte) {
 	if r.page.view == nil {
 		r.page.say(languageOf(info))
 		return
@@ -171,7 +171,7 @@ func (r *Renderer) openCode(b *block, info []byte) {
 	b.lexer = newLexer(languageName(info))
 }
 
-func (r *Renderer) closeCode(b *block) {
+func (r *Renderer) closeCode(b *openBlock) {
 	if r.page.view == nil {
 		r.page.say("end of code, " + count(b.lines-b.blank, "line"))
 	} else {
@@ -180,7 +180,7 @@ func (r *Renderer) closeCode(b *block) {
 }
 
 // codeLine shows a line of code as it stands.
-func (r *Renderer) codeLine(b *block, line string) {
+func (r *Renderer) codeLine(b *openBlock, line string) {
 	if b.lexer == nil {
 		r.page.exact(Code, line)
 	} else {
@@ -200,7 +200,7 @@ func (r *Renderer) html(line []byte) {
 }
 
 // leave ends a block.
-func (r *Renderer) leave(b *block) {
+func (r *Renderer) leave(b *openBlock) {
 	switch n := b.node.(type) {
 	case *ast.Paragraph:
 		b.prose.close()

@@ -41,7 +41,7 @@ type Span struct {
 type Renderer struct {
 	page page
 	feed *feed
-	open []block // as goldmark has them open, outermost first
+	open []openBlock // as goldmark has them open, outermost first
 
 	line    []byte // what has come of a line whose meaning is open
 	looked  int    // how much of it was looked at

@@ -105,7 +105,7 @@ func TestLongTable(t *testing.T) {
 }
 
 // A word is known to be whole as soon as the blank behind it has come.
-func TestViewPromptly(t *testing.T) {
+func TestViewPace(t *testing.T) {
 	for so, shown := range map[string]string{
 		"Hello wor":          "Hello ",
 		"Hello **wor** ":     "Hello wor ",
@@ -194,7 +194,7 @@ func viewed(t *testing.T, src string, size int) {
 			exact.WriteString(s.Text)
 		}
 	}
-	for _, b := range Blocks(src) {
+	for _, b := range CodeBlocks(src) {
 		for line := range strings.Lines(b.Text) {
 			if !strings.Contains(exact.String(), strings.TrimSuffix(line, "\n")) {
 				t.Fatalf("%q lacks the line %q of code:\n%q", src, line, exact.String())

@@ -116,7 +116,7 @@ func bareValue(answer string) string {
 	if json.Valid([]byte(answer)) {
 		return answer
 	}
-	if blocks := markdown.Blocks(answer); len(blocks) == 1 && !blocks[0].Open {
+	if blocks := markdown.CodeBlocks(answer); len(blocks) == 1 && !blocks[0].Open {
 		return blocks[0].Text
 	}
 	return answer
@@ -126,7 +126,7 @@ func bareValue(answer string) string {
 // breaks off in counts for nothing.
 func (d *OutputSchema) extract(answer string) (problems []string) {
 	var others []string
-	for _, b := range markdown.Blocks(answer) {
+	for _, b := range markdown.CodeBlocks(answer) {
 		switch name := cmp.Or(b.Language, "none named"); {
 		case b.Open && d.cut:
 			return []string{"the answer is cut short inside a block of code"}

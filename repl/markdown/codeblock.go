@@ -8,30 +8,30 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// A Block is a block of code between two fences.
-type Block struct {
+// A CodeBlock is a block of code between two fences.
+type CodeBlock struct {
 	Language string // the first word behind the opening fence; may be empty
 	Text     string // the lines between the fences
 	Open     bool   // nothing closes it before the end of the text
 }
 
-// Blocks returns the blocks of code of a text, in order, as goldmark finds
+// CodeBlocks returns the blocks of code of a text, in order, as goldmark finds
 // them: with fences of any length, in lists and quotes, indented.
-func Blocks(s string) []Block {
+func CodeBlocks(s string) []CodeBlock {
 	src := []byte(s)
 	doc := blockParser(tableEnd{func() bool { return false }}).Parse(text.NewReader(src))
-	var all []Block
+	var all []CodeBlock
 	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if code, ok := n.(*ast.FencedCodeBlock); ok && entering {
-			all = append(all, blockOf(code, src))
+			all = append(all, codeBlockOf(code, src))
 		}
 		return ast.WalkContinue, nil
 	})
 	return all
 }
 
-func blockOf(n *ast.FencedCodeBlock, src []byte) Block {
-	var b Block
+func codeBlockOf(n *ast.FencedCodeBlock, src []byte) CodeBlock {
+	var b CodeBlock
 	end := max(n.Pos(), 0)
 	if n.Info != nil {
 		end = n.Info.Segment.Stop
@@ -68,7 +68,7 @@ func languageName(info []byte) string {
 
 // Is reports whether a block is of a language, which may go by another of its
 // usual names. The empty language is any.
-func (b Block) Is(language string) bool {
+func (b CodeBlock) Is(language string) bool {
 	return language == "" || oneName(b.Language) == oneName(language)
 }
 

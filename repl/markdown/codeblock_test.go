@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestBlocks(t *testing.T) {
+func TestCodeBlocks(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"none", "no `code` here\n\n    indented is not fenced\n", ""},
 		{"plain", "Here:\n```\na\n```\n", `"" "a\n"`},
@@ -41,7 +41,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, test := range tests {
 		var got []string
-		for _, b := range Blocks(test.text) {
+		for _, b := range CodeBlocks(test.text) {
 			s := fmt.Sprintf("%q %q", b.Language, b.Text)
 			if b.Open {
 				s += " open"
@@ -57,17 +57,17 @@ func TestBlocks(t *testing.T) {
 func TestLanguages(t *testing.T) {
 	for _, same := range []string{"js JavaScript", "bash sh", "Shell sh", "py python", "C++ cpp", "yml YAML", "zig Zig", "go golang"} {
 		a, b, _ := strings.Cut(same, " ")
-		if !(Block{Language: a}).Is(b) || !(Block{Language: b}).Is(a) {
+		if !(CodeBlock{Language: a}).Is(b) || !(CodeBlock{Language: b}).Is(a) {
 			t.Errorf("%s is not %s", a, b)
 		}
 	}
 	for _, other := range []string{"js json", "java javascript", "c c++", "sh powershell", " go"} {
 		a, b, _ := strings.Cut(other, " ")
-		if (Block{Language: a}).Is(b) {
+		if (CodeBlock{Language: a}).Is(b) {
 			t.Errorf("%q is %q", a, b)
 		}
 	}
-	if b := (Block{Language: "anything"}); !b.Is("") || (Block{}).Is("go") {
+	if b := (CodeBlock{Language: "anything"}); !b.Is("") || (CodeBlock{}).Is("go") {
 		t.Error("no language is any, and nothing is no language's")
 	}
 	seen := map[string]bool{}
@@ -81,14 +81,14 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// FuzzBlocks: what is taken out of a text stood in it, line by line, and code
+// FuzzCodeBlocks: what is taken out of a text stood in it, line by line, and code
 // put between fences that it can't close comes out as it was.
-func FuzzBlocks(f *testing.F) {
+func FuzzCodeBlocks(f *testing.F) {
 	for _, s := range []string{"```go\na\n```\n", "- x\n  ~~~\n  a\n", "> ```\n> a", "````\n```\n````", "\t```\n", "```\x00\xff\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, b := range Blocks(s) {
+		for _, b := range CodeBlocks(s) {
 			for line := range strings.Lines(b.Text) {
 				if line = strings.Trim(line, " \t\r\n\x00\ufffd"); !strings.Contains(s, line) {
 					t.Errorf("%q has no line %q", s, line)
@@ -99,7 +99,7 @@ func FuzzBlocks(f *testing.F) {
 			return // the first ends a line, the second is replaced
 		}
 		fence := strings.Repeat("`", 3+strings.Count(s, "`"))
-		got := Blocks("text\n\n" + fence + "x\n" + s + "\n" + fence + "\n\nmore\n")
+		got := CodeBlocks("text\n\n" + fence + "x\n" + s + "\n" + fence + "\n\nmore\n")
 		if len(got) == 0 || got[0].Text != s+"\n" || got[0].Language != "x" || got[0].Open {
 			t.Errorf("%q came out as %+v", s, got)
 		}

@@ -10,8 +10,8 @@ import (
 // TestMain sees to it that nothing waits for more of a text that was closed.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestPromptly looks at what is shown of a text that has not ended.
-func TestPromptly(t *testing.T) {
+// TestPace looks at what is shown of a text that has not ended.
+func TestPace(t *testing.T) {
 	tests := []struct{ name, so, shown string }{
 		{"a word that may go on", "Hello wor", "Hello"},
 		{"a word that is over", "Hello world ", "Hello world"},
