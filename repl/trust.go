@@ -53,14 +53,17 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 	decision := NotNow
 	_, err := c.repeat(ctx, question, question, "not now", func(s string) (ok bool, problem string) {
 		switch answer := strings.ToLower(strings.TrimSpace(s)); {
-		case answer == "1":
+		case answer == "1", answer == "y", answer == "yes":
 			decision = TrustFolder
 		case answer == "2" && parent != f.Path:
 			decision = TrustParent
 		case answer == "3":
 			decision = DoNotTrust
+		case answer == "?":
+			c.explainTrust(parent != f.Path)
+			return false, ""
 		case answer != "" && answer != "n" && answer != "no":
-			return false, fmt.Sprintf("%q is none of the choices", s)
+			return false, fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
 		}
 		return true, ""
 	})
@@ -71,6 +74,19 @@ func (c *Console) Trust(ctx context.Context, f Folder) (Decision, error) {
 		return NotNow, c.unanswered(err, "")
 	}
 	return decision, nil
+}
+
+// explainTrust says what each choice means, the one for the folder above among
+// them if there is one.
+func (c *Console) explainTrust(above bool) {
+	c.Out.Line(output.Info, "what a folder brings counts only if you trust it: its settings, .env, context files and rules")
+	c.Out.Line(output.Info, "1, y or yes = trust this folder and all below it, from now on")
+	if above {
+		c.Out.Line(output.Info, "2 = trust the folder above it as well, and all in that")
+	}
+	c.Out.Line(output.Info, "3 = never use what it brings, and don't ask again")
+	c.Out.Line(output.Info, "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves")
+	c.Out.Line(output.Info, "gemline trust remove takes a decision back")
 }
 
 // show says what the folder would bring.
