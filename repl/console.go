@@ -154,6 +154,7 @@ func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 			return true, nil
 		}
 		if problem == "" {
+			invalid = 0
 			continue
 		}
 		if invalid++; invalid == invalidAnswers {
@@ -182,7 +183,7 @@ func (c *Console) unanswered(err error, otherwise string) error {
 // number shows options, one line each, numbered from 1.
 func (c *Console) number(options []string) {
 	for i, o := range options {
-		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(unbroken(o))))
+		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(oneLine(o))))
 	}
 }
 
@@ -223,10 +224,10 @@ const lookEvery = time.Second
 // errGone is the cause of a context that has lost its terminal.
 var errGone = errors.New("the terminal is gone")
 
-// witnessed returns a context that ends when the terminal goes away, which
+// untilGone returns a context that ends when the terminal goes away, which
 // nobody may tell: the signal is for the first program of a session. The caller
 // must call stop.
-func (c *Console) witnessed(ctx context.Context) (_ context.Context, stop func()) {
+func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()) {
 	if c.Gone == nil {
 		return ctx, func() {}
 	}

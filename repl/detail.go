@@ -39,9 +39,9 @@ func (p *Printer) arguments(ev engine.Called) {
 			value = string(b)
 		}
 		first, rest, several := strings.Cut(strings.TrimSuffix(value, "\n"), "\n")
-		p.show(bareLines(output.EscapeLine(name) + ": " + first))
+		p.show(unstyled(output.EscapeLine(name) + ": " + first))
 		if several {
-			p.show(bareLines(strings.Split(rest, "\n")...))
+			p.show(unstyled(strings.Split(rest, "\n")...))
 		}
 	}
 }

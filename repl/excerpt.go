@@ -99,8 +99,8 @@ func (p *Printer) show(lines []output.Span) {
 	}
 }
 
-// bareLines returns lines in no style.
-func bareLines(lines ...string) (all []output.Span) {
+// unstyled returns lines in no style.
+func unstyled(lines ...string) (all []output.Span) {
 	for _, l := range lines {
 		all = append(all, output.Span{Text: l})
 	}
@@ -140,7 +140,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(bareLines(p.gap(&c, left)))
+		p.show(unstyled(p.gap(&c, left)))
 	}
 	p.show(rest)
 	p.say(output.Result, "%s", verdict(ev))

@@ -17,7 +17,7 @@ func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer
 	for i, q := range qs {
 		a.pose(q, i, len(qs))
 		if i == 0 {
-			a.attention("question", unbroken(q.Text))
+			a.attention("question", oneLine(q.Text))
 		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(q, i, len(qs)) })
 		if !ok || err != nil {
@@ -34,13 +34,13 @@ func (a *Asker) pose(q engine.Question, i, n int) {
 	if n > 1 {
 		head = fmt.Sprintf("question %d of %d", i+1, n)
 	}
-	if h := unbroken(q.Header); h != "" {
+	if h := oneLine(q.Header); h != "" {
 		head += ", " + h
 	}
 	a.Out.Line(output.Gemini, "%s: %s", head, q.Text)
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
-		a.Out.Styled(output.Normal, indent+"such as: "+unbroken(q.Hint))
+		a.Out.Styled(output.Normal, indent+"such as: "+oneLine(q.Hint))
 	case q.Kind == engine.Choice:
 		several := ""
 		if q.Multi {

@@ -127,7 +127,7 @@ func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped = false
 	r.Terminal.Quiet(true)
 	defer r.Terminal.Quiet(false)
-	ctx, stop := r.witnessed(ctx)
+	ctx, stop := r.untilGone(ctx)
 	defer stop()
 	parts, err := r.expand(ctx, text)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, input.ErrQuit) {

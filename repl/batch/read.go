@@ -3,6 +3,7 @@ package batch
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -140,4 +141,36 @@ func (p *pieces) next() (piece []byte, long bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// A read is an item that was read, or why there is none.
+type read struct {
+	Item
+	err error
+}
+
+// read reads the items as they are taken. A read that is under way when ctx is
+// done can't be stopped; it goes on until the input ends or is closed.
+func (r *runner) read(ctx context.Context) <-chan read {
+	c := make(chan read)
+	in := NewReader(r.Source, r.Format)
+	next := func() (it Item, err error) {
+		err = errPanic
+		defer r.panic.Catch()
+		return in.Next()
+	}
+	go func() {
+		for {
+			it, err := next()
+			select {
+			case c <- read{it, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return c
 }

@@ -17,12 +17,16 @@ import (
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/repl/internal/turn"
 	"gemline/repl/report"
 )
 
 // ErrFailed is the error of a batch that is over and of which some items
 // failed.
 var ErrFailed = errors.New("some items of the batch failed")
+
+// errPanic is the error of a batch that a panic ends.
+var errPanic = errors.New("a panic")
 
 // A Turn is what carrying out one item takes.
 type Turn struct {
@@ -109,9 +113,10 @@ type runner struct {
 	sums    sums
 	open    bool // there may be more items
 	running int
-	spent   error // why nothing more is begun
-	failure error // of reading
-	over    bool  // every item was tried: there is nothing to go on with
+	spent   error      // why nothing more is begun
+	failure error      // of reading
+	over    bool       // every item was tried: there is nothing to go on with
+	panic   turn.Panic // of whoever reads or carries out items
 }
 
 // sums are the numbers of a batch.
@@ -148,10 +153,9 @@ const progress = 10 * time.Second
 // A panic of whoever reads or carries out items stops the batch in the same
 // way, and goes on here, where the caller can recover.
 func Run(ctx context.Context, c Config) error {
-	err := newRunner(c).begin(ctx)
-	if f := (*fall)(nil); errors.As(err, &f) {
-		panic(f.value)
-	}
+	r := newRunner(c)
+	err := r.begin(ctx)
+	r.panic.Raise()
 	return err
 }
 
@@ -248,7 +252,7 @@ type ending struct {
 	Item
 	entry
 	cut   bool  // it was stopped, and has not ended at all
-	fall  error // it was cut by a panic
+	panic bool  // it was cut by one
 	spent error // it was not begun, as nothing is left to spend
 }
 
@@ -278,8 +282,8 @@ func (r *runner) work(ctx context.Context, first read) error {
 				r.start(ctx, got.Item, done)
 			}
 		case e := <-done:
-			if r.running--; e.fall != nil {
-				r.open, r.failure = false, e.fall
+			if r.running--; e.panic {
+				r.open, r.failure = false, errPanic
 			}
 			r.keep(e)
 		case <-tick.C:
@@ -314,13 +318,9 @@ func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	}
 	r.running++
 	go func() {
-		end := ending{Item: it, cut: true}
-		defer func() {
-			if v := recover(); v != nil {
-				end.fall = fallen(v)
-			}
-			done <- end
-		}()
+		end := ending{Item: it, cut: true, panic: true}
+		defer func() { done <- end }()
+		defer r.panic.Catch()
 		end = r.answer(ctx, it, e, nil)
 	}()
 }
@@ -348,9 +348,9 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	}
 	c, trial := g.(*capture)
 	t.Trial = trial
-	m := &margin{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
-	sh := newSheet(report.Config{Err: m, Tally: t.Tally, Schema: t.Schema, Quiet: r.Quiet})
-	if p, ok := g.(*played); ok {
+	m := &noteWriter{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
+	sh := newItemReport(report.Config{Err: m, Tally: t.Tally, Schema: t.Schema, Quiet: r.Quiet})
+	if p, ok := g.(*replay); ok {
 		sh.job = p.job
 	}
 	t.Reporter = sh
@@ -388,7 +388,7 @@ func (r *runner) keep(e ending) {
 // begins it.
 func (r *runner) hold(it Item, e entry, err error) {
 	e.attempt--
-	sh := newSheet(report.Config{Err: io.Discard, Quiet: true})
+	sh := newItemReport(report.Config{Err: io.Discard, Quiet: true})
 	r.sums.held++
 	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
 }

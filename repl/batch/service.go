@@ -329,7 +329,7 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE", Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
 			}
 		}
-		e := c.answer(ctx, *t.item, t.entry(), &played{Generator: reply.Once(), job: j.Name})
+		e := c.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})
 		if t.item = nil; e.cut {
 			return ctx.Err()
 		}
@@ -338,8 +338,8 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 	return nil
 }
 
-// played is a Generator with what a job has answered.
-type played struct {
+// replay is a Generator with what a job has answered.
+type replay struct {
 	engine.Generator
 	job string
 }

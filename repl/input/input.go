@@ -67,8 +67,8 @@ func text(parts []*genai.Part) string {
 	return parts[0].Text
 }
 
-// retold returns parts with another first text; parts stay as they are.
-func retold(parts []*genai.Part, s string) []*genai.Part {
+// withText returns parts with another first text; parts stay as they are.
+func withText(parts []*genai.Part, s string) []*genai.Part {
 	parts = slices.Clone(parts)
 	parts[0] = genai.NewPartFromText(s)
 	return parts

@@ -107,7 +107,7 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		say(rs.Notify, "nothing that the prompt refers to could be read")
 		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
 	}
-	parts = retold(parts, query.String())
+	parts = withText(parts, query.String())
 	parts = append(parts, genai.NewPartFromText(filesBegin))
 	parts = append(parts, contents...)
 	return append(parts, genai.NewPartFromText(filesEnd)), nil

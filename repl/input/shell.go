@@ -121,7 +121,7 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 				at = sp.end
 			}
 			b.WriteString(s[at:])
-			return retold(parts, b.String()), nil
+			return withText(parts, b.String()), nil
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// mixed returns the first word of s whose letters are of several alphabets
+// mixedAlphabets returns the first word of s whose letters are of several alphabets
 // that look alike.
-func mixed(s string) string {
+func mixedAlphabets(s string) string {
 	alphabets := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek}
 	words := strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for w := range words {
@@ -30,9 +30,9 @@ func mixed(s string) string {
 	return ""
 }
 
-// points returns the code points of the letters in word that are not plain
+// codePoints returns the code codePoints of the letters in word that are not plain
 // ones, each once.
-func points(word string) string {
+func codePoints(word string) string {
 	var all []string
 	for _, r := range word {
 		if p := fmt.Sprintf("%U", r); r > unicode.MaxASCII && !slices.Contains(all, p) {

@@ -58,11 +58,11 @@ func (fs *facts) appearance(in engine.Intent) {
 	if output.Hides(in.Title) || output.Hides(in.Detail) {
 		fs.warn("control or invisible characters are shown as escapes")
 	}
-	if word := mixed(in.Title + "\n" + in.Detail); word != "" {
-		fs.warn("one word mixes letters of several alphabets: " + word + " (" + points(word) + ")")
+	if word := mixedAlphabets(in.Title + "\n" + in.Detail); word != "" {
+		fs.warn("one word mixes letters of several alphabets: " + word + " (" + codePoints(word) + ")")
 	}
 	for _, name := range Programs(in) {
-		if odd := points(name); odd != "" && !output.Hides(name) {
+		if odd := codePoints(name); odd != "" && !output.Hides(name) {
 			fs.warn("the name of a program is not plain ASCII: " + text.Shorten(name, longestName) + " (" + odd + ")")
 		}
 	}

@@ -105,7 +105,7 @@ func Decode(line []byte) (Message, error) {
 		Answers  []json.RawMessage
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
-		return nil, reworded(err)
+		return nil, decodeError(err)
 	}
 	switch w.Type {
 	case "user":
@@ -131,7 +131,7 @@ func Decode(line []byte) (Message, error) {
 		return approval(Approval{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network})
 	case "answer":
 		replies, err := replies(w.Answers)
-		return named(Answers{ID: w.ID, Replies: replies}, w.ID, err)
+		return withID(Answers{ID: w.ID, Replies: replies}, w.ID, err)
 	case "cancel":
 		return Cancel{ID: w.ID}, nil
 	case "end":
@@ -142,8 +142,8 @@ func Decode(line []byte) (Message, error) {
 	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, cancel and end", w.Type)
 }
 
-// named returns m unless it lacks the id of what it answers.
-func named(m Message, id string, err error) (Message, error) {
+// withID returns m unless it lacks the id of what it answers.
+func withID(m Message, id string, err error) (Message, error) {
 	if err == nil && id == "" {
 		err = errors.New("it needs the id of the question it answers")
 	}
@@ -171,7 +171,7 @@ func approval(a Approval) (Message, error) {
 	if a.Grant < 0 {
 		err = errors.New("grant must not be negative")
 	}
-	return named(a, a.ID, err)
+	return withID(a, a.ID, err)
 }
 
 // replies reads one reply to each question: words, several, yes or no, or null.
@@ -180,7 +180,7 @@ func replies(raw []json.RawMessage) ([]string, error) {
 	for i, r := range raw {
 		var v any
 		if err := json.Unmarshal(r, &v); err != nil {
-			return nil, reworded(err)
+			return nil, decodeError(err)
 		}
 		switch v := v.(type) {
 		case nil:
@@ -213,16 +213,16 @@ func partsOf(content json.RawMessage) ([]*genai.Part, error) {
 	if content[0] == '"' {
 		var text string
 		if err := json.Unmarshal(content, &text); err != nil {
-			return nil, reworded(err)
+			return nil, decodeError(err)
 		}
-		return worth([]*genai.Part{genai.NewPartFromText(text)})
+		return notEmpty([]*genai.Part{genai.NewPartFromText(text)})
 	}
 	if content[0] != '[' {
 		return nil, errors.New("content must be a string or a list of parts")
 	}
 	var parts []part
 	if err := json.Unmarshal(content, &parts); err != nil {
-		return nil, reworded(err)
+		return nil, decodeError(err)
 	}
 	out := make([]*genai.Part, len(parts))
 	for i, p := range parts {
@@ -231,11 +231,11 @@ func partsOf(content json.RawMessage) ([]*genai.Part, error) {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 	}
-	return worth(out)
+	return notEmpty(out)
 }
 
-// worth returns parts unless there is nothing in them.
-func worth(parts []*genai.Part) ([]*genai.Part, error) {
+// notEmpty returns parts unless there is nothing in them.
+func notEmpty(parts []*genai.Part) ([]*genai.Part, error) {
 	for _, p := range parts {
 		if p.InlineData != nil || strings.TrimSpace(p.Text) != "" {
 			return parts, nil
@@ -297,8 +297,8 @@ func (p part) part() (*genai.Part, error) {
 	return nil, errors.New("it is neither text nor data")
 }
 
-// reworded says in our words what is wrong with a line.
-func reworded(err error) error {
+// decodeError says in our words what is wrong with a line.
+func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	switch {

@@ -12,24 +12,24 @@ import (
 	"gemline/repl/report"
 )
 
-// A sheet is the Reporter of one item: what a one-shot run reports in the json
-// format, with what makes it the record of an item in front.
-type sheet struct {
+// An itemReport is the Reporter of one item: what a one-shot run reports in the
+// json format, with what makes it the record of an item in front.
+type itemReport struct {
 	report.Reporter
 	document bytes.Buffer
 	model    string
 	job      string // of the server's, if one answered
 }
 
-func newSheet(r report.Config) *sheet {
-	s := &sheet{}
+func newItemReport(r report.Config) *itemReport {
+	s := &itemReport{}
 	r.Out, r.Now = &s.document, time.Now
 	s.Reporter = report.New("json", r)
 	return s
 }
 
 // Begin implements [report.Reporter].
-func (s *sheet) Begin(in report.Init) {
+func (s *itemReport) Begin(in report.Init) {
 	s.model = in.Model
 	s.Reporter.Begin(in)
 }
@@ -45,7 +45,7 @@ type head struct {
 }
 
 // finish ends the report and returns e with its outcome and record.
-func (s *sheet) finish(it Item, e entry, o report.Outcome) entry {
+func (s *itemReport) finish(it Item, e entry, o report.Outcome) entry {
 	s.Finish(o) // writing to memory can't go wrong
 	h := head{Type: "item", Index: it.Index, ID: it.ID, Attempt: e.attempt, Model: s.model, Job: s.job}
 	e.reason = "completed"
@@ -67,9 +67,9 @@ func (s *sheet) finish(it Item, e entry, o report.Outcome) entry {
 	return e
 }
 
-// A margin hands on what is told about an item, line by line, with the item's
+// A noteWriter hands on what is told about an item, line by line, with the item's
 // id in front. The numbers and the errors stand in its record, too.
-type margin struct {
+type noteWriter struct {
 	notify func(string)
 	id     string
 	quiet  bool
@@ -78,7 +78,7 @@ type margin struct {
 }
 
 // Write implements [io.Writer].
-func (m *margin) Write(b []byte) (int, error) {
+func (m *noteWriter) Write(b []byte) (int, error) {
 	if m.held {
 		return m.text.Write(b)
 	}
@@ -91,7 +91,7 @@ func (m *margin) Write(b []byte) (int, error) {
 }
 
 // release hands on what was held, and what follows.
-func (m *margin) release() {
+func (m *noteWriter) release() {
 	m.held = false
 	io.WriteString(m, m.text.String())
 }

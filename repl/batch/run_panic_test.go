@@ -49,7 +49,7 @@ func TestFalls(t *testing.T) {
 				t.Errorf("it returns %v", Run(t.Context(), *r))
 				return nil
 			}()
-			if text, _ := fallen.(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "fall_test.go") {
+			if text, _ := fallen.(string); !strings.HasPrefix(text, "oh no\n") || !strings.Contains(text, "run_panic_test.go") {
 				t.Errorf("the panic is %v", fallen)
 			}
 			if all := show(t, out); len(all) != test.printed {
