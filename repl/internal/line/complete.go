@@ -3,10 +3,11 @@ package line
 import (
 	"context"
 	"fmt"
-	"gemline/repl/input"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"gemline/repl/input"
 )
 
 // A Candidate is what a piece of a line may become.
