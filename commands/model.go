@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
-
 	"gemline/engine/model"
+	"gemline/engine/text"
 )
 
 func models() *Command {
@@ -73,19 +72,8 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 		names = append(names, c.Name)
 	}
 	message := fmt.Sprintf("the server has no model %q", name)
-	if near := nearest(name, names); near != "" {
+	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near
 	}
 	return "", fmt.Errorf("%s; the model stays %s", message, app.Engine.Model())
-}
-
-// nearest returns the one of names that is most like name, "" if none is.
-func nearest(name string, names []string) (found string) {
-	least := max(2, len(name)/3) + 1
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(name, n); d < least {
-			least, found = d, n
-		}
-	}
-	return found
 }

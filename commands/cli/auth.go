@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -27,27 +26,6 @@ type authCommand struct {
 	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen."`
 	UnsetKey authUnsetKey `cmd:"" name:"unset-key" aliases:"remove-key" help:"Forget the stored key."`
 	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen."`
-}
-
-// choose returns how the next request would be paid for.
-func (w *World) choose() (auth.Choice, error) {
-	s, err := w.settings()
-	if err != nil {
-		return auth.Choice{}, err
-	}
-	file := ""
-	if w.Flags != nil {
-		file = w.Flags.KeyFile
-	}
-	key, warning, err := auth.ReadKey(file)
-	if err != nil {
-		return auth.Choice{Method: auth.APIKey, From: "--key-file"}, err
-	}
-	if warning != "" {
-		w.Notify(warning)
-	}
-	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: key, KeyFrom: "--key-file", Getenv: w.getenv, DotEnv: w.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 type authStatus struct{}

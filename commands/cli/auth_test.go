@@ -42,7 +42,7 @@ func (d *desk) run(words string) error {
 	d.out.Reset()
 	d.told = nil
 	w := &cli.World{Output: cli.Output{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) }},
-		Folder: cli.Folder{Paths: settings.NewPaths(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted,
+		Folder: cli.Folder{Paths: settings.NewPaths(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted, Flags: &settings.Flags{},
 			Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}}
 	if d.in != "-" {
 		w.In = strings.NewReader(d.in)

@@ -187,7 +187,14 @@ type file struct {
 func (*configPath) Run(w *World) error {
 	files := []file{}
 	for _, src := range w.Paths.Sources(w.environment, true) {
-		files = append(files, w.state(src))
+		f, err := w.examine(src)
+		switch f.Problems, f.Unused = nil, nil; {
+		case src.Path == "":
+			f.Detail = "no home directory"
+		case err != nil:
+			f.Detail = reason(err)
+		}
+		files = append(files, f)
 	}
 	var lines []string
 	for _, f := range files {
@@ -208,33 +215,6 @@ const (
 	stateUntrusted = "not used, since the folder is not trusted"
 	stateBroken    = "can't be used"
 )
-
-// state says what becomes of a file. One of a folder that is not trusted is
-// not read.
-func (w *Folder) state(src settings.Source) file {
-	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
-	if src.Path == "" {
-		f.State, f.Detail = stateMissing, "no home directory"
-		return f
-	}
-	if src.Scope == settings.Workspace && !w.Trusted {
-		f.State = stateUntrusted
-		if _, err := os.Stat(src.Path); err != nil {
-			f.State = stateMissing
-		}
-		return f
-	}
-	l := settings.Read([]settings.Source{src}, w.environment)[0]
-	switch {
-	case l.Err != nil:
-		f.State, f.Detail = stateBroken, reason(l.Err)
-	case l.Exposed != "":
-		f.State, f.Detail = statePassed, l.Exposed
-	case l.Missing:
-		f.State = stateMissing
-	}
-	return f
-}
 
 // reason returns what is wrong with a file, without its path.
 func reason(err error) string {
@@ -290,11 +270,17 @@ func (c *configValidate) Run(w *World) error {
 	return errors.Join(w.show(doc, lines...), broken)
 }
 
+// examine says what becomes of a file, and what is wrong with it. One of a folder
+// that is not trusted is not read.
 func (w *Folder) examine(src settings.Source) (file, error) {
-	if src.Scope == settings.Workspace && !w.Trusted {
-		return w.state(src), nil
-	}
 	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
+	if src.Scope == settings.Workspace && !w.Trusted {
+		f.State = stateUntrusted
+		if _, err := os.Stat(src.Path); err != nil {
+			f.State = stateMissing
+		}
+		return f, nil
+	}
 	l := settings.Examine(src, w.environment)
 	var fe *settings.FileError
 	switch {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,6 +29,28 @@ func (f *Folder) getenv(name string) string {
 }
 
 func (f *Folder) keys() *auth.Store { return auth.NewStore(f.Paths.User(), f.getenv) }
+
+// choose returns how the next request would be paid for.
+func (w *World) choose() (auth.Choice, error) {
+	s, err := w.settings()
+	if err != nil {
+		return auth.Choice{}, err
+	}
+	return w.Credential(s, w.Notify)
+}
+
+// Credential returns how the next request is paid for, by settings s.
+func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Choice, error) {
+	key, warning, err := auth.ReadKey(f.Flags.KeyFile)
+	if err != nil {
+		return auth.Choice{Method: auth.APIKey, From: "--key-file"}, err
+	}
+	if warning != "" {
+		notify(warning)
+	}
+	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
+		Key: key, KeyFrom: "--key-file", Getenv: f.getenv, DotEnv: f.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+}
 
 // whence returns the strongest file that sets a key.
 func (f *Folder) whence(key string) string {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
 
 	"gemline/docs"
@@ -94,12 +93,7 @@ func shorten(s string) string { return text.Shorten(s, 40) }
 
 // meant returns the one of names that comes nearest to a name, as a question.
 func meant(name string, names []string) string {
-	best, least := "", 1+max(2, len(name)/3)
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(name, n); d < least {
-			best, least = n, d
-		}
-	}
+	best := text.Nearest(name, names)
 	if best == "" || len(name) > 60 {
 		return ""
 	}

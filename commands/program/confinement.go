@@ -2,13 +2,22 @@ package program
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"gemline/commands/cli"
 	"gemline/repl/report"
+	"gemline/settings"
 	"gemline/tools/sandbox"
+	"gemline/tools/shell"
 )
 
 // A confinement is what the commands of a run are held by, and to what.
@@ -100,4 +109,171 @@ func (c *confinement) describe(environ []string) cli.Confinement {
 	box, _ := c.sandbox.(withCaches)
 	return cli.Confinement{Sandbox: c.sandbox, Chosen: !box.soft, State: c.state,
 		Profile: c.profile(c.places.Folder(""), nil), Place: c.places.place, Environ: environ}
+}
+
+// chooseConfinement finds out what confines commands. Where that was asked for and
+// can't be had there is an error; where it is the default, commands run with
+// what there is of it.
+func chooseConfinement(o *Options) (*confinement, error) {
+	if o.unread != nil {
+		return nil, o.unread
+	}
+	s, err := o.settings.Confinement(o.own, o.flags, o.lookup)
+	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
+		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
+		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := chooseSandbox(o, s)
+	if err != nil {
+		return nil, err
+	}
+	c.places, c.network, c.offline, c.asked = o.places(), s.Network, s.Offline, s.Asked
+	for _, path := range s.Paths {
+		c.granted = append(c.granted, c.places.place(path))
+	}
+	return c, nil
+}
+
+// chooseSandbox finds what s asks for.
+func chooseSandbox(o *Options, s settings.Confinement) (*confinement, error) {
+	if inside := o.os.getenv("SANDBOX"); inside != "" {
+		return &confinement{why: "gemline itself runs in a sandbox: " + inside, quiet: true}, nil
+	}
+	at := o.places()
+	kernel := kernelSandbox(at)
+	switch {
+	case s.Word == settings.Off:
+		return &confinement{why: "switched off by " + s.By, quiet: true}, nil
+	case s.Word == "" && kernel == nil:
+		return &confinement{why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
+	case s.Word == "":
+		return newConfinement(kernel, true, at), nil
+	}
+	choice, err := sandboxChoice(o, s, kernel)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Choose(choice)
+	if err != nil {
+		return nil, err
+	}
+	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
+	if st := box.State(); !st.Confined() && !less {
+		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", s.By, st.Name, missing(st)),
+			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
+	}
+	return newConfinement(box, false, at), nil
+}
+
+// kernelSandbox returns what this system's kernel does to confine commands, nil if
+// nothing. It needs a place for their temporary files.
+func kernelSandbox(at places) sandbox.Sandbox {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	var o sandbox.Options
+	if dir := at.cache(); dir != "" {
+		o.Cache = filepath.Join(dir, "tmp")
+	}
+	return sandbox.New(o)
+}
+
+// sandboxChoice is what [sandbox.Choose] chooses from.
+func sandboxChoice(o *Options, s settings.Confinement, kernel sandbox.Sandbox) (sandbox.Choice, error) {
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	user := ""
+	if runtime.GOOS == "linux" {
+		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	by := s.By
+	if s.File != "" {
+		by = "tools.sandbox in " + settings.EscapeLine(s.File)
+	}
+	choice := sandbox.Choice{Word: s.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: o.getenv, Exists: exists, Environ: shell.Own(o.os.Environ()), Image: s.Image}
+	if o.trust.State == settings.Trusted && !o.paths.AtHome() {
+		choice.Seatbelt = append(choice.Seatbelt, o.paths.Workspace())
+		choice.Project = o.paths.Folder("")
+	}
+	if o.paths.Home != "" {
+		choice.Seatbelt = append(choice.Seatbelt, o.paths.User())
+	}
+	var err error
+	choice.Extras, err = sandbox.ReadExtras(o.getenv, o.places().hidden(), user, exists)
+	return choice, err
+}
+
+// missing says what keeps a sandbox from what it should do.
+func missing(st sandbox.State) string {
+	var off []string
+	for _, l := range st.Layers {
+		if !l.On {
+			off = append(off, l.Name+": "+l.Why)
+		}
+	}
+	return cmp.Or(strings.Join(off, "; "), st.Step, "nothing is in force")
+}
+
+// withCaches is a sandbox whose commands have caches of their own.
+type withCaches struct {
+	sandbox.Sandbox
+	soft     bool
+	promised *atomic.Bool
+	caches   string
+	built    string // what the user's go command has compiled
+}
+
+// least says what is in force at the least, which takes less time to find out.
+func (f withCaches) least() sandbox.State {
+	if k, ok := f.Sandbox.(*sandbox.Kernel); ok {
+		return k.Least()
+	}
+	return f.State()
+}
+
+// Confine implements [sandbox.Sandbox].
+func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	if free, err := f.addCaches(cmd, &p); free || err != nil {
+		return func() {}, err
+	}
+	return f.Sandbox.Confine(cmd, p)
+}
+
+// Start implements [sandbox.Starter].
+func (f withCaches) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
+	free, err := f.addCaches(cmd, &p)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the command can't be confined: %w", err)
+	case free:
+		return nil, cmd.Start()
+	}
+	return sandbox.Start(f.Sandbox, cmd, p)
+}
+
+// addCaches gives cmd the caches, and p what is seen through them. It reports
+// whether cmd runs as it is.
+func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
+	switch st := f.State(); {
+	case f.promised.Load() && !st.Confined():
+		return false, fmt.Errorf("this run began confined, and now %s; gemline sandbox status says more", missing(st))
+	case f.soft && !st.Files && !st.Network:
+		return true, nil
+	}
+	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
+		p.Cache, p.Below = filepath.Join(f.caches, "go-build"), f.built
+		cmd.Env = append(cmd.Environ(), "GOCACHE="+p.Cache,
+			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
+	}
+	return false, nil
+}
+
+// Close lets go of what the sandbox has left.
+func (f withCaches) Close() error {
+	if c, ok := f.Sandbox.(interface{ Close() error }); ok {
+		return c.Close()
+	}
+	return nil
 }

@@ -44,13 +44,18 @@ func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 	at := r.terminal()
 	return &cli.World{Project: p,
 		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
-		Folder:  cli.Folder{Paths: r.paths, Lookup: r.lookup, DotEnv: r.dotenv, Flags: r.flags, Trusted: r.trust.State == settings.Trusted, Unused: r.Options.unused},
+		Folder:  *r.folder(),
 		Environ: shell.Own(r.os.Environ()), Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
 		Editor: at.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
 		API: func() (model.Options, error) {
 			a, err := findAccount(r.Options, r.notify)
 			return a.API, err
 		}}
+}
+
+// folder returns the directory as sub-commands see it.
+func (o *Options) folder() *cli.Folder {
+	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags, Trusted: o.trust.State == settings.Trusted, Unused: o.unused}
 }
 
 // A survey finds out what a project has, for sub-commands: it begins nothing, and

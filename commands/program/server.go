@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -143,15 +142,7 @@ type account struct {
 // findAccount finds out what pays for requests. What is kept somewhere is looked
 // for by the first request.
 func findAccount(o *Options, notify func(string)) (a account, err error) {
-	key, warning, err := auth.ReadKey(o.flags.KeyFile)
-	if err != nil {
-		return a, err
-	}
-	if warning != "" {
-		notify(warning)
-	}
-	c, err := auth.Choose(auth.Config{Selected: o.settings.AuthType, Enforced: o.settings.EnforcedAuth, External: o.settings.ExternalAuth,
-		Key: key, KeyFrom: "--key-file", Getenv: o.getenv, DotEnv: o.dotenv, GOOS: runtime.GOOS, Request: o.settings.VertexShare, Shared: o.settings.VertexUrge})
+	c, err := o.folder().Credential(o.settings, notify)
 	if err != nil {
 		return a, err
 	}

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // JSON returns v as JSON, with <, > and & as they are, and without a newline at the
@@ -68,4 +70,16 @@ func Money(usd float64) string {
 		return fmt.Sprintf("$%.4f", usd)
 	}
 	return fmt.Sprintf("$%.2f", usd)
+}
+
+// Nearest returns the one of names that a misspelled name comes nearest to, "" if none
+// is near.
+func Nearest(name string, names []string) (nearest string) {
+	least := max(2, len(name)/3) + 1
+	for _, n := range names {
+		if d := levenshtein.ComputeDistance(name, n); d < least {
+			nearest, least = n, d
+		}
+	}
+	return nearest
 }

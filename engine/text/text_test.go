@@ -54,3 +54,12 @@ func TestMoney(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	names := []string{"gemini-2.5-pro", "gemini-2.5-flash", "auto"}
+	for name, want := range map[string]string{"gemini-2.5-prp": "gemini-2.5-pro", "flash": "", "ato": "auto", "": "", "gemini-2.5-flush": "gemini-2.5-flash", "x": ""} {
+		if got := text.Nearest(name, names); got != want {
+			t.Errorf("%q: %q; want %q", name, got, want)
+		}
+	}
+}
