@@ -28,7 +28,7 @@ func TestAllocations(t *testing.T) {
 	}
 	var c cache
 	if n := testing.AllocsPerRun(10, func() {
-		if _, err := (body{contents: history}).encode(nil, &c); err != nil {
+		if _, err := (body{contents: history}).encode(&c); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 20 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A Job is a batch of requests that the server works on by itself, for as long
@@ -43,28 +43,28 @@ type Reply struct {
 // does not come from the server, the server may have taken the job all the
 // same; [Genai.Find] tells.
 func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error) {
-	src := &genai.BatchJobSource{}
-	for i, req := range requests {
-		config := Merge(Preset(req.Model), req.Config)
-		config.HTTPOptions = nil
-		if config.SystemInstruction != nil {
-			config.SystemInstruction = g.redacted(config.SystemInstruction)[0]
-		}
-		src.InlinedRequests = append(src.InlinedRequests, &genai.InlinedRequest{Contents: g.redacted(req.Contents...), Config: config,
-			Metadata: map[string]string{"key": Key(i)}})
-	}
 	if len(requests) == 0 {
 		return "", errors.New("a job without requests")
 	}
-	model := requests[0].Model
-	b, x, err := g.operate(ctx, model, func(ctx context.Context, client *genai.Client) error {
-		_, err := client.Batches.Create(ctx, model, src, &genai.CreateBatchJobConfig{DisplayName: title})
-		return err
-	})
+	type inlined struct {
+		Request  json.RawMessage   `json:"request"`
+		Metadata map[string]string `json:"metadata"`
+	}
+	var all []inlined
+	for i, req := range requests {
+		b, err := g.body(req).encode(nil)
+		if err != nil {
+			return "", fmt.Errorf("the request can't be written as JSON: %w", err)
+		}
+		all = append(all, inlined{b, map[string]string{"key": Key(i)}})
+	}
+	body, err := text.JSON(map[string]any{"batch": map[string]any{"displayName": title,
+		"inputConfig": map[string]any{"requests": map[string]any{"requests": all}}}}, "")
 	if err != nil {
 		return "", err
 	}
-	j, err := g.job(x, b)
+	model := requests[0].Model
+	j, err := g.job(ctx, question{model: model, method: http.MethodPost, url: g.modelURL(model, "batchGenerateContent"), body: body})
 	return j.Name, err
 }
 
@@ -73,14 +73,20 @@ func Key(i int) string { return strconv.Itoa(i) }
 
 // Look returns how far a job is.
 func (g *Genai) Look(ctx context.Context, name string) (Job, error) {
-	b, x, err := g.operate(ctx, name, func(ctx context.Context, client *genai.Client) error {
-		_, err := client.Batches.Get(ctx, name, nil)
+	return g.job(ctx, question{model: name, method: http.MethodGet, url: g.url("/" + name)})
+}
+
+// job asks a question that is answered with a job.
+func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
+	err = g.ask(ctx, q, func(x *exchange) error {
+		var o jobOperation
+		if err := g.document(x, &o); err != nil {
+			return err
+		}
+		j, err = g.read(x, o)
 		return err
 	})
-	if err != nil {
-		return Job{}, err
-	}
-	return g.job(x, b)
+	return j, err
 }
 
 // Find returns the name of the job with a title of ours, "" if there is none
@@ -89,48 +95,30 @@ func (g *Genai) Find(ctx context.Context, title string) (name string, err error)
 	const pages, size = 20, 100
 	token := ""
 	for range pages {
-		b, x, err := g.operate(ctx, "batches", func(ctx context.Context, client *genai.Client) error {
-			_, err := client.Batches.List(ctx, &genai.ListBatchJobsConfig{PageSize: size, PageToken: token})
-			return err
-		})
-		if err != nil {
-			return "", err
-		}
 		var list struct {
 			Operations []jobOperation
 			Next       string `json:"nextPageToken"`
 		}
-		if err := json.Unmarshal(b, &list); err != nil {
-			return "", g.garbled(err, b)
-		}
-		for _, o := range list.Operations {
-			if o.Metadata.DisplayName == title {
-				j, err := g.read(x, o)
-				return j.Name, err
+		q := question{model: "batches", method: http.MethodGet, url: g.url("/batches")}
+		q.url.RawQuery = pageQuery(size, token)
+		err := g.ask(ctx, q, func(x *exchange) error {
+			if err := g.document(x, &list); err != nil {
+				return err
 			}
-		}
-		if token = list.Next; token == "" {
-			break
+			for _, o := range list.Operations {
+				if o.Metadata.DisplayName == title {
+					j, err := g.read(x, o)
+					name, list.Next = j.Name, ""
+					return err
+				}
+			}
+			return nil
+		})
+		if token = list.Next; err != nil || token == "" {
+			return name, err
 		}
 	}
 	return "", nil
-}
-
-// operate has call make a request about jobs, and returns the answer.
-func (g *Genai) operate(ctx context.Context, about string, call func(context.Context, *genai.Client) error) ([]byte, *exchange, error) {
-	x := &exchange{model: about, whole: true}
-	defer x.end()
-	if err := g.send(ctx, x, call); err != nil {
-		return nil, nil, err
-	}
-	b, err := newEventReader(x).all()
-	if err != nil {
-		return nil, nil, g.lost(ctx, x, err)
-	}
-	if len(b) > 0 && b[0] == '<' {
-		return nil, nil, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, b), x)
-	}
-	return b, x, nil
 }
 
 // A jobOperation is a job as the server tells of it. What came of it is in the
@@ -157,19 +145,11 @@ type jobOutput struct {
 	}
 }
 
-// job reads an answer that tells of a job.
-func (g *Genai) job(x *exchange, b []byte) (Job, error) {
-	var o jobOperation
-	if err := json.Unmarshal(b, &o); err != nil {
-		return Job{}, g.garbled(err, b)
-	}
-	return g.read(x, o)
-}
-
+// read takes from an answer what it says of a job.
 func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j := Job{Name: cmp.Or(o.Name, o.Metadata.Name), Title: o.Metadata.DisplayName}
 	if id, ok := strings.CutPrefix(j.Name, "batches/"); !ok || !pathWord(id) {
-		return Job{}, g.garbled(fmt.Errorf("%q is not the name of a job", brief60(j.Name)), []byte(j.Name))
+		return Job{}, &garbled{fmt.Errorf("%.60q is not the name of a job", j.Name), []byte(j.Name)}
 	}
 	j.State = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(o.Metadata.State, "BATCH_STATE_"), "JOB_STATE_"))
 	j.State = strings.ReplaceAll(oneLine(j.State), "_", " ")
@@ -186,7 +166,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	}
 	switch {
 	case given(o.Error):
-		j.Err = g.failed(g.status(o.Error), x)
+		j.Err = g.explain(x, g.status(o.Error))
 	case len(out) == 0:
 		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true, Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
 			Hint: "--batch-fresh begins anew"}
@@ -203,55 +183,45 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 }
 
 func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
+	var r Reply
+	var err error
 	switch {
 	case given(fault):
-		return Reply{Err: g.failed(g.status(fault), x)}
 	case !given(response):
-		return Reply{Err: &Error{Kind: Invalid, Code: "NO_RESPONSE", Message: "the server's job has no answer to this request"}}
+		err = &Error{Kind: Invalid, Code: "NO_RESPONSE", Message: "the server's job has no answer to this request"}
+	default:
+		if r.Response, fault, err = (&decoder{}).decode(response); err != nil {
+			err = &garbled{err, response}
+		}
 	}
-	chunk, wrong, err := (&decoder{}).decode(response)
-	switch {
-	case err != nil:
-		return Reply{Err: g.garbled(err, response)}
-	case wrong != nil:
-		return Reply{Err: g.failed(g.status(wrong), x)}
+	if given(fault) {
+		err = g.status(fault)
 	}
-	return Reply{Response: chunk}
+	if err != nil {
+		r = Reply{Err: g.explain(x, err)}
+	}
+	return r
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // status reads the error of a job or of one of its requests. Its code is one
 // of gRPC, other than that of an answer's header.
-func (g *Genai) status(raw json.RawMessage) failure {
-	raw = []byte(g.redact.Known(string(raw)))
-	f := failure{}
+func (g *Genai) status(raw json.RawMessage) *failure {
+	f := &failure{}
 	var s struct{ Code int }
 	json.Unmarshal(raw, &s) // read finds out more
-	f.read(raw)
-	if http, ok := httpOf[s.Code]; ok {
-		f.code = http
+	f.read([]byte(g.redact.Known(string(raw))))
+	if code, ok := httpOf[s.Code]; ok {
+		f.code = code
 	}
-	if f.code == 0 {
-		f.code = http.StatusInternalServerError
-	}
+	f.code = cmp.Or(f.code, http.StatusInternalServerError)
 	return f
 }
 
 // httpOf are the codes of gRPC in those of HTTP, as Google's APIs have them.
 var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 11: 400, 12: 501,
 	13: 500, 14: 503, 15: 500, 16: 401}
-
-func brief60(s string) string { return s[:min(len(s), 60)] }
-
-// whole returns the body that the library has made for a request.
-func whole(req *http.Request) ([]byte, error) {
-	if req.Body == nil {
-		return nil, nil
-	}
-	defer req.Body.Close()
-	return io.ReadAll(req.Body)
-}
 
 // Once returns a Generator that gives a reply to the first request, and refuses
 // any other: a job answers each request once.

@@ -25,7 +25,12 @@ type failure struct {
 	after   time.Duration // from the header
 	hinted  bool          // the header says it
 	page    string        // the title, if the body is a web page
+
+	answering bool // it came in the middle of an answer
 }
+
+// Error returns the server's words.
+func (f *failure) Error() string { return f.message }
 
 // A detail is any of the records that may come with a failure.
 type detail struct {
@@ -39,8 +44,8 @@ type detail struct {
 }
 
 // parseFailure reads the body of an error in any form that servers use.
-func parseFailure(status int, header http.Header, body []byte) failure {
-	f := failure{http: status, code: status}
+func parseFailure(status int, header http.Header, body []byte) *failure {
+	f := &failure{http: status, code: status}
 	f.after, f.hinted = retryAfter(header)
 	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\ufeff"))
 	type envelope struct{ Error json.RawMessage }
@@ -127,8 +132,8 @@ func title(page []byte) string {
 }
 
 // classify makes an Error of f, about a request to model.
-func (f failure) classify(model string) *Error {
-	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after, Hinted: f.hinted}
+func (f *failure) classify(model string) *Error {
+	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after, Hinted: f.hinted, Answering: f.answering}
 	if e.Message == "" {
 		e.Message = strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code)))
 	}
@@ -177,7 +182,7 @@ func (f failure) classify(model string) *Error {
 
 // busy classifies a server that wants to be left alone: for a while, or for
 // good.
-func (f failure) busy(e *Error) {
+func (f *failure) busy(e *Error) {
 	e.Kind, e.Hint = Quota, hintWait
 	if f.code != http.StatusTooManyRequests {
 		e.Kind, e.Hint = Unavailable, hintServer
@@ -209,7 +214,7 @@ func (f failure) busy(e *Error) {
 }
 
 // used says in words which quota is used up, "" if f does not name it.
-func (f failure) used() string {
+func (f *failure) used() string {
 	per := ""
 	switch {
 	case f.quota("PerDay"), f.quota("Daily"):
@@ -254,7 +259,7 @@ func overlong(message string) bool {
 }
 
 // delay returns how long the body of f says to wait.
-func (f failure) delay() (time.Duration, bool) {
+func (f *failure) delay() (time.Duration, bool) {
 	for _, d := range f.details {
 		if strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
 			if t, ok := seconds(d.RetryDelay); ok {
@@ -277,11 +282,11 @@ func seconds(s string) (time.Duration, bool) {
 }
 
 // reason reports whether some detail of f gives the reason r.
-func (f failure) reason(r string) bool {
+func (f *failure) reason(r string) bool {
 	return f.errorInfo(func(d detail) bool { return d.Reason == r })
 }
 
-func (f failure) errorInfo(is func(detail) bool) bool {
+func (f *failure) errorInfo(is func(detail) bool) bool {
 	for _, d := range f.details {
 		if strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && is(d) {
 			return true
@@ -291,7 +296,7 @@ func (f failure) errorInfo(is func(detail) bool) bool {
 }
 
 // quota reports whether a quota whose id contains word is used up.
-func (f failure) quota(word string) bool {
+func (f *failure) quota(word string) bool {
 	for _, d := range f.details {
 		for _, v := range d.Violations {
 			if strings.Contains(v.QuotaID, word) {
@@ -303,7 +308,7 @@ func (f failure) quota(word string) bool {
 }
 
 // help returns the link that came with f, or else the hint given.
-func (f failure) help(hint string) string {
+func (f *failure) help(hint string) string {
 	for _, d := range f.details {
 		for _, l := range d.Links {
 			if strings.HasPrefix(l.URL, "https://") {

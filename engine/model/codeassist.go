@@ -9,18 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"gemline/engine"
 	"gemline/engine/text"
-)
-
-// Where Code Assist is, and the first element of its paths.
-const (
-	assistBase    = "https://cloudcode-pa.googleapis.com"
-	assistVersion = "v1internal"
 )
 
 // Tiers that are treated otherwise than the rest.
@@ -102,9 +96,9 @@ func (g *Genai) enlist(x *exchange) error {
 func (g *Genai) findProject(x *exchange) (string, error) {
 	var m membership
 	err := g.service(x, http.MethodPost, ":loadCodeAssist", application(g.opts.Project, ""), &m)
-	var e *Error
+	var f *failure
 	switch {
-	case errors.As(err, &e) && e.Code == perimeter:
+	case errors.As(err, &f) && f.reason(perimeter):
 		m.Current = &tier{} // a fence around the project hides it; whoever has one is a member
 	case err != nil:
 		return "", err
@@ -166,16 +160,18 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 	if op.Error == nil {
 		return op.Response.Project.ID, nil
 	}
-	f := failure{http: http.StatusOK, code: http.StatusForbidden, message: oneLine(op.Error.Message)}
+	f := &failure{http: http.StatusOK, code: http.StatusForbidden, message: oneLine(op.Error.Message)}
 	switch op.Error.Code { // of gRPC
 	case 8:
 		f.code = http.StatusTooManyRequests
 	case 4, 13, 14:
 		f.code = http.StatusServiceUnavailable
 	}
-	e := g.failed(f, x)
-	e.Message = "Code Assist can't set the account up: " + e.Message
-	return "", e
+	err := g.explain(x, f)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Message = "Code Assist can't set the account up: " + e.Message
+	}
+	return "", err
 }
 
 // await asks about op until it is done. One without a name is not worked at.
@@ -246,86 +242,40 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 			return err
 		}
 	}
-	req, err := http.NewRequestWithContext(x.ctx, method, g.assistURL(path).String(), bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	g.header(req.Header, x.model, x.pay)
-	x.guard.Reset(x.idle)
-	defer x.guard.Stop()
-	start := time.Now()
-	resp, err := x.via.base.RoundTrip(req)
+	resp, err := g.do(x, method, g.url(path), body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	g.log.DebugContext(x.ctx, "code assist", "method", method, "url", shown(req.URL), "status", resp.StatusCode, "took", time.Since(start))
+	x.guard.Reset(x.idle)
+	defer x.guard.Stop()
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	if err != nil {
 		return err
 	}
-	return g.understand(x, resp, path, text, answer)
-}
-
-// understand reads the answer to a question that is no conversation.
-func (g *Genai) understand(x *exchange, resp *http.Response, path string, text []byte, answer any) error {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
 		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true, Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
 			Hint: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
-	case resp.StatusCode/100 != 2, bytes.HasPrefix(text, []byte("<")):
-		f := g.failure(resp.StatusCode, resp.Header, text)
-		e := g.failed(f, x)
-		if f.reason(perimeter) {
-			e.Code = perimeter
-		}
-		return e
+	case resp.StatusCode/100 != 2:
+		return g.failure(resp, text)
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
-		e := g.garbled(err, text)
-		e.Answering = false
-		return e
-	}
-	return nil
+	return g.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
 }
 
-// assistURL returns the address of a method, as in ":generateContent", or of
-// an operation, as in "/operations/1".
-func (g *Genai) assistURL(path string) *url.URL {
-	base := *g.base
-	base.Path = cmp.Or(base.Path, "/") // or else the path would begin without a slash
-	return base.JoinPath(cmp.Or(g.opts.APIVersion, assistVersion) + path)
-}
-
-// enveloped makes the request of x, which the library has addressed to the
-// Gemini API and whose body is data, one to Code Assist, and returns its body.
-func (g *Genai) enveloped(req *http.Request, x *exchange, data []byte) ([]byte, error) {
-	action := req.URL.Path[strings.LastIndexByte(req.URL.Path, ':')+1:]
-	query := req.URL.RawQuery
-	req.URL = g.assistURL(":" + action)
-	req.URL.RawQuery = query
-	req.Host = ""
+// enveloped returns the body of x in the envelope that Code Assist wants.
+func enveloped(x *exchange) ([]byte, error) {
 	model := strings.TrimPrefix(x.model, "models/")
-	var head []byte
-	if action == "countTokens" {
+	if strings.HasSuffix(x.url.Path, ":countTokens") {
 		name, err := text.JSON("models/"+model, "")
-		if err != nil {
-			return nil, err
-		}
-		head = fmt.Appendf(nil, `{"request":{"model":%s,`, name)
-		data = data[1:] // all that it holds follows
-	} else {
-		outer, err := text.JSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()}, "")
-		if err != nil {
-			return nil, err
-		}
-		head = append(outer[:len(outer)-1], `,"request":`...)
+		return slices.Concat([]byte(`{"request":{"model":`), name, []byte(","), x.body[1:], []byte("}")), err
 	}
-	all := make([]byte, 0, len(head)+len(data)+1)
-	return append(append(append(all, head...), data...), '}'), nil
+	outer, err := text.JSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()}, "")
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(outer[:len(outer)-1], []byte(`,"request":`), x.body, []byte("}")), nil
 }
 
 // unwrapped takes what Code Assist sends out of its envelope, whose name it

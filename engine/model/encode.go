@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"google.golang.org/genai"
@@ -9,19 +10,17 @@ import (
 	"gemline/engine"
 )
 
-// A body is the greater part of a request: what is said. It is written here
-// and not by the library, which takes every text through maps, drops the text
-// key of an empty text (the API refuses such parts) and writes < as \u003c.
+// A body is what a request says. It is written here and not by the library, which
+// takes every text through maps, drops the text key of an empty text (the API
+// refuses such parts), loses the order of a schema's properties, in which the
+// model is to write them, and writes < as \u003c.
 type body struct {
 	contents []*genai.Content
-	system   *genai.Content // nil if there is none
-	tools    []*genai.Tool
-	schema   any // of the answer; nil if there is none
+	config   *genai.GenerateContentConfig // nil if there is none
 }
 
-// encode returns the JSON of b, with the keys of rest, which the library has
-// made of the settings. Parts that c knows are not encoded again.
-func (b body) encode(rest map[string]any, c *cache) ([]byte, error) {
+// encode returns the JSON of b. Parts that c knows are not encoded again.
+func (b body) encode(c *cache) ([]byte, error) {
 	w := newWriter(c)
 	w.WriteString(`{"contents":[`)
 	for _, content := range b.contents {
@@ -35,33 +34,49 @@ func (b body) encode(rest map[string]any, c *cache) ([]byte, error) {
 	}
 	w.drop(',')
 	w.WriteByte(']')
-	if b.system != nil {
-		role := b.system.Role
-		if role == "" {
-			role = genai.RoleUser
-		}
-		w.WriteString(`,"systemInstruction":`)
-		if err := w.content(b.system, role); err != nil {
+	if b.config != nil {
+		if err := w.config(*b.config); err != nil {
 			return nil, err
 		}
 	}
-	if len(b.tools) > 0 {
-		w.WriteString(`,"tools":`)
-		if err := w.value(b.tools); err != nil {
-			return nil, err
-		}
-	}
-	if len(rest) > 0 {
-		mark := w.Len()
-		if err := w.value(rest); err != nil {
-			return nil, err
-		}
-		w.Bytes()[mark] = ',' // was the opening brace
-	} else {
-		w.WriteByte('}')
-	}
+	w.WriteByte('}')
 	c.sent(w.Len())
 	return w.Bytes(), nil
+}
+
+// config writes the settings of a request. Those that are no settings of the
+// answer stand beside them.
+func (w *writer) config(c genai.GenerateContentConfig) error {
+	if system := c.SystemInstruction; system != nil {
+		w.WriteString(`,"systemInstruction":`)
+		if err := w.content(system, cmp.Or(system.Role, genai.RoleUser)); err != nil {
+			return err
+		}
+	}
+	parts := []struct {
+		name  string
+		value any
+		has   bool
+	}{
+		{"tools", c.Tools, len(c.Tools) > 0},
+		{"toolConfig", c.ToolConfig, c.ToolConfig != nil},
+		{"safetySettings", c.SafetySettings, len(c.SafetySettings) > 0},
+		{"cachedContent", c.CachedContent, c.CachedContent != ""},
+		{"labels", c.Labels, len(c.Labels) > 0},
+		{"serviceTier", c.ServiceTier, c.ServiceTier != ""},
+		{"generationConfig", &c, true},
+	}
+	c.SystemInstruction, c.Tools, c.ToolConfig, c.SafetySettings, c.CachedContent, c.Labels, c.ServiceTier = nil, nil, nil, nil, "", nil, ""
+	c.HTTPOptions, c.AutomaticContinuation = nil, nil // which are for the library's client
+	for _, p := range parts {
+		if p.has {
+			w.WriteString(`,"` + p.name + `":`)
+			if err := w.value(p.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A writer writes JSON.

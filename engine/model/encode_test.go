@@ -57,9 +57,9 @@ func TestCache(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := history()
 			c := &cache{}
-			b := body{contents: h, system: &genai.Content{Parts: []*genai.Part{{Text: long}}}}
+			b := body{contents: h, config: &genai.GenerateContentConfig{SystemInstruction: &genai.Content{Parts: []*genai.Part{{Text: long}}}}}
 			for range 2 {
-				if _, err := b.encode(map[string]any{"generationConfig": map[string]any{}}, c); err != nil {
+				if _, err := b.encode(c); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,11 +67,11 @@ func TestCache(t *testing.T) {
 				t.Errorf("%d parts are known", len(c.parts))
 			}
 			change(h)
-			got, err := b.encode(nil, c)
+			got, err := b.encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := b.encode(nil, nil)
+			want, err := b.encode(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestCacheSize(t *testing.T) {
 	c := &cache{}
 	for i := range 40 {
 		text := strings.Repeat(fmt.Sprintf("%07d ", i), 1<<17)
-		if _, err := (body{contents: []*genai.Content{genai.NewContentFromText(text, genai.RoleUser)}}).encode(nil, c); err != nil {
+		if _, err := (body{contents: []*genai.Content{genai.NewContentFromText(text, genai.RoleUser)}}).encode(c); err != nil {
 			t.Fatal(err)
 		}
 		total := 0
@@ -103,9 +103,9 @@ func TestCacheSize(t *testing.T) {
 func TestUnencodable(t *testing.T) {
 	for name, b := range map[string]body{
 		"a call":     {contents: []*genai.Content{{Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{Args: map[string]any{"f": func() {}}}}}}}},
-		"a function": {tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{ParametersJsonSchema: json.RawMessage("{")}}}}},
+		"a function": {config: &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{ParametersJsonSchema: json.RawMessage("{")}}}}}},
 	} {
-		if _, err := b.encode(nil, &cache{}); err == nil {
+		if _, err := b.encode(&cache{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

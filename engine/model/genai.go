@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
-	"sync"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -113,11 +112,9 @@ type Genai struct {
 	wallet  *wallet
 	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
 	log     *slog.Logger
-
-	cache cache
-
-	mu     sync.Mutex
-	opened *opened
+	client  *http.Client
+	roots   *roots // nil for those of the system
+	cache   cache
 }
 
 // NewGenai returns a Genai. The error, if any, is a [Config] or [Auth] error.
@@ -135,6 +132,10 @@ func NewGenai(o Options) (*Genai, error) {
 	g := &Genai{opts: o, base: base, redact: o.Secrets, log: o.Logger, project: make(chan string, 1)}
 	g.wallet = newWallet(g.payment)
 	g.project <- ""
+	g.client = &http.Client{Transport: o.Transport, CheckRedirect: dontFollow}
+	if o.Transport == nil {
+		g.client.Transport, g.roots = network(o)
+	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -164,15 +165,12 @@ func NewGenai(o Options) (*Genai, error) {
 	return g, nil
 }
 
+// dontFollow is for servers that say where else to ask.
+func dontFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // Close drops the connections that are kept for the next request.
 func (g *Genai) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.opened != nil {
-		if t, ok := g.opened.base.(interface{ CloseIdleConnections() }); ok {
-			t.CloseIdleConnections()
-		}
-	}
+	g.client.CloseIdleConnections()
 	return nil
 }
 
@@ -193,76 +191,58 @@ func (o Options) userAgent(model string) string {
 // those of [Preset], if it belongs to a conversation.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		left := errors.New("left")
-		if err := g.generate(ctx, req, func(chunk *genai.GenerateContentResponse) error {
+		err := g.generate(ctx, req, func(chunk *genai.GenerateContentResponse) error {
 			if !yield(chunk, nil) {
-				return left
+				return errLeft
 			}
 			return ctx.Err()
-		}); err != nil && err != left {
+		})
+		if err != nil && err != errLeft {
 			yield(nil, err)
 		}
 	}
 }
 
 func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
-	config, b := g.settings(req)
-	x := &exchange{body: b, model: req.Model, notify: req.Notify}
-	defer x.end()
-	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
-		config.HTTPOptions.ExtrasRequestProvider = x.take
-		if req.Aside {
-			_, err := client.Models.GenerateContent(ctx, req.Model, nil, config)
-			return err
-		}
-		for _, err := range client.Models.GenerateContentStream(ctx, req.Model, nil, config) {
-			return err // an answer is not the library's to read
-		}
-		return nil
-	})
+	body, err := g.body(req).encode(&g.cache)
 	if err != nil {
-		return err
+		return fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
-	return g.receive(ctx, x, emit)
+	q := question{model: req.Model, method: http.MethodPost, body: body, notify: req.Notify}
+	if q.url = g.modelURL(req.Model, "generateContent"); !req.Aside {
+		q.url = g.modelURL(req.Model, "streamGenerateContent")
+		q.url.RawQuery = "alt=sse"
+	}
+	return g.ask(ctx, q, func(x *exchange) error { return g.receive(x, emit) })
 }
 
-// settings returns the part of req that the library encodes and the part that
-// is encoded here.
-func (g *Genai) settings(req *engine.Request) (*genai.GenerateContentConfig, body) {
+// body returns what req says, without the secrets that are known.
+func (g *Genai) body(req *engine.Request) body {
 	preset := Preset(req.Model)
 	if req.Aside {
 		preset = &genai.GenerateContentConfig{}
 	}
-	config := Merge(preset, req.Config)
-	b := body{contents: g.redacted(req.Contents...), system: config.SystemInstruction, tools: config.Tools, schema: config.ResponseJsonSchema}
-	if b.system != nil {
-		b.system = g.redacted(b.system)[0]
+	b := body{contents: g.redacted(req.Contents...), config: Merge(preset, req.Config)}
+	if system := b.config.SystemInstruction; system != nil {
+		b.config.SystemInstruction = g.redacted(system)[0]
 	}
-	config.SystemInstruction, config.Tools = nil, nil
-	config.AutomaticContinuation = genai.Ptr(false) // asking again is for Retry
-	h := genai.HTTPOptions{}
-	if config.HTTPOptions != nil {
-		h = *config.HTTPOptions
-	}
-	h.RetryOptions = nil
-	config.HTTPOptions = &h
-	return config, b
+	return b
 }
 
 // receive reads the stream of x.
-func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.GenerateContentResponse) error) error {
+func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) error) error {
 	events := newEventReader(x)
 	d := decoder{wrapped: g.opts.CodeAssist}
 	n := 0
-	trace := g.log.Enabled(ctx, Trace)
-	defer func() { g.log.DebugContext(ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
+	trace := g.log.Enabled(x.ctx, Trace)
+	defer func() { g.log.DebugContext(x.ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
 	switch first, err := events.peek(); {
 	case err == io.EOF:
 		return nil
 	case err != nil:
-		return g.lost(ctx, x, err)
+		return err
 	case first == '{', first == '[', first == '<':
-		return g.receiveDocument(ctx, x, events, emit)
+		return g.receiveDocument(x, events, emit)
 	}
 	for {
 		data, err := events.next()
@@ -270,17 +250,17 @@ func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.Gener
 			return nil
 		}
 		if err != nil {
-			return g.lost(ctx, x, err)
+			return err
 		}
 		if trace {
-			g.log.Log(ctx, Trace, "event", "data", cut(g.redact.Text(string(data))))
+			g.log.Log(x.ctx, Trace, "event", "data", cut(g.redact.Text(string(data))))
 		}
 		chunk, fault, err := d.decode(data)
 		if err != nil {
-			return g.garbled(err, data)
+			return &garbled{err, data}
 		}
 		if fault != nil {
-			return g.faulty(x, fault)
+			return g.fault(x, fault)
 		}
 		n++
 		if err := emit(chunk); err != nil {
@@ -290,21 +270,20 @@ func (g *Genai) receive(ctx context.Context, x *exchange, emit func(*genai.Gener
 }
 
 // receiveDocument reads an answer that is no stream.
-func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventReader, emit func(*genai.GenerateContentResponse) error) error {
+func (g *Genai) receiveDocument(x *exchange, events *eventReader, emit func(*genai.GenerateContentResponse) error) error {
 	doc, err := events.all()
 	if err != nil {
-		return g.lost(ctx, x, err)
+		return err
 	}
 	if doc[0] == '<' {
-		f := g.failure(x.resp.StatusCode, x.resp.Header, doc)
-		return g.failed(f, x)
+		return g.failure(x.resp, doc)
 	}
 	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
 	if err != nil {
-		return g.garbled(err, doc)
+		return &garbled{err, doc}
 	}
 	if fault != nil {
-		return g.faulty(x, fault)
+		return g.fault(x, fault)
 	}
 	for _, chunk := range chunks {
 		if err := emit(chunk); err != nil {
@@ -316,33 +295,28 @@ func (g *Genai) receiveDocument(ctx context.Context, x *exchange, events *eventR
 
 // Count implements [engine.Generator]. The API counts contents only.
 func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
-	x := &exchange{body: body{contents: req.Contents}, model: req.Model, notify: req.Notify}
-	defer x.end()
-	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
-		_, err := client.Models.CountTokens(ctx, req.Model, nil, &genai.CountTokensConfig{
-			HTTPOptions: &genai.HTTPOptions{ExtrasRequestProvider: func(map[string]any) map[string]any { return x.take(nil) }}})
-		return err
-	})
+	body, err := body{contents: g.redacted(req.Contents...)}.encode(nil)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
-	answer, err := newEventReader(x).all()
-	if err != nil {
-		return 0, g.lost(ctx, x, err)
-	}
+	q := question{model: req.Model, method: http.MethodPost, url: g.modelURL(req.Model, "countTokens"), body: body, notify: req.Notify}
 	var count struct {
 		TotalTokens *int
 		Error       json.RawMessage
 	}
-	switch err := json.Unmarshal(answer, &count); {
-	case err != nil && len(answer) > 0 && answer[0] == '<':
-		return 0, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, answer), x)
-	case err != nil:
-		return 0, g.garbled(err, answer)
-	case len(count.Error) > 0:
-		return 0, g.faulty(x, count.Error)
-	case count.TotalTokens == nil || *count.TotalTokens < 0:
-		return 0, g.garbled(errors.New("no totalTokens"), answer)
+	err = g.ask(ctx, q, func(x *exchange) error {
+		switch err := g.document(x, &count); {
+		case err != nil:
+			return err
+		case count.Error != nil:
+			return g.fault(x, count.Error)
+		case count.TotalTokens == nil || *count.TotalTokens < 0:
+			return &garbled{errors.New("no totalTokens"), nil}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	return *count.TotalTokens, nil
 }

@@ -272,7 +272,7 @@ func TestRequest(t *testing.T) {
 				t.Errorf("User-Agent: %q", ua)
 			}
 			want := `{"contents":[{"parts":[{"text":"why <&>?"}],"role":"user"}],` +
-				`"generationConfig":{"temperature":1,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192},"topK":64,"topP":0.95}}`
+				`"generationConfig":{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}}}`
 			if string(r.Body) != want {
 				t.Errorf("body\n%s\nwant\n%s", r.Body, want)
 			}
@@ -308,7 +308,7 @@ func TestBody(t *testing.T) {
 		`{"parts":[{"functionResponse":{"id":"c","name":"f","response":{}}}],"role":"user"}],` +
 		`"systemInstruction":{"parts":[{"text":"be <brief>"}],"role":"user"},` +
 		`"tools":[{"functionDeclarations":[{"description":"d","name":"f","parametersJsonSchema":{"type":["object","null"],"x-y":1}}]},{"googleSearch":{}}],` +
-		`"generationConfig":{"maxOutputTokens":9,"responseMimeType":"application/json","temperature":0,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"},"topK":64,"topP":0.95}}`
+		`"generationConfig":{"temperature":0,"topP":0.95,"topK":64,"maxOutputTokens":9,"responseMimeType":"application/json","thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}`
 	if got := string(s.Requests()[0].Body); got != want {
 		t.Errorf("body\n%s\nwant\n%s", got, want)
 	}

@@ -3,10 +3,11 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
-
-	"google.golang.org/genai"
 )
 
 // A Listed is a model as the server lists it.
@@ -68,27 +69,28 @@ type listItem struct {
 
 // list asks for the part of the list that a token stands for.
 func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
-	x := &exchange{model: "models"} // what the request is about, for the User-Agent
-	defer x.end()
-	err := g.send(ctx, x, func(ctx context.Context, client *genai.Client) error {
-		_, err := client.Models.List(ctx, &genai.ListModelsConfig{PageSize: 1000, PageToken: token})
-		return err
+	q := question{model: "models", method: http.MethodGet, url: g.url("/models")}
+	if g.opts.Vertex {
+		q.url = g.url("/publishers/google/models")
+	}
+	q.url.RawQuery = pageQuery(1000, token)
+	page := &listPage{}
+	return page, g.ask(ctx, q, func(x *exchange) error {
+		if err := g.document(x, page); err != nil {
+			return err
+		}
+		if page.Error != nil {
+			return g.fault(x, page.Error)
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, err
+}
+
+// pageQuery asks for a part of a list.
+func pageQuery(size int, token string) string {
+	v := url.Values{"pageSize": {strconv.Itoa(size)}}
+	if token != "" {
+		v.Set("pageToken", token)
 	}
-	answer, err := newEventReader(x).all()
-	if err != nil {
-		return nil, g.lost(ctx, x, err)
-	}
-	var page listPage
-	switch err := json.Unmarshal(answer, &page); {
-	case err != nil && len(answer) > 0 && answer[0] == '<':
-		return nil, g.failed(g.failure(x.resp.StatusCode, x.resp.Header, answer), x)
-	case err != nil:
-		return nil, g.garbled(err, answer)
-	case len(page.Error) > 0:
-		return nil, g.faulty(x, page.Error)
-	}
-	return &page, nil
+	return v.Encode()
 }

@@ -87,6 +87,17 @@ func trusting(names []string) *roots {
 	return r
 }
 
+// doubts says which certificates could not be read.
+func (r *roots) doubts() string {
+	if r == nil {
+		return ""
+	}
+	if err := r.fill(); err != nil {
+		return fmt.Sprintf(" (not read: %v)", err)
+	}
+	return ""
+}
+
 // Trust returns the system's certificates and those in the named files and
 // directories. What can't be read is left out and told of.
 func Trust(names []string) (*x509.CertPool, error) {
@@ -146,7 +157,7 @@ func vertexBase(location string) string {
 func (o Options) address() (variable, usual string) {
 	switch {
 	case o.CodeAssist:
-		return "CODE_ASSIST_ENDPOINT", assistBase
+		return "CODE_ASSIST_ENDPOINT", "https://cloudcode-pa.googleapis.com"
 	case o.Vertex:
 		return "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Location)
 	}

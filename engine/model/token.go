@@ -48,7 +48,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 	if data == nil {
 		p, err = g.machineToken(ctx)
 	} else {
-		p, err = g.fileToken(ctx, x, data)
+		p, err = g.fileToken(ctx, data)
 	}
 	g.log.DebugContext(ctx, "access token", "from", cmp.Or(strings.TrimPrefix(filepath.Base(from), "."), "metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 }
 
 // fileToken exchanges credentials of a file for a token.
-func (g *Genai) fileToken(ctx context.Context, x *exchange, data []byte) (payment, error) {
+func (g *Genai) fileToken(ctx context.Context, data []byte) (payment, error) {
 	var file struct {
 		Type    string
 		Quota   string `json:"quota_project_id"`
@@ -88,8 +88,7 @@ func (g *Genai) fileToken(ctx context.Context, x *exchange, data []byte) (paymen
 	}
 	creds, err := credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
 		Scopes: []string{scope}, DisableAsyncRefresh: true, Logger: slog.New(slog.DiscardHandler),
-		TokenURL: file.Token, Client: &http.Client{Transport: x.via.base,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		TokenURL: file.Token, Client: g.client,
 	})
 	if err != nil {
 		return payment{}, &unusable{err.Error()}
@@ -180,11 +179,11 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 		e.Err, e.Message = errTokenSlow, "no access token for "+brief(cmp.Or(g.opts.Connect, 30*time.Second))
 	case errors.As(err, &outer):
 		host := ""
-		e.Err = outer.Err
 		if u, perr := url.Parse(outer.URL); perr == nil {
 			host = u.Host
 		}
-		e.Message = "no access token: " + g.story(e, x, host, outer.Err)
+		e = g.networkError(x, host, outer.Err)
+		e.Message = "no access token: " + e.Message
 	default:
 		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
 		e.Message = whose + " bring no access token: " + err.Error()
@@ -195,7 +194,7 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 
 // refused fills e with what the server of tokens said.
 func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
-	f := g.failure(err.Response.StatusCode, err.Response.Header, err.Body)
+	f := g.failure(err.Response, err.Body)
 	var said struct {
 		Error       any
 		Description string `json:"error_description"`

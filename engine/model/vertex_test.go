@@ -105,7 +105,7 @@ func TestVertexRequest(t *testing.T) {
 				}
 			}
 			want := `{"contents":[{"parts":[{"text":"hello"}],"role":"user"}],` +
-				`"generationConfig":{"temperature":1,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192},"topK":64,"topP":0.95}}`
+				`"generationConfig":{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}}}`
 			if string(r.Body) != want {
 				t.Errorf("body %s", r.Body)
 			}

@@ -1,0 +1,180 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// explain makes an [Error] of whatever went wrong with x. It is the only place
+// that does: what fails returns what it knows, a [failure], a [garbled] or an
+// error of the network. Where the caller's context is over, that was the cause.
+func (g *Genai) explain(x *exchange, err error) error {
+	var (
+		known  *Error
+		said   *failure
+		broken *garbled
+		e      *Error
+	)
+	switch {
+	case err == nil, err == errLeft:
+		return err
+	case x.caller.Err() != nil:
+		return x.caller.Err()
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &said):
+		e = said.classify(x.model)
+		if e.Kind == Auth && g.opts.Account != nil {
+			e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
+			if e.Hint == hintKey || e.Hint == hintAccess {
+				e.Hint = hintAccount
+			}
+		}
+	case errors.As(err, &broken):
+		beginning := g.redact.Text(string(broken.data[:min(len(broken.data), logged)])) // of which no half of a secret is shown
+		e = &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: x.resp != nil, Err: err,
+			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken, oneLine(beginning[:min(len(beginning), 100)]))}
+	default:
+		e = g.networkError(x, g.base.Host, err)
+	}
+	variable, _ := g.opts.address()
+	e.Message = g.redact.Text(e.Message)
+	e.Hint = g.redact.Text(strings.ReplaceAll(e.Hint, "GOOGLE_GEMINI_BASE_URL", variable))
+	return e
+}
+
+// failure reads the body of an error, in which the server may say again what it
+// was sent.
+func (g *Genai) failure(resp *http.Response, body []byte) *failure {
+	return parseFailure(resp.StatusCode, resp.Header, []byte(g.redact.Known(string(body))))
+}
+
+// fault reads an answer that turned into an error.
+func (g *Genai) fault(x *exchange, said []byte) *failure {
+	f := &failure{http: x.resp.StatusCode, code: http.StatusInternalServerError, answering: true}
+	f.read([]byte(g.redact.Known(string(said))))
+	return f
+}
+
+// A garbled is an answer that can't be read.
+type garbled struct {
+	err  error
+	data []byte
+}
+
+// Error says what the decoder stumbled over, less the names of our types.
+func (b *garbled) Error() string {
+	te := (*json.UnmarshalTypeError)(nil)
+	if !errors.As(b.err, &te) {
+		return b.err.Error()
+	}
+	_, field, _ := strings.Cut("."+te.Field, ".plain.")
+	if field == "" {
+		return "unexpected " + te.Value
+	}
+	return "unexpected " + te.Value + " at " + field
+}
+
+// networkError makes the error of a request to host, or of its answer, that got
+// lost on the way.
+func (g *Genai) networkError(x *exchange, host string, err error) *Error {
+	var (
+		outer  *url.Error
+		dns    *net.DNSError
+		op     *net.OpError
+		cert   *tls.CertificateVerificationError
+		ca     x509.UnknownAuthorityError
+		record tls.RecordHeaderError
+	)
+	if errors.As(err, &outer) {
+		err = outer.Err // less the address
+	}
+	e := &Error{Kind: Unavailable, Err: err, Hint: hintNetwork}
+	if x.resp != nil {
+		e.HTTP, e.Answering = x.resp.StatusCode, true
+	}
+	say := func(format string, args ...any) { e.Message = oneLine(fmt.Sprintf(format, args...)) }
+	switch {
+	case context.Cause(x.ctx) == ErrIdle:
+		e.Err, e.Code, e.Hint = ErrIdle, "IDLE_TIMEOUT", hintServer
+		say("%s has sent nothing for %s", host, brief(x.idle))
+	case errors.Is(err, errTooLarge):
+		e.Kind, e.Final, e.Hint = Invalid, true, ""
+		say("%v", err)
+	case x.resp == nil && tooMany(err):
+		e.Final, e.Hint = true, hintFiles
+		say("no connection to %s: too many files are open", host)
+	case errors.As(err, &ca):
+		e.Final, e.Hint = true, hintCA
+		say("%s has a certificate that no trusted authority has signed: %v%s", host, err, g.roots.doubts())
+	case errors.As(err, &cert):
+		e.Final, e.Hint = true, hintCA
+		say("%s has a bad certificate: %v%s", host, cert.Err, g.roots.doubts())
+	case errors.As(err, &record):
+		say("%s does not speak TLS: %s", host, record.Msg)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		say("there is no server named %s", dns.Name)
+	case errors.As(err, &dns):
+		say("the name %s can't be looked up: %s", dns.Name, dns.Err)
+	case x.resp != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
+		e.Hint = ""
+		say("the answer of %s broke off", host)
+	case x.resp != nil:
+		e.Hint = ""
+		say("the answer of %s broke off: %v", host, innermost(err))
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		say("no connection to the proxy: %v", innermost(op.Err))
+	case strings.Contains(err.Error(), "Proxy Authentication Required"):
+		f := failure{http: http.StatusProxyAuthRequired, code: http.StatusProxyAuthRequired}
+		e = f.classify(x.model)
+		e.Err = err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		say("%s closed the connection without an answer", host)
+	default:
+		say("no answer from %s: %v", host, innermost(err))
+	}
+	return e
+}
+
+// tooMany reports whether err comes of having no more files to open, which
+// waiting does not change. The resolver keeps to itself that it could not read
+// its files, and tells by words of what else went wrong.
+func tooMany(err error) bool {
+	var dns *net.DNSError
+	if !errors.As(err, &dns) {
+		return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+	}
+	if strings.Contains(dns.Err, syscall.EMFILE.Error()) {
+		return true
+	}
+	f, err := os.Open(os.DevNull)
+	if err == nil {
+		f.Close()
+	}
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// innermost returns what a network error says without the addresses that the
+// layers around it repeat.
+func innermost(err error) error {
+	var sys *os.SyscallError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &sys):
+		return sys.Err
+	case errors.As(err, &op):
+		return op.Err
+	}
+	return err
+}
