@@ -79,9 +79,10 @@ func (in *inline) next(c byte) {
 }
 
 // mayEnd reports whether a piece may end before c: where there is a blank, or
-// between two characters beyond ASCII, since not everyone writes blanks.
+// between two characters beyond ASCII, since not everyone writes blanks. Behind a
+// backslash a line end has a meaning.
 func (in *inline) mayEnd(c byte) bool {
-	if in.at == in.from {
+	if in.at == in.from || in.text[in.at-1] == '\\' {
 		return false
 	}
 	before := in.text[in.at-1]
@@ -92,9 +93,6 @@ func (in *inline) mayEnd(c byte) bool {
 // reports whether nothing that may follow would change that.
 func (in *inline) read(to int) (doc ast.Node, settled bool) {
 	src := in.text[in.from:to]
-	if src[len(src)-1] == '\\' { // which may be the end of a line
-		return nil, false
-	}
 	doc = parse(texts(), src)
 	l := leftover{src: src}
 	return doc, !l.open(doc, false) && l.brackets == 0
@@ -134,7 +132,9 @@ func (l *leftover) openIn(i, end int, inside bool) bool {
 		case '`':
 			return true
 		case '<':
-			if len(rest) > 1 && beginsTag(rest[1]) {
+			// Without quotation marks the first > would have ended a tag.
+			tag, _, ended := bytes.Cut(rest, []byte(">"))
+			if len(rest) > 1 && beginsTag(rest[1]) && (!ended || bytes.ContainsAny(tag, `"'!?`)) {
 				return true
 			}
 		case '[':
