@@ -18,6 +18,8 @@ type book struct {
 	commands map[string]*Program // by the program's name and their own
 	begins   []string            // of names that end in *
 	entries  []*Program          // each of them once
+
+	variables []string // that steer programs
 }
 
 // read reads the book when it is first asked, and never again.
@@ -52,6 +54,8 @@ func (b *book) add(text string) (line int, err error) {
 		case len(words) == 0:
 			p = &Program{}
 		case words[0][0] == '#':
+		case words[0] == "variable":
+			b.variables = append(b.variables, words[1:]...)
 		case words[0] == "program":
 			err = b.name(p, strings.Join(words[1:], " "))
 		case p.Names == nil:

@@ -30,7 +30,7 @@
 // lines have more to say.
 //
 //	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options
-//	writes each                         to its operands: each, last, second
+//	writes each                         to its operands: each, last, or the last or a link here
 //	dials at pull push                  with one of these words among its arguments
 //	as docker                           its commands are those of another
 //	grammar find                        code in tools/shell/script reads its arguments
@@ -39,6 +39,9 @@
 // script may take its place, or an operand by any other name. SCRIPT stands for a
 // command that is the text of one, and INPUT... behind it for arguments that
 // nobody knows before.
+//
+// A line "variable NAME NAME" belongs to no program: these variables make
+// programs run others.
 //
 // # Two manners of reading options
 //

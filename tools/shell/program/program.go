@@ -108,3 +108,12 @@ func (p *Program) DialsAt(words []string) (word string, ok bool) {
 	}
 	return words[i], true
 }
+
+// Steers reports whether a variable of that name makes programs run others, or
+// other code.
+func Steers(name string) bool {
+	return slices.ContainsFunc(read().variables, func(pattern string) bool {
+		begin, end, any := strings.Cut(pattern, "*")
+		return name == pattern || any && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
+	})
+}

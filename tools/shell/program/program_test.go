@@ -45,6 +45,16 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A variable steers programs by its name, or by what that begins or ends with.
+func TestSteers(t *testing.T) {
+	for name, want := range map[string]bool{"PATH": true, "LD_PRELOAD": true, "LD_": true, "GIT_PAGER": true, "MANPAGER": true, "PAGER": true, "TAR_OPTIONS": true, "npm_config_x": true,
+		"": false, "LD": false, "PAGERS": false, "XPATH": false, "PATHS": false, "path": false, "OPTIONS": false, "*PAGER": true} {
+		if Steers(name) != want {
+			t.Errorf("%s steers: %t", name, !want)
+		}
+	}
+}
+
 // The first of the words that make a program dial is told.
 func TestDialsAt(t *testing.T) {
 	for words, want := range map[string]string{"curl x": "true", "git -C x fetch": "fetch true", "git log": "false", "git": "false", "ls": "false", "npm ci add": "ci true"} {

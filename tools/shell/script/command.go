@@ -45,19 +45,10 @@ func (v *visitor) set(name string, value word) {
 	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"}, value.text) && name != "PATH" && name != "IFS" {
 		return
 	}
-	if slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) ||
-		strings.HasSuffix(name, "PAGER") || strings.HasSuffix(name, "EDITOR") || strings.HasSuffix(name, "_OPTIONS") {
+	if program.Steers(name) {
 		v.opaque("it sets %s, which decides what programs run", name)
 	}
 }
-
-// steering are the variables that make programs run others, or other code.
-var steering = []string{"PATH", "BASH_ENV", "ENV", "IFS", "PS4", "PS0", "PS1", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "SHELL", "HOME",
-	"CDPATH", "EXECIGNORE", "BASH_LOADABLES_PATH", "BROWSER", "VISUAL", "LESSOPEN", "LESSCLOSE", "MANOPT", "GCONV_PATH", "LOCPATH",
-	"RUBYOPT", "RUBYLIB", "PERL5OPT", "PERL5LIB", "PERL5DB", "PERLLIB", "NODE_PATH", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "CC", "CXX", "MAKEFLAGS",
-	"GNUMAKEFLAGS", "MAKEFILES", "GOFLAGS", "GOENV", "CLASSPATH", "TAR_OPTIONS", "RIPGREP_CONFIG_PATH", "ACKRC", "BAT_CONFIG_PATH", "WGETRC", "CURL_HOME", "LESSKEY", "LESSKEYIN", "RSYNC_RSH", "CVS_RSH", "XDG_CONFIG_HOME", "LUA_INIT", "PHPRC", "TERMINFO", "ZDOTDIR"}
-
-var steeringPrefixes = []string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_", "PYTHON", "SSH_", "NPM_CONFIG_", "npm_config_", "CARGO_"}
 
 // join returns words on a line.
 func join(words []word) string {
