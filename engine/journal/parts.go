@@ -6,6 +6,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // decode returns the parts that the JSON value b stands for: an array of them,
@@ -76,7 +77,7 @@ func also(ok bool, b []byte) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return unquote(b)
+	return text.Unquote(b)
 }
 
 // clean drops parts with nothing in them, which the API refuses.

@@ -3,10 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+	"gemline/engine/text"
 )
 
 // fields calls f with the keys and values at the outermost level of the JSON
@@ -28,8 +25,8 @@ func glance(b []byte, f func(key string, value []byte) bool) bool {
 		if b[i] != '"' {
 			return false
 		}
-		end := skipString(b, i)
-		if end < 0 {
+		end := i + text.Quoted(b[i:])
+		if end < i {
 			return false
 		}
 		key := b[i+1 : end-1]
@@ -86,7 +83,10 @@ func skip(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '"':
-		return skipString(b, i)
+		if n := text.Quoted(b[i:]); n > 0 {
+			return i + n
+		}
+		return -1
 	case '{', '[':
 		return skipNested(b, i)
 	}
@@ -105,9 +105,11 @@ func skipNested(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			if i = skipString(b, i); i < 0 {
+			n := text.Quoted(b[i:])
+			if n < 0 {
 				return -1
 			}
+			i += n
 			continue
 		case '{', '[':
 			depth++
@@ -121,27 +123,9 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// skipString returns the index behind the string that begins at i, or -1.
-func skipString(b []byte, i int) int {
-	for j := i + 1; ; {
-		n := bytes.IndexByte(b[j:], '"')
-		if n < 0 {
-			return -1
-		}
-		j += n
-		k := j
-		for b[k-1] == '\\' { // stops at the opening quote
-			k--
-		}
-		if j++; (j-1-k)%2 == 0 {
-			return j
-		}
-	}
-}
-
 // word returns the string that the JSON value b is, or nothing.
 func word(b []byte) string {
-	if s, ok := unquote(b); ok {
+	if s, ok := text.Unquote(b); ok {
 		return s
 	}
 	var s string
@@ -149,76 +133,6 @@ func word(b []byte) string {
 		return ""
 	}
 	return s
-}
-
-// unquote does what json.Unmarshal does for a string, several times as fast.
-// It gives up, and says so, where that would have to judge: on what is not
-// quite JSON, and on text that is not UTF-8.
-func unquote(b []byte) (string, bool) {
-	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
-		return "", false
-	}
-	b = b[1 : len(b)-1]
-	for _, c := range b {
-		if c < ' ' {
-			return "", false
-		}
-	}
-	if !utf8.Valid(b) {
-		return "", false
-	}
-	var out strings.Builder
-	out.Grow(len(b))
-	for {
-		i := bytes.IndexByte(b, '\\')
-		if i < 0 {
-			if bytes.IndexByte(b, '"') >= 0 {
-				return "", false
-			}
-			out.Write(b)
-			return out.String(), true
-		}
-		if bytes.IndexByte(b[:i], '"') >= 0 || i+1 == len(b) {
-			return "", false
-		}
-		out.Write(b[:i])
-		c := strings.IndexByte(`"\/bfnrt`, b[i+1])
-		if c < 0 {
-			r, n := unescape(b[i:])
-			if n == 0 {
-				return "", false
-			}
-			out.WriteRune(r)
-			b = b[i+n:]
-			continue
-		}
-		out.WriteByte("\"\\/\b\f\n\r\t"[c])
-		b = b[i+2:]
-	}
-}
-
-// unescape returns the character that the \u escape at the beginning of b
-// stands for, and its length: 0 if it is none, or half of a pair.
-func unescape(b []byte) (rune, int) {
-	half := func(b []byte) (rune, bool) {
-		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-		return rune(n), err == nil
-	}
-	r, ok := half(b)
-	if !ok {
-		return 0, 0
-	}
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	low, ok := half(b[6:])
-	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-		return 0, 0
-	}
-	return r, 12
 }
 
 // start returns the beginning of the string that the JSON value b is: all of

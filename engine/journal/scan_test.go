@@ -38,21 +38,6 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// FuzzUnquote takes the standard library for the judge.
-func FuzzUnquote(f *testing.F) {
-	for _, s := range []string{`""`, `"a\n\"\\\/\b\f\r\t"`, `"\u00e9\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83dx"`, `"\u12"`, `"\x"`, `"a"b"`, `"\"`, "\"\x01\"", "\"\xff\"", `"`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var want string
-		err := json.Unmarshal(b, &want)
-		got, ok := unquote(b)
-		if ok && (err != nil || got != want) {
-			t.Errorf("unquote(%q) = %q, want %q, %v", b, got, want, err)
-		}
-	})
-}
-
 // FuzzSimple takes the standard library for the judge.
 func FuzzSimple(f *testing.F) {
 	for _, s := range []string{`{"text":"a"}`, `{"functionResponse":{"id":"1","name":"n","response":{"output":"x","error":"y"}}}`,

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"gemline/engine/text"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
@@ -263,96 +264,14 @@ func (d *decoder) repeated(last, s *string) bool {
 	return true
 }
 
-// text reads a string with the usual escapes.
-func (d *decoder) text(s *string) bool {
-	start := d.i
-	if b, plain := d.quoted(); plain {
-		if !utf8.Valid(b) {
-			return false
-		}
-		*s = string(b)
-		return true
-	}
-	if start >= len(d.b) || d.b[start] != '"' {
+// text reads a string.
+func (d *decoder) text(s *string) (ok bool) {
+	d.space()
+	n := text.Quoted(d.b[d.i:])
+	if n < 0 {
 		return false
 	}
-	start++
-	end := closing(d.b[start:])
-	if end < 0 || !utf8.Valid(d.b[start:start+end]) {
-		return false
-	}
-	d.i = start + end + 1
-	buf := make([]byte, 0, end)
-	for b := d.b[start : start+end]; len(b) > 0; {
-		n := bytes.IndexByte(b, '\\')
-		if n < 0 {
-			buf = append(buf, b...)
-			break
-		}
-		buf = append(buf, b[:n]...)
-		var ok bool
-		if buf, b, ok = unescape(buf, b[n+1:]); !ok {
-			return false
-		}
-	}
-	*s = string(buf)
-	return true
-}
-
-// closing returns the index of the quote that ends the string b begins with,
-// or -1 if a control character or the end comes first.
-func closing(b []byte) int {
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			return i
-		case c == '\\':
-			i++
-			if i < len(b) && b[i] < ' ' {
-				return -1
-			}
-		case c < ' ':
-			return -1
-		}
-	}
-	return -1
-}
-
-// unescape appends to buf what the escape at the beginning of b stands for,
-// less its backslash, and returns the rest of b.
-func unescape(buf, b []byte) (out, rest []byte, ok bool) {
-	if len(b) == 0 {
-		return buf, b, false
-	}
-	switch c := b[0]; c {
-	case '"', '\\', '/':
-		return append(buf, c), b[1:], true
-	case 'n':
-		return append(buf, '\n'), b[1:], true
-	case 't':
-		return append(buf, '\t'), b[1:], true
-	case 'r':
-		return append(buf, '\r'), b[1:], true
-	case 'b':
-		return append(buf, '\b'), b[1:], true
-	case 'f':
-		return append(buf, '\f'), b[1:], true
-	case 'u':
-		if len(b) < 5 {
-			return buf, b, false
-		}
-		r := rune(0)
-		for _, c := range b[1:5] {
-			digit := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
-			if digit < 0 || c < '0' {
-				return buf, b, false
-			}
-			r = r<<4 | rune(digit)
-		}
-		if 0xd800 <= r && r < 0xe000 { // half a character
-			return buf, b, false
-		}
-		return utf8.AppendRune(buf, r), b[5:], true
-	}
-	return buf, b, false
+	*s, ok = text.Unquote(d.b[d.i : d.i+n])
+	d.i += n
+	return ok
 }
