@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,19 +50,35 @@ func TestReferencePages(t *testing.T) {
 }
 
 // Where a page says that something stands, there is something, and a page can be
-// read at one sitting unless it is a reference.
+// read at one sitting unless it is a reference. What a tour names, such as
+// `repl.REPL.Do`, is declared in that folder.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
 	place := regexp.MustCompile("`((?:main\\.go|(?:engine|repl|commands|tools|settings|testdata)/[a-z0-9_/.-]*))`")
+	named := regexp.MustCompile("`((?:engine|repl|commands|tools|settings)(?:/[a-z0-9]+)*)\\.([A-Za-z]+(?:\\.[A-Za-z]+)?)`")
+	declared := map[string]map[string]bool{}
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range place.FindAllStringSubmatch(string(b), -1) {
+		text := string(b)
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			if !strings.HasPrefix(filepath.Base(page), "tour") || m[2] == "go" { // elsewhere tools.core is a setting
+				continue
+			}
+			if declared[m[1]] == nil {
+				declared[m[1]] = declarations(t, m[1])
+			}
+			if !declared[m[1]][m[2]] {
+				t.Errorf("%s: there is no %s in %s", page, m[2], m[1])
+			}
+			text = strings.ReplaceAll(text, m[0], "")
+		}
+		for _, m := range place.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(m[1]); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
@@ -68,6 +88,45 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s has %d words, more than %d", page, n, most)
 		}
 	}
+	for _, m := range []string{"Print", "REPL.Nowhere", "nowhere"} {
+		if declarations(t, "repl")[m] {
+			t.Errorf("%s is not declared in repl", m)
+		}
+	}
+}
+
+// declarations returns the functions, the types and the methods that a package
+// declares, such as Chain and Shell.Step.
+func declarations(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				of := ""
+				if d.Recv != nil {
+					of = strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*") + "."
+				}
+				found[of+d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if ts, ok := spec.(*ast.TypeSpec); ok {
+						found[ts.Name.Name] = true
+					}
+				}
+			}
+		}
+	}
+	return found
 }
 
 // Every variable that the code asks for by name is on the page, and the page
