@@ -18,7 +18,7 @@ import (
 	"gemline/repl/output"
 )
 
-// A OutputSchema is what must come of the answer of a run, beside its text: a value
+// An OutputSchema is what the answer of a run must hold, beside its text: a value
 // that fits a schema, or else a block of code. [Once] sees to it, and the
 // [Reporter] that has the same OutputSchema prints what came of it.
 type OutputSchema struct {

@@ -100,7 +100,7 @@ func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
 	}
 	all := []Planned{}
 	for _, call := range found.Planned {
-		args, _ := Value(call.Args)
+		args, _ := value(call.Args)
 		if call.Args == nil {
 			args = map[string]any{}
 		}

@@ -9,22 +9,9 @@ import (
 	"gemline/repl/output"
 )
 
-// A Head begins every record.
-type Head struct {
-	Type string `json:"type"`
-	Time string `json:"timestamp"`
-}
-
-// A Tail ends every record.
-type Tail struct {
-	Invalid bool  `json:"invalid_utf8,omitempty"`
-	Seq     int   `json:"seq"`
-	Elapsed int64 `json:"elapsed_ms"`
-}
-
+// The records of a stream, without what all records have.
 type (
 	initRecord struct {
-		Head
 		Session string   `json:"session_id"`
 		Model   string   `json:"model"`
 		Version int      `json:"schema_version"`
@@ -34,44 +21,34 @@ type (
 		Talk    int      `json:"protocol_version,omitempty"` // of a conversation
 		Sandbox *Sandbox `json:"sandbox,omitempty"`
 		Unused  []Unused `json:"unused,omitempty"`
-		Tail
 	}
 	messageRecord struct {
-		Head
 		Role    string `json:"role"`
 		Content string `json:"content"`
 		Delta   bool   `json:"delta,omitempty"`
 		ID      string `json:"id,omitempty"` // of the line that said it
-		Tail
 	}
 	toolUseRecord struct {
-		Head
 		Name       string `json:"tool_name"`
 		ID         string `json:"tool_id"`
 		Parameters any    `json:"parameters"`
-		Tail
 	}
 	toolResultRecord struct {
-		Head
 		ID     string     `json:"tool_id"`
 		Status string     `json:"status"`
 		Output string     `json:"output"`
 		Error  *callError `json:"error,omitempty"`
 		Paths  []string   `json:"paths,omitempty"`
 		Took   int64      `json:"duration_ms"`
-		Tail
 	}
 	retryRecord struct {
-		Head
 		Attempt int    `json:"attempt"`
 		Of      int    `json:"max_attempts"`
 		Delay   int64  `json:"delay_ms"`
 		Message string `json:"message"`
 		Restart bool   `json:"restart"`
-		Tail
 	}
 	resultRecord struct {
-		Head
 		Status   string          `json:"status"`
 		Error    *Failure        `json:"error,omitempty"`
 		Stats    json.RawMessage `json:"stats"`
@@ -86,18 +63,15 @@ type (
 		Value    json.RawMessage `json:"structured_output,omitempty"`
 		Code     *string         `json:"extracted,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
-		Tail
 	}
 )
 
 // An ErrorRecord tells what is wrong, or odd.
 type ErrorRecord struct {
-	Head
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
 	Line     int    `json:"line,omitempty"` // of the input, if it is about one
 	ID       string `json:"id,omitempty"`   // that the line names
-	Tail
 }
 
 // A callError is why a call failed.
@@ -106,19 +80,19 @@ type callError struct {
 	Message string `json:"message"`
 }
 
-// Value returns v, the value of a JSON document, in a form that has one: valid
+// value returns v, the value of a JSON document, in a form that has one: valid
 // text, and no numbers that are none.
-func Value(v any) (_ any, invalid bool) {
+func value(v any) (_ any, invalid bool) {
 	switch v := v.(type) {
 	case string:
 		c := output.UTF8{Raw: true}
 		return c.All(v), c.Invalid()
 	case map[string]any:
 		m := make(map[string]any, len(v))
-		for key, value := range v {
-			k, bad := Value(key)
-			value, worse := Value(value)
-			m[k.(string)] = value
+		for key, one := range v {
+			k, bad := value(key)
+			v, worse := value(one)
+			m[k.(string)] = v
 			invalid = invalid || bad || worse
 		}
 		return m, invalid
@@ -126,7 +100,7 @@ func Value(v any) (_ any, invalid bool) {
 		s := make([]any, len(v))
 		for i := range v {
 			var bad bool
-			s[i], bad = Value(v[i])
+			s[i], bad = value(v[i])
 			invalid = invalid || bad
 		}
 		return s, invalid
@@ -137,13 +111,14 @@ func Value(v any) (_ any, invalid bool) {
 	case nil, bool, int:
 	default: // no value of a decoded document
 		if _, err := json.Marshal(v); err != nil {
-			return Value(fmt.Sprint(v))
+			return value(fmt.Sprint(v))
 		}
 	}
 	return v, false
 }
 
-// marshal returns v as compact JSON in which nothing stands raw that could not be seen.
+// marshal returns v as compact JSON in which nothing stands raw that could not be
+// seen.
 func marshal(v any) []byte {
 	b, err := text.JSON(v, "")
 	if err != nil {

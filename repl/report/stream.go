@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"gemline/engine"
@@ -47,21 +48,14 @@ func (s *Stream) Add(f func(*Records)) {
 // written at once.
 type Records struct {
 	*core
-	utf8   output.UTF8
-	seq    int
-	prompt string // of the user, not yet told
-	id     string // of the prompt, if it has one
-	begun  bool
-	early  []engine.Notice // what was told before the run began
-	warned []string        // all that was told
-}
-
-// Next returns the beginning and the end of the next record.
-func (r *Records) Next(kind string, invalid bool) (Head, Tail) {
-	at, elapsed := r.moment()
-	t := Tail{Invalid: invalid, Seq: r.seq, Elapsed: elapsed}
-	r.seq++
-	return Head{kind, at}, t
+	utf8    output.UTF8
+	seq     int
+	invalid bool   // bytes of the next record were escaped
+	prompt  string // of the user, not yet told
+	id      string // of the prompt, if it has one
+	begun   bool
+	early   []engine.Notice // what was told before the run began
+	warned  []string        // all that was told
 }
 
 // moment returns the time as records have it: that of the day, and the
@@ -71,8 +65,42 @@ func (c *core) moment() (at string, elapsed int64) {
 	return now.UTC().Format("2006-01-02T15:04:05.000Z"), max(0, now.Sub(c.began)).Milliseconds()
 }
 
-// Put writes a record in one piece.
-func (r *Records) Put(record any) { r.write(append(marshal(record), '\n')) }
+// Put writes a record of a kind in one piece: what all records have goes around
+// the fields of the body.
+func (r *Records) Put(kind string, body any) {
+	at, elapsed := r.moment()
+	r.put(kind, at, elapsed, body)
+}
+
+func (r *Records) put(kind, at string, elapsed int64, body any) {
+	b := fmt.Appendf(nil, `{"type":"%s","timestamp":"%s",`, kind, at)
+	fields := marshal(body)
+	b = append(append(b, fields[1:len(fields)-1]...), ',')
+	if r.invalid {
+		b = append(b, `"invalid_utf8":true,`...)
+	}
+	r.write(fmt.Appendf(b, "\"seq\":%d,\"elapsed_ms\":%d}\n", r.seq, elapsed))
+	r.seq++
+	r.invalid = false
+}
+
+// Text returns s as it can stand in the next record, which says so if bytes of
+// it were escaped.
+func (r *Records) Text(s string) string {
+	s, invalid := output.Clean(s)
+	r.invalid = r.invalid || invalid
+	return s
+}
+
+// Args returns the arguments of a call as [Records.Text] returns a text.
+func (r *Records) Args(args map[string]any) any {
+	if args == nil {
+		args = map[string]any{}
+	}
+	v, invalid := value(args)
+	r.invalid = r.invalid || invalid
+	return v
+}
 
 // User notes what the user says, to be told when something follows from it.
 func (r *Records) User(prompt, id string) { r.prompt, r.id = prompt, id }
@@ -83,14 +111,12 @@ func (r *Records) Denied() []Denial { return r.denied }
 func (r *Records) sandboxed() bool { return true }
 
 func (r *Records) begin(in Init) {
-	model, invalid := output.Clean(in.Model)
-	dir, worse := output.Clean(r.Dir)
 	mode := ""
 	if r.Mode != nil {
 		mode = r.Mode()
 	}
-	h, t := r.Next("init", invalid || worse)
-	r.Put(initRecord{h, output.Valid(r.Session), model, SchemaVersion, output.Valid(r.Version), dir, output.Valid(mode), in.Protocol, in.sandbox, r.unused(), t})
+	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion, output.Valid(r.Version), r.Text(r.Dir),
+		output.Valid(mode), in.Protocol, in.sandbox, r.unused()})
 	r.begun, r.prompt = true, in.Prompt
 	r.late()
 }
@@ -104,9 +130,8 @@ func (r *Records) late() {
 }
 
 func (r *Records) warning(n engine.Notice) {
-	message, invalid := output.Clean(n.Text)
-	h, t := r.Next("error", invalid)
-	r.Put(ErrorRecord{Head: h, Severity: "warning", Message: message, Tail: t})
+	message := r.Text(n.Text)
+	r.Put("error", ErrorRecord{Severity: "warning", Message: message})
 	r.warned = append(r.warned, message)
 }
 
@@ -142,8 +167,8 @@ func (r *Records) user() {
 	c := output.UTF8{Raw: true}
 	content := c.All(r.prompt)
 	r.prompt = ""
-	h, t := r.Next("message", c.Invalid())
-	r.Put(messageRecord{Head: h, Role: "user", Content: content, ID: output.Valid(r.id), Tail: t})
+	r.invalid = c.Invalid()
+	r.Put("message", messageRecord{Role: "user", Content: content, ID: output.Valid(r.id)})
 }
 
 // say tells a piece of the answer.
@@ -151,8 +176,8 @@ func (r *Records) say(content string) {
 	if content == "" {
 		return
 	}
-	h, t := r.Next("message", r.utf8.Invalid())
-	r.Put(messageRecord{Head: h, Role: "assistant", Content: content, Delta: true, Tail: t})
+	r.invalid = r.utf8.Invalid()
+	r.Put("message", messageRecord{Role: "assistant", Content: content, Delta: true})
 }
 
 // Flush tells what was held of the answer.
@@ -165,48 +190,30 @@ func (r *Records) retry(ev engine.Retry) {
 	} else {
 		r.Flush()
 	}
-	message, invalid := output.Clean(errorText(ev.Err))
-	h, t := r.Next("retry", invalid)
-	r.Put(retryRecord{h, ev.Attempt, ev.Of, ev.Delay.Milliseconds(), message, ev.Restart, t})
+	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(), r.Text(errorText(ev.Err)), ev.Restart})
 }
 
 func (r *Records) called(ev engine.Called) {
 	r.Flush()
-	args := ev.Args
-	if args == nil {
-		args = map[string]any{}
-	}
-	parameters, bad := Value(args)
-	name, worse := output.Clean(ev.Name)
-	id, worst := output.Clean(ev.ID)
-	h, t := r.Next("tool_use", bad || worse || worst)
-	r.Put(toolUseRecord{h, name, id, parameters, t})
+	r.Put("tool_use", toolUseRecord{r.Text(ev.Name), r.Text(ev.ID), r.Args(ev.Args)})
 }
 
 func (r *Records) finished(ev engine.Finished) {
 	r.Flush()
 	shown := ev.Result.Display
 	var ce *callError
-	var invalid bool
 	if ev.Err != nil && shown == "" {
 		shown = engine.DisplayError(ev.Err)
 	}
 	status := engine.Outcome(ev.Err)
 	if status == engine.Failed {
-		message, bad := output.Clean(ev.Err.Error())
-		ce = &callError{output.Valid(engine.ErrorType(ev.Err)), message}
-		invalid = bad
+		ce = &callError{output.Valid(engine.ErrorType(ev.Err)), r.Text(ev.Err.Error())}
 	}
-	shown, bad := output.Clean(shown)
-	id, worse := output.Clean(ev.ID)
-	invalid = invalid || bad || worse
 	paths := make([]string, len(ev.Intent.Paths))
 	for i, p := range ev.Intent.Paths {
-		paths[i], bad = output.Clean(p)
-		invalid = invalid || bad
+		paths[i] = r.Text(p)
 	}
-	h, t := r.Next("tool_result", invalid)
-	r.Put(toolResultRecord{h, id, string(status), shown, ce, paths, ev.Took.Milliseconds(), t})
+	r.Put("tool_result", toolResultRecord{r.Text(ev.ID), string(status), r.Text(shown), ce, paths, ev.Took.Milliseconds()})
 }
 
 func (r *Records) end(o Outcome) {
@@ -214,11 +221,11 @@ func (r *Records) end(o Outcome) {
 	r.Flush()
 	patch, planned := r.collected(o)
 	value, code := r.structured(o)
-	h, t := r.Next("result", false)
-	took := time.Duration(t.Elapsed) * time.Millisecond
-	last := resultRecord{h, status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, t}
+	at, elapsed := r.moment()
+	took := time.Duration(elapsed) * time.Millisecond
+	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil}
 	if r.begun {
 		last.Sandbox = r.sandbox()
 	}
-	r.Put(last)
+	r.put("result", at, elapsed, last)
 }

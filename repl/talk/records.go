@@ -15,7 +15,6 @@ import (
 // The records of a conversation, beside those of a stream.
 type (
 	approvalRecord struct {
-		report.Head
 		ID       string   `json:"id"`
 		CallID   string   `json:"tool_id"`
 		Name     string   `json:"tool_name"`
@@ -27,7 +26,6 @@ type (
 		judged
 		Grants []string `json:"grants"`
 		Rules  []kept   `json:"rules"`
-		report.Tail
 	}
 	judged struct {
 		Class  string   `json:"class,omitempty"`
@@ -57,15 +55,12 @@ type (
 		Scopes []string `json:"scopes"`
 	}
 	questionRecord struct {
-		report.Head
 		ID        string         `json:"id"`
 		CallID    string         `json:"tool_id"`
 		Name      string         `json:"tool_name"`
 		Questions []questionItem `json:"questions"`
-		report.Tail
 	}
 	turnRecord struct {
-		report.Head
 		Turn     int             `json:"turn"`
 		ID       string          `json:"id,omitempty"`
 		Status   string          `json:"status"`
@@ -75,7 +70,6 @@ type (
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []report.Denial `json:"denied"`
-		report.Tail
 	}
 )
 
@@ -104,22 +98,15 @@ func (c *Conversation) denied() (n int) {
 func ask(r *report.Records, q *openQuestion) {
 	r.Flush()
 	in := q.p.Intent
-	call, bad := output.Clean(q.p.ID)
-	name, _ := output.Clean(q.p.Tool.Name())
+	call, name := r.Text(q.p.ID), output.Valid(q.p.Tool.Name())
 	if len(in.Questions) > 0 {
 		qs := make([]questionItem, len(in.Questions))
 		for i, one := range in.Questions {
 			qs[i] = questionOf(one)
 		}
-		h, t := r.Next("question", bad)
-		r.Put(questionRecord{h, q.id, call, name, qs, t})
+		r.Put("question", questionRecord{q.id, call, name, qs})
 		return
 	}
-	given := q.p.Args
-	if given == nil {
-		given = map[string]any{}
-	}
-	args, worse := report.Value(given)
 	grants, rules := []string{}, []kept{}
 	for _, g := range question.Grants(q.p) {
 		k := kept{Rule: output.Escape(g.Rule)}
@@ -128,9 +115,8 @@ func ask(r *report.Records, q *openQuestion) {
 		}
 		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
-	h, t := r.Next("approval_request", bad || worse)
-	r.Put(approvalRecord{h, q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), args,
-		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules, t})
+	r.Put("approval_request", approvalRecord{q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), r.Args(q.p.Args),
+		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules})
 }
 
 // judgement returns what is known of a call that runs programs.
@@ -180,9 +166,8 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 		r.Flush()
 		r.User("", "")
 		r.Session = cmp.Or(c.Session(), r.Session)
-		head, tail := r.Next("turn_result", false)
-		r.Put(turnRecord{head, c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), tail})
+		r.Put("turn_result", turnRecord{c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...)})
 	})
 }
 
@@ -192,9 +177,7 @@ func (c *Conversation) complain(l Line, id, problem string) {
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
 	}
-	message, invalid := output.Clean(where + problem)
 	c.Stream.Add(func(r *report.Records) {
-		h, tl := r.Next("error", invalid)
-		r.Put(report.ErrorRecord{Head: h, Severity: "error", Message: message, Line: l.Number, ID: output.Valid(id), Tail: tl})
+		r.Put("error", report.ErrorRecord{Severity: "error", Message: r.Text(where + problem), Line: l.Number, ID: output.Valid(id)})
 	})
 }
