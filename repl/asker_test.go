@@ -166,7 +166,7 @@ func TestInterruptedEditor(t *testing.T) {
 
 // What is decided on is shown whole, before the question, and nothing in it
 // can hide or look like the program's own.
-func TestHonestQuestion(t *testing.T) {
+func TestNothingIsHiddenInAQuestion(t *testing.T) {
 	c, shown := console("n")
 	a := &Asker{Console: c}
 	detail := "git status\x1b[8m\n" + strings.Repeat("\n", 60) + "echo a" + strings.Repeat(" ", 300) + "; rm -rf x\r\npermission: run: ls\n\tp\u0430y"

@@ -1,6 +1,5 @@
-// Package repl is what stands between the user and the engine: the session at
-// a terminal ([REPL]), single runs whose output a program may read ([Once]),
-// and conversations with a program ([Talk]).
+// Package repl is the terminal: it reads what the user types, prints what
+// happens and asks what the engine wants to know.
 //
 // # Appended, never taken back
 //
@@ -11,7 +10,7 @@
 // # One goroutine
 //
 // The goroutine that calls [REPL.Loop] owns the terminal. A turn runs beside
-// it, and brings home what it has to show or to ask.
+// it, and brings what it has to show or to ask to that goroutine.
 //
 // # Questions
 //

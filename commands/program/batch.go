@@ -83,7 +83,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
 	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Text()})
 }
 
-// shape tells what is demanded of answers.
+// shape tells what answers must hold.
 func (r *run) shape() string {
 	if d := r.schema; d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())

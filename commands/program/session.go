@@ -242,7 +242,7 @@ func (s *Session) guarded() policy.Guarded {
 	return guardedFiles(s.Options, s.workspace.Roots, s.store.Temp, s.memory.Names())
 }
 
-// structure has the generator ask for what is demanded of the answer.
+// structure has the generator ask for what the answer must hold.
 func (s *Session) structure() error {
 	d := s.Schema
 	if d == nil || d.Schema == nil {

@@ -30,7 +30,7 @@ func TestFalls(t *testing.T) {
 	}{
 		{"the reader", func(r *Config) { r.Source.Reader = falls{r.Source.Reader} }, 2, 1},
 		{"the reader, at once", func(r *Config) { r.Source.Reader = falls{strings.NewReader("")} }, 0, 3},
-		{"what an item demands", func(r *Config) {
+		{"the schema of an item", func(r *Config) {
 			r.Schema = func(it Item) (*report.OutputSchema, error) {
 				if it.Index == 1 {
 					panic("oh no")

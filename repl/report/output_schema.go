@@ -38,7 +38,7 @@ type OutputSchema struct {
 	code   *string         // once there is some
 }
 
-// An UnmetError is a run whose answer is not what was demanded.
+// An UnmetError is a run whose answer does not hold what it must.
 type UnmetError struct {
 	Reason  string // schema_mismatch or no_code_block
 	Message string // several lines, for the user
@@ -90,7 +90,7 @@ func (d *OutputSchema) met() (value json.RawMessage, code *string) {
 	return d.value, d.code
 }
 
-// take takes from the answer what is demanded, or returns what is wrong with
+// take takes from the answer what it must hold, or returns what is wrong with
 // it, line by line.
 func (d *OutputSchema) take() (problems []string) {
 	d.mu.Lock()
@@ -143,7 +143,7 @@ func (d *OutputSchema) extract(answer string) (problems []string) {
 	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", d.Language, strings.Join(others, ", "))}
 }
 
-// meet takes from the answer what is demanded. The model may mend an answer
+// meet takes from the answer what it must hold. The model may mend an answer
 // that does not fit a schema; all limits of the run hold.
 func (o *Once) meet(ctx context.Context) error {
 	d := o.Schema

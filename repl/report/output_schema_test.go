@@ -47,9 +47,9 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// FuzzDemand: whatever the model says, what is printed for it is the very value
+// FuzzOutputSchema: whatever the model says, what is printed for it is the very value
 // on a line of harmless characters, or nothing.
-func FuzzDemand(f *testing.F) {
+func FuzzOutputSchema(f *testing.F) {
 	for _, s := range []string{`{"a":[1.50,"\u001b"]}`, "```json\n\"\u202e\x7f\u009b\U000e0041\"\n```", "``` go\na\x1b[2J\n```", "1 2", "~~~\n\xff\n", "\ufeff{}"} {
 		f.Add(s, false)
 		f.Add(s, true)

@@ -30,7 +30,7 @@ type inbox struct {
 	lost    int    // lines that could not be used
 
 	messages, bytes atomic.Int64 // of lines that are not done
-	panic           turn.Panic   // the end of the lines, unless nil
+	panic           turn.Panic   // of whoever reads, which is the end of the lines
 }
 
 // openInbox returns an inbox of the lines of r, in order. Its goroutines end
