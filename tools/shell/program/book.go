@@ -138,6 +138,14 @@ func (p *Program) option(words []string) error {
 			o.Spellings = append(o.Spellings, w)
 		}
 	}
+	for _, s := range o.Spellings {
+		switch letter := len(s) == 2 && s[0] == '-'; {
+		case letter && o.Value:
+			p.valued += s[1:]
+		case letter:
+			p.Flags += s[1:]
+		}
+	}
 	p.Options = append(p.Options, o)
 	return nil
 }

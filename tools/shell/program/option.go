@@ -94,35 +94,18 @@ func (p *Program) spelled(s string) Option {
 	return p.Options[i]
 }
 
-// Letters returns the letters of the options that take a value, or of those
-// that take none.
-func (p *Program) Letters(value bool) (letters string) {
-	for _, o := range p.Options {
-		for _, s := range o.Spellings {
-			if o.Value == value && len(s) == 2 && s[0] == '-' {
-				letters += s[1:]
-			}
-		}
-	}
-	return letters
-}
-
 // May yields the options that matter which word may be. A long one may be
 // shortened, a letter may stand among others, up to one that takes a value, and
 // anything else is what the word begins with.
 func (p *Program) May(word string) iter.Seq[Given] {
 	return func(yield func(Given) bool) {
-		valued := p.Letters(true)
 		for _, o := range p.Options {
 			if !o.Effect.matters() {
 				continue
 			}
 			for _, s := range o.Spellings {
-				if g, ok := may(word, s, valued); ok {
-					g.Effect, g.Spelling = o.Effect, s
-					if !yield(g) {
-						return
-					}
+				if value, inside, ok := p.may(word, s); ok && !yield(Given{o.Effect, s, value, inside}) {
+					return
 				}
 			}
 		}
@@ -131,18 +114,18 @@ func (p *Program) May(word string) iter.Seq[Given] {
 
 // may reports whether word may be an option that is spelled so, and which value
 // stands in it.
-func may(word, spelling, valued string) (g Given, ok bool) {
-	key, value, inside := strings.Cut(word, "=")
-	switch {
-	case strings.HasPrefix(spelling, "--"):
-		return Given{Value: value, Inside: inside}, len(key) > 2 && strings.HasPrefix(spelling, key)
-	case len(spelling) == 2:
+func (p *Program) may(word, spelling string) (value string, inside, ok bool) {
+	if len(spelling) == 2 {
 		letters, short := strings.CutPrefix(word, "-")
 		i := strings.IndexByte(letters, spelling[1])
-		if end := strings.IndexAny(letters, valued); !short || strings.HasPrefix(letters, "-") || i < 0 || end >= 0 && i > end {
-			return Given{}, false
+		if !short || i < 0 || letters[0] == '-' || strings.ContainsAny(letters[:i], p.valued) {
+			return "", false, false
 		}
-		return Given{Value: letters[i+1:], Inside: letters[i+1:] != ""}, true
+		return letters[i+1:], letters[i+1:] != "", true
 	}
-	return Given{Value: value, Inside: inside}, strings.HasPrefix(word, spelling)
+	key, value, inside := strings.Cut(word, "=")
+	if strings.HasPrefix(spelling, "--") {
+		return value, inside, len(key) > 2 && strings.HasPrefix(spelling, key)
+	}
+	return value, inside, strings.HasPrefix(word, spelling)
 }

@@ -39,11 +39,13 @@ type Program struct {
 	Usage    []string // of one that runs a command: what stands behind its options
 	Writes   string   // to which operands of its own: each, last, or none
 	Options  []Option
+	Flags    string   // the letters of the options without a value
 	Examples []string // a command line, " => ", and what is told of it
 
-	as    string // the program whose commands it has
-	facts []Fact
-	dials []string // the words with which it does; none is always
+	valued string // the letters of the others
+	as     string // the program whose commands it has
+	facts  []Fact
+	dials  []string // the words with which it does; none is always
 }
 
 // Find returns what is known of a program by its name.

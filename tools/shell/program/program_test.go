@@ -124,8 +124,8 @@ func TestEntry(t *testing.T) {
 	if word, ok := c.DialsAt([]string{"z", "y", "x"}); word != "y" || !ok || len(c.Options) != 1 {
 		t.Error(word, ok)
 	}
-	if p.Letters(true) != "nIxowC" || p.Letters(false) != "ab" {
-		t.Error(p.Letters(true), p.Letters(false))
+	if p.valued != "nIxowC" || p.Flags != "ab" {
+		t.Error(p.valued, p.Flags)
 	}
 	if !p.Takes("-n") || p.Takes("-a") || p.Takes("-z") || !p.Has("-a") || !p.Has("--color") || p.Has("--colo") {
 		t.Error("an option has another value, or none")

@@ -103,7 +103,7 @@ func (v *visitor) sed(p *program.Program, args []word) {
 		case strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
 			v.lower(engine.Readable, "sed writes the files it reads")
 			inPlace = true
-		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], p.Letters(false)) != "" && s != "--" && !p.Has(s):
+		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], p.Flags) != "" && s != "--" && !p.Has(s):
 			v.opaque("sed may do more than was checked: %s", s)
 		case len(s) > 1 && s[0] == '-':
 		default:

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,8 @@ func TestBook(t *testing.T) {
 				t.Errorf("%s\n%s => %s\nand the book says %s", p.Names[0], text, got, want)
 			}
 		}
-		if len(p.Examples) == 0 && (p.Grammar != "" || p.Usage != nil) {
+		matters := func(o program.Option) bool { return o.Effect != "" }
+		if len(p.Examples) == 0 && (p.Grammar+p.Writes != "" || p.Usage != nil || slices.ContainsFunc(p.Options, matters)) {
 			t.Errorf("%s has no example", p.Names[0])
 		}
 	}

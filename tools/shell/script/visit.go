@@ -445,7 +445,7 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 			v.opaque("an expansion decides which variable it sets: %s", w.text)
 		}
 		// Other options name another variable, calculate, or hand on a function.
-		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) && strings.Trim(w.text[1:], "-"+program.Find("declare").Letters(false)) != "" || c.Variant.Value == "nameref" {
+		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) && strings.Trim(w.text[1:], "-"+program.Find("declare").Flags) != "" || c.Variant.Value == "nameref" {
 			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}
