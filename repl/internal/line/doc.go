@@ -84,7 +84,7 @@ type Config struct {
 	Single bool
 
 	// History is what the keys for it go through, and what inputs are added
-	// to. Without one, the editor remembers for itself.
+	// to. Without one, nothing is remembered.
 	History History
 
 	// Complete, if not nil, is asked by the Tab key.

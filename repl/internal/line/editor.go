@@ -54,7 +54,7 @@ func newEditor(t *terminal) (*editor, error) {
 	}
 	e.rl = rl
 	t.wake = func() { e.in.inject(string(opShow)) }
-	t.modes = pasteOff
+	t.modesOff = pasteOff
 	if t.Jobs {
 		t.jobs = newJobs(&t.src.modes, e.stopping, e.resumed)
 	}

@@ -11,25 +11,6 @@ type History interface {
 	Add(text string)
 }
 
-// recent is the History of a Reader that was given none: it lasts as long as
-// the program.
-type recent struct{ entries []string }
-
-// historySize is how many inputs it remembers.
-const historySize = 1000
-
-func (r *recent) Entries() []string { return r.entries }
-
-func (r *recent) Add(text string) {
-	if n := len(r.entries); n > 0 && r.entries[n-1] == text {
-		return
-	}
-	r.entries = append(r.entries, text)
-	if n := len(r.entries) - historySize; n > 0 {
-		r.entries = r.entries[n:]
-	}
-}
-
 // A recall goes through the history while a line is typed.
 type recall struct {
 	buf   *buffer

@@ -74,6 +74,12 @@ func program(smart bool) {
 	}
 }
 
+// recent is a History that lasts as long as the program.
+type recent struct{ entries []string }
+
+func (r *recent) Entries() []string { return r.entries }
+func (r *recent) Add(text string)   { r.entries = append(r.entries, text) }
+
 // carryOut does what a line asks for, or says what it is.
 func carryOut(ctx context.Context, r *Reader, out *output.Writer, s string) {
 	switch s {

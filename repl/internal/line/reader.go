@@ -28,7 +28,7 @@ type lines interface {
 	// with it.
 	pasted(ctx context.Context, first string) ([]string, error)
 
-	// ahead takes what was typed and not read, and forget drops what was taken
+	// typeAhead takes what was typed and not read, and forget drops what was taken
 	// and says how many characters these were.
 	typeAhead(typed []byte)
 	forget() int
@@ -45,7 +45,7 @@ type terminal struct {
 	deferred deferred
 	reading  atomic.Bool // a line is being typed
 	wake     func()      // shows what is deferred while a line is typed
-	modes    string      // what ends the modes that a line is typed in
+	modesOff string      // what ends the modes that a line is typed in
 	stopped  bool        // see [Reader.Stopped]
 }
 
@@ -63,9 +63,6 @@ func New(c Config) (*Reader, error) {
 	t := &terminal{Config: c, src: src, wake: func() {}}
 	if !c.Smart || c.NoEcho || c.Screen == nil || !src.terminal() {
 		return &Reader{t, newCooked(t)}, nil
-	}
-	if c.History == nil {
-		t.History = &recent{}
 	}
 	e, err := newEditor(t)
 	if err != nil {
@@ -184,8 +181,8 @@ func (t *terminal) Lend(use func()) {
 // Restore leaves the terminal as it was found, for a program that is about to
 // end without ceremony.
 func (t *terminal) Restore() {
-	if t.reading.Load() && t.modes != "" {
-		io.WriteString(t.Screen, t.modes)
+	if t.reading.Load() && t.modesOff != "" {
+		io.WriteString(t.Screen, t.modesOff)
 	}
 	t.src.restore()
 }
