@@ -108,5 +108,15 @@ func (k *keptOutputs) keep(c *call) int {
 	return k.numbered
 }
 
+// unshown remembers an output of which nothing is shown.
+func (k *keptOutputs) unshown(c *call, ev engine.Finished) {
+	if c.out.full.Len() == 0 {
+		c.out.add(ev.Result.Display)
+	}
+	if strings.TrimSpace(c.out.full.String()) != "" {
+		k.keep(c)
+	}
+}
+
 // Kept returns the outputs that were not shown in full, the last ones.
 func (p *Printer) Kept() []Output { return slices.Clone(p.kept.all) }

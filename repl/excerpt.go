@@ -122,7 +122,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	if c.quiet && ev.Err == nil {
 		p.turn.reads = append(p.turn.reads, output.EscapeLine(c.title))
-		p.unshown(&c, ev)
+		p.kept.unshown(&c, ev)
 		return
 	}
 	p.settle()
@@ -130,7 +130,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 	}
 	if c.quiet && p.Detail == ShortDetail { // how it went is said, and where the rest is
-		p.unshown(&c, ev)
+		p.kept.unshown(&c, ev)
 		p.say(output.Result, "%s", verdict(ev))
 		return
 	}
@@ -140,25 +140,10 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(unstyled(p.gap(&c, left)))
+		p.show(unstyled(fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.kept.keep(&c))))
 	}
 	p.show(rest)
 	p.say(output.Result, "%s", verdict(ev))
-}
-
-// unshown remembers an output of which nothing is shown.
-func (p *Printer) unshown(c *call, ev engine.Finished) {
-	if c.out.full.Len() == 0 {
-		c.out.add(ev.Result.Display)
-	}
-	if strings.TrimSpace(c.out.full.String()) != "" {
-		p.kept.keep(c)
-	}
-}
-
-// gap says what is left out, and where to find it.
-func (p *Printer) gap(c *call, left int) string {
-	return fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.kept.keep(c))
 }
 
 // verdict says in words how a call went.

@@ -178,7 +178,8 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Finished:
 		p.finished(ev)
 	case engine.Retry:
-		p.retry(ev)
+		p.settle()
+		p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 	case engine.Notice:
 		p.settle()
 		p.say(output.Info, "%s", ev.Text)
@@ -270,11 +271,6 @@ func together(titles []string) string {
 
 // longestTold is how many characters say what a call is that runs or has run.
 const longestTold = 100
-
-func (p *Printer) retry(ev engine.Retry) {
-	p.settle()
-	p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
-}
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
