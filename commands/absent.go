@@ -68,9 +68,9 @@ func Absent() (names []string) {
 	return names
 }
 
-// answer returns the error that answers a line whose first words name a
+// answerAbsent returns the error that answers a line whose first words name a
 // command that there is not, nil if it names none.
-func answer(line string) error {
+func answerAbsent(line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return nil

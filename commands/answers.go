@@ -92,8 +92,8 @@ func lastTable(_ context.Context, app *App, _ string) error {
 	return lines(app.Out, strings.TrimSuffix(b.String(), "\n"))
 }
 
-// summing is what the model is asked for.
-const summing = `Sum up in plain sentences, ten at the most, what has happened in this conversation so far: what I asked for, what you found out and changed (name the files and commands), what went wrong, and what is still open. Do nothing else, and call no tools.`
+// summaryPrompt is what the model is asked for.
+const summaryPrompt = `Sum up in plain sentences, ten at the most, what has happened in this conversation so far: what I asked for, what you found out and changed (name the files and commands), what went wrong, and what is still open. Do nothing else, and call no tools.`
 
 func brief() *Command {
 	return &Command{Name: "brief", Summary: "ask the model what has happened so far",
@@ -101,6 +101,6 @@ func brief() *Command {
 			if lastAnswer(app.Engine) == "" {
 				return nil, errors.New("nothing has happened yet")
 			}
-			return []*genai.Part{genai.NewPartFromText(summing)}, nil
+			return []*genai.Part{genai.NewPartFromText(summaryPrompt)}, nil
 		}}
 }

@@ -194,7 +194,7 @@ func Step(app *App) input.Step {
 			if !strings.HasPrefix(line, "/") || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") {
 				return next(ctx, parts)
 			}
-			if err := answer(line[1:]); err != nil {
+			if err := answerAbsent(line[1:]); err != nil {
 				return nil, err
 			}
 			set := app.Commands()

@@ -44,8 +44,8 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 			continue
 		}
 		named = true
-		if err := app.Workspace.Add(from(app, dir)); err != nil {
-			failed = errors.Join(failed, unadded(dir, err))
+		if err := app.Workspace.Add(absolute(app, dir)); err != nil {
+			failed = errors.Join(failed, addError(dir, err))
 		}
 	}
 	if !named {
@@ -58,7 +58,7 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 		}
 		return failed
 	}
-	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, readHere(app, before, added)...)...); err != nil {
+	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, loadContext(app, before, added)...)...); err != nil {
 		return err
 	}
 	note := genai.NewPartFromText(fmt.Sprintf("The user added these workspace directories: %s", strings.Join(added, ", ")))
@@ -69,9 +69,9 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 	return errors.Join(failed, app.Directories(app.Workspace.Roots()[1:]))
 }
 
-// readHere reads the context files again and says which of them came with the
+// loadContext reads the context files again and says which of them came with the
 // directories that were added, or why none did.
-func readHere(app *App, before []memory.File, added []string) (ls []string) {
+func loadContext(app *App, before []memory.File, added []string) (ls []string) {
 	for _, f := range app.Memory.Reload().Files {
 		known := func(o memory.File) bool { return o.Path == f.Path }
 		if f.Tier == memory.Project && !slices.ContainsFunc(before, known) {
@@ -86,8 +86,8 @@ func readHere(app *App, before []memory.File, added []string) (ls []string) {
 	return ls
 }
 
-// unadded says why the model may not work in dir, which is as it was typed.
-func unadded(dir string, err error) error {
+// addError says why the model may not work in dir, which is as it was typed.
+func addError(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such directory", dir)
 	}
@@ -97,8 +97,8 @@ func unadded(dir string, err error) error {
 	return fmt.Errorf("%s: %w", dir, err)
 }
 
-// from returns the absolute path of a directory as the user writes it.
-func from(app *App, dir string) string {
+// absolute returns the absolute path of a directory as the user writes it.
+func absolute(app *App, dir string) string {
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && app.Home != "" && (rest == "" || rest[0] == '/') {
 		dir = filepath.Join(app.Home, rest)
 	}

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// lately is how many inputs, or exchanges, are listed if nothing is said.
-const lately = 20
+// mostListed is how many inputs, or exchanges, are listed if nothing is said.
+const mostListed = 20
 
 func history() *Command {
 	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs",
@@ -19,15 +19,15 @@ func history() *Command {
 				return errNoScreen
 			}
 			if said := Exchanges(app.Engine.History()); arg == "" && len(said) > 0 {
-				return retell(app, said)
+				return showExchanges(app, said)
 			}
 			return listInputs(app, arg)
 		}}
 }
 
-// retell shows the last exchanges of the conversation.
-func retell(app *App, said []Exchange) error {
-	if n := len(said) - lately; n > 0 {
+// showExchanges shows the last exchanges of the conversation.
+func showExchanges(app *App, said []Exchange) error {
+	if n := len(said) - mostListed; n > 0 {
 		if err := lines(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func retell(app *App, said []Exchange) error {
 // listInputs shows what the user typed last, or where that holds a text.
 func listInputs(app *App, arg string) error {
 	entered := app.Screen.Entered()
-	most, text := lately, strings.ToLower(arg)
+	most, text := mostListed, strings.ToLower(arg)
 	if n, err := strconv.Atoi(arg); err == nil && n > 0 {
 		most, text = n, ""
 	}

@@ -23,8 +23,8 @@ func models() *Command {
 		}}
 }
 
-// patience is how long a server may take to list its models.
-const patience = 5 * time.Second
+// listTimeout is how long a server may take to list its models.
+const listTimeout = 5 * time.Second
 
 func useModel(ctx context.Context, app *App, name string) error {
 	if name == "" {
@@ -57,7 +57,7 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 	if app.ServerModels == nil {
 		return "; not checked whether the server has this model", nil
 	}
-	inTime, stop := context.WithTimeout(ctx, patience)
+	inTime, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	names, err := app.ServerModels(inTime)
 	switch {

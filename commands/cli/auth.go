@@ -30,8 +30,8 @@ type authCommand struct {
 
 type authStatus struct{}
 
-// A standing is what gemline auth status says.
-type standing struct {
+// An authReport is what gemline auth status says.
+type authReport struct {
 	Method      auth.Method `json:"method"`
 	From        string      `json:"from,omitempty"`      // the setting or variable that decided
 	FromPath    string      `json:"from_path,omitempty"` // the file of the setting
@@ -57,10 +57,10 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	st := standing{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
+	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields()}
 	if strings.HasPrefix(c.From, "security.") {
-		st.FromPath = w.whence(c.From)
+		st.FromPath = w.definedIn(c.From)
 	}
 	if err == nil {
 		err = cmp.Or(st.find(ctx, w, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
@@ -77,7 +77,7 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 
 // find looks where the credential of c is, as a request would, but asks no
 // server.
-func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
+func (st *authReport) find(ctx context.Context, w *World, c auth.Choice) error {
 	switch {
 	case c.Stored:
 		_, from, err := w.keys().Find(ctx, c)
@@ -101,7 +101,7 @@ func (st *standing) find(ctx context.Context, w *World, c auth.Choice) error {
 	return nil
 }
 
-func (st *standing) machine(c auth.Choice) error {
+func (st *authReport) machine(c auth.Choice) error {
 	if !c.Account.Machine() {
 		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
 			Hint: "gcloud auth application-default login makes some"}
@@ -115,7 +115,7 @@ func (st *standing) machine(c auth.Choice) error {
 }
 
 // lines returns what st says to people.
-func (st *standing) lines() (lines []string) {
+func (st *authReport) lines() (lines []string) {
 	usable := "no"
 	if st.Usable {
 		usable = "yes"
@@ -180,7 +180,7 @@ func (u *authUse) Run(ctx context.Context, w *World) error {
 	case err != nil:
 		return err
 	case now.Method != m:
-		w.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(w.whence(selectedType), now.From), now.Method))
+		w.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(w.definedIn(selectedType), now.From), now.Method))
 	}
 	return nil
 }

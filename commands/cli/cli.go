@@ -7,11 +7,15 @@
 // The slash commands of a session that do the same call [Run] with the words
 // that follow the slash, so there is one set of names, flags and texts.
 //
-// # Output
+// # A document and lines say the same
 //
-// What was asked for goes to World.Out, as lines or with --json as one
-// document; what is wrong is the error. Nothing talks to a model, and nothing
-// of a folder that is not trusted is used.
+// What was asked for goes to the [Output] in one call: as lines, or with --json as one
+// document. What is wrong is the error.
+//
+// # Nothing happens
+//
+// No model is talked to and no conversation begins. Nothing of a [Folder] that is not
+// trusted is used.
 package cli
 
 import (
@@ -158,7 +162,7 @@ func Run(ctx context.Context, w *World, args []string) error {
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &settings.UsageError{Message: lacking(settings.Reword(pe.Error()), args) + aside(args)}
+		return &settings.UsageError{Message: missingWords(settings.Reword(pe.Error()), args) + promptHint(args)}
 	} else if err != nil {
 		return err
 	}
@@ -168,8 +172,8 @@ func Run(ctx context.Context, w *World, args []string) error {
 	return kctx.Run(&in)
 }
 
-// lacking turns a parser's word about what it expected into what to do.
-func lacking(message string, args []string) string {
+// missingWords turns a parser's word about what it expected into what to do.
+func missingWords(message string, args []string) string {
 	what, ok := strings.CutPrefix(message, "expected ")
 	if !ok {
 		return message
@@ -182,8 +186,8 @@ func lacking(message string, args []string) string {
 	return fmt.Sprintf("%s needs %s; %s --help says more", name, strings.ReplaceAll(what, `"`, ""), name)
 }
 
-// aside says how words that are taken for a sub-command reach the model.
-func aside(words []string) string {
+// promptHint says how words that are taken for a sub-command reach the model.
+func promptHint(words []string) string {
 	if len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
 		return ""
 	}

@@ -54,7 +54,7 @@ func (c *configList) Run(w *World) error {
 	}
 	entries := in.Explain(c.All)
 	if !c.Origin {
-		entries = counting(entries)
+		entries = effective(entries)
 	}
 	lines := entryLines(entries)
 	if len(entries) == 0 && w.In == nil { // in a session, silence is no answer
@@ -63,8 +63,8 @@ func (c *configList) Run(w *World) error {
 	return w.show(map[string]any{"settings": entries}, lines...)
 }
 
-// counting leaves the origins out, and what counts for nothing.
-func counting(entries []settings.Entry) []settings.Entry {
+// effective leaves the origins out, and what counts for nothing.
+func effective(entries []settings.Entry) []settings.Entry {
 	out := []settings.Entry{}
 	for _, e := range entries {
 		if e.From != nil {

@@ -48,12 +48,12 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	}
 	done, err := src.SetKey(ctx, c.Key, value)
 	if err != nil {
-		return hinted(c.Key, err)
+		return withHint(c.Key, err)
 	}
 	path, _ := settings.SplitKey(c.Key)
-	shown := hide(path, decoded(value))
+	shown := masked(path, decoded(value))
 	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same}
-	r.was(path, done)
+	r.setBefore(path, done)
 	if done.Same {
 		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, settings.Compact(shown), r.Path)
 	} else {
@@ -68,7 +68,7 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	if hidden(decoded(value), shown) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
-	r.effect(w, src, done, path)
+	r.noteEffect(w, src, done, path)
 	return r.tell(w)
 }
 
@@ -107,10 +107,10 @@ func (c *configUnset) Run(ctx context.Context, w *World) error {
 	}
 	done, err := src.UnsetKey(ctx, c.Key)
 	if err != nil {
-		return hinted(c.Key, err)
+		return withHint(c.Key, err)
 	}
 	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
-	r.was(path, done)
+	r.setBefore(path, done)
 	r.text = fmt.Sprintf("%s is unset in %s%s", r.Key, r.Path, r.before())
 	if !done.Set {
 		if _, known := settings.FindKey(c.Key); !known && len(done.Older) == 0 {
@@ -121,7 +121,7 @@ func (c *configUnset) Run(ctx context.Context, w *World) error {
 	if len(done.Older) > 0 {
 		r.note("%s, an older name of it, still is", strings.Join(done.Older, ", "))
 	}
-	r.effect(w, src, done, path)
+	r.noteEffect(w, src, done, path)
 	return r.tell(w)
 }
 
@@ -158,7 +158,7 @@ func parse(key, text string) (any, error) {
 		err = k.Check(v)
 	}
 	if err == nil && (k.Name == "security.auth.selectedType" || k.Name == "security.auth.enforcedType") {
-		err = payable(k.Name, v)
+		err = checkAuthMethod(k.Name, v)
 	}
 	if err != nil {
 		said := err.Error()
@@ -173,9 +173,9 @@ func parse(key, text string) (any, error) {
 	return v, nil
 }
 
-// payable says what is wrong with a way to pay. A file may name any, so that a
+// checkAuthMethod says what is wrong with a way to pay. A file may name any, so that a
 // word that is not understood stops a run instead of counting as none.
-func payable(key string, v any) error {
+func checkAuthMethod(key string, v any) error {
 	var names []string
 	for _, m := range auth.Methods() {
 		if string(m) == v {
@@ -194,8 +194,8 @@ func unknown(key string) error {
 	return unknownKey(key)
 }
 
-// hinted says how to go on where something older is in the way of a key.
-func hinted(key string, err error) error {
+// withHint says how to go on where something older is in the way of a key.
+func withHint(key string, err error) error {
 	if path, _ := settings.SplitKey(key); len(path) > 1 && strings.HasSuffix(err.Error(), "not an object") {
 		return fmt.Errorf("%w (gemline config unset %s takes it out)", err, settings.JoinKey(path[:1]))
 	}
@@ -210,14 +210,14 @@ func decoded(v any) any {
 	return v
 }
 
-// hide returns a value as it may be shown: without secrets, but with the names
+// masked returns a value as it may be shown: without secrets, but with the names
 // of the variables that stand for them.
-func hide(path []string, v any) any {
+func masked(path []string, v any) any {
 	switch x := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, item := range x {
-			out[name] = hide(append(path[:len(path):len(path)], name), item)
+			out[name] = masked(append(path[:len(path):len(path)], name), item)
 		}
 		return out
 	case string:
@@ -275,10 +275,10 @@ func (r *change) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// was keeps the value before.
-func (r *change) was(path []string, done settings.Change) {
+// setBefore keeps the value before.
+func (r *change) setBefore(path []string, done settings.Change) {
 	if done.Set {
-		r.Was = hide(path, done.Was)
+		r.Was = masked(path, done.Was)
 	}
 }
 
@@ -295,8 +295,8 @@ func (r *change) before() string {
 	return " (was " + string(was) + ")"
 }
 
-// effect notes why what the file says does not count, if it does not.
-func (r *change) effect(w *World, src settings.Source, done settings.Change, path []string) {
+// noteEffect notes why what the file says does not count, if it does not.
+func (r *change) noteEffect(w *World, src settings.Source, done settings.Change, path []string) {
 	switch {
 	case done.Exposed != "":
 		r.note("the file is passed over: %s", done.Exposed)
@@ -316,11 +316,11 @@ func (r *change) effect(w *World, src settings.Source, done settings.Change, pat
 		}
 		ours := func(o settings.Origin) bool { return o.Path == src.Path }
 		if r.Value == nil {
-			r.left(e, ours)
+			r.noteFallback(e, ours)
 			continue
 		}
 		if i := slices.IndexFunc(e.Over, ours); i >= 0 && !slices.ContainsFunc(e.From, ours) {
-			r.hide(e, e.Over[i])
+			r.noteOverride(e, e.Over[i])
 		}
 	}
 	if w.In == nil && r.Changed {
@@ -328,15 +328,15 @@ func (r *change) effect(w *World, src settings.Source, done settings.Change, pat
 	}
 }
 
-// left notes what a key is now that a file does not set it.
-func (r *change) left(e settings.Entry, ours func(settings.Origin) bool) {
+// noteFallback notes what a key is now that a file does not set it.
+func (r *change) noteFallback(e settings.Entry, ours func(settings.Origin) bool) {
 	if len(e.From) > 0 && !slices.ContainsFunc(e.From, ours) {
 		r.note("%s is %s now, from %s", e.Key, settings.Compact(e.Value), place(e.From[len(e.From)-1], false))
 	}
 }
 
-// hide notes what is stronger than what the file says.
-func (r *change) hide(e settings.Entry, own settings.Origin) {
+// noteOverride notes what is stronger than what the file says.
+func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	if len(e.From) == 0 {
 		r.note("%s does not count: %s", e.Key, own.Note)
 		return

@@ -215,7 +215,7 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		return unread()
 	}
 	c, err := d.choose()
-	var st standing
+	var st authReport
 	inRing := c.Stored && d.getenv("GEMINI_FORCE_FILE_STORAGE") == "" && (runtime.GOOS != "linux" || d.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if err == nil {
 		seen := *d.World
@@ -268,7 +268,7 @@ func (d *doctor) checkNetwork() finding {
 	o.CAs = slices.Compact(o.CAs) // two variables may name one file
 	text := "no proxy"
 	if p := cmp.Or(o.Proxy.HTTPSProxy, o.Proxy.HTTPProxy); p != "" {
-		text = "proxy " + masked(p)
+		text = "proxy " + withoutPassword(p)
 	}
 	if len(o.CAs) > 0 {
 		text += fmt.Sprintf(", more certificates: %s", strings.Join(o.CAs, ", "))
@@ -279,8 +279,8 @@ func (d *doctor) checkNetwork() finding {
 	return fine("%s", text)
 }
 
-// masked returns an address without its password.
-func masked(address string) string {
+// withoutPassword returns an address without its password.
+func withoutPassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "that is set"

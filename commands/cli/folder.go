@@ -52,8 +52,8 @@ func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Cho
 		Key: key, KeyFrom: "--key-file", Getenv: f.getenv, DotEnv: f.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
-// whence returns the strongest file that sets a key.
-func (f *Folder) whence(key string) string {
+// definedIn returns the strongest file that sets a key.
+func (f *Folder) definedIn(key string) string {
 	for _, layer := range slices.Backward(settings.Read(f.Paths.Sources(f.Lookup, f.Trusted), f.Lookup)) {
 		var v any = settings.Merge([]settings.Layer{layer})
 		for name := range strings.SplitSeq(key, ".") {

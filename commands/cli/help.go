@@ -85,14 +85,14 @@ func (w *World) noTopic(name string) error {
 	if w.In == nil { // in a session
 		aside = ""
 	}
-	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, meant(name, all), strings.Join(names, ", "), aside)}
+	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, all), strings.Join(names, ", "), aside)}
 }
 
 // shorten returns what an error repeats of a text.
 func shorten(s string) string { return text.Shorten(s, 40) }
 
-// meant returns the one of names that comes nearest to a name, as a question.
-func meant(name string, names []string) string {
+// didYouMean returns the one of names that comes nearest to a name, as a question.
+func didYouMean(name string, names []string) string {
 	best := text.Nearest(name, names)
 	if best == "" || len(name) > 60 {
 		return ""

@@ -27,8 +27,8 @@ type modelsList struct {
 	Online bool `help:"Ask the server which models it has."`
 }
 
-// A named is a model as gemline models --json lists it.
-type named struct {
+// A listedModel is one as gemline models --json lists it.
+type listedModel struct {
 	Name     string `json:"name"`
 	Resolved string `json:"resolves_to"`
 	Note     string `json:"note,omitempty"`
@@ -48,7 +48,7 @@ type price struct {
 }
 
 // priced adds the prices that are known.
-func (w *Folder) priced(list []named) error {
+func (w *Folder) priced(list []listedModel) error {
 	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), time.Now())
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	var list []named
+	var list []listedModel
 	if c.Online {
 		list, err = w.onServer(ctx)
 	} else {
@@ -76,23 +76,23 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	is := func(m named) bool { return m.Name == current }
+	is := func(m listedModel) bool { return m.Name == current }
 	switch i := slices.IndexFunc(list, is); {
 	case i >= 0:
 		list[i].Default = true
 	case !c.Online:
 		resolved := reach.Resolve(current)
-		list = append([]named{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
+		list = append([]listedModel{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
 	}
 	if err := w.priced(list); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]named{}, list...)},
+	return w.show(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]listedModel{}, list...)},
 		columns(list)...)
 }
 
 // columns returns the list as lines.
-func columns(list []named) (lines []string) {
+func columns(list []listedModel) (lines []string) {
 	wide := 0
 	for _, m := range list {
 		wide = max(wide, len(m.Name))
@@ -129,16 +129,16 @@ func (w *World) model() (string, model.Reach, error) {
 }
 
 // choices returns the models that the program knows.
-func choices(reach model.Reach) (list []named) {
+func choices(reach model.Reach) (list []listedModel) {
 	for _, c := range reach.Choices() {
 		resolved := reach.Resolve(c.Name)
-		list = append(list, named{Name: c.Name, Resolved: resolved, Note: c.Note, Context: model.TokenLimit(resolved)})
+		list = append(list, listedModel{Name: c.Name, Resolved: resolved, Note: c.Note, Context: model.TokenLimit(resolved)})
 	}
 	return list
 }
 
 // onServer asks the server.
-func (w *World) onServer(ctx context.Context) ([]named, error) {
+func (w *World) onServer(ctx context.Context) ([]listedModel, error) {
 	const patience = 30 * time.Second
 	options, err := w.API()
 	if err != nil {
@@ -155,9 +155,9 @@ func (w *World) onServer(ctx context.Context) ([]named, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []named
+	var list []listedModel
 	for _, m := range listed {
-		list = append(list, named{Name: m.Name, Resolved: m.Name, Note: m.Title, Context: m.Input, Answer: m.Output})
+		list = append(list, listedModel{Name: m.Name, Resolved: m.Name, Note: m.Title, Context: m.Input, Answer: m.Output})
 	}
 	return list, nil
 }

@@ -136,7 +136,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 	}
 	q.Args = args
 	if q.Tool.Prepare == nil {
-		return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), meant(name, names), strings.Join(names, ", "))}
+		return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), didYouMean(name, names), strings.Join(names, ", "))}
 	}
 	if args != nil {
 		call, err := q.Tool.Prepare(ctx, args)
@@ -195,13 +195,13 @@ func (j judgement) lines() (lines []string) {
 		if f.Inside != "" {
 			inside = " (inside " + f.Inside + ")"
 		}
-		lines = append(lines, f.Command+inside+": "+ruled(f, j.policy.Unattended))
+		lines = append(lines, f.Command+inside+": "+verdictText(f, j.policy.Unattended))
 	}
 	subject := j.tool
 	if j.Class != "" {
 		subject = "all of it"
 	}
-	lines = append(lines, subject+": "+ruled(j.Ruling, j.policy.Unattended))
+	lines = append(lines, subject+": "+verdictText(j.Ruling, j.policy.Unattended))
 	if j.Class != "" && j.plainness != "" {
 		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.plainness)
 	}
@@ -214,9 +214,9 @@ func (j judgement) lines() (lines []string) {
 	return lines
 }
 
-// ruled says in words what becomes of a call or a command, who decides that, and
+// verdictText says in words what becomes of a call or a command, who decides that, and
 // why.
-func ruled(f policy.Ruling, unattended bool) string {
+func verdictText(f policy.Ruling, unattended bool) string {
 	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked", engine.Deny: "does not run"}[f.Verdict]
 	if unattended && f.Verdict == engine.Ask {
 		said = "does not run, since nobody is there to ask"

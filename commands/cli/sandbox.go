@@ -47,7 +47,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d", e.Code)
 }
 
-// A standing of the sandbox is what --json has.
+// A shownState is what --json has of the sandbox.
 type shownState struct {
 	Name     string       `json:"name"`
 	Step     string       `json:"step"`
@@ -99,15 +99,15 @@ func (*sandboxStatus) Run(w *World) error {
 	}
 	if c.Sandbox != nil {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
-			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), absent), ", "), "nothing of yours, since no known secrets are here"))
+			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
 	list := func(paths []string) []string { return append([]string{}, paths...) }
 	return w.show(map[string]any{"sandbox": shownSandbox(st),
 		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)
 }
 
-// absent reports whether there is nothing at path.
-func absent(path string) bool {
+// notThere reports whether there is nothing at path.
+func notThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err != nil
 }

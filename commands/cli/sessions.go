@@ -82,8 +82,8 @@ type sessionsShow struct {
 	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`
 }
 
-// A said is a message of a session as sessions show --json prints it.
-type said struct {
+// A message is one of a session as sessions show --json prints it.
+type message struct {
 	Role    string   `json:"role"`
 	Text    string   `json:"text,omitempty"`
 	Calls   []call   `json:"calls,omitempty"`
@@ -113,9 +113,9 @@ func (c *sessionsShow) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	messages := []said{}
+	messages := []message{}
 	for _, content := range talk.History {
-		messages = append(messages, tell(content))
+		messages = append(messages, messageOf(content))
 	}
 	if w.JSON {
 		return w.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
@@ -129,9 +129,9 @@ func (c *sessionsShow) Run(w *World) error {
 	return err
 }
 
-// tell returns what was said in a message. Thoughts are not.
-func tell(c *genai.Content) said {
-	m := said{Role: c.Role}
+// messageOf returns what was said in a message. Thoughts are not.
+func messageOf(c *genai.Content) message {
+	m := message{Role: c.Role}
 	for _, p := range c.Parts {
 		switch {
 		case p == nil || p.Thought:
@@ -150,7 +150,7 @@ func tell(c *genai.Content) said {
 
 // write writes a message for people: what was said in full, what was done in
 // a line.
-func (m said) write(b *strings.Builder) {
+func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
 	if m.Text != "" {
 		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // set in, so that it is no line of ours
@@ -161,19 +161,19 @@ func (m said) write(b *strings.Builder) {
 	}
 	for _, c := range m.Calls {
 		args, _ := json.Marshal(c.Args) // which were JSON
-		fmt.Fprintf(b, "\ntool: %s %s\n", c.Name, brief(string(args)))
+		fmt.Fprintf(b, "\ntool: %s %s\n", c.Name, oneLine(string(args)))
 	}
 	for _, r := range m.Results {
 		text, _ := r.Response["output"].(string)
 		if failed, ok := r.Response["error"].(string); ok {
 			text = "failed: " + failed
 		}
-		fmt.Fprintf(b, "result: %s: %s\n", r.Name, brief(text))
+		fmt.Fprintf(b, "result: %s: %s\n", r.Name, oneLine(text))
 	}
 }
 
-// brief returns the beginning of a text as a line.
-func brief(s string) string { return text.OneLine(s, 200) }
+// oneLine returns the beginning of a text as a line.
+func oneLine(s string) string { return text.OneLine(s, 200) }
 
 type sessionsDelete struct {
 	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`

@@ -63,9 +63,9 @@ func (c *confinement) state() sandbox.State {
 // network.
 func (c *confinement) contained() bool { return !c.network && c.state().Confined() }
 
-// lack says what commands are not kept from, "" if nothing or if whoever runs
+// shortfall says what commands are not kept from, "" if nothing or if whoever runs
 // gemline knows.
-func (c *confinement) lack() string {
+func (c *confinement) shortfall() string {
 	switch st := c.state(); {
 	case st.Confined() || c.quiet:
 		return ""
@@ -90,13 +90,13 @@ func (c *confinement) profile(root string, more []string) sandbox.Profile {
 // commands have run, and afterwards what was in force.
 func (c *confinement) record() *report.Sandbox {
 	if f, ok := c.sandbox.(withCaches); ok {
-		return c.told(f.least())
+		return c.promise(f.least())
 	}
-	return c.told(c.state())
+	return c.promise(c.state())
 }
 
-// told returns st as a record has it, which is as good as a promise.
-func (c *confinement) told(st sandbox.State) *report.Sandbox {
+// promise returns st as a record has it, and holds the run to it.
+func (c *confinement) promise(st sandbox.State) *report.Sandbox {
 	if c.promised != nil && st.Confined() {
 		c.promised.Store(true)
 	}
@@ -115,10 +115,10 @@ func (c *confinement) describe(environ []string) cli.Confinement {
 // can't be had there is an error; where it is the default, commands run with
 // what there is of it.
 func chooseConfinement(o *Options) (*confinement, error) {
-	if o.unread != nil {
-		return nil, o.unread
+	if o.loadError != nil {
+		return nil, o.loadError
 	}
-	s, err := o.settings.Confinement(o.own, o.flags, o.lookup)
+	s, err := o.settings.Confinement(o.userSettings, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
 		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
 		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}

@@ -83,7 +83,7 @@ func TestPromised(t *testing.T) {
 	} {
 		o := &Options{flags: &settings.Flags{}, paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
 		p := newConfinement(stub{test.is}, true, o.places())
-		if got := p.told(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
+		if got := p.promise(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
 			t.Errorf("%s: told %+v", test.name, got)
 		}
 		cmd := exec.Command("true")
@@ -109,7 +109,7 @@ func TestLack(t *testing.T) {
 		{"nothing here", confinement{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
 		{"as somebody wants it", confinement{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
-		if got := test.confinement.lack(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
+		if got := test.confinement.shortfall(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}

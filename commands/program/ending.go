@@ -65,7 +65,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 		left = o.ExitCode
 	}
 	o = r.redactedOutcome(o)
-	o.Hurry = r.left.Load()
+	o.Hurry = r.abandoned.Load()
 	werr := reporter.Finish(o)
 	switch {
 	case o.Silent:

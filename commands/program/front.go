@@ -77,7 +77,7 @@ func (f *front) commands(out io.Writer) *commands.App {
 			return f.conversation(), err
 		},
 		Manage: func(ctx context.Context, args ...string) error {
-			w := f.world(out, held{f})
+			w := f.world(out, sessionProject{f})
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret = screen.Lines.Secret
 			}

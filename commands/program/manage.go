@@ -23,7 +23,7 @@ import (
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter report.Reporter, args []string) error {
 	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	s := newSurvey(r)
+	s := newInspection(r)
 	defer s.Close()
 	w := r.world(r.os.Stdout, s)
 	at := r.terminal()
@@ -58,37 +58,37 @@ func (o *Options) folder() *cli.Folder {
 	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags, Trusted: o.trust.State == settings.Trusted, Unused: o.unused}
 }
 
-// A survey finds out what a project has, for sub-commands: it begins nothing, and
+// An inspection finds out what a project has, for sub-commands: it begins nothing, and
 // what can't be had is an error of those alone that want it.
-type survey struct {
+type inspection struct {
 	*run
 	confined func() (*confinement, error)
-	looked   func() (sight, error)
+	seen     func() (inspected, error)
 	made     atomic.Pointer[confinement] // what confined has returned, if it was asked
 }
 
-// newSurvey returns a survey that has looked at nothing yet. It may be asked for
+// newInspection returns an inspection that has looked at nothing yet. It may be asked for
 // several things at once.
-func newSurvey(r *run) *survey {
-	s := &survey{run: r}
+func newInspection(r *run) *inspection {
+	s := &inspection{run: r}
 	s.confined = sync.OnceValues(func() (*confinement, error) {
 		c, err := chooseConfinement(r.Options)
 		s.made.Store(c)
 		return c, err
 	})
-	s.looked = sync.OnceValues(s.look)
+	s.seen = sync.OnceValues(s.look)
 	return s
 }
 
 // Close lets go of what was made.
-func (s *survey) Close() {
+func (s *inspection) Close() {
 	if c := s.made.Load(); c != nil {
 		c.Close()
 	}
 }
 
-// A sight is what a survey finds: the tools, and what judges their calls.
-type sight struct {
+// An inspected is what an inspection has found: the tools, and what judges their calls.
+type inspected struct {
 	tools     engine.Toolset
 	policy    *policy.Policy
 	workspace *workspace.Workspace
@@ -96,11 +96,11 @@ type sight struct {
 }
 
 // look finds the tools and the rules of a run.
-func (s *survey) look() (sight, error) {
+func (s *inspection) look() (inspected, error) {
 	if s.trust.State < settings.Unneeded {
 		s.settings.Confine()
 	}
-	var v sight
+	var v inspected
 	if known, ok := s.paths.Known(); ok {
 		v.temp = known.Temp
 	}
@@ -130,14 +130,14 @@ func (s *survey) look() (sight, error) {
 }
 
 // Toolset implements [cli.Project].
-func (s *survey) Toolset() (engine.Toolset, *policy.Policy, error) {
-	v, err := s.looked()
+func (s *inspection) Toolset() (engine.Toolset, *policy.Policy, error) {
+	v, err := s.seen()
 	return v.tools, v.policy, err
 }
 
 // Guarded implements [cli.Project].
-func (s *survey) Guarded() policy.Guarded {
-	v, err := s.looked()
+func (s *inspection) Guarded() policy.Guarded {
+	v, err := s.seen()
 	if err != nil {
 		return policy.Guarded{}
 	}
@@ -145,7 +145,7 @@ func (s *survey) Guarded() policy.Guarded {
 }
 
 // Confinement implements [cli.Project].
-func (s *survey) Confinement() (cli.Confinement, error) {
+func (s *inspection) Confinement() (cli.Confinement, error) {
 	c, err := s.confined()
 	if err != nil {
 		return cli.Confinement{}, err
@@ -158,16 +158,18 @@ func environOf(o *Options) []string {
 	return shell.Inherited(o.os.Environ(), shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars})
 }
 
-// held is the project of a conversation, for the sub-commands in a session.
-type held struct{ f *front }
+// sessionProject is the project of a conversation, for the sub-commands in a session.
+type sessionProject struct{ f *front }
 
 // Toolset implements [cli.Project].
-func (h held) Toolset() (engine.Toolset, *policy.Policy, error) { return h.f.tools, h.f.policy, nil }
+func (h sessionProject) Toolset() (engine.Toolset, *policy.Policy, error) {
+	return h.f.tools, h.f.policy, nil
+}
 
 // Guarded implements [cli.Project].
-func (h held) Guarded() policy.Guarded { return h.f.guarded() }
+func (h sessionProject) Guarded() policy.Guarded { return h.f.guarded() }
 
 // Confinement implements [cli.Project].
-func (h held) Confinement() (cli.Confinement, error) {
+func (h sessionProject) Confinement() (cli.Confinement, error) {
 	return h.f.confinement.describe(environOf(h.f.run.Options)), nil
 }

@@ -16,18 +16,18 @@ import (
 // environment and the files of settings say, in one. Nothing is made of them
 // yet.
 type Options struct {
-	os          Process
-	flags       *settings.Flags
-	paths       settings.Paths
-	settings    *settings.Settings
-	own         *settings.Settings // what they are without the project's
-	warnings    []string           // about the settings, told once
-	unread      error              // why the settings are not what the files mean; a run has ended with it
-	trust       settings.Trust
-	dotenv      map[string]string
-	interactive bool             // a person sits at the terminal
-	secrets     *redact.Redactor // what is kept out of all that is stored, told and sent
-	ledger      *disk.Ledger     // of the files that are being written
+	os           Process
+	flags        *settings.Flags
+	paths        settings.Paths
+	settings     *settings.Settings
+	userSettings *settings.Settings // what they are without the project's
+	warnings     []string           // about the settings, told once
+	loadError    error              // why the settings are not what the files mean; a run has ended with it
+	trust        settings.Trust
+	dotenv       map[string]string
+	interactive  bool             // a person sits at the terminal
+	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
+	ledger       *disk.Ledger     // of the files that are being written
 }
 
 // readHere finds out what the user wants in the working directory.
@@ -57,12 +57,12 @@ func (o *Options) read(dir string, managed bool) error {
 	if err != nil && !managed || o.flags.ListSessions || o.flags.ListExtensions {
 		return err
 	}
-	o.unread = err
+	o.loadError = err
 	o.trust, err = o.paths.Trust(o.settings, o.flags, o.lookup)
 	switch {
 	case managed:
 		if err == nil && o.trust.State == settings.Trusted {
-			o.unread = o.load(true) // what is wrong with a file is for the sub-command to say
+			o.loadError = o.load(true) // what is wrong with a file is for the sub-command to say
 		}
 		return nil
 	case err != nil:
@@ -88,7 +88,7 @@ func (o *Options) load(project bool) (err error) {
 	learnSecrets(o, vars)
 	o.dotenv, o.warnings = vars, append(o.warnings, warnings...)
 	if !project {
-		o.own = o.settings
+		o.userSettings = o.settings
 	}
 	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
 }
@@ -113,8 +113,8 @@ func (o *Options) getenv(name string) string {
 	return v
 }
 
-// converses reports whether there may be more than one answer, each with its
+// severalAnswers reports whether there may be more than one answer, each with its
 // own time.
-func (o *Options) converses() bool {
+func (o *Options) severalAnswers() bool {
 	return o.interactive || o.flags.Talks()
 }

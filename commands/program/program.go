@@ -1,11 +1,18 @@
-// Package program is one start of gemline: it finds out what the user wants,
-// builds the owners of everything, runs a session, a prompt, a batch, a
-// conversation over a pipe or a sub-command, and turns what went wrong into an
-// exit code.
+// Package program is one start of gemline: it finds out what the user wants, makes
+// the owners of everything, has a front end hold a conversation, and says how that
+// ended.
 //
-// # One place that knows everything
+// # A conversation is a value
 //
-// What this package assembles knows nothing of it and little of each other:
+// [Options] are what is wanted in a directory. [Open] makes a [Project] of them, which
+// all conversations there share. [Project.Begin] makes a [Session], which is one
+// conversation. Each is complete when it is returned, and owns what ends with it. A
+// prompt, a session, /clear, a program that talks and each item of a batch begin by
+// that one call.
+//
+// # One place knows everything
+//
+// What this package puts together knows nothing of it and little of each other:
 // settings end here and become the plain values that the others are given.
 // Nothing imports it but main.
 //
@@ -70,16 +77,16 @@ func (p Process) getenv(name string) string {
 // A run is one start of the program.
 type run struct {
 	*Options
-	status *status
-	store  settings.Project     // where what is kept of the directory is
-	json   *os.File             // of --json-fd, nil without
-	output *report.Destination  // nil for standard output
-	schema *report.OutputSchema // nil if any answer will do
-	stream *report.Stream       // of a conversation with a program
-	count  *tally.Tally
-	broken func(error)                 // told that standard output is gone
-	shown  atomic.Pointer[repl.Screen] // of the terminal that is read from
-	left   atomic.Bool                 // the run did not end when it was told to
+	status    *status
+	store     settings.Project     // where what is kept of the directory is
+	json      *os.File             // of --json-fd, nil without
+	output    *report.Destination  // nil for standard output
+	schema    *report.OutputSchema // nil if any answer will do
+	stream    *report.Stream       // of a conversation with a program
+	count     *tally.Tally
+	broken    func(error)                 // told that standard output is gone
+	shown     atomic.Pointer[repl.Screen] // of the terminal that is read from
+	abandoned atomic.Bool                 // the run did not end when it was told to
 }
 
 // Run runs the program and returns its exit code. Whatever happens, the
@@ -96,7 +103,7 @@ func Run(p Process) (code int) {
 	r.interactive = err == nil && r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(r.flags.Timeout); d > 0 && !r.converses() && r.flags.Batch == "" {
+	if d := time.Duration(r.flags.Timeout); d > 0 && !r.severalAnswers() && r.flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
@@ -105,7 +112,7 @@ func Run(p Process) (code int) {
 	defer listen(ctx, stop, r.interactive, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
-		r.left.Store(true)
+		r.abandoned.Store(true)
 		r.finish(ctx, reporter(), err)
 	})()
 	defer func() {
@@ -117,7 +124,7 @@ func Run(p Process) (code int) {
 		}
 	}()
 	if err == nil {
-		err = r.promise(managed)
+		err = r.prepareOutput(managed)
 	}
 	switch {
 	case err != nil:
@@ -128,7 +135,7 @@ func Run(p Process) (code int) {
 	switch {
 	case err != nil:
 	case r.flags.Version || r.flags.Help || r.flags.ListSessions || r.flags.ListExtensions:
-		if err = r.inform(); err == nil {
+		if err = r.printInfo(); err == nil {
 			return 0
 		}
 	case managed:
@@ -174,9 +181,9 @@ func begin(p Process) (r *run, command []string, err error) {
 	return r, command, err
 }
 
-// promise sees to what has to hold when the run is over: what the answer is to
+// prepareOutput sees to what has to hold when the run is over: what the answer is to
 // be, and where it goes.
-func (r *run) promise(managed bool) (err error) {
+func (r *run) prepareOutput(managed bool) (err error) {
 	if !managed {
 		if r.schema, err = outputSchema(r.flags); err != nil {
 			return err
@@ -258,8 +265,8 @@ func outputSchema(f *settings.Flags) (*report.OutputSchema, error) {
 	return nil, nil
 }
 
-// inform prints what needs no run.
-func (r *run) inform() error {
+// printInfo prints what needs no run.
+func (r *run) printInfo() error {
 	switch {
 	case r.flags.Version:
 		return cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date).Print(r.os.Stdout, r.flags.Format() == "json")

@@ -32,18 +32,18 @@ import (
 type Project struct {
 	*Options
 	*status
-	store       settings.Project // where its sessions are kept
-	workspace   *workspace.Workspace
-	complain    func()             // says once what is wrong with its ignore files
-	over        *workspace.Overlay // what is written to in place of files, if not nil
-	jobs        *shell.Jobs
-	shell       shell.Settings
-	kept        func() string // tells once what commands are not given
-	confinement *confinement  // what holds commands
-	lack        func()        // says once what it does not keep them from
-	web         *web.Fetcher
-	policy      *policy.Policy // as it is when a conversation begins
-	budget      *limit.Budget  // of all conversations together
+	store        settings.Project // where its sessions are kept
+	workspace    *workspace.Workspace
+	complain     func()             // says once what is wrong with its ignore files
+	overlay      *workspace.Overlay // what is written to in place of files, if not nil
+	jobs         *shell.Jobs
+	shell        shell.Settings
+	tellWithheld func() string // tells once what commands are not given
+	confinement  *confinement  // what holds commands
+	shortfall    func()        // says once what it does not keep them from
+	web          *web.Fetcher
+	policy       *policy.Policy // as it is when a conversation begins
+	budget       *limit.Budget  // of all conversations together
 	server
 	closers []func()
 }
@@ -53,7 +53,7 @@ type Project struct {
 // open.
 func Open(o *Options, told *status, store settings.Project) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
-	for _, step := range []func() error{p.loadRules, p.work, p.newBudget, p.newGenerator} {
+	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
 			p.Close()
 			return nil, err
@@ -84,13 +84,13 @@ func (p *Project) loadRules() error {
 	}
 	p.confinement, p.closers = c, append(p.closers, c.Close)
 	p.status.confinement.Store(c)
-	p.lack = sync.OnceFunc(func() {
-		if text := c.lack(); text != "" && (c.sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
+	p.shortfall = sync.OnceFunc(func() {
+		if text := c.shortfall(); text != "" && (c.sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
 			p.notify(text)
 		}
 	})
 	if c.sandbox == nil { // else that is asked when there is a command, which takes a moment
-		p.lack()
+		p.shortfall()
 	}
 	p.policy, err = p.rulebook(c).policy(!p.answered())
 	return err
@@ -114,12 +114,12 @@ func (p *Project) distrust() {
 	}
 }
 
-// work makes the workspace and what commands run in.
-func (p *Project) work() (err error) {
+// openWorkspace makes the workspace and what commands run in.
+func (p *Project) openWorkspace() (err error) {
 	if p.flags.Patch || p.flags.DryRun {
-		p.over = &workspace.Overlay{}
+		p.overlay = &workspace.Overlay{}
 	}
-	if p.workspace, err = newWorkspace(p.Options, p.store.Temp, p.over, p.notify); err != nil {
+	if p.workspace, err = newWorkspace(p.Options, p.store.Temp, p.overlay, p.notify); err != nil {
 		return err
 	}
 	p.complain = sync.OnceFunc(func() {
@@ -137,14 +137,14 @@ func (p *Project) work() (err error) {
 	p.web = newFetcher(p.Options)
 	p.jobs = shell.NewJobs(p.paths.User("tmp", "background-processes"))
 	p.jobs.Secrets = p.secrets
-	p.kept = once(func() string { return withheld(shell.Withheld(p.os.Environ(), p.shell)) })
+	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.os.Environ(), p.shell)) })
 	p.closers = append(p.closers, p.jobs.Close)
 	return nil
 }
 
 // profile says what the commands of this run may do.
 func (p *Project) profile() sandbox.Profile {
-	p.lack()
+	p.shortfall()
 	roots := p.workspace.Roots()
 	return p.confinement.profile(roots[0], roots[1:])
 }
@@ -197,7 +197,7 @@ func unadded(err error) error {
 // work in, and the user's secrets are there: whoever trusts a directory that
 // others are in as well has not seen what each of them says.
 func imposed(o *Options, dir string) error {
-	if slices.Contains(o.own.IncludeDirs, dir) {
+	if slices.Contains(o.userSettings.IncludeDirs, dir) {
 		return nil
 	}
 	path := o.paths.Folder(dir)

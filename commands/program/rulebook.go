@@ -26,8 +26,8 @@ type rulebook struct {
 // policy returns what judges calls by the rules. A file that is not understood is
 // an error, since nobody knows what it would deny.
 func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
-	if b.unread != nil {
-		return nil, b.unread
+	if b.loadError != nil {
+		return nil, b.loadError
 	}
 	all, warnings, err := policy.Load(b.files())
 	for _, w := range warnings {
@@ -63,7 +63,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 // store returns where "always" is kept: nowhere, if the user's own rules are
 // not those that hold.
 func (b rulebook) store() policy.Store {
-	if b.paths.Home == "" || len(b.flags.Policy)+len(b.own.PolicyPaths) > 0 {
+	if b.paths.Home == "" || len(b.flags.Policy)+len(b.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
 	}
 	here := b.paths.Folder("")
@@ -95,7 +95,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
 		if key != "tools.allowed" || len(b.flags.AllowedTools) == 0 {
-			say(policy.User, key, b.own.Said(key))
+			say(policy.User, key, b.userSettings.Said(key))
 		}
 		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
@@ -116,12 +116,12 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 		if server.Trusted {
 			l.Trusted = []string{server.Name}
 		}
-		if unattended && b.own.On("mcp.autoAllowInHeadless") {
+		if unattended && b.userSettings.On("mcp.autoAllowInHeadless") {
 			l.Unasked = []string{server.Name}
 		}
 		add(server.File, l)
 	}
-	for _, one := range b.own.Said("mcp.allowed") {
+	for _, one := range b.userSettings.Said("mcp.allowed") {
 		add(one.File, policy.Lists{Line: one.Line, Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
 	}
 }
@@ -130,7 +130,7 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 func (b rulebook) files() []policy.Source {
 	system := policy.Source{Path: settings.SystemPolicies(b.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
 	list := []policy.Source{system}
-	admin := append(append([]string{}, b.flags.AdminPolicy...), b.own.AdminPolicyPaths...)
+	admin := append(append([]string{}, b.flags.AdminPolicy...), b.userSettings.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
 			b.warn("this machine's administrator has policy files in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
@@ -142,7 +142,7 @@ func (b rulebook) files() []policy.Source {
 	}
 	user := b.flags.Policy
 	if len(user) == 0 {
-		user = b.own.PolicyPaths
+		user = b.userSettings.PolicyPaths
 	}
 	for _, path := range user {
 		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
@@ -159,10 +159,10 @@ func (b rulebook) files() []policy.Source {
 // extensionRules returns where the rules of extensions are. They can only
 // narrow, so a project that switches an extension off keeps its rules.
 func (b rulebook) extensionRules() (list []policy.Source) {
-	if !b.own.Extensions {
+	if !b.userSettings.Extensions {
 		return nil
 	}
-	for _, dir := range extension.Policies(b.extensions(b.own)) {
+	for _, dir := range extension.Policies(b.extensions(b.userSettings)) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list

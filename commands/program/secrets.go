@@ -83,9 +83,9 @@ func withheld(names []string) string {
 	return "environment variables that look like secrets are kept from commands: " + list + "; security.environmentVariableRedaction.allowed lets them through"
 }
 
-// once returns a function that returns what tell does the first time, and
+// onceText returns a function that returns what tell does the first time, and
 // nothing after it.
-func once(tell func() string) func() string {
+func onceText(tell func() string) func() string {
 	var first sync.Once
 	return func() (text string) {
 		first.Do(func() { text = tell() })

@@ -81,7 +81,7 @@ func (p *Project) newBudget() error {
 	if p.flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if p.converses() {
+	if p.severalAnswers() {
 		cfg.Time = time.Duration(p.flags.Timeout)
 	}
 	p.budget = limit.New(cfg)

@@ -75,10 +75,10 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		return nil, err
 	}
 	guarded, asker := s.newTools()
-	err = s.structure()
+	err = s.useSchema()
 	if err == nil {
 		s.newEngine(guarded, asker, past)
-		err = cmp.Or(s.instruct(), ctx.Err())
+		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
 	if err != nil {
 		s.Close()
@@ -145,7 +145,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		Jobs:      s.jobs,
 		Shell:     s.shell,
 		Secrets:   s.secrets,
-		Kept:      s.kept,
+		Kept:      s.tellWithheld,
 		Outputs: func() string {
 			return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID())
 		},
@@ -161,7 +161,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	}
 	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
 	plain := func(text string) bool { return output.Visible(text) == text }
-	s.rehearsal = tools.Rehearse(s.workspace, s.over, s.flags.DryRun, plain)
+	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
 	approver := s.Approver
 	if approver == nil {
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
@@ -187,9 +187,9 @@ func (s *Session) wrapped(ts engine.Toolset) engine.Toolset {
 	return journal.Durable(s.rehearsal.Tools(ts), s.sync)
 }
 
-// instruct finds out whether the system instruction can be had: a file of the
+// checkInstructions finds out whether the system instruction can be had: a file of the
 // user's that can't be used is no accident.
-func (s *Session) instruct() error {
+func (s *Session) checkInstructions() error {
 	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
 		return nil
 	}
@@ -242,8 +242,8 @@ func (s *Session) guarded() policy.Guarded {
 	return guardedFiles(s.Options, s.workspace.Roots, s.store.Temp, s.memory.Names())
 }
 
-// structure has the generator ask for what the answer must hold.
-func (s *Session) structure() error {
+// useSchema has the generator ask for what the answer must hold.
+func (s *Session) useSchema() error {
 	d := s.Schema
 	if d == nil || d.Schema == nil {
 		return nil
@@ -270,7 +270,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 			if s.System != "" {
 				return s.System
 			}
-			text, _ := prompt.System(s.prompt()) // instruct has seen what may be wrong
+			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
 			return text
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
