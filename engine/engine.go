@@ -12,7 +12,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// Config is what an Engine needs from the world.
+// Config is what an Engine needs from the world. Without Tools, nobody judges calls
+// or is asked about them.
 type Config struct {
 	Model     string
 	Generator Generator
@@ -66,6 +67,9 @@ type Engine struct {
 // contain an opening message and is not recorded again.
 func New(cfg Config, past ...*genai.Content) *Engine {
 	e := &Engine{cfg: cfg, seen: map[string]bool{}}
+	if cfg.Tools == nil {
+		e.cfg.Tools = Tools{}
+	}
 	e.goOn(past)
 	return e
 }

@@ -95,9 +95,6 @@ func tidy(found []Session) []Session {
 	return kept
 }
 
-// Exists reports whether dir has a file of the session id, worth listing or not.
-func Exists(dir, id string) bool { return len(files(dir, id)) > 0 }
-
 // files returns what the files of the session id in dir hold. What can't be
 // read has no session.
 func files(dir, id string) (found []Session) {
