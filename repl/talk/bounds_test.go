@@ -10,7 +10,7 @@ import (
 // However hostile, what is read costs no more than it should.
 func TestBounds(t *testing.T) {
 	et.Bounds(t, func(s string) {
-		for range Lines(strings.NewReader(s)) {
+		for range readLines(strings.NewReader(s)) {
 		}
 	}, `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"x"}]}}`+"\n", lines[0].line)
 }

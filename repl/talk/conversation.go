@@ -9,9 +9,9 @@
 //
 // # A line is a message or a mistake
 //
-// Every line that is not blank yields one [Line]. A line that is broken, too
-// long or of an unknown type is a Line with an error, and the next one is read
-// all the same. Nothing a line can hold ends the reading, [End] apart.
+// Every line that is not blank is a message or a mistake. After a line that is
+// broken, too long or of an unknown type the next one is read all the same.
+// Nothing a line can hold ends the reading, a message that says so apart.
 //
 // # Every message has its result
 //
@@ -71,7 +71,7 @@ type Conversation struct {
 
 // A runningTurn is the turn that a message has begun.
 type runningTurn struct {
-	User
+	userMessage
 	desk   turn.Desk
 	cancel context.CancelCauseFunc
 	tally  *tally.Tally
@@ -136,28 +136,28 @@ func (c *Conversation) abandon(cause error) error {
 }
 
 // drop ends a message that no turn was made of.
-func (c *Conversation) drop(m User, cause error) {
+func (c *Conversation) drop(m userMessage, cause error) {
 	c.turns++
-	c.result(&runningTurn{User: m, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
+	c.result(&runningTurn{userMessage: m, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
 }
 
 // take heeds a line of the input; not ok is its end.
-func (c *Conversation) take(l Line, ok bool) {
+func (c *Conversation) take(l line, ok bool) {
 	if !ok {
 		c.hangUp()
 		return
 	}
 	switch m := l.Message.(type) {
-	case User:
+	case userMessage:
 		c.inbox.wait(l) // and held until its turn comes
 		return
-	case Approval:
+	case approvalMessage:
 		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
-	case Answers:
+	case answersMessage:
 		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.answers(m) })
-	case Cancel:
+	case cancelMessage:
 		c.stop(l, m)
-	case End:
+	case endMessage:
 		c.hangUp()
 	default:
 		c.inbox.lost += max(0, l.Through-l.Number) + 1
@@ -177,7 +177,7 @@ func (c *Conversation) hangUp() {
 }
 
 // stop stops the turn that runs, or the message of an id.
-func (c *Conversation) stop(l Line, m Cancel) {
+func (c *Conversation) stop(l line, m cancelMessage) {
 	if t := c.now; t != nil && (m.ID == "" || m.ID == t.ID) {
 		t.cancel(errStopped)
 		return
@@ -191,10 +191,10 @@ func (c *Conversation) stop(l Line, m Cancel) {
 
 // turn answers one message and reports how that went. It returns whether the
 // client has had enough.
-func (c *Conversation) turn(ctx context.Context, m User) (quit bool) {
+func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &runningTurn{User: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(), counts: map[string]int{},
+	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(), counts: map[string]int{},
 		tally: &tally.Tally{Class: c.Tally.Class, Cost: c.Tally.Cost}}
 	c.now = t
 	defer func() { c.now = nil }()

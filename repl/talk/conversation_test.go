@@ -256,26 +256,26 @@ func TestRandomTalks(t *testing.T) {
 // used.
 func TestInboxBounds(t *testing.T) {
 	var b inbox
-	var held []Line
-	add := func(n int, size int, m Message) {
-		held = b.add(held, Line{Number: n, Size: size, Message: m})
+	var held []line
+	add := func(n int, size int, m message) {
+		held = b.add(held, line{Number: n, Size: size, Message: m})
 	}
 	for n := range mostWaiting {
-		add(n+1, 1, User{})
+		add(n+1, 1, userMessage{})
 	}
-	add(1001, 1, User{ID: "late"})
-	add(1002, 1, Cancel{})
-	add(1003, 1, User{ID: "later"})
-	add(1004, 1, User{ID: "last"})
-	add(1005, 2*mostHeld, Approval{})
-	add(1006, 1, End{})
+	add(1001, 1, userMessage{ID: "late"})
+	add(1002, 1, cancelMessage{})
+	add(1003, 1, userMessage{ID: "later"})
+	add(1004, 1, userMessage{ID: "last"})
+	add(1005, 2*mostHeld, approvalMessage{})
+	add(1006, 1, endMessage{})
 	got := held[mostWaiting:]
-	if len(got) != 4 || got[0].Err != errFull || got[0].ID != "late" || got[1].Message != (Cancel{}) ||
-		got[2].Number != 1003 || got[2].Through != 1005 || got[2].ID != "" || got[3].Message != (End{}) {
+	if len(got) != 4 || got[0].Err != errFull || got[0].ID != "late" || got[1].Message != (cancelMessage{}) ||
+		got[2].Number != 1003 || got[2].Through != 1005 || got[2].ID != "" || got[3].Message != (endMessage{}) {
 		t.Fatalf("%v", got)
 	}
 	b.done(held[0])
-	add(1007, 1, User{})
+	add(1007, 1, userMessage{})
 	if last := held[len(held)-1]; last.Err != nil {
 		t.Errorf("%v", last)
 	}

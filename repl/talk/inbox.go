@@ -23,9 +23,9 @@ var errFull = errors.New("too much input is waiting; read the results before you
 
 // An inbox reads lines whether or not anybody has time for them.
 type inbox struct {
-	lines <-chan Line // closed behind the last one
+	lines <-chan line // closed behind the last one
 
-	waiting []Line // messages whose turn has not come
+	waiting []line // messages whose turn has not come
 	ended   bool   // no line follows
 	lost    int    // lines that could not be used
 
@@ -38,12 +38,12 @@ type inbox struct {
 // broken off: it goes on until r ends.
 func openInbox(ctx context.Context, r io.Reader) *inbox {
 	b := &inbox{}
-	in, out := make(chan Line), make(chan Line)
+	in, out := make(chan line), make(chan line)
 	b.lines = out
 	go func() {
 		defer close(in)
 		defer b.panic.Catch()
-		for l := range Lines(r) {
+		for l := range readLines(r) {
 			select {
 			case in <- l:
 			case <-ctx.Done():
@@ -60,11 +60,11 @@ func openInbox(ctx context.Context, r io.Reader) *inbox {
 }
 
 // hold takes lines in at once, and hands them on when somebody has time.
-func (b *inbox) hold(ctx context.Context, source <-chan Line, out chan<- Line) {
-	var held []Line
+func (b *inbox) hold(ctx context.Context, source <-chan line, out chan<- line) {
+	var held []line
 	for source != nil || len(held) > 0 {
-		var sink chan<- Line
-		var first Line
+		var sink chan<- line
+		var first line
 		if len(held) > 0 {
 			sink, first = out, held[0]
 		}
@@ -76,7 +76,7 @@ func (b *inbox) hold(ctx context.Context, source <-chan Line, out chan<- Line) {
 			}
 			held = b.add(held, l)
 		case sink <- first:
-			held[0] = Line{} // or it could not be collected
+			held[0] = line{} // or it could not be collected
 			held = held[1:]
 		case <-ctx.Done():
 			return
@@ -86,19 +86,19 @@ func (b *inbox) hold(ctx context.Context, source <-chan Line, out chan<- Line) {
 
 // add adds l to held, or a refusal if there is no room. Refusals in a row are
 // one.
-func (b *inbox) add(held []Line, l Line) []Line {
-	m, user := l.Message.(User)
+func (b *inbox) add(held []line, l line) []line {
+	m, user := l.Message.(userMessage)
 	size, most := int64(l.Size), int64(mostHeld)
 	if !user {
 		most *= 2
 	}
-	_, last := l.Message.(End)
+	_, last := l.Message.(endMessage)
 	if !last && (b.bytes.Load()+size > most || user && b.messages.Load() >= mostWaiting) {
 		if n := len(held); n > 0 && held[n-1].Err == errFull && held[n-1].Through == l.Number-1 {
 			held[n-1].Through, held[n-1].ID = l.Number, ""
 			return held
 		}
-		l = Line{Number: l.Number, Through: l.Number, ID: m.ID, Err: errFull}
+		l = line{Number: l.Number, Through: l.Number, ID: m.ID, Err: errFull}
 		user, size = false, 0
 	}
 	b.bytes.Add(size)
@@ -109,18 +109,18 @@ func (b *inbox) add(held []Line, l Line) []Line {
 }
 
 // done makes room: l is no longer held.
-func (b *inbox) done(l Line) {
+func (b *inbox) done(l line) {
 	b.bytes.Add(-int64(l.Size))
-	if _, user := l.Message.(User); user {
+	if _, user := l.Message.(userMessage); user {
 		b.messages.Add(-1)
 	}
 }
 
 // wait keeps the message of a line until its turn comes.
-func (b *inbox) wait(l Line) { b.waiting = append(b.waiting, l) }
+func (b *inbox) wait(l line) { b.waiting = append(b.waiting, l) }
 
 // next returns the message that has waited longest.
-func (b *inbox) next() (m User, ok bool) {
+func (b *inbox) next() (m userMessage, ok bool) {
 	if len(b.waiting) == 0 {
 		return m, false
 	}
@@ -128,17 +128,17 @@ func (b *inbox) next() (m User, ok bool) {
 }
 
 // remove returns the message of an id, which then waits no longer.
-func (b *inbox) remove(id string) (m User, ok bool) {
-	at := slices.IndexFunc(b.waiting, func(l Line) bool { return id != "" && l.Message.(User).ID == id })
+func (b *inbox) remove(id string) (m userMessage, ok bool) {
+	at := slices.IndexFunc(b.waiting, func(l line) bool { return id != "" && l.Message.(userMessage).ID == id })
 	if at < 0 {
 		return m, false
 	}
 	return b.take(at), true
 }
 
-func (b *inbox) take(at int) User {
+func (b *inbox) take(at int) userMessage {
 	l := b.waiting[at]
 	b.waiting = slices.Delete(b.waiting, at, at+1)
 	b.done(l)
-	return l.Message.(User)
+	return l.Message.(userMessage)
 }

@@ -9,13 +9,13 @@ import (
 	"iter"
 )
 
-// Longest is how many bytes a line may have.
-const Longest = 16 << 20
+// longestLine is how many bytes a line may have.
+const longestLine = 16 << 20
 
-// A Line is one line of the input.
-type Line struct {
+// A line is one line of the input.
+type line struct {
 	Number  int // counted from 1
-	Message Message
+	Message message
 	Err     error // why there is no Message
 	Size    int   // bytes that are kept while it waits, roughly
 
@@ -28,34 +28,34 @@ type Line struct {
 // overhead is what a line takes beside its text.
 const overhead = 256
 
-// Lines reads r to its end, or until a line says that it is the last. Blank
+// readLines reads r to its end, or until a line says that it is the last. Blank
 // lines are passed over, and of a line that is too long nothing is kept. An
 // error of r is the last Line.
-func Lines(r io.Reader) iter.Seq[Line] {
-	return func(yield func(Line) bool) {
+func readLines(r io.Reader) iter.Seq[line] {
+	return func(yield func(line) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		for n := 1; ; n++ {
 			text, long, err := next(in)
 			if n == 1 {
 				text = bytes.TrimPrefix(text, []byte("\ufeff"))
 			}
-			l := Line{Number: n, Size: overhead}
+			l := line{Number: n, Size: overhead}
 			switch {
 			case long:
-				l.Err = fmt.Errorf("it is longer than %d MiB", Longest>>20)
+				l.Err = fmt.Errorf("it is longer than %d MiB", longestLine>>20)
 			case len(bytes.TrimSpace(text)) > 0:
-				if l.Message, l.Err = Decode(text); l.Err == nil {
+				if l.Message, l.Err = decode(text); l.Err == nil {
 					l.Size += len(text)
 				}
 			}
 			if (l.Message != nil || l.Err != nil) && !yield(l) {
 				return
 			}
-			if _, last := l.Message.(End); last || err == io.EOF {
+			if _, last := l.Message.(endMessage); last || err == io.EOF {
 				return
 			}
 			if err != nil {
-				yield(Line{Number: n, Err: fmt.Errorf("it can't be read: %w", err), Size: overhead})
+				yield(line{Number: n, Err: fmt.Errorf("it can't be read: %w", err), Size: overhead})
 				return
 			}
 		}
@@ -69,7 +69,7 @@ func next(in *bufio.Reader) (text []byte, long bool, err error) {
 		if !long {
 			text = append(text, piece...)
 		}
-		if len(text) > Longest+1 { // with the line end
+		if len(text) > longestLine+1 { // with the line end
 			text, long = nil, true
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

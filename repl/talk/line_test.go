@@ -17,13 +17,13 @@ import (
 	"gemline/repl/schema"
 )
 
-func said(id string, parts ...*genai.Part) User { return User{ID: id, Parts: parts} }
+func said(id string, parts ...*genai.Part) userMessage { return userMessage{ID: id, Parts: parts} }
 
 var text, image = genai.NewPartFromText("hi"), genai.NewPartFromBytes([]byte("hi"), "image/png")
 
 var lines = []struct {
 	line string
-	want Message // nil for a mistake
+	want message // nil for a mistake
 	why  string
 }{
 	{`{"type":"user","content":"hi"}`, said("", text), ""},
@@ -33,16 +33,16 @@ var lines = []struct {
 	{`{"type":"user","parts":[{"text":"hi"},{"inline_data":{"mime_type":"image/png","data":"aGk="}}]}`, said("", text, image), ""},
 	{`{"type":"user","message":{"role":"user","content":"hi"}}`, said("", text), ""},
 	{`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}}`, said("", image), ""},
-	{`{"type":"user","content":"/quit","literal":true}`, User{Parts: []*genai.Part{{Text: "/quit"}}, Literal: true}, ""},
-	{`{"type":"approval","id":"1","decision":"allow"}`, Approval{ID: "1", Decision: Allow}, ""},
-	{`{"type":"approval","id":"1","decision":"allow","args":{"a":1}}`, Approval{ID: "1", Decision: Allow, Args: map[string]any{"a": 1.0}}, ""},
-	{`{"type":"approval","id":"1","decision":"deny","note":"no"}`, Approval{ID: "1", Decision: Deny, Note: "no"}, ""},
-	{`{"type":"approval","id":"1","decision":"always","grant":1}`, Approval{ID: "1", Decision: Always, Grant: 1}, ""},
-	{`{"type":"answer","id":"1","answers":["a",null,["b"," c"],true,false,""]}`, Answers{"1", []string{"a", "", "b, c", "Yes", "No", ""}}, ""},
-	{`{"type":"answer","id":"1"}`, Answers{"1", []string{}}, ""},
-	{`{"type":"cancel"}`, Cancel{}, ""},
-	{`{"type":"cancel","id":"7"}`, Cancel{"7"}, ""},
-	{`{"type":"end"}`, End{}, ""},
+	{`{"type":"user","content":"/quit","literal":true}`, userMessage{Parts: []*genai.Part{{Text: "/quit"}}, Literal: true}, ""},
+	{`{"type":"approval","id":"1","decision":"allow"}`, approvalMessage{ID: "1", Decision: allow}, ""},
+	{`{"type":"approval","id":"1","decision":"allow","args":{"a":1}}`, approvalMessage{ID: "1", Decision: allow, Args: map[string]any{"a": 1.0}}, ""},
+	{`{"type":"approval","id":"1","decision":"deny","note":"no"}`, approvalMessage{ID: "1", Decision: deny, Note: "no"}, ""},
+	{`{"type":"approval","id":"1","decision":"always","grant":1}`, approvalMessage{ID: "1", Decision: always, Grant: 1}, ""},
+	{`{"type":"answer","id":"1","answers":["a",null,["b"," c"],true,false,""]}`, answersMessage{"1", []string{"a", "", "b, c", "Yes", "No", ""}}, ""},
+	{`{"type":"answer","id":"1"}`, answersMessage{"1", []string{}}, ""},
+	{`{"type":"cancel"}`, cancelMessage{}, ""},
+	{`{"type":"cancel","id":"7"}`, cancelMessage{"7"}, ""},
+	{`{"type":"end"}`, endMessage{}, ""},
 
 	{`{"type":"user"`, nil, "it is not JSON"},
 	{`{"type":"user","content":"hi"} {}`, nil, "it is not JSON"},
@@ -79,7 +79,7 @@ var lines = []struct {
 
 func TestDecode(t *testing.T) {
 	for _, test := range lines {
-		got, err := Decode([]byte(test.line))
+		got, err := decode([]byte(test.line))
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s\nis   %#v, %v\nwant %#v", test.line, got, err, test.want)
 		}
@@ -120,18 +120,18 @@ func TestSchema(t *testing.T) {
 
 // Whatever a line is, the next one is read.
 func TestLines(t *testing.T) {
-	long := `{"type":"user","content":"` + strings.Repeat("x", Longest) + `"}`
-	fits := `{"type":"cancel","id":"` + strings.Repeat("x", Longest-25) + `"}`
+	long := `{"type":"user","content":"` + strings.Repeat("x", longestLine) + `"}`
+	fits := `{"type":"cancel","id":"` + strings.Repeat("x", longestLine-25) + `"}`
 	in := "\ufeff{\"type\":\"cancel\"}\n\n \r\n" + "junk\n" + long + "\n" + fits + "\n" + `{"type":"end"}` + "\nnever read\n"
 	var got []string
-	for l := range Lines(iotest.HalfReader(strings.NewReader(in))) {
+	for l := range readLines(iotest.HalfReader(strings.NewReader(in))) {
 		what := fmt.Sprintf("%T", l.Message)
 		if l.Err != nil {
 			what = l.Err.Error()
 		}
 		got = append(got, fmt.Sprintf("%d %.20s", l.Number, what))
 	}
-	want := []string{"1 talk.Cancel", "4 it is not JSON: inva", "5 it is longer than 16", "6 talk.Cancel", "7 talk.End"}
+	want := []string{"1 talk.cancelMessage", "4 it is not JSON: inva", "5 it is longer than 16", "6 talk.cancelMessage", "7 talk.endMessage"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -141,11 +141,11 @@ func TestLines(t *testing.T) {
 func TestLastLine(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	for _, end := range []error{io.EOF, broken} {
-		var got []Line
-		for l := range Lines(io.MultiReader(strings.NewReader(`{"type":"cancel"}`), iotest.ErrReader(end))) {
+		var got []line
+		for l := range readLines(io.MultiReader(strings.NewReader(`{"type":"cancel"}`), iotest.ErrReader(end))) {
 			got = append(got, l)
 		}
-		if len(got) == 0 || got[0].Message != (Cancel{}) {
+		if len(got) == 0 || got[0].Message != (cancelMessage{}) {
 			t.Errorf("%v: %v", end, got)
 		}
 		if faulty := len(got) == 2 && errors.Is(got[1].Err, broken); faulty != (end == broken) {
@@ -171,15 +171,15 @@ func FuzzLines(f *testing.F) {
 				t.Errorf("not answered: %v", said)
 			}
 		}()
-		for l := range Lines(bytes.NewReader(b)) {
-			if want, err := Decode([]byte(said[l.Number])); said[l.Number] == "" || !reflect.DeepEqual(l.Message, want) || fmt.Sprint(l.Err) != fmt.Sprint(err) {
+		for l := range readLines(bytes.NewReader(b)) {
+			if want, err := decode([]byte(said[l.Number])); said[l.Number] == "" || !reflect.DeepEqual(l.Message, want) || fmt.Sprint(l.Err) != fmt.Sprint(err) {
 				t.Fatalf("line %d of %q is %v, %v", l.Number, b, l.Message, l.Err)
 			}
 			if l.Err == nil && !json.Valid([]byte(said[l.Number])) {
 				t.Fatalf("%q is %v", said[l.Number], l.Message)
 			}
 			delete(said, l.Number)
-			_, ended = l.Message.(End)
+			_, ended = l.Message.(endMessage)
 			if l.Number <= number {
 				t.Fatalf("line %d follows %d", l.Number, number)
 			}
@@ -190,7 +190,7 @@ func FuzzLines(f *testing.F) {
 			if l.Err != nil && strings.Contains(l.Err.Error(), "\n") {
 				t.Fatalf("%q", l.Err)
 			}
-			if u, ok := l.Message.(User); ok {
+			if u, ok := l.Message.(userMessage); ok {
 				if _, err := json.Marshal(u.Parts); err != nil || len(u.Parts) == 0 {
 					t.Fatalf("%v: %v", u, err)
 				}

@@ -12,22 +12,21 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Message is what a line says. It is one of [User], [Approval], [Answers],
-// [Cancel] or [End].
-type Message interface{ message() }
+// A message is what a line says.
+type message interface{ message() }
 
 type (
-	// User is something for the model.
-	User struct {
+	// userMessage is something for the model.
+	userMessage struct {
 		ID      string // the client's name for it; may be empty
 		Parts   []*genai.Part
 		Literal bool // no command or @path in it means anything
 	}
 
-	// Approval decides about a call.
-	Approval struct {
+	// approvalMessage decides about a call.
+	approvalMessage struct {
 		ID       string // of the question
-		Decision Decision
+		Decision decision
 		Grant    int            // for Always: which of the grants that were offered
 		Scope    string         // for Always: how long, one of session, project and user
 		Note     string         // for Deny: what the model is told
@@ -35,39 +34,39 @@ type (
 		Network  bool           // for Allow: with the network, if that was offered
 	}
 
-	// Answers are the replies to the questions of a call, empty where there
+	// answersMessage are the replies to the questions of a call, empty where there
 	// is none.
-	Answers struct {
+	answersMessage struct {
 		ID      string
 		Replies []string
 	}
 
-	// Cancel stops the turn that runs, or with an ID the message of that
+	// cancelMessage stops the turn that runs, or with an ID the message of that
 	// name, which may be waiting.
-	Cancel struct{ ID string }
+	cancelMessage struct{ ID string }
 
-	// End says that nothing follows, as the end of the input does.
-	End struct{}
+	// endMessage says that nothing follows, as the end of the input does.
+	endMessage struct{}
 )
 
-func (User) message()     {}
-func (Approval) message() {}
-func (Answers) message()  {}
-func (Cancel) message()   {}
-func (End) message()      {}
+func (userMessage) message()     {}
+func (approvalMessage) message() {}
+func (answersMessage) message()  {}
+func (cancelMessage) message()   {}
+func (endMessage) message()      {}
 
-// A Decision is what becomes of a call. Any other denies it.
-type Decision string
+// A decision is what becomes of a call. Any other denies it.
+type decision string
 
 // The decisions.
 const (
-	Deny   Decision = "deny"
-	Allow  Decision = "allow"
-	Always Decision = "always" // Allow, and what a grant covers from now on
+	deny   decision = "deny"
+	allow  decision = "allow"
+	always decision = "always" // Allow, and what a grant covers from now on
 )
 
 // text returns the words of a message.
-func (m User) text() string {
+func (m userMessage) text() string {
 	var words []string
 	for _, p := range m.Parts {
 		if p.Text != "" {
@@ -81,8 +80,8 @@ func (m User) text() string {
 // in its results.
 const longestID = 256
 
-// Decode returns what a line says. Fields that it does not know are ignored.
-func Decode(line []byte) (Message, error) {
+// decode returns what a line says. Fields that it does not know are ignored.
+func decode(line []byte) (message, error) {
 	if !utf8.Valid(line) {
 		return nil, errors.New("it is not UTF-8")
 	}
@@ -96,7 +95,7 @@ func Decode(line []byte) (Message, error) {
 			Role    string
 			Content json.RawMessage
 		}
-		Decision Decision
+		Decision decision
 		Grant    int
 		Scope    string
 		Note     string
@@ -126,16 +125,16 @@ func Decode(line []byte) (Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		return User{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
+		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
 	case "approval":
-		return approval(Approval{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network})
+		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network})
 	case "answer":
 		replies, err := replies(w.Answers)
-		return withID(Answers{ID: w.ID, Replies: replies}, w.ID, err)
+		return withID(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
 	case "cancel":
-		return Cancel{ID: w.ID}, nil
+		return cancelMessage{ID: w.ID}, nil
 	case "end":
-		return End{}, nil
+		return endMessage{}, nil
 	case "":
 		return nil, errors.New("it has no type")
 	}
@@ -143,7 +142,7 @@ func Decode(line []byte) (Message, error) {
 }
 
 // withID returns m unless it lacks the id of what it answers.
-func withID(m Message, id string, err error) (Message, error) {
+func withID(m message, id string, err error) (message, error) {
 	if err == nil && id == "" {
 		err = errors.New("it needs the id of the question it answers")
 	}
@@ -154,16 +153,16 @@ func withID(m Message, id string, err error) (Message, error) {
 }
 
 // approval returns a unless it contradicts itself.
-func approval(a Approval) (Message, error) {
+func approval(a approvalMessage) (message, error) {
 	var err error
 	switch {
-	case !slices.Contains([]Decision{Allow, Deny, Always}, a.Decision):
+	case !slices.Contains([]decision{allow, deny, always}, a.Decision):
 		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", a.Decision)
-	case a.Args != nil && a.Decision != Allow:
+	case a.Args != nil && a.Decision != allow:
 		err = errors.New("args go with the decision allow only")
-	case a.Network && (a.Decision != Allow || a.Args != nil):
+	case a.Network && (a.Decision != allow || a.Args != nil):
 		err = errors.New("network goes with the decision allow only, without args")
-	case a.Scope != "" && a.Decision != Always:
+	case a.Scope != "" && a.Decision != always:
 		err = errors.New("a scope goes with the decision always only")
 	case !slices.Contains([]string{"", "session", "project", "user"}, a.Scope):
 		err = fmt.Errorf("the scope must be session, project or user, not %.100q", a.Scope)

@@ -63,7 +63,7 @@ func (c *Conversation) pose(t *runningTurn, p engine.Proposal) *openQuestion {
 
 // settle gives the open question the answer that a line holds, or says what is
 // wrong with it.
-func (c *Conversation) settle(l Line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
+func (c *Conversation) settle(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
 	t := c.now
 	if t == nil || t.open == nil || t.open.id != id {
 		c.complain(l, id, fmt.Sprintf("no question %.300q is open", id))
@@ -79,14 +79,14 @@ func (c *Conversation) settle(l Line, id string, read func(*openQuestion) (a eng
 }
 
 // approval returns the answer that m is to q.
-func (q *openQuestion) approval(m Approval) (a engine.Answer, problem string) {
+func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem string) {
 	grants := question.Grants(q.p)
 	switch {
 	case len(q.p.Intent.Questions) > 0:
 		return a, "this question needs a line of the type answer"
-	case m.Decision != Allow && m.Decision != Always:
+	case m.Decision != allow && m.Decision != always:
 		return engine.Refused{Note: m.Note}, ""
-	case m.Decision == Allow && m.Args != nil:
+	case m.Decision == allow && m.Args != nil:
 		return engine.Changed{Args: m.Args}, ""
 	case m.Network:
 		a, ok := question.WithNetwork(q.p)
@@ -94,7 +94,7 @@ func (q *openQuestion) approval(m Approval) (a engine.Answer, problem string) {
 			return nil, "the network was not offered"
 		}
 		return a, ""
-	case m.Decision == Allow:
+	case m.Decision == allow:
 		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):
 		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
@@ -104,7 +104,7 @@ func (q *openQuestion) approval(m Approval) (a engine.Answer, problem string) {
 }
 
 // answers returns the answer that m is to q.
-func (q *openQuestion) answers(m Answers) (a engine.Answer, problem string) {
+func (q *openQuestion) answers(m answersMessage) (a engine.Answer, problem string) {
 	qs := q.p.Intent.Questions
 	if len(qs) == 0 {
 		return a, "this question needs a line of the type approval"

@@ -172,7 +172,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 }
 
 // complain says what is wrong with a line of the input, and which one it was.
-func (c *Conversation) complain(l Line, id, problem string) {
+func (c *Conversation) complain(l line, id, problem string) {
 	where := fmt.Sprintf("line %d: ", l.Number)
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
