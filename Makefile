@@ -53,7 +53,6 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run 'TestAgainstModel|TestIgnoreAsGit' ./tools/workspace
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./engine/disk
-	$(SOAK) -run 'TestNothingChanges|TestSettled' ./tools/shell/safe
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
 	$(SOAK) -run TestKilled .
 

@@ -9,9 +9,9 @@ type Command struct {
 	Env    []string // what is set for it, or for all that follows: NAME=value
 	Facts  Facts    // what is known of the program
 
-	// Safe reports whether it is known to change nothing, to run nothing but
-	// itself and to show no secrets, while it is confined. Risk is what
-	// keeps it from that, if anything was found out.
+	// Safe reports whether it is one of those that look, and changes nothing
+	// and shows no secrets where and how it would be run. Risk is what keeps
+	// it from that, if anything was found out.
 	Safe bool
 	Risk string
 }

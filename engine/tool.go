@@ -108,6 +108,12 @@ type Plan struct {
 	Failed  string
 	Refused []string
 
+	// Looks reports whether what is run is held to looking: it can write
+	// nothing, has no network, and sees no secrets. Looked says of a call
+	// that is proposed again that it was, and then Failed is what it did.
+	Looks  bool
+	Looked bool
+
 	// Online are the arguments of the same call with the network, nil if
 	// that is nothing to offer, and Dials the programs that will want it.
 	Online map[string]any
@@ -197,7 +203,7 @@ type CallError struct {
 	Message string // for the model
 	Display string // for the user; Message if empty
 
-	// Lacked is what a call failed for want of and nobody could be asked
+	// Lacked says what a call would have needed that nobody could be asked
 	// for, and Allow what would have given it; both are empty else.
 	Lacked, Allow string
 

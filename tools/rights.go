@@ -241,7 +241,7 @@ func (c shellCall) hold(in *engine.Intent) {
 		return
 	}
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
-	in.Plan.Confined = state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
+	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
 	in.Plan.Held = c.env.held()
 	if state.Network && !p.Network && !c.env.Offline {
 		online := c.runShellCommandArgs
@@ -293,6 +293,18 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 	return next
 }
 
+// unheld returns c not held to looking, if it runs unasked without that.
+func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
+	if !c.looks || c.env.Gives == nil {
+		return c
+	}
+	next := c.free()
+	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+		return next
+	}
+	return c
+}
+
 // again asks for the rights that a command has failed without, and runs it
 // with them if it is given them.
 func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd shell.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
@@ -317,7 +329,12 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
-	said := "The command failed; it probably needs " + in.Plan.Failed + ", which it was not given."
+	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)
+}
+
+// denied returns the result of a call with what was said to the question whether
+// it may do more, for want of which it failed.
+func denied(r engine.Result, err error, answer engine.Answer, said, lacked string) (engine.Result, error) {
 	switch a := answer.(type) {
 	case engine.Refused:
 		if a.Note != "" {
@@ -326,7 +343,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	case engine.Unasked:
 		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
 			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
-			failed.Lacked, failed.Allow, failed.Rule = in.Plan.Failed, a.Advice, a.Rule
+			failed.Lacked, failed.Allow, failed.Rule = lacked, a.Advice, a.Rule
 		}
 	}
 	r.Text += "\n" + said

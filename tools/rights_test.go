@@ -29,7 +29,9 @@ type held struct {
 	answer          engine.Answer
 }
 
-func (h held) State() sandbox.State { return sandbox.State{Name: "test", Files: true, Network: true} }
+func (h held) State() sandbox.State {
+	return sandbox.State{Name: "test", Files: true, Network: true, Looks: true}
+}
 
 func (h held) Confine(_ *exec.Cmd, p sandbox.Profile) (func(), error) {
 	*h.profiles = append(*h.profiles, p)

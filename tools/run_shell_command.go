@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,7 +17,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/shell"
-	"gemline/tools/shell/safe"
 	"gemline/tools/shell/script"
 )
 
@@ -57,7 +55,7 @@ func runShellCommand(env Env) (tool engine.Tool) {
 			if err != nil {
 				return engine.Call{}, err
 			}
-			c = c.connected(ctx, tool)
+			c = c.connected(ctx, tool).unheld(ctx, tool)
 			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if env.Kept != nil {
 					if text := env.Kept(); text != "" {
@@ -81,6 +79,8 @@ type shellCall struct {
 	read   script.Script // what is known of it
 	text   string        // what is run for it
 	rights engine.Rights // beyond what all commands have
+	looks  bool          // it is held to looking
+	git    gitUse        // what it does with git then
 }
 
 // prepare checks the arguments.
@@ -96,12 +96,14 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 		return c, err
 	}
 	c.read, c.text = a.read()
-	c.lookOver()
 	if script.Rebuilds(c.read.Commands) {
 		c.More.Files.Protected = true
 	}
 	c.rights, err = env.rights(c.More, c.dir)
 	c.rights = c.described(c.rights)
+	if err == nil && runtime.GOOS != "windows" {
+		c.lookOver()
+	}
 	return c, err
 }
 
@@ -109,6 +111,9 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	if _, err := c.runShellCommandArgs.dir(c.env); err != nil { // it may lead elsewhere by now
 		return engine.Result{}, err
+	}
+	if c.looks {
+		return c.look(ctx, tool, host)
 	}
 	cmd := shell.Command{Text: c.text, Dir: c.dir, Settings: c.env.confined(c.rights), Jobs: c.env.Jobs}
 	made := c.make()
@@ -145,36 +150,6 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 	return read, a.Command
 }
 
-// lookOver notes which commands of a plain script are safe, and has those run
-// with what keeps them so. Every program is run by the path that was judged.
-func (c *shellCall) lookOver() {
-	if c.read.Class != engine.Plain {
-		return
-	}
-	place := safe.Place{Dir: c.dir, Roots: c.env.Workspace.Roots(), Environ: c.env.Shell.Environ}
-	argv, other := make([][]string, len(c.read.Commands)), false
-	for i, f := range safe.Judge(c.read.Commands, place) {
-		command := &c.read.Commands[i]
-		argv[i] = command.Words()
-		if runtime.GOOS == "linux" { // elsewhere programs of the same names take other options
-			command.Safe, command.Risk = f.Why == "", f.Why
-		} else {
-			f.Argv = append(f.Argv[:1:1], command.Words()[1:]...)
-		}
-		if len(argv[i]) > 0 && c.env.image() {
-			f.Argv = append([]string{argv[i][0]}, f.Argv[1:]...) // where programs are in an image is not known here
-		}
-		other = other || !slices.Equal(argv[i], f.Argv)
-		argv[i] = f.Argv
-	}
-	if !other {
-		return
-	}
-	if text, ok := c.read.Replaced(argv); ok {
-		c.text = text
-	}
-}
-
 func (c shellCall) intent() engine.Intent {
 	blank := func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
 	title, more := shorten(strings.Join(strings.FieldsFunc(c.Command, blank), " "), 120) // two lines
@@ -199,7 +174,7 @@ func (c shellCall) intent() engine.Intent {
 		Grants: []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
 		Draft:  &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
 		Plan: engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
-			Dir: c.dir, Rights: c.rights},
+			Dir: c.dir, Rights: c.rights, Looks: c.looks},
 	}
 	c.hold(&in)
 	return in

@@ -151,7 +151,7 @@ func (p *Policy) script(u question) Explanation {
 	if e.Verdict == engine.Allow {
 		e.Why = ""
 		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Ruling) bool { return f.Rule == nil || !f.Rule.Safe }) {
-			e.Why = "every command is on the list of those that are safe, and confined"
+			e.Why = "every command only looks, and is held to that"
 		}
 	}
 	e.Ruling.Command, e.Ruling.Inside = "", ""
@@ -165,7 +165,7 @@ func (p *Policy) script(u question) Explanation {
 			return e
 		}
 	}
-	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && u.mode != Yolo {
+	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks && u.mode != Yolo {
 		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
 	return e
@@ -176,14 +176,14 @@ func (p *Policy) script(u question) Explanation {
 func (u *question) safety(f Ruling) string {
 	c := u.command
 	switch r := f.Rule; {
-	case r == nil || r.Tier != BuiltIn || u.Intent.Plan.Class != engine.Plain || u.mode == Yolo:
+	case r == nil || r.Tier != BuiltIn || u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks || u.mode == Yolo:
 		return f.Why
 	case r.Safe && f.Verdict == engine.Allow:
-		return "it is on the list of those that are safe, and confined"
+		return "it only looks, and is held to that"
 	case c.Safe && !u.Intent.Plan.Confined:
-		return "it is on the list of those that are safe, but nothing confines it"
+		return "it only looks, but nothing confines it"
 	case !c.Safe && c.Risk != "":
-		return "it is not known to be safe: " + oneLine(c.Risk)
+		return "it is not known to only look: " + oneLine(c.Risk)
 	}
 	return f.Why
 }

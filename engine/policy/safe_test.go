@@ -25,6 +25,12 @@ func looking(confined bool, class engine.Class, commands string, safe ...string)
 	return q
 }
 
+// held returns a call that is held to looking.
+func held(q engine.Proposal) engine.Proposal {
+	q.Intent.Plan.Looks = true
+	return q
+}
+
 // Commands that are safe run unasked while something confines them, unless a
 // rule of anybody's says otherwise; in plan mode, too, and there no others.
 func TestSafe(t *testing.T) {
@@ -44,6 +50,8 @@ func TestSafe(t *testing.T) {
 		{"one not", looking(true, engine.Plain, "ls|make", "ls"), policy.User, "", ask, deny},
 		{"not confined", looking(false, engine.Plain, "ls", "ls"), policy.User, "", ask, deny},
 		{"not plain", looking(true, engine.Readable, "ls", "ls"), policy.User, "", ask, deny},
+		{"not plain, and held to looking", held(looking(true, engine.Readable, "ls", "ls")), policy.User, "", allow, allow},
+		{"not plain, and one not", held(looking(true, engine.Readable, "ls|make", "ls")), policy.User, "", ask, deny},
 		{"opaque", looking(true, engine.Opaque, "ls", "ls"), policy.User, "", ask, deny},
 		{"no commands", looking(true, engine.Plain, ""), policy.User, "", ask, deny},
 		{"the user asks", looking(true, engine.Plain, "ls", "ls"), policy.User, asks, ask, ask},
@@ -61,14 +69,14 @@ func TestSafe(t *testing.T) {
 		}
 	}
 	e := policy.New(policy.Default).Explain(looking(true, engine.Plain, "ls|cat x", "ls", "cat x"))
-	if e.Rule == nil || !strings.Contains(e.Why, "every command is on the list") {
+	if e.Rule == nil || !strings.Contains(e.Why, "every command only looks") {
 		t.Errorf("%+v", e)
 	}
 	for _, test := range []struct {
 		q   engine.Proposal
 		why string
 	}{
-		{looking(true, engine.Plain, "ls|make", "ls"), "not known to be safe: not on the list"},
+		{looking(true, engine.Plain, "ls|make", "ls"), "not known to only look: not on the list"},
 		{looking(false, engine.Plain, "ls", "ls"), "nothing confines it"},
 	} {
 		if e := policy.New(policy.Default).Explain(test.q); !strings.Contains(e.Why, test.why) {

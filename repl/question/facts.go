@@ -98,6 +98,8 @@ func (fs *facts) limits(p engine.Proposal) {
 	}
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
 	switch {
+	case in.Plan.Looked:
+		fs.info(in.Plan.Failed)
 	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
 		fs.list("the command failed; it could not write", in.Plan.Refused)
 	case in.Plan.Failed != "":

@@ -36,7 +36,7 @@ func (c *core) deny(ev engine.Finished) {
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = output.Valid(engine.DisplayError(ev.Err))
 	case ce != nil && ce.Lacked != "":
-		d.Why, d.Allow = "it probably needs "+output.Valid(ce.Lacked), output.Valid(ce.Allow)
+		d.Why, d.Allow = output.Valid(ce.Lacked), output.Valid(ce.Allow)
 	default:
 		return
 	}

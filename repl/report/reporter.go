@@ -189,7 +189,7 @@ func (c *core) notice(ev engine.Event) {
 			c.deny(ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
-				why += "; it probably needs " + output.FirstLine(ce.Lacked)
+				why += "; " + output.FirstLine(ce.Lacked)
 			}
 			c.warn("%s: %s", title, why)
 		}

@@ -38,7 +38,7 @@ func (b *Bubblewrap) State() State {
 			b.state.Layers = []Layer{{Name: "namespaces", Why: fmt.Sprintf("bwrap does not run: %.200s", why)}}
 			return
 		}
-		b.state.Files, b.state.Network = true, true
+		b.state.Files, b.state.Network, b.state.Looks = true, true, true
 		b.state.Layers = []Layer{{Name: "namespaces", On: true, Why: "users, mounts, processes, network"},
 			{Name: "seccomp", Why: "bwrap is given no filter; --sandbox=kernel has one"}}
 	})
@@ -64,12 +64,18 @@ func (b *Bubblewrap) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 // bubblewrap returns the arguments for bwrap, without the command.
 func bubblewrap(p Profile, m masks, dir string) []string {
 	args := []string{"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
-	if !p.Network {
+	if p.Look || !p.Network {
 		args = append(args, "--unshare-net")
 	}
 	args = append(args, "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run")
-	if p.Network { // where the names of hosts are looked up
+	if p.Network && !p.Look { // where the names of hosts are looked up
 		args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
+	}
+	if p.Look {
+		veils, _ := veiled(p.Root)
+		for _, path := range veils {
+			args = append(args, "--tmpfs", path)
+		}
 	}
 	for _, path := range m.write {
 		args = append(args, "--bind", path, path)

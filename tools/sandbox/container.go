@@ -79,13 +79,13 @@ func (k *Container) State() State {
 	if k.Of != "" {
 		image += ", which is built of " + filepath.Join(k.Of, Dockerfile) + " for the first command"
 	}
-	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true,
+	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true, Looks: true,
 		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + image}}}
 	if k.Runtime != "" {
 		s.Name = k.Runtime
 	}
 	if len(k.Extras.Flags) > 0 {
-		s.Files, s.Network = false, false
+		s.Files, s.Network, s.Looks = false, false, false
 		s.Layers = append(s.Layers, Layer{Name: "confinement", Why: "SANDBOX_FLAGS may lift it"})
 	}
 	return s
@@ -130,7 +130,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 		args = append(args, "--runtime="+k.Runtime)
 	}
 	args = append(args, "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=4096", "--tmpfs", "/tmp:exec")
-	if p.Network {
+	if p.Network && !p.Look {
 		args = append(args, "--add-host", "host.docker.internal:host-gateway")
 		for _, port := range k.Extras.Ports {
 			args = append(args, "--publish", "127.0.0.1:"+port+":"+port)
@@ -173,7 +173,7 @@ func (k *Container) mounts(m masks) []string {
 		bind(path, path, false)
 	}
 	for _, s := range m.hidden {
-		if !slices.ContainsFunc(m.write, func(w string) bool { return disk.Inside(w, s.path) }) {
+		if !slices.ContainsFunc(slices.Concat(m.write, m.readOnly), func(w string) bool { return disk.Inside(w, s.path) }) {
 			continue // it is not there anyway
 		}
 		if s.dir {

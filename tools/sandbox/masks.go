@@ -56,7 +56,9 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		}
 	}
 	m.readOnly = there(p.ReadOnly)
-	if !p.Unlimited {
+	if p.Look {
+		m.write, m.readOnly = nil, append(m.readOnly, m.write...)
+	} else if !p.Unlimited {
 		readOnly, anchored := protected(p.Root)
 		m.write = append(m.write, anchored...)
 		for _, path := range readOnly {
@@ -122,4 +124,19 @@ func protected(root string) (readOnly, anchored []string) {
 		readOnly = append(readOnly, filepath.Join(git, name))
 	}
 	return readOnly, []string{git}
+}
+
+// systems are the directories below / of which everybody may know what they hold.
+var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
+
+// veiled returns the directories below / that do not come with the system. A
+// workspace that is one of them is none.
+func veiled(root string) (list []string, err error) {
+	entries, err := os.ReadDir("/")
+	for _, e := range entries {
+		if path := "/" + e.Name(); e.IsDir() && path != root && !slices.Contains(systems, e.Name()) {
+			list = append(list, path)
+		}
+	}
+	return list, err
 }

@@ -17,6 +17,7 @@ type Profile struct {
 	Hooks     string   // a directory of the user's, whose hooks new repositories may have
 	Network   bool     // the network of this machine can be reached
 	Unlimited bool     // nothing is protected below Root and Write: the user was asked
+	Look      bool     // nothing is written but temporary files of its own, and there is no network; what does not come with the system is seen only where Root, Write and ReadOnly say so
 	Alone     bool     // what the command leaves running ends with it: nobody is there who could end it later
 }
 
@@ -64,6 +65,7 @@ type State struct {
 	Step    string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
 	Files   bool    // writes elsewhere are prevented
 	Network bool    // the network is out of reach of a command whose Profile has none
+	Looks   bool    // a command whose Profile says so is held to looking
 	Layers  []Layer // in the order in which they are put on
 }
 

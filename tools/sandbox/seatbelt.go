@@ -42,6 +42,7 @@ func (c Choice) seatbelt(path string) (Sandbox, error) {
 // State implements [Sandbox]. It runs nothing.
 func (s *Seatbelt) State() State {
 	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true, Network: s.Profile == ""}
+	st.Looks = s.Profile == "" && s.File == ""
 	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS restricts commands by a profile"}}
 	if s.File != "" {
 		st.Files = false
@@ -108,7 +109,8 @@ func (s *Seatbelt) text(p Profile) string {
 	reads, net, _ := strings.Cut(s.Profile, "-")
 	var b strings.Builder
 	b.WriteString(seatbeltBase)
-	write := append(append([]string{p.Root}, p.Write...), "/private/tmp", "/private/var/folders")
+	work, temp := append([]string{p.Root}, p.Write...), []string{"/private/tmp", "/private/var/folders"}
+	write := append(slices.Clone(work), temp...)
 	switch cmp.Or(reads, "permissive") {
 	case "permissive":
 		b.WriteString("(allow file-read*)\n")
@@ -117,9 +119,16 @@ func (s *Seatbelt) text(p Profile) string {
 	case "strict":
 		paths(&b, "allow file-read*", append([]string{"/bin", "/sbin", "/usr", "/opt", "/System", "/Library/Developer", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
 	}
+	if p.Look {
+		paths(&b, "deny file-read*", []string{"/Users", "/Volumes", "/private/var/root"})
+		paths(&b, "allow file-read*", append(work, p.ReadOnly...))
+		write = temp
+	}
 	paths(&b, "allow file-write*", write)
 	paths(&b, "deny file-write*", p.ReadOnly)
-	if !p.Unlimited {
+	if p.Look {
+		paths(&b, "deny file-write*", work)
+	} else if !p.Unlimited {
 		b.WriteString(`(deny file-write* (regex #"/\.git/(config|hooks|info|modules)(/|$)"))
 (deny file-write* (regex #"/\.gemini(/|$)"))
 (deny file-write-create file-write-unlink (regex #"/\.git$"))
@@ -127,6 +136,7 @@ func (s *Seatbelt) text(p Profile) string {
 	}
 	paths(&b, "deny file-read* file-write*", p.Hidden)
 	switch {
+	case p.Look:
 	case p.Network || net == "open":
 		b.WriteString("(allow network*)\n(allow system-socket)\n(allow mach-lookup (global-name \"com.apple.dnssd.service\") (global-name \"com.apple.SystemConfiguration.configd\"))\n")
 	case net == "proxied":

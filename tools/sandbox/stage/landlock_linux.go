@@ -108,7 +108,11 @@ func (r *ruleset) allowSeen(s *Spec) {
 	r.allow("/proc", toUse, false) // what would change the system is read-only there
 	r.allow("/dev", toUse, false)
 	r.allow("/dev/shm", toRead|toWrite, false)
-	for _, path := range slices.Concat([]string{s.Root}, s.Write, temporary(s)) {
+	written := temporary(s)
+	if !s.Look {
+		written = slices.Concat([]string{s.Root}, s.Write, written)
+	}
+	for _, path := range written {
 		r.allow(path, toRead|toWrite, false)
 	}
 }

@@ -103,7 +103,7 @@ func (in *innerStage) mount() error {
 		return &layerError{Namespaces, fmt.Errorf("/run: %w", err)}
 	}
 	for _, t := range seen {
-		if err := t.place(); err != nil {
+		if err := t.place(in.spec.Look); err != nil {
 			return err
 		}
 		attr := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
@@ -114,7 +114,7 @@ func (in *innerStage) mount() error {
 			return err
 		}
 	}
-	for _, path := range masks {
+	for _, path := range append(masks, in.spec.Veiled...) {
 		unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
 	if in.guard, err = protect(in.spec, true); err != nil {
@@ -137,6 +137,7 @@ func (in *innerStage) trees() ([]tree, error) {
 	}
 	for _, path := range paths {
 		t, err := take(path)
+		t.readOnly = in.spec.Look
 		switch {
 		case errors.Is(err, unix.ENOENT) && path != in.spec.Root:
 		case err != nil:
@@ -146,12 +147,19 @@ func (in *innerStage) trees() ([]tree, error) {
 		}
 	}
 	for _, path := range temporary(in.spec) {
-		t, err := take(in.spec.Temp)
+		t, err := in.temp()
 		if err != nil {
 			return nil, err
 		}
 		t.at = path
 		all = append(all, t)
+	}
+	for _, path := range in.spec.Veiled {
+		fd, err := memory("0111", unix.MOUNT_ATTR_NODEV)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tree{fd: fd, at: path})
 	}
 	for _, path := range in.visible() {
 		if t, err := take(path); err == nil {
@@ -161,6 +169,15 @@ func (in *innerStage) trees() ([]tree, error) {
 	}
 	slices.SortStableFunc(all, func(a, b tree) int { return cmp.Compare(a.at, b.at) })
 	return all, nil
+}
+
+// temp returns what the command sees as a temporary directory.
+func (in *innerStage) temp() (tree, error) {
+	if !in.spec.Look {
+		return take(in.spec.Temp)
+	}
+	fd, err := memory("1777", unix.MOUNT_ATTR_NODEV)
+	return tree{fd: fd}, err
 }
 
 // temporary returns the directories that the command sees as private ones. One
@@ -184,14 +201,20 @@ func temporary(s *Spec) []string {
 // home, and what the Spec says.
 func (in *innerStage) visible() []string {
 	s := in.spec
-	private := temporary(s)
+	private := append(temporary(s), s.Veiled...)
 	wanted := append([]string{s.Path, s.Below}, s.ReadOnly...)
 	for _, kv := range in.env {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":
-			wanted = append(wanted, value)
+			if !s.Look {
+				wanted = append(wanted, value)
+			}
 		case "PATH":
-			wanted = append(wanted, filepath.SplitList(value)...)
+			for dir := range strings.SplitSeq(value, ":") {
+				if !s.Look || !inside(dir, s.Root) {
+					wanted = append(wanted, dir)
+				}
+			}
 		}
 	}
 	var all []string
@@ -215,7 +238,7 @@ func inside(dir, path string) bool {
 
 // place sees to it that there is something to put t on: in what hides the true
 // files there may be nothing.
-func (t tree) place() error {
+func (t tree) place(veiled bool) error {
 	fd, err := find(t.at)
 	if err == nil {
 		return unix.Close(fd)
@@ -223,14 +246,18 @@ func (t tree) place() error {
 	if !errors.Is(err, unix.ENOENT) {
 		return &os.PathError{Op: "find", Path: t.at, Err: err}
 	}
+	mode := os.FileMode(0o755)
+	if veiled {
+		mode = 0o111 // what else is in a directory is not known to be nothing
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(t.fd, &st); err != nil {
 		return err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return os.MkdirAll(t.at, 0o755)
+		return os.MkdirAll(t.at, mode)
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(t.at), 0o755), create(t.at))
+	return errors.Join(os.MkdirAll(filepath.Dir(t.at), mode), create(t.at))
 }
 
 // memory returns a new file system in memory that is nowhere yet.
@@ -275,7 +302,7 @@ func putDevices(nodes []tree) error {
 			return err
 		}
 	}
-	err = errors.Join(unix.Mkdir("/dev/pts", 0o755), unix.Mkdir("/dev/shm", 0o755), unix.Mkdir(noDirectory, 0), create(noFile))
+	err = errors.Join(unix.Mkdir("/dev/pts", 0o755), unix.Mkdir("/dev/shm", 0o755), unix.Mkdir(noDirectory, 0), unix.Mkdir(emptyDirectory, 0o555), create(noFile))
 	for _, t := range nodes {
 		err = errors.Join(err, create(t.at), t.put())
 	}
@@ -301,6 +328,8 @@ func putDevices(nodes []tree) error {
 const (
 	noFile      = "/dev/nothing"
 	noDirectory = "/dev/nowhere"
+
+	emptyDirectory = "/dev/empty" // can be opened
 )
 
 // create makes an empty file that nobody can open.
@@ -390,7 +419,7 @@ func maskRun(keep []tree) (masks []string, err error) {
 	}
 	for _, t := range keep {
 		const harmless = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
-		if err := errors.Join(t.place(), t.set(harmless), t.put()); err != nil {
+		if err := errors.Join(t.place(false), t.set(harmless), t.put()); err != nil {
 			return nil, err
 		}
 	}
@@ -412,15 +441,16 @@ func (in *innerStage) deny() error {
 		}
 	}
 	for _, path := range in.spec.Hidden {
-		if err := hide(path); err != nil {
+		if err := hide(path, in.spec.Look); err != nil {
 			return &os.PathError{Op: "hide", Path: path, Err: err}
 		}
 	}
 	return nil
 }
 
-// hide puts something on path that nobody can open.
-func hide(path string) error {
+// hide puts something on path that nobody can open, or, on a directory that a
+// command comes through which only looks, one that holds nothing.
+func hide(path string, look bool) error {
 	to, err := find(path)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
 		return nil // there is nothing to read
@@ -435,7 +465,9 @@ func hide(path string) error {
 	}
 	cover := noFile
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		cover = noDirectory
+		if cover = noDirectory; look {
+			cover = emptyDirectory
+		}
 	}
 	t, err := take(cover)
 	if err != nil {
@@ -464,7 +496,7 @@ func (in *innerStage) environment() []string {
 		if name != "TMPDIR" && name != "TMP" && name != "TEMP" {
 			continue
 		}
-		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, value) }) {
+		if s.Look || !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, value) }) {
 			env[i] = name + "=" + temp
 		}
 	}

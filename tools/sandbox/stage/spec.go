@@ -38,7 +38,9 @@ type Spec struct {
 	Temp      string // a directory that the command sees as the temporary one
 	Network   bool
 	Unlimited bool
-	Alone     bool // nothing outlives the command
+	Look      bool     // nothing is written but to temporary directories that are the command's alone
+	Veiled    []string // directories of which the command sees what the Spec names, and else nothing
+	Alone     bool     // nothing outlives the command
 
 	Layers []string // what to put on, of the names below
 
@@ -82,6 +84,8 @@ func (s *Spec) Encode() []byte {
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
 	add("unlimited", strconv.FormatBool(s.Unlimited))
+	add("look", strconv.FormatBool(s.Look))
+	add("veiled", s.Veiled...)
 	add("alone", strconv.FormatBool(s.Alone))
 	add("layer", s.Layers...)
 	add("dir", s.Dir)
@@ -126,6 +130,10 @@ func Decode(b []byte) (*Spec, error) {
 			s.Network = v == "true"
 		case "unlimited":
 			s.Unlimited = v == "true"
+		case "look":
+			s.Look = v == "true"
+		case "veiled":
+			s.Veiled = append(s.Veiled, v)
 		case "alone":
 			s.Alone = v == "true"
 		case "layer":

@@ -31,6 +31,7 @@
 //
 //	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options
 //	writes each                         to its operands: each, last, or the last or a link here
+//	looks at list show                  with one of these as its first word
 //	dials at pull push                  with one of these words among its arguments
 //	as docker                           its commands are those of another
 //	grammar find                        code in tools/shell/script reads its arguments

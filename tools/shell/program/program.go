@@ -11,6 +11,7 @@ type Fact string
 // The facts.
 const (
 	Looks       Fact = "looks"       // it changes nothing, whatever its arguments, where it can't write
+	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
 	Dials       Fact = "dials"       // it wants a network
 	Removes     Fact = "removes"     // it takes away what its operands name
 	Changes     Fact = "changes"     // it changes what its operands name
@@ -26,7 +27,7 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, GNU}
+var facts = []Fact{Looks, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
@@ -45,6 +46,7 @@ type Program struct {
 	valued string // the letters of the others
 	as     string // the program whose commands it has
 	facts  []Fact
+	looks  []string // the first words with which it does; none is always
 	dials  []string // the words with which it does; none is always
 }
 
@@ -97,6 +99,12 @@ func (p *Program) Command(name string) (c *Program, ok bool) {
 
 // Is reports whether f is true of p.
 func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
+
+// LooksAt reports whether p looks with these words, of which only the first
+// counts.
+func (p *Program) LooksAt(words []string) bool {
+	return p.Is(Looks) && (len(p.looks) == 0 || len(words) > 0 && slices.Contains(p.looks, words[0]))
+}
 
 // DialsAt returns the first of the words given to p with which it wants a
 // network, and whether it does. It may be one that does with any.

@@ -81,7 +81,11 @@ func (v *visitor) joined(command string, words []word) {
 
 // carried reads a command that another one runs, with env set for it.
 func (v *visitor) carried(command string, words []word, env []string) {
-	v.lower(engine.Readable, "%s runs another command", command)
+	if slices.Contains([]string{"find", "fd", "xargs", "timeout", "nice"}, command) {
+		v.loosen("%s runs another command", command)
+	} else {
+		v.lower(engine.Readable, "%s runs another command", command)
+	}
 	if len(words) == 0 {
 		return
 	}

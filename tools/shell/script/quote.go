@@ -40,17 +40,10 @@ var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": t
 	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true,
 	"function": true, "select": true, "time": true, "coproc": true, "foreach": true, "end": true, "repeat": true, "nocorrect": true}
 
-// canonical returns file as a plain script, if it is one. If instead is not
-// nil, its words are those of the commands, in order.
-func canonical(file *syntax.File, instead [][]string) (string, bool) {
-	w := writer{instead: instead, replace: instead != nil}
-	size := int(file.End().Offset() - file.Pos().Offset())
-	for _, words := range instead {
-		for _, word := range words {
-			size += len(word) + 3
-		}
-	}
-	w.Grow(size)
+// canonical returns file as a plain script, if it is one.
+func canonical(file *syntax.File) (string, bool) {
+	var w writer
+	w.Grow(int(file.End().Offset() - file.Pos().Offset()))
 	for i, s := range file.Stmts {
 		if i > 0 {
 			w.WriteString("; ")
@@ -59,15 +52,11 @@ func canonical(file *syntax.File, instead [][]string) (string, bool) {
 			return "", false
 		}
 	}
-	return w.String(), len(w.instead) == 0
+	return w.String(), true
 }
 
 // A writer writes a plain script.
-type writer struct {
-	strings.Builder
-	instead [][]string // what is left of the words to be written
-	replace bool
-}
+type writer struct{ strings.Builder }
 
 // joints are what may stand between the commands of a plain script.
 var joints = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
@@ -89,12 +78,6 @@ func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 				return false
 			}
 			words[i] = word.text
-		}
-		if b.replace {
-			if len(b.instead) == 0 || len(b.instead[0]) == 0 {
-				return false
-			}
-			words, b.instead = b.instead[0], b.instead[1:]
 		}
 		b.WriteString(Quote(words[0]))
 		for _, word := range words[1:] {

@@ -30,8 +30,13 @@ type Script struct {
 	// and made if they are not there: files, and not what a file is moved to.
 	Opens []Opening
 
+	// Loose says of a readable script that it is a list as a plain one is, but
+	// for patterns and variables in arguments, and commands that find, xargs
+	// and the like run.
+	Loose bool
+
+	strict    bool // it is less than plain for more than what Loose allows
 	canonical string
-	file      *syntax.File // of a plain script
 }
 
 // An Opening is a file that is opened to write to it. From, if not empty, is
@@ -46,15 +51,6 @@ func (s Script) Canonical() (string, bool) {
 	return s.canonical, s.Class == engine.Plain
 }
 
-// Replaced is [Script.Canonical] with other words for each command. There must
-// be as many as the script has commands.
-func (s Script) Replaced(argv [][]string) (string, bool) {
-	if s.Class != engine.Plain || len(argv) != len(s.Commands) {
-		return "", false
-	}
-	return canonical(s.file, argv)
-}
-
 // Read reads a script for bash.
 func Read(text string) Script {
 	s := Script{Class: engine.Plain}
@@ -62,15 +58,16 @@ func Read(text string) Script {
 	*v.left = MaxBytes
 	if file := v.parse(text); file != nil {
 		v.stmts(file.Stmts)
-		canonical, ok := canonical(file, nil)
-		if !ok {
+		canonical, ok := canonical(file)
+		if !ok && s.Class == engine.Plain {
 			v.lower(engine.Readable, "it is not a plain list of commands")
 		}
-		s.canonical, s.file = canonical, file
+		s.canonical = canonical
 	}
 	if len(s.Commands) == 0 {
 		v.lower(engine.Readable, "it holds no command")
 	}
+	s.Loose = s.Class == engine.Readable && !s.strict
 	return s
 }
 
@@ -90,6 +87,14 @@ type visitor struct {
 
 // lower makes the class of the script at most c.
 func (v *visitor) lower(c engine.Class, format string, args ...any) {
+	v.s.strict = true
+	v.limit(c, format, args...)
+}
+
+// loosen makes a plain script readable, for what Loose allows.
+func (v *visitor) loosen(format string, args ...any) { v.limit(engine.Readable, format, args...) }
+
+func (v *visitor) limit(c engine.Class, format string, args ...any) {
 	if c < v.s.Class {
 		v.s.Class, v.s.Why = c, brief(fmt.Sprintf(format, args...))
 	}

@@ -143,23 +143,3 @@ func TestQuoteNUL(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// The commands of a plain script take other words, and no others do.
-func TestReplaced(t *testing.T) {
-	s := Read("a b && c | d >/dev/null")
-	if got, ok := s.Replaced([][]string{{"x", "y z"}, {"c"}, {"$d"}}); got != "x 'y z' && c | '$d' >/dev/null" || !ok {
-		t.Error(got, ok)
-	}
-	if got, ok := s.Replaced([][]string{{"x"}}); ok {
-		t.Error(got)
-	}
-	if got, ok := s.Replaced([][]string{{"x"}, {}, {"y"}}); ok {
-		t.Error(got)
-	}
-	if got, ok := Read("a $b").Replaced([][]string{{"x"}}); ok {
-		t.Error(got)
-	}
-	if got, ok := Read("tee b").Replaced([][]string{{"x"}}); ok { // every word is known, and yet it is not plain
-		t.Error(got)
-	}
-}

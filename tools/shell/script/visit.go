@@ -255,7 +255,7 @@ func (v *visitor) word(w *syntax.Word) word {
 		if indexed.MatchString(l.text) {
 			v.opaque("arithmetic with a variable can run commands: %s", l.text)
 		}
-		v.lower(engine.Readable, "a word has an expansion: %s", l.text)
+		v.loosen("a word has an expansion: %s", l.text)
 	}
 	return l
 }
@@ -307,7 +307,10 @@ func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
 
 // param reads the expansion of a variable.
 func (v *visitor) param(p *syntax.ParamExp) {
-	v.lower(engine.Readable, "a word has an expansion: %s", v.written(p))
+	if p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+		v.lower(engine.Readable, "a word has an expansion: %s", v.written(p))
+	}
+	v.loosen("a word has an expansion: %s", v.written(p))
 	if v.depth++; v.deep() {
 		return
 	}

@@ -1,0 +1,245 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// look runs the command held to looking. What that keeps it from is asked about
+// like any other command.
+var errHeld = errors.New("it was held to looking, and did not run")
+
+func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+	settings, hidden, why := c.looking()
+	if why == "" && c.git.shows {
+		why = c.committed(ctx, settings)
+	}
+	var o shell.Outcome
+	var lacks engine.Rights
+	if why == "" {
+		o = shell.Run(ctx, shell.Command{Text: c.text, Dir: c.dir, Settings: settings, Jobs: c.env.Jobs, Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
+		if lacks, why = c.wanted(o); why == "" {
+			r, err := c.env.outcome(o)
+			if o.Code != 0 && c.passes(o, hidden) {
+				err = nil
+			}
+			return r, err
+		}
+	}
+	next := c.free()
+	next.More = c.More.with(lacks)
+	var err error
+	if next.rights, err = c.env.rights(next.More, c.dir); err != nil {
+		return c.env.outcome(o)
+	}
+	next.rights = next.described(next.rights)
+	in := next.intent()
+	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online = why, true, nil, nil
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if _, ok := answer.(engine.Allowed); ok {
+		return next.run(ctx, tool, host)
+	}
+	if o.OK() { // it did not run
+		o = shell.Outcome{Err: errHeld}
+	}
+	r, err := c.env.outcome(o)
+	return denied(r, err, answer, "The command could only look, and "+why+".", why)
+}
+
+// passes reports whether a command has met with what is hidden from it, as a
+// search through directories does, which then has not failed.
+func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
+	_, said := complaints(o.Output)
+	return slices.ContainsFunc(said, func(r refusal) bool { return slices.Contains(hidden, c.absolute(r.path)) })
+}
+
+// free returns c as one that is not held to looking, and asked about.
+func (c shellCall) free() shellCall {
+	c.looks = false
+	c.read.Commands = slices.Clone(c.read.Commands)
+	for i := range c.read.Commands {
+		c.read.Commands[i].Safe = false
+	}
+	return c
+}
+
+// mostSeen and mostSecrets are how many files a workspace may hold, and how
+// many of them may hold secrets, for commands to be held to looking in it.
+const (
+	mostSeen    = 400_000
+	mostSecrets = 2000
+)
+
+// looking returns how the command runs that is held to looking, and what is
+// hidden from it in the workspace, or why that can't be.
+func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
+	s, p := c.env.Shell, c.env.Profile()
+	roots := c.env.Workspace.Roots()
+	p.Look, p.Alone = true, true
+	p.ReadOnly = append(slices.Clone(p.ReadOnly), c.env.toolchains()...)
+	for _, dir := range c.git.dirs {
+		tree, kept, _ := repository(dir)
+		for _, path := range append(kept, tree) {
+			if path != "" && !among(path, roots) {
+				p.ReadOnly = append(p.ReadOnly, path)
+			}
+		}
+		if tree != "" && !among(tree, roots) {
+			roots = append(slices.Clone(roots), tree)
+		}
+	}
+	hidden, ok := concealing(roots, len(c.git.dirs) > 0)
+	if !ok {
+		return s, nil, "there are too many files here to find out which of them may hold secrets"
+	}
+	p.Hidden = append(slices.Clone(p.Hidden), hidden...)
+	s.Environ = c.git.environment(s.Environ)
+	s.Start = func(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) { return sandbox.Start(c.env.Sandbox, cmd, p) }
+	s.Keeps = sandbox.Keeps
+	return s, hidden, ""
+}
+
+// concealing returns what in directories may hold secrets, and what is git's
+// and gemline's own; git's is left out if git is to look. It reports false if there
+// is too much to look at.
+func concealing(roots []string, git bool) (hidden []string, ok bool) {
+	left := mostSeen
+	for _, root := range roots {
+		todo := []string{""}
+		for len(todo) > 0 {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			d, err := os.Open(filepath.Join(root, at))
+			if err != nil {
+				continue
+			}
+			entries, _ := d.ReadDir(-1)
+			d.Close()
+			if left -= len(entries); left < 0 {
+				return nil, false
+			}
+			for _, e := range entries {
+				rel := filepath.Join(at, e.Name())
+				switch {
+				case e.IsDir() && ours(e.Name()):
+					if !git || !strings.EqualFold(e.Name(), ".git") {
+						hidden = append(hidden, filepath.Join(root, rel))
+					}
+				case e.IsDir():
+					todo = append(todo, rel)
+				case secret.Path(rel):
+					path := filepath.Join(root, rel)
+					if e.Type()&fs.ModeSymlink != 0 {
+						if path = disk.Follow(path); !among(path, roots) {
+							continue // which is not seen, or comes with the system
+						}
+					}
+					hidden = append(hidden, path)
+				}
+			}
+		}
+	}
+	return hidden, len(hidden) <= mostSecrets
+}
+
+// toolchains returns what of the user's own directories programs need that are
+// found by PATH, and how the user has set up git, if no password is in that.
+func (env Env) toolchains() (list []string) {
+	home := env.variable("HOME")
+	for _, dir := range env.path() {
+		above := filepath.Dir(dir)
+		if filepath.Base(dir) != "bin" || above == home || filepath.Base(above) == ".local" {
+			continue
+		}
+		for _, beside := range []string{"lib", "pkg", "libexec"} {
+			if info, err := os.Stat(filepath.Join(above, beside)); err == nil && info.IsDir() && disk.Inside(home, above) {
+				list = append(list, above)
+				break
+			}
+		}
+	}
+	if home == "" {
+		return list
+	}
+	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".gitignore_global"} {
+		path := filepath.Join(home, name)
+		if text, err := os.ReadFile(path); err == nil && !password.Match(text) {
+			list = append(list, path)
+		}
+	}
+	return append(list, cmp.Or(env.variable("GOMODCACHE"), filepath.Join(cmp.Or(env.variable("GOPATH"), filepath.Join(home, "go")), "pkg/mod")))
+}
+
+// variable returns what the environment of commands sets a variable to.
+func (env Env) variable(name string) (value string) {
+	for _, kv := range env.Shell.Environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// readOnly is what programs say that could not write where nobody can.
+var readOnly = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b`)
+
+// wanted says what a command tried that was held to looking, and which rights it
+// needs for that beyond those that all have. Nothing is known of one that did
+// not fail.
+func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
+	if o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
+		return lacks, ""
+	}
+	lacks, _ = c.lacks(o)
+	lacks.Protected = false // what all have is enough for most, and what is not, it fails without again
+	output := o.Output[max(0, len(o.Output)-lastWords):]
+	var wrote, read []string
+	tried := false
+	for line := range strings.Lines(output) {
+		if readOnly.MatchString(line) {
+			tried = true
+			for _, path := range pathsIn(line) {
+				if _, err := os.Stat(filepath.Dir(c.absolute(path))); err != nil {
+					continue
+				}
+				wrote = adding(wrote, shown(c.env.Workspace.Rel(c.absolute(path))))
+			}
+		}
+	}
+	_, said := complaints(output)
+	for _, r := range said {
+		path := c.absolute(r.path)
+		if _, err := os.Lstat(path); err == nil && !r.written && !among(disk.Follow(path), c.env.Workspace.Roots()) && !public(path) && sandbox.Readable(path) {
+			read = adding(read, path)
+		}
+	}
+	switch {
+	case len(wrote) > 0:
+		return lacks, "it tried to write: " + strings.Join(wrote, ", ")
+	case tried:
+		return lacks, "it tried to write"
+	case len(read) > 0:
+		return lacks, "it tried to read: " + strings.Join(read, ", ")
+	case !lacks.None():
+		return lacks, "it probably needs " + lacks.String()
+	}
+	return lacks, ""
+}
