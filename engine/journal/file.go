@@ -63,19 +63,19 @@ func New(cfg Config) *File {
 		f.now = time.Now
 	}
 	at := f.now()
-	kind, name := "main", fmt.Sprintf("session-%s-%s", at.UTC().Format("2006-01-02T15-04"), plain(short(cfg.ID)))
+	kind, name := "main", fmt.Sprintf("session-%s-%s", at.UTC().Format("2006-01-02T15-04"), fileName(idPrefix(cfg.ID)))
 	dir := cfg.Dir
 	if cfg.Parent != "" {
-		kind, name = "subagent", plain(cfg.ID)
+		kind, name = "subagent", fileName(cfg.ID)
 		if dir != "" {
-			dir = filepath.Join(dir, plain(cfg.Parent))
+			dir = filepath.Join(dir, fileName(cfg.Parent))
 		}
 	}
 	if dir != "" {
 		f.path = filepath.Join(dir, name+".jsonl")
 	}
-	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: stamp(at),
-		LastUpdated: stamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
+	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: timestamp(at),
+		LastUpdated: timestamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
 	return f
 }
 
@@ -91,8 +91,8 @@ func (c *Conversation) Resume(now func() time.Time) (*File, error) {
 		return f, nil
 	}
 	f.path, f.exists = c.Path+"l", false
-	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: stamp(c.Start),
-		LastUpdated: stamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
+	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: timestamp(c.Start),
+		LastUpdated: timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (f *File) Path() string { return f.path }
 // Close closes the file, and leaves the session to others. A later Record opens
 // it again.
 func (f *File) Close() error {
-	defer func() { letGo(f.lock); f.lock = nil }()
+	defer func() { unlock(f.lock); f.lock = nil }()
 	if f.out == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (f *File) Record(e engine.Entry) error {
 	if e.Content.Role == genai.RoleModel {
 		f.said, f.saidFrom, f.told = &line, e.Content, false
 	} else if len(e.Calls) > 0 && f.said != nil && !f.told {
-		if b, err = f.answered(e.Calls); err != nil {
+		if b, err = f.withResults(e.Calls); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (f *File) Result(r engine.CallRecord) error {
 	var b []byte
 	var err error
 	if f.told = calls == 1; f.told {
-		b, err = f.answered(one)
+		b, err = f.withResults(one)
 	} else {
 		b, err = encode(map[string]any{"$result": resultLine{Message: f.said.ID, toolCall: toolCalls(one)[0]}})
 	}
@@ -176,9 +176,9 @@ func (f *File) Result(r engine.CallRecord) error {
 	return f.append(b, f.now())
 }
 
-// answered returns the model's last message with the results of calls beside
+// withResults returns the model's last message with the results of calls beside
 // it, a line that takes its place.
-func (f *File) answered(calls []engine.CallRecord) ([]byte, error) {
+func (f *File) withResults(calls []engine.CallRecord) ([]byte, error) {
 	again := *f.said
 	again.Parts = withoutArgs(f.saidFrom, calls)
 	again.ToolCalls = toolCalls(calls)
@@ -192,7 +192,7 @@ func (f *File) open(c *genai.Content) error {
 		return nil
 	}
 	at := f.now()
-	line := messageLine{ID: openingID, Timestamp: stamp(at), Type: "user", Content: prefixed(c.Parts)}
+	line := messageLine{ID: openingID, Timestamp: timestamp(at), Type: "user", Content: withNamedIDs(c.Parts)}
 	if f.exists || f.out != nil || f.copied {
 		b, err := encode(line)
 		if err != nil {
@@ -201,7 +201,7 @@ func (f *File) open(c *genai.Content) error {
 		f.head = append(f.head, b...)
 		return nil
 	}
-	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": stamp(at)}})
+	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": timestamp(at)}})
 	f.head = append(f.head, b...)
 	return err
 }
@@ -230,7 +230,7 @@ func (f *File) append(b []byte, at time.Time) error {
 			return err
 		}
 	}
-	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": stamp(at)}})
+	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": timestamp(at)}})
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (f *File) openFile() error {
 	}
 	if f.lock == nil {
 		var err error
-		if f.lock, err = hold(filepath.Dir(f.path), f.id); err != nil {
+		if f.lock, err = lockSession(filepath.Dir(f.path), f.id); err != nil {
 			return err
 		}
 	}
@@ -305,14 +305,14 @@ func encode(v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// stamp writes a time as the files have it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// timestamp writes a time as the files have it.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// short returns how an id begins.
-func short(id string) string { return id[:min(8, len(id))] }
+// idPrefix returns how an id begins.
+func idPrefix(id string) string { return id[:min(8, len(id))] }
 
-// plain makes s fit to be part of a file name.
-func plain(s string) string {
+// fileName makes s fit to be part of a file name.
+func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
 			return r

@@ -46,7 +46,7 @@ type object struct {
 // open takes b apart and reports whether it is a whole object. Unless all of a
 // message is wanted, it stops where it knows enough for a list.
 func (o *object) open(b []byte, all bool) bool {
-	return glance(b, func(key string, v []byte) bool {
+	return scanFields(b, func(key string, v []byte) bool {
 		switch key {
 		case "id":
 			o.id = v
@@ -54,15 +54,15 @@ func (o *object) open(b []byte, all bool) bool {
 			o.kind = v
 		case "content":
 			o.content = v
-			o.filled = o.filled || filled(v)
+			o.filled = o.filled || notEmpty(v)
 		case "parts":
 			o.parts = v
-			o.filled = o.filled || filled(v)
+			o.filled = o.filled || notEmpty(v)
 		case "toolCalls":
 			o.calls = v
-			o.filled = o.filled || filled(v)
+			o.filled = o.filled || notEmpty(v)
 		case "thoughts":
-			o.filled = o.filled || filled(v)
+			o.filled = o.filled || notEmpty(v)
 		case "sessionId":
 			o.sid = v
 		case "projectHash":
@@ -78,9 +78,9 @@ func (o *object) open(b []byte, all bool) bool {
 	})
 }
 
-// filled reports whether v is a string or an array with something in it.
-func filled(v []byte) bool {
-	return (v[0] == '"' || v[0] == '[') && space(v, 1) < len(v)-1
+// notEmpty reports whether v is a string or an array with something in it.
+func notEmpty(v []byte) bool {
+	return (v[0] == '"' || v[0] == '[') && skipSpace(v, 1) < len(v)-1
 }
 
 // line folds in one line. One that is not understood changes nothing.
@@ -89,7 +89,7 @@ func (r *record) line(b []byte) {
 	switch {
 	case !o.open(b, r.keep):
 	case o.rewindTo != nil:
-		r.rewind(word(o.rewindTo))
+		r.rewind(decodeString(o.rewindTo))
 	case o.set != nil:
 		r.set(o.set)
 	case o.result != nil:
@@ -104,20 +104,20 @@ func (r *record) line(b []byte) {
 // set merges metadata.
 func (r *record) set(b []byte) {
 	s := &r.session
-	fields(b, func(key string, v []byte) {
+	eachField(b, func(key string, v []byte) {
 		switch key {
 		case "sessionId":
-			s.ID = word(v)
+			s.ID = decodeString(v)
 		case "projectHash":
-			s.ProjectHash = word(v)
+			s.ProjectHash = decodeString(v)
 		case "startTime":
-			s.Start = moment(v, s.Start)
+			s.Start = parseTime(v, s.Start)
 		case "lastUpdated":
-			s.Updated = moment(v, s.Updated)
+			s.Updated = parseTime(v, s.Updated)
 		case "kind":
-			s.Kind = word(v)
+			s.Kind = decodeString(v)
 		case "summary":
-			s.Summary = word(v)
+			s.Summary = decodeString(v)
 		case "directories":
 			var dirs []string
 			if json.Unmarshal(v, &dirs) == nil {
@@ -134,8 +134,8 @@ func (r *record) result(b []byte) {
 	if !r.keep {
 		return
 	}
-	fields(b, func(key string, v []byte) {
-		if i, ok := r.index[word(v)]; key == "message" && ok {
+	eachField(b, func(key string, v []byte) {
+		if i, ok := r.index[decodeString(v)]; key == "message" && ok {
 			r.messages[i].results = append(r.messages[i].results, b)
 		}
 	})
@@ -147,7 +147,7 @@ func (r *record) replace(b []byte) {
 		return
 	}
 	r.messages, r.index = nil, nil
-	elements(b, func(m []byte) {
+	eachElement(b, func(m []byte) {
 		if o := (object{}); o.open(m, r.keep) {
 			r.add(m, o)
 		}
@@ -159,7 +159,7 @@ func (r *record) add(b []byte, o object) {
 	if o.id == nil || o.kind == nil {
 		return
 	}
-	m := message{id: word(o.id), kind: word(o.kind)}
+	m := message{id: decodeString(o.id), kind: decodeString(o.kind)}
 	if r.keep {
 		m.raw, m.body = b, o
 	}
@@ -167,7 +167,7 @@ func (r *record) add(b []byte, o object) {
 	case "gemini":
 		m.real = o.filled
 	case "user":
-		if text := beginning(o.content); m.id != openingID && isQuestion(text) {
+		if text := textPrefix(o.content); m.id != openingID && isQuestion(text) {
 			m.real, m.text = true, text
 		}
 	}
@@ -192,24 +192,24 @@ func (r *record) rewind(id string) {
 	r.messages = r.messages[:at]
 }
 
-// beginning returns how the text of a message's content begins.
-func beginning(content []byte) string {
+// textPrefix returns how the text of a message's content begins.
+func textPrefix(content []byte) string {
 	if len(content) > 0 && content[0] == '"' {
-		return start(content)
+		return stringPrefix(content)
 	}
 	if bytes.HasPrefix(content, []byte(`[{"functionResponse"`)) {
 		return "" // answers to calls, perhaps long
 	}
 	var text string
-	elements(content, func(p []byte) {
+	eachElement(content, func(p []byte) {
 		switch {
 		case text != "":
 		case p[0] == '"':
-			text = start(p)
+			text = stringPrefix(p)
 		default:
-			fields(p, func(key string, v []byte) {
+			eachField(p, func(key string, v []byte) {
 				if key == "text" {
-					text = start(v)
+					text = stringPrefix(v)
 				}
 			})
 		}
@@ -217,9 +217,9 @@ func beginning(content []byte) string {
 	return text
 }
 
-// moment returns the time in the JSON string b, or otherwise.
-func moment(b []byte, otherwise time.Time) time.Time {
-	t, err := time.Parse(time.RFC3339, word(b))
+// parseTime returns the time in the JSON string b, or otherwise.
+func parseTime(b []byte, otherwise time.Time) time.Time {
+	t, err := time.Parse(time.RFC3339, decodeString(b))
 	if err != nil {
 		return otherwise
 	}

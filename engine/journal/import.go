@@ -6,18 +6,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// imported returns a session that begins with what was said in the session
+// importFile returns a session that begins with what was said in the session
 // file path, by the user and the model. That file stays as it is. It may be
 // anybody's: nothing of it counts but what was said, so no directory that it
 // names is worked in.
-func imported(cfg Config, path string) (Opened, error) {
+func importFile(cfg Config, path string) (Opened, error) {
 	c, r, err := loadRecord(path)
 	if err != nil {
 		return Opened{}, err
 	}
 	f := New(cfg)
 	f.opening = false // it would stand in the place of the messages
-	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": stamp(f.now()), "type": "info", "content": "Imported from " + path})
+	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {
 		return Opened{}, err
 	}

@@ -72,17 +72,17 @@ type resultLine struct {
 
 // newMessage returns e as a message of its own.
 func newMessage(e engine.Entry, at time.Time) messageLine {
-	l := messageLine{ID: uuid.NewString(), Timestamp: stamp(at), Type: "user"}
+	l := messageLine{ID: uuid.NewString(), Timestamp: timestamp(at), Type: "user"}
 	if e.Content.Role == genai.RoleModel {
-		l.tell(e, at)
+		l.fill(e, at)
 	} else {
-		l.Content = prefixed(e.Content.Parts)
+		l.Content = withNamedIDs(e.Content.Parts)
 	}
 	return l
 }
 
-// tell makes l a message of the model.
-func (l *messageLine) tell(e engine.Entry, at time.Time) {
+// fill makes l a message of the model.
+func (l *messageLine) fill(e engine.Entry, at time.Time) {
 	var text strings.Builder
 	for _, p := range e.Content.Parts {
 		if p != nil && !p.Thought {
@@ -91,8 +91,8 @@ func (l *messageLine) tell(e engine.Entry, at time.Time) {
 	}
 	thoughts := make([]thought, len(e.Thoughts))
 	for i, t := range e.Thoughts {
-		thoughts[i] = split(t)
-		thoughts[i].Timestamp = stamp(at)
+		thoughts[i] = splitThought(t)
+		thoughts[i].Timestamp = timestamp(at)
 	}
 	l.Type, l.Content, l.Thoughts, l.Model = "gemini", text.String(), &thoughts, e.Model
 	if u := e.Usage; u != nil {
@@ -100,13 +100,13 @@ func (l *messageLine) tell(e engine.Entry, at time.Time) {
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}
 	}
 	if !isText(e.Content) {
-		l.Parts = prefixed(e.Content.Parts)
+		l.Parts = withNamedIDs(e.Content.Parts)
 	}
 }
 
-// split takes a thought apart: its subject is what stands between the first
+// splitThought takes a thought apart: its subject is what stands between the first
 // pair of double asterisks.
-func split(t string) thought {
+func splitThought(t string) thought {
 	before, rest, ok := strings.Cut(t, "**")
 	subject, after, closed := strings.Cut(rest, "**")
 	if !ok || !closed {
@@ -123,9 +123,9 @@ func isText(c *genai.Content) bool {
 	return c.Parts[0].Text != "" && engine.IsText(c.Parts[0])
 }
 
-// prefixed returns parts with the ids of calls and answers as the files have
+// withNamedIDs returns parts with the ids of calls and answers as the files have
 // them: with the tool's name in front.
-func prefixed(parts []*genai.Part) []*genai.Part {
+func withNamedIDs(parts []*genai.Part) []*genai.Part {
 	out := make([]*genai.Part, 0, len(parts))
 	for _, p := range parts {
 		if p == nil {
@@ -153,7 +153,7 @@ func withoutArgs(c *genai.Content, calls []engine.CallRecord) []*genai.Part {
 	if isText(c) {
 		return nil
 	}
-	parts := prefixed(c.Parts)
+	parts := withNamedIDs(c.Parts)
 	for _, p := range parts { // the calls are copies by now
 		if p.FunctionCall != nil && slices.ContainsFunc(calls, func(r engine.CallRecord) bool { return r.ID == p.FunctionCall.ID }) {
 			p.FunctionCall.Args = nil
@@ -165,8 +165,8 @@ func withoutArgs(c *genai.Content, calls []engine.CallRecord) []*genai.Part {
 func toolCalls(calls []engine.CallRecord) []toolCall {
 	out := make([]toolCall, len(calls))
 	for i, r := range calls {
-		out[i] = toolCall{ID: r.ID, Name: r.Name, Args: r.Args, Result: prefixed(r.Answer),
-			Status: string(engine.Outcome(r.Err)), Timestamp: stamp(r.At),
+		out[i] = toolCall{ID: r.ID, Name: r.Name, Args: r.Args, Result: withNamedIDs(r.Answer),
+			Status: string(engine.Outcome(r.Err)), Timestamp: timestamp(r.At),
 			DisplayName: r.Tool.Label, Description: r.Intent.Title, ResultDisplay: r.Result.Display}
 		if out[i].DisplayName == "" {
 			out[i].DisplayName = r.Name

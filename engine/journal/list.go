@@ -71,11 +71,11 @@ func List(dir string) ([]Session, error) {
 	if v := fallen.Load(); v != nil {
 		panic(*v) // where the caller can recover
 	}
-	return tidy(found), nil
+	return newest(found), nil
 }
 
-// tidy sorts sessions and keeps one for each id.
-func tidy(found []Session) []Session {
+// newest sorts sessions and keeps one for each id.
+func newest(found []Session) []Session {
 	best := map[string]int{}
 	var kept []Session
 	for _, s := range found {
@@ -101,7 +101,7 @@ func files(dir, id string) (found []Session) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		name := e.Name()
-		if !e.Type().IsRegular() || !isSessionName(name) || !strings.Contains(name, plain(short(id))) {
+		if !e.Type().IsRegular() || !isSessionName(name) || !strings.Contains(name, fileName(idPrefix(id))) {
 			continue
 		}
 		if s, err := read(filepath.Join(dir, name)); err == nil && s.ID == id {
@@ -165,7 +165,7 @@ func (r *record) summary() Session {
 			s.Messages++
 		}
 		if s.Title == "" {
-			s.Title = title(asked(m.text))
+			s.Title = title(withoutPiped(m.text))
 		}
 	}
 	if s.Title == "" {
@@ -174,9 +174,9 @@ func (r *record) summary() Session {
 	return s
 }
 
-// asked returns the beginning of a question less what was piped in before it,
+// withoutPiped returns the beginning of a question less what was piped in before it,
 // as far as the beginning shows where that ends.
-func asked(text string) string {
+func withoutPiped(text string) string {
 	tag := piped.FindString(text)
 	if _, words, ok := strings.Cut(text, "\n</stdin>\n\n"); ok && tag != "" && strings.TrimSpace(words) != "" {
 		return words
@@ -219,7 +219,7 @@ func title(text string) string {
 
 // ValidID reports whether id may name a session: it becomes part of paths.
 func ValidID(id string) bool {
-	return id != "" && len(id) <= 128 && plain(id) == id
+	return id != "" && len(id) <= 128 && fileName(id) == id
 }
 
 // ErrNone means that there are no sessions to come back to.

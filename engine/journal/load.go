@@ -134,7 +134,7 @@ func rebuild(messages []message) (r rebuilder) {
 		case "gemini":
 			r.model(m)
 		case "user":
-			if isSaid(messages, i) {
+			if wasSaid(messages, i) {
 				r.user(m.body)
 			}
 		}
@@ -143,14 +143,14 @@ func rebuild(messages []message) (r rebuilder) {
 	return r
 }
 
-// isSaid reports whether the i-th message was said to the model. One that looks
+// wasSaid reports whether the i-th message was said to the model. One that looks
 // like a command for the program was if the model answered it.
-func isSaid(messages []message, i int) bool {
+func wasSaid(messages []message, i int) bool {
 	m := messages[i]
 	if m.id == openingID {
 		return false
 	}
-	text := strings.TrimSpace(beginning(m.body.content))
+	text := strings.TrimSpace(textPrefix(m.body.content))
 	if strings.HasPrefix(text, "<session_context>") {
 		return false
 	}
@@ -169,30 +169,30 @@ func isSaid(messages []message, i int) bool {
 func (r *rebuilder) model(m message) {
 	r.close()
 	o := m.body
-	calls := callsBeside(o.calls)
+	calls := decodeCalls(o.calls)
 	for _, result := range m.results {
-		calls = append(calls, callBeside(result)...)
+		calls = append(calls, decodeCall(result)...)
 	}
 	c := &genai.Content{Role: genai.RoleModel}
-	for _, p := range decode(o.parts) {
+	for _, p := range decodeParts(o.parts) {
 		if fc := p.FunctionCall; fc != nil {
-			r.open = append(r.open, adopt(fc, &calls))
+			r.open = append(r.open, matchCall(fc, &calls))
 		}
 		if p.FunctionResponse == nil && !p.Thought {
 			c.Parts = append(c.Parts, p)
 		}
 	}
 	if len(c.Parts) == 0 { // another program wrote it
-		for _, p := range decode(o.content) {
+		for _, p := range decodeParts(o.content) {
 			if fc := p.FunctionCall; fc != nil {
-				r.open = append(r.open, adopt(fc, &calls))
+				r.open = append(r.open, matchCall(fc, &calls))
 			}
 			if p.FunctionResponse == nil && !p.Thought {
 				c.Parts = append(c.Parts, p)
 			}
 		}
 		for _, k := range calls { // that the content does not have
-			adopt(k.fc, &[]*call{})
+			matchCall(k.fc, &[]*call{})
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
 			r.open = append(r.open, k)
 		}
@@ -202,24 +202,24 @@ func (r *rebuilder) model(m message) {
 	}
 }
 
-// callsBeside decodes what stands beside a message about its calls, but for
+// decodeCalls decodes what stands beside a message about its calls, but for
 // their results, which may not be needed.
-func callsBeside(b []byte) []*call {
+func decodeCalls(b []byte) []*call {
 	var all []*call
-	elements(b, func(v []byte) { all = append(all, callBeside(v)...) })
+	eachElement(b, func(v []byte) { all = append(all, decodeCall(v)...) })
 	return all
 }
 
-// callBeside decodes what stands about one call, if b is that.
-func callBeside(b []byte) []*call {
+// decodeCall decodes what stands about one call, if b is that.
+func decodeCall(b []byte) []*call {
 	var args []byte
 	k := &call{fc: &genai.FunctionCall{}}
-	if !fields(b, func(key string, v []byte) {
+	if !eachField(b, func(key string, v []byte) {
 		switch key {
 		case "id":
-			k.fc.ID = word(v)
+			k.fc.ID = decodeString(v)
 		case "name":
-			k.fc.Name = word(v)
+			k.fc.Name = decodeString(v)
 		case "args":
 			args = v
 		case "result":
@@ -234,9 +234,9 @@ func callBeside(b []byte) []*call {
 	return []*call{k}
 }
 
-// adopt brings fc into the form the engine works with. What stands beside it
+// matchCall brings fc into the form the engine works with. What stands beside it
 // among calls is taken from there: its result, and the arguments that it ran with.
-func adopt(fc *genai.FunctionCall, calls *[]*call) *call {
+func matchCall(fc *genai.FunctionCall, calls *[]*call) *call {
 	k := &call{fc: fc}
 	bare := func(fc *genai.FunctionCall) string { return strings.TrimPrefix(fc.ID, fc.Name+"__") }
 	if i := slices.IndexFunc(*calls, func(beside *call) bool {
@@ -259,7 +259,7 @@ func adopt(fc *genai.FunctionCall, calls *[]*call) *call {
 // user adds a message of the user: answers to the open calls, or speech, or
 // both. Answers that nothing asked for are dropped.
 func (r *rebuilder) user(o object) {
-	parts, answered := r.answers(decode(o.content))
+	parts, answered := r.answers(decodeParts(o.content))
 	if len(parts) == 0 {
 		return
 	}
@@ -284,7 +284,7 @@ func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered b
 	for _, p := range parts {
 		switch {
 		case p.FunctionResponse != nil:
-			taken = r.asked(p.FunctionResponse)
+			taken = r.openCall(p.FunctionResponse)
 			if dropping = taken == nil; !dropping {
 				answered = true
 				taken.answer = append(taken.answer, p)
@@ -300,8 +300,8 @@ func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered b
 	return rest, answered
 }
 
-// asked returns the open call that fr answers first.
-func (r *rebuilder) asked(fr *genai.FunctionResponse) *call {
+// openCall returns the open call that fr answers first.
+func (r *rebuilder) openCall(fr *genai.FunctionResponse) *call {
 	for _, k := range r.open {
 		if len(k.answer) > 0 || fr.Name != "" && fr.Name != k.fc.Name {
 			continue
@@ -325,7 +325,7 @@ func (r *rebuilder) close() {
 	for _, k := range r.open {
 		if len(k.answer) == 0 {
 			other := rebuilder{open: []*call{k}}
-			other.answers(decode(k.result))
+			other.answers(decodeParts(k.result))
 		}
 		if len(k.answer) == 0 {
 			r.left = append(r.left, k.fc)

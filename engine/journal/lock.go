@@ -25,18 +25,18 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("session %s is in use by %s\nhint: wait for its end, or begin a session of another id", e.ID, by)
 }
 
-// hold keeps other processes from the session id in dir until the lock is let
+// lockSession keeps other processes from the session id in dir until the lock is let
 // go; they get a [BusyError]. There is no lock where no file can be made: no
 // session can be written there either.
 //
 // The lock ends with the process, whatever ends that. Its file is named beside
 // the sessions' and holds the number of the process. Whoever lets go removes
 // it, so a lock on a file without a name counts for nothing and is tried again.
-func hold(dir, id string) (*flock.Flock, error) {
+func lockSession(dir, id string) (*flock.Flock, error) {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return nil, nil
 	}
-	path := filepath.Join(dir, ".session-"+plain(id)+".lock")
+	path := filepath.Join(dir, ".session-"+fileName(id)+".lock")
 	for range 100 {
 		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
 		ok, err := l.TryLock()
@@ -44,7 +44,7 @@ func hold(dir, id string) (*flock.Flock, error) {
 			return nil, nil
 		}
 		if !ok {
-			return nil, &BusyError{ID: id, PID: holder(path)}
+			return nil, &BusyError{ID: id, PID: lockHolder(path)}
 		}
 		ours, err := l.Stat()
 		there, gone := os.Stat(path)
@@ -57,8 +57,8 @@ func hold(dir, id string) (*flock.Flock, error) {
 	return nil, &BusyError{ID: id}
 }
 
-// holder returns the process that a lock's file names, 0 if it does not.
-func holder(path string) int {
+// lockHolder returns the process that a lock's file names, 0 if it does not.
+func lockHolder(path string) int {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return 0
@@ -70,8 +70,8 @@ func holder(path string) int {
 	return pid
 }
 
-// letGo ends what hold began. The lock may be nil.
-func letGo(l *flock.Flock) {
+// unlock ends what lockSession began. The lock may be nil.
+func unlock(l *flock.Flock) {
 	if l != nil {
 		os.Remove(l.Path())
 		l.Close()

@@ -58,30 +58,30 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		}
 		cfg.ID = id.String()
 		if choice.Import != "" {
-			return imported(cfg, choice.Import)
+			return importFile(cfg, choice.Import)
 		}
 		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
 	}
 	if !ValidID(cfg.ID) {
 		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
-	return named(cfg, choice.Session != "")
+	return openNamed(cfg, choice.Session != "")
 }
 
-// named returns the session cfg.ID, which begins unless there is one that may
+// openNamed returns the session cfg.ID, which begins unless there is one that may
 // be gone on with.
-func named(cfg Config, goOn bool) (o Opened, err error) {
-	lock, err := hold(cfg.Dir, cfg.ID)
+func openNamed(cfg Config, goOn bool) (o Opened, err error) {
+	lock, err := lockSession(cfg.Dir, cfg.ID)
 	if err != nil {
 		return Opened{}, err
 	}
 	defer func() {
 		if err != nil {
-			letGo(lock)
+			unlock(lock)
 		}
 	}()
 	files := files(cfg.Dir, cfg.ID)
-	kept := tidy(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
+	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
 	switch {
 	case goOn && len(kept) > 0:
 		if o, err = reopen(kept[0].Path, cfg.Now); err != nil {
@@ -98,13 +98,13 @@ func named(cfg Config, goOn bool) (o Opened, err error) {
 
 // resume returns a session that was kept.
 func resume(s Session, now func() time.Time) (Opened, error) {
-	lock, err := hold(filepath.Dir(s.Path), s.ID)
+	lock, err := lockSession(filepath.Dir(s.Path), s.ID)
 	if err != nil {
 		return Opened{}, err
 	}
 	o, err := reopen(s.Path, now)
 	if err != nil {
-		letGo(lock)
+		unlock(lock)
 		return Opened{}, err
 	}
 	o.File.lock = lock

@@ -9,19 +9,19 @@ import (
 	"gemline/engine/text"
 )
 
-// decode returns the parts that the JSON value b stands for: an array of them,
+// decodeParts returns the parts that the JSON value b stands for: an array of them,
 // one of them, or a text. What is none is left out.
-func decode(b []byte) []*genai.Part {
+func decodeParts(b []byte) []*genai.Part {
 	if len(b) == 0 {
 		return nil
 	}
 	var parts []*genai.Part
 	one := func(v []byte) {
 		if v[0] == '"' {
-			parts = append(parts, &genai.Part{Text: word(v)})
+			parts = append(parts, &genai.Part{Text: decodeString(v)})
 			return
 		}
-		p, ok := simple(v)
+		p, ok := decodeSimple(v)
 		if !ok {
 			p = &genai.Part{}
 			if json.Unmarshal(v, p) != nil {
@@ -31,35 +31,35 @@ func decode(b []byte) []*genai.Part {
 		parts = append(parts, p)
 	}
 	if b[0] == '[' {
-		elements(b, one)
+		eachElement(b, one)
 	} else {
 		one(b)
 	}
-	return clean(parts)
+	return dropEmpty(parts)
 }
 
-// simple decodes the parts that make up most of a session, a text or an answer
+// decodeSimple decodes the parts that make up most of a session, a text or an answer
 // that is a text, without the general decoder.
-func simple(b []byte) (*genai.Part, bool) {
+func decodeSimple(b []byte) (*genai.Part, bool) {
 	p := &genai.Part{}
 	ok := true
-	whole := fields(b, func(key string, v []byte) {
+	whole := eachField(b, func(key string, v []byte) {
 		switch key {
 		case "text":
-			p.Text, ok = also(ok, v)
+			p.Text, ok = unquoteIf(ok, v)
 		case "functionResponse":
 			fr := &genai.FunctionResponse{}
 			p.FunctionResponse = fr
-			ok = ok && fields(v, func(key string, v []byte) {
+			ok = ok && eachField(v, func(key string, v []byte) {
 				switch key {
 				case "id":
-					fr.ID, ok = also(ok, v)
+					fr.ID, ok = unquoteIf(ok, v)
 				case "name":
-					fr.Name, ok = also(ok, v)
+					fr.Name, ok = unquoteIf(ok, v)
 				case "response":
 					fr.Response = map[string]any{}
-					ok = ok && fields(v, func(key string, v []byte) {
-						fr.Response[key], ok = also(ok && (key == "output" || key == "error"), v)
+					ok = ok && eachField(v, func(key string, v []byte) {
+						fr.Response[key], ok = unquoteIf(ok && (key == "output" || key == "error"), v)
 					}) && ok
 				default:
 					ok = false
@@ -72,16 +72,16 @@ func simple(b []byte) (*genai.Part, bool) {
 	return p, whole && ok
 }
 
-// also unquotes b if all went well before.
-func also(ok bool, b []byte) (string, bool) {
+// unquoteIf unquotes b if all went well before.
+func unquoteIf(ok bool, b []byte) (string, bool) {
 	if !ok {
 		return "", false
 	}
 	return text.Unquote(b)
 }
 
-// clean drops parts with nothing in them, which the API refuses.
-func clean(parts []*genai.Part) []*genai.Part {
+// dropEmpty drops parts with nothing in them, which the API refuses.
+func dropEmpty(parts []*genai.Part) []*genai.Part {
 	kept := parts[:0]
 	for _, p := range parts {
 		if p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && !engine.HasData(p) {

@@ -13,11 +13,11 @@ func Remove(dir, id string) error {
 	if !ValidID(id) {
 		return errors.New("no session has such an id")
 	}
-	lock, err := hold(dir, id)
+	lock, err := lockSession(dir, id)
 	if err != nil {
 		return err
 	}
-	defer letGo(lock)
+	defer unlock(lock)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

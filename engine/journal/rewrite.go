@@ -19,7 +19,7 @@ import (
 //
 // What was said until now is read from the file, which is the one to be rewritten.
 func (f *File) Rewrite(said []*genai.Content) error {
-	b, err := f.recorded()
+	b, err := f.content()
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	return f.append(b, at)
 }
 
-// recorded returns the lines of the file, with those that it will begin with.
-func (f *File) recorded() (b []byte, err error) {
+// content returns the lines of the file, with those that it will begin with.
+func (f *File) content() (b []byte, err error) {
 	if f.exists {
 		if f.out == nil {
 			err = f.openFile()
@@ -79,14 +79,14 @@ func (r *record) cut(said []*genai.Content) string {
 // list returns the messages that tell what was said: those of r where it has them.
 func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, error) {
 	list, err := r.compose(said, at, true)
-	if err != nil || equal(told(list), said) {
+	if err != nil || equal(conversation(list), said) {
 		return list, err
 	}
 	return r.compose(said, at, false) // what else stands in a message may tell more
 }
 
-// told returns the conversation of a list of messages.
-func told(list []json.RawMessage) []*genai.Content {
+// conversation returns the conversation of a list of messages.
+func conversation(list []json.RawMessage) []*genai.Content {
 	b, _ := json.Marshal(list) // of what is valid
 	r := record{keep: true}
 	r.replace(b)

@@ -6,22 +6,22 @@ import (
 	"gemline/engine/text"
 )
 
-// fields calls f with the keys and values at the outermost level of the JSON
+// eachField calls f with the keys and values at the outermost level of the JSON
 // object b. Values are slices of b that have not been looked into; they may
 // turn out not to be JSON. It reports whether b is one whole object as far as
 // its quotes and brackets tell.
-func fields(b []byte, f func(key string, value []byte)) bool {
-	return glance(b, func(key string, value []byte) bool { f(key, value); return true })
+func eachField(b []byte, f func(key string, value []byte)) bool {
+	return scanFields(b, func(key string, value []byte) bool { f(key, value); return true })
 }
 
-// glance is fields until f returns false. From there on it believes that b is
+// scanFields is eachField until f returns false. From there on it believes that b is
 // whole if it ends like an object.
-func glance(b []byte, f func(key string, value []byte) bool) bool {
-	i := space(b, 0)
+func scanFields(b []byte, f func(key string, value []byte) bool) bool {
+	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
 	}
-	for i = space(b, i+1); i < len(b) && b[i] != '}'; {
+	for i = skipSpace(b, i+1); i < len(b) && b[i] != '}'; {
 		if b[i] != '"' {
 			return false
 		}
@@ -30,54 +30,54 @@ func glance(b []byte, f func(key string, value []byte) bool) bool {
 			return false
 		}
 		key := b[i+1 : end-1]
-		if i = space(b, end); i >= len(b) || b[i] != ':' {
+		if i = skipSpace(b, end); i >= len(b) || b[i] != ':' {
 			return false
 		}
-		i = space(b, i+1)
-		if end = skip(b, i); end < 0 {
+		i = skipSpace(b, i+1)
+		if end = skipValue(b, i); end < 0 {
 			return false
 		}
 		if !f(string(key), b[i:end]) {
 			return bytes.HasSuffix(bytes.TrimRight(b[end:], " \t\r\n"), []byte("}"))
 		}
-		if i = space(b, end); i < len(b) && b[i] == ',' {
-			i = space(b, i+1)
+		if i = skipSpace(b, end); i < len(b) && b[i] == ',' {
+			i = skipSpace(b, i+1)
 		} else if i >= len(b) || b[i] != '}' {
 			return false
 		}
 	}
-	return i < len(b) && space(b, i+1) == len(b)
+	return i < len(b) && skipSpace(b, i+1) == len(b)
 }
 
-// elements calls f with the elements of the JSON array b, as far as it is one.
-func elements(b []byte, f func(value []byte)) {
-	i := space(b, 0)
+// eachElement calls f with the elements of the JSON array b, as far as it is one.
+func eachElement(b []byte, f func(value []byte)) {
+	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '[' {
 		return
 	}
-	for i = space(b, i+1); i < len(b) && b[i] != ']'; {
-		end := skip(b, i)
+	for i = skipSpace(b, i+1); i < len(b) && b[i] != ']'; {
+		end := skipValue(b, i)
 		if end < 0 {
 			return
 		}
 		f(b[i:end])
-		if i = space(b, end); i >= len(b) || b[i] != ',' {
+		if i = skipSpace(b, end); i >= len(b) || b[i] != ',' {
 			return
 		}
-		i = space(b, i+1)
+		i = skipSpace(b, i+1)
 	}
 }
 
-// space returns the index of the first byte of b from i on that is not white.
-func space(b []byte, i int) int {
+// skipSpace returns the index of the first byte of b from i on that is not white.
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}
 	return i
 }
 
-// skip returns the index behind the value that begins at i, or -1.
-func skip(b []byte, i int) int {
+// skipValue returns the index behind the value that begins at i, or -1.
+func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
 	}
@@ -123,8 +123,8 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// word returns the string that the JSON value b is, or nothing.
-func word(b []byte) string {
+// decodeString returns the string that the JSON value b is, or nothing.
+func decodeString(b []byte) string {
 	if s, ok := text.Unquote(b); ok {
 		return s
 	}
@@ -135,19 +135,19 @@ func word(b []byte) string {
 	return s
 }
 
-// start returns the beginning of the string that the JSON value b is: all of
+// stringPrefix returns the beginning of the string that the JSON value b is: all of
 // it if it is short.
-func start(b []byte) string {
+func stringPrefix(b []byte) string {
 	const enough = 2000 // bytes
 	if len(b) <= enough {
-		return word(b)
+		return decodeString(b)
 	}
 	if b[0] != '"' {
 		return ""
 	}
 	cut := append(make([]byte, 0, enough+1), b[:enough]...)
 	for n := range 12 { // the cut may have gone through an escape
-		if s := word(append(cut[:enough-n], '"')); s != "" {
+		if s := decodeString(append(cut[:enough-n], '"')); s != "" {
 			return s
 		}
 	}

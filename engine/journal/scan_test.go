@@ -29,7 +29,7 @@ func TestFields(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 100000): "broken",
 	} {
 		var got []string
-		if !fields([]byte(in), func(k string, v []byte) { got = append(got, k+"="+string(v)) }) {
+		if !eachField([]byte(in), func(k string, v []byte) { got = append(got, k+"="+string(v)) }) {
 			got = []string{"broken"}
 		}
 		if all := strings.Join(got, " "); all != want {
@@ -45,13 +45,13 @@ func FuzzSimple(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, ok := simple(b)
+		got, ok := decodeSimple(b)
 		want := &genai.Part{}
 		if !ok || json.Unmarshal(b, want) != nil { // more is taken than is JSON
 			return
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("simple(%q) = %+v, want %+v", b, got, want)
+			t.Errorf("decodeSimple(%q) = %+v, want %+v", b, got, want)
 		}
 	})
 }
