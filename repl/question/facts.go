@@ -13,7 +13,7 @@ import (
 // A Fact is something to know about a call before it is decided on.
 type Fact struct {
 	Label output.Label // Info or Warning
-	Text  string       // one line, nothing escaped
+	Text  string       // nothing in it is escaped
 
 	// Usual says that the Fact holds for most calls, so that somebody who
 	// was told it once need not be told again before it changes.

@@ -13,7 +13,7 @@ import (
 	"gemline/engine"
 )
 
-func TestWhole(t *testing.T) {
+func TestFailTruncated(t *testing.T) {
 	failure := errors.New("broken")
 	cut, text, turn := engine.Notice{Text: "cut", Cause: engine.ErrCut}, engine.Text{Delta: "half"}, engine.Requested{Number: 2}
 	for _, test := range []struct {
