@@ -51,7 +51,7 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 		return withHint(c.Key, err)
 	}
 	path, _ := settings.SplitKey(c.Key)
-	shown := masked(path, decoded(value))
+	shown := settings.MaskWritten(path, decoded(value))
 	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same}
 	r.setBefore(path, done)
 	if done.Same {
@@ -65,7 +65,7 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	if k, _ := settings.FindKey(c.Key); k.Status != settings.Used && k.Status != "" {
 		r.note("%s is %s", r.Key, k.Status)
 	}
-	if hidden(decoded(value), shown) {
+	if leaks(decoded(value), shown) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
 	r.noteEffect(w, src, done, path)
@@ -210,51 +210,14 @@ func decoded(v any) any {
 	return v
 }
 
-// masked returns a value as it may be shown: without secrets, but with the names
-// of the variables that stand for them.
-func masked(path []string, v any) any {
-	switch x := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, item := range x {
-			out[name] = masked(append(path[:len(path):len(path)], name), item)
-		}
-		return out
-	case string:
-		if rest, is := strings.CutPrefix(x, "$"); is && !strings.ContainsFunc(strings.Trim(rest, "{}"), notInName) {
-			return x
-		}
+// leaks reports whether there is a secret in a value that its shown form hides. One
+// that comes from a variable is none, nor is what stands in front of it.
+func leaks(v, shown any) bool {
+	literal := func(v any) int {
+		text := settings.Compact(v)
+		return strings.Count(text, settings.Hidden) - strings.Count(text, settings.Hidden+"$")
 	}
-	return settings.Mask(path, v, nil)
-}
-
-func notInName(r rune) bool {
-	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
-
-// hidden reports whether there is a secret in a value that its shown form
-// hides. One that comes from a variable is none.
-func hidden(v, shown any) bool {
-	switch x := v.(type) {
-	case string:
-		s, _ := shown.(string)
-		return !strings.Contains(x, "$") && strings.Count(s, settings.Hidden) > strings.Count(x, settings.Hidden)
-	case []any:
-		items, _ := shown.([]any)
-		for i := range items {
-			if hidden(x[i], items[i]) {
-				return true
-			}
-		}
-	case map[string]any:
-		items, _ := shown.(map[string]any)
-		for name := range items {
-			if hidden(x[name], items[name]) {
-				return true
-			}
-		}
-	}
-	return false
+	return literal(shown) > literal(v)
 }
 
 // A change is what set or unset did.
@@ -278,7 +241,7 @@ func (r *change) note(format string, args ...any) {
 // setBefore keeps the value before.
 func (r *change) setBefore(path []string, done settings.Change) {
 	if done.Set {
-		r.Was = masked(path, done.Was)
+		r.Was = settings.MaskWritten(path, done.Was)
 	}
 }
 

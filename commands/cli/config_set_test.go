@@ -83,6 +83,7 @@ func TestConfigSetSecrets(t *testing.T) {
 		{"mcpServers.x.headers", `{"X": "opensesame"}`, settings.Hidden, true},
 		{"mcpServers.x.oauth.clientSecret", "opensesame", settings.Hidden, true},
 		{"mcpServers.x.oauth.clientSecret", "${opensesame}", "${opensesame}", false},
+		{"mcpServers.x.headers.Authorization", "Bearer ${opensesame}", "${opensesame}", false},
 		{"mcpServers.x.args", "--token,opensesame", settings.Hidden, true},
 		{"mcpServers.x.httpUrl", "https://u:opensesame@host/", settings.Hidden, true},
 		{"model.name", "opensesame", "opensesame", false},

@@ -72,20 +72,13 @@ func (w *World) topics(ctx context.Context) error {
 
 // noTopic refuses a topic and names the one that comes nearest.
 func (w *World) noTopic(name string) error {
-	var names []string
-	for _, p := range docs.Pages() {
-		names = append(names, p.Name)
-	}
-	all := names
-	for _, l := range Commands() {
-		all = append(all, strings.TrimPrefix(l.Name, "gemline "))
-	}
+	names := pageNames()
 	name = shorten(name)
 	aside := "; gemline -- help " + settings.EscapeLine(name) + " would be a prompt"
 	if w.In == nil { // in a session
 		aside = ""
 	}
-	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, all), strings.Join(names, ", "), aside)}
+	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, slices.Concat(names, Names())), strings.Join(names, ", "), aside)}
 }
 
 // shorten returns what an error repeats of a text.
