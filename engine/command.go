@@ -19,11 +19,11 @@ type Command struct {
 // Facts are what is known of a program that a policy goes by. Of one of which
 // nothing is known none is true.
 type Facts struct {
-	Writes bool // it may write to what its arguments name, or change it
-	Takes  bool // it changes each file that they name, or takes it away
-	Broad  bool // its name says too little to allow all that it may do
-	Parts  bool // its name says enough together with its sub-command
-	Runner bool // one of its arguments says which program it runs
+	Writes      bool // it may write to what its arguments name, or change it
+	Takes       bool // it changes each file that they name, or takes it away
+	Broad       bool // its name says too little to allow all that it may do
+	Subcommands bool // its name says enough together with its sub-command
+	Runner      bool // one of its arguments says which program it runs
 }
 
 // A Word is a word of a command. What it will be may not be known before the

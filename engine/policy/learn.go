@@ -133,7 +133,7 @@ func commandPrefix(c engine.Command) []string {
 	switch {
 	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil
-	case c.Facts.Parts, c.Facts.Runner && words[min(1, len(words)-1)] != "run":
+	case c.Facts.Subcommands, c.Facts.Runner && words[min(1, len(words)-1)] != "run":
 		if !second {
 			return nil
 		}
