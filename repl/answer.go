@@ -48,7 +48,7 @@ func (p *Printer) spans(spans []markdown.Span) {
 	p.shown++
 	all := make([]output.Span, len(spans))
 	for i, s := range spans {
-		all[i] = output.Span{Style: look(s.Style), Text: s.Text, Flow: flow(s.Flow), Hang: s.Hang}
+		all[i] = output.Span{Style: outputStyle(s.Style), Text: s.Text, Flow: outputFlow(s.Flow), Hang: s.Hang}
 	}
 	if p.View == nil {
 		p.Out.Spans(all...)
@@ -80,8 +80,8 @@ func (a *answer) rest() []markdown.Span {
 	return append(a.held, a.reader.Close()...)
 }
 
-// flow returns where a piece of an answer may be broken.
-func flow(f markdown.Flow) output.Flow {
+// outputFlow returns where a piece of an answer may be broken.
+func outputFlow(f markdown.Flow) output.Flow {
 	switch f {
 	case markdown.Tight:
 		return output.Tight
@@ -91,8 +91,8 @@ func flow(f markdown.Flow) output.Flow {
 	return output.Loose
 }
 
-// look returns how a piece of an answer looks.
-func look(s markdown.Style) output.Style {
+// outputStyle returns how a piece of an answer looks.
+func outputStyle(s markdown.Style) output.Style {
 	switch s {
 	case markdown.Title, markdown.Strong:
 		return output.Strong

@@ -50,10 +50,10 @@ const (
 	historyWait = 5 * time.Second
 )
 
-// A remembered is an InputHistory in a file.
-type remembered struct {
+// A historyFile is an InputHistory in a file.
+type historyFile struct {
 	HistoryConfig
-	form layout
+	form historyFormat
 
 	mu      sync.Mutex
 	loaded  bool
@@ -61,8 +61,8 @@ type remembered struct {
 	entries []string
 }
 
-// A layout is how a file holds inputs.
-type layout interface {
+// A historyFormat is how a file holds inputs.
+type historyFormat interface {
 	// read returns the inputs in b, the last one last.
 	read(b []byte) ([]string, error)
 	// append returns b with an input more.
@@ -72,27 +72,27 @@ type layout interface {
 // PromptHistory returns the history of prompts: a list of JSON objects, which
 // other programs write too.
 func PromptHistory(c HistoryConfig) InputHistory {
-	return &remembered{HistoryConfig: c, form: prompts{c}}
+	return &historyFile{HistoryConfig: c, form: promptFormat{c}}
 }
 
 // CommandHistory returns the history of shell commands: a command to a line,
 // whose own line breaks have a backslash before them.
 func CommandHistory(c HistoryConfig) InputHistory {
-	return &remembered{HistoryConfig: c, form: shellLines{}}
+	return &historyFile{HistoryConfig: c, form: shellFormat{}}
 }
 
 // Histories returns the one of two histories that counts at the moment, at
 // each of its uses.
 func Histories(prompts, commands InputHistory, shell func() bool) InputHistory {
-	return either{prompts, commands, shell}
+	return histories{prompts, commands, shell}
 }
 
-type either struct {
+type histories struct {
 	prompts, commands InputHistory
 	shell             func() bool
 }
 
-func (e either) Entries() []string {
+func (e histories) Entries() []string {
 	if e.shell() {
 		return e.commands.Entries()
 	}
@@ -100,7 +100,7 @@ func (e either) Entries() []string {
 }
 
 // Add adds to both what is a command among prompts.
-func (e either) Add(text string) {
+func (e histories) Add(text string) {
 	if e.shell() {
 		e.commands.Add(text)
 		return
@@ -112,7 +112,7 @@ func (e either) Add(text string) {
 }
 
 // Entries implements [InputHistory].
-func (r *remembered) Entries() []string {
+func (r *historyFile) Entries() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load()
@@ -120,7 +120,7 @@ func (r *remembered) Entries() []string {
 }
 
 // load reads the file once, before what this program has added.
-func (r *remembered) load() {
+func (r *historyFile) load() {
 	if r.loaded || r.Path == "" {
 		return
 	}
@@ -136,7 +136,7 @@ func (r *remembered) load() {
 }
 
 // Add implements [InputHistory].
-func (r *remembered) Add(text string) {
+func (r *historyFile) Add(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
@@ -155,7 +155,7 @@ func (r *remembered) Add(text string) {
 }
 
 // warn tells once that the file can't be used.
-func (r *remembered) warn(err error) {
+func (r *historyFile) warn(err error) {
 	if err != nil && !r.warned && r.Warn != nil {
 		r.warned = true
 		r.Warn(fmt.Sprintf("what you enter is not kept: %v", err))
@@ -163,7 +163,7 @@ func (r *remembered) warn(err error) {
 }
 
 // keep appends text to the file, as a whole and one program at a time.
-func (r *remembered) keep(text string) error {
+func (r *historyFile) keep(text string) error {
 	dir := filepath.Dir(r.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -207,11 +207,11 @@ func readHistory(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// prompts is the layout of prompts.
-type prompts struct{ HistoryConfig }
+// promptFormat is the format of prompts.
+type promptFormat struct{ HistoryConfig }
 
-// A logged is one of them. Others write more than that.
-type logged struct {
+// A promptEntry is one prompt. Other programs write more than that.
+type promptEntry struct {
 	Session string `json:"sessionId"`
 	ID      int    `json:"messageId"`
 	Type    string `json:"type"`
@@ -219,7 +219,7 @@ type logged struct {
 	Time    string `json:"timestamp"`
 }
 
-func (p prompts) parse(b []byte) ([]json.RawMessage, []logged, error) {
+func (p promptFormat) parse(b []byte) ([]json.RawMessage, []promptEntry, error) {
 	var all []json.RawMessage
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, nil, nil
@@ -227,16 +227,16 @@ func (p prompts) parse(b []byte) ([]json.RawMessage, []logged, error) {
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, nil, fmt.Errorf("%s is not a list of JSON objects (%w); move it away", p.Path, err)
 	}
-	entries := make([]logged, len(all))
+	entries := make([]promptEntry, len(all))
 	for i, raw := range all {
 		json.Unmarshal(raw, &entries[i]) // what is not an object has no type
 	}
 	return all, entries, nil
 }
 
-func (p prompts) read(b []byte) ([]string, error) {
+func (p promptFormat) read(b []byte) ([]string, error) {
 	_, entries, err := p.parse(b)
-	slices.SortStableFunc(entries, func(a, b logged) int { return strings.Compare(a.Time, b.Time) })
+	slices.SortStableFunc(entries, func(a, b promptEntry) int { return strings.Compare(a.Time, b.Time) })
 	var texts []string
 	for _, e := range entries {
 		if e.Type == "user" && strings.TrimSpace(e.Message) != "" {
@@ -246,12 +246,12 @@ func (p prompts) read(b []byte) ([]string, error) {
 	return slices.Compact(texts), err
 }
 
-func (p prompts) append(b []byte, entered string) ([]byte, error) {
+func (p promptFormat) append(b []byte, entered string) ([]byte, error) {
 	all, entries, err := p.parse(b)
 	if err != nil {
 		return nil, err
 	}
-	next := logged{Session: p.Session(), Type: "user", Message: entered, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	next := promptEntry{Session: p.Session(), Type: "user", Message: entered, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
 	for _, e := range entries {
 		if e.Session == next.Session {
 			next.ID = max(next.ID, e.ID+1)
@@ -268,10 +268,10 @@ func (p prompts) append(b []byte, entered string) ([]byte, error) {
 	return text.JSON(all, "  ")
 }
 
-// shellLines is the layout of shell commands.
-type shellLines struct{}
+// shellFormat is the format of shell commands.
+type shellFormat struct{}
 
-func (shellLines) read(b []byte) ([]string, error) {
+func (shellFormat) read(b []byte) ([]string, error) {
 	var texts []string
 	open := false
 	for l := range strings.Lines(string(b)) {
@@ -288,7 +288,7 @@ func (shellLines) read(b []byte) ([]string, error) {
 	return slices.Compact(texts), nil
 }
 
-func (f shellLines) append(b []byte, text string) ([]byte, error) {
+func (f shellFormat) append(b []byte, text string) ([]byte, error) {
 	texts, _ := f.read(b)
 	texts = append(texts, text)
 	if n := len(texts) - mostCommands; n > 0 {

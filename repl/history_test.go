@@ -190,19 +190,19 @@ func FuzzHistory(f *testing.F) {
 		if text = strings.TrimSpace(strings.ToValidUTF8(text, "")); text == "" {
 			return
 		}
-		if out, err := (prompts{c}).append(b, text); err == nil {
-			if got, err := (prompts{c}).read(out); err != nil || !slices.Contains(got, text) {
+		if out, err := (promptFormat{c}).append(b, text); err == nil {
+			if got, err := (promptFormat{c}).read(out); err != nil || !slices.Contains(got, text) {
 				t.Errorf("prompts: %q, %v", got, err)
 			}
 		}
 		if strings.ContainsAny(text, "\\\r") {
 			return
 		}
-		out, err := (shellLines{}).append(b, text)
+		out, err := (shellFormat{}).append(b, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := (shellLines{}).read(out); len(got) == 0 || !strings.HasSuffix(got[len(got)-1], text) {
+		if got, _ := (shellFormat{}).read(out); len(got) == 0 || !strings.HasSuffix(got[len(got)-1], text) {
 			t.Errorf("commands: %q of %q", got, out)
 		}
 	})

@@ -232,7 +232,7 @@ func (p *Printer) quiet(name string) bool {
 // tellReads tells of what was read and searched since it was told last.
 func (p *Printer) tellReads() {
 	if len(p.turn.reads) > 0 && p.Detail != ShortDetail {
-		p.say(output.Tool, "%s", together(p.turn.reads))
+		p.say(output.Tool, "%s", summary(p.turn.reads))
 	}
 	p.turn.reads = nil
 }
@@ -240,9 +240,9 @@ func (p *Printer) tellReads() {
 // mostNamed is how many reads and searches are named that are told together.
 const mostNamed = 3
 
-// together says in one line what several titles say: "read a.go, b.go; search
+// summary says in one line what several titles say: "read a.go, b.go; search
 // x", or "read 14 files, 2 searches".
-func together(titles []string) string {
+func summary(titles []string) string {
 	var files, others []string
 	for _, t := range titles {
 		if file, ok := strings.CutPrefix(t, "read "); ok {

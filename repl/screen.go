@@ -103,7 +103,7 @@ func (s *Screen) SetAccessible(word string) (string, error) {
 	on := s.Mode.Asked
 	if word != "" {
 		var err error
-		if on, err = switched(word, on); err != nil {
+		if on, err = parseSwitch(word, on); err != nil {
 			return "", err
 		}
 		mode := s.Best
@@ -155,8 +155,8 @@ func (s *Screen) lay() {
 	}
 }
 
-// switched returns what word says about a switch.
-func switched(word string, was bool) (bool, error) {
+// parseSwitch returns what word says about a switch.
+func parseSwitch(word string, was bool) (bool, error) {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "on", "off":
 		return word == "on", nil
@@ -176,7 +176,7 @@ func (s *Screen) SetPace(word string) (string, error) {
 		pace = ByToken
 	}
 	if chosen != "" {
-		i, err := among(paces, chosen)
+		i, err := indexOf(paces, chosen)
 		if err != nil {
 			return "", err
 		}
@@ -189,7 +189,7 @@ func (s *Screen) SetPace(word string) (string, error) {
 // SetDetail chooses how much is told of what the model does.
 func (s *Screen) SetDetail(word string) (string, error) {
 	if word != "" {
-		i, err := among(details, word)
+		i, err := indexOf(details, word)
 		if err != nil {
 			return "", err
 		}
@@ -201,7 +201,7 @@ func (s *Screen) SetDetail(word string) (string, error) {
 
 // SetVi switches the keys of vi on and off.
 func (s *Screen) SetVi(word string) (string, error) {
-	on, err := switched(word, s.Vi)
+	on, err := parseSwitch(word, s.Vi)
 	if err != nil {
 		return "", err
 	}
@@ -265,8 +265,8 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 	})
 }
 
-// among returns which of words is meant.
-func among(words []string, word string) (int, error) {
+// indexOf returns which of words is meant.
+func indexOf(words []string, word string) (int, error) {
 	i := slices.Index(words, strings.ToLower(strings.TrimSpace(word)))
 	if i < 0 {
 		return 0, fmt.Errorf("one of %s, not %q", strings.Join(words, ", "), word)

@@ -195,8 +195,8 @@ func (r *runner) run(ctx context.Context, first read) error {
 		return err
 	}
 	r.printer.state = r.state
-	defer r.leave()
-	r.recall()
+	defer r.closeState()
+	r.tellResumed()
 	work := r.work
 	if r.Service != nil {
 		work = (&client{runner: r, groups: map[string]*group{}}).work
@@ -226,9 +226,9 @@ func (r *runner) find(first Item) (*State, error) {
 	return Memory(), nil
 }
 
-// leave closes the state. It is not removed while there is something that
+// closeState closes the state. It is not removed while there is something that
 // another run may want of it.
-func (r *runner) leave() {
+func (r *runner) closeState() {
 	if r.over && r.State.File == "" {
 		r.state.Remove() // what stays is found again and is complete
 		return
@@ -236,8 +236,8 @@ func (r *runner) leave() {
 	r.state.Close()
 }
 
-// recall tells what an earlier run has done.
-func (r *runner) recall() {
+// tellResumed tells what an earlier run has done.
+func (r *runner) tellResumed() {
 	if n, answered := r.state.Len(); n > 0 {
 		done := n
 		if r.State.File != "" {

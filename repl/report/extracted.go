@@ -19,7 +19,7 @@ func (e *extracted) end(o Outcome) {
 	value, code := e.Schema.met()
 	switch {
 	case o.Failed():
-		e.spill()
+		e.tellText()
 	case value != nil:
 		e.write(fmt.Appendf(nil, "%s\n", output.VisibleJSON(value)))
 	case code != nil:
@@ -28,8 +28,8 @@ func (e *extracted) end(o Outcome) {
 	}
 }
 
-// spill tells on standard error what the model said instead of code.
-func (e *extracted) spill() {
+// tellText tells on standard error what the model said instead of code.
+func (e *extracted) tellText() {
 	text := e.Schema.text()
 	if e.Schema.Schema != nil || text == "" {
 		return

@@ -154,7 +154,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		}
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
-		o.Schema.hear(ev)
+		o.Schema.observe(ev)
 		if err := question.Denied(ev); err != nil && o.FailOnDeny {
 			return err
 		}

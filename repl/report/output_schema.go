@@ -47,8 +47,8 @@ type UnmetError struct {
 // Error returns the message.
 func (e *UnmetError) Error() string { return e.Message }
 
-// hear keeps the text of the last turn.
-func (d *OutputSchema) hear(ev engine.Event) {
+// observe keeps the text of the last turn.
+func (d *OutputSchema) observe(ev engine.Event) {
 	if d == nil {
 		return
 	}

@@ -35,11 +35,11 @@ func TestValue(t *testing.T) {
 	}
 	for _, test := range tests {
 		d := &OutputSchema{Schema: anySchema(t, `{}`)}
-		d.hear(engine.Text{Delta: "forgotten"})
-		d.hear(engine.Requested{Number: 2})
-		d.hear(engine.Text{Delta: "forgotten, too"})
-		d.hear(engine.Retry{Restart: true})
-		d.hear(engine.Text{Delta: test.answer})
+		d.observe(engine.Text{Delta: "forgotten"})
+		d.observe(engine.Requested{Number: 2})
+		d.observe(engine.Text{Delta: "forgotten, too"})
+		d.observe(engine.Retry{Restart: true})
+		d.observe(engine.Text{Delta: test.answer})
 		problems := d.take()
 		if value, _ := d.met(); string(value) != test.want || (len(problems) == 0) != (test.want != "") {
 			t.Errorf("%s: %s %q", test.name, value, problems)
@@ -61,7 +61,7 @@ func FuzzOutputSchema(f *testing.F) {
 			d = &OutputSchema{}
 		}
 		b := newBench("text", func(r *Config) { r.Schema = d })
-		d.hear(engine.Text{Delta: answer})
+		d.observe(engine.Text{Delta: answer})
 		b.Event(engine.Text{Delta: answer})
 		var o Outcome
 		if problems := d.take(); len(problems) > 0 {

@@ -106,7 +106,7 @@ func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 		}
 		select {
 		case l, ok := <-c.inbox.lines:
-			c.take(l, ok)
+			c.heed(l, ok)
 		case <-ctx.Done():
 		}
 	}
@@ -141,8 +141,8 @@ func (c *Conversation) drop(m userMessage, cause error) {
 	c.result(&runningTurn{userMessage: m, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
 }
 
-// take heeds a line of the input; not ok is its end.
-func (c *Conversation) take(l line, ok bool) {
+// heed takes a line of the input into account; not ok is its end.
+func (c *Conversation) heed(l line, ok bool) {
 	if !ok {
 		c.hangUp()
 		return
@@ -152,9 +152,9 @@ func (c *Conversation) take(l line, ok bool) {
 		c.inbox.wait(l) // and held until its turn comes
 		return
 	case approvalMessage:
-		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
+		c.reply(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
 	case answersMessage:
-		c.settle(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.answers(m) })
+		c.reply(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.answers(m) })
 	case cancelMessage:
 		c.stop(l, m)
 	case endMessage:
@@ -236,7 +236,7 @@ func (c *Conversation) attend(t *runningTurn) {
 			}
 			f()
 		case l, ok := <-lines:
-			c.take(l, ok)
+			c.heed(l, ok)
 		}
 	}
 }

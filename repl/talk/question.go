@@ -61,9 +61,9 @@ func (c *Conversation) pose(t *runningTurn, p engine.Proposal) *openQuestion {
 	return q
 }
 
-// settle gives the open question the answer that a line holds, or says what is
+// reply gives the open question the answer that a line holds, or says what is
 // wrong with it.
-func (c *Conversation) settle(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
+func (c *Conversation) reply(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
 	t := c.now
 	if t == nil || t.open == nil || t.open.id != id {
 		c.complain(l, id, fmt.Sprintf("no question %.300q is open", id))
