@@ -66,11 +66,8 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 		err = cmp.Or(st.find(ctx, w, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
 			CodeAssist: c.Method == auth.Compute, Location: c.Location, BaseURL: c.BaseURL}))
 	}
-	var address *model.Error
-	if st.Usable = err == nil; errors.As(err, &wrong) {
-		st.Problem, st.Hint = wrong.Message, wrong.Hint
-	} else if errors.As(err, &address) {
-		st.Problem, st.Hint = address.Message, address.Hint
+	if st.Usable = err == nil; err != nil {
+		st.Problem, st.Hint = err.Error(), hint(err)
 	}
 	return cmp.Or(w.show(st, st.lines()...), err)
 }
@@ -94,7 +91,7 @@ func (st *authReport) find(ctx context.Context, w *World, c auth.Choice) error {
 		}
 		var file struct{ Type string }
 		if json.Unmarshal(data, &file) != nil || file.Type == "" {
-			return &auth.Error{Message: from + " holds no credentials", Hint: "make the file with gcloud auth application-default login"}
+			return &auth.Error{Message: from + " holds no credentials", Advice: "make the file with gcloud auth application-default login"}
 		}
 		st.Kind = file.Type
 	}
@@ -104,9 +101,9 @@ func (st *authReport) find(ctx context.Context, w *World, c auth.Choice) error {
 func (st *authReport) machine(c auth.Choice) error {
 	if !c.Account.Machine() {
 		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
-			Hint: "gcloud auth application-default login makes some"}
+			Advice: "gcloud auth application-default login makes some"}
 		if c.Method == auth.Vertex {
-			e.Hint += "; or export GOOGLE_API_KEY=... with an express key"
+			e.Advice += "; or export GOOGLE_API_KEY=... with an express key"
 		}
 		return e
 	}
@@ -176,7 +173,7 @@ func (u *authUse) Run(ctx context.Context, w *World) error {
 	var wrong *auth.Error
 	switch {
 	case errors.As(err, &wrong):
-		w.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Hint, "; "))
+		w.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Advice, "; "))
 	case err != nil:
 		return err
 	case now.Method != m:
@@ -236,7 +233,7 @@ func (w *World) readKey(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("standard input: %w", err)
 	}
 	if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line == "" {
-		return "", &auth.Error{Message: "no key on standard input", Hint: "gemline auth set-key < FILE, or run it at a terminal and type the key"}
+		return "", &auth.Error{Message: "no key on standard input", Advice: "gemline auth set-key < FILE, or run it at a terminal and type the key"}
 	}
 	return line, nil
 }

@@ -15,12 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"gemline/engine/auth"
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings"
-	"gemline/tools/sandbox"
 )
 
 // checks returns what is looked at, in the order in which it is told.
@@ -229,14 +227,11 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		}
 		err = st.find(ctx, &seen, c)
 	}
-	var wrong *auth.Error
 	switch {
 	case err != nil && inRing && !d.deep:
 		return worse(Warning, "gemline doctor --deep looks in the keyring, too", "no key in the environment or in a file")
-	case errors.As(err, &wrong):
-		return worse(Problem, wrong.Hint, "%s", wrong.Message)
 	case err != nil:
-		return worse(Problem, "", "%s", err)
+		return worse(Problem, hint(err), "%s", err)
 	}
 	where := cmp.Or(c.KeyFrom, st.Credential)
 	if where != "" {
@@ -245,17 +240,22 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	return fine("%s%s", c.Method, where)
 }
 
+// hint returns what an error says to do about it.
+func hint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
 // checkNetwork looks at the address, the proxies and the certificates. It asks
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.choose() // told elsewhere
 	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv), CAs: model.CAsFrom(d.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
-		next := ""
-		if me := (*model.Error)(nil); errors.As(err, &me) {
-			next = me.Hint
-		}
-		return worse(Problem, next, "%s", err)
+		return worse(Problem, hint(err), "%s", err)
 	}
 	for _, path := range o.CAs {
 		f, err := os.Open(path)
@@ -419,13 +419,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 	list, err := d.onServer(ctx)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
-		next := ""
-		if me := (*model.Error)(nil); errors.As(err, &me) {
-			next = me.Hint
-		} else if ae := (*auth.Error)(nil); errors.As(err, &ae) {
-			next = ae.Hint
-		}
-		return worse(Problem, next, "%s (after %s)", err, took)
+		return worse(Problem, hint(err), "%s (after %s)", err, took)
 	}
 	return fine("it lists %d for conversations, in %s", len(list), took)
 }
@@ -438,11 +432,7 @@ func (d *doctor) checkSandbox() finding {
 		return unread()
 	}
 	if err != nil {
-		next := ""
-		if se := (*sandbox.Error)(nil); errors.As(err, &se) {
-			next = se.Hint
-		}
-		return worse(Problem, next, "%s", err)
+		return worse(Problem, hint(err), "%s", err)
 	}
 	st := c.State()
 	switch {

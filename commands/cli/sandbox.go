@@ -135,7 +135,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	if st := in.State(); in.Sandbox == nil || !in.Chosen && !st.Files && !st.Network {
-		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Hint: "gemline sandbox status says more"}
+		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Advice: "gemline sandbox status says more"}
 	}
 	if err := missing(c.Command[0]); err != nil {
 		return err

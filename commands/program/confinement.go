@@ -121,7 +121,7 @@ func chooseConfinement(o *Options) (*confinement, error) {
 	s, err := o.settings.Confinement(o.userSettings, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
 		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
-		return nil, &sandbox.Error{Message: wrong.Error(), Hint: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
+		return nil, &sandbox.Error{Message: wrong.Error(), Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
 	}
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func chooseSandbox(o *Options, s settings.Confinement) (*confinement, error) {
 	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
 	if st := box.State(); !st.Confined() && !less {
 		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", s.By, st.Name, missing(st)),
-			Hint: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
+			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
 	return newConfinement(box, false, at), nil
 }

@@ -102,10 +102,23 @@ func outcome(err error) report.Outcome {
 	}
 	for _, ends := range endings {
 		if ends(err, &o) {
-			return o
+			return hinted(o)
 		}
 	}
 	end{1, "error", "Error"}.set(&o)
+	return hinted(o)
+}
+
+// hinted gives an outcome the hint of its error, or of what that wraps, unless its
+// end has one.
+func hinted(o report.Outcome) report.Outcome {
+	var h interface {
+		error
+		Hint() string
+	}
+	for err := o.Err; o.Hint == "" && errors.As(err, &h); err = errors.Unwrap(h) {
+		o.Hint = h.Hint()
+	}
 	return o
 }
 
@@ -127,7 +140,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as(end{70, "internal", "InternalError"}, func(_ *crash, o *report.Outcome) { o.Hint = "please report this; -d shows where it happened" }),
 	as[*settings.UsageError](usageEnd, nil),
 	as(end{62, "", "FatalBudgetExceededError"}, func(e *limit.Error, o *report.Outcome) {
-		o.Message, o.Hint, o.Reason = e.Message, e.Hint, e.Kind.String()
+		o.Message, o.Reason = e.Message, e.Kind.String()
 		if special, ok := limitEnds[e.Kind]; ok {
 			special.set(o)
 		}
@@ -138,7 +151,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*limit.PricesError](configEnd, nil),
 	as[*policy.FileError](configEnd, nil),
 	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) { o.ExitCode, o.Silent = e.Code, e.Err == nil }),
-	as(end{44, "sandbox", "FatalSandboxError"}, func(e *sandbox.Error, o *report.Outcome) { o.Hint = e.Hint }),
+	as[*sandbox.Error](end{44, "sandbox", "FatalSandboxError"}, nil),
 	as[*settings.UntrustedError](end{55, "untrusted", "FatalUntrustedWorkspaceError"}, nil),
 	as(inputEnd, func(e *commands.Error, o *report.Outcome) {
 		if e.Misused {
@@ -167,13 +180,12 @@ var endings = []func(error, *report.Outcome) bool{
 		return full
 	},
 	as(end{1, "", "unknown"}, func(e *model.Error, o *report.Outcome) {
-		o.Message, o.Hint, o.HTTP, o.RetryAfter, o.Reason = e.Message, e.Hint, e.HTTP, e.RetryAfter, e.Kind.String()
+		o.Message, o.HTTP, o.RetryAfter, o.Reason = e.Message, e.HTTP, e.RetryAfter, e.Kind.String()
 		if special, ok := modelEnds[e.Kind]; ok {
 			special.set(o)
 		}
 	}),
 	as(authEnd, func(e *auth.Error, o *report.Outcome) {
-		o.Hint = e.Hint
 		if e.Config {
 			configEnd.set(o)
 		}
@@ -208,8 +220,7 @@ var modelEnds = map[model.Kind]end{
 	model.Unavailable: {68, "unavailable", "NetworkError"},
 }
 
-// as is a row for errors of a type, which may have a hint. More says what else they
-// bring.
+// as is a row for errors of a type. More says what they bring.
 func as[E error](to end, more func(E, *report.Outcome)) func(error, *report.Outcome) bool {
 	return func(err error, o *report.Outcome) bool {
 		var e E
@@ -217,9 +228,6 @@ func as[E error](to end, more func(E, *report.Outcome)) func(error, *report.Outc
 			return false
 		}
 		to.set(o)
-		if h, ok := any(e).(interface{ Hint() string }); ok {
-			o.Hint = h.Hint()
-		}
 		if more != nil {
 			more(e, o)
 		}

@@ -196,7 +196,8 @@ func (r *run) prepareOutput(managed bool) (err error) {
 		return nil
 	}
 	if outputClosed() {
-		return &input.Error{Message: "standard output is closed, so nobody would read the answer\nhint: open it (>/dev/null discards the answer), or name a file with -O"}
+		return &input.Error{Message: "standard output is closed, so nobody would read the answer",
+			Advice: "open it (>/dev/null discards the answer), or name a file with -O"}
 	}
 	return nil
 }

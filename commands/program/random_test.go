@@ -293,7 +293,7 @@ func (d *dice) fails() error {
 	kind := model.Kind(d.n(11))
 	return pick[error](d, errors.New(d.text()), context.Canceled, engine.ErrRefused,
 		&engine.CallError{Type: pick(d, d.text(), engine.PolicyViolation, engine.NoSpaceLeft, "shell_execute_error"), Message: d.text(), Display: d.text()},
-		&model.Error{Kind: kind, Message: d.text(), Hint: d.text(), HTTP: pick(d, 0, 200, 429, 503, 999), Answering: d.n(2) == 0,
+		&model.Error{Kind: kind, Message: d.text(), Advice: d.text(), HTTP: pick(d, 0, 200, 429, 503, 999), Answering: d.n(2) == 0,
 			RetryAfter: time.Duration(d.n(3)) * time.Minute, Final: d.n(4) == 0, Err: errors.New(d.text())})
 }
 

@@ -60,7 +60,7 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	}
 	data, err = readSmall(from)
 	if err != nil {
-		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Hint: hint, Err: err}
+		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Advice: hint, Err: err}
 	}
 	return data, from, nil
 }

@@ -36,7 +36,7 @@ func Known(name string) (Method, bool) {
 // An Error says why no request can be made.
 type Error struct {
 	Message string // what is wrong, on one line
-	Hint    string // what to do about it, on one line; may be empty
+	Advice  string // what to do about it, on one line; may be empty
 	Config  bool   // a value makes no sense; else a credential is missing
 	Err     error  // the cause, may be nil
 }
@@ -44,11 +44,11 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Advice returns the hint.
-func (e *Error) Advice() string { return e.Hint }
-
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Hint says what to do about it, on one line; may be empty.
+func (e *Error) Hint() string { return e.Advice }
 
 // Config is what a choice depends on.
 type Config struct {
@@ -125,7 +125,7 @@ func Choose(cfg Config) (Choice, error) {
 	case APIKey:
 		c.key(cfg, get)
 	case Google:
-		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Hint: hintInstead}
+		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Advice: hintInstead}
 	case Compute:
 		err = c.assist(cfg, get)
 	}
@@ -152,7 +152,7 @@ func (c Choice) ErrNoKey() error {
 	case c.BaseURL != "":
 		hint = "for a server that wants no key: gemline auth use gateway; else export GEMINI_API_KEY=... or store a key with gemline auth set-key"
 	}
-	return &Error{Message: message, Hint: hint}
+	return &Error{Message: message, Advice: hint}
 }
 
 // decide finds the method.
@@ -176,12 +176,12 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 	}
 	from := cmp.Or(c.From, "the environment")
 	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s", enforced, from, c.Method),
-		Hint: fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)}
+		Advice: fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)}
 }
 
 func unknown(key, value string) error {
 	return &Error{Message: fmt.Sprintf("%s says %q, which is not a way to sign in", key, value),
-		Hint: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
+		Advice: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
 }
 
 // asked returns the method that the environment or a given key asks for, and
@@ -223,7 +223,7 @@ func (c *Choice) key(cfg Config, get func(string) string) {
 func (c *Choice) gateway(cfg Config, get func(string) string) error {
 	if c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL == "" && !c.External {
 		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
-			Hint: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
+			Advice: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
 	}
 	c.given(cfg, get)
 	return nil
@@ -274,9 +274,9 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 	}
 	switch {
 	case len(missing) == 2 && !c.External:
-		return &Error{Message: "Vertex AI is chosen, but neither a project and a location nor a key is: GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and GOOGLE_API_KEY are not set", Hint: hintProject}
+		return &Error{Message: "Vertex AI is chosen, but neither a project and a location nor a key is: GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and GOOGLE_API_KEY are not set", Advice: hintProject}
 	case len(missing) > 0 && !c.External:
-		return &Error{Message: "Vertex AI is chosen, but " + missing[0] + " is not set", Hint: hintProject}
+		return &Error{Message: "Vertex AI is chosen, but " + missing[0] + " is not set", Advice: hintProject}
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func (c *Choice) assist(cfg Config, get func(string) string) error {
 	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
 	if cfg.Key != "" {
 		return &Error{Config: true, Message: fmt.Sprintf("%s gives a key, but %s says %s, which has none", cfg.KeyFrom, c.From, c.Method),
-			Hint: "leave out " + cfg.KeyFrom + ", or choose another way with gemline auth use gemini-api-key"}
+			Advice: "leave out " + cfg.KeyFrom + ", or choose another way with gemline auth use gemini-api-key"}
 	}
 	if !c.External {
 		c.Account = account(cfg, get)
@@ -309,7 +309,7 @@ func (c *Choice) assist(cfg Config, get func(string) string) error {
 		c.Project, c.ProjectFrom = cloudShell, "CLOUD_SHELL"
 	}
 	if c.Project != "" && strings.Trim(c.Project, "0123456789") == "" {
-		return &Error{Config: true, Message: fmt.Sprintf("%s is %s, a number; Code Assist wants the project's id", c.ProjectFrom, c.Project), Hint: "gcloud projects list shows the ids"}
+		return &Error{Config: true, Message: fmt.Sprintf("%s is %s, a number; Code Assist wants the project's id", c.ProjectFrom, c.Project), Advice: "gcloud projects list shows the ids"}
 	}
 	return nil
 }
@@ -325,14 +325,14 @@ func named(name string, get func(string) string) (value, from string) {
 // check finds what would go wrong at the first request.
 func (c *Choice) check() error {
 	if c.Key != "" && CheckKey(c.Key) != nil {
-		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has", c.KeyFrom), Hint: "copy it once more: https://aistudio.google.com/apikey"}
+		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has", c.KeyFrom), Advice: "copy it once more: https://aistudio.google.com/apikey"}
 	}
 	for _, part := range []struct{ value, from, allowed string }{
 		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
 		{c.APIVersion, c.VersionFrom, ":.-_/"},
 	} {
 		if !plain(part.value, part.allowed) {
-			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name", part.from, part.value), Hint: "names are letters, digits and " + part.allowed}
+			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name", part.from, part.value), Advice: "names are letters, digits and " + part.allowed}
 		}
 	}
 	return nil
@@ -357,7 +357,7 @@ func CheckKey(s string) error {
 	case len(s) > 4096:
 		return &Error{Message: fmt.Sprintf("%d characters are too many for a key", len(s))}
 	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &Error{Message: "the key holds characters that no key has", Hint: "a key is one word of letters, digits, - and _"}
+		return &Error{Message: "the key holds characters that no key has", Advice: "a key is one word of letters, digits, - and _"}
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func checkError(t *testing.T, err error, part string) {
 		return
 	}
 	var e *auth.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Message, part) || strings.ContainsRune(e.Message+e.Hint, '\n') {
+	if !errors.As(err, &e) || !strings.Contains(e.Message, part) || strings.ContainsRune(e.Message+e.Advice, '\n') {
 		t.Errorf("error %v, want %q", err, part)
 	}
 }
@@ -206,7 +206,7 @@ func TestErrNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		var e *auth.Error
-		if !errors.As(c.ErrNoKey(), &e) || !strings.Contains(e.Message+e.Hint, want) || !strings.Contains(e.Hint, "gemline auth set-key") {
+		if !errors.As(c.ErrNoKey(), &e) || !strings.Contains(e.Message+e.Advice, want) || !strings.Contains(e.Advice, "gemline auth set-key") {
 			t.Errorf("%q: %v", vars, c.ErrNoKey())
 		}
 	}

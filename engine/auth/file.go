@@ -112,7 +112,7 @@ func (f File) Delete(ctx context.Context, service, account string) (had bool, er
 // says so. No other process of this program writes meanwhile.
 func (f File) change(ctx context.Context, edit func(entries) bool) error {
 	if f.Path == "" {
-		return &Error{Message: "there is no home directory to keep a key in", Hint: "export GEMINI_API_KEY=... instead"}
+		return &Error{Message: "there is no home directory to keep a key in", Advice: "export GEMINI_API_KEY=... instead"}
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return f.unwritten(err)
@@ -137,12 +137,12 @@ func (f File) read() (entries, error) {
 		return entries{}, nil
 	}
 	if err != nil {
-		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Hint: "mend or remove it", Err: err}
+		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Advice: "mend or remove it", Err: err}
 	}
 	all, err := f.decrypt(string(text))
 	if err != nil {
 		return nil, &Error{Message: fmt.Sprintf("%s can't be opened: it was made by another user or on another machine, or it is damaged (%v)", f.Path, err),
-			Hint: "it is left as it is; move it away and store the key again with gemline auth set-key", Err: err}
+			Advice: "it is left as it is; move it away and store the key again with gemline auth set-key", Err: err}
 	}
 	return all, nil
 }
@@ -170,7 +170,7 @@ func (f File) unwritten(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		err = path.Err
 	}
-	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err), Hint: "export GEMINI_API_KEY=... instead", Err: err}
+	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err), Advice: "export GEMINI_API_KEY=... instead", Err: err}
 }
 
 // aead returns the cipher, for nonces of the given length.

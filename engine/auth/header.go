@@ -31,7 +31,7 @@ func ParseHeader(s string) (http.Header, error) {
 		switch {
 		case !ok || !httpguts.ValidHeaderFieldName(name):
 			return nil, &Error{Config: true, Message: "GEMINI_CLI_CUSTOM_HEADERS holds a header field without a name",
-				Hint: "it is written NAME: VALUE, NAME: VALUE"}
+				Advice: "it is written NAME: VALUE, NAME: VALUE"}
 		case !httpguts.ValidHeaderFieldValue(value):
 			return nil, &Error{Config: true, Message: fmt.Sprintf("the value of the header field %s holds a control character", name)}
 		}

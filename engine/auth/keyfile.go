@@ -24,7 +24,7 @@ func ReadKey(name string) (key, warning string, err error) {
 		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return &Error{Message: fmt.Sprintf("the key can't be read from %s: %v", name, err), Hint: hint, Err: err}
+		return &Error{Message: fmt.Sprintf("the key can't be read from %s: %v", name, err), Advice: hint, Err: err}
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadKey(name string) (key, warning string, err error) {
 	}
 	key = strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
 	if err := CheckKey(key); err != nil {
-		return "", "", &Error{Message: fmt.Sprintf("%s holds no key: %v", name, err), Hint: hint}
+		return "", "", &Error{Message: fmt.Sprintf("%s holds no key: %v", name, err), Advice: hint}
 	}
 	if info, err := f.Stat(); err == nil && exposed(info) {
 		warning = fmt.Sprintf("others can read the key in %s; chmod 600 keeps it to you", name)

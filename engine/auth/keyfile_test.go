@@ -33,7 +33,7 @@ func TestReadKey(t *testing.T) {
 			}
 			key, warning, err := auth.ReadKey(path)
 			var e *auth.Error
-			if key != c.key || errors.As(err, &e) != (c.err != "") || err != nil && (!strings.Contains(err.Error(), c.err) || e.Hint == "") {
+			if key != c.key || errors.As(err, &e) != (c.err != "") || err != nil && (!strings.Contains(err.Error(), c.err) || e.Advice == "") {
 				t.Errorf("%q, %v", key, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "abc") {

@@ -259,7 +259,7 @@ func TestUnreadable(t *testing.T) {
 			_, removing := s.Remove(t.Context())
 			for _, err := range []error{loading, saving, removing} {
 				var e *Error
-				if !errors.As(err, &e) || !strings.Contains(e.Message, s.file.Path) || !strings.Contains(e.Hint, "left as it is") {
+				if !errors.As(err, &e) || !strings.Contains(e.Message, s.file.Path) || !strings.Contains(e.Advice, "left as it is") {
 					t.Errorf("error %v", err)
 				}
 			}

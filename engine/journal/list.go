@@ -235,9 +235,17 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	what := fmt.Sprintf("no session %q", e.Arg)
 	if e.Count == 0 {
-		return what + ": this project has none\nhint: leave out --resume to begin one"
+		return what + ": this project has none"
 	}
-	return fmt.Sprintf("%s: this project has %d\nhint: name one by its number in --list-sessions, its full id, or latest", what, e.Count)
+	return fmt.Sprintf("%s: this project has %d", what, e.Count)
+}
+
+// Hint says how to name one.
+func (e *NotFoundError) Hint() string {
+	if e.Count == 0 {
+		return "leave out --resume to begin one"
+	}
+	return "name one by its number in --list-sessions, its full id, or latest"
 }
 
 // Find returns the session that arg names: one by its full id or its number in

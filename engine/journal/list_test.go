@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := Find(ss, "x")
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "--list-sessions") {
+	if nf := (*NotFoundError)(nil); !errors.As(err, &nf) || !strings.Contains(nf.Hint(), "--list-sessions") {
 		t.Errorf("the error is %q", err)
 	}
 }

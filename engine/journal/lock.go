@@ -16,14 +16,17 @@ type BusyError struct {
 	PID int // 0 if it did not say
 }
 
-// Error says what to do about it.
+// Error says who uses it.
 func (e *BusyError) Error() string {
 	by := "another process"
 	if e.PID > 0 {
 		by = fmt.Sprintf("process %d", e.PID)
 	}
-	return fmt.Sprintf("session %s is in use by %s\nhint: wait for its end, or begin a session of another id", e.ID, by)
+	return fmt.Sprintf("session %s is in use by %s", e.ID, by)
 }
+
+// Hint says what to do about it.
+func (e *BusyError) Hint() string { return "wait for its end, or begin a session of another id" }
 
 // lockSession keeps other processes from the session id in dir until the lock is let
 // go; they get a [BusyError]. There is no lock where no file can be made: no

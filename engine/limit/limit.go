@@ -29,16 +29,19 @@ func (k Kind) flag() string { return "--" + strings.ReplaceAll(k.String(), "_", 
 type Error struct {
 	Kind    Kind
 	Message string // what was stopped, on one line
-	Hint    string // how to go on, on one line; it names the flag
+	Advice  string // how to go on, on one line; it names the flag
 	Unsent  bool   // it was a request, which was not made
 }
 
 // Error returns the message and the hint, on one line.
-func (e *Error) Error() string { return e.Message + "; " + e.Hint }
+func (e *Error) Error() string { return e.Message + "; " + e.Advice }
+
+// Hint says how to go on.
+func (e *Error) Hint() string { return e.Advice }
 
 // Timeout returns the error of a run that took longer than d.
 func Timeout(d time.Duration) *Error {
-	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))), Hint: "--timeout sets the limit"}
+	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))), Advice: "--timeout sets the limit"}
 }
 
 // A Config says what may be spent. The zero Config limits nothing.
@@ -59,12 +62,12 @@ type Config struct {
 
 // stopped returns the error of a limit.
 func (c *Config) stopped(k Kind, format string, args ...any) *Error {
-	e := &Error{Kind: k, Message: fmt.Sprintf(format, args...), Hint: k.flag() + " sets the limit"}
+	e := &Error{Kind: k, Message: fmt.Sprintf(format, args...), Advice: k.flag() + " sets the limit"}
 	if c.Resume == nil || k == Time {
 		return e
 	}
 	if command := c.Resume(); command != "" {
-		e.Hint = fmt.Sprintf("%s %s %s goes on", command, k.flag(), map[Kind]string{Tokens: "N", Calls: "N", Cost: "AMOUNT"}[k])
+		e.Advice = fmt.Sprintf("%s %s %s goes on", command, k.flag(), map[Kind]string{Tokens: "N", Calls: "N", Cost: "AMOUNT"}[k])
 	}
 	return e
 }

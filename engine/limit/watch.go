@@ -22,7 +22,7 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			if d := b.cfg.Time; d > 0 {
 				late := Timeout(d)
-				late.Hint = "--timeout sets how long an answer may take"
+				late.Advice = "--timeout sets how long an answer may take"
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeoutCause(ctx, d, late)
 				defer cancel()

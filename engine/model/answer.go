@@ -36,7 +36,7 @@ type answer struct {
 // hear takes in a chunk. An error means that the model will not answer.
 func (a *answer) hear(chunk *genai.GenerateContentResponse) error {
 	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
-		e := &Error{Kind: Refused, Code: string(f.BlockReason), Final: true, Answering: true, Hint: hintRephrase,
+		e := &Error{Kind: Refused, Code: string(f.BlockReason), Final: true, Answering: true, Advice: hintRephrase,
 			Message: "the model's server refuses to answer: " + string(f.BlockReason)}
 		if f.BlockReasonMessage != "" {
 			e.Message += ": " + oneLine(f.BlockReasonMessage)
@@ -130,13 +130,13 @@ func (a *answer) check() error {
 	case a.seen():
 		return nil
 	case reason == genai.FinishReasonMaxTokens:
-		e.Code, e.Hint = "MAX_TOKENS_EXCEEDED", HintOverflow
+		e.Code, e.Advice = "MAX_TOKENS_EXCEEDED", HintOverflow
 		e.Message = "the model used up its tokens before it answered"
 	case blocked(reason):
-		e.Kind, e.Code, e.Hint = Refused, string(reason)+"_BLOCKED", hintRephrase
+		e.Kind, e.Code, e.Advice = Refused, string(reason)+"_BLOCKED", hintRephrase
 		e.Message = "the answer was withheld by the model's server: " + string(reason)
 	case a.thought:
-		e.Code, e.Hint = thinkingOnly, HintOverflow
+		e.Code, e.Advice = thinkingOnly, HintOverflow
 		e.Message = "the model thought, but did not answer"
 	case a.afterSuccess && reason == genai.FinishReasonStop:
 		return errWordless

@@ -169,7 +169,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 		j.Err = g.explain(x, g.status(o.Error))
 	case len(out) == 0:
 		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true, Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
-			Hint: "--batch-fresh begins anew"}
+			Advice: "--batch-fresh begins anew"}
 	}
 	j.Replies = map[string]Reply{}
 	for i, r := range out {

@@ -142,37 +142,37 @@ func (f *failure) classify(model string) *Error {
 	}
 	switch code := f.code; {
 	case f.page != "" && code < 400:
-		e.Kind, e.Final, e.Hint = Unavailable, true, hintWebPage
+		e.Kind, e.Final, e.Advice = Unavailable, true, hintWebPage
 	case code >= 300 && code < 400:
-		e.Kind, e.Final, e.Hint = Config, true, "set GOOGLE_GEMINI_BASE_URL to where the API really is"
+		e.Kind, e.Final, e.Advice = Config, true, "set GOOGLE_GEMINI_BASE_URL to where the API really is"
 		e.Message = fmt.Sprintf("the server answered with a redirect (%d), which is not followed", code)
 	case code == http.StatusNotFound:
-		e.Kind, e.Final, e.Hint = NotFound, true, hintModel
+		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
 		e.Message = fmt.Sprintf("model %s: %s", model, e.Message)
 	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"):
-		e.Kind, e.Final, e.Hint = Auth, true, hintKey
+		e.Kind, e.Final, e.Advice = Auth, true, hintKey
 		e.Message = "the API key was refused: " + e.Message
 	case code == http.StatusForbidden && f.reason(unverified):
-		e.Kind, e.Final, e.Hint = Auth, true, f.help("sign in with the account in a browser, and see what Google asks for")
+		e.Kind, e.Final, e.Advice = Auth, true, f.help("sign in with the account in a browser, and see what Google asks for")
 		e.Message = "Google wants this account to be verified: " + e.Message
 	case code == http.StatusForbidden:
-		e.Kind, e.Final, e.Hint = Auth, true, f.help(hintAccess)
+		e.Kind, e.Final, e.Advice = Auth, true, f.help(hintAccess)
 		e.Message = "access denied: " + e.Message
 	case code == http.StatusProxyAuthRequired:
-		e.Kind, e.Final, e.Hint = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
 		f.busy(e)
 	case code >= 500, code == http.StatusRequestTimeout:
-		e.Kind, e.Hint = Unavailable, hintServer
+		e.Kind, e.Advice = Unavailable, hintServer
 	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
-		e.Kind, e.Final, e.Hint = Overflow, true, HintOverflow
+		e.Kind, e.Final, e.Advice = Overflow, true, HintOverflow
 	default:
 		e.Kind, e.Final = BadRequest, true
 		e.Message = "the request was refused: " + e.Message
 	}
 	if e.RetryAfter > maxWait && !e.Final {
 		e.Final = true
-		e.Hint = "try again in " + brief(e.RetryAfter) + ", or choose another model with -m or /model"
+		e.Advice = "try again in " + brief(e.RetryAfter) + ", or choose another model with -m or /model"
 	}
 	if !strings.Contains(e.Message, strconv.Itoa(f.code)) {
 		e.Message += fmt.Sprintf(" (%s)", strings.TrimSpace(strconv.Itoa(f.code)+" "+f.status))
@@ -183,9 +183,9 @@ func (f *failure) classify(model string) *Error {
 // busy classifies a server that wants to be left alone: for a while, or for
 // good.
 func (f *failure) busy(e *Error) {
-	e.Kind, e.Hint = Quota, hintWait
+	e.Kind, e.Advice = Quota, hintWait
 	if f.code != http.StatusTooManyRequests {
-		e.Kind, e.Hint = Unavailable, hintServer
+		e.Kind, e.Advice = Unavailable, hintServer
 	}
 	if info, ok := f.delay(); ok {
 		e.RetryAfter, e.Hinted = info, true
@@ -201,11 +201,11 @@ func (f *failure) busy(e *Error) {
 	}
 	switch {
 	case strings.Contains(f.message, "limit: 0"), f.quota("PerDay"), f.quota("Daily"):
-		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
+		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 	case f.reason("MODEL_CAPACITY_EXHAUSTED"), f.reason("MODEL_CAPACITY_EXCEEDED"), len(f.details) == 0 && capacity(f.message):
-		e.Kind, e.Hint = Unavailable, hintServer
+		e.Kind, e.Advice = Unavailable, hintServer
 	case f.reason("INSUFFICIENT_G1_CREDITS_BALANCE"), cloudcode && f.reason("QUOTA_EXHAUSTED"):
-		e.Kind, e.Final, e.Hint = Quota, true, hintDaily
+		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && !e.Hinted:
 		e.Kind, e.Final = Quota, true
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):

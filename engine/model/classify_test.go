@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// told returns what the user is told of an error.
+func told(e *Error) string { return strings.TrimSuffix(e.Message+"\nhint: "+e.Hint(), "\nhint: ") }
+
 func TestClassify(t *testing.T) {
 	info := func(reason, domain string) string {
 		return fmt.Sprintf(`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":%q,"domain":%q}`, reason, domain)
@@ -79,12 +82,12 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := parseFailure(c.http, nil, []byte(c.body)).classify("m")
-			if e.Kind != c.kind || e.Final != c.final || e.RetryAfter != c.after || !strings.Contains(e.Text(), c.text) {
+			if e.Kind != c.kind || e.Final != c.final || e.RetryAfter != c.after || !strings.Contains(told(e), c.text) {
 				t.Errorf("%s, final %v, after %s: %s\nwant %s, final %v, after %s: %s",
-					e.Kind, e.Final, e.RetryAfter, e.Text(), c.kind, c.final, c.after, c.text)
+					e.Kind, e.Final, e.RetryAfter, told(e), c.kind, c.final, c.after, c.text)
 			}
-			if e.HTTP != c.http || len(e.Text()) > 1200 || strings.Count(e.Text(), "\n") > 1 {
-				t.Errorf("%d %q", e.HTTP, e.Text())
+			if e.HTTP != c.http || len(told(e)) > 1200 || strings.Count(told(e), "\n") > 1 {
+				t.Errorf("%d %q", e.HTTP, told(e))
 			}
 		})
 	}

@@ -183,7 +183,7 @@ func (g *Genai) await(x *exchange, op *operation) error {
 			return &Error{Kind: Invalid, Final: true, Message: "Code Assist names the set-up of the account in a way that can't be asked for"}
 		case time.Now().After(end):
 			return &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
-				Hint: "it may still be at it: try again later"}
+				Advice: "it may still be at it: try again later"}
 		}
 		if err := sleep(x.ctx, wait); err != nil {
 			return err
@@ -203,7 +203,7 @@ func (m membership) unverified() error {
 		if b.Code == unverified && strings.HasPrefix(b.URL, "https://") {
 			return &Error{Kind: Auth, Final: true, Code: unverified,
 				Message: "Google wants this account to be verified: " + cmp.Or(oneLine(b.Reason), "no reason is given"),
-				Hint:    cmp.Or(oneLine(b.LinkText), "verify it, then ask again") + ": " + oneLine(b.URL)}
+				Advice:  cmp.Or(oneLine(b.LinkText), "verify it, then ask again") + ": " + oneLine(b.URL)}
 		}
 	}
 	return nil
@@ -212,7 +212,7 @@ func (m membership) unverified() error {
 // homeless returns the error of an account that has no project to work for.
 func (m membership) homeless() error {
 	e := &Error{Kind: Auth, Final: true, Message: "Code Assist has no project for this account, and GOOGLE_CLOUD_PROJECT is not set",
-		Hint: "export GOOGLE_CLOUD_PROJECT=... with a project in which Gemini for Google Cloud is switched on"}
+		Advice: "export GOOGLE_CLOUD_PROJECT=... with a project in which Gemini for Google Cloud is switched on"}
 	var reasons []string
 	for _, b := range m.Barred {
 		if text := cmp.Or(oneLine(b.Reason), oneLine(b.Code)); text != "" {
@@ -222,7 +222,7 @@ func (m membership) homeless() error {
 	}
 	if len(reasons) > 0 {
 		e.Message = oneLine("this account can't have Code Assist without a project of its own: " + strings.Join(reasons, "; "))
-		e.Hint += "; or use a key (GEMINI_API_KEY)"
+		e.Advice += "; or use a key (GEMINI_API_KEY)"
 	}
 	return e
 }
@@ -257,7 +257,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
 		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true, Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
-			Hint: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
+			Advice: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
 	case resp.StatusCode/100 != 2:
 		return g.failure(resp, text)
 	}

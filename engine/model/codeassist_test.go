@@ -261,10 +261,10 @@ func TestAssistErrors(t *testing.T) {
 			g, s := assist(t, model.Options{Account: account(ts.User("")), Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
 			_, err := hear(t, g, ask("q"))
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(e.Text(), c.want) {
+			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(told(e), c.want) {
 				t.Fatalf("error %#v, want %q", err, c.want)
 			}
-			if all := logged.String() + e.Text(); strings.Contains(all, "token-1") || strings.Contains(all, et.RefreshToken) || strings.Contains(all, "GOOGLE_GEMINI_BASE_URL") {
+			if all := logged.String() + told(e); strings.Contains(all, "token-1") || strings.Contains(all, et.RefreshToken) || strings.Contains(all, "GOOGLE_GEMINI_BASE_URL") {
 				t.Errorf("said too much:\n%s", all)
 			}
 			if n := len(ts.Asked()); n != 1 {
@@ -385,8 +385,8 @@ func TestAssistOptions(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			var e *model.Error
-			if errors.As(err, &e) && c.name == "in clear" && !strings.Contains(e.Hint, "CODE_ASSIST_ENDPOINT") {
-				t.Errorf("hint %q", e.Hint)
+			if errors.As(err, &e) && c.name == "in clear" && !strings.Contains(e.Advice, "CODE_ASSIST_ENDPOINT") {
+				t.Errorf("hint %q", e.Advice)
 			}
 		})
 	}

@@ -49,8 +49,8 @@ type Error struct {
 	// Message says what happened and why, on one line.
 	Message string
 
-	// Hint says what to do about it, on one line; may be empty.
-	Hint string
+	// Advice says what to do about it, on one line; may be empty.
+	Advice string
 
 	// RetryAfter is how long the server wants to be left alone. Hinted says
 	// that the server said so: it may say 0.
@@ -73,13 +73,8 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Text returns the message and, on a line of its own, the hint.
-func (e *Error) Text() string {
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + "\nhint: " + e.Hint
-}
+// Hint says what to do about it, on one line; may be empty.
+func (e *Error) Hint() string { return e.Advice }
 
 // HintOverflow says what to do where a conversation is too long.
 const HintOverflow = "send less, or begin another conversation with /clear"

@@ -81,7 +81,7 @@ func (g *Genai) send(x *exchange) error {
 		return err
 	}
 	if !modelName(x.model) {
-		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is not the name of a model", x.model), Hint: hintModel}
+		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is not the name of a model", x.model), Advice: hintModel}
 	}
 	err := g.attempt(x)
 	if g.opts.Account != nil && x.unauthorized(err) {

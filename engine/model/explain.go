@@ -37,8 +37,8 @@ func (g *Genai) explain(x *exchange, err error) error {
 		e = said.classify(x.model)
 		if e.Kind == Auth && g.opts.Account != nil {
 			e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
-			if e.Hint == hintKey || e.Hint == hintAccess {
-				e.Hint = hintAccount
+			if e.Advice == hintKey || e.Advice == hintAccess {
+				e.Advice = hintAccount
 			}
 		}
 	case errors.As(err, &broken):
@@ -50,7 +50,7 @@ func (g *Genai) explain(x *exchange, err error) error {
 	}
 	variable, _ := g.opts.address()
 	e.Message = g.redact.Text(e.Message)
-	e.Hint = g.redact.Text(strings.ReplaceAll(e.Hint, "GOOGLE_GEMINI_BASE_URL", variable))
+	e.Advice = g.redact.Text(strings.ReplaceAll(e.Advice, "GOOGLE_GEMINI_BASE_URL", variable))
 	return e
 }
 
@@ -100,26 +100,26 @@ func (g *Genai) networkError(x *exchange, host string, err error) *Error {
 	if errors.As(err, &outer) {
 		err = outer.Err // less the address
 	}
-	e := &Error{Kind: Unavailable, Err: err, Hint: hintNetwork}
+	e := &Error{Kind: Unavailable, Err: err, Advice: hintNetwork}
 	if x.resp != nil {
 		e.HTTP, e.Answering = x.resp.StatusCode, true
 	}
 	say := func(format string, args ...any) { e.Message = oneLine(fmt.Sprintf(format, args...)) }
 	switch {
 	case context.Cause(x.ctx) == ErrIdle:
-		e.Err, e.Code, e.Hint = ErrIdle, "IDLE_TIMEOUT", hintServer
+		e.Err, e.Code, e.Advice = ErrIdle, "IDLE_TIMEOUT", hintServer
 		say("%s has sent nothing for %s", host, brief(x.idle))
 	case errors.Is(err, errTooLarge):
-		e.Kind, e.Final, e.Hint = Invalid, true, ""
+		e.Kind, e.Final, e.Advice = Invalid, true, ""
 		say("%v", err)
 	case x.resp == nil && tooMany(err):
-		e.Final, e.Hint = true, hintFiles
+		e.Final, e.Advice = true, hintFiles
 		say("no connection to %s: too many files are open", host)
 	case errors.As(err, &ca):
-		e.Final, e.Hint = true, hintCA
+		e.Final, e.Advice = true, hintCA
 		say("%s has a certificate that no trusted authority has signed: %v%s", host, err, g.roots.doubts())
 	case errors.As(err, &cert):
-		e.Final, e.Hint = true, hintCA
+		e.Final, e.Advice = true, hintCA
 		say("%s has a bad certificate: %v%s", host, cert.Err, g.roots.doubts())
 	case errors.As(err, &record):
 		say("%s does not speak TLS: %s", host, record.Msg)
@@ -128,10 +128,10 @@ func (g *Genai) networkError(x *exchange, host string, err error) *Error {
 	case errors.As(err, &dns):
 		say("the name %s can't be looked up: %s", dns.Name, dns.Err)
 	case x.resp != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)):
-		e.Hint = ""
+		e.Advice = ""
 		say("the answer of %s broke off", host)
 	case x.resp != nil:
-		e.Hint = ""
+		e.Advice = ""
 		say("the answer of %s broke off: %v", host, innermost(err))
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		say("no connection to the proxy: %v", innermost(op.Err))

@@ -160,10 +160,10 @@ func FuzzFailure(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte, after string) {
 		e := parseFailure(status, http.Header{"Retry-After": {after}}, body).classify("m")
-		if e.Message == "" || strings.ContainsAny(e.Text(), "\r") || strings.Count(e.Text(), "\n") > 1 {
-			t.Errorf("text %q", e.Text())
+		if e.Message == "" || strings.ContainsAny(told(e), "\r") || strings.Count(told(e), "\n") > 1 {
+			t.Errorf("text %q", told(e))
 		}
-		if e.RetryAfter < 0 || len(e.Text()) > 8000 {
+		if e.RetryAfter < 0 || len(told(e)) > 8000 {
 			t.Errorf("%+v", e)
 		}
 		if e.RetryAfter > maxWait && !e.Final {

@@ -29,8 +29,7 @@ type Options struct {
 	Bearer bool
 
 	// FindKey, if not nil, is asked for the key when the first request
-	// needs it. Where the error gives advice, as a method of that name, the
-	// user is told.
+	// needs it. Where the error has a Hint, the user is told.
 	FindKey func(ctx context.Context) (string, error)
 
 	// Vertex asks Vertex AI instead of the Gemini API: with a key, or with

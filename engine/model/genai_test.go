@@ -36,6 +36,11 @@ func dial(t testing.TB, replies ...et.Reply) (*model.Genai, *et.Server) {
 	return g, s
 }
 
+// told returns what the user is told of an error.
+func told(e *model.Error) string {
+	return strings.TrimSuffix(e.Message+"\nhint: "+e.Hint(), "\nhint: ")
+}
+
 func ask(text string) *engine.Request {
 	return &engine.Request{Model: "gemini-2.5-pro", Contents: []*genai.Content{genai.NewContentFromText(text, genai.RoleUser)}}
 }
@@ -126,7 +131,7 @@ func TestWire(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.err)
 			}
 			var e *model.Error
-			if err != nil && (!errors.As(err, &e) || e.Answering == e.Final || strings.Contains(e.Text(), key)) {
+			if err != nil && (!errors.As(err, &e) || e.Answering == e.Final || strings.Contains(told(e), key)) {
 				t.Errorf("error %#v", err)
 			}
 		})
@@ -177,10 +182,10 @@ func TestFailures(t *testing.T) {
 				t.Fatalf("error %#v", err)
 			}
 			got := *e
-			if got.Hint == "" && got.Kind != model.BadRequest {
+			if got.Advice == "" && got.Kind != model.BadRequest {
 				t.Error("no hint")
 			}
-			got.Hint, got.Err = "", nil
+			got.Advice, got.Err = "", nil
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
 			}
@@ -204,8 +209,8 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != model.Unavailable || e.Final || e.Answering {
 		t.Fatalf("error %#v", err)
 	}
-	if !strings.Contains(e.Text(), "no answer from 127.0.0.1:") || !strings.Contains(e.Text(), "\nhint: check the network") {
-		t.Errorf("text %q", e.Text())
+	if !strings.Contains(told(e), "no answer from 127.0.0.1:") || !strings.Contains(told(e), "\nhint: check the network") {
+		t.Errorf("text %q", told(e))
 	}
 }
 
@@ -419,8 +424,8 @@ func TestSecrets(t *testing.T) {
 			t.Fatalf("error %#v", err)
 		}
 		for _, secret := range []string{key, "pass-word"} {
-			if strings.Contains(e.Text(), secret) || strings.Contains(logged.String(), secret) {
-				t.Errorf("%s is in\n%s\n%s", secret, e.Text(), &logged)
+			if strings.Contains(told(e), secret) || strings.Contains(logged.String(), secret) {
+				t.Errorf("%s is in\n%s\n%s", secret, told(e), &logged)
 			}
 		}
 	}

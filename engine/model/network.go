@@ -177,7 +177,7 @@ func parseBase(o Options) (*url.URL, error) {
 	s := cmp.Or(strings.TrimSpace(o.BaseURL), usual)
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
-			Hint: variable + " is an address such as " + usual + " or http://localhost:8080"}
+			Advice: variable + " is an address such as " + usual + " or http://localhost:8080"}
 	}
 	u, err := url.Parse(s)
 	switch {
@@ -224,13 +224,13 @@ func checkProxy(c httpproxy.Config) error {
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() == "" {
 			return &Error{Kind: Config, Final: true, Message: "the address of the proxy is not a URL",
-				Hint: "HTTPS_PROXY is an address such as http://proxy.example.com:3128"}
+				Advice: "HTTPS_PROXY is an address such as http://proxy.example.com:3128"}
 		}
 		switch u.Scheme {
 		case "http", "https", "socks5", "socks5h":
 		default:
 			return &Error{Kind: Config, Final: true, Message: fmt.Sprintf("a %s:// proxy is not supported", u.Scheme),
-				Hint: "HTTPS_PROXY begins with http://, https:// or socks5://"}
+				Advice: "HTTPS_PROXY begins with http://, https:// or socks5://"}
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestCertificates(t *testing.T) {
 				t.Errorf("heard %q, %v", got, err)
 			}
 			var e *model.Error
-			if c.err != "" && (!errors.As(err, &e) || !strings.Contains(e.Error(), c.err) || !e.Final || e.Hint == "") {
+			if c.err != "" && (!errors.As(err, &e) || !strings.Contains(e.Error(), c.err) || !e.Final || e.Advice == "") {
 				t.Errorf("error %#v, want %q", err, c.err)
 			}
 		})
@@ -202,7 +202,7 @@ func TestProxy(t *testing.T) {
 			defer g.Close()
 			_, err = hear(t, g, ask("q"))
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Text(), c.want) {
+			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(told(e), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			if c.proxy == address && (len(asked) != 1 || asked[0] != "CONNECT api.invalid:443") {

@@ -23,7 +23,7 @@ func (r *replay) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 			yield(nil, ctx.Err())
 		case r.given:
 			yield(nil, &Error{Kind: Invalid, Code: "SECOND_REQUEST", Final: true,
-				Message: "the model wants to go on, and a job of the server answers once", Hint: "leave out --batch-api for this item"})
+				Message: "the model wants to go on, and a job of the server answers once", Advice: "leave out --batch-api for this item"})
 		default:
 			r.given = true
 			yield(r.reply.Response, r.reply.Err)

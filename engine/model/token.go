@@ -165,13 +165,13 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 		outer   *url.Error
 		bad     *unusable
 	)
-	e := &Error{Kind: Unavailable, Hint: hintNetwork}
+	e := &Error{Kind: Unavailable, Advice: hintNetwork}
 	switch {
 	case errors.Is(err, errNowhere):
-		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
+		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine"
 	case errors.As(err, &bad):
-		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
+		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = whose + " can't be used: " + bad.why
 	case errors.As(err, &refused) && refused.Response != nil:
 		g.refused(e, whose, refused)
@@ -185,7 +185,7 @@ func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err err
 		e = g.networkError(x, host, outer.Err)
 		e.Message = "no access token: " + e.Message
 	default:
-		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
+		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = whose + " bring no access token: " + err.Error()
 	}
 	e.Message = oneLine(g.redact.Text(e.Message))
@@ -206,10 +206,10 @@ func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
 	what := cmp.Or(f.message, f.page, http.StatusText(f.http))
 	switch {
 	case f.http >= 500, f.http == http.StatusTooManyRequests, f.http == http.StatusRequestTimeout:
-		e.Hint = hintServer
+		e.Advice = hintServer
 		e.Message = fmt.Sprintf("no access token: %s (%d)", what, f.http)
 	default:
-		e.Kind, e.Final, e.Hint = Auth, true, hintAccount
+		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = fmt.Sprintf("%s were refused: %s (%d)", whose, what, f.http)
 	}
 }

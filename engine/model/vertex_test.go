@@ -136,7 +136,7 @@ func TestKeyless(t *testing.T) {
 
 type advised struct{ error }
 
-func (advised) Advice() string { return "store one" }
+func (advised) Hint() string { return "store one" }
 
 // TestFindKey looks for a key when the first request needs it, and again if
 // there was none.
@@ -159,7 +159,7 @@ func TestFindKey(t *testing.T) {
 	}
 	_, err = hear(t, g, ask("hello"))
 	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != model.Auth || !e.Final || e.Text() != "no key here\nhint: store one" {
+	if !errors.As(err, &e) || e.Kind != model.Auth || !e.Final || told(e) != "no key here\nhint: store one" {
 		t.Errorf("error %#v", err)
 	}
 	for range 2 {
@@ -283,12 +283,12 @@ func TestTokenFailures(t *testing.T) {
 			defer g.Close()
 			_, err = hear(t, g, ask("hello"))
 			var e *model.Error
-			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(e.Message, c.want) || e.Hint == "" {
+			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(e.Message, c.want) || e.Advice == "" {
 				t.Errorf("error %#v, want %q", err, c.want)
 			}
 			for _, secret := range []string{et.RefreshToken, et.ClientSecret, "no-key-at-all"} {
-				if strings.Contains(logged.String()+e.Text(), secret) {
-					t.Errorf("%s is in\n%s\n%s", secret, e.Text(), &logged)
+				if strings.Contains(logged.String()+told(e), secret) {
+					t.Errorf("%s is in\n%s\n%s", secret, told(e), &logged)
 				}
 			}
 			if n := len(s.Requests()); n != 0 {
@@ -424,8 +424,8 @@ func TestVertexOptions(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			var e *model.Error
-			if errors.As(err, &e) && strings.Contains(c.name, "clear") && !strings.Contains(e.Hint, "GOOGLE_VERTEX_BASE_URL") {
-				t.Errorf("hint %q", e.Hint)
+			if errors.As(err, &e) && strings.Contains(c.name, "clear") && !strings.Contains(e.Advice, "GOOGLE_VERTEX_BASE_URL") {
+				t.Errorf("hint %q", e.Advice)
 			}
 		})
 	}

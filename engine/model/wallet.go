@@ -82,10 +82,10 @@ func unpaid(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	e := &Error{Kind: Auth, Final: true, Message: oneLine(err.Error()), Hint: hintKey, Err: err}
-	var adviser interface{ Advice() string }
-	if errors.As(err, &adviser) && adviser.Advice() != "" {
-		e.Hint = adviser.Advice()
+	e := &Error{Kind: Auth, Final: true, Message: oneLine(err.Error()), Advice: hintKey, Err: err}
+	var adviser interface{ Hint() string }
+	if errors.As(err, &adviser) && adviser.Hint() != "" {
+		e.Advice = adviser.Hint()
 	}
 	return e
 }
@@ -94,24 +94,24 @@ func unpaid(ctx context.Context, err error) error {
 func errKey(key string) error {
 	if key == "" {
 		return &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
-			Hint: "make one at https://aistudio.google.com/apikey and export GEMINI_API_KEY=..."}
+			Advice: "make one at https://aistudio.google.com/apikey and export GEMINI_API_KEY=..."}
 	}
-	return &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Hint: hintKey}
+	return &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Advice: hintKey}
 }
 
 // checkAccount finds what is missing in o to pay for requests.
 func (o Options) checkAccount() error {
 	switch {
 	case o.CodeAssist && o.Account == nil && !o.Keyless:
-		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Hint: hintAccount}
+		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Advice: hintAccount}
 	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
 		return &Error{Kind: Auth, Final: true, Message: "a Google account needs Code Assist, or a project and a location of Vertex AI",
-			Hint: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
+			Advice: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
 	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
 		return errKey(o.APIKey)
 	case o.Project != "" && !pathWord(o.Project), o.Location != "" && (!pathWord(o.Location) || !hostWord(o.Location)), !headerValue(o.Quota):
 		return &Error{Kind: Config, Final: true, Message: "the project or the location is not a valid name",
-			Hint: "check GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"}
+			Advice: "check GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"}
 	}
 	return nil
 }

@@ -46,11 +46,15 @@ var ErrQuit = errors.New("quit")
 // not be had.
 type Error struct {
 	Message string
-	Err     error // the cause, or nil
+	Advice  string // what to do about it; may be empty
+	Err     error  // the cause, or nil
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
+
+// Hint says what to do about it.
+func (e *Error) Hint() string { return e.Advice }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

@@ -30,10 +30,10 @@ type built struct {
 // the user asks for it, and in no folder that is not trusted.
 func (c Choice) build(k *Container) error {
 	if c.Project == "" {
-		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Hint: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
+		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
 	}
 	if file := filepath.Join(c.Project, Dockerfile); !c.Exists(file) {
-		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file), Hint: "unset BUILD_SANDBOX, or write that file"}
+		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file), Advice: "unset BUILD_SANDBOX, or write that file"}
 	}
 	k.Of = c.Project
 	k.Image = fmt.Sprintf("gemline-sandbox:%.12x", sha256.Sum256([]byte(c.Project)))
@@ -55,7 +55,7 @@ func (k *Container) build() error {
 		if err != nil {
 			lines := strings.Split(string(bytes.TrimSpace(out)), "\n")
 			k.built.err = &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %s can't build the image: %v: %.200s", k.Engine, err, lines[len(lines)-1]),
-				Hint: fmt.Sprintf("%s build --file %s %s says more", k.Engine, filepath.Join(k.Of, Dockerfile), k.Of)}
+				Advice: fmt.Sprintf("%s build --file %s %s says more", k.Engine, filepath.Join(k.Of, Dockerfile), k.Of)}
 		}
 	})
 	return k.built.err

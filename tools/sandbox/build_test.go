@@ -49,7 +49,7 @@ func TestBuild(t *testing.T) {
 			said := func(what string, err error, want string) {
 				t.Helper()
 				wrong := (*sandbox.Error)(nil)
-				if err == nil && want != "" || err != nil && (!errors.As(err, &wrong) || wrong.Hint == "" || strings.ReplaceAll(wrong.Message, root, "ROOT") != want) {
+				if err == nil && want != "" || err != nil && (!errors.As(err, &wrong) || wrong.Advice == "" || strings.ReplaceAll(wrong.Message, root, "ROOT") != want) {
 					t.Errorf("%s: %v, want %s", what, err, want)
 				}
 			}

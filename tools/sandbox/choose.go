@@ -20,11 +20,14 @@ const (
 // An Error says why commands can't be confined as somebody wants it.
 type Error struct {
 	Message string
-	Hint    string // what to do about it; may be empty
+	Advice  string // what to do about it; may be empty
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
+
+// Hint says what to do about it, on one line; may be empty.
+func (e *Error) Hint() string { return e.Advice }
 
 // A Choice is what is wanted, and what there is to choose from.
 type Choice struct {
@@ -131,5 +134,5 @@ func (c Choice) fault(format, hint string, args ...any) error {
 	if c.By != "" {
 		text = c.By + ": " + text
 	}
-	return &Error{Message: text, Hint: hint}
+	return &Error{Message: text, Advice: hint}
 }

@@ -94,7 +94,7 @@ func (k *Container) State() State {
 // Confine implements [Sandbox].
 func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 	if len(cmd.ExtraFiles) > 0 {
-		return nil, &Error{Message: "the command is too long for a container", Hint: "put it into a file"}
+		return nil, &Error{Message: "the command is too long for a container", Advice: "put it into a file"}
 	}
 	if err := k.build(); err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	case !filepath.IsAbs(root):
 		return nil, fmt.Errorf("the workspace %q is not an absolute path", p.Root)
 	case slices.Contains(tooWide, root):
-		return nil, fmt.Errorf("the workspace is %s: commands could write to too much\nhint: start in a directory below it", root)
+		return nil, &Error{Message: fmt.Sprintf("the workspace is %s: commands could write to too much", root), Advice: "start in a directory below it"}
 	}
 	temp, err := k.temporary()
 	if err != nil {

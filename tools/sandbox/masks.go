@@ -48,7 +48,7 @@ func (h *placeholders) Close() error {
 func (h *placeholders) survey(p Profile) (masks, error) {
 	var m masks
 	if !filepath.IsAbs(p.Root) || filepath.Dir(p.Root) == p.Root {
-		return m, &Error{Message: fmt.Sprintf("the workspace is %.200q: commands could write to too much", p.Root), Hint: "start in a directory below it"}
+		return m, &Error{Message: fmt.Sprintf("the workspace is %.200q: commands could write to too much", p.Root), Advice: "start in a directory below it"}
 	}
 	for _, path := range append([]string{p.Root}, p.Write...) {
 		if _, err := os.Stat(path); err == nil {

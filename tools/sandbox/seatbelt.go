@@ -36,7 +36,7 @@ func (c Choice) seatbelt(path string) (Sandbox, error) {
 		}
 	}
 	return nil, &Error{Message: fmt.Sprintf("SEATBELT_PROFILE: there is no profile %.60q", s.Profile),
-		Hint: "it is one of " + strings.Join(Profiles, ", ") + ", or has a file " + name + " in " + strings.Join(c.Seatbelt, " or ")}
+		Advice: "it is one of " + strings.Join(Profiles, ", ") + ", or has a file " + name + " in " + strings.Join(c.Seatbelt, " or ")}
 }
 
 // State implements [Sandbox]. It runs nothing.
