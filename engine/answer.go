@@ -60,7 +60,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		switch b := p.InlineData; {
 		case b == nil: // data by reference
 			siblings = append(siblings, p)
-		case isFilm(b):
+		case isAudioVideo(b):
 			stripped = append(stripped, b.MIMEType)
 			injected = append(injected, p)
 		case Gemini3(model):

@@ -70,7 +70,7 @@ func New(cfg Config, past ...*genai.Content) *Engine {
 	if cfg.Tools == nil {
 		e.cfg.Tools = Tools{}
 	}
-	e.goOn(past)
+	e.resume(past)
 	return e
 }
 
@@ -133,7 +133,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			return ErrMaxTurns
 		}
 		if asked {
-			if err := e.fits(ctx, parts); err != nil {
+			if err := e.checkSize(ctx, parts); err != nil {
 				return err
 			}
 			if err := e.interrupted(emit); err != nil {
@@ -144,10 +144,10 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			}
 			e.waiting = true
 		}
-		said, err := e.listen(ctx, emit)
+		said, err := e.request(ctx, emit)
 		if said == nil && err != nil {
 			if asked && ctx.Err() == nil { // what may be the cause is not sent again
-				e.retract(emit)
+				e.takeBack(emit)
 			}
 			return err
 		}
@@ -155,7 +155,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			return nil
 		}
 		if err != nil { // cut short; what was said stays
-			e.settle(calls(said), err)
+			e.cancelCalls(calls(said), err)
 			return err
 		}
 		fcs := calls(said)
@@ -222,8 +222,8 @@ func (e *Engine) unrecorded(err error) error {
 	return fmt.Errorf("this session is no longer saved: %w", err)
 }
 
-// retract takes back a question whose request failed.
-func (e *Engine) retract(emit emitFunc) {
+// takeBack takes back a question whose request failed.
+func (e *Engine) takeBack(emit emitFunc) {
 	prompt := e.prompt
 	if err := e.Rewrite(e.history[:len(e.history)-1]); err != nil {
 		emit(Notice{Text: err.Error()})
@@ -248,12 +248,12 @@ func (e *Engine) Rewrite(said []*genai.Content) (err error) {
 	if e.opening != nil {
 		e.history = append(e.history, e.opening)
 	}
-	e.goOn(said)
+	e.resume(said)
 	return err
 }
 
-// goOn appends what was said before.
-func (e *Engine) goOn(said []*genai.Content) {
+// resume appends what was said before.
+func (e *Engine) resume(said []*genai.Content) {
 	e.history = append(e.history, said...)
 	for _, c := range said {
 		e.waiting = c.Role == genai.RoleUser
@@ -263,23 +263,23 @@ func (e *Engine) goOn(said []*genai.Content) {
 	}
 }
 
-// listen hears the model out and appends what it said to the history. What it
+// request hears the model out and appends what it said to the history. What it
 // returns beside an error was said before a cancellation; a failed answer is
 // not kept.
-func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, error) {
+func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, error) {
 	e.turns++
 	model, start := e.cfg.Model, time.Now()
 	if err := emit(Requested{Number: e.turns, Model: model}); err != nil {
 		return nil, err
 	}
-	begin := message{usage: NewUsage(model)}
-	m := begin
+	empty := message{usage: NewUsage(model)}
+	m := empty
 	var failed error // of emit, inside Notify
 	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
 		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
 	}, Notify: func(ev Event) {
 		if r, ok := ev.(Retry); ok && r.Restart {
-			m = begin
+			m = empty
 		}
 		if failed == nil {
 			failed = emit(ev)
@@ -293,7 +293,7 @@ func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, err
 	var err error
 	for chunk, cerr := range e.cfg.Generator.Generate(ctx, req) {
 		if err = cerr; err == nil {
-			err = m.hear(chunk, emit)
+			err = m.add(chunk, emit)
 		}
 		if err == nil {
 			err = failed
@@ -311,11 +311,11 @@ func (e *Engine) listen(ctx context.Context, emit emitFunc) (*genai.Content, err
 	if ctx.Err() != nil {
 		err = ctx.Err() // whatever the wire made of it
 	}
-	return e.heard(&m, time.Since(start), err, emit)
+	return e.keepAnswer(&m, time.Since(start), err, emit)
 }
 
-// heard appends a message of the model to the history.
-func (e *Engine) heard(m *message, took time.Duration, cut error, emit emitFunc) (*genai.Content, error) {
+// keepAnswer appends a message of the model to the history.
+func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emitFunc) (*genai.Content, error) {
 	said := m.content()
 	if said == nil {
 		return nil, cut

@@ -122,9 +122,9 @@ func Source(ev Event) (agents string, said Event) {
 // anything is known of its answer.
 func NewUsage(asked string) Usage { return Usage{Model: asked, Asked: asked} }
 
-// Hear takes in what a piece of the answer says of the model and the tokens, and
+// Update takes in what a piece of the answer says of the model and the tokens, and
 // reports whether it counts them. No number is negative, whatever a server says.
-func (u *Usage) Hear(chunk *genai.GenerateContentResponse) (counted bool) {
+func (u *Usage) Update(chunk *genai.GenerateContentResponse) (counted bool) {
 	u.Model = cmp.Or(strings.TrimPrefix(chunk.ModelVersion, "models/"), u.Model)
 	m := chunk.UsageMetadata
 	if m == nil {

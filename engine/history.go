@@ -9,10 +9,10 @@ import (
 	"google.golang.org/genai"
 )
 
-// unsigned stands for the signature of a call whose own was lost or never
+// skipSignature stands for the signature of a call whose own was lost or never
 // given; the API takes it instead of checking. On the wire it is the text
 // skip_thought_signature_validator.
-var unsigned = func() []byte {
+var skipSignature = func() []byte {
 	b, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
 	if err != nil {
 		panic(err) // a mistake in this file
@@ -27,15 +27,15 @@ const interruption = "[The previous response was interrupted before it completed
 // parts of the user: that it was interrupted, or, if parts are nothing but sound
 // and film that an answer has no room for, that it has received them.
 func Between(parts []*genai.Part) *genai.Content {
-	if slices.ContainsFunc(parts, func(p *genai.Part) bool { return !isFilm(p.InlineData) }) {
+	if slices.ContainsFunc(parts, func(p *genai.Part) bool { return !isAudioVideo(p.InlineData) }) {
 		return genai.NewContentFromText(interruption, genai.RoleModel)
 	}
 	return &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
-		{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: unsigned}}}
+		{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: skipSignature}}}
 }
 
-// isFilm reports whether b is of a kind that the answer to a call has no room for.
-func isFilm(b *genai.Blob) bool {
+// isAudioVideo reports whether b is of a kind that the answer to a call has no room for.
+func isAudioVideo(b *genai.Blob) bool {
 	return b != nil && (strings.HasPrefix(b.MIMEType, "audio/") || strings.HasPrefix(b.MIMEType, "video/"))
 }
 
@@ -63,14 +63,14 @@ func (e *Engine) contents() []*genai.Content {
 		}
 		out = append(out, c)
 	}
-	for i := activeLoop(out); i < len(out); i++ {
-		out[i] = signed(out[i])
+	for i := lastQuestion(out); i < len(out); i++ {
+		out[i] = withSignature(out[i])
 	}
 	return out
 }
 
-// activeLoop returns the index of the last message in which the user spoke.
-func activeLoop(cs []*genai.Content) int {
+// lastQuestion returns the index of the last message in which the user spoke.
+func lastQuestion(cs []*genai.Content) int {
 	for i := len(cs) - 1; i > 0; i-- {
 		c := cs[i]
 		if c.Role == genai.RoleUser && !slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil }) {
@@ -80,8 +80,8 @@ func activeLoop(cs []*genai.Content) int {
 	return 0
 }
 
-// signed returns c with its first call signed.
-func signed(c *genai.Content) *genai.Content {
+// withSignature returns c with its first call signed.
+func withSignature(c *genai.Content) *genai.Content {
 	if c.Role != genai.RoleModel {
 		return c
 	}
@@ -93,7 +93,7 @@ func signed(c *genai.Content) *genai.Content {
 			return c
 		}
 		q := *p
-		q.ThoughtSignature = unsigned
+		q.ThoughtSignature = skipSignature
 		parts := slices.Clone(c.Parts)
 		parts[i] = &q
 		return &genai.Content{Role: c.Role, Parts: parts}
@@ -101,8 +101,8 @@ func signed(c *genai.Content) *genai.Content {
 	return c
 }
 
-// settle answers calls that never got as far as being carried out.
-func (e *Engine) settle(fcs []*genai.FunctionCall, cause error) {
+// cancelCalls answers calls that never got as far as being carried out.
+func (e *Engine) cancelCalls(fcs []*genai.FunctionCall, cause error) {
 	if len(fcs) == 0 {
 		return
 	}

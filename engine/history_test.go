@@ -50,7 +50,7 @@ func TestSignaturesComeBackWhereTheyWere(t *testing.T) {
 		t.Error("the signature is not on its own call, or on another")
 	}
 	if b, _ := json.Marshal(third[3].Parts[0].ThoughtSignature); !strings.Contains(string(b), "skip/thought/signature/validator") {
-		t.Errorf("an unsigned call goes back with %s", b)
+		t.Errorf("an skipSignature call goes back with %s", b)
 	}
 	if e.History()[3].Parts[0].ThoughtSignature != nil {
 		t.Error("the stand-in for a signature is in the history")

@@ -16,9 +16,9 @@ type message struct {
 	text    bool // something visible was said
 }
 
-// hear takes in one chunk and shows what is meant for reading.
-func (m *message) hear(chunk *genai.GenerateContentResponse, emit emitFunc) error {
-	m.counted = m.usage.Hear(chunk) || m.counted
+// add takes in one chunk and shows what is meant for reading.
+func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error {
+	m.counted = m.usage.Update(chunk) || m.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return nil
 	}

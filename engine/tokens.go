@@ -17,8 +17,8 @@ func (e *OverflowError) Error() string {
 	return fmt.Sprintf("the message takes about %d tokens, and only %d are left in the model's context", e.Request, e.Remaining)
 }
 
-// fits checks that parts fit into the model's context.
-func (e *Engine) fits(ctx context.Context, parts []*genai.Part) error {
+// checkSize checks that parts fit into the model's context.
+func (e *Engine) checkSize(ctx context.Context, parts []*genai.Part) error {
 	if e.cfg.TokenLimit == nil {
 		return nil
 	}
@@ -66,13 +66,13 @@ func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
 		case p.FunctionCall != nil:
 			sum += float64(size(p.FunctionCall)) / 4
 		default:
-			sum += textTokens(p.Text)
+			sum += estimateText(p.Text)
 		}
 	}
 	return int(sum), binary
 }
 
-func textTokens(s string) float64 {
+func estimateText(s string) float64 {
 	const exact = 100_000 // bytes; a longer text is not worth counting through
 	if len(s) > exact {
 		return float64(len(s)) / 4

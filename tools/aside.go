@@ -45,7 +45,7 @@ func (env Env) aside(ctx context.Context, host engine.Host, prompt string, with 
 		if err != nil {
 			return nil, err
 		}
-		if u.Hear(resp) {
+		if u.Update(resp) {
 			u.Took = time.Since(start)
 			host.Emit(u)
 		}

@@ -45,7 +45,7 @@ func (m moody) Generate(context.Context, *engine.Request) iter.Seq2[*genai.Gener
 	}
 }
 
-// rewrites returns a conversation that may follow one: without its end, with a
+// rewrite returns a conversation that may follow said: without its end, with a
 // summary in the place of its beginning, with an answer in other words, or none.
 func (m moody) rewrite(said []*genai.Content) []*genai.Content {
 	begins := []int{len(said)} // of questions, and the end

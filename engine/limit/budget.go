@@ -150,7 +150,7 @@ type attempt struct {
 // the chunk no longer says so: it is not the server that cut it, and what is
 // asked again would be cut again.
 func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
-	a.counted = a.usage.Hear(chunk) || a.counted
+	a.counted = a.usage.Update(chunk) || a.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return
 	}

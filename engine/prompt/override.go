@@ -37,11 +37,11 @@ func replacement(path string, cfg Config) (string, error) {
 	if len(b) > maxReplacement {
 		return "", fmt.Errorf("system prompt %s is larger than %d bytes", path, maxReplacement)
 	}
-	return fill(strings.ToValidUTF8(string(b), "\ufffd"), cfg), nil
+	return expand(strings.ToValidUTF8(string(b), "\ufffd"), cfg), nil
 }
 
-// fill puts values in the place of the placeholders in text.
-func fill(text string, cfg Config) string {
+// expand puts values in the place of the placeholders in text.
+func expand(text string, cfg Config) string {
 	var list strings.Builder
 	for i, t := range cfg.Tools {
 		if i > 0 {
@@ -63,9 +63,9 @@ func fill(text string, cfg Config) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// write keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
-func write(cfg Config, text string) error {
-	path := override(cfg.WriteSystemMD, cfg)
+// writeCopy keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
+func writeCopy(cfg Config, text string) error {
+	path := overridePath(cfg.WriteSystemMD, cfg)
 	if path == "" {
 		return nil
 	}

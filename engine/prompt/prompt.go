@@ -112,7 +112,7 @@ func Disabled(getenv func(string) string) map[string]bool {
 // about the file it should have been written to; if the user's own text can't
 // be read, it is empty.
 func System(cfg Config) (string, error) {
-	text, err := base(cfg)
+	text, err := instruction(cfg)
 	if err != nil {
 		return "", err
 	}
@@ -122,13 +122,13 @@ func System(cfg Config) (string, error) {
 	if cfg.Topic != "" {
 		text += "\n\n[Active Topic: " + cfg.Topic + "]"
 	}
-	text = squeeze(text)
-	return text, write(cfg, text)
+	text = collapseNewlines(text)
+	return text, writeCopy(cfg, text)
 }
 
-// base returns the instruction without memory: the user's text, or ours.
-func base(cfg Config) (string, error) {
-	if path := override(cfg.SystemMD, cfg); path != "" {
+// instruction returns the instruction without memory: the user's text, or ours.
+func instruction(cfg Config) (string, error) {
+	if path := overridePath(cfg.SystemMD, cfg); path != "" {
 		return replacement(path, cfg)
 	}
 	holds := conditions(cfg)
@@ -141,7 +141,7 @@ func base(cfg Config) (string, error) {
 		if err != nil {
 			panic(err) // a section without a text
 		}
-		text := choose(string(b), holds)
+		text := applyConditions(string(b), holds)
 		if s.more != nil {
 			text += s.more(cfg)
 		}
@@ -178,10 +178,10 @@ func conditions(cfg Config) func(string) bool {
 	}
 }
 
-// choose returns the lines of text whose conditions hold. A line begins with
+// applyConditions returns the lines of text whose conditions hold. A line begins with
 // any number of conditions in braces, all of which must hold; one may be
 // negated by ! and may name several, of which one must hold, divided by |.
-func choose(text string, holds func(string) bool) string {
+func applyConditions(text string, holds func(string) bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		keep, conditional := true, false
@@ -246,8 +246,8 @@ func memory(cfg Config) string {
 	return b.String()
 }
 
-// squeeze leaves at most one empty line between others.
-func squeeze(s string) string {
+// collapseNewlines leaves at most one empty line between others.
+func collapseNewlines(s string) string {
 	for strings.Contains(s, "\n\n\n") {
 		s = strings.ReplaceAll(s, "\n\n\n", "\n\n")
 	}
@@ -262,9 +262,9 @@ func (c Config) workdir() string {
 	return "."
 }
 
-// override returns the file that the value of GEMINI_SYSTEM_MD or
+// overridePath returns the file that the value of GEMINI_SYSTEM_MD or
 // GEMINI_WRITE_SYSTEM_MD names, or nothing if it names none.
-func override(value string, cfg Config) string {
+func overridePath(value string, cfg Config) string {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
 	case "", "0", "false":

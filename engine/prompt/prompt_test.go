@@ -134,8 +134,8 @@ func TestChoose(t *testing.T) {
 		"{yes}   a\n{unclosed\n":      "  a\n{unclosed\n",
 		"a {yes} stays, ${too}\n{no}": "a {yes} stays, ${too}\n",
 	} {
-		if got := choose(in, holds); got != want {
-			t.Errorf("choose(%q) = %q, want %q", in, got, want)
+		if got := applyConditions(in, holds); got != want {
+			t.Errorf("applyConditions(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func TestChoose(t *testing.T) {
 func FuzzChoose(f *testing.F) {
 	f.Add("{yes}{!no|so} a\n{\n}{")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := choose(text, func(string) bool { return true }); len(got) > len(text) {
-			t.Errorf("choose(%q) = %q", text, got)
+		if got := applyConditions(text, func(string) bool { return true }); len(got) > len(text) {
+			t.Errorf("applyConditions(%q) = %q", text, got)
 		}
 	})
 }

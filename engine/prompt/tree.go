@@ -38,7 +38,7 @@ func tree(ctx context.Context, root string, limit int, ignored func(string, bool
 	for len(queue) > 0 && limit > 0 && ctx.Err() == nil {
 		at := queue[0]
 		queue = queue[1:]
-		files, dirs, complete := list(at.path)
+		files, dirs, complete := readDir(at.path)
 		at.more = !complete
 		for _, name := range files {
 			path := filepath.Join(at.path, name)
@@ -77,7 +77,7 @@ func tree(ctx context.Context, root string, limit int, ignored func(string, bool
 func (n *node) draw(b *strings.Builder, indent string) {
 	for i, c := range n.children {
 		last := i == len(n.children)-1 && !n.more
-		b.WriteString(indent + corner(last) + quote(c.name))
+		b.WriteString(indent + branch(last) + quote(c.name))
 		if c.dir {
 			b.WriteString("/")
 		}
@@ -92,19 +92,19 @@ func (n *node) draw(b *strings.Builder, indent string) {
 		c.draw(b, indent+next)
 	}
 	if n.more && (len(n.children) > 0 || indent == "") {
-		b.WriteString(indent + corner(true) + "...\n")
+		b.WriteString(indent + branch(true) + "...\n")
 	}
 }
 
-func corner(last bool) string {
+func branch(last bool) string {
 	if last {
 		return "└───"
 	}
 	return "├───"
 }
 
-// list returns the names in dir, sorted, and whether those are all.
-func list(dir string) (files, dirs []string, complete bool) {
+// readDir returns the names in dir, sorted, and whether those are all.
+func readDir(dir string) (files, dirs []string, complete bool) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return nil, nil, false

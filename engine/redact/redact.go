@@ -25,14 +25,14 @@ import (
 	"sync/atomic"
 )
 
-// least is how many bytes a secret has. Shorter ones would be found by chance.
-const least = 4
+// minLength is how many bytes a secret has. Shorter ones would be found by chance.
+const minLength = 4
 
-// begin is how every mark begins.
-const begin = "[redacted: "
+// markPrefix is how every mark begins.
+const markPrefix = "[redacted: "
 
 // mark returns what stands in the place of a secret.
-func mark(what string) string { return begin + what + "]" }
+func mark(what string) string { return markPrefix + what + "]" }
 
 // A Redactor knows secrets. It learns of more while it is used, and may be used
 // concurrently. A nil Redactor knows none, and learns none.
@@ -56,7 +56,7 @@ func (r *Redactor) Know(what, secret string) {
 	if u, err := url.Parse(secret); err == nil && u.User != nil && u.Host != "" {
 		secret, _ = u.User.Password()
 	}
-	if r == nil || len(secret) < least || strings.Contains(begin, secret) {
+	if r == nil || len(secret) < minLength || strings.Contains(markPrefix, secret) {
 		return
 	}
 	if what == "" || len(what) > 60 || strings.ContainsAny(what, "[]") || Shapes(what, "") != what {
@@ -106,12 +106,12 @@ func (r *Redactor) Known(s string) string {
 func (r *Redactor) replace(s string, next []int) string {
 	var b strings.Builder
 	done := 0
-	marked := find(s, begin, 0)
+	marked := indexFrom(s, markPrefix, 0)
 	for {
 		at, which := len(s), -1
 		for i := range next {
 			if next[i] < done {
-				next[i] = find(s, r.known[i].value, done)
+				next[i] = indexFrom(s, r.known[i].value, done)
 			}
 			if next[i] < at {
 				at, which = next[i], i
@@ -124,13 +124,13 @@ func (r *Redactor) replace(s string, next []int) string {
 			return b.String() + s[done:]
 		}
 		if marked < done {
-			marked = find(s, begin, done)
+			marked = indexFrom(s, markPrefix, done)
 		}
 		if marked <= at {
-			end := marked + r.marked(s[marked:])
+			end := marked + r.markLength(s[marked:])
 			if end == marked { // it only looks like one
 				end = min(marked+1, at)
-				marked = find(s, begin, marked+1)
+				marked = indexFrom(s, markPrefix, marked+1)
 			}
 			b.WriteString(s[done:end])
 			done = end
@@ -143,16 +143,16 @@ func (r *Redactor) replace(s string, next []int) string {
 	}
 }
 
-// find returns where value is in s from a place on, len(s) if it is not.
-func find(s, value string, from int) int {
+// indexFrom returns where value is in s from a place on, len(s) if it is not.
+func indexFrom(s, value string, from int) int {
 	if i := strings.Index(s[from:], value); i >= 0 {
 		return from + i
 	}
 	return len(s)
 }
 
-// marked returns the length of the mark that s begins with, 0 without one.
-func (r *Redactor) marked(s string) int {
+// markLength returns the length of the mark that s begins with, 0 without one.
+func (r *Redactor) markLength(s string) int {
 	for _, m := range r.marks {
 		if strings.HasPrefix(s, m) {
 			return len(m)
@@ -168,7 +168,7 @@ func (r *Redactor) Text(s string) string { return Shapes(r.Known(s), "") }
 // Recall has r know the marks in s, which was cleaned before: see [Redactor.Marks].
 func (r *Redactor) Recall(s string) {
 	const longest, most = 80, 1000 // bytes of a mark, and marks
-	for at := find(s, begin, 0); at < len(s); at = find(s, begin, at+1) {
+	for at := indexFrom(s, markPrefix, 0); at < len(s); at = indexFrom(s, markPrefix, at+1) {
 		m := s[at:min(len(s), at+longest)]
 		end := strings.IndexByte(m, ']')
 		if end < 0 {
@@ -185,7 +185,7 @@ func (r *Redactor) Recall(s string) {
 // Marks counts the marks in s that stand for something which r has taken out of
 // a text, or which was recalled.
 func (r *Redactor) Marks(s string) map[string]int {
-	if r == nil || !strings.Contains(s, begin) {
+	if r == nil || !strings.Contains(s, markPrefix) {
 		return nil
 	}
 	r.mu.RLock()
@@ -216,7 +216,7 @@ func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 // Next returns what can be said once piece has come.
 func (s *Stream) Next(piece string) string {
 	text := s.r.Known(s.held + piece)
-	n := s.r.begun(text)
+	n := s.r.partialLength(text)
 	s.held = text[len(text)-n:]
 	return text[:len(text)-n]
 }
@@ -228,9 +228,9 @@ func (s *Stream) End() string {
 	return held
 }
 
-// begun returns how many bytes at the end of s may be the beginning of a
+// partialLength returns how many bytes at the end of s may be the beginning of a
 // secret.
-func (r *Redactor) begun(s string) (n int) {
+func (r *Redactor) partialLength(s string) (n int) {
 	if r == nil {
 		return 0
 	}

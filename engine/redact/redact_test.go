@@ -80,7 +80,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("marks of somebody else's: %v", got)
 	}
 	r.Known("correct-horse-battery")
-	r.Recall("x " + begin + " " + begin + "of old] [redacted: " + strings.Repeat("x", 100) + "]" + begin)
+	r.Recall("x " + markPrefix + " " + markPrefix + "of old] [redacted: " + strings.Repeat("x", 100) + "]" + markPrefix)
 	got := r.Marks("x[redacted: API key][redacted: nothing][redacted: of old][redacted: of old]")
 	if len(got) != 2 || got["[redacted: API key]"] != 1 || got["[redacted: of old]"] != 2 {
 		t.Errorf("got %v", got)
@@ -128,7 +128,7 @@ func TestShapes(t *testing.T) {
 
 // random is a text of what matters here.
 func random(rnd *rand.Rand) string {
-	words := []string{"correct-horse-battery", "-staple", "correct-horse", "swordfish", `a+b/c"d`, `a+b/c\"d`, begin, "API key]", "]", google, github, amazon,
+	words := []string{"correct-horse-battery", "-staple", "correct-horse", "swordfish", `a+b/c"d`, `a+b/c\"d`, markPrefix, "API key]", "]", google, github, amazon,
 		signed, private("\n"), private("\n")[:40], "ey" + "J", "AI" + "za", "AK" + "IA", "Bearer ", "://", "u:", "@", "?key=", thirty, " ", "\n", `\n`, "x", "-", "sk-", "é", "\xff"}
 	var b strings.Builder
 	for range rnd.IntN(30) {
@@ -194,7 +194,7 @@ func TestHostile(t *testing.T) {
 	const size = 1 << 20
 	r := knowing()
 	for _, piece := range []string{"ey" + "J", "ey" + "J-", "ey" + "JAAAAAAAA.", "://", "://a:", "-----BEGIN ", "-----BEGIN PRIVATE " + "KEY-----\n", "Bearer ", "AI" + "za-", "AK" + "IA ",
-		"AK" + "IA", "sk-", "sk-a ", "?key=", "correct-horse-batter", "correct-horse-battery", begin, begin + "API key]", "a+b/c", "\\n"} {
+		"AK" + "IA", "sk-", "sk-a ", "?key=", "correct-horse-batter", "correct-horse-battery", markPrefix, markPrefix + "API key]", "a+b/c", "\\n"} {
 		text := strings.Repeat(piece, size/len(piece))
 		r.Text(text)
 	}

@@ -6,7 +6,7 @@ import "strings"
 // that a key can have follow at least.
 type shape struct {
 	prefix, what string
-	least        int
+	minLength    int
 	loose        bool // no other word begins like this, so anything may stand before it
 	digit        bool // a digit is among them, or it is a word
 
@@ -47,14 +47,14 @@ var shapes = []shape{
 	{"pypi-", "PyPI token", 30, false, true, nil},
 	{"eyJ", "token", 0, false, false, jwt},
 	{"://", "password", 0, true, false, password},
-	{"hooks.slack.com/", "web hook", 0, false, false, hook},
-	{"discord.com/api/webhooks/", "web hook", 0, true, false, hook},
-	{"discordapp.com/api/webhooks/", "web hook", 0, true, false, hook},
-	{".webhook.office.com/", "web hook", 0, true, false, hook},
-	{"outlook.office.com/webhook/", "web hook", 0, false, false, hook},
-	{".logic.azure.com", "web hook", 0, true, false, hook},
-	{".api.powerplatform.com", "web hook", 0, true, false, hook},
-	{"chat.googleapis.com/v1/spaces/", "web hook", 0, false, false, hook},
+	{"hooks.slack.com/", "web hook", 0, false, false, webhook},
+	{"discord.com/api/webhooks/", "web hook", 0, true, false, webhook},
+	{"discordapp.com/api/webhooks/", "web hook", 0, true, false, webhook},
+	{".webhook.office.com/", "web hook", 0, true, false, webhook},
+	{"outlook.office.com/webhook/", "web hook", 0, false, false, webhook},
+	{".logic.azure.com", "web hook", 0, true, false, webhook},
+	{".api.powerplatform.com", "web hook", 0, true, false, webhook},
+	{"chat.googleapis.com/v1/spaces/", "web hook", 0, false, false, webhook},
 	{"-----BEGIN ", "private key", 0, true, false, pem},
 	{"Bearer ", "token", 0, false, false, bearer},
 	{"bearer ", "token", 0, false, false, bearer},
@@ -81,7 +81,7 @@ func Shapes(s, with string) string {
 		if kinds == nil {
 			continue
 		}
-		from, to, what := shaped(kinds, s[i:], i == done || edge(s[:i]))
+		from, to, what := findShape(kinds, s[i:], i == done || isBoundary(s[:i]))
 		if to == 0 {
 			continue
 		}
@@ -102,12 +102,12 @@ func Shapes(s, with string) string {
 // Value reports whether the value of a variable is, or holds, a secret: values
 // are not prose, and what begins like a key there is one.
 func Value(v string) bool {
-	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") && run(v[3:], dotted) >= 30 || Shapes(v, "") != v
+	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") && runLength(v[3:], isWordOrDot) >= 30 || Shapes(v, "") != v
 }
 
-// shaped finds the secret of one of kinds at the start of s, or right behind what
+// findShape finds the secret of one of kinds at the start of s, or right behind what
 // s begins with; free says that no word reaches into s.
-func shaped(kinds []shape, s string, free bool) (from, to int, what string) {
+func findShape(kinds []shape, s string, free bool) (from, to int, what string) {
 	for _, k := range kinds {
 		if !free && !k.loose || !strings.HasPrefix(s, k.prefix) {
 			continue
@@ -118,13 +118,13 @@ func shaped(kinds []shape, s string, free bool) (from, to int, what string) {
 			}
 			continue
 		}
-		class := word
+		class := isWordByte
 		if k.what == "AWS key" {
-			class = capital
+			class = isUpperOrDigit
 		}
 		tail := s[len(k.prefix):]
-		tail = tail[:run(tail, class)]
-		if len(tail) >= k.least && (!k.digit || strings.ContainsAny(tail, digits)) {
+		tail = tail[:runLength(tail, class)]
+		if len(tail) >= k.minLength && (!k.digit || strings.ContainsAny(tail, digits)) {
 			return 0, len(k.prefix) + len(tail), k.what
 		}
 	}
@@ -133,22 +133,24 @@ func shaped(kinds []shape, s string, free bool) (from, to int, what string) {
 
 const digits = "0123456789"
 
-// edge reports whether a word can begin after s.
-func edge(s string) bool {
+// isBoundary reports whether a word can begin after s.
+func isBoundary(s string) bool {
 	n := len(s)
-	return n == 0 || !word(s[n-1]) || n > 1 && s[n-2] == '\\' && strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
+	return n == 0 || !isWordByte(s[n-1]) || n > 1 && s[n-2] == '\\' && strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
 }
 
 // What a byte can belong to.
-func word(b byte) bool {
+func isWordByte(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '-'
 }
-func capital(b byte) bool  { return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' }
-func dotted(b byte) bool   { return word(b) || b == '.' }
-func credited(b byte) bool { return dotted(b) || b == '+' || b == '/' || b == '=' || b == '~' }
+func isUpperOrDigit(b byte) bool { return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' }
+func isWordOrDot(b byte) bool    { return isWordByte(b) || b == '.' }
+func isCredentialByte(b byte) bool {
+	return isWordOrDot(b) || b == '+' || b == '/' || b == '=' || b == '~'
+}
 
-// run returns how many bytes at the start of s are in a class.
-func run(s string, class func(byte) bool) int {
+// runLength returns how many bytes at the start of s are in a class.
+func runLength(s string, class func(byte) bool) int {
 	for i := 0; i < len(s); i++ {
 		if !class(s[i]) {
 			return i
@@ -160,7 +162,7 @@ func run(s string, class func(byte) bool) int {
 // jwt finds a signed token: three words with dots between them.
 func jwt(s string) (from, to int) {
 	for i := range 3 {
-		n := run(s[to:], word)
+		n := runLength(s[to:], isWordByte)
 		if n < 8 && i < 2 {
 			return 0, 0
 		}
@@ -193,15 +195,15 @@ func password(s string) (from, to int) {
 	return from, to
 }
 
-// hook finds what of the address of a web hook lets anybody send something: all
+// webhook finds what of the address of a web hook lets anybody send something: all
 // behind the host.
-func hook(s string) (from, to int) {
-	const least = 20
+func webhook(s string) (from, to int) {
+	const minLength = 20
 	if from = strings.IndexByte(s, '/') + 1; from == 0 {
 		return 0, 0
 	}
-	to = from + run(s[from:], func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\{}$|", b) < 0 })
-	if to-from < least {
+	to = from + runLength(s[from:], func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\{}$|", b) < 0 })
+	if to-from < minLength {
 		return 0, 0
 	}
 	return from, to
@@ -212,7 +214,7 @@ func pem(s string) (from, to int) {
 	const begin, end, most = "-----BEGIN ", "PRIVATE KEY-----", 12 // as in ENCRYPTED
 	head := s[len(begin):min(len(s), len(begin)+most+len(end))]
 	kind := strings.Index(head, end)
-	if kind < 0 || run(head[:kind], func(b byte) bool { return b == ' ' || 'A' <= b && b <= 'Z' }) < kind {
+	if kind < 0 || runLength(head[:kind], func(b byte) bool { return b == ' ' || 'A' <= b && b <= 'Z' }) < kind {
 		return 0, 0
 	}
 	from = len(begin) + kind + len(end)
@@ -225,7 +227,7 @@ func pem(s string) (from, to int) {
 			line = 0
 		case c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':' || c == ',' || c == '-' || c == '"':
 			line = 0
-		case credited(c):
+		case isCredentialByte(c):
 			line++
 			longest = max(longest, line)
 		default:
@@ -244,7 +246,7 @@ func pem(s string) (from, to int) {
 // bearer finds what is given as an access token.
 func bearer(s string) (from, to int) {
 	from = len("Bearer ")
-	n := run(s[from:], credited)
+	n := runLength(s[from:], isCredentialByte)
 	if n < 16 || !strings.ContainsAny(s[from:from+n], digits) {
 		return 0, 0
 	}
@@ -254,7 +256,7 @@ func bearer(s string) (from, to int) {
 // parameter finds a key in the query of a URL.
 func parameter(s string) (from, to int) {
 	from = len("?key=")
-	n := run(s[from:], word)
+	n := runLength(s[from:], isWordByte)
 	if n < 16 || !strings.ContainsAny(s[from:from+n], digits) {
 		return 0, 0
 	}

@@ -91,7 +91,7 @@ func (t *Tally) observe(in string, ev engine.Event, now time.Time) {
 		t.settle(in, now)
 	case engine.State:
 		if ev.State == engine.Scheduled {
-			note(&t.allowed, in+ev.ID)
+			insert(&t.allowed, in+ev.ID)
 		}
 	case engine.Finished:
 		t.end(in+ev.ID+"/", ev.Err, now)
@@ -206,13 +206,13 @@ func (t *Tally) finished(in string, ev engine.Finished) {
 	for _, c := range ev.Result.Changes {
 		t.added += c.Added
 		t.removed += c.Removed
-		note(&t.files, c.Path)
-		note(&t.changed, c.Path)
+		insert(&t.files, c.Path)
+		insert(&t.changed, c.Path)
 	}
 	t.span.Files = len(t.changed)
 }
 
-func note(set *map[string]bool, path string) {
+func insert(set *map[string]bool, path string) {
 	if *set == nil {
 		*set = map[string]bool{}
 	}

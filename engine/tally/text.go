@@ -71,12 +71,12 @@ func (t *Tally) Overview(now time.Time) []string {
 	ls := []string{
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
 			Duration(wall), Duration(api), Duration(t.all.Took)),
-		"Tool calls: " + outcome(t.all) + agreement(t.asked, t.all.Decisions.Reject),
+		"Tool calls: " + outcome(t.all) + approvals(t.asked, t.all.Decisions.Reject),
 		fmt.Sprintf("Files: %s changed; %s added, %d removed.", Count(len(t.files), "file"), Count(t.added, "line"), t.removed),
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", plain(name), Count(m.API.Requests, "request"), Count(m.Tokens.Prompt, "token"))
+		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), Count(m.API.Requests, "request"), Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
 			s += fmt.Sprintf(" (%s of them cached)", text.Number(m.Tokens.Cached))
 		}
@@ -101,14 +101,14 @@ func (t *Tally) Models() []string {
 		m := t.models.values[i]
 		failed := ""
 		for j, class := range m.API.ByType.keys {
-			failed += fmt.Sprintf("; %s: %d", plain(class), *m.API.ByType.values[j])
+			failed += fmt.Sprintf("; %s: %d", inSentence(class), *m.API.ByType.values[j])
 		}
 		average := time.Duration(0)
 		if n := m.API.Requests; n > 0 {
 			average = m.API.Latency / time.Duration(n)
 		}
 		ls = append(ls,
-			"Model "+plain(name),
+			"Model "+inSentence(name),
 			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.API.Requests, m.API.Errors, percent(m.API.Errors, m.API.Requests), failed),
 			"  Average time: "+Duration(average),
 			"  Tokens in all: "+text.Number(m.Tokens.Total),
@@ -134,13 +134,13 @@ func (t *Tally) Tools() []string {
 	var ls []string
 	for i, name := range t.tools.keys {
 		c := t.tools.values[i]
-		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", plain(name), outcome(*c), Duration(c.Took/time.Duration(c.Count))))
+		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", inSentence(name), outcome(*c), Duration(c.Took/time.Duration(c.Count))))
 	}
-	return append(ls, "All tools: "+outcome(t.all)+agreement(t.asked, t.all.Decisions.Reject))
+	return append(ls, "All tools: "+outcome(t.all)+approvals(t.asked, t.all.Decisions.Reject))
 }
 
-// plain returns a name that came from outside as it can stand in a sentence.
-func plain(name string) string {
+// inSentence returns a name that came from outside as it can stand in a sentence.
+func inSentence(name string) string {
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
 			name = strconv.QuoteToASCII(name)
@@ -164,7 +164,7 @@ func outcome(c tool) string {
 		Count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
 }
 
-func agreement(asked, refused int) string {
+func approvals(asked, refused int) string {
 	if asked == 0 {
 		return ""
 	}

@@ -14,14 +14,14 @@ import (
 // that r knows. A call that would write a mark in the place of such a secret
 // fails: the model has read the mark, and the file has the secret.
 func Tools(ts engine.Toolset, r *redact.Redactor) engine.Toolset {
-	return engine.Map(ts, func(t engine.Tool) engine.Tool { return redacting(t, r) })
+	return engine.Map(ts, func(t engine.Tool) engine.Tool { return redactTool(t, r) })
 }
 
-func redacting(t engine.Tool, r *redact.Redactor) engine.Tool {
+func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
-		if b, jerr := json.Marshal(args); t.Kind == engine.Edit && jerr == nil && len(r.Marks(string(b))) > 0 && (err != nil || marks(call.Intent.Detail, r)) {
+		if b, jerr := json.Marshal(args); t.Kind == engine.Edit && jerr == nil && len(r.Marks(string(b))) > 0 && (err != nil || addsMark(call.Intent.Detail, r)) {
 			return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Display: "a mark would be written in the place of a secret",
 				Message: "The text holds a mark such as [redacted: NAME], which stands for a secret that you were not shown. Nothing was changed. " +
 					"Edit around it with replace, or ask the user to write this part."}
@@ -42,9 +42,9 @@ func redacting(t engine.Tool, r *redact.Redactor) engine.Tool {
 	return t
 }
 
-// marks reports whether a diff adds a mark, or does not show what it does. A file
+// addsMark reports whether a diff adds a mark, or does not show what it does. A file
 // may talk of marks, and that is kept.
-func marks(diff string, r *redact.Redactor) bool {
+func addsMark(diff string, r *redact.Redactor) bool {
 	var added, removed strings.Builder
 	for line := range strings.Lines(diff) {
 		switch {
