@@ -24,9 +24,9 @@ func unavailable(format string, args ...any) error {
 }
 
 // absent are the commands of the Gemini CLI that are not carried out here, and
-// what to do instead. They are answered, since whoever types one means a
-// command. A name may hold a sub-command; what follows it does not matter.
-// Whoever builds one takes its row out of here.
+// what to do instead. Such a line is answered, since it is not meant for the model. A
+// name may hold a sub-command; what follows it does not matter. When a command is
+// built, its row goes.
 var absent = []struct {
 	names   []string
 	instead string

@@ -53,7 +53,7 @@ type Command struct {
 	Prompt func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
 
 	// Complete, if not nil, returns what the last word of the arguments may
-	// become, of which prefix is there.
+	// become. The word begins with prefix.
 	Complete func(ctx context.Context, app *App, prefix string) []string
 }
 

@@ -114,10 +114,10 @@ func Commands() []settings.Line {
 	return lines
 }
 
-// Means reports whether the words of a command line, of which the first is one
-// of [Names], are meant for the sub-command rather than for the model. A word
-// that no prompt begins with always is. Another one is if nothing or one word
-// follows, or if it can be carried out with all that follow.
+// Means reports whether the words of a command line are meant for a sub-command
+// rather than for the model. The first word is one of [Names]. The words are meant for
+// the sub-command if no prompt begins with the first one, if at most one word follows
+// it, or if the sub-command can be carried out with all that follow.
 func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":

@@ -210,8 +210,8 @@ func decoded(v any) any {
 	return v
 }
 
-// leaks reports whether there is a secret in a value that its shown form hides. One
-// that comes from a variable is none, nor is what stands in front of it.
+// leaks reports whether the shown form of a value hides a secret that is in it. What
+// comes from a variable does not count, nor does the word in front of the variable.
 func leaks(v, shown any) bool {
 	literal := func(v any) int {
 		text := settings.Compact(v)

@@ -156,8 +156,8 @@ func (m *manual) tagged(term, text string) {
 // prose writes a paragraph.
 func (m *manual) prose(text string) { m.text(roff(text)) }
 
-// text writes what has no meaning to roff any more, in lines of no great
-// length, each of which is none of its requests.
+// text writes a text that is escaped for roff, in short lines. None of the lines is a
+// request to roff.
 func (m *manual) text(s string) {
 	for _, line := range settings.Wrap(s, 78) {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

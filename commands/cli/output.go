@@ -67,7 +67,7 @@ func (o *Output) line(format string, args ...any) error {
 	return err
 }
 
-// lines writes lines, each of which stays one whatever is in it.
+// lines writes lines. Each stays one line, whatever characters are in it.
 func (o *Output) lines(lines []string) error {
 	for _, l := range lines {
 		if err := o.line("%s", output.EscapeLine(l)); err != nil {

@@ -48,8 +48,8 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 	return list, p.Mode(), nil
 }
 
-// unspecified is a call of t of which nothing is known. Of a command that would
-// be that it may be any; here it is none.
+// unspecified is a call of t without arguments. It runs no command, so that it is not
+// judged as one that may be any.
 func unspecified(t engine.Tool) engine.Proposal {
 	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }

@@ -209,7 +209,7 @@ var limitEnds = map[limit.Kind]end{
 	limit.Calls: {64, "max_tool_calls", "FatalToolCallLimitedError"},
 }
 
-// modelEnds are the ends of runs of which a request failed in a way that is known.
+// modelEnds are the ends of runs in which a request failed, by the kind of failure.
 var modelEnds = map[model.Kind]end{
 	model.Config:      configEnd,
 	model.Auth:        authEnd,

@@ -120,8 +120,8 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	return err
 }
 
-// offer asks once, whoever asks for screen reader mode on the command line,
-// whether that is for good.
+// offer asks whether screen reader mode is for good. It asks once, if the command line
+// switches the mode on.
 func (i *interactive) offer(ctx context.Context, app *commands.App) error {
 	const key = "ui.accessibility.screenReader"
 	on := i.flags.ScreenReader

@@ -55,8 +55,8 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	return nil
 }
 
-// approver returns who decides in a run without a session: nobody, which is nil,
-// or with --ask-tty whoever sits at the terminal, whatever the streams are.
+// approver returns who decides in a run without a session. With --ask-tty it is the
+// user at the terminal, wherever the streams lead; else it is nobody, which is nil.
 func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 	if !f.flags.AskTTY {
 		return nil, nil

@@ -194,8 +194,8 @@ func unadded(err error) error {
 }
 
 // imposed returns an error if only the project's settings name a directory to
-// work in, and the user's secrets are there: whoever trusts a directory that
-// others are in as well has not seen what each of them says.
+// work in, and the user's secrets are there. A user who trusts a project has not seen
+// every setting in it.
 func imposed(o *Options, dir string) error {
 	if slices.Contains(o.userSettings.IncludeDirs, dir) {
 		return nil

@@ -104,8 +104,8 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
 }
 
 // served adds rules that let tools of MCP servers run unasked, as the user's
-// settings have it. A name of which a project says what it stands for is not
-// what the user has meant.
+// settings have it. If a project says which server a name stands for, the user may
+// have meant another one.
 func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
 	for _, server := range b.settings.Servers() {

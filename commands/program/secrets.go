@@ -39,7 +39,7 @@ func (o *Options) redactedOutcome(out report.Outcome) report.Outcome {
 	return out
 }
 
-// redacting returns tell such that it tells no secrets.
+// redacting returns a tell that takes secrets out of what it tells.
 func (o *Options) redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.secrets.Text(text)) }
 }

@@ -22,16 +22,15 @@ type Guarded struct {
 	// of a path counts; elsewhere only the last one does.
 	Roots func() []string
 
-	// Own are the directories of gemline's own configuration, but for the
-	// directories in Except. These hold a directory for each project, of which
-	// what is called by a name in State is gemline's own all the same: it goes
-	// by it later.
+	// Own are the directories of gemline's own configuration. The directories in
+	// Except do not belong to it. They hold a directory for each project, and what
+	// is called by a name in State there does belong to it: gemline reads it later.
 	Own, Except, State []string
 
 	// Programs are the directories that programs are found in.
 	Programs []string
 
-	// Notes are directories of which every file is like a context file.
+	// Notes are directories in which every file is like a context file.
 	Notes []string
 }
 
@@ -132,8 +131,8 @@ func (g guard) opensPrograms(q engine.Proposal) bool {
 	})
 }
 
-// edits reports whether q edits a file of which is says so, by its path or by
-// where that leads, or asks for the right to write there.
+// edits reports whether q edits a file for which is returns true, or asks for the
+// right to write there. The path of the file counts, and where it leads.
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {

@@ -39,8 +39,8 @@ func (s Store) file(scope engine.Scope) string {
 	return ""
 }
 
-// Propose returns a such that it also offers rules that cover more calls than
-// the one at hand, and that can be kept. It offers nothing if never is true.
+// Propose returns an approver that asks a, and offers it rules to keep: for the call
+// at hand and for more calls like it. If never is true it offers nothing.
 func (p *Policy) Propose(a engine.Approver, never bool) engine.Approver {
 	return proposer{a, p, never}
 }

@@ -8,9 +8,8 @@ import (
 	"gemline/engine"
 )
 
-// Lists are what the settings say about tools: names, of which that of the
-// shell may be followed by the beginning of a command in parentheses, as in
-// run_shell_command(git status).
+// Lists are what the settings say about tools: their names. The name of the shell may
+// be followed by the beginning of a command, as in run_shell_command(git status).
 type Lists struct {
 	Core    []string // the only tools there are, if not nil; they run unasked
 	Allowed []string // tools that run unasked
@@ -79,8 +78,8 @@ func (b *builder) add(r Rule) {
 	b.rules = append(b.rules, r)
 }
 
-// server adds a rule about all tools of a server. One without a name, which
-// would be about tools of no server as well, is none.
+// server adds a rule about all tools of a server. Without a name it adds nothing,
+// since the rule would be about the tools of no server as well.
 func (b *builder) server(name string, r Rule) {
 	if name != "" {
 		r.Tools, r.Server = []string{"*"}, name

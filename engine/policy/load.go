@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A Source is a file of rules, or a directory of which all files count whose
+// A Source is a file of rules, or a directory. Of a directory all files count whose
 // names end in .toml.
 type Source struct {
 	Path string

@@ -444,7 +444,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// suggestion says which key comes nearest to one that is none.
+// suggestion says which key of a rule comes nearest to a misspelled one.
 func suggestion(key string) string {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

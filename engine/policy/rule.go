@@ -184,8 +184,8 @@ var otherTools = []string{"ask_user", "save_memory", "list_background_processes"
 	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources"}
 
-// misspelled returns the tool that a name comes near to and is not, "" if there
-// is none. A name that is like no other may be that of a tool to come.
+// misspelled returns the tool that a misspelled name comes near to, "" if there is
+// none. A name that is like no other may be the name of a tool to come.
 func misspelled(name string) (near string) {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
 		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
