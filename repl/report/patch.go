@@ -61,7 +61,7 @@ func (p *patch) end(o Outcome) {
 	var out strings.Builder
 	if planned != nil {
 		for _, call := range *planned {
-			out.WriteString("would " + output.Visible(onOneLine(call.Title)) + "\n")
+			out.WriteString("would " + output.Visible(output.Flat(call.Title)) + "\n")
 		}
 		if out.Len() > 0 && *patch != "" {
 			out.WriteByte('\n')
@@ -76,16 +76,6 @@ func (p *patch) end(o Outcome) {
 	default:
 		p.core.warn("no file was edited, so there is no patch")
 	}
-}
-
-// onOneLine returns s on one line, which is not one that a patch could begin with.
-func onOneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // collected returns what a record has of a run that collects edits: the patch,
