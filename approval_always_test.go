@@ -21,7 +21,7 @@ func TestAlwaysKept(t *testing.T) {
 	c := terminal(t, server)
 	s := teletype.Start(t, c)
 	s.Say("count")
-	s.Expect("y n w a c e ? (a = always this command, c = always \"cp ...\"): ")
+	s.Expect("y n w r a c e ? (a = always this command, c = always \"cp ...\"): ")
 	s.Line("?")
 	s.Expect("c project = the same, kept for this project, c user for all of them, as this rule:")
 	s.Expect(`commandPrefix = ["cp"]`)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	et "gemline/engine/enginetest"
+	"gemline/tools/sandbox"
 )
 
 // The client sees which rule would be kept and for how long, and decides that.
@@ -54,6 +55,32 @@ func TestTalkScope(t *testing.T) {
 	if text, _ := os.ReadFile(kept[0]); !strings.Contains(string(text), `commandPrefix = ["touch"]`) {
 		t.Errorf("kept: %s", text)
 	}
+}
+
+// The client may have a command run where it can only look, and is asked again
+// about what it tried there.
+func TestTalkReadOnly(t *testing.T) {
+	t.Parallel()
+	if !sandbox.New(sandbox.Options{}).State().Looks {
+		t.Skip("the kernel holds no command to looking here")
+	}
+	dir := t.TempDir()
+	c := talk(t, dir, et.NewServer(runs("1", "touch a"), et.Says("Done.")))
+	c.say("go")
+	r := c.want("approval_request", "read_only_offered", "true")
+	for _, wrong := range []record{{"decision": "always"}, {"decision": "allow", "args": record{}}, {"decision": "allow", "network": true}} {
+		wrong["type"], wrong["id"], wrong["read_only"] = "approval", r["id"], true
+		c.send(wrong)
+		c.want("error", "severity", "error")
+	}
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "read_only": true})
+	r = c.want("approval_request", "failed_read_only", "true", "failed_without", "it tried to write: a")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "read_only": true})
+	c.want("error", "severity", "error")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "deny"})
+	c.want("tool_result", "status", "error")
+	c.want("turn_result")
+	c.finish(42, "input")
 }
 
 // The script that the documentation points to keeps rules, too.

@@ -224,7 +224,7 @@ func TestStablePrompts(t *testing.T) {
 			c.Term = term
 			s := teletype.Start(t, c)
 			s.Say("tidy the place")
-			s.Expect("info: y n w a e ? (a = always this command)\r\nanswer: ")
+			s.Expect("info: y n w r a e ? (a = always this command)\r\nanswer: ")
 			s.Line("n")
 			s.Expect("gemini: \"Fine\" -- caf\\u{e9}.")
 			s.Expect("> ")

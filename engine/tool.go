@@ -114,6 +114,10 @@ type Plan struct {
 	Looks  bool
 	Looked bool
 
+	// ReadOnly are the arguments of the same call held to looking, nil if that
+	// is nothing to offer.
+	ReadOnly map[string]any
+
 	// Online are the arguments of the same call with the network, nil if
 	// that is nothing to offer, and Dials the programs that will want it.
 	Online map[string]any

@@ -59,6 +59,10 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 			if answer, ok = question.WithNetwork(p); !ok {
 				return false, none
 			}
+		case c.key == 'r':
+			if answer, ok = question.ReadOnly(p); !ok {
+				return false, none
+			}
 		case c.key == 'a':
 			answer, problem = question.Always(p.Intent.Grants[c.grant], c.scope)
 			return problem == "", problem

@@ -253,6 +253,9 @@ func TestConfinement(t *testing.T) {
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}}
 	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
 		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}}
+	readOnly := map[string]any{"command": "make", "read_only": true}
+	held := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Held: "have no network", ReadOnly: readOnly}, Grants: []engine.Grant{{Label: "always this command"}}}
+	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Held: "have no network", Looked: true, Failed: "it tried to write: .git/\x1bx"}}
 	tests := []struct {
 		name   string
 		in     engine.Intent
@@ -260,6 +263,17 @@ func TestConfinement(t *testing.T) {
 		want   engine.Answer
 		shows  string
 	}{
+		{"read-only", held, "r", engine.Changed{Agreed: true, Args: readOnly}, `info: commands have no network
+permission: run: make
+y n r a ? (a = always this command): r
+`},
+		{"read-only in words", held, "read-only", engine.Changed{Agreed: true, Args: readOnly}, ""},
+		{"read-only not offered", in, "r", engine.Refused{}, ""},
+		{"what it tried", looked, "y", engine.Allowed{}, `info: commands have no network
+info: it tried to write: .git/\x1bx
+permission: run: git branch x
+y n ?: y
+`},
 		{"with the network", in, "w", engine.Changed{Agreed: true, Args: online}, `info: commands can change files only in /w and have no network
 permission: run: npm i
 y n w a ? (w = with the network, a = always this command): w

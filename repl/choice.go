@@ -27,6 +27,9 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 			meanings = append(meanings, "w = with the network")
 		}
 	}
+	if in.Plan.ReadOnly != nil {
+		keys = append(keys, "r")
+	}
 	for i, g := range in.Grants {
 		key := keyOf(in.Grants, i)
 		keys = append(keys, key)
@@ -63,7 +66,7 @@ func keyOf(grants []engine.Grant, i int) string {
 
 // A choice is what an answer means.
 type choice struct {
-	key   byte // one of y n w a e ?, a for every grant
+	key   byte // one of y n w r a e ?, a for every grant
 	grant int  // for a
 	scope engine.Scope
 	note  string
@@ -80,6 +83,8 @@ func parseChoice(s string, grants []engine.Grant) (choice, bool) {
 		return choice{key: 'y'}, true
 	case "w", "with", "network", "with network", "with the network":
 		return choice{key: 'w'}, true
+	case "r", "read-only", "read only":
+		return choice{key: 'r'}, true
 	case "e", "edit":
 		return choice{key: 'e'}, true
 	case "?", "explain":
@@ -161,6 +166,9 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
 		}
 		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
+	}
+	if in.Plan.ReadOnly != nil {
+		a.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
 	}
 	for i, g := range in.Grants {
 		a.Out.Line(output.Info, "%s = %s, until the session ends", keyOf(in.Grants, i), output.EscapeLine(strings.TrimSuffix(g.Label, " this session")))

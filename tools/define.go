@@ -80,7 +80,7 @@ type shape struct {
 
 // internal names arguments that no schema shows: the wish to run alone, which
 // the engine reads, and the marks of a proposal that the user changed.
-var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content"}
+var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
 // check says in the words of JSON Schema validators, which models know, what
 // is wrong with v at path.

@@ -29,6 +29,10 @@ const mostDirs = 8
 // lookOver notes which commands of a line only look, and whether all of it can
 // be held to that.
 func (c *shellCall) lookOver() {
+	if c.ReadOnly && c.holdable() { // whatever it is
+		c.looks, c.git = true, gitUse{dirs: []string{c.dir}}
+		return
+	}
 	plain := c.read.Class == engine.Plain
 	if !plain && !c.read.Loose {
 		return

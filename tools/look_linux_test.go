@@ -365,3 +365,38 @@ func TestLookRepositories(t *testing.T) {
 		t.Errorf("objects from elsewhere: %q", why)
 	}
 }
+
+// A command of any kind can be held to looking, if the user says so, and is
+// offered that but once.
+func TestReadOnly(t *testing.T) {
+	l := newLooking(t)
+	call, _ := l.looks("touch new; cat a.txt; git log --oneline")
+	args := call.Intent.Plan.ReadOnly
+	if args == nil || call.Intent.Plan.Looks {
+		t.Fatalf("it is not offered: %+v", call.Intent.Plan)
+	}
+	call = l.prepare(runShellCommand(l.env), args)
+	if in := call.Intent; !in.Plan.Looks || in.Plan.ReadOnly != nil || in.Plan.Commands[0].Safe {
+		t.Errorf("%+v", in.Plan)
+	}
+	r, _ := call.Run(t.Context(), l)
+	if !strings.Contains(r.Text, "one") || !strings.Contains(r.Text, "Read-only file system") {
+		t.Errorf("it says %s", r.Text)
+	}
+	call, _ = l.looks("touch new")
+	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnly).Run(t.Context(), l); err == nil || len(*l.asked) != 1 {
+		t.Fatalf("%v, asked %d times", err, len(*l.asked))
+	}
+	if in := (*l.asked)[0].Intent; in.Plan.ReadOnly != nil || in.Plan.Failed != "it tried to write: new" {
+		t.Errorf("%+v", in.Plan)
+	}
+	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
+		t.Error("it was written")
+	}
+	for _, with := range []map[string]any{{"is_background": true}, {"additional_permissions": map[string]any{"network": true}}} {
+		with["command"] = "touch new"
+		if l.prepare(runShellCommand(l.env), with).Intent.Plan.ReadOnly != nil {
+			t.Errorf("%v is offered it", with)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	}
 	next.rights = next.described(next.rights)
 	in := next.intent()
-	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online = why, true, nil, nil
+	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
@@ -73,7 +73,7 @@ func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
 
 // free returns c as one that is not held to looking, and asked about.
 func (c shellCall) free() shellCall {
-	c.looks = false
+	c.looks, c.ReadOnly = false, false
 	c.read.Commands = slices.Clone(c.read.Commands)
 	for i := range c.read.Commands {
 		c.read.Commands[i].Safe = false

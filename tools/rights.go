@@ -243,6 +243,11 @@ func (c shellCall) hold(in *engine.Intent) {
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
 	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
 	in.Plan.Held = c.env.held()
+	if !c.looks && c.holdable() {
+		held := c.runShellCommandArgs
+		held.ReadOnly = true
+		in.Plan.ReadOnly = held.args()
+	}
 	if state.Network && !p.Network && !c.env.Offline {
 		online := c.runShellCommandArgs
 		online.More.Network = true
@@ -295,7 +300,7 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 
 // unheld returns c not held to looking, if it runs unasked without that.
 func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
-	if !c.looks || c.env.Gives == nil {
+	if !c.looks || c.ReadOnly || c.env.Gives == nil {
 		return c
 	}
 	next := c.free()
@@ -316,7 +321,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	next.rights = next.described(next.rights)
 	in := next.intent()
-	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online = lacks.String(), refused, nil, nil
+	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online, in.Plan.ReadOnly = lacks.String(), refused, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err

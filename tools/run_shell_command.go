@@ -38,6 +38,7 @@ type runShellCommandArgs struct {
 	Background  bool   `json:"is_background"`
 	Delay       *int64 `json:"delay_ms"`
 	More        more   `json:"additional_permissions"`
+	ReadOnly    bool   `json:"read_only"` // of the user's: no schema has it
 }
 
 // shellError is the class of commands that failed, in whatever way.
@@ -202,6 +203,9 @@ func (a runShellCommandArgs) args() map[string]any {
 	}
 	if a.Delay != nil {
 		args["delay_ms"] = float64(*a.Delay)
+	}
+	if a.ReadOnly {
+		args["read_only"] = true
 	}
 	if m := a.More.args(); m != nil {
 		args["additional_permissions"] = m

@@ -48,7 +48,7 @@ func ReadyIn(mode string) string {
 }
 
 // Choices are what the line of choices of an approval may begin with.
-var Choices = []string{"y n ?", "y n w ", "y n a ", "y n e "}
+var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e "}
 
 // Choosing is what looks like the line of choices, up to its question mark.
 var Choosing = regexp.MustCompile(`(?i)y n( [wabce]| a\d+)* \?`)

@@ -61,6 +61,12 @@ func WithNetwork(p engine.Proposal) (engine.Answer, bool) {
 	return engine.Changed{Agreed: true, Args: p.Intent.Plan.Online}, p.Intent.Plan.Online != nil
 }
 
+// ReadOnly returns the answer that allows a call that can only look. It reports
+// false if that was not offered.
+func ReadOnly(p engine.Proposal) (engine.Answer, bool) {
+	return engine.Changed{Agreed: true, Args: p.Intent.Plan.ReadOnly}, p.Intent.Plan.ReadOnly != nil
+}
+
 // YesNo returns the reply to a question of the model's that is answered by yes
 // or no, or what is wrong with s.
 func YesNo(s string) (reply, problem string) {

@@ -32,6 +32,7 @@ type (
 		Note     string         // for Deny: what the model is told
 		Args     map[string]any // for Allow: replaces the arguments; nil if they stay
 		Network  bool           // for Allow: with the network, if that was offered
+		ReadOnly bool           // for Allow: held to looking, if that was offered
 	}
 
 	// answersMessage are the replies to the questions of a call, empty where there
@@ -101,6 +102,7 @@ func decode(line []byte) (message, error) {
 		Note     string
 		Args     map[string]any
 		Network  bool
+		ReadOnly bool `json:"read_only"`
 		Answers  []json.RawMessage
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
@@ -127,7 +129,7 @@ func decode(line []byte) (message, error) {
 		}
 		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
 	case "approval":
-		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network})
+		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network, w.ReadOnly})
 	case "answer":
 		replies, err := replies(w.Answers)
 		return withID(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
@@ -162,6 +164,8 @@ func approval(a approvalMessage) (message, error) {
 		err = errors.New("args go with the decision allow only")
 	case a.Network && (a.Decision != allow || a.Args != nil):
 		err = errors.New("network goes with the decision allow only, without args")
+	case a.ReadOnly && (a.Decision != allow || a.Args != nil || a.Network):
+		err = errors.New("read_only goes with the decision allow only, without args and network")
 	case a.Scope != "" && a.Decision != always:
 		err = errors.New("a scope goes with the decision always only")
 	case !slices.Contains([]string{"", "session", "project", "user"}, a.Scope):

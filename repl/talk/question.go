@@ -94,6 +94,12 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 			return nil, "the network was not offered"
 		}
 		return a, ""
+	case m.ReadOnly:
+		a, ok := question.ReadOnly(q.p)
+		if !ok {
+			return nil, "to run it read-only was not offered"
+		}
+		return a, ""
 	case m.Decision == allow:
 		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):

@@ -39,7 +39,9 @@ type (
 		Rights   *rights  `json:"rights,omitempty"`
 		Failed   string   `json:"failed_without,omitempty"`
 		Refused  []string `json:"failed_to_write,omitempty"`
+		Looked   bool     `json:"failed_read_only,omitempty"`
 		Network  bool     `json:"network_offered,omitempty"`
+		ReadOnly bool     `json:"read_only_offered,omitempty"`
 		Dials    []string `json:"network_wanted_by,omitempty"`
 	}
 	rights struct {
@@ -128,6 +130,7 @@ func judgement(p engine.Proposal) judged {
 	held := in.Plan.Held != ""
 	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
+		Looked: in.Plan.Looked, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
 	if r := in.Plan.Rights; !r.None() {
 		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}
