@@ -21,9 +21,20 @@
 // in the order of the calls. A question that the model never began to answer
 // because the request failed is taken back; a cancelled one stays.
 //
+// # Recorded first
+//
+// What is told has been recorded: how a call ended, what was said, and what
+// [Engine.Rewrite] makes of the conversation.
+//
 // # Calls
 //
 // Neighbouring calls of read-only tools run side by side, [MaxParallel] at
 // most. Every other call runs alone, and is prepared only when those before it
 // are over. No tool runs that the policy has not judged.
+//
+// # Agents
+//
+// A call may hold a conversation of its own, by an Engine of its own. It asks by
+// the [Host] of the call and tells its events as [Nested], so the one user sees
+// and answers for all, on the one goroutine.
 package engine

@@ -6,6 +6,8 @@
 // A [Tally] knows nothing but the events that it was shown, and is asked for
 // nothing but numbers. Nobody else keeps counts.
 //
+// Conversations inside calls are counted with the one that they are inside of.
+//
 // # The wire form
 //
 // As JSON a Tally is the "stats" object that scripts know from the Gemini

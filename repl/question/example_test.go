@@ -31,11 +31,14 @@ func Example() {
 		}
 		fmt.Println()
 	}
+	p.Agent = "tester"
+	fmt.Println(question.Title(p))
 	answer, problem := question.Always(p.Intent.Grants[0], engine.InProject)
 	fmt.Println(answer.(engine.Allowed).Grant.Label, problem)
 	// Output:
 	// run: make test
 	// info: commands write to this directory only
 	// always make test, for: session project user
+	// tester: run: make test
 	// always make test
 }

@@ -25,8 +25,14 @@ import (
 	"gemline/repl/output"
 )
 
-// Title names the call that p is about, in a line.
-func Title(p engine.Proposal) string { return cmp.Or(p.Intent.Title, p.Tool.Name()) }
+// Title names the call that p is about, in a line, and the agent that makes it.
+func Title(p engine.Proposal) string {
+	title := cmp.Or(p.Intent.Title, p.Tool.Name())
+	if p.Agent != "" {
+		title = p.Agent + ": " + title
+	}
+	return title
+}
 
 // Kind says in a word or two what the call is whose detail is shown.
 func Kind(p engine.Proposal) string {
