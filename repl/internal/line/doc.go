@@ -90,8 +90,8 @@ type Config struct {
 	// Complete, if not nil, is asked by the Tab key.
 	Complete Completer
 
-	// Edit, if not nil, lets the user change text in a program of his, in a
-	// file of that name.
+	// Edit, if not nil, lets the user change text in an editor, in a file of
+	// that name.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
 	// NextMode, if not nil, is called by Shift-Tab. It changes the mode of

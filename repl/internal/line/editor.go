@@ -102,7 +102,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.in.inject(e.pastes.fold(e.in.unsent()))
 		e.stopped = false
 	}
-	e.in.setTogether(!e.Single && !e.asking && !e.src.waiting())
+	e.in.expectBurst(!e.Single && !e.asking && !e.src.waiting())
 	e.Out.Fresh()
 	restore, err := e.src.raw()
 	if err != nil {

@@ -21,7 +21,7 @@ type jobs struct {
 	modes        *modes
 	stops, conts chan os.Signal
 	waiting      atomic.Bool   // somebody waits for the program to go on
-	resumed      chan struct{} // for him
+	resumed      chan struct{} // told to whoever waits
 	quit         chan struct{}
 	done         sync.WaitGroup
 }

@@ -27,10 +27,16 @@ type keys struct {
 	pasting bool
 	paste   []byte
 
-	together bool   // lines that come together are a paste
+	burst burst
+}
+
+// A burst is a paste that the terminal does not mark: its lines come together,
+// faster than anybody types.
+type burst struct {
+	expected bool   // such lines are a paste
 	enter    bool   // an Enter waits for what may come with it
-	bursting bool   // a paste comes that the terminal does not mark
-	burst    []byte // what has come of it
+	coming   bool   // more of the paste may come
+	text     []byte // what has come of it
 }
 
 func newKeys(src *source, pasted func(string) string) *keys {
@@ -74,12 +80,12 @@ func (k *keys) setVi(on bool) {
 	k.vi = on
 }
 
-// setTogether says whether lines that come together are a paste, also where the
+// expectBurst says whether lines that come together are a paste, also where the
 // terminal does not mark one.
-func (k *keys) setTogether(on bool) {
+func (k *keys) expectBurst(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.together = on
+	k.burst.expected = on
 }
 
 // inject puts s before everything else.
@@ -95,15 +101,15 @@ func (k *keys) inject(s string) {
 func (k *keys) forget() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste) + utf8.RuneCount(k.burst)
+	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste) + utf8.RuneCount(k.burst.text)
 	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
 		n -= bytes.Count(k.queue, []byte(string(op)))
 	}
-	if k.enter {
+	if k.burst.enter {
 		n++
 	}
 	k.queue, k.rest, k.paste, k.pasting = nil, nil, nil, false
-	k.burst, k.bursting, k.enter = nil, false, false
+	k.burst = burst{expected: k.burst.expected}
 	return n
 }
 
@@ -182,9 +188,9 @@ func (k *keys) Read(p []byte) (int, error) {
 // limit returns how long to wait for the rest of a sequence.
 func (k *keys) limit() int {
 	switch {
-	case k.bursting:
+	case k.burst.coming:
 		return int(pasteLag.Milliseconds())
-	case k.enter:
+	case k.burst.enter:
 		return int(pasteGap.Milliseconds())
 	case len(k.rest) == 0 || k.pasting || k.rest[0] != 0x1b:
 		return -1
@@ -196,7 +202,7 @@ func (k *keys) limit() int {
 
 // timedOut takes what has come of a sequence for all there is.
 func (k *keys) timedOut() {
-	if k.bursting || k.enter {
+	if k.burst.coming || k.burst.enter {
 		k.endBurst()
 		return
 	}
@@ -253,8 +259,8 @@ func (k *keys) take(b []byte) {
 // pressEnter takes the Enter at the end of what has come. If it belongs to a
 // paste, more comes at once.
 func (k *keys) pressEnter() {
-	if k.together {
-		k.enter = true
+	if k.burst.expected {
+		k.burst.enter = true
 		return
 	}
 	k.queue = append(k.queue, '\r')
@@ -263,31 +269,31 @@ func (k *keys) pressEnter() {
 // takeBurst takes b if it is part of a paste that the terminal does not mark:
 // nobody types lines that fast.
 func (k *keys) takeBurst(b []byte) bool {
-	if !k.bursting && !k.enter && !(k.together && unmarked(b)) {
+	if !k.burst.coming && !k.burst.enter && !(k.burst.expected && unmarked(b)) {
 		return false
 	}
 	if len(b) == 0 || bytes.ContainsFunc(b, isKey) {
 		k.endBurst()
 		return false
 	}
-	if k.enter {
-		k.burst = append(k.burst, '\n')
+	if k.burst.enter {
+		k.burst.text = append(k.burst.text, '\n')
 	}
-	k.enter, k.bursting = false, true
-	k.burst = append(k.burst, b[:min(len(b), max(0, mostPasted-len(k.burst)))]...)
+	k.burst.enter, k.burst.coming = false, true
+	k.burst.text = append(k.burst.text, b[:min(len(b), max(0, mostPasted-len(k.burst.text)))]...)
 	return true
 }
 
 // endBurst takes what has come of such a paste for all of it, and an Enter that
 // nothing came with for a key.
 func (k *keys) endBurst() {
-	if k.enter {
+	if k.burst.enter {
 		k.queue = append(k.queue, '\r')
 	}
-	if k.bursting {
-		k.insert(k.burst)
+	if k.burst.coming {
+		k.insert(k.burst.text)
 	}
-	k.burst, k.bursting, k.enter = nil, false, false
+	k.burst = burst{expected: k.burst.expected}
 }
 
 // isKey reports whether r is no part of a text.

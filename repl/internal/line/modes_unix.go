@@ -110,12 +110,12 @@ func drainMode(t *unix.Termios) {
 // passthroughMode gives every key to the program, and what that writes to the
 // screen as it is.
 func passthroughMode(t *unix.Termios) {
-	raw(t)
+	rawMode(t)
 	t.Oflag &^= unix.OPOST
 }
 
-// raw gives every key to the program.
-func raw(t *unix.Termios) {
+// rawMode gives every key to the program.
+func rawMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	t.Lflag &^= unix.ICANON | unix.ISIG | unix.IEXTEN

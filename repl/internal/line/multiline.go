@@ -13,8 +13,8 @@ import (
 // fence opens and closes a block of lines.
 const fence = `"""`
 
-// opens is the line that opens the editor on what was typed before it.
-const opens = "/editor"
+// editorCommand is the line that opens the editor on what was typed before it.
+const editorCommand = "/editor"
 
 // A multiline makes one input of lines: of a line, of lines joined by a
 // backslash at their end, of a block between fences, or of what an editor
@@ -30,59 +30,59 @@ type multiline struct {
 	more func(first string) ([]string, error)
 }
 
-func (g multiline) read(prompt string) (string, error) {
-	s, err := g.next(prompt)
+func (m multiline) read(prompt string) (string, error) {
+	s, err := m.next(prompt)
 	if err != nil {
 		return "", err
 	}
-	lines, err := g.more(s)
+	lines, err := m.more(s)
 	switch {
 	case err != nil:
 		return "", err
 	case len(lines) > 1:
-		return g.pasted(lines)
+		return m.pasted(lines)
 	}
-	return g.single(s)
+	return m.single(s)
 }
 
 // pasted returns the input that lines are which were pasted: their text, or
 // what stands between the fences around it. What follows a fence that is not
 // closed is still to come.
-func (g multiline) pasted(lines []string) (string, error) {
+func (m multiline) pasted(lines []string) (string, error) {
 	isFence := func(s string) bool { return strings.TrimSpace(s) == fence }
 	last := len(lines) - 1
 	switch {
 	case isFence(lines[0]) && isFence(lines[last]):
 		return strings.Join(lines[1:last], "\n"), nil
 	case isFence(lines[0]) && !slices.ContainsFunc(lines[1:], isFence):
-		return g.block(lines[1:])
+		return m.block(lines[1:])
 	}
-	return g.continued(strings.Join(lines, "\n"))
+	return m.continued(strings.Join(lines, "\n"))
 }
 
 // single returns the input that begins with the line s.
-func (g multiline) single(s string) (string, error) {
+func (m multiline) single(s string) (string, error) {
 	if strings.TrimSpace(s) == fence {
-		return g.block(nil)
+		return m.block(nil)
 	}
-	if g.asksForEditor(s) {
-		return g.edit(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), opens)))
+	if m.asksForEditor(s) {
+		return m.edit(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), editorCommand)))
 	}
-	return g.continued(s)
+	return m.continued(s)
 }
 
 // continued returns s with the lines that go on with it.
-func (g multiline) continued(s string) (string, error) {
+func (m multiline) continued(s string) (string, error) {
 	for continues(s) {
-		more, err := g.next(More)
-		if err == io.EOF && !g.typed {
+		more, err := m.next(More)
+		if err == io.EOF && !m.typed {
 			break
 		}
 		if err != nil {
 			return "", err
 		}
-		if s = s[:len(s)-1] + "\n"; g.asksForEditor(more) {
-			return g.edit(s)
+		if s = s[:len(s)-1] + "\n"; m.asksForEditor(more) {
+			return m.edit(s)
 		}
 		s += more
 	}
@@ -90,27 +90,27 @@ func (g multiline) continued(s string) (string, error) {
 }
 
 // block reads on behind lines, up to the fence that closes them.
-func (g multiline) block(lines []string) (string, error) {
+func (m multiline) block(lines []string) (string, error) {
 	for {
-		s, err := g.next(More)
+		s, err := m.next(More)
 		switch {
-		case err == io.EOF && !g.typed && len(lines) > 0:
+		case err == io.EOF && !m.typed && len(lines) > 0:
 			return strings.Join(lines, "\n"), nil
 		case err != nil:
 			return "", err
 		case strings.TrimSpace(s) == fence:
 			return strings.Join(lines, "\n"), nil
-		case g.asksForEditor(s):
-			return g.edit(strings.Join(append(lines, ""), "\n"))
+		case m.asksForEditor(s):
+			return m.edit(strings.Join(append(lines, ""), "\n"))
 		}
 		lines = append(lines, s)
 	}
 }
 
 // asksForEditor reports whether s opens the editor, where there is one.
-func (g multiline) asksForEditor(s string) bool {
+func (m multiline) asksForEditor(s string) bool {
 	s = strings.TrimSpace(s)
-	return g.edit != nil && g.typed && (s == opens || strings.HasPrefix(s, opens+" "))
+	return m.edit != nil && m.typed && (s == editorCommand || strings.HasPrefix(s, editorCommand+" "))
 }
 
 // continues reports whether s ends with a backslash that is not itself behind

@@ -20,9 +20,9 @@ const (
 	pasteLag = 5 * pasteGap
 )
 
-// burst returns first, which has just been entered, and the lines that follow
+// collectBurst returns first, which has just been entered, and the lines that follow
 // closely. Next returns one that comes in time.
-func burst(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
+func collectBurst(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
 	lines := []string{first}
 	for within := pasteGap; ; within = pasteLag {
 		line, ok, err := next(within)
@@ -44,7 +44,7 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	}
 	c.reading.Store(true)
 	defer c.reading.Store(false)
-	lines, err := burst(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
+	lines, err := collectBurst(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
 	if err != nil {
 		return nil, err
 	}

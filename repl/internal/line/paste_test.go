@@ -27,7 +27,7 @@ func TestBurst(t *testing.T) {
 		{"the fastest typist", []time.Duration{60 * ms, 60 * ms}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := burst("first", func(within time.Duration) (string, bool, error) {
+			got, err := collectBurst("first", func(within time.Duration) (string, bool, error) {
 				if len(tt.gaps) == 0 || tt.gaps[0] > within {
 					return "", false, nil
 				}

@@ -193,18 +193,18 @@ type deferred struct {
 	todo []func()
 }
 
-func (h *deferred) add(show func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.todo = append(h.todo, show)
+func (d *deferred) add(show func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.todo = append(d.todo, show)
 }
 
 // show shows it, on the goroutine that owns the output.
-func (h *deferred) show() {
-	h.mu.Lock()
-	todo := h.todo
-	h.todo = nil
-	h.mu.Unlock()
+func (d *deferred) show() {
+	d.mu.Lock()
+	todo := d.todo
+	d.todo = nil
+	d.mu.Unlock()
 	for _, show := range todo {
 		show()
 	}

@@ -21,18 +21,18 @@ const canTimeOut = true
 // A source reads a file in such a way that waiting can be given up without
 // losing what arrives later.
 type source struct {
-	file  *os.File
-	in    int  // the descriptor that is read
-	own   bool // in was opened here
-	tty   bool
-	modes modes
-	waker [2]int // a pipe; a byte in it ends the waiting
-	chunk []byte
-	heard *unix.Termios // the modes before echoOff, nil if it was not called
+	file    *os.File
+	in      int  // the descriptor that is read
+	own     bool // in was opened here
+	tty     bool
+	modes   modes
+	waker   [2]int // a pipe; a byte in it ends the waiting
+	chunk   []byte
+	echoing *unix.Termios // the modes before echoOff, nil if it was not called
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
-	lent    atomic.Bool // a command has the terminal, see through
+	lent    atomic.Bool // a command has the terminal, see passthrough
 	resumed atomic.Bool // the program was stopped and goes on
 }
 
@@ -77,15 +77,15 @@ func (s *source) echoOff() error {
 	if err := s.modes.set(&after); err != nil {
 		return err
 	}
-	s.heard = before
+	s.echoing = before
 	return nil
 }
 
 // restore leaves the terminal as it was found.
 func (s *source) restore() {
 	s.modes.restore()
-	if s.heard != nil && s.modes.foreground() {
-		s.modes.set(s.heard)
+	if s.echoing != nil && s.modes.foreground() {
+		s.modes.set(s.echoing)
 	}
 }
 
@@ -314,7 +314,7 @@ func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err err
 
 // raw gives every key to the program and returns how to undo it.
 func (s *source) raw() (restore func(), err error) {
-	if err := s.modes.change(raw); err != nil {
+	if err := s.modes.change(rawMode); err != nil {
 		return nil, err
 	}
 	return s.modes.restore, nil
