@@ -8,21 +8,21 @@ type line struct {
 	styles   [last + 1]wrapping
 	openings []string
 
-	out     []byte  // on its way to the stream
-	head    []byte  // the beginning of the line, which may become a label
-	looks   []Style // of its bytes
-	lit     Style   // the one that is on at the end of out; none between writes
-	atStart bool    // out and head left aside, the cursor is at the line's start
-	before  rune    // the character before what comes next
-	col     int     // where the cursor is, if a paragraph is broken between words
-	blank   bool    // on the line is nothing but what hangs
+	out        []byte  // on its way to the stream
+	head       []byte  // the beginning of the line, which may become a label
+	headStyles []Style // of its bytes
+	current    Style   // the one that is on at the end of out; none between writes
+	atStart    bool    // out and head left aside, the cursor is at the line's start
+	before     rune    // the character before what comes next
+	col        int     // where the cursor is, if a paragraph is broken between words
+	blank      bool    // on the line is nothing but what hangs
 }
 
 // place appends what is shown, unless it may be the beginning of a label.
 func (l *line) place(s Style, b []byte) {
 	for l.atStart && len(b) > 0 {
 		_, n := utf8.DecodeRune(b)
-		l.begins(s, b[:n])
+		l.placeHead(s, b[:n])
 		b = b[n:]
 	}
 	if len(b) > 0 {
@@ -42,12 +42,12 @@ func (l *line) placeText(t styledText) {
 	}
 }
 
-// begins appends the first characters of a line, unless they may be the
+// placeHead appends the first characters of a line, unless they may be the
 // beginning of a label.
-func (l *line) begins(s Style, b []byte) {
+func (l *line) placeHead(s Style, b []byte) {
 	l.head = append(l.head, b...)
 	for range b {
-		l.looks = append(l.looks, s)
+		l.headStyles = append(l.headStyles, s)
 	}
 	switch compare(l.head, l.openings) {
 	case partial:
@@ -61,22 +61,22 @@ func (l *line) begins(s Style, b []byte) {
 
 // show appends b in a style.
 func (l *line) show(s Style, b []byte) {
-	if s != l.lit {
-		l.dark()
+	if s != l.current {
+		l.endStyle()
 		l.out = append(l.out, l.styles[s].begin...)
-		l.lit = s
+		l.current = s
 	}
 	l.out = append(l.out, b...)
 }
 
-// dark ends the style that is on.
-func (l *line) dark() {
-	l.out = append(l.out, l.styles[l.lit].end...)
-	l.lit = Normal
+// endStyle ends the style that is on.
+func (l *line) endStyle() {
+	l.out = append(l.out, l.styles[l.current].end...)
+	l.current = Normal
 }
 
 func (l *line) newline() {
-	l.dark()
+	l.endStyle()
 	l.out = append(l.out, '\n')
 	l.atStart = true
 	l.before = '\n'
@@ -86,9 +86,9 @@ func (l *line) newline() {
 func (l *line) settleHead() {
 	if len(l.head) > 0 {
 		for i := range l.head {
-			l.show(l.looks[i], l.head[i:i+1])
+			l.show(l.headStyles[i], l.head[i:i+1])
 		}
-		l.head, l.looks = l.head[:0], l.looks[:0]
+		l.head, l.headStyles = l.head[:0], l.headStyles[:0]
 		l.atStart = false
 	}
 }

@@ -29,7 +29,7 @@ func Sanitize(s string) string {
 		out = append(out, blank...)
 		blank = nil
 	}
-	s = strings.ReplaceAll(unheaped(Escape(s)), blankCell, `\u{2800}`)
+	s = strings.ReplaceAll(escapeMarks(Escape(s)), blankCell, `\u{2800}`)
 	for l := range strings.SplitSeq(s, "\n") {
 		m, ok := blankLine(l)
 		if !ok || m != mark {
@@ -38,7 +38,7 @@ func Sanitize(s string) string {
 		if ok {
 			blank, mark = append(blank, l), m
 		} else {
-			out = append(out, unpadded(l))
+			out = append(out, collapseBlanks(l))
 		}
 	}
 	flush()
@@ -49,9 +49,9 @@ func Sanitize(s string) string {
 // letters around it.
 const mostMarks = 3
 
-// unheaped returns s with marks as escapes that have no letter to stand on, or
+// escapeMarks returns s with marks as escapes that have no letter to stand on, or
 // too many neighbours on it.
-func unheaped(s string) string {
+func escapeMarks(s string) string {
 	if strings.IndexFunc(s, unicode.IsMark) < 0 {
 		return s
 	}
@@ -80,8 +80,8 @@ func blankLine(l string) (mark string, ok bool) {
 	return mark, strings.TrimLeft(l, " \t") == "" && len(l) <= mostBlanks
 }
 
-// unpadded returns l with long runs of blanks as a count.
-func unpadded(l string) string {
+// collapseBlanks returns l with long runs of blanks as a count.
+func collapseBlanks(l string) string {
 	var b strings.Builder
 	for i := 0; i < len(l); {
 		n := len(l[i:]) - len(strings.TrimLeft(l[i:], " \t"))

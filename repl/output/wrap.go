@@ -95,18 +95,18 @@ func (f *wrap) lay(s Style, b []byte) {
 		return
 	}
 	for len(b) > 0 {
-		n := f.ascii7(b)
+		n := f.takeASCII(b)
 		if n == 0 {
 			_, n = utf8.DecodeRune(b)
-			f.mark(b[:n])
+			f.takeRune(b[:n])
 		}
 		b = b[n:]
 	}
 }
 
-// ascii7 takes in the characters of ASCII that b begins with, and returns how
+// takeASCII takes in the characters of ASCII that b begins with, and returns how
 // many there are.
-func (f *wrap) ascii7(b []byte) (n int) {
+func (f *wrap) takeASCII(b []byte) (n int) {
 	for n < len(b) && b[n] < utf8.RuneSelf && (f.flow == Tight || b[n] != ' ' && b[n] != '\t') {
 		n++
 	}
@@ -124,8 +124,8 @@ func (f *wrap) ascii7(b []byte) (n int) {
 	return 0
 }
 
-// mark takes in a character beyond ASCII, which may belong to the one before.
-func (f *wrap) mark(b []byte) {
+// takeRune takes in a character beyond ASCII, which may belong to the one before.
+func (f *wrap) takeRune(b []byte) {
 	whole := len(f.cluster)
 	f.cluster = append(f.cluster, b...)
 	if whole == 0 {

@@ -3,8 +3,6 @@ package output
 import (
 	"fmt"
 	"io"
-	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -29,25 +27,19 @@ type Options struct {
 //
 // The first failed write is remembered, and nothing is written after it.
 type Writer struct {
-	w     io.Writer
-	ascii bool
-	marks bool
-	words Words
-
-	line    line
-	wrap    wrap   // of a paragraph that is broken between words
-	tail    []byte // input whose meaning depends on what follows
-	style   Style  // of the outside text that is taken in
+	gate
+	w       io.Writer
+	marks   bool
+	words   Words
 	columns func() int
 	err     error
-
-	touched atomic.Bool
 }
 
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
-	m := &Writer{w: w, ascii: o.ASCII, marks: o.Marks, words: o.Words,
-		line: line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}}
+	m := &Writer{w: w, marks: o.Marks, words: o.Words}
+	m.ascii = o.ASCII
+	m.line = line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}
 	m.wrap.line = &m.line
 	return m
 }
@@ -68,7 +60,7 @@ func (w *Writer) Mark(m Mark) {
 	if !w.marks {
 		return
 	}
-	w.look()
+	w.noticeTouch()
 	w.settle()
 	w.line.out = append(w.line.out, m.Sequence()...)
 	w.flush()
@@ -113,7 +105,7 @@ func (w *Writer) Spans(spans ...Span) {
 
 // Fresh brings the cursor to the start of a line, if it is not there.
 func (w *Writer) Fresh() {
-	w.look()
+	w.noticeTouch()
 	w.settle()
 	if !w.line.atStart {
 		w.line.newline()
@@ -129,14 +121,15 @@ func (w *Writer) Begin(l Label) {
 }
 
 func (w *Writer) begin(l Label) {
-	ws := w.line.styles[looks(l)]
+	ws := w.line.styles[labelStyle(l)]
 	w.line.out = append(w.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
 	w.line.atStart = false
 	w.line.before = ' '
 	w.line.col, w.line.blank = displaywidth.String(w.words.word(l))+2, false
 }
 
-func looks(l Label) Style {
+// labelStyle returns how a label looks.
+func labelStyle(l Label) Style {
 	switch l {
 	case Failure:
 		return Bad
@@ -211,15 +204,6 @@ func (w *Writer) Entered() {
 // alone may be called on any goroutine.
 func (w *Writer) Touched() { w.touched.Store(true) }
 
-// look takes notice of a touch.
-func (w *Writer) look() {
-	if w.touched.Swap(false) {
-		w.wrap.joinProse()
-		w.line.settleHead()
-		w.line.atStart, w.line.blank = false, false
-	}
-}
-
 // Terminal returns the stream without the gate, for the line editor, which
 // writes nothing that it has not passed through [Escape].
 func (w *Writer) Terminal() io.Writer { return direct{w} }
@@ -232,7 +216,7 @@ func (d direct) Write(p []byte) (int, error) {
 }
 
 func (w *Writer) flush() error {
-	w.line.dark()
+	w.line.endStyle()
 	if len(w.line.out) == 0 {
 		return w.err
 	}
@@ -244,91 +228,4 @@ func (w *Writer) flush() error {
 		w.line.out = nil
 	}
 	return w.err
-}
-
-// take moves outside text to out, as far as its meaning is known.
-func (w *Writer) take(p []byte) {
-	w.look()
-	if len(w.tail) > 0 {
-		p = append(w.tail, p...)
-		w.tail = nil
-	}
-	if !w.wrap.on {
-		w.wrap.joinProse()
-	}
-	for len(p) > 0 {
-		if n := printable(p); n > 0 && (!w.line.atStart || w.wrap.on) { // it needs no look at what is before it
-			w.put(p[:n])
-			w.line.before = rune(p[n-1])
-			p = p[n:]
-			continue
-		}
-		switch c := p[0]; {
-		case c == '\n':
-			w.wrap.endProse()
-			w.line.settleHead()
-			w.line.newline()
-			p = p[1:]
-		case c == '\r' && len(p) == 1, c >= 0x80 && !utf8.FullRune(p):
-			w.tail = append([]byte(nil), p...)
-			return
-		case c == '\r' && p[1] == '\n':
-			p = p[1:] // a line end is a line end
-		default:
-			p = p[w.one(p):]
-		}
-	}
-}
-
-// printable returns how many bytes p begins with that are shown as they are.
-func printable(p []byte) int {
-	for i, c := range p {
-		if c < 0x20 && c != '\t' || c >= 0x7f {
-			return i
-		}
-	}
-	return len(p)
-}
-
-// one puts the first character of p and returns its length.
-func (w *Writer) one(p []byte) int {
-	r, n := utf8.DecodeRune(p)
-	switch {
-	case r == utf8.RuneError && n == 1:
-		w.put(fmt.Appendf(nil, `\x%02x`, p[0]))
-		r = 0 // U+FFFD would take a selector, its escape takes none
-	case r == '\t':
-		w.put(p[:1])
-	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(w.line.before)):
-		w.put([]byte(escaped(r)))
-	case w.ascii && r >= 0x80:
-		w.put([]byte(ascii(r)))
-	default:
-		w.put(p[:n])
-	}
-	w.line.before = r
-	return n
-}
-
-// put appends what is shown.
-func (w *Writer) put(b []byte) {
-	if w.wrap.on {
-		w.wrap.lay(w.style, b)
-	} else {
-		w.line.place(w.style, b)
-	}
-}
-
-// settle puts what was held back: nothing follows it.
-func (w *Writer) settle() {
-	if len(w.tail) > 0 {
-		w.wrap.joinProse()
-	}
-	for _, c := range w.tail {
-		w.put(fmt.Appendf(nil, `\x%02x`, c))
-		w.line.before = 0
-	}
-	w.tail = nil
-	w.wrap.endProse()
-	w.line.settleHead()
 }

@@ -1,0 +1,115 @@
+package output
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// A gate lets outside text through to a line: what could act on the terminal
+// becomes an escape.
+type gate struct {
+	ascii bool
+	style Style  // of the text that is taken in
+	tail  []byte // text whose meaning depends on what follows
+	wrap  wrap   // of a paragraph that is broken between words
+	line  line
+
+	touched atomic.Bool // something else may have moved the cursor
+}
+
+// noticeTouch takes the cursor for moved if something else may have moved it.
+func (g *gate) noticeTouch() {
+	if g.touched.Swap(false) {
+		g.wrap.joinProse()
+		g.line.settleHead()
+		g.line.atStart, g.line.blank = false, false
+	}
+}
+
+// take moves outside text to the line, as far as its meaning is known.
+func (g *gate) take(p []byte) {
+	g.noticeTouch()
+	if len(g.tail) > 0 {
+		p = append(g.tail, p...)
+		g.tail = nil
+	}
+	if !g.wrap.on {
+		g.wrap.joinProse()
+	}
+	for len(p) > 0 {
+		if n := printable(p); n > 0 && (!g.line.atStart || g.wrap.on) { // it needs no look at what is before it
+			g.put(p[:n])
+			g.line.before = rune(p[n-1])
+			p = p[n:]
+			continue
+		}
+		switch c := p[0]; {
+		case c == '\n':
+			g.wrap.endProse()
+			g.line.settleHead()
+			g.line.newline()
+			p = p[1:]
+		case c == '\r' && len(p) == 1, c >= 0x80 && !utf8.FullRune(p):
+			g.tail = append([]byte(nil), p...)
+			return
+		case c == '\r' && p[1] == '\n':
+			p = p[1:] // a line end is a line end
+		default:
+			p = p[g.one(p):]
+		}
+	}
+}
+
+// printable returns how many bytes p begins with that are shown as they are.
+func printable(p []byte) int {
+	for i, c := range p {
+		if c < 0x20 && c != '\t' || c >= 0x7f {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// one puts the first character of p and returns its length.
+func (g *gate) one(p []byte) int {
+	r, n := utf8.DecodeRune(p)
+	switch {
+	case r == utf8.RuneError && n == 1:
+		g.put(fmt.Appendf(nil, `\x%02x`, p[0]))
+		r = 0 // U+FFFD would take a selector, its escape takes none
+	case r == '\t':
+		g.put(p[:1])
+	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(g.line.before)):
+		g.put([]byte(escaped(r)))
+	case g.ascii && r >= 0x80:
+		g.put([]byte(ascii(r)))
+	default:
+		g.put(p[:n])
+	}
+	g.line.before = r
+	return n
+}
+
+// put appends what is shown.
+func (g *gate) put(b []byte) {
+	if g.wrap.on {
+		g.wrap.lay(g.style, b)
+	} else {
+		g.line.place(g.style, b)
+	}
+}
+
+// settle puts what was held back: nothing follows it.
+func (g *gate) settle() {
+	if len(g.tail) > 0 {
+		g.wrap.joinProse()
+	}
+	for _, c := range g.tail {
+		g.put(fmt.Appendf(nil, `\x%02x`, c))
+		g.line.before = 0
+	}
+	g.tail = nil
+	g.wrap.endProse()
+	g.line.settleHead()
+}
