@@ -123,12 +123,12 @@ func blockParser(tables parser.ParagraphTransformer) parser.Parser {
 		parser.WithBlockParsers(
 			util.Prioritized(underlined, 100),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(shallow{parser.NewListParser()}, 300),
+			util.Prioritized(depthLimit{parser.NewListParser()}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(shallow{parser.NewBlockquoteParser()}, 800),
+			util.Prioritized(depthLimit{parser.NewBlockquoteParser()}, 800),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
@@ -139,10 +139,10 @@ func blockParser(tables parser.ParagraphTransformer) parser.Parser {
 // underlined reads headings of which only the line below says so.
 var underlined = parser.NewSetextHeadingParser()
 
-// shallow opens no block below maxDepth others.
-type shallow struct{ parser.BlockParser }
+// depthLimit opens no block below maxDepth others.
+type depthLimit struct{ parser.BlockParser }
 
-func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (s depthLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, seg := reader.Position()
 	node, state := s.BlockParser.Open(parent, reader, pc)
 	depth := 0
@@ -185,13 +185,13 @@ func textParser() parser.Parser {
 }
 
 func inlineParsers() []util.PrioritizedValue {
-	return append(parser.DefaultInlineParsers(), util.Prioritized(struck{extension.NewStrikethroughParser()}, 500))
+	return append(parser.DefaultInlineParsers(), util.Prioritized(doubleTilde{extension.NewStrikethroughParser()}, 500))
 }
 
-// struck reads ~~so~~, but not ~so~, which is more often about.
-type struck struct{ parser.InlineParser }
+// doubleTilde reads ~~so~~, but not ~so~, which is more often about.
+type doubleTilde struct{ parser.InlineParser }
 
-func (s struck) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (s doubleTilde) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if line, _ := block.PeekLine(); !bytes.HasPrefix(line, []byte("~~")) {
 		return nil
 	}

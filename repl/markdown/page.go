@@ -8,7 +8,7 @@ import (
 type page struct {
 	view *View // nil if markup is put in words
 	text []byte
-	runs []styled
+	runs []styleRun
 
 	started bool     // there is a line
 	inLine  bool     // the last one is not at its end
@@ -20,8 +20,8 @@ type page struct {
 	markers string   // of list items whose text has not begun
 }
 
-// styled says how text looks up to an end.
-type styled struct {
+// A styleRun says how text looks up to an end.
+type styleRun struct {
 	end   int
 	style Style
 	flow  Flow
@@ -61,7 +61,7 @@ func (p *page) add(style Style, flow Flow, hang, s string) {
 		return
 	}
 	p.text = append(p.text, s...)
-	r := styled{len(p.text), style, flow, hang}
+	r := styleRun{len(p.text), style, flow, hang}
 	if p.view == nil {
 		r.flow = Loose
 	}
