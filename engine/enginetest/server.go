@@ -110,17 +110,6 @@ func (s *Server) start() *Server {
 	return s
 }
 
-// Serve starts a Server that gives replies on l.
-func Serve(l net.Listener, replies ...Reply) *Server {
-	s := newServer(replies)
-	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	s.server.Listener.Close()
-	s.server.Listener = l
-	s.server.Start()
-	s.URL = s.server.URL
-	return s
-}
-
 func newServer(replies []Reply) *Server {
 	return &Server{replies: replies, Tokens: 7, arrived: make(chan struct{}, 1024), ended: make(chan struct{}, 1024)}
 }
