@@ -34,6 +34,9 @@ func (c *crash) Error() string {
 	return fmt.Sprintf("a bug in gemline: %.500s", what)
 }
 
+// Hint says what to do about it.
+func (*crash) Hint() string { return "please report this; -d shows where it happened" }
+
 // unwritten is the error of a run whose output can't be written, or that nobody
 // reads any more.
 func unwritten(err error) error {
@@ -137,7 +140,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as(end{0, "", "FatalCancellationError"}, func(e signalled, o *report.Outcome) {
 		o.ExitCode, o.Reason = 128+int(e), strings.ToLower(signalName(syscall.Signal(e)))
 	}),
-	as(end{70, "internal", "InternalError"}, func(_ *crash, o *report.Outcome) { o.Hint = "please report this; -d shows where it happened" }),
+	as[*crash](end{70, "internal", "InternalError"}, nil),
 	as[*settings.UsageError](usageEnd, nil),
 	as(end{62, "", "FatalBudgetExceededError"}, func(e *limit.Error, o *report.Outcome) {
 		o.Message, o.Reason = e.Message, e.Kind.String()
