@@ -62,9 +62,9 @@ type Command struct {
 type App struct {
 	*Conversation
 	Out    io.Writer
-	Models model.Reach // what the names of models stand for
-	Home   string      // what ~ stands for
-	Screen *Screen     // the session's own; nil where there is none
+	Models model.Access // what the names of models stand for
+	Home   string       // what ~ stands for
+	Screen *Screen      // the session's own; nil where there is none
 
 	// Commands returns those that there are at the moment.
 	Commands func() Set

@@ -24,10 +24,10 @@ type Request struct {
 	Contents []*genai.Content
 	Config   *genai.GenerateContentConfig
 
-	// Aside says that the request is a question of its own, beside any
+	// OneShot says that the request is a question of its own, beside any
 	// conversation: it is answered in one piece, and with the settings of
 	// Config alone.
-	Aside bool
+	OneShot bool
 
 	// Notify, if not nil, tells the user about a [Retry] or passes on a
 	// [Notice]. It must be called on the goroutine that calls Generate.

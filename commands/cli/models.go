@@ -18,9 +18,9 @@ type modelsCommand struct {
 	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and what they stand for."`
 }
 
-// Reach returns which models a way to pay can use.
-func Reach(m auth.Method) model.Reach {
-	return map[auth.Method]model.Reach{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[m]
+// Access returns which models a way to pay can use.
+func Access(m auth.Method) model.Access {
+	return map[auth.Method]model.Access{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[m]
 }
 
 type modelsList struct {
@@ -63,7 +63,7 @@ func (w *Folder) priced(list []listedModel) error {
 
 // Run prints a line for each model.
 func (c *modelsList) Run(ctx context.Context, w *World) error {
-	current, reach, err := w.model()
+	current, access, err := w.model()
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if c.Online {
 		list, err = w.onServer(ctx)
 	} else {
-		list = choices(reach)
+		list = choices(access)
 	}
 	if err != nil {
 		return err
@@ -81,13 +81,13 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	case i >= 0:
 		list[i].Default = true
 	case !c.Online:
-		resolved := reach.Resolve(current)
+		resolved := access.Resolve(current)
 		list = append([]listedModel{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
 	}
 	if err := w.priced(list); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"default": current, "resolves_to": reach.Resolve(current), "online": c.Online, "models": append([]listedModel{}, list...)},
+	return w.show(map[string]any{"default": current, "resolves_to": access.Resolve(current), "online": c.Online, "models": append([]listedModel{}, list...)},
 		columns(list)...)
 }
 
@@ -116,7 +116,7 @@ func columns(list []listedModel) (lines []string) {
 
 // model returns the name of the model that a run would ask, and what names
 // stand for.
-func (w *World) model() (string, model.Reach, error) {
+func (w *World) model() (string, model.Access, error) {
 	s, err := w.settings()
 	if err == nil {
 		err = s.Override(w.Flags, w.Lookup)
@@ -125,13 +125,13 @@ func (w *World) model() (string, model.Reach, error) {
 		return "", 0, err
 	}
 	c, _ := w.choose() // what is wrong with it, auth status says
-	return cmp.Or(strings.TrimSpace(s.Model), model.Default), Reach(c.Method), nil
+	return cmp.Or(strings.TrimSpace(s.Model), model.Default), Access(c.Method), nil
 }
 
 // choices returns the models that the program knows.
-func choices(reach model.Reach) (list []listedModel) {
-	for _, c := range reach.Choices() {
-		resolved := reach.Resolve(c.Name)
+func choices(access model.Access) (list []listedModel) {
+	for _, c := range access.Choices() {
+		resolved := access.Resolve(c.Name)
 		list = append(list, listedModel{Name: c.Name, Resolved: resolved, Note: c.Note, Context: model.TokenLimit(resolved)})
 	}
 	return list

@@ -71,7 +71,7 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 
 // commands returns what the slash commands may reach.
 func (f *front) commands(out io.Writer) *commands.App {
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: commands.Builtin, Models: f.reach, Home: f.paths.Home, Elsewhere: f.elsewhere,
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: commands.Builtin, Models: f.access, Home: f.paths.Home, Elsewhere: f.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.restart(ctx)
 			return f.conversation(), err

@@ -26,7 +26,7 @@ import (
 type server struct {
 	setup     model.Setup
 	generator engine.Generator
-	reach     model.Reach  // what the names of models stand for
+	access    model.Access // what the names of models stand for
 	unpaid    bool         // no key is known that pays for requests
 	heard     atomic.Int64 // when something last came from the model's server
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
@@ -35,7 +35,7 @@ type server struct {
 // model returns the name of the model that is asked, if wanted is what the user
 // wants.
 func (s *server) model(wanted ...string) string {
-	return s.reach.Resolve(cmp.Or(append(wanted, model.Default)...))
+	return s.access.Resolve(cmp.Or(append(wanted, model.Default)...))
 }
 
 // models asks the server which models it has.
@@ -69,7 +69,7 @@ func (p *Project) newBudget() error {
 		if err != nil {
 			told.Do(func() { p.notify(err.Error()) })
 		}
-		if p.reach == model.ByAssist { // which is not paid by tokens
+		if p.access == model.ByAssist { // which is not paid by tokens
 			return nil
 		}
 		return ps
@@ -111,7 +111,7 @@ func (p *Project) newGenerator() error {
 			return err
 		}
 		account.API.Heard = func() { p.heard.Store(time.Now().UnixNano()) }
-		setup.API, p.reach, p.unpaid = account.API, account.reach, account.unpaid
+		setup.API, p.access, p.unpaid = account.API, account.access, account.unpaid
 	}
 	if p.flags.Debug {
 		l, err := p.debugLog()
@@ -135,8 +135,8 @@ func (p *Project) newGenerator() error {
 // An account is what pays for requests.
 type account struct {
 	API    model.Options
-	reach  model.Reach // what the names of models stand for
-	unpaid bool        // no key is known
+	access model.Access // what the names of models stand for
+	unpaid bool         // no key is known
 }
 
 // findAccount finds out what pays for requests. What is kept somewhere is looked
@@ -150,7 +150,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	if idle <= 0 {
 		idle = -1
 	}
-	a.reach = cli.Reach(c.Method)
+	a.access = cli.Access(c.Method)
 	a.API = model.Options{Idle: idle,
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,

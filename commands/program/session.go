@@ -154,7 +154,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		Model:     s.modelName,
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Ask:    aside.Generate,
-		Helper: func() string { return s.reach.Resolve("flash") },
+		Helper: func() string { return s.access.Resolve("flash") },
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}

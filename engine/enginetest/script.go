@@ -49,7 +49,7 @@ func (s *Script) Left() int {
 func (s *Script) next(req *engine.Request) (Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, &engine.Request{Model: req.Model, Aside: req.Aside,
+	s.requests = append(s.requests, &engine.Request{Model: req.Model, OneShot: req.OneShot,
 		Contents: copied(req.Contents), Config: copied(req.Config)})
 	if len(s.replies) == 0 {
 		return Reply{}, fmt.Errorf("the script has no reply to request %d", len(s.requests))

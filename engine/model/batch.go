@@ -149,7 +149,7 @@ type jobOutput struct {
 func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j := Job{Name: cmp.Or(o.Name, o.Metadata.Name), Title: o.Metadata.DisplayName}
 	if id, ok := strings.CutPrefix(j.Name, "batches/"); !ok || !pathWord(id) {
-		return Job{}, &garbled{fmt.Errorf("%.60q is not the name of a job", j.Name), []byte(j.Name)}
+		return Job{}, &malformed{fmt.Errorf("%.60q is not the name of a job", j.Name), []byte(j.Name)}
 	}
 	j.State = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(o.Metadata.State, "BATCH_STATE_"), "JOB_STATE_"))
 	j.State = strings.ReplaceAll(oneLine(j.State), "_", " ")
@@ -191,7 +191,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 		err = &Error{Kind: Invalid, Code: "NO_RESPONSE", Message: "the server's job has no answer to this request"}
 	default:
 		if r.Response, fault, err = (&decoder{}).decode(response); err != nil {
-			err = &garbled{err, response}
+			err = &malformed{err, response}
 		}
 	}
 	if given(fault) {

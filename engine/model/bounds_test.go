@@ -16,5 +16,5 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}, "data: {\"a\":1}\n\n", ": x\n", "data\n", "\r\n\r\n")
-	et.Bounds(t, func(s string) { new(decoder).common([]byte(s)); unwrapped([]byte(s)) }, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`)
+	et.Bounds(t, func(s string) { new(decoder).fastDecode([]byte(s)); unwrapped([]byte(s)) }, `{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`)
 }

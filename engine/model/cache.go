@@ -21,13 +21,13 @@ const (
 // the same slice is enough. A nil cache keeps nothing.
 type cache struct {
 	mu    sync.Mutex
-	parts map[*genai.Part]*kin
+	parts map[*genai.Part]*cachedPart
 	size  int
 	last  int // bytes of the last request
 }
 
-// A kin is what a part held when it was encoded.
-type kin struct {
+// A cachedPart is what a part held when it was encoded.
+type cachedPart struct {
 	part   genai.Part
 	id     string
 	name   string
@@ -74,7 +74,7 @@ func (c *cache) keep(p *genai.Part, json []byte) {
 	if c == nil || len(json) < worthKeeping || len(json) > mostKept/2 {
 		return
 	}
-	k, ok := portrait(p)
+	k, ok := snapshot(p)
 	if !ok {
 		return
 	}
@@ -82,15 +82,15 @@ func (c *cache) keep(p *genai.Part, json []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.size += len(json); c.parts == nil || c.size > mostKept {
-		c.parts, c.size = map[*genai.Part]*kin{}, len(json)
+		c.parts, c.size = map[*genai.Part]*cachedPart{}, len(json)
 	}
 	c.parts[p] = &k
 }
 
-// portrait returns what p holds, and whether that can be compared later: it is
+// snapshot returns what p holds, and whether that can be compared later: it is
 // text, a call or an answer with simple values, or data, and nothing else.
-func portrait(p *genai.Part) (kin, bool) {
-	k, ok := kin{part: *p}, usual(p)
+func snapshot(p *genai.Part) (cachedPart, bool) {
+	k, ok := cachedPart{part: *p}, usual(p)
 	if fc := p.FunctionCall; fc != nil {
 		rest := *fc
 		k.id, k.name, k.values = fc.ID, fc.Name, fc.Args
@@ -127,7 +127,7 @@ func usual(p *genai.Part) bool {
 
 // same reports whether p still holds what k shows. Equal texts are usually
 // the same text, which takes no time to see.
-func (k *kin) same(p *genai.Part) bool {
+func (k *cachedPart) same(p *genai.Part) bool {
 	if p.Text != k.part.Text || p.Thought != k.part.Thought || !bytes.Equal(p.ThoughtSignature, k.part.ThoughtSignature) ||
 		p.FunctionCall != k.part.FunctionCall || p.FunctionResponse != k.part.FunctionResponse || p.InlineData != k.part.InlineData || !usual(p) {
 		return false

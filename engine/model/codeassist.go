@@ -68,9 +68,9 @@ type operation struct {
 	}
 }
 
-// enlist finds out for which project Code Assist is to work for x. One request
+// useProject finds out for which project Code Assist is to work for x. One request
 // asks; the others wait, and can be called off.
-func (g *Genai) enlist(x *exchange) error {
+func (g *Genai) useProject(x *exchange) error {
 	if !g.opts.CodeAssist {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (g *Genai) findProject(x *exchange) (string, error) {
 		}
 	}
 	if project = cmp.Or(project, g.opts.Project); project == "" {
-		return "", m.homeless()
+		return "", m.noProject()
 	}
 	return project, nil
 }
@@ -144,7 +144,7 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 		}
 	}
 	if chosen.Bring && g.opts.Project == "" {
-		return "", m.homeless()
+		return "", m.noProject()
 	}
 	x.say("Code Assist sets this account up, as " + cmp.Or(oneLine(chosen.Name), chosen.ID))
 	if text := oneLine(chosen.Privacy.NoticeText); text != "" {
@@ -209,8 +209,8 @@ func (m membership) unverified() error {
 	return nil
 }
 
-// homeless returns the error of an account that has no project to work for.
-func (m membership) homeless() error {
+// noProject returns the error of an account that has no project to work for.
+func (m membership) noProject() error {
 	e := &Error{Kind: Auth, Final: true, Message: "Code Assist has no project for this account, and GOOGLE_CLOUD_PROJECT is not set",
 		Advice: "export GOOGLE_CLOUD_PROJECT=... with a project in which Gemini for Google Cloud is switched on"}
 	var reasons []string

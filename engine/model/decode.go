@@ -34,7 +34,7 @@ func (d *decoder) decode(b []byte) (chunk *genai.GenerateContentResponse, fault 
 
 // bare decodes what is in no envelope.
 func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
-	if chunk := d.common(b); chunk != nil {
+	if chunk := d.fastDecode(b); chunk != nil {
 		return chunk, nil, nil
 	}
 	var wire struct {

@@ -31,16 +31,16 @@ type question struct {
 // An exchange is a question and its answer.
 type exchange struct {
 	question
-	caller  context.Context
-	ctx     context.Context // ends with the exchange
-	stop    context.CancelCauseFunc
-	guard   *time.Timer // ends it when the server falls silent
-	idle    time.Duration
-	heard   func()
-	start   time.Time
-	pay     payment
-	project string // that Code Assist works for
-	resp    *http.Response
+	caller     context.Context
+	ctx        context.Context // ends with the exchange
+	stop       context.CancelCauseFunc
+	guard      *time.Timer // ends it when the server falls silent
+	idle       time.Duration
+	heard      func()
+	start      time.Time
+	credential credential
+	project    string // that Code Assist works for
+	resp       *http.Response
 }
 
 // ask asks q, and has read read what is answered. All that goes wrong becomes an
@@ -86,7 +86,7 @@ func (g *Genai) send(x *exchange) error {
 	err := g.attempt(x)
 	if g.opts.Account != nil && x.unauthorized(err) {
 		g.log.DebugContext(x.ctx, "the access token was refused, another is fetched")
-		g.wallet.drop(x.pay)
+		g.tokens.drop(x.credential)
 		x.forget()
 		err = g.attempt(x)
 	}
@@ -101,10 +101,10 @@ func (g *Genai) send(x *exchange) error {
 // attempt makes the request of x with what pays for it.
 func (g *Genai) attempt(x *exchange) (err error) {
 	x.guard.Reset(x.idle)
-	if x.pay, err = g.wallet.take(x.ctx, x); err != nil {
+	if x.credential, err = g.tokens.take(x.ctx, x); err != nil {
 		return err
 	}
-	if err := g.enlist(x); err != nil {
+	if err := g.useProject(x); err != nil {
 		return err
 	}
 	body := x.body
@@ -150,14 +150,14 @@ func (g *Genai) header(h http.Header, x *exchange) {
 	h.Set("User-Agent", g.opts.userAgent(x.model))
 	h.Set("X-Goog-Api-Client", "gl-go/"+runtime.Version())
 	switch {
-	case x.pay.secret == "":
-	case x.pay.token || g.opts.Bearer:
-		h.Set("Authorization", "Bearer "+x.pay.secret)
+	case x.credential.secret == "":
+	case x.credential.token || g.opts.Bearer:
+		h.Set("Authorization", "Bearer "+x.credential.secret)
 	default:
-		h.Set("X-Goog-Api-Key", x.pay.secret)
+		h.Set("X-Goog-Api-Key", x.credential.secret)
 	}
-	if x.pay.quota != "" {
-		h.Set("X-Goog-User-Project", x.pay.quota)
+	if x.credential.quota != "" {
+		h.Set("X-Goog-User-Project", x.credential.quota)
 	}
 	for k, vs := range g.opts.Header {
 		h[http.CanonicalHeaderKey(k)] = vs
@@ -229,7 +229,7 @@ func (g *Genai) parse(resp *http.Response, answer []byte, v any) error {
 		return g.failure(resp, answer)
 	}
 	if err := json.Unmarshal(answer, v); err != nil {
-		return &garbled{err, answer}
+		return &malformed{err, answer}
 	}
 	return nil
 }

@@ -17,13 +17,13 @@ import (
 )
 
 // explain makes an [Error] of whatever went wrong with x. It is the only place
-// that does: what fails returns what it knows, a [failure], a [garbled] or an
+// that does: what fails returns what it knows, a [failure], a [malformed] or an
 // error of the network. Where the caller's context is over, that was the cause.
 func (g *Genai) explain(x *exchange, err error) error {
 	var (
 		known  *Error
 		said   *failure
-		broken *garbled
+		broken *malformed
 		e      *Error
 	)
 	switch {
@@ -67,14 +67,14 @@ func (g *Genai) fault(x *exchange, said []byte) *failure {
 	return f
 }
 
-// A garbled is an answer that can't be read.
-type garbled struct {
+// A malformed is an answer that can't be read.
+type malformed struct {
 	err  error
 	data []byte
 }
 
 // Error says what the decoder stumbled over, less the names of our types.
-func (b *garbled) Error() string {
+func (b *malformed) Error() string {
 	te := (*json.UnmarshalTypeError)(nil)
 	if !errors.As(b.err, &te) {
 		return b.err.Error()

@@ -181,8 +181,8 @@ func (f *Fake) generate(ctx context.Context, req *engine.Request, yield func(*ge
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if req.Aside {
-		return f.aside(req, yield)
+	if req.OneShot {
+		return f.oneShot(req, yield)
 	}
 	r, err := f.take(methodStream, req)
 	if err != nil {
@@ -215,8 +215,8 @@ func (f *Fake) generate(ctx context.Context, req *engine.Request, yield func(*ge
 	return nil
 }
 
-// aside gives the answer of a line that holds a single one.
-func (f *Fake) aside(req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+// oneShot gives the answer of a line that holds a single one.
+func (f *Fake) oneShot(req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
 	r, err := f.take(methodWhole, req)
 	if err != nil {
 		return err

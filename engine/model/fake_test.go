@@ -16,6 +16,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/redact"
 )
 
 func recording(t testing.TB, lines ...string) string {
@@ -207,11 +208,13 @@ func TestRecordFull(t *testing.T) {
 
 func TestLog(t *testing.T) {
 	et.Generators(t, func(t testing.TB, replies ...et.Reply) engine.Generator {
-		return model.Log(et.NewScript(replies...), slog.New(slog.NewTextHandler(&bytes.Buffer{}, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		return model.Log(et.NewScript(replies...), slog.New(slog.NewTextHandler(&bytes.Buffer{}, &slog.HandlerOptions{Level: slog.LevelDebug})), &redact.Redactor{})
 	})
 	var log bytes.Buffer
+	secrets := &redact.Redactor{}
+	secrets.Know("secret", key)
 	g := model.Log(et.NewScript(et.Says("your key is "+key, et.Call("1", "f", "x", key)), et.Fails(fmt.Errorf("no: %s", key))),
-		slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), key)
+		slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), secrets)
 	req := ask("my key is " + key + strings.Repeat(" long", 10000))
 	req.Contents[0].Parts = append(req.Contents[0].Parts, nil, &genai.Part{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("abc")}})
 	hear(t, g, req)

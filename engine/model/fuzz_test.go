@@ -34,7 +34,7 @@ func FuzzCommon(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := decoder{version: "m"}
 		decodeDocument(b, false) // must not panic
-		got := d.common(b)
+		got := d.fastDecode(b)
 		if got == nil {
 			return
 		}

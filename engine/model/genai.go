@@ -108,7 +108,7 @@ type Genai struct {
 	opts    Options
 	base    *url.URL
 	redact  *redact.Redactor
-	wallet  *wallet
+	tokens  *tokenSource
 	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
 	log     *slog.Logger
 	client  *http.Client
@@ -129,7 +129,7 @@ func NewGenai(o Options) (*Genai, error) {
 		return nil, err
 	}
 	g := &Genai{opts: o, base: base, redact: o.Secrets, log: o.Logger, project: make(chan string, 1)}
-	g.wallet = newWallet(g.payment)
+	g.tokens = newTokenSource(g.credential)
 	g.project <- ""
 	g.client = &http.Client{Transport: o.Transport, CheckRedirect: dontFollow}
 	if o.Transport == nil {
@@ -208,7 +208,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*ge
 		return fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
 	q := question{model: req.Model, method: http.MethodPost, body: body, notify: req.Notify}
-	if q.url = g.modelURL(req.Model, "generateContent"); !req.Aside {
+	if q.url = g.modelURL(req.Model, "generateContent"); !req.OneShot {
 		q.url = g.modelURL(req.Model, "streamGenerateContent")
 		q.url.RawQuery = "alt=sse"
 	}
@@ -218,7 +218,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*ge
 // body returns what req says, without the secrets that are known.
 func (g *Genai) body(req *engine.Request) body {
 	preset := Preset(req.Model)
-	if req.Aside {
+	if req.OneShot {
 		preset = &genai.GenerateContentConfig{}
 	}
 	b := body{contents: g.redacted(req.Contents...), config: Merge(preset, req.Config)}
@@ -256,7 +256,7 @@ func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) e
 		}
 		chunk, fault, err := d.decode(data)
 		if err != nil {
-			return &garbled{err, data}
+			return &malformed{err, data}
 		}
 		if fault != nil {
 			return g.fault(x, fault)
@@ -279,7 +279,7 @@ func (g *Genai) receiveDocument(x *exchange, events *eventReader, emit func(*gen
 	}
 	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
 	if err != nil {
-		return &garbled{err, doc}
+		return &malformed{err, doc}
 	}
 	if fault != nil {
 		return g.fault(x, fault)
@@ -310,7 +310,7 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 		case count.Error != nil:
 			return g.fault(x, count.Error)
 		case count.TotalTokens == nil || *count.TotalTokens < 0:
-			return &garbled{errors.New("no totalTokens"), nil}
+			return &malformed{errors.New("no totalTokens"), nil}
 		}
 		return nil
 	})

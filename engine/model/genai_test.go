@@ -19,6 +19,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/redact"
 )
 
 const key = "AIza-very-secret"
@@ -80,7 +81,7 @@ func TestStack(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { r.Close() })
-		return model.Retry(model.Log(r, slog.New(slog.DiscardHandler)), model.RetryOptions{Attempts: 1})
+		return model.Retry(model.Log(r, slog.New(slog.DiscardHandler), &redact.Redactor{}), model.RetryOptions{Attempts: 1})
 	})
 }
 

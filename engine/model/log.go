@@ -19,22 +19,18 @@ const logged = 4 << 10
 
 // Log returns a Generator that asks g and tells l, at the level of debugging,
 // what was asked and answered. Long texts are cut, and secrets taken out.
-func Log(g engine.Generator, l *slog.Logger, secrets ...string) engine.Generator {
-	r := &redact.Redactor{}
-	for _, s := range secrets {
-		r.Know("secret", s)
-	}
-	return teller{Generator: g, log: l, redact: r}
+func Log(g engine.Generator, l *slog.Logger, secrets *redact.Redactor) engine.Generator {
+	return logging{Generator: g, log: l, redact: secrets}
 }
 
-type teller struct {
+type logging struct {
 	engine.Generator
 	log    *slog.Logger
 	redact *redact.Redactor
 }
 
 // Generate implements [engine.Generator].
-func (t teller) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+func (t logging) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		if !t.log.Enabled(ctx, slog.LevelDebug) {
 			t.Generator.Generate(ctx, req)(yield)
@@ -59,14 +55,14 @@ func (t teller) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*ge
 }
 
 // Count implements [engine.Generator].
-func (t teller) Count(ctx context.Context, req *engine.Request) (int, error) {
+func (t logging) Count(ctx context.Context, req *engine.Request) (int, error) {
 	t.asked(ctx, "count", req)
 	n, err := t.Generator.Count(ctx, req)
 	t.log.DebugContext(ctx, "model counted", "tokens", n, "error", t.text(err))
 	return n, err
 }
 
-func (t teller) asked(ctx context.Context, what string, req *engine.Request) {
+func (t logging) asked(ctx context.Context, what string, req *engine.Request) {
 	if !t.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -77,14 +73,14 @@ func (t teller) asked(ctx context.Context, what string, req *engine.Request) {
 	t.log.DebugContext(ctx, "model asked", "for", what, "model", req.Model, "messages", len(req.Contents), "last", last)
 }
 
-func (t teller) answered(ctx context.Context, h *heard) {
+func (t logging) answered(ctx context.Context, h *heard) {
 	t.log.DebugContext(ctx, "model answered", "chunks", h.chunks, "took", time.Since(h.start),
 		"finish", string(h.finish), "text", cut(t.redact.Text(h.text.String())), "calls", cut(t.redact.Text(strings.Join(h.calls, "; "))),
 		"tokens", h.tokens, "error", t.text(h.err))
 }
 
 // say returns a message as a log shows it.
-func (t teller) say(c *genai.Content) string {
+func (t logging) say(c *genai.Content) string {
 	var all []string
 	for _, p := range c.Parts {
 		if p == nil {
@@ -104,7 +100,7 @@ func (t teller) say(c *genai.Content) string {
 	return cut(t.redact.Text(strings.Join(all, " | ")))
 }
 
-func (t teller) text(err error) string {
+func (t logging) text(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -19,31 +19,31 @@ const (
 	flashLite = "gemini-3.5-flash-lite"
 )
 
-// A Reach is which models a way to pay can use. The zero Reach is an API key's.
-type Reach int
+// An Access is which models a credential can use. The zero Access is an API key's.
+type Access int
 
-// The reaches.
+// The kinds of access.
 const (
-	ByKey     Reach = iota // all of them
-	ByAccount              // Vertex AI and gateways: not the variant for tools
-	ByAssist               // Code Assist: those that were there before
+	ByKey     Access = iota // all of them
+	ByAccount               // Vertex AI and gateways: not the variant for tools
+	ByAssist                // Code Assist: those that were there before
 )
 
-func (r Reach) pro() string {
+func (r Access) pro() string {
 	return [...]string{proLatest, "gemini-3.1-pro-preview", "gemini-3-pro-preview"}[r]
 }
 
-func (r Reach) flash() string {
+func (r Access) flash() string {
 	return [...]string{flash, flash, "gemini-3-flash-preview"}[r]
 }
 
-func (r Reach) flashLite() string {
+func (r Access) flashLite() string {
 	return [...]string{flashLite, flashLite, "gemini-3.1-flash-lite"}[r]
 }
 
 // Resolve returns the model that name stands for: an alias, an older model
 // that another has replaced, or the name itself.
-func (r Reach) Resolve(name string) string {
+func (r Access) Resolve(name string) string {
 	switch name = strings.TrimSpace(name); name {
 	case "", "auto", "pro", "auto-gemini-3", "gemini-3-pro-preview":
 		return r.pro()
@@ -69,7 +69,7 @@ type Choice struct {
 }
 
 // Choices returns the names to offer, the aliases first.
-func (r Reach) Choices() []Choice {
+func (r Access) Choices() []Choice {
 	choices := []Choice{
 		{"auto", "the best there is: " + r.pro()},
 		{"pro", r.pro()},

@@ -88,9 +88,9 @@ func TestMerge(t *testing.T) {
 }
 
 // What the way to pay can't use is not what an alias stands for, nor offered.
-func TestReach(t *testing.T) {
+func TestAccess(t *testing.T) {
 	for _, c := range []struct {
-		reach      model.Reach
+		reach      model.Access
 		name, want string
 	}{
 		{model.ByAccount, "auto", "gemini-3.1-pro-preview"},
@@ -108,7 +108,7 @@ func TestReach(t *testing.T) {
 			t.Errorf("%d: %q is %q, want %q", c.reach, c.name, got, c.want)
 		}
 	}
-	for _, r := range []model.Reach{model.ByKey, model.ByAccount, model.ByAssist} {
+	for _, r := range []model.Access{model.ByKey, model.ByAccount, model.ByAssist} {
 		seen := map[string]bool{}
 		for _, c := range r.Choices() {
 			if got := r.Resolve(c.Name); seen[c.Name] || r.Resolve(got) != got {

@@ -62,7 +62,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		g = r
 	}
 	if s.Logger != nil {
-		g = teller{Generator: g, log: s.Logger, redact: secrets}
+		g = Log(g, s.Logger, secrets)
 	}
 	if s.Meter != nil {
 		g = s.Meter(g)

@@ -54,7 +54,7 @@ func (r *Recorder) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 			}
 		}
 		switch {
-		case !req.Aside:
+		case !req.OneShot:
 			r.write(req, methodStream, chunks)
 		case len(chunks) > 0: // it came in one piece
 			r.write(req, methodWhole, chunks[0])

@@ -36,14 +36,14 @@ var errTokenSlow = errors.New("no access token in time")
 
 // accessToken fetches a token for the account that g.opts names, through the
 // same proxy and with the same certificates as requests.
-func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
+func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error) {
 	data, from, err := g.opts.Account()
 	if err != nil {
-		return payment{}, unpaid(ctx, err)
+		return credential{}, noCredential(ctx, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(g.opts.Connect, 30*time.Second), errTokenSlow)
 	defer cancel()
-	var p payment
+	var p credential
 	start := time.Now()
 	if data == nil {
 		p, err = g.machineToken(ctx)
@@ -52,7 +52,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 	}
 	g.log.DebugContext(ctx, "access token", "from", cmp.Or(strings.TrimPrefix(filepath.Base(from), "."), "metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
-		return payment{}, g.tokenless(ctx, x, from, err)
+		return credential{}, g.tokenError(ctx, x, from, err)
 	}
 	g.redact.Know("access token", p.secret)
 	p.token = true
@@ -64,7 +64,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (payment, error) {
 }
 
 // fileToken exchanges credentials of a file for a token.
-func (g *Genai) fileToken(ctx context.Context, data []byte) (payment, error) {
+func (g *Genai) fileToken(ctx context.Context, data []byte) (credential, error) {
 	var file struct {
 		Type    string
 		Quota   string `json:"quota_project_id"`
@@ -74,30 +74,30 @@ func (g *Genai) fileToken(ctx context.Context, data []byte) (payment, error) {
 		Token   string `json:"token_uri"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return payment{}, &unusable{"they are not JSON"}
+		return credential{}, &unusable{"they are not JSON"}
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
 		g.redact.Know("credentials", secret)
 	}
 	kind, known := accounts[file.Type]
 	if !known {
-		return payment{}, &unusable{fmt.Sprintf("credentials of the type %q are not understood", file.Type)}
+		return credential{}, &unusable{fmt.Sprintf("credentials of the type %q are not understood", file.Type)}
 	}
 	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
-		return payment{}, &unusable{"token_uri must begin with https://"}
+		return credential{}, &unusable{"token_uri must begin with https://"}
 	}
 	creds, err := credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
 		Scopes: []string{scope}, DisableAsyncRefresh: true, Logger: slog.New(slog.DiscardHandler),
 		TokenURL: file.Token, Client: g.client,
 	})
 	if err != nil {
-		return payment{}, &unusable{err.Error()}
+		return credential{}, &unusable{err.Error()}
 	}
 	token, err := creds.Token(ctx)
 	if err != nil {
-		return payment{}, err
+		return credential{}, err
 	}
-	return payment{secret: token.Value, until: token.Expiry, quota: file.Quota}, nil
+	return credential{secret: token.Value, until: token.Expiry, quota: file.Quota}, nil
 }
 
 // unusable is the error of credentials that make no sense.
@@ -113,46 +113,46 @@ var errNowhere = errors.New("no metadata server")
 
 // machineToken asks for a token of the account that the machine has. That goes
 // by no proxy: whoever answers is next door.
-func (g *Genai) machineToken(ctx context.Context) (payment, error) {
+func (g *Genai) machineToken(ctx context.Context) (credential, error) {
 	host := cmp.Or(g.opts.Metadata, metadata)
 	u := url.URL{Scheme: "http", Host: host, Path: "/computeMetadata/v1/instance/service-accounts/default/token",
 		RawQuery: url.Values{"scopes": {scope}}.Encode()}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return payment{}, &unusable{"GCE_METADATA_HOST is not a host name"}
+		return credential{}, &unusable{"GCE_METADATA_HOST is not a host name"}
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
 	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, DisableKeepAlives: true}
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		if g.opts.Metadata == "" && ctx.Err() == nil {
-			return payment{}, errNowhere
+			return credential{}, errNowhere
 		}
-		return payment{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
+		return credential{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
 	}
 	defer resp.Body.Close()
 	if g.opts.Metadata == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // whoever that is
-		return payment{}, errNowhere
+		return credential{}, errNowhere
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return payment{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
+		return credential{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
 	}
 	if resp.StatusCode != http.StatusOK {
-		return payment{}, &auth.Error{Response: resp, Body: body}
+		return credential{}, &auth.Error{Response: resp, Body: body}
 	}
 	var token struct {
 		Value   string `json:"access_token"`
 		Expires int    `json:"expires_in"`
 	}
 	if json.Unmarshal(body, &token) != nil || token.Value == "" {
-		return payment{}, &unusable{"the metadata server's answer holds no token"}
+		return credential{}, &unusable{"the metadata server's answer holds no token"}
 	}
-	return payment{secret: token.Value, until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
+	return credential{secret: token.Value, until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
 }
 
-// tokenless makes the error of a token that was not given.
-func (g *Genai) tokenless(ctx context.Context, x *exchange, from string, err error) error {
+// tokenError makes the error of a token that was not given.
+func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err error) error {
 	if x.ctx.Err() != nil {
 		return err // the request is over
 	}

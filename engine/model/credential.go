@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A payment is what pays for a request: a key, an access token, or nothing.
-type payment struct {
+// A credential is what pays for a request: a key, an access token, or nothing.
+type credential struct {
 	secret string
 	token  bool
 	quota  string    // the project whose quota counts
@@ -17,39 +17,39 @@ type payment struct {
 // early is how long before its end a token is no longer used.
 const early = 2 * time.Minute
 
-// A wallet holds the payment that was fetched last.
-type wallet struct {
-	turn  chan payment // holds the payment while nobody looks at it
-	fetch func(ctx context.Context, x *exchange) (payment, error)
+// A tokenSource holds the credential that was fetched last.
+type tokenSource struct {
+	turn  chan credential // holds the credential while nobody looks at it
+	fetch func(ctx context.Context, x *exchange) (credential, error)
 }
 
-func newWallet(fetch func(context.Context, *exchange) (payment, error)) *wallet {
-	w := &wallet{turn: make(chan payment, 1), fetch: fetch}
-	w.turn <- payment{until: time.Unix(1, 0)} // over since long
+func newTokenSource(fetch func(context.Context, *exchange) (credential, error)) *tokenSource {
+	w := &tokenSource{turn: make(chan credential, 1), fetch: fetch}
+	w.turn <- credential{until: time.Unix(1, 0)} // over since long
 	return w
 }
 
-// take returns a payment for the request of x. It is fetched for one request
+// take returns a credential for the request of x. It is fetched for one request
 // at a time; the others wait, and can be called off.
-func (w *wallet) take(ctx context.Context, x *exchange) (payment, error) {
+func (w *tokenSource) take(ctx context.Context, x *exchange) (credential, error) {
 	select {
 	case p := <-w.turn:
 		defer func() { w.turn <- p }()
 		if !p.until.IsZero() && time.Until(p.until) < early {
 			fresh, err := w.fetch(ctx, x)
 			if err != nil {
-				return payment{}, err
+				return credential{}, err
 			}
 			p = fresh
 		}
 		return p, nil
 	case <-ctx.Done():
-		return payment{}, ctx.Err()
+		return credential{}, ctx.Err()
 	}
 }
 
 // drop forgets p, which the server refused.
-func (w *wallet) drop(p payment) {
+func (w *tokenSource) drop(p credential) {
 	held := <-w.turn
 	if held == p {
 		held.until = time.Unix(1, 0)
@@ -57,28 +57,28 @@ func (w *wallet) drop(p payment) {
 	w.turn <- held
 }
 
-// payment fetches what pays for requests.
-func (g *Genai) payment(ctx context.Context, x *exchange) (payment, error) {
+// credential fetches what pays for requests.
+func (g *Genai) credential(ctx context.Context, x *exchange) (credential, error) {
 	o := g.opts
 	switch {
 	case o.Account != nil:
 		return g.accessToken(ctx, x)
 	case o.APIKey != "" || o.FindKey == nil:
-		return payment{secret: o.APIKey}, nil
+		return credential{secret: o.APIKey}, nil
 	}
 	key, err := o.FindKey(ctx)
 	if err != nil {
-		return payment{}, unpaid(ctx, err)
+		return credential{}, noCredential(ctx, err)
 	}
 	if key == "" || !headerValue(key) {
-		return payment{}, errKey(key)
+		return credential{}, errKey(key)
 	}
 	g.redact.Know("API key", key)
-	return payment{secret: key}, nil
+	return credential{secret: key}, nil
 }
 
-// unpaid makes the error of a credential that was not found.
-func unpaid(ctx context.Context, err error) error {
+// noCredential makes the error of a credential that was not found.
+func noCredential(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}

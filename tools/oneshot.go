@@ -18,9 +18,9 @@ const askTime = time.Minute
 // errNobody says that there is no model to ask beside the conversation.
 var errNobody = errors.New("no model can be asked")
 
-// aside asks the helping model one thing and returns its answer. What that
+// oneShot asks the helping model one thing and returns its answer. What that
 // takes is counted, and what is told on the way is shown.
-func (env Env) aside(ctx context.Context, host engine.Host, prompt string, with ...*genai.Tool) (*genai.Candidate, error) {
+func (env Env) oneShot(ctx context.Context, host engine.Host, prompt string, with ...*genai.Tool) (*genai.Candidate, error) {
 	if env.Ask == nil || env.Helper == nil {
 		return nil, errNobody
 	}
@@ -30,7 +30,7 @@ func (env Env) aside(ctx context.Context, host engine.Host, prompt string, with 
 		Model:    env.Helper(),
 		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)},
 		Config:   &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), TopP: genai.Ptr[float32](1), Tools: with},
-		Aside:    true,
+		OneShot:  true,
 		Notify: func(ev engine.Event) {
 			if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
 				ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}

@@ -29,8 +29,8 @@ type small struct {
 	parts      [1]*genai.Part
 }
 
-// common returns the chunk that b is, or nil if it holds anything unusual.
-func (d *decoder) common(b []byte) *genai.GenerateContentResponse {
+// fastDecode returns the chunk that b is, or nil if it holds anything unusual.
+func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 	d.b, d.i = b, 0
 	s := &small{}
 	r := &s.response

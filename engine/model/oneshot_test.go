@@ -16,7 +16,7 @@ import (
 
 func askAside(text string) *engine.Request {
 	req := ask(text)
-	req.Aside = true
+	req.OneShot = true
 	req.Config = &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), Tools: []*genai.Tool{{URLContext: &genai.URLContext{}}}}
 	return req
 }
