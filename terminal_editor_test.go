@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,39 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
 )
+
+// editProposal has the user change the first proposal of [work] in an editor, which
+// makes another word of it, and allow that.
+func editProposal(t *testing.T, c teletype.Command) {
+	t.Helper()
+	s := teletype.Start(t, c)
+	s.Say("mend it")
+	s.Expect(asking)
+	s.Line("e")
+	s.Expect("+Hello, reader.")
+	s.Expect(asking)
+	s.Line("yes")
+	s.Expect("Fine.")
+	s.Expect("> ")
+	s.Send("\x04")
+	succeeds(t, s)
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
+		t.Errorf("the greeting is %q", b)
+	}
+}
+
+// What the user makes of a proposal in an editor is shown and asked about
+// again, and it is what runs and what the model reads.
+func TestEditedProposal(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(work()[0], et.Says("Fine."))
+	c := terminal(t, server)
+	c.Env = append(c.Env, "EDITOR=sed -i s/world/reader/")
+	editProposal(t, c)
+	if !bytes.Contains(server.Requests()[1].Body, []byte("reader")) {
+		t.Error("the model does not know what was written")
+	}
+}
 
 // The editor that the settings name beats the one of the environment.
 func TestPreferredEditor(t *testing.T) {
@@ -27,20 +61,7 @@ func TestPreferredEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Env = append(c.Env, "EDITOR=false", "VISUAL=false", "GEMINI_CLI_HOME="+home, "PATH="+bin+":"+os.Getenv("PATH"))
-	s := teletype.Start(t, c)
-	s.Say("mend it")
-	s.Expect(asking)
-	s.Line("e")
-	s.Expect("+Hello, reader.")
-	s.Expect(asking)
-	s.Line("yes")
-	s.Expect("Fine.")
-	s.Expect("> ")
-	s.Send("\x04")
-	succeeds(t, s)
-	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
-		t.Errorf("the greeting is %q", b)
-	}
+	editProposal(t, c)
 }
 
 // Where no editor is named, the first of the usual ones is it; where there is

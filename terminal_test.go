@@ -106,32 +106,6 @@ func TestSessionUnderScript(t *testing.T) {
 	checkWork(t, c, server)
 }
 
-// What the user makes of a proposal in an editor is shown and asked about
-// again, and it is what runs and what the model reads.
-func TestEditedProposal(t *testing.T) {
-	t.Parallel()
-	server := et.NewServer(work()[0], et.Says("Fine."))
-	c := terminal(t, server)
-	c.Env = append(c.Env, "EDITOR=sed -i s/world/reader/")
-	s := teletype.Start(t, c)
-	s.Say("mend it")
-	s.Expect(asking)
-	s.Line("e")
-	s.Expect("+Hello, reader.")
-	s.Expect(asking)
-	s.Line("yes")
-	s.Expect("Fine.")
-	s.Expect("> ")
-	s.Send("\x04")
-	succeeds(t, s)
-	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, reader.\n" {
-		t.Errorf("the greeting is %q", b)
-	}
-	if !bytes.Contains(server.Requests()[1].Body, []byte("reader")) {
-		t.Error("the model does not know what was written")
-	}
-}
-
 // Leaving in every way there is: the exit code says how, and the session is
 // there to go on with.
 func TestLeaving(t *testing.T) {
