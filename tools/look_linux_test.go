@@ -5,11 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"gemline/engine"
 	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
 )
 
 func TestMain(m *testing.M) {
@@ -399,4 +402,33 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%v is offered it", with)
 		}
 	}
+}
+
+// Whatever a line is, judging it ends, and no program that is there to change
+// something or to run others is taken for one that looks.
+func FuzzLooks(f *testing.F) {
+	for _, s := range []string{"ls -la *", "git log -1", "find . -exec cat {} +", "cd sub && cat $X", "xargs rm", "sed -n 1p a.txt | wc", "git show HEAD:.env", "timeout 5 make"} {
+		f.Add(s)
+	}
+	dir := f.TempDir()
+	ws, err := workspace.New(workspace.Config{Roots: []string{dir}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	env := Env{Workspace: ws, Sandbox: fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)},
+		Profile: func() sandbox.Profile { return sandbox.Profile{Root: dir} }, Shell: shell.Settings{Environ: []string{"PATH=/usr/bin:/bin"}}}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := runShellCommandArgs{Command: text}.prepare(env)
+		if err != nil || !c.looks {
+			return
+		}
+		for _, command := range c.read.Commands {
+			switch name, _ := command.Program(); name {
+			case "rm", "mv", "cp", "touch", "make", "sh", "bash", "env", "sudo", "eval", "tee", "dd", "curl":
+				if len(command.Argv) != 2 || !slices.Contains(versions, command.Argv[1].Text) {
+					t.Errorf("%q is taken to look: %q", command, text)
+				}
+			}
+		}
+	})
 }

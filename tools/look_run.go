@@ -136,8 +136,9 @@ func concealing(roots []string, git bool) (hidden []string, ok bool) {
 			if left -= len(entries); left < 0 {
 				return nil, false
 			}
+			plain := !secret.Path(at + "/x") // of what is in it, only the names count
 			for _, e := range entries {
-				rel := filepath.Join(at, e.Name())
+				rel := at + "/" + e.Name()
 				switch {
 				case e.IsDir() && ours(e.Name()):
 					if !git || !strings.EqualFold(e.Name(), ".git") {
@@ -145,7 +146,7 @@ func concealing(roots []string, git bool) (hidden []string, ok bool) {
 					}
 				case e.IsDir():
 					todo = append(todo, rel)
-				case secret.Path(rel):
+				case plain && secret.Path(e.Name()), !plain && secret.Path(rel):
 					path := filepath.Join(root, rel)
 					if e.Type()&fs.ModeSymlink != 0 {
 						if path = disk.Follow(path); !among(path, roots) {
