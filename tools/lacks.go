@@ -2,12 +2,12 @@ package tools
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/shell/program"
@@ -36,28 +36,28 @@ func dialers(commands []engine.Command) (names []string) {
 // What programs say for want of a network, and what they may say who are known
 // to want one.
 var (
-	unreached = regexp.MustCompile(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
+	unreached = text.Pattern(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
 		`nodename nor servname|no such host|unknown host|getaddrinfo|\bEAI_AGAIN\b|\bENOTFOUND\b|network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
 		`connection refused|\bECONNREFUSED\b|dial (tcp|udp)|socket: (operation not permitted|permission denied|address family not supported)`)
-	uneasy = regexp.MustCompile(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
+	uneasy = text.Pattern(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
 )
 
 // refusedWrite is what programs say who may not write, and aPath what they name
 // then: something in quotation marks, or with a slash in it.
 var (
-	refusedWrite = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b|device or resource busy|\bEBUSY\b`)
-	aPath        = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
+	refusedWrite = text.Pattern(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b|device or resource busy|\bEBUSY\b`)
+	aPath        = text.Pattern("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
 )
 
 // notThere is what programs say where something is hidden from them, as what
 // others keep in the temporary directories is.
-var notThere = regexp.MustCompile(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
+var notThere = text.Pattern(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
 
 // unwritten is what a program says that does not name what it could not write.
-var unwritten = regexp.MustCompile(`(?m)^curl: \(23\) `)
+var unwritten = text.Pattern(`(?m)^curl: \(23\) `)
 
 // undone is what the sandbox says when a command has made what is protected.
-var undone = regexp.MustCompile(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
+var undone = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
 
 // Of an output, so much of its end is looked at for what a command lacked, and
 // so many paths are taken from it.
@@ -75,11 +75,11 @@ type refusal struct {
 
 // writing is what programs say that wanted to write. Others may have wanted to
 // read.
-var writing = regexp.MustCompile(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(e|ing)\b|\bcopy`)
+var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(e|ing)\b|\bcopy`)
 
 // taking is what programs say that take a name away, or put another file in its
 // place: for that the file itself being open to them is not enough.
-var taking = regexp.MustCompile(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
+var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
 // complaints returns what the output of a command says of what it lacked.
 func complaints(output string) (network bool, refused []refusal) {
@@ -87,16 +87,16 @@ func complaints(output string) (network bool, refused []refusal) {
 		output = output[len(output)-lastWords:]
 	}
 	for line := range strings.Lines(output) {
-		network = network || unreached.MatchString(line)
+		network = network || unreached().MatchString(line)
 		r := refusal{}
-		if !refusedWrite.MatchString(line) {
-			if r.missing = notThere.MatchString(line); !r.missing {
+		if !refusedWrite().MatchString(line) {
+			if r.missing = notThere().MatchString(line); !r.missing {
 				continue
 			}
 		}
-		r.taken = taking.MatchString(line)
+		r.taken = taking().MatchString(line)
 		for _, r.path = range pathsIn(line) {
-			r.written = r.taken || writing.MatchString(strings.ReplaceAll(line, r.path, ""))
+			r.written = r.taken || writing().MatchString(strings.ReplaceAll(line, r.path, ""))
 			if len(refused) < mostPaths && !slices.Contains(refused, r) {
 				refused = append(refused, r)
 			}
@@ -106,17 +106,17 @@ func complaints(output string) (network bool, refused []refusal) {
 }
 
 // saying is who says something, at the beginning of a line.
-var saying = regexp.MustCompile(`^\s*\S+: (line \d+: )?`)
+var saying = text.Pattern(`^\s*\S+: (line \d+: )?`)
 
 // pathsIn returns what may be paths in a line. Who says it is none of them, if
 // there are others.
 func pathsIn(line string) (paths []string) {
-	if who := saying.FindString(line); who != "" {
+	if who := saying().FindString(line); who != "" {
 		if paths = pathsIn(line[len(who):]); len(paths) > 0 {
 			return paths
 		}
 	}
-	for _, m := range aPath.FindAllStringSubmatch(line, -1) {
+	for _, m := range aPath().FindAllStringSubmatch(line, -1) {
 		for _, path := range m[1:] {
 			if path != "" {
 				paths = append(paths, path)
@@ -137,13 +137,13 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
 	network, complaints := complaints(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
-	network = network || len(dialers(c.read.Commands)) > 0 && (silent || uneasy.MatchString(o.Output))
+	network = network || len(dialers(c.read.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
-	r.Protected = state.Files && !p.Unlimited && undone.MatchString(o.Output)
+	r.Protected = state.Files && !p.Unlimited && undone().MatchString(o.Output)
 	if !state.Files {
 		return r, nil
 	}
-	next := r.Network || unwritten.MatchString(o.Output) // the files that it makes would fail next
+	next := r.Network || unwritten().MatchString(o.Output) // the files that it makes would fail next
 	for _, said := range complaints {
 		said.path = c.absolute(said.path)
 		if said.missing && !concealed(said.path) {

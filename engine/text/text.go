@@ -11,8 +11,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -82,4 +84,10 @@ func Nearest(name string, names []string) (nearest string) {
 		}
 	}
 	return nearest
+}
+
+// Pattern returns a regular expression that is compiled when it is first asked for,
+// so that a start does not pay for what it does not use.
+func Pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
 
@@ -99,10 +100,10 @@ func (v *visitor) jobs(words []word) []word {
 
 // conversions are those of a format that print, with what stands in front of
 // them. Another one is %n, which sets a variable.
-var conversions = regexp.MustCompile(`%%|%[-#+ 0']*(\*|[0-9]+)?(\.(\*|[0-9]+)?)?([hlLjtzZ]*[diouxXeEfFgGaAcCsSbqQ]|\([^()]*\)T)`)
+var conversions = text.Pattern(`%%|%[-#+ 0']*(\*|[0-9]+)?(\.(\*|[0-9]+)?)?([hlLjtzZ]*[diouxXeEfFgGaAcCsSbqQ]|\([^()]*\)T)`)
 
 // hiding are the escapes that stand for a percent sign.
-var hiding = regexp.MustCompile(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
+var hiding = text.Pattern(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
 
 // printf reads the arguments of printf. The format says what is done with the
 // others.
@@ -127,8 +128,8 @@ func (v *visitor) printf(args []word) {
 	if len(args) == 0 {
 		return
 	}
-	if format := args[0]; !format.known || hiding.MatchString(format.text) ||
-		strings.Contains(conversions.ReplaceAllString(format.text, ""), "%") {
+	if format := args[0]; !format.known || hiding().MatchString(format.text) ||
+		strings.Contains(conversions().ReplaceAllString(format.text, ""), "%") {
 		v.opaque("printf may set a variable: %s", join(args))
 	}
 }
@@ -221,9 +222,9 @@ var shaping = strings.Fields(`allexport braceexpand emacs errexit errtrace funct
 func (v *visitor) condition(args []word) {
 	for i, a := range args {
 		last := i+1 == len(args) || args[i+1].text == "]"
-		operand := i > 0 && args[i-1].known && beside.MatchString(args[i-1].text)
+		operand := i > 0 && args[i-1].known && beside().MatchString(args[i-1].text)
 		switch {
-		case a.split, !a.known && !last && !operand && !(args[i+1].known && behind.MatchString(args[i+1].text)):
+		case a.split, !a.known && !last && !operand && !(args[i+1].known && behind().MatchString(args[i+1].text)):
 			v.opaque("an expansion decides what it tests: %s", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
 			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
@@ -234,6 +235,6 @@ func (v *visitor) condition(args []word) {
 // beside and behind are what stands in front of a word that is no operator, and
 // what stands behind one.
 var (
-	beside = regexp.MustCompile(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
-	behind = regexp.MustCompile(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)
+	beside = text.Pattern(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
+	behind = text.Pattern(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)
 )

@@ -1,11 +1,11 @@
 package script
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -90,14 +90,14 @@ func (v *visitor) program(name string, args []word, in *string) {
 func (v *visitor) database(name string, args []word) {
 	for i, a := range args {
 		file := slices.Contains([]string{"-f", "--file", "-init", "--init-command"}, a.text) || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "-f") && name == "psql"
-		if !a.known || file || runsByClient.MatchString(a.text) {
+		if !a.known || file || runsByClient().MatchString(a.text) {
 			v.opaque("%s may run a program named by an argument: %s", name, join(args[i:]))
 			return
 		}
 	}
 }
 
-var runsByClient = regexp.MustCompile(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|load|once|output|import)\b|\b(system|source|program|load_extension|editor|pager)\b`)
+var runsByClient = text.Pattern(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|load|once|output|import)\b|\b(system|source|program|load_extension|editor|pager)\b`)
 
 // shell reads the arguments of a shell. Only bash and those that are more or
 // less POSIX's are sure to read a script as it is read here.

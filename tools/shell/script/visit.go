@@ -1,11 +1,11 @@
 package script
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -252,7 +252,7 @@ func (v *visitor) word(w *syntax.Word) word {
 	l := literal(w)
 	if !l.known {
 		l.text = v.written(w)
-		if indexed.MatchString(l.text) {
+		if indexed().MatchString(l.text) {
 			v.opaque("arithmetic with a variable can run commands: %s", l.text)
 		}
 		v.loosen("a word has an expansion: %s", l.text)
@@ -262,7 +262,7 @@ func (v *visitor) word(w *syntax.Word) word {
 
 // indexed is what a word begins with that may belong to the redirection behind
 // it, which the parser takes for an argument: {x[$y]}>file.
-var indexed = regexp.MustCompile(`^\{\w+\[`)
+var indexed = text.Pattern(`^\{\w+\[`)
 
 func (v *visitor) parts(all []syntax.WordPart) {
 	for _, p := range all {
