@@ -277,7 +277,7 @@ func (v *visitor) parts(all []syntax.WordPart) {
 		case *syntax.ProcSubst:
 			v.substitute(p, p.Stmts)
 		case *syntax.ArithmExp:
-			v.lower(engine.Readable, "a word has an expansion: %s", v.written(p))
+			v.s.strict = true
 			v.arithm(p.X)
 		default:
 			v.unknown(p)
