@@ -30,8 +30,8 @@ func mixedAlphabets(s string) string {
 	return ""
 }
 
-// codePoints returns the code codePoints of the letters in word that are not plain
-// ones, each once.
+// codePoints returns the code points of the letters in word that are not ASCII, each
+// once.
 func codePoints(word string) string {
 	var all []string
 	for _, r := range word {

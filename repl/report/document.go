@@ -18,7 +18,7 @@ const SchemaVersion = 1
 type document struct {
 	*core
 	utf8     output.UTF8
-	response strings.Builder // of the last turn
+	response strings.Builder // the text since the last request
 	counts   bool
 	invalid  bool
 	warnings []string

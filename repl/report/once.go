@@ -134,7 +134,7 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 // one met a full disk.
 func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
-	said := false // of this turn
+	said := false // since the last request
 	for ev, err := range o.Ask(ctx, parts...) {
 		if err != nil {
 			return err

@@ -47,61 +47,61 @@ type UnmetError struct {
 // Error returns the message.
 func (e *UnmetError) Error() string { return e.Message }
 
-// observe keeps the text of the last turn.
-func (d *OutputSchema) observe(ev engine.Event) {
-	if d == nil {
+// observe keeps the text since the last request.
+func (s *OutputSchema) observe(ev engine.Event) {
+	if s == nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch ev := ev.(type) {
 	case engine.Requested:
-		d.begin()
+		s.begin()
 	case engine.Retry:
 		if ev.Restart {
-			d.begin()
+			s.begin()
 		}
 	case engine.Text:
-		d.answer.WriteString(ev.Delta)
+		s.answer.WriteString(ev.Delta)
 	case engine.Notice:
-		d.cut = d.cut || errors.Is(ev.Cause, engine.ErrCut)
+		s.cut = s.cut || errors.Is(ev.Cause, engine.ErrCut)
 	}
 }
 
-func (d *OutputSchema) begin() {
-	d.answer.Reset()
-	d.cut = false
+func (s *OutputSchema) begin() {
+	s.answer.Reset()
+	s.cut = false
 }
 
-// text returns the text of the last turn.
-func (d *OutputSchema) text() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.answer.String()
+// text returns the text since the last request.
+func (s *OutputSchema) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answer.String()
 }
 
 // met returns what the answer gave, if it did.
-func (d *OutputSchema) met() (value json.RawMessage, code *string) {
-	if d == nil {
+func (s *OutputSchema) met() (value json.RawMessage, code *string) {
+	if s == nil {
 		return nil, nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.value, d.code
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.value, s.code
 }
 
 // take takes from the answer what it must hold, or returns what is wrong with
 // it, line by line.
-func (d *OutputSchema) take() (problems []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	answer := d.answer.String()
-	if d.Schema == nil {
-		return d.extract(answer)
+func (s *OutputSchema) take() (problems []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := s.answer.String()
+	if s.Schema == nil {
+		return s.extract(answer)
 	}
-	value, wrong := d.Schema.Check(bareValue(answer))
+	value, wrong := s.Schema.Check(bareValue(answer))
 	if len(wrong) == 0 {
-		d.value = value
+		s.value = value
 		return nil
 	}
 	for _, p := range wrong {
@@ -124,14 +124,14 @@ func bareValue(answer string) string {
 
 // extract takes the first block of code of the language. One that the answer
 // breaks off in counts for nothing.
-func (d *OutputSchema) extract(answer string) (problems []string) {
+func (s *OutputSchema) extract(answer string) (problems []string) {
 	var others []string
 	for _, b := range markdown.CodeBlocks(answer) {
 		switch name := cmp.Or(b.Language, "none named"); {
-		case b.Open && d.cut:
+		case b.Open && s.cut:
 			return []string{"the answer is cut short inside a block of code"}
-		case b.Is(d.Language):
-			d.code = &b.Text
+		case b.Is(s.Language):
+			s.code = &b.Text
 			return nil
 		case !slices.Contains(others, name):
 			others = append(others, name)
@@ -140,24 +140,24 @@ func (d *OutputSchema) extract(answer string) (problems []string) {
 	if others == nil {
 		return []string{"the answer holds no block of code"}
 	}
-	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", d.Language, strings.Join(others, ", "))}
+	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", s.Language, strings.Join(others, ", "))}
 }
 
 // meet takes from the answer what it must hold. The model may mend an answer
 // that does not fit a schema; all limits of the run hold.
 func (o *Once) meet(ctx context.Context) error {
-	d := o.Schema
+	s := o.Schema
 	for n := 1; ; n++ {
-		problems := d.take()
+		problems := s.take()
 		if len(problems) == 0 {
 			return nil
 		}
-		if d.Schema == nil || n > d.Repairs {
-			return d.unmet(problems)
+		if s.Schema == nil || n > s.Repairs {
+			return s.unmet(problems)
 		}
-		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, d.Repairs)})
-		if d.Insist != nil {
-			d.Insist()
+		o.Reporter.Event(engine.Notice{Text: fmt.Sprintf("the answer does not fit the schema (%s); asking again, %d of %d", problems[0], n, s.Repairs)})
+		if s.Insist != nil {
+			s.Insist()
 		}
 		if err := o.run(ctx, []*genai.Part{genai.NewPartFromText(mend(problems))}); err != nil {
 			return err
@@ -172,8 +172,8 @@ func mend(problems []string) string {
 }
 
 // unmet returns the error of a run that ends with these problems.
-func (d *OutputSchema) unmet(problems []string) error {
-	if d.Schema == nil {
+func (s *OutputSchema) unmet(problems []string) error {
+	if s.Schema == nil {
 		return &UnmetError{Reason: "no_code_block", Message: strings.Join(problems, "\n")}
 	}
 	return &UnmetError{Reason: "schema_mismatch", Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
@@ -188,8 +188,8 @@ func (c *core) structured(o Outcome) (value json.RawMessage, code *string) {
 	value, code = c.Schema.met()
 	if code != nil {
 		t := output.UTF8{Raw: c.Raw}
-		s := t.All(*code)
-		code = &s
+		clean := t.All(*code)
+		code = &clean
 	}
 	return value, code
 }

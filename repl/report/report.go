@@ -56,7 +56,7 @@ type Init struct {
 // Config says where a [Reporter] reports to, and how.
 type Config struct {
 	Out, Err io.Writer
-	Facts
+	RunInfo
 	Session string       // for the record of a run that never began
 	Tally   *tally.Tally // the numbers of the run
 	Now     func() time.Time
@@ -88,9 +88,9 @@ type Config struct {
 	Unwritten func(error) Outcome
 }
 
-// Facts are what a record says of a run beside what happens. Each may be
+// RunInfo is what a record says of a run beside what happens. Each of it may be
 // missing.
-type Facts struct {
+type RunInfo struct {
 	Version string          // of the program
 	Dir     string          // the working directory
 	Mode    func() string   // what runs unasked when the run begins
@@ -113,7 +113,7 @@ type Unused struct {
 }
 
 // unused returns what a record says of what is not in use yet.
-func (f Facts) unused() []Unused {
+func (f RunInfo) unused() []Unused {
 	if f.Unused == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (f Facts) unused() []Unused {
 }
 
 // sandbox returns what a record says of the sandbox, nil if nothing.
-func (f Facts) sandbox() *Sandbox {
+func (f RunInfo) sandbox() *Sandbox {
 	if f.Sandbox == nil {
 		return nil
 	}

@@ -24,18 +24,18 @@ type form interface {
 // A reporter sees to it that a form is ended once.
 type reporter struct {
 	*core
-	turn chan struct{} // holds something while one of the methods is at work
+	busy chan struct{} // holds something while one of the methods is at work
 	form form
 	over bool
 }
 
 func newReporter(c *core, f form) *reporter {
-	return &reporter{core: c, form: f, turn: make(chan struct{}, 1)}
+	return &reporter{core: c, form: f, busy: make(chan struct{}, 1)}
 }
 
 func (r *reporter) lock() (unlock func()) {
-	r.turn <- struct{}{}
-	return func() { <-r.turn }
+	r.busy <- struct{}{}
+	return func() { <-r.busy }
 }
 
 // Begin implements [Reporter]. What confines commands may have to be tried
@@ -91,8 +91,8 @@ func (r *reporter) Finish(o Outcome) error {
 		patience = time.After(heldUp)
 	}
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
+	case r.busy <- struct{}{}:
+		defer func() { <-r.busy }()
 	case <-patience:
 		if o.Failed() && !o.Silent {
 			r.complain(o.Complete())

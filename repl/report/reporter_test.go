@@ -65,7 +65,7 @@ func TestFinishedBeforeItBegan(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			tried := make(chan struct{})
-			r := New(format, Config{Out: &out, Err: io.Discard, Now: time.Now, Facts: Facts{Sandbox: func() *Sandbox { <-tried; return nil }}})
+			r := New(format, Config{Out: &out, Err: io.Discard, Now: time.Now, RunInfo: RunInfo{Sandbox: func() *Sandbox { <-tried; return nil }}})
 			go r.Begin(Init{Session: "s", Model: "m"})
 			synctest.Wait()
 			if err := r.Finish(Outcome{Err: errors.New("late"), ExitCode: 63, Reason: "timeout", Hurry: true}); err != nil {

@@ -9,12 +9,12 @@ import (
 
 // textForm is the text form: nothing but what the model says.
 //
-// What was written can't be taken back. The text of a turn is therefore held
+// What was written can't be taken back. The text of an answer is therefore held
 // until it is known that it counts, unless the report is live.
 type textForm struct {
 	*core
 	utf8   output.UTF8
-	turn   strings.Builder // not yet written
+	held   strings.Builder // not yet written
 	wrote  bool
 	inLine bool // the last byte written is no newline
 	ends   int  // newlines that were held back, as the text may be over
@@ -48,9 +48,9 @@ func (t *textForm) event(ev engine.Event) {
 	}
 }
 
-// visible returns s without the control characters that do not lay out text,
-// and with those escaped that would put it in another order, hide in it, or go
-// back to where a line begins. Such a one at the end of s may be half a line
+// visible returns s without the control characters that do not lay out text.
+// Those are escaped that would put it in another order, hide in it, or go back
+// to where a line begins. A carriage return at the end of s may be half a line
 // end, and is held back.
 func (t *textForm) visible(s string) string {
 	if t.Raw {
@@ -65,11 +65,11 @@ func (t *textForm) visible(s string) string {
 			return -1
 		}
 		return r
-	}, onwards(s)))
+	}, escapeReturns(s)))
 }
 
-// onwards returns s with the carriage returns escaped that end no line.
-func onwards(s string) string {
+// escapeReturns returns s with the carriage returns escaped that end no line.
+func escapeReturns(s string) string {
 	if strings.Count(s, "\r") == strings.Count(s, "\r\n") {
 		return s
 	}
@@ -86,30 +86,30 @@ func onwards(s string) string {
 
 func (t *textForm) say(s string) {
 	if !t.Live {
-		t.turn.WriteString(s)
+		t.held.WriteString(s)
 		return
 	}
 	t.print(s)
 }
 
-// restart forgets what is held of the turn. If anything of it was written, what
+// restart forgets what is held of the answer. If anything of it was written, what
 // follows begins on another line.
 func (t *textForm) restart() {
 	t.utf8.Flush()
 	t.back = false
-	t.turn.Reset()
+	t.held.Reset()
 	t.line()
 }
 
-// flush writes what was held back of a turn.
+// flush writes what was held back of an answer.
 func (t *textForm) flush() {
 	t.say(t.visible(t.utf8.Flush()))
 	if t.back {
 		t.say(`\x0d`)
 		t.back = false
 	}
-	s := t.turn.String()
-	t.turn.Reset()
+	s := t.held.String()
+	t.held.Reset()
 	t.print(s)
 }
 

@@ -17,8 +17,8 @@ type TruncatedError struct{ Message string }
 // Error returns the message.
 func (e *TruncatedError) Error() string { return e.Message }
 
-// Whole returns a run that fails with a [*TruncatedError] where ask ends with an
-// answer that is not whole. Half an answer that looks like one is a trap for
+// FailTruncated returns a run that fails with a [*TruncatedError] where ask ends
+// with an answer that is not whole. Half an answer that looks like one is a trap for
 // whoever reads only the exit code; in a session, a warning will do.
 func FailTruncated(ask engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
