@@ -45,7 +45,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 		State: batch.Place{File: r.flags.BatchState, Fresh: r.flags.BatchFresh},
 		Key:   batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
 		Jobs:  r.flags.Jobs, Unordered: r.flags.Unordered,
-		Ask: func(ctx context.Context, t batch.Turn) error { return r.item(ctx, p, t) }, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
+		Ask: func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) }, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
 	if r.store.Temp != "" {
@@ -63,7 +63,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 }
 
 // item answers one item of a batch, in a conversation of its own.
-func (r *run) item(ctx context.Context, p *Project, t batch.Turn) (err error) {
+func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &crash{value: v}

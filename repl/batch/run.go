@@ -28,8 +28,8 @@ var ErrFailed = errors.New("some items of the batch failed")
 // errPanic is the error of a batch that a panic ends.
 var errPanic = errors.New("a panic")
 
-// A Turn is what carrying out one item takes.
-type Turn struct {
+// A Task is what carrying out one item takes.
+type Task struct {
 	Item
 	Tally    *tally.Tally
 	Reporter report.Reporter
@@ -74,7 +74,7 @@ type Config struct {
 	// Ask carries out an item for its Reporter, which it does not finish. It
 	// is called by several goroutines at once. When ctx is done it returns
 	// soon.
-	Ask func(ctx context.Context, t Turn) error
+	Ask func(ctx context.Context, t Task) error
 
 	// Schema, if not nil, returns what the answer to an item must hold.
 	Schema func(Item) (*report.OutputSchema, error)
@@ -341,7 +341,7 @@ func (r *runner) known(it Item) (entry, bool) {
 
 // answer carries out an item.
 func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
-	t := Turn{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
+	t := Task{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
 	err := it.Err
 	if err == nil && r.Schema != nil {
 		t.Schema, err = r.Schema(it)

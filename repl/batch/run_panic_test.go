@@ -58,7 +58,7 @@ func TestFalls(t *testing.T) {
 			asked := 0
 			r, out, _ = newBatch(prompts("one", "two", "three"))
 			r.State.Dir = dir
-			r.Ask = func(ctx context.Context, turn Turn) error { asked++; return echo(ctx, turn) }
+			r.Ask = func(ctx context.Context, turn Task) error { asked++; return echo(ctx, turn) }
 			if err := Run(t.Context(), *r); err != nil || asked != test.asked || len(show(t, out)) != 3 {
 				t.Errorf("%v, asked %d, %+v", err, asked, show(t, out))
 			}

@@ -53,7 +53,7 @@ func outcome(err error) report.Outcome {
 }
 
 // echo answers a prompt with itself; "hard" prompts fail.
-func echo(_ context.Context, t Turn) error {
+func echo(_ context.Context, t Task) error {
 	t.Reporter.Begin(report.Init{Session: "s" + t.ID, Model: "m"})
 	if strings.HasPrefix(t.Prompt, "hard") {
 		return errHard
@@ -199,7 +199,7 @@ func TestOrder(t *testing.T) {
 				var atWork, most atomic.Int32
 				var first sync.WaitGroup
 				first.Add(1)
-				r.Ask = func(ctx context.Context, turn Turn) error {
+				r.Ask = func(ctx context.Context, turn Task) error {
 					if n := atWork.Add(1); n > most.Load() {
 						most.Store(n)
 					}
@@ -248,7 +248,7 @@ func TestWindow(t *testing.T) {
 		r.Jobs = 2
 		var begun atomic.Int32
 		slow := make(chan struct{})
-		r.Ask = func(ctx context.Context, turn Turn) error {
+		r.Ask = func(ctx context.Context, turn Task) error {
 			begun.Add(1)
 			if turn.Index == 0 {
 				<-slow
@@ -277,7 +277,7 @@ func TestGoingOn(t *testing.T) {
 		r.State.Dir, r.Jobs, r.Key = dir, jobs, "key"
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r.Ask = func(ctx context.Context, turn Turn) error {
+		r.Ask = func(ctx context.Context, turn Task) error {
 			asked += turn.Prompt + ";"
 			if stop && turn.Prompt == "three" {
 				cancel()
@@ -314,7 +314,7 @@ func TestKeptForGood(t *testing.T) {
 		asked := ""
 		r, out, _ := newBatch(prompts("one", "hard two", "three"))
 		r.State.File, r.State.Fresh = file, i == 2
-		r.Ask = func(ctx context.Context, turn Turn) error {
+		r.Ask = func(ctx context.Context, turn Task) error {
 			asked += turn.Prompt + ";"
 			if i == 2 {
 				turn.Prompt = "easy"
@@ -339,7 +339,7 @@ func TestSpent(t *testing.T) {
 		asked, refused := "", 0
 		r, out, _ := newBatch(prompts("one", "two", "three", "four"))
 		r.State.Dir = dir
-		r.Ask = func(ctx context.Context, turn Turn) error {
+		r.Ask = func(ctx context.Context, turn Task) error {
 			if strings.Count(asked, ";") >= 2 {
 				if refused++; refused > 1 {
 					t.Error("another was begun")
@@ -365,7 +365,7 @@ func TestSpent(t *testing.T) {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, notes := newBatch(prompts("one", "hard two", "three"))
-		r.Ask = func(ctx context.Context, turn Turn) error {
+		r.Ask = func(ctx context.Context, turn Task) error {
 			time.Sleep(9 * time.Second)
 			return echo(ctx, turn)
 		}

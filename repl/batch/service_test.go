@@ -96,7 +96,7 @@ func (r *remote) requests() (n int) {
 
 // modelled carries out an item as the program does, by asking the generator; a
 // slash command needs none.
-func modelled(ctx context.Context, t Turn) error {
+func modelled(ctx context.Context, t Task) error {
 	if t.Prompt == "/about" {
 		t.Reporter.Event(engine.Text{Delta: "about"})
 		return nil
