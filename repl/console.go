@@ -131,9 +131,9 @@ const stableQuestion = "answer: "
 const invalidAnswers = 3
 
 // insist puts a question until take accepts what was typed, and reports
-// whether it did. After the first time it is put in the words of again. What
-// take does not accept it may name a problem with; three of these, or the end
-// of the input, mean what otherwise says. Ctrl-C is an error.
+// whether it did. From the second time on the question is in the words of again.
+// Take may say what is wrong with what it does not accept. Three such answers in
+// a row, or the end of the input, mean what otherwise says. Ctrl-C is an error.
 func (c *Console) insist(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
 	ok, err := c.repeat(ctx, question, again, otherwise, take)
 	if err != nil {
@@ -224,9 +224,9 @@ const lookEvery = time.Second
 // errGone is the cause of a context that has lost its terminal.
 var errGone = errors.New("the terminal is gone")
 
-// untilGone returns a context that ends when the terminal goes away, which
-// nobody may tell: the signal is for the first program of a session. The caller
-// must call stop.
+// untilGone returns a context that ends when the terminal goes away. It looks for
+// itself, since the signal goes to the first program of a session only. The
+// caller must call stop.
 func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()) {
 	if c.Gone == nil {
 		return ctx, func() {}

@@ -84,7 +84,7 @@ var (
 // Begin makes the Printer what the Screen says.
 func (s *Screen) Begin() {
 	s.SetPace(s.Pace)
-	s.lay()
+	s.layOut()
 	s.SetDetail(s.Detail)
 }
 
@@ -110,7 +110,7 @@ func (s *Screen) SetAccessible(word string) (string, error) {
 		if on {
 			mode = output.Mode{Asked: true, Cause: "/accessible"}
 		}
-		s.become(mode)
+		s.switchTo(mode)
 	}
 	switch {
 	case on:
@@ -121,9 +121,9 @@ func (s *Screen) SetAccessible(word string) (string, error) {
 	return "screen reader mode: off", nil
 }
 
-// become goes on in another mode: what is shown at once, what is read from the
+// switchTo goes on in another mode: what is shown at once, what is read from the
 // next line on.
-func (s *Screen) become(mode output.Mode) {
+func (s *Screen) switchTo(mode output.Mode) {
 	other := mode.Smart != s.Mode.Smart
 	s.Mode, s.Spoken = mode, mode.Asked
 	s.Out.Adopt(mode)
@@ -131,7 +131,7 @@ func (s *Screen) become(mode output.Mode) {
 		s.Notifier.Smart = mode.Smart
 	}
 	s.SetPace(s.Pace)
-	s.lay()
+	s.layOut()
 	if !other {
 		return
 	}
@@ -144,9 +144,9 @@ func (s *Screen) become(mode output.Mode) {
 	}
 }
 
-// lay lays answers and messages out for those who see, where the mode allows
+// layOut lays answers and messages out for those who see, where the mode allows
 // that.
-func (s *Screen) lay() {
+func (s *Screen) layOut() {
 	s.Printer.View = nil
 	s.Out.Wrap(nil)
 	if s.Mode.Smart && s.Columns != nil {
@@ -216,9 +216,9 @@ func (s *Screen) SetVi(word string) (string, error) {
 	return said, nil
 }
 
-// Copy puts text on a clipboard, and says on which: tmux's, which hands it on to
-// its terminal, else the desktop's, or, where that is somewhere else or can't be
-// had, the terminal's.
+// Copy puts text on a clipboard, and says on which. In tmux it is tmux's, which
+// hands it on to its terminal. Else it is the desktop's, or the terminal's where
+// the desktop is another machine's or has none.
 func (s *Screen) Copy(ctx context.Context, text string, tmux, desktop func(context.Context, string) (string, error)) (how string, err error) {
 	if v, _ := s.Lookup("TMUX"); v != "" {
 		if how, err = tmux(ctx, text); err == nil {

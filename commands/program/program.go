@@ -208,7 +208,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		RunInfo:     report.RunInfo{Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
+		RunInfo:   report.RunInfo{Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },

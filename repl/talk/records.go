@@ -23,11 +23,11 @@ type (
 		Args     any      `json:"args"`
 		Commands []string `json:"commands,omitempty"`
 		Paths    []string `json:"paths,omitempty"`
-		judged
-		Grants []string `json:"grants"`
-		Rules  []kept   `json:"rules"`
+		judgement
+		Grants []string   `json:"grants"`
+		Rules  []keptRule `json:"rules"`
 	}
-	judged struct {
+	judgement struct {
 		Class  string   `json:"class,omitempty"`
 		Why    string   `json:"why,omitempty"`
 		Sets   []string `json:"sets,omitempty"`
@@ -51,8 +51,8 @@ type (
 		Files   []string `json:"files,omitempty"`
 		All     bool     `json:"protected,omitempty"`
 	}
-	// kept is how a grant can be kept, and as what.
-	kept struct {
+	// A keptRule is how a grant can be kept, and as what.
+	keptRule struct {
 		Rule   string   `json:"rule,omitempty"`
 		Scopes []string `json:"scopes"`
 	}
@@ -109,26 +109,26 @@ func ask(r *report.Records, q *openQuestion) {
 		r.Put("question", questionRecord{q.id, call, name, qs})
 		return
 	}
-	grants, rules := []string{}, []kept{}
+	grants, rules := []string{}, []keptRule{}
 	for _, g := range question.Grants(q.p) {
-		k := kept{Rule: output.Escape(g.Rule)}
+		k := keptRule{Rule: output.Escape(g.Rule)}
 		for _, s := range question.Scopes(g) {
 			k.Scopes = append(k.Scopes, question.ScopeName(s))
 		}
 		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
 	r.Put("approval_request", approvalRecord{q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), r.Args(q.p.Args),
-		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgement(q.p), grants, rules})
+		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgementOf(q.p), grants, rules})
 }
 
-// judgement returns what is known of a call that runs programs.
-func judgement(p engine.Proposal) judged {
+// judgementOf returns what is known of a call that runs programs.
+func judgementOf(p engine.Proposal) judgement {
 	in := p.Intent
 	if p.Tool.Kind != engine.Execute {
-		return judged{}
+		return judgement{}
 	}
 	held := in.Plan.Held != ""
-	j := judged{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
+	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
 		Looked: in.Plan.Looked, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
