@@ -61,9 +61,9 @@ type Project interface {
 	// Toolset returns the tools, and the policy that judges their calls.
 	Toolset() (engine.Toolset, *policy.Policy, error)
 
-	// Guarded returns the files that are asked about in any case. It is called
+	// GuardedFiles returns the files that are asked about in any case. It is called
 	// after Toolset.
-	Guarded() policy.Guarded
+	GuardedFiles() policy.GuardedFiles
 
 	// Confinement returns what confines commands.
 	Confinement() (Confinement, error)

@@ -145,7 +145,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		}
 		q.Intent = call.Intent
 	}
-	e := w.Project.Guarded().Explain(p, q)
+	e := w.Project.GuardedFiles().Explain(p, q)
 	var about []policy.Rule
 	if all {
 		about = p.Concerning(q.Tool)

@@ -135,11 +135,11 @@ func (s *inspection) Toolset() (engine.Toolset, *policy.Policy, error) {
 	return v.tools, v.policy, err
 }
 
-// Guarded implements [cli.Project].
-func (s *inspection) Guarded() policy.Guarded {
+// GuardedFiles implements [cli.Project].
+func (s *inspection) GuardedFiles() policy.GuardedFiles {
 	v, err := s.seen()
 	if err != nil {
-		return policy.Guarded{}
+		return policy.GuardedFiles{}
 	}
 	return guardedFiles(s.Options, v.workspace.Roots, v.temp, newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
 }
@@ -166,8 +166,8 @@ func (h sessionProject) Toolset() (engine.Toolset, *policy.Policy, error) {
 	return h.f.tools, h.f.policy, nil
 }
 
-// Guarded implements [cli.Project].
-func (h sessionProject) Guarded() policy.Guarded { return h.f.guarded() }
+// GuardedFiles implements [cli.Project].
+func (h sessionProject) GuardedFiles() policy.GuardedFiles { return h.f.guarded() }
 
 // Confinement implements [cli.Project].
 func (h sessionProject) Confinement() (cli.Confinement, error) {

@@ -170,8 +170,8 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 
 // guardedFiles returns the files that are not edited like others, those called by
 // names among them. What is kept of the directory is at temp.
-func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.Guarded {
-	g := policy.Guarded{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
+func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
+	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
 	if o.paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.paths.User()), []string{o.paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}

@@ -238,7 +238,7 @@ func (s *Session) sync() error {
 }
 
 // guarded returns the files that are not edited like others.
-func (s *Session) guarded() policy.Guarded {
+func (s *Session) guarded() policy.GuardedFiles {
 	return guardedFiles(s.Options, s.workspace.Roots, s.store.Temp, s.memory.Names())
 }
 

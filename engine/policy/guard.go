@@ -11,9 +11,9 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Guarded says which files are not edited like others: what they hold steers
+// GuardedFiles says which files are not edited like others: what they hold steers
 // conversations to come, or is run by something later.
-type Guarded struct {
+type GuardedFiles struct {
 	// Names are those of context files, beside the ones that are always
 	// guarded. Only the last element of each counts.
 	Names []string
@@ -47,13 +47,13 @@ var protected = []string{
 // every mode but [Yolo], whatever was granted or rules allow, and that no
 // "always" is offered for them. Gemline's own configuration is asked about in
 // Yolo as well, and left alone where nobody can be asked.
-func Guard(p *Policy, a engine.Approver, g Guarded) (engine.Policy, engine.Approver) {
+func Guard(p *Policy, a engine.Approver, g GuardedFiles) (engine.Policy, engine.Approver) {
 	w := guard{p, g}
 	return w, guardedApprover{a, w}
 }
 
 // roots returns the directories that are worked in.
-func (g Guarded) roots() []string {
+func (g GuardedFiles) roots() []string {
 	if g.Roots == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (g Guarded) roots() []string {
 
 type guard struct {
 	*Policy
-	files Guarded
+	files GuardedFiles
 }
 
 // A guardedApprover does not offer what the guard would not honour, and puts no
@@ -100,7 +100,7 @@ func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engi
 }
 
 // Explain is [Policy.Explain] for a p that [Guard] guards.
-func (g Guarded) Explain(p *Policy, q engine.Proposal) Explanation {
+func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	p = p.As(p.Unattended) // so that all of it is judged in one mode
 	e := p.Explain(q)
 	w := guard{p, g}
@@ -157,7 +157,7 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 }
 
 // protects reports whether the file at path is guarded.
-func (g Guarded) protects(path string) bool {
+func (g GuardedFiles) protects(path string) bool {
 	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
@@ -178,10 +178,10 @@ func (g Guarded) protects(path string) bool {
 	return false
 }
 
-// isProtectedFile reports whether path, or a directory that it is in, is a guarded file of
-// a directory above it under another name: on a file system that knows more
-// names than are known here, by a hard link, or by a mount.
-func (g Guarded) isProtectedFile(root, path string) bool {
+// isProtectedFile reports whether path, or a directory that it is in, is a guarded
+// file of a directory above it under another name: on a file system that knows
+// more names than are known here, by a hard link, or by a mount.
+func (g GuardedFiles) isProtectedFile(root, path string) bool {
 	way := ancestors(path)
 	there := files(way)
 	for _, dir := range way {
@@ -220,7 +220,7 @@ func files(paths []string) []os.FileInfo {
 
 // isProtectedName reports whether an element of a path is a name that is guarded, under
 // every name that some file system takes for the same.
-func (g Guarded) isProtectedName(element string) bool {
+func (g GuardedFiles) isProtectedName(element string) bool {
 	element = disk.FoldName(element)
 	is := func(name string) bool { return disk.SameFoldedName(element, filepath.Base(name)) }
 	return slices.ContainsFunc(protected, is) || slices.ContainsFunc(g.Names, is) ||

@@ -113,7 +113,7 @@ func TestGuard(t *testing.T) {
 		{policy.Default, engine.Edit, "GEMINI.md", engine.Ask}, // although it was granted
 		{policy.Default, engine.Edit, "main.go", engine.Allow},
 	} {
-		p, _ := policy.Guard(policy.New(c.mode), nil, policy.Guarded{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
+		p, _ := policy.Guard(policy.New(c.mode), nil, policy.GuardedFiles{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
 			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Except: []string{filepath.Join(dir, "home", "tmp")},
 			State: []string{"chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
 		grant := engine.Grant{Tool: "tool", Target: c.name}
@@ -132,7 +132,7 @@ func TestGuard(t *testing.T) {
 func TestGuardedFilesOfferNoAlways(t *testing.T) {
 	for name, want := range map[string]int{"GEMINI.md": 0, "main.go": 1} {
 		user := et.NewApprover(t, engine.Refused{})
-		_, a := policy.Guard(policy.New(policy.Default), user, policy.Guarded{})
+		_, a := policy.Guard(policy.New(policy.Default), user, policy.GuardedFiles{})
 		if _, err := a.Approve(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{
 			Paths: []string{"/project/" + name}, Grants: []engine.Grant{{Tool: "edit", Target: name}}}}); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestGuardedFilesOfferNoAlways(t *testing.T) {
 func TestGuardUnattended(t *testing.T) {
 	p := policy.New(policy.Yolo)
 	p.Unattended = true
-	g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{"/home/.gemini"}})
+	g, _ := policy.Guard(p, nil, policy.GuardedFiles{Own: []string{"/home/.gemini"}})
 	v, reason := g.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/home/.gemini/settings.json"}}})
 	if v != engine.Deny || reason.Text == "" {
 		t.Error(v, reason)
@@ -159,7 +159,7 @@ func TestGuardUnattended(t *testing.T) {
 func TestGuardedRedirections(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
 	for path, want := range map[string]engine.Verdict{
 		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
 		"~/.gemini/tmp/../policies/a.toml": engine.Ask, "~/./.gemini/x": engine.Ask, "~//.gemini/x": engine.Ask, "${HOME%/}/.gemini/x": engine.Ask, "$HOME/x/../.gemini/x": engine.Ask,
@@ -179,7 +179,7 @@ func TestGuardedRedirections(t *testing.T) {
 func TestGuardedCommands(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.Guarded{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
 	for text, want := range map[string]engine.Verdict{
 		`cp a "$HOME"/.gemini/`: engine.Ask, "cp -t ~/.gemini a": engine.Ask, "cd ~/.gemini && echo x > y": engine.Ask, "mkdir -p ~/.gemini/policies": engine.Ask, "ln -s ~/.gemini l; echo x > l/y": engine.Ask,
 		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask,

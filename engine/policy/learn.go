@@ -18,7 +18,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Shelf is where rules are kept that the user makes by saying "always". What
+// A Store is where rules are kept that the user makes by saying "always". What
 // is empty keeps nothing.
 type Store struct {
 	Project string            // the file of what holds in this project

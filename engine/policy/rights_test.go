@@ -112,7 +112,7 @@ func TestAskedAgain(t *testing.T) {
 	approve := func(p *policy.Policy, q engine.Proposal, answers ...engine.Answer) (engine.Answer, *et.Approver) {
 		t.Helper()
 		user := et.NewApprover(t, answers...)
-		_, a := policy.Guard(p, p.Propose(user, false), policy.Guarded{Own: []string{own}})
+		_, a := policy.Guard(p, p.Propose(user, false), policy.GuardedFiles{Own: []string{own}})
 		answer, err := a.Approve(context.Background(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestAskedAgain(t *testing.T) {
 			q = wanting("x", engine.Rights{Protected: true})
 		}
 		p.Learn(q.Intent.Grants[0], engine.Session)
-		g, _ := policy.Guard(p, nil, policy.Guarded{Own: []string{own}})
+		g, _ := policy.Guard(p, nil, policy.GuardedFiles{Own: []string{own}})
 		if v, _ := g.Judge(t.Context(), q); v != ask {
 			t.Errorf("writing to %s: %s", path, policy.Word(v))
 		}

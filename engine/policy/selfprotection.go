@@ -12,7 +12,7 @@ import (
 )
 
 // isOwn reports whether path is in the directories of gemline's configuration.
-func (g Guarded) isOwn(path string) bool {
+func (g GuardedFiles) isOwn(path string) bool {
 	for _, dir := range g.Except {
 		for _, dir := range []string{dir, disk.Follow(dir)} {
 			if rel, ok := insideExactly(dir, path); ok {
@@ -44,7 +44,7 @@ func (g Guarded) isOwn(path string) bool {
 
 // isOwnState reports whether the elements of a path below one of Except lead to what
 // gemline goes by.
-func (g Guarded) isOwnState(below []string) bool {
+func (g GuardedFiles) isOwnState(below []string) bool {
 	for _, name := range below[:min(2, len(below))] {
 		name = disk.FoldName(name)
 		if slices.ContainsFunc(g.State, func(kept string) bool { return disk.SameFoldedName(name, kept) }) {
@@ -64,7 +64,7 @@ func insideFollowed(dir, path string) bool {
 // hidesTarget reports whether a command may change gemline's own configuration in a
 // way that the paths it writes to do not tell: one of its words is filled in by
 // the shell, or what it names is taken away.
-func (g Guarded) hidesTarget(in engine.Intent) bool {
+func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	if slices.ContainsFunc(in.Plan.Writes, g.mayBecomeOwn) {
 		return true
 	}
@@ -80,7 +80,7 @@ func (g Guarded) hidesTarget(in engine.Intent) bool {
 
 // touchesOwn reports whether c, which runs in dir, may be about gemline's own
 // configuration.
-func (g Guarded) touchesOwn(c engine.Command, dir string) bool {
+func (g GuardedFiles) touchesOwn(c engine.Command, dir string) bool {
 	for i, w := range c.Argv {
 		at := w.Text
 		if !filepath.IsAbs(at) {
@@ -96,7 +96,7 @@ func (g Guarded) touchesOwn(c engine.Command, dir string) bool {
 
 // mayBecomeOwn reports whether a word, as it stands in a command, may lead to
 // gemline's own configuration by way of something that a shell fills in.
-func (g Guarded) mayBecomeOwn(word string) bool {
+func (g GuardedFiles) mayBecomeOwn(word string) bool {
 	const filled = "~$`*?["
 	if !strings.ContainsAny(word, filled) {
 		return false
