@@ -26,9 +26,9 @@ type confinement struct {
 	why     string          // then
 	quiet   bool            // whoever runs gemline knows
 	granted []string        // what commands may write to besides
-	network bool            // and whether they reach the network
-	offline bool            // whether none is given it
-	asked   bool            // whether none is given it unasked
+	network bool            // all commands reach the network
+	offline bool            // no command is given the network
+	asked   bool            // no command is given the network without a question
 	places  places
 
 	// promised is set when a record has said that commands are confined,

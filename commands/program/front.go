@@ -30,18 +30,18 @@ type front struct {
 // newFront returns a front end that has begun no conversation yet.
 func newFront(r *run) *front { return &front{run: r, notify: r.notify} }
 
-// start opens the project and begins the conversation that the command line names.
-func (f *front) start(ctx context.Context, approver engine.Approver) error {
+// begin opens the project and begins the conversation that the command line names.
+func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 	p, err := f.openProject()
 	if err != nil {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.begin(ctx, p, approver)
+	return f.beginIn(ctx, p, approver)
 }
 
-// begin begins a conversation in p.
-func (f *front) begin(ctx context.Context, p *Project, approver engine.Approver) error {
+// beginIn begins a conversation in p.
+func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approver) error {
 	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: approver})
 	if err == nil {
 		f.hold(s)

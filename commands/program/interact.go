@@ -91,10 +91,10 @@ func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
 	warn := i.run.status.warn
 	var early []string
 	i.run.status.warn = func(text string) { early = append(early, text) }
-	err := i.front.start(ctx, asker)
+	err := i.front.begin(ctx, asker)
 	i.run.status.warn = warn
 	if err == nil {
-		i.finish()
+		i.setUpScreen()
 		i.greet()
 	}
 	for _, text := range early {

@@ -63,7 +63,7 @@ func (o *Options) folder() *cli.Folder {
 type inspection struct {
 	*run
 	confined func() (*confinement, error)
-	seen     func() (inspected, error)
+	seen     func() (findings, error)
 	made     atomic.Pointer[confinement] // what confined has returned, if it was asked
 }
 
@@ -87,8 +87,8 @@ func (s *inspection) Close() {
 	}
 }
 
-// An inspected is what an inspection has found: the tools, and what judges their calls.
-type inspected struct {
+// findings are what an inspection has found: the tools, and what judges their calls.
+type findings struct {
 	tools     engine.Toolset
 	policy    *policy.Policy
 	workspace *workspace.Workspace
@@ -96,11 +96,11 @@ type inspected struct {
 }
 
 // look finds the tools and the rules of a run.
-func (s *inspection) look() (inspected, error) {
+func (s *inspection) look() (findings, error) {
 	if s.trust.State < settings.Unneeded {
 		s.settings.Confine()
 	}
-	var v inspected
+	var v findings
 	if known, ok := s.paths.Known(); ok {
 		v.temp = known.Temp
 	}

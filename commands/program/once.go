@@ -26,7 +26,7 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if err := f.start(ctx, approver); err != nil {
+	if err := f.begin(ctx, approver); err != nil {
 		return err
 	}
 	p, err := r.piped(ctx)
@@ -102,7 +102,7 @@ func (r *run) serve(ctx context.Context) error {
 	}
 	r.status.warn = r.redacting(t.Notify)
 	r.status.tell = r.status.warn
-	if err := f.start(ctx, asker); err != nil {
+	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
 	app := f.commands(t)

@@ -12,7 +12,7 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// Places says where things are that commands must not read, and where what they
+// places says where things are that commands must not read, and where what they
 // share is kept.
 type places struct {
 	settings.Paths

@@ -96,7 +96,7 @@ func Run(p Process) (code int) {
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		p.Stray(null)
 	}
-	r, command, err := begin(p)
+	r, command, err := newRun(p)
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
 	defer r.ledger.Close()
@@ -148,10 +148,10 @@ func Run(p Process) (code int) {
 	return r.finish(ctx, reporter(), err)
 }
 
-// begin returns a run that knows its command line, and the sub-command to
+// newRun returns a run that knows its command line, and the sub-command to
 // carry out instead, if any. Of one that can't be parsed it knows at least
 // where and how to say so.
-func begin(p Process) (r *run, command []string, err error) {
+func newRun(p Process) (r *run, command []string, err error) {
 	args := p.Args
 	before, command, managed := settings.Subcommand(args, cli.Names())
 	if managed = managed && cli.Means(command); managed {
@@ -202,8 +202,8 @@ func (r *run) prepareOutput(managed bool) (err error) {
 	return nil
 }
 
-// reporter returns the one who tells how the run goes and ends. A sub-command
-// prints its own document, and an error of one is no record of a run.
+// reporter returns who tells how the run goes and ends. For a sub-command that is
+// the text form: the document that it prints is its own, and no record of a run.
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{

@@ -52,9 +52,9 @@ func (i *interactive) openScreen() error {
 	return i.screen.Open()
 }
 
-// finish adds what the screen has once the settings are known, and who shows
+// setUpScreen adds what the screen has once the settings are known, and who shows
 // what on it.
-func (i *interactive) finish() {
+func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) }, Thoughts: i.settings.Thinking == "full",
 		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }}

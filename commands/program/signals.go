@@ -13,11 +13,12 @@ import (
 // can write its final record. In a session, Ctrl-C is the session's. What was
 // ignored when the program began, as by nohup, stays ignored.
 //
-// A run that does not end soon after, or after its time is up, as when nobody
-// reads what it writes, or that is told again, is left behind, and last has a
-// moment to say how it ended. The signals stay caught until the process is gone:
-// a terminal that goes away may be noticed before its signal comes, and the exit
-// code is the same then.
+// A run that is told to stop may not do so, as when nobody reads what it writes.
+// If it does not end soon, or is told again, it is left behind, and last has a
+// moment to say how it ended. The same holds for a run whose time is up.
+//
+// The signals stay caught until the process is gone. So the exit code is the same
+// if a terminal that goes away is noticed before its signal comes.
 func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, exit func(int), last func(error)) (end func()) {
 	const moment = time.Second
 	signals := make(chan os.Signal, 4)
