@@ -102,8 +102,8 @@ type Conversation struct {
 	Workspace *workspace.Workspace
 	Memory    *memory.Memory
 	Tally     *tally.Tally
-	Todos     func() []string // the model's todo list in words
-	About     func() []Fact   // what /about says
+	Todos     func() []string   // the model's todo list in words
+	About     func() []Property // what /about says
 
 	// Mode changes the approval mode, unless word is empty, and says which it
 	// is and what it means.
@@ -114,8 +114,8 @@ type Conversation struct {
 	Directories func(dirs []string) error
 }
 
-// A Fact is one line of /about.
-type Fact struct{ Name, Value string }
+// A Property is one line of /about.
+type Property struct{ Name, Value string }
 
 // Set is the commands of a session, in the order /help shows them.
 type Set []*Command

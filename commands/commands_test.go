@@ -44,7 +44,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
 	held := &commands.Conversation{Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{},
-		About:       func() []commands.Fact { return []commands.Fact{{Name: "version", Value: "1"}} },
+		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },
 		Mode:        func(string) (string, error) { return "", nil },
@@ -309,7 +309,7 @@ func TestElsewhere(t *testing.T) {
 	app.Elsewhere = func(name string) string {
 		return map[string]string{"git:commit": "it is a command in x"}[name]
 	}
-	step := input.Chain(commands.Bare, commands.Step(app))
+	step := input.Chain(commands.LoneWord, commands.Step(app))
 	for line, want := range map[string]string{"/git:commit now": "/git:commit: it is a command in x", "exit": "quit", " quit ": "quit"} {
 		if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", line, err)

@@ -99,8 +99,9 @@ func table() *kong.Node {
 	return k.Model.Node
 }
 
-// Names returns the names of the sub-commands, in the order of the grammar,
-// which is not made for it: every run asks.
+// Names returns the names of the sub-commands, in the order of the grammar. They
+// stand here once more because each start needs them, and the grammar takes long
+// to make.
 func Names() []string {
 	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "doctor", "help", "completion", "man"}
 }

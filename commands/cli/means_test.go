@@ -68,8 +68,7 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// Whether words are a command or a prompt is never a crash, and a command that
-// is refused is refused as a usage error.
+// Whatever the words are, they are a command or a prompt, and no crash.
 func FuzzMeans(f *testing.F) {
 	f.Add("help me fix this")
 	f.Add("sessions show -- --")

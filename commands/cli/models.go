@@ -47,8 +47,8 @@ type price struct {
 	Date   string  `json:"date,omitempty"` // when this was so
 }
 
-// priced adds the prices that are known.
-func (w *Folder) priced(list []listedModel) error {
+// addPrices adds the prices that are known.
+func (w *Folder) addPrices(list []listedModel) error {
 	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), time.Now())
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 		resolved := access.Resolve(current)
 		list = append([]listedModel{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
 	}
-	if err := w.priced(list); err != nil {
+	if err := w.addPrices(list); err != nil {
 		return err
 	}
 	return w.show(map[string]any{"default": current, "resolves_to": access.Resolve(current), "online": c.Online, "models": append([]listedModel{}, list...)},

@@ -117,8 +117,8 @@ func (f *front) restart(ctx context.Context) error {
 	return nil
 }
 
-func (s *Session) about() []commands.Fact {
-	return []commands.Fact{
+func (s *Session) about() []commands.Property {
+	return []commands.Property{
 		{Name: "version", Value: s.os.Version},
 		{Name: "model", Value: s.engine.Model()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},

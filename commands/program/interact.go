@@ -60,7 +60,7 @@ func (r *run) interact(ctx context.Context) error {
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
 			i.typed.Step,               // !ls: run, nothing sent
-			commands.Bare,              // help: /help
+			commands.LoneWord,          // help: /help
 			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
 			i.references,               // @main.go: the file's text

@@ -9,9 +9,9 @@ import (
 	"gemline/repl/input"
 )
 
-// Bare is the link of the input chain that takes a word alone on a line for the
+// LoneWord is the link of the input chain that takes a word alone on a line for the
 // command that it means to everybody.
-func Bare(next input.Processor) input.Processor {
+func LoneWord(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		if len(parts) == 1 {
 			switch strings.TrimSpace(parts[0].Text) {
