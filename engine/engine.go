@@ -21,7 +21,7 @@ type Config struct {
 	Policy    Policy
 	Approver  Approver
 
-	// System returns the system instruction. It is asked every turn, since
+	// System returns the system instruction. It is asked for each request, since
 	// what it says depends on the approval mode and the memory files.
 	System func() string
 

@@ -66,7 +66,7 @@ type (
 		Unasked string        // nobody could be asked; what would have allowed it
 	}
 
-	// Answered says that what this turn has shown counts: it is in the
+	// Answered says that what was shown since the last Requested counts: it is in the
 	// history and the journal. Of an answer that a cancellation cut short,
 	// that is what came until then; of one that failed, nothing.
 	Answered struct{}
@@ -85,7 +85,7 @@ type (
 		Of      int // how many there may be
 		Delay   time.Duration
 		Err     error
-		Restart bool // what this turn has shown so far no longer counts
+		Restart bool // what was shown since the last Requested no longer counts
 	}
 
 	// Notice is the engine speaking for itself.

@@ -42,8 +42,8 @@ func (e *Engine) checkSize(ctx context.Context, parts []*genai.Part) error {
 }
 
 // EstimateTokens guesses how many tokens parts take, and reports whether some
-// hold binary data, which makes the guess a coarse one. The weights are those of the Gemini CLI, whose users' limits
-// and thresholds are tuned to them.
+// hold binary data, which makes the guess a coarse one. The weights are those of
+// the Gemini CLI, whose users' limits and thresholds are tuned to them.
 func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
 	const (
 		image = 3000

@@ -230,7 +230,7 @@ const (
 // watches: there is no room left to write to.
 const NoSpaceLeft = "no_space_left"
 
-// A Toolset is a changing set of tools. The engine asks for it every turn.
+// A Toolset is a changing set of tools. The engine asks for it before each request.
 type Toolset interface{ Tools() []Tool }
 
 // Tools is a Toolset of those of its tools that are there at the moment.
@@ -327,7 +327,7 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// size returns roughly how many bytes args are on the wire.
+// size returns roughly how many bytes v takes on the wire.
 func size(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {

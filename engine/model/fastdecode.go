@@ -2,10 +2,11 @@ package model
 
 import (
 	"bytes"
-	"gemline/engine/text"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // A decoder decodes the chunks of one stream. The many that hold a piece of

@@ -3,9 +3,9 @@ package model
 import (
 	"strings"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Default is the name that stands for the model when none is chosen.

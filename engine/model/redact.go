@@ -3,9 +3,9 @@ package model
 import (
 	"slices"
 
-	"gemline/engine/redact/wrap"
-
 	"google.golang.org/genai"
+
+	"gemline/engine/redact/wrap"
 )
 
 // redacted returns contents as they may leave: without the secrets that are
