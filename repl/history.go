@@ -193,18 +193,14 @@ func (r *historyFile) keep(text string) error {
 
 // readHistory returns what a file holds, nothing if there is none.
 func readHistory(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	b, err := disk.Read(path, largestHistory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > largestHistory:
-		return nil, fmt.Errorf("%s is larger than %d MB; move it away", path, largestHistory>>20)
+	case errors.As(err, new(disk.LargeError)):
+		return nil, fmt.Errorf("%w; move it away", err)
 	}
-	return os.ReadFile(path)
+	return b, err
 }
 
 // promptFormat is the format of prompts.

@@ -11,6 +11,3 @@ func shared(string) string { return "" }
 
 // foreign says nothing, for the same reason.
 func foreign(string, string) string { return "" }
-
-// careful has no meaning here.
-const careful = 0

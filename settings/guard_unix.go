@@ -114,6 +114,3 @@ func shared(path string) string {
 	}
 	return ""
 }
-
-// careful keeps an open from waiting for the other end of a pipe.
-const careful = syscall.O_NONBLOCK | syscall.O_NOCTTY

@@ -200,7 +200,7 @@ func TestUnusableFile(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	unusable("a directory", dir, "is a directory, not a file")
+	unusable("a directory", dir, "is a directory")
 	large := filepath.Join(dir, "large.json")
 	f, err := os.Create(large)
 	if err != nil {
@@ -208,7 +208,7 @@ func TestUnusableFile(t *testing.T) {
 	}
 	f.Truncate(100 << 20)
 	f.Close()
-	unusable("100 MB", large, "is larger than 4 MiB, which no settings are")
+	unusable("100 MB", large, "is larger than 4 MiB")
 	if runtime.GOOS != "windows" {
 		unusable("a device", "/dev/zero", "is not a regular file")
 		// A home that is no directory, such as /dev/null, holds no settings.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"gemline/engine/disk"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -209,29 +211,12 @@ func readFile(path string) ([]byte, error) {
 	if path == "" || path == os.DevNull {
 		return nil, nil
 	}
-	refuse := func(message string) ([]byte, error) { return nil, &FileError{Path: path, Message: message} }
-	info, err := os.Stat(path)
+	b, err := disk.Read(path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // or what should hold it is none
 		return nil, nil
 	case err != nil:
-		return refuse(cause(err))
-	case info.IsDir():
-		return refuse("is a directory, not a file")
-	case !info.Mode().IsRegular():
-		return refuse("is not a regular file")
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|careful, 0) // it may be another by now
-	if err != nil {
-		return refuse(cause(err))
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return refuse(cause(err))
-	}
-	if len(b) > maxFile {
-		return refuse("is larger than 4 MiB, which no settings are")
+		return nil, &FileError{Path: path, Message: cause(err)}
 	}
 	return b, nil
 }

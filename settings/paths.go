@@ -249,7 +249,7 @@ func (r registry) claim(s string) error {
 		if r.owner(s, place) != "" {
 			continue
 		}
-		f, err := os.OpenFile(filepath.Join(dir, marker), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|careful, 0o600)
+		f, err := os.OpenFile(filepath.Join(dir, marker), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|disk.NoWait, 0o600)
 		if err != nil {
 			return err
 		}

@@ -194,7 +194,7 @@ func (v *view) entry(name string) {
 // list returns the names in a directory, in order. One that can't be listed is
 // an item of its own, one that is not there is nothing.
 func (v *view) list(dir string) []string {
-	f, err := v.root.OpenFile(dir, os.O_RDONLY|careful, 0)
+	f, err := v.root.OpenFile(dir, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
 		v.unusable("file", dir, err)
 		return nil
@@ -236,31 +236,21 @@ func (v *view) unusable(kind, name string, err error) {
 // read returns the beginning of a regular file. Anything else of that name is
 // an item of the kind.
 func (v *view) read(name, kind string) (text []byte, ok bool) {
-	f, err := v.root.OpenFile(name, os.O_RDONLY|careful, 0)
+	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
 		v.unusable(kind, name, err)
 		return nil, false
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: is not a regular file"})
-		return nil, false
+	if text, err = disk.Content(f, maxFile); err != nil {
+		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + cause(err)})
 	}
-	text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		v.unusable(kind, name, err)
-		return nil, false
-	case len(text) > maxFile:
-		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: is larger than 4 MiB"})
-		return nil, false
-	}
-	return text, true
+	return text, err == nil
 }
 
 // peek returns the beginning of a file, nothing if it can't be read.
 func (v *view) peek(name string) string {
-	f, err := v.root.OpenFile(name, os.O_RDONLY|careful, 0)
+	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
 		return ""
 	}

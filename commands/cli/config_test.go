@@ -84,7 +84,7 @@ func TestConfigBroken(t *testing.T) {
 		{"not JSON", `{"a" 1}`, ":1:6: "},
 		{"a byte", "{\"a\": \"\xff\"}", ":1:8: is not UTF-8"},
 		{"deep", strings.Repeat(`{"a":`, 10_000), "nested too deep"},
-		{"a directory", "", "is a directory, not a file"},
+		{"a directory", "", "is a directory"},
 		{"large", "", "is larger than 4 MiB"},
 	} {
 		os.RemoveAll(user)

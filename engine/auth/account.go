@@ -3,12 +3,16 @@ package auth
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gemline/engine/disk"
 )
+
+// maxFile is how large a file of credentials may be, in bytes.
+const maxFile = 1 << 20
 
 // An Account says where the credentials of a Google account may be, the first
 // place first. Nothing is looked at before Read.
@@ -58,9 +62,9 @@ func (a *Account) Read() (data []byte, from string, err error) {
 			return nil, "", nil
 		}
 	}
-	data, err = readSmall(from)
+	data, err = disk.Read(from, maxFile)
 	if err != nil {
-		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Advice: hint, Err: err}
+		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, disk.Cause(err)), Advice: hint, Err: err}
 	}
 	return data, from, nil
 }
@@ -73,29 +77,4 @@ func (a *Account) Machine() bool {
 	}
 	name, err := os.ReadFile("/sys/class/dmi/id/product_name")
 	return err == nil && strings.HasPrefix(string(name), "Google")
-}
-
-// readSmall reads a file of credentials, which is regular and small.
-func readSmall(name string) ([]byte, error) {
-	const most = 1 << 20
-	info, err := os.Stat(name)
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &path):
-		return nil, path.Err // less the name
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, errors.New("it is a directory")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > most:
-		return nil, fmt.Errorf("%d bytes are too many", info.Size())
-	}
-	f, err := os.Open(name)
-	if errors.As(err, &path) {
-		return nil, path.Err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -259,9 +259,9 @@ func TestAccount(t *testing.T) {
 		{"machine", "linux", "HOME=" + dir, "", "", ""},
 		{"nowhere", "linux", "", "", "", ""},
 		{"missing", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + dir + "/none HOME=" + dir + "/home", "", dir + "/none", "can't be read: no such file"},
-		{"a directory", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + dir, "", dir, "it is a directory"},
+		{"a directory", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + dir, "", dir, "can't be read: is a directory"},
 		{"a device", "linux", "GOOGLE_APPLICATION_CREDENTIALS=/dev/zero", "", "/dev/zero", "not a regular file"},
-		{"huge", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + path("huge", strings.Repeat("x", 2<<20)), "", dir + "/huge", "too many"},
+		{"huge", "linux", "GOOGLE_APPLICATION_CREDENTIALS=" + path("huge", strings.Repeat("x", 2<<20)), "", dir + "/huge", "is larger than 1 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if runtime.GOOS == "windows" {

@@ -132,12 +132,12 @@ func (f File) change(ctx context.Context, edit func(entries) bool) error {
 }
 
 func (f File) read() (entries, error) {
-	text, err := readSmall(f.Path)
+	text, err := disk.Read(f.Path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(text)) == "" {
 		return entries{}, nil
 	}
 	if err != nil {
-		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Advice: "mend or remove it", Err: err}
+		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, disk.Cause(err)), Advice: "mend or remove it", Err: err}
 	}
 	all, err := f.decrypt(string(text))
 	if err != nil {

@@ -24,7 +24,7 @@ func TestPlaces(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
 		"no home":      {"", "no home directory"},
 		"a fifo":       {fifo, "not a regular file"},
-		"a directory":  {filepath.Join(dir, "dir", FileName), "it is a directory"},
+		"a directory":  {filepath.Join(dir, "dir", FileName), "can't be read: is a directory"},
 		"below a file": {"/dev/null/x/" + FileName, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {

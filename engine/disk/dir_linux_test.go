@@ -31,6 +31,11 @@ func TestIrregular(t *testing.T) {
 		t.Skip("no socket here:", err)
 	}
 	defer l.Close()
+	for _, name := range []string{"pipe", "socket"} {
+		if _, err := Read(filepath.Join(dir, name), 1); !errors.Is(err, ErrIrregular) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	for way, d := range ways(t, dir) {
 		for _, name := range []string{"pipe", "socket"} {
 			if _, _, err := d.File(name); !errors.Is(err, ErrIrregular) {

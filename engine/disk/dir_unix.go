@@ -7,9 +7,14 @@ import (
 	"syscall"
 )
 
-// careful keeps an open from waiting, from taking a terminal and from
-// following a link.
-const careful = syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+// NoWait keeps an open from waiting for the other end of a pipe, and from
+// taking a terminal; NoFollow from following a link, too.
+const (
+	NoWait   = syscall.O_NONBLOCK | syscall.O_NOCTTY
+	NoFollow = NoWait | syscall.O_NOFOLLOW
+)
+
+const careful = NoFollow | syscall.O_CLOEXEC
 
 // links returns how many names a file has.
 func links(info fs.FileInfo) uint64 {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+
+	"gemline/engine/disk"
 )
 
 // A Session is what is known about a session without loading it.
@@ -128,10 +130,7 @@ func read(path string) (Session, error) {
 	}
 	var r record
 	if strings.HasSuffix(path, ".json") {
-		if info.Size() > maxLine {
-			return Session{}, fmt.Errorf("%s is too large", path)
-		}
-		b, err := os.ReadFile(path)
+		b, err := disk.Content(f, maxLine)
 		if err != nil {
 			return Session{}, err
 		}

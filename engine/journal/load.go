@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 )
 
 // A Conversation is a session that was loaded.
@@ -44,13 +45,7 @@ func loadRecord(path string) (*Conversation, *record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a file", path)
-	}
-	if info.Size() > maxFile {
-		return nil, nil, fmt.Errorf("%s is too large to load", path)
-	}
-	b, err := os.ReadFile(path)
+	b, err := disk.Read(path, maxFile)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,11 +4,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"gemline/engine"
-	"gemline/engine/text"
+	"gemline/engine/disk"
 )
 
 // shipped is the table that comes with the program. It says where its numbers
@@ -102,33 +100,12 @@ func LoadPrices(path string, today time.Time) (Prices, error) {
 	if path == "" {
 		return Shipped(today), nil
 	}
-	wrong := func(err error) error {
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return &PricesError{Path: path, Message: err.Error()}
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	content, err := disk.Read(path, maxPrices)
+	if errors.Is(err, fs.ErrNotExist) {
 		return Shipped(today), nil
-	case err == nil && !info.Mode().IsRegular():
-		err = errors.New("not a file")
 	}
 	if err != nil {
-		return nil, wrong(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, wrong(err)
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxPrices+1))
-	if err == nil && len(content) > maxPrices {
-		err = fmt.Errorf("larger than %s bytes", text.Number(maxPrices))
-	}
-	if err != nil {
-		return nil, wrong(err)
+		return nil, &PricesError{Path: path, Message: disk.Cause(err).Error()}
 	}
 	return readPrices(path, content, Shipped(today), today)
 }

@@ -96,7 +96,7 @@ func TestLoadPrices(t *testing.T) {
 		{name: "no number", text: "[models.mine]\ninput = nan\noutput = inf", err: ":1: mine: a price must be a number of US dollars for a million tokens, between 0 and 1000000"},
 		{name: "no day", text: "date = 'yesterday'", err: ":1: date must be a day such as 2026-01-31"},
 		{name: "no last day", text: "[models.mine]\ninput = 1\noutput = 1\nuntil = 'soon'", err: ":1: mine: until must be a day such as 2026-12-31"},
-		{name: "too large", text: strings.Repeat("#", 1<<20+1), err: ": larger than 1,048,576 bytes"},
+		{name: "too large", text: strings.Repeat("#", 1<<20+1), err: ": is larger than 1 MiB"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestLoadPrices(t *testing.T) {
 	if _, err := limit.LoadPrices(filepath.Join(dir, "none"), today); err != nil {
 		t.Error(err)
 	}
-	if _, err := limit.LoadPrices(dir, today); err == nil || err.Error() != dir+": not a file" {
+	if _, err := limit.LoadPrices(dir, today); err == nil || err.Error() != dir+": is a directory" {
 		t.Error(err)
 	}
 }

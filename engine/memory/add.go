@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"gemline/engine/disk"
 )
 
 // addedHeading is over the facts that were added by a command.
@@ -172,20 +173,17 @@ func current(real string) ([]byte, os.FileInfo, error) {
 		return nil, nil, nil
 	}
 	if err == nil {
-		err = regular(info)
+		err = disk.Regular(info)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", real, err)
 	}
-	f, err := os.OpenFile(real, os.O_RDWR|careful, 0) // a file that may not be written to is not replaced
+	f, err := os.OpenFile(real, os.O_RDWR|disk.NoFollow, 0) // a file that may not be written to is not replaced
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxNotes+1))
-	if err == nil && len(b) > maxNotes {
-		err = fmt.Errorf("%s has more than %d bytes", real, maxNotes)
-	}
+	b, err := disk.Content(f, maxNotes)
 	return b, info, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/disk"
 	"gemline/engine/secret"
 )
 
@@ -163,7 +164,7 @@ func (l *loader) fetch(name string, from importer) (im *inclusion, refusal strin
 		return nil, "files of this name are not imported"
 	case missing(err):
 		return nil, fmt.Sprintf("ENOENT: no such file or directory, open '%s'", path)
-	case errors.Is(err, errDirectory):
+	case errors.Is(err, disk.ErrDirectory):
 		return nil, "EISDIR: illegal operation on a directory, read"
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Sprintf("EACCES: permission denied, open '%s'", path)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"gemline/engine/disk"
@@ -39,12 +40,6 @@ type source struct {
 	text string
 	err  error
 }
-
-var (
-	errIrregular = errors.New("it is not an ordinary file")
-	errDirectory = errors.New("it is a directory")
-	errMoved     = errors.New("it was replaced by a link while it was looked for")
-)
 
 func (m *Memory) loader() *loader {
 	cfg := m.cfg
@@ -163,7 +158,7 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 	}
 	s := l.source(real)
 	switch {
-	case errors.Is(s.err, errDirectory) || missing(s.err):
+	case errors.Is(s.err, disk.ErrDirectory) || missing(s.err):
 		return false
 	case s.err != nil:
 		l.warn("%s is not read: %s", path, why(s.err))
@@ -231,14 +226,6 @@ func (l *loader) open(real string) (os.FileInfo, string, error) {
 		dir, rel = d, filepath.Base(real)
 	}
 	f, info, err := dir.File(rel)
-	switch {
-	case errors.Is(err, disk.ErrDirectory):
-		err = errDirectory
-	case errors.Is(err, disk.ErrIrregular), errors.Is(err, disk.ErrKernel):
-		err = errIrregular
-	case errors.Is(err, disk.ErrLink):
-		err = errMoved
-	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -256,16 +243,6 @@ func (l *loader) projectOf(real string) (project *disk.Dir, rel string) {
 		}
 	}
 	return project, rel
-}
-
-func regular(info os.FileInfo) error {
-	switch {
-	case info.IsDir():
-		return errDirectory
-	case !info.Mode().IsRegular():
-		return errIrregular
-	}
-	return nil
 }
 
 // read returns the text of f, as much of it as the limit allows.
@@ -301,11 +278,14 @@ func whole(b []byte) []byte {
 
 // missing reports whether err says that there is no such file.
 func missing(err error) bool {
-	return err != nil && (errors.Is(err, fs.ErrNotExist) || noDirectory(err))
+	return err != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR))
 }
 
 // why returns what err says, without the path.
 func why(err error) string {
+	if errors.Is(err, disk.ErrIrregular) || errors.Is(err, disk.ErrKernel) {
+		return "it is not an ordinary file"
+	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err.Error()
 	}

@@ -3,13 +3,14 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"gemline/engine/disk"
 )
 
 // A Source is a file of rules, or a directory. Of a directory all files count whose
@@ -40,9 +41,9 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 					continue
 				}
 			}
-			text, err := read(path)
+			text, err := disk.Read(path, maxFile)
 			if err != nil {
-				return nil, warnings, err
+				return nil, warnings, unread(path, err)
 			}
 			some, more, err := Parse(path, src.Tier, text)
 			if err != nil {
@@ -91,31 +92,7 @@ func (src Source) files() ([]string, error) {
 	return files, nil
 }
 
-// read returns the text of a file, which is one: a pipe is never waited for.
-func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, unread(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &FileError{Path: path, Message: "is not a regular file"}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, unread(path, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, unread(path, err)
-	}
-	return text, nil
-}
-
 // unread is the error of a file that can't be read.
 func unread(path string, err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &FileError{Path: path, Message: "can't be read, and the rules in it would not hold: " + oneLine(err.Error())}
+	return &FileError{Path: path, Message: "can't be read, and the rules in it would not hold: " + oneLine(disk.Cause(err).Error())}
 }

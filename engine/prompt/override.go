@@ -3,11 +3,12 @@ package prompt
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // maxReplacement is the size of a system.md that is too large to be meant.
@@ -15,27 +16,12 @@ const maxReplacement = 1 << 20
 
 // replacement returns the user's own system instruction.
 func replacement(path string, cfg Config) (string, error) {
-	info, err := os.Stat(path)
+	b, err := disk.Read(path, maxReplacement)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("missing system prompt file '%s'", path)
 	}
 	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("system prompt %s is not a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxReplacement+1))
-	if err != nil {
-		return "", err
-	}
-	if len(b) > maxReplacement {
-		return "", fmt.Errorf("system prompt %s is larger than %d bytes", path, maxReplacement)
+		return "", fmt.Errorf("system prompt %s: %w", path, disk.Cause(err))
 	}
 	return expand(strings.ToValidUTF8(string(b), "\ufffd"), cfg), nil
 }

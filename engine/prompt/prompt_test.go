@@ -164,7 +164,7 @@ func TestOverride(t *testing.T) {
 		{"off", "0", "You are gemline", ""},
 		{"false", "false", "You are gemline", ""},
 		{"missing", "nowhere.md", "", "missing system prompt file '" + filepath.Join(root, "nowhere.md") + "'"},
-		{"directory", ".", "", "is not a file"},
+		{"directory", ".", "", ": is a directory"},
 		{"too large", "large.md", "", "is larger than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"gemline/engine/disk"
 )
 
 // maxFile is how many bytes a file of JSON may have.
@@ -68,7 +68,7 @@ func linked(path string) (string, error) {
 
 // readJSON reads a file that holds an object of JSON into v.
 func readJSON(path string, v any) error {
-	b, err := readFile(path)
+	b, err := disk.Read(path, maxFile)
 	if err != nil {
 		return err
 	}
@@ -93,25 +93,4 @@ func fault(b []byte, err error) string {
 		return fmt.Sprintf(" %s must be a %s, not a %s", kind.Field, kind.Type, kind.Value)
 	}
 	return " " + err.Error()
-}
-
-// readFile reads a regular file of reasonable size.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // opening a pipe or a device may wait, or do something
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a file", path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxFile)
-	}
-	return b, err
 }

@@ -249,7 +249,7 @@ func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	// A rename would replace a file that we may not write to.
-	f, err := at.OpenFile(name, os.O_WRONLY|careful, 0)
+	f, err := at.OpenFile(name, os.O_WRONLY|disk.NoWait, 0)
 	if err != nil {
 		return nil, err
 	}

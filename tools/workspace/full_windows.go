@@ -5,9 +5,6 @@ import (
 	"syscall"
 )
 
-// careful has no meaning here.
-const careful = 0
-
 // full reports whether err says that there is no room left.
 func full(err error) bool {
 	const (

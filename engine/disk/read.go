@@ -1,0 +1,76 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// A LargeError says that a file has more than so many bytes.
+type LargeError int64
+
+func (e LargeError) Error() string {
+	if n := int64(e); n%(1<<20) != 0 {
+		return fmt.Sprintf("is larger than %d bytes", n)
+	}
+	return fmt.Sprintf("is larger than %d MiB", int64(e)>>20)
+}
+
+// Read returns the content of the regular file at path, which may be a link to
+// one and has at most so many bytes. What is no regular file is not opened: a
+// pipe may have its reader wait, and opening a device may do something. An
+// error of such a file is [ErrDirectory], [ErrIrregular] or a [LargeError].
+func Read(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := Regular(info); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|NoWait, 0) // it may be another by now
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Content(f, most)
+}
+
+// Content is [Read] of an open file, from where that stands.
+func Content(f *os.File, most int64) ([]byte, error) {
+	wrong := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err} }
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := Regular(info); err != nil {
+		return wrong(err)
+	}
+	if info.Size() > most {
+		return wrong(LargeError(most))
+	}
+	var b bytes.Buffer
+	b.Grow(int(info.Size()) + bytes.MinRead)
+	switch n, err := b.ReadFrom(io.LimitReader(f, most+1)); { // its size may be anything by now
+	case err != nil:
+		return nil, err
+	case n > most:
+		return wrong(LargeError(most))
+	}
+	return b.Bytes(), nil
+}
+
+// Cause returns what went wrong with a file without the path: what the system
+// said.
+func Cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	if le := (*os.LinkError)(nil); errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}
