@@ -98,20 +98,3 @@ func TestLinks(t *testing.T) {
 		}
 	}
 }
-
-// The tours name files and packages that are there.
-func TestTours(t *testing.T) {
-	place := regexp.MustCompile("`([a-z_]+(?:/[a-z_]+)+(?:\\.go)?)`")
-	for _, name := range []string{"tour", "tour-command"} {
-		p, _ := Find(name)
-		named := place.FindAllStringSubmatch(p.Text, -1)
-		if len(named) < 5 {
-			t.Errorf("%s names %d places", name, len(named))
-		}
-		for _, m := range named {
-			if _, err := os.Stat("../" + m[1]); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-}
