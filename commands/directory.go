@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/disk"
 	"gemline/engine/memory"
 )
 
@@ -91,10 +92,7 @@ func addError(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such directory", dir)
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", dir, err)
+	return fmt.Errorf("%s: %w", dir, disk.Cause(err))
 }
 
 // absolute returns the absolute path of a directory as the user writes it.

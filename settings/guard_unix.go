@@ -23,7 +23,7 @@ func exposed(path string) string {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return cause(err)
+		return disk.Cause(err).Error()
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func exposed(path string) string {
 func writable(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return cause(err)
+		return disk.Cause(err).Error()
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 {
 		return fmt.Sprintf("%s does not belong to root", path)
@@ -91,7 +91,7 @@ func shared(path string) string {
 	for _, at := range []string{real, filepath.Dir(real)} {
 		info, err := os.Stat(at)
 		if err != nil {
-			return cause(err)
+			return disk.Cause(err).Error()
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
 		mode := info.Mode()

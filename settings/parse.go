@@ -216,18 +216,9 @@ func readFile(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // or what should hold it is none
 		return nil, nil
 	case err != nil:
-		return nil, &FileError{Path: path, Message: cause(err)}
+		return nil, &FileError{Path: path, Message: disk.Cause(err).Error()}
 	}
 	return b, nil
-}
-
-// cause returns what the system said, without the path.
-func cause(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 var mistake = sync.OnceValue(func() *regexp.Regexp {

@@ -226,7 +226,7 @@ func (v *view) unusable(kind, name string, err error) {
 			return
 		}
 	}
-	why := cause(err)
+	why := disk.Cause(err).Error()
 	if info, lerr := v.root.Lstat(name); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
 		why = "is a link that leads out of the folder, or nowhere"
 	}
@@ -243,7 +243,7 @@ func (v *view) read(name, kind string) (text []byte, ok bool) {
 	}
 	defer f.Close()
 	if text, err = disk.Content(f, maxFile); err != nil {
-		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + cause(err)})
+		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + disk.Cause(err).Error()})
 	}
 	return text, err == nil
 }
@@ -338,7 +338,7 @@ func (v *view) dotEnv(p Paths, s *Settings) {
 	}
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
-		v.add(Item{Kind: ".env file", Name: p.rel(file), Detail: cause(err)})
+		v.add(Item{Kind: ".env file", Name: p.rel(file), Detail: disk.Cause(err).Error()})
 		return
 	}
 	defer root.Close()

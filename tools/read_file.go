@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/redact"
 	"gemline/tools/workspace"
 )
@@ -185,7 +186,7 @@ func unread(path string, err error) error {
 	case errors.Is(err, workspace.ErrKernel):
 		return because(err, "read_content_failure", "Path is not a file of a disk: "+path+ofTheKernel)
 	}
-	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, cause(err)))
+	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, disk.Cause(err)))
 }
 
 // because returns the error of a call that failed because of err, which is said
@@ -193,7 +194,7 @@ func unread(path string, err error) error {
 // words.
 func because(err error, class, message string) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
-	why := cause(err).Error()
+	why := disk.Cause(err).Error()
 	switch {
 	case errors.As(err, &outside):
 		why = outside.Brief()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/redact"
 	"gemline/tools/workspace"
 )
@@ -181,10 +181,7 @@ func reason(err error) string {
 		}
 		return ce.Message
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
+	return disk.Cause(err).Error()
 }
 
 // generated reports whether directories of this name hold what is usually not

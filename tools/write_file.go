@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/edit"
 	"gemline/tools/workspace"
 )
@@ -147,15 +148,7 @@ func (r *revision) unreadable(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return because(err, "permission_denied", fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path))
 	}
-	return because(err, r.class, fmt.Sprintf("Error checking existing file '%s': %v", r.path, cause(err)))
-}
-
-// cause returns err without the path that those of package fs begin with.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+	return because(err, r.class, fmt.Sprintf("Error checking existing file '%s': %v", r.path, disk.Cause(err)))
 }
 
 // propose makes text what the file will hold, if it can hold it.
@@ -302,7 +295,7 @@ func (r *revision) unwritable(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return because(err, "permission_denied", fmt.Sprintf("Permission denied writing to file: %s (EACCES)", r.path))
 	}
-	return because(err, r.class, fmt.Sprintf("Error writing to file '%s': %v", r.path, cause(err)))
+	return because(err, r.class, fmt.Sprintf("Error writing to file '%s': %v", r.path, disk.Cause(err)))
 }
 
 // snippet returns the changed parts of the text, with the words before them.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/disk"
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/repl/output"
@@ -125,19 +126,11 @@ func (d *doctor) checkHome() finding {
 	}
 	f, err := os.CreateTemp(dir, ".gemline-doctor-")
 	if err != nil {
-		return worse(Warning, next, "%s can't be written to: %s", dir, cause(err))
+		return worse(Warning, next, "%s can't be written to: %s", dir, disk.Cause(err))
 	}
 	f.Close()
 	os.Remove(f.Name())
 	return fine("%s can be written to", dir)
-}
-
-// cause returns what the system said, without the path.
-func cause(err error) string {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func (d *doctor) checkSettings() finding {
@@ -260,7 +253,7 @@ func (d *doctor) checkNetwork() finding {
 	for _, path := range o.CAs {
 		f, err := os.Open(path)
 		if err != nil {
-			return worse(Problem, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it", "certificates: %s: %s", path, cause(err))
+			return worse(Problem, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it", "certificates: %s: %s", path, disk.Cause(err))
 		}
 		f.Close()
 	}
@@ -361,7 +354,7 @@ func (d *doctor) checkDisk() finding {
 		free, err := freeSpace(dir)
 		switch {
 		case err != nil:
-			return worse(Warning, "", "%s: %s", dir, cause(err))
+			return worse(Warning, "", "%s: %s", dir, disk.Cause(err))
 		case free < none:
 			return worse(Problem, "make room", "no space is left in %s", dir)
 		case free < scarce:

@@ -64,7 +64,8 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	}
 	data, err = disk.Read(from, maxFile)
 	if err != nil {
-		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, disk.Cause(err)), Advice: hint, Err: err}
+		err = disk.Cause(err)
+		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Advice: hint, Err: err}
 	}
 	return data, from, nil
 }

@@ -137,7 +137,8 @@ func (f File) read() (entries, error) {
 		return entries{}, nil
 	}
 	if err != nil {
-		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, disk.Cause(err)), Advice: "mend or remove it", Err: err}
+		err = disk.Cause(err)
+		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Advice: "mend or remove it", Err: err}
 	}
 	all, err := f.decrypt(string(text))
 	if err != nil {
@@ -167,9 +168,7 @@ func (f File) write(all entries) error {
 }
 
 func (f File) unwritten(err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
+	err = disk.Cause(err)
 	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err), Advice: "export GEMINI_API_KEY=... instead", Err: err}
 }
 

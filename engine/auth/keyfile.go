@@ -1,12 +1,12 @@
 package auth
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // maxKeyFile is how many bytes of a file are looked at for a key.
@@ -21,9 +21,7 @@ func ReadKey(name string) (key, warning string, err error) {
 	}
 	const hint = "the file holds the key and nothing else: one word on one line"
 	bad := func(err error) error {
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
+		err = disk.Cause(err)
 		return &Error{Message: fmt.Sprintf("the key can't be read from %s: %v", name, err), Advice: hint, Err: err}
 	}
 	f, err := os.Open(name)

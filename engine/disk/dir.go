@@ -279,8 +279,5 @@ func (d *Dir) blame(err error, op, name string) error {
 	if err == nil {
 		return nil
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &fs.PathError{Op: op, Path: filepath.Join(d.path, name), Err: err}
+	return &fs.PathError{Op: op, Path: filepath.Join(d.path, name), Err: Cause(err)}
 }

@@ -46,10 +46,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 func Replace(path string, b []byte, mode fs.FileMode) error {
 	path = Follow(path)
 	failed := func(err error) error { // of the file, not of the one that takes its place
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return &fs.PathError{Op: "write", Path: path, Err: err}
+		return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 	}
 	old, err := os.Stat(path)
 	switch {

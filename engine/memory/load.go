@@ -286,10 +286,7 @@ func why(err error) string {
 	if errors.Is(err, disk.ErrIrregular) || errors.Is(err, disk.ErrKernel) {
 		return "it is not an ordinary file"
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return strings.TrimPrefix(err.Error(), "EvalSymlinks: ")
+	return strings.TrimPrefix(disk.Cause(err).Error(), "EvalSymlinks: ")
 }
 
 func (l *loader) warn(format string, args ...any) {

@@ -67,10 +67,7 @@ func (o *Output) Write(b []byte) (int, error) {
 }
 
 func (o *Output) lost(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &report.DestinationError{Name: o.name, Err: err}
+	return &report.DestinationError{Name: o.name, Err: disk.Cause(err)}
 }
 
 // Finish gives the file its name, if the batch came to its end. Otherwise, what

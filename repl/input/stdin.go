@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/disk"
 	"gemline/repl/internal/turn"
 	"gemline/tools/workspace"
 )
@@ -82,22 +82,13 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 			crash.Raise()
 			switch {
 			case err != nil:
-				return nil, &Error{Message: "standard input: " + reason(err), Err: err}
+				return nil, &Error{Message: "standard input: " + disk.Cause(err).Error(), Err: err}
 			case int64(len(b)) > limit:
 				return nil, mistake("standard input is larger than %s", Size(limit))
 			}
 			return b, nil
 		}
 	}
-}
-
-// reason is what went wrong with a file, less which file.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return err.Error()
 }
 
 // Size returns n bytes as people say it.

@@ -110,14 +110,7 @@ func follow(path string) (string, error) {
 }
 
 func (d *Destination) wrong(err error) error {
-	why := err
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		why = pe.Err
-	}
-	if le := (*os.LinkError)(nil); errors.As(err, &le) {
-		why = le.Err
-	}
-	return &DestinationError{Name: d.name, Err: why}
+	return &DestinationError{Name: d.name, Err: disk.Cause(err)}
 }
 
 // Write keeps b for the file. If there is no room for it, everything goes to

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -99,13 +98,13 @@ func (w *Workspace) Complaints() (all []string) {
 			}
 		}
 		if !read {
-			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", name, cause(why)))
+			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", name, disk.Cause(why)))
 		}
 	}
 	for _, root := range w.Roots() {
 		path := filepath.Join(root, geminiIgnore)
 		if err := w.readable(path); w.rules.Gemini && err != nil && !missing(err) {
-			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, cause(err)))
+			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, disk.Cause(err)))
 		}
 		if !w.large(root) {
 			continue
@@ -135,14 +134,6 @@ func (w *Workspace) readable(path string) error {
 		return fmt.Errorf("it has more than %d bytes", maxRules)
 	}
 	return nil
-}
-
-// cause returns what err says without the path.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // A scope is the rules that hold for the entries of one directory.

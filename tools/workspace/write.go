@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+
+	"gemline/engine/disk"
 )
 
 // Write makes text, in the format f, the content of the file at path: the
@@ -29,13 +30,7 @@ func writing(err error, path string) error {
 	if outside := (*OutsideError)(nil); err == nil || errors.As(err, &outside) {
 		return err
 	}
-	why := err
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		why = pe.Err
-	}
-	if le := (*os.LinkError)(nil); errors.As(err, &le) {
-		why = le.Err
-	}
+	why := disk.Cause(err)
 	if full(why) {
 		why = fmt.Errorf("%w (%w)", ErrFull, why)
 	}
