@@ -29,19 +29,6 @@ func (e Entry) Harmless() bool {
 	return true
 }
 
-// Password reports whether a setting holds an address with a password before the
-// host, or a name that may be a token. A user's name alone is neither.
-func (e Entry) Password() bool {
-	_, rest, ok := strings.Cut(e.Value, "://")
-	if !ok {
-		return false
-	}
-	host, _, _ := strings.Cut(rest, "/")
-	user, _, ok := strings.Cut(host, "@")
-	const token = 20 // bytes of one at least
-	return ok && (strings.Contains(user, ":") || len(user) >= token)
-}
-
 // Hooks returns the directory of the hooks that git gives each new repository,
 // as a configuration of the user's says, "" if it doesn't.
 func Hooks(text, home string) (dir string) {
