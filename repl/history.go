@@ -247,7 +247,7 @@ func (p promptFormat) append(b []byte, entered string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := promptEntry{Session: p.Session(), Type: "user", Message: entered, Time: p.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	next := promptEntry{Session: p.Session(), Type: "user", Message: entered, Time: text.Timestamp(p.Now())}
 	for _, e := range entries {
 		if e.Session == next.Session {
 			next.ID = max(next.ID, e.ID+1)

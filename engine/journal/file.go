@@ -74,8 +74,8 @@ func New(cfg Config) *File {
 	if dir != "" {
 		f.path = filepath.Join(dir, name+".jsonl")
 	}
-	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: timestamp(at),
-		LastUpdated: timestamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
+	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: text.Timestamp(at),
+		LastUpdated: text.Timestamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
 	return f
 }
 
@@ -91,8 +91,8 @@ func (c *Conversation) Resume(now func() time.Time) (*File, error) {
 		return f, nil
 	}
 	f.path, f.exists = c.Path+"l", false
-	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: timestamp(c.Start),
-		LastUpdated: timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
+	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: text.Timestamp(c.Start),
+		LastUpdated: text.Timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (f *File) open(c *genai.Content) error {
 		return nil
 	}
 	at := f.now()
-	line := messageLine{ID: openingID, Timestamp: timestamp(at), Type: "user", Content: withNamedIDs(c.Parts)}
+	line := messageLine{ID: openingID, Timestamp: text.Timestamp(at), Type: "user", Content: withNamedIDs(c.Parts)}
 	if f.exists || f.out != nil || f.copied {
 		b, err := encode(line)
 		if err != nil {
@@ -201,7 +201,7 @@ func (f *File) open(c *genai.Content) error {
 		f.head = append(f.head, b...)
 		return nil
 	}
-	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": timestamp(at)}})
+	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": text.Timestamp(at)}})
 	f.head = append(f.head, b...)
 	return err
 }
@@ -230,7 +230,7 @@ func (f *File) append(b []byte, at time.Time) error {
 			return err
 		}
 	}
-	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": timestamp(at)}})
+	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": text.Timestamp(at)}})
 	if err != nil {
 		return err
 	}
@@ -304,9 +304,6 @@ func encode(v any) ([]byte, error) {
 	b, err := text.JSON(v, "")
 	return append(b, '\n'), err
 }
-
-// timestamp writes a time as the files have it.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // idPrefix returns how an id begins.
 func idPrefix(id string) string { return id[:min(8, len(id))] }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/google/uuid"
+
+	"gemline/engine/text"
 )
 
 // importFile returns a session that begins with what was said in the session
@@ -17,7 +19,7 @@ func importFile(cfg Config, path string) (Opened, error) {
 	}
 	f := New(cfg)
 	f.opening = false // it would stand in the place of the messages
-	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": timestamp(f.now()), "type": "info", "content": "Imported from " + path})
+	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {
 		return Opened{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 type metaLine struct {
@@ -72,7 +73,7 @@ type resultLine struct {
 
 // newMessage returns e as a message of its own.
 func newMessage(e engine.Entry, at time.Time) messageLine {
-	l := messageLine{ID: uuid.NewString(), Timestamp: timestamp(at), Type: "user"}
+	l := messageLine{ID: uuid.NewString(), Timestamp: text.Timestamp(at), Type: "user"}
 	if e.Content.Role == genai.RoleModel {
 		l.fill(e, at)
 	} else {
@@ -83,18 +84,18 @@ func newMessage(e engine.Entry, at time.Time) messageLine {
 
 // fill makes l a message of the model.
 func (l *messageLine) fill(e engine.Entry, at time.Time) {
-	var text strings.Builder
+	var words strings.Builder
 	for _, p := range e.Content.Parts {
 		if p != nil && !p.Thought {
-			text.WriteString(p.Text)
+			words.WriteString(p.Text)
 		}
 	}
 	thoughts := make([]thought, len(e.Thoughts))
 	for i, t := range e.Thoughts {
 		thoughts[i] = splitThought(t)
-		thoughts[i].Timestamp = timestamp(at)
+		thoughts[i].Timestamp = text.Timestamp(at)
 	}
-	l.Type, l.Content, l.Thoughts, l.Model = "gemini", text.String(), &thoughts, e.Model
+	l.Type, l.Content, l.Thoughts, l.Model = "gemini", words.String(), &thoughts, e.Model
 	if u := e.Usage; u != nil {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}
@@ -166,7 +167,7 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 	out := make([]toolCall, len(calls))
 	for i, r := range calls {
 		out[i] = toolCall{ID: r.ID, Name: r.Name, Args: r.Args, Result: withNamedIDs(r.Answer),
-			Status: string(engine.Outcome(r.Err)), Timestamp: timestamp(r.At),
+			Status: string(engine.Outcome(r.Err)), Timestamp: text.Timestamp(r.At),
 			DisplayName: r.Tool.Label, Description: r.Intent.Title, ResultDisplay: r.Result.Display}
 		if out[i].DisplayName == "" {
 			out[i].DisplayName = r.Name

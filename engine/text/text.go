@@ -1,5 +1,5 @@
-// Package text writes values, numbers and other people's words as texts, in the one way
-// that all of gemline has.
+// Package text writes values, numbers, times and other people's words as texts, in
+// the one way that all of gemline has.
 //
 // # Nothing is made safe
 //
@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -62,6 +63,10 @@ func Number(n int) string {
 	}
 	return sign + s
 }
+
+// Timestamp returns t as records and session files have it: that of UTC, to the
+// millisecond.
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Money returns an amount of US dollars, small ones more exactly.
 func Money(usd float64) string {

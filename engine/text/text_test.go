@@ -3,6 +3,7 @@ package text_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"gemline/engine/text"
 )
@@ -52,6 +53,13 @@ func TestMoney(t *testing.T) {
 		if got := text.Money(usd); got != want {
 			t.Errorf("Money(%v) = %q, want %q", usd, got, want)
 		}
+	}
+}
+
+func TestTimestamp(t *testing.T) {
+	at := time.Date(2026, 11, 23, 1, 2, 3, 4_567_890, time.FixedZone("", 3600))
+	if got := text.Timestamp(at); got != "2026-11-23T00:02:03.004Z" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -62,7 +63,7 @@ type Records struct {
 // milliseconds since the run began, by a clock that never goes back.
 func (c *core) moment() (at string, elapsed int64) {
 	now := c.Now()
-	return now.UTC().Format("2006-01-02T15:04:05.000Z"), max(0, now.Sub(c.began)).Milliseconds()
+	return text.Timestamp(now), max(0, now.Sub(c.began)).Milliseconds()
 }
 
 // Put writes a record of a kind in one piece: what all records have goes around
