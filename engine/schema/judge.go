@@ -28,7 +28,7 @@ type judge struct {
 func (j *judge) over() bool { return j.left < 0 }
 
 type pair struct {
-	schema *sub
+	schema *subschema
 	node   *node
 }
 
@@ -50,7 +50,7 @@ type finding struct {
 // judge returns what about the value does not fit.
 func (s *Schema) judge(n *node) (problems []*Problem) {
 	j := &judge{Schema: s, known: map[pair]verdict{}, left: s.effort}
-	v := j.hear(s.root, n)
+	v := j.verdictOf(s.root, n)
 	if j.over() {
 		return []*Problem{n.problem("takes too long to hold to this schema")}
 	}
@@ -63,14 +63,14 @@ func (s *Schema) judge(n *node) (problems []*Problem) {
 	return problems
 }
 
-// hear decides about a pair, once.
-func (j *judge) hear(s *sub, n *node) verdict {
+// verdictOf decides about a pair, once.
+func (j *judge) verdictOf(s *subschema, n *node) verdict {
 	if j.left--; j.over() || j.depth > deepest {
 		j.left = -1
 		return verdict{}
 	}
 	if n.fields == nil && n.items == nil && s.simple {
-		return verdict{wrong: j.alone(s, n)} // as fast as looking it up
+		return verdict{wrong: j.judgeKeywords(s, n)} // as fast as looking it up
 	}
 	at := pair{s, n}
 	v, ok := j.known[at]
@@ -84,8 +84,8 @@ func (j *judge) hear(s *sub, n *node) verdict {
 	return v
 }
 
-// alone decides by the keywords of s that speak of a value without other schemas.
-func (j *judge) alone(s *sub, n *node) (wrong []finding) {
+// judgeKeywords decides by the keywords of s that speak of a value without other schemas.
+func (j *judge) judgeKeywords(s *subschema, n *node) (wrong []finding) {
 	if s.never {
 		return []finding{{node: n, say: func() string { return "must not be there" }}}
 	}
@@ -102,10 +102,10 @@ func (j *judge) alone(s *sub, n *node) (wrong []finding) {
 	return wrong
 }
 
-// decide is hear, for the first time.
-func (j *judge) decide(s *sub, n *node) verdict {
+// decide is verdictOf, for the first time.
+func (j *judge) decide(s *subschema, n *node) verdict {
 	v := verdict{}
-	if j.asked {
+	if j.unevaluated {
 		v.seen = map[*node]bool{}
 	}
 	if s.ref != nil {
@@ -114,7 +114,7 @@ func (j *judge) decide(s *sub, n *node) verdict {
 			return v
 		}
 	}
-	v.wrong = append(v.wrong, j.alone(s, n)...)
+	v.wrong = append(v.wrong, j.judgeKeywords(s, n)...)
 	if !v.alien(n) {
 		j.together(&v, s, n)
 		j.object(&v, s, n)
@@ -129,8 +129,8 @@ func (v *verdict) tell(n *node, format string, args ...any) {
 	v.wrong = append(v.wrong, finding{node: n, say: func() string { return fmt.Sprintf(format, args...) }})
 }
 
-// obscure tells that n does not fit a keyword that there are no other words for.
-func (v *verdict) obscure(n *node, keyword string) {
+// tellKeyword tells that n does not fit a keyword that there are no other words for.
+func (v *verdict) tellKeyword(n *node, keyword string) {
 	v.tell(n, "does not fit %s of the schema", quoted(keyword))
 }
 
@@ -147,27 +147,27 @@ func (j *judge) see(v *verdict, o verdict) {
 }
 
 // hold adds what another schema says of the same value.
-func (j *judge) hold(v *verdict, s *sub, n *node) {
-	o := j.hear(s, n)
+func (j *judge) hold(v *verdict, s *subschema, n *node) {
+	o := j.verdictOf(s, n)
 	v.wrong = append(v.wrong, o.wrong...)
 	j.see(v, o)
 }
 
 // together decides by the schemas in s that speak of the same value.
-func (j *judge) together(v *verdict, s *sub, n *node) {
+func (j *judge) together(v *verdict, s *subschema, n *node) {
 	for _, part := range s.subs["allOf"] {
 		j.hold(v, part, n)
 	}
 	j.choice(v, "anyOf", s, n)
 	j.choice(v, "oneOf", s, n)
 	for _, not := range s.subs["not"] {
-		if o := j.hear(not, n); o.fits() {
-			v.obscure(n, "not")
+		if o := j.verdictOf(not, n); o.fits() {
+			v.tellKeyword(n, "not")
 		}
 	}
 	for _, condition := range s.subs["if"] {
 		branch := "else"
-		if o := j.hear(condition, n); o.fits() {
+		if o := j.verdictOf(condition, n); o.fits() {
 			branch = "then"
 			j.see(v, o)
 		}
@@ -184,11 +184,11 @@ func (j *judge) together(v *verdict, s *sub, n *node) {
 
 // choice decides by several schemas. What fits none is told by the one that
 // comes nearest.
-func (j *judge) choice(v *verdict, keyword string, s *sub, n *node) {
+func (j *judge) choice(v *verdict, keyword string, s *subschema, n *node) {
 	var nearest *verdict
 	fitting := 0
 	for _, part := range s.subs[keyword] {
-		o := j.hear(part, n)
+		o := j.verdictOf(part, n)
 		if o.fits() {
 			fitting++
 			j.see(v, o)
@@ -208,7 +208,7 @@ func (j *judge) choice(v *verdict, keyword string, s *sub, n *node) {
 }
 
 // object decides by the schemas of s about the fields of n.
-func (j *judge) object(v *verdict, s *sub, n *node) {
+func (j *judge) object(v *verdict, s *subschema, n *node) {
 	if n.fields == nil {
 		return
 	}
@@ -237,7 +237,7 @@ func (j *judge) object(v *verdict, s *sub, n *node) {
 		if len(v.wrong) > most || j.over() {
 			return
 		}
-		var by []*sub
+		var by []*subschema
 		if p := s.named["properties"][name]; p != nil {
 			by = append(by, p)
 		}
@@ -255,8 +255,8 @@ func (j *judge) object(v *verdict, s *sub, n *node) {
 		}
 		j.inside(v, by, n.fields[name])
 		for _, names := range s.subs["propertyNames"] {
-			if o := j.hear(names, &node{v: name, size: len(name)}); !o.fits() {
-				v.obscure(n.fields[name], "propertyNames")
+			if o := j.verdictOf(names, &node{v: name, size: len(name)}); !o.fits() {
+				v.tellKeyword(n.fields[name], "propertyNames")
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func (j *judge) object(v *verdict, s *sub, n *node) {
 }
 
 // list decides by the schemas of s about the items of n.
-func (j *judge) list(v *verdict, s *sub, n *node) {
+func (j *judge) list(v *verdict, s *subschema, n *node) {
 	first, contains := s.subs["prefixItems"], s.subs["contains"]
 	contained := 0
 	for i, item := range n.items {
@@ -282,7 +282,7 @@ func (j *judge) list(v *verdict, s *sub, n *node) {
 		}
 		j.inside(v, by, item)
 		for _, c := range contains {
-			if o := j.hear(c, item); o.fits() {
+			if o := j.verdictOf(c, item); o.fits() {
 				contained++
 				j.inside(v, contains, item)
 			}
@@ -290,7 +290,7 @@ func (j *judge) list(v *verdict, s *sub, n *node) {
 	}
 	least, most := s.args["minContains"], s.args["maxContains"]
 	if n.items != nil && contains != nil && (least == nil && contained == 0 || least != nil && !within(contained, least, "min") || most != nil && !within(contained, most, "max")) {
-		v.obscure(n, "contains")
+		v.tellKeyword(n, "contains")
 	}
 	for _, item := range n.items {
 		j.rest(v, s, "unevaluatedItems", item)
@@ -298,14 +298,14 @@ func (j *judge) list(v *verdict, s *sub, n *node) {
 }
 
 // forbids reports whether one of the schemas is false.
-func forbids(by []*sub) bool {
-	return slices.ContainsFunc(by, func(s *sub) bool { return s.never })
+func forbids(by []*subschema) bool {
+	return slices.ContainsFunc(by, func(s *subschema) bool { return s.never })
 }
 
 // inside decides by some schemas about a value inside another.
-func (j *judge) inside(v *verdict, by []*sub, n *node) {
+func (j *judge) inside(v *verdict, by []*subschema, n *node) {
 	for _, s := range by {
-		v.wrong = append(v.wrong, j.hear(s, n).wrong...)
+		v.wrong = append(v.wrong, j.verdictOf(s, n).wrong...)
 		if v.seen != nil {
 			v.seen[n] = true
 		}
@@ -313,11 +313,11 @@ func (j *judge) inside(v *verdict, by []*sub, n *node) {
 }
 
 // rest decides about a value inside another that nothing has looked at.
-func (j *judge) rest(v *verdict, s *sub, keyword string, n *node) {
+func (j *judge) rest(v *verdict, s *subschema, keyword string, n *node) {
 	for _, u := range s.subs[keyword] {
 		if !v.seen[n] && !j.over() {
-			if o := j.hear(u, n); !o.fits() {
-				v.obscure(n.parent, keyword)
+			if o := j.verdictOf(u, n); !o.fits() {
+				v.tellKeyword(n.parent, keyword)
 			}
 			v.seen[n] = true
 		}

@@ -17,29 +17,29 @@ import (
 
 // A Schema is one that was read and is sound. It may be used concurrently.
 type Schema struct {
-	text     json.RawMessage
-	root     *sub
-	draft07  bool
-	by       map[string]*sub // by JSON pointer
-	names    map[string]*sub // by anchor
-	patterns map[string]pattern
-	size     int  // of all patterns
-	effort   int  // of a judge
-	asked    bool // there are keywords about what was not looked at
+	text        json.RawMessage
+	root        *subschema
+	draft07     bool
+	by          map[string]*subschema // by JSON pointer
+	names       map[string]*subschema // by anchor
+	patterns    map[string]pattern
+	size        int  // of all patterns
+	effort      int  // of a judge
+	unevaluated bool // there are keywords about what was not looked at
 }
 
-// A sub is a schema, or one inside it.
-type sub struct {
+// A subschema is a schema, or one inside it.
+type subschema struct {
 	at        string           // as a JSON pointer
 	args      map[string]*node // of the keywords; nil of true and false
 	never     bool             // it is false
 	rules     []rule
-	ref       *sub
-	subs      map[string][]*sub          // by keyword: a list of schemas, or the only one
-	named     map[string]map[string]*sub // by keyword and name
-	patterns  []string                   // of patternProperties, in order
-	dependent map[string]*node           // lists of names, by name
-	simple    bool                       // it speaks of small values without other schemas
+	ref       *subschema
+	subs      map[string][]*subschema          // by keyword: a list of schemas, or the only one
+	named     map[string]map[string]*subschema // by keyword and name
+	patterns  []string                         // of patternProperties, in order
+	dependent map[string]*node                 // lists of names, by name
+	simple    bool                             // it speaks of small values without other schemas
 }
 
 // The keywords whose values are schemas.
@@ -161,7 +161,7 @@ func (n *node) extent() (depth, schemas int) {
 
 // parse reads a schema whose keywords have values of the right kind.
 func parse(n *node) (*Schema, error) {
-	s := &Schema{by: map[string]*sub{}, names: map[string]*sub{}, patterns: map[string]pattern{}, effort: effort}
+	s := &Schema{by: map[string]*subschema{}, names: map[string]*subschema{}, patterns: map[string]pattern{}, effort: effort}
 	if draft := n.fields["$schema"]; draft != nil {
 		_, name, _ := strings.Cut(strings.TrimSuffix(draft.v.(string), "#"), "://")
 		known := false
@@ -184,8 +184,8 @@ func parse(n *node) (*Schema, error) {
 func (s *Schema) JSON() json.RawMessage { return s.text }
 
 // index returns the schema that n is, and notes where it and those inside it are.
-func (s *Schema) index(n *node) (*sub, error) {
-	t := &sub{at: n.pointer(), args: n.fields, never: n.v == false, subs: map[string][]*sub{}, named: map[string]map[string]*sub{}, dependent: map[string]*node{}}
+func (s *Schema) index(n *node) (*subschema, error) {
+	t := &subschema{at: n.pointer(), args: n.fields, never: n.v == false, subs: map[string][]*subschema{}, named: map[string]map[string]*subschema{}, dependent: map[string]*node{}}
 	s.by[t.at] = t
 	if err := s.refuse(n); err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (s *Schema) index(n *node) (*sub, error) {
 		if !slices.Contains(withNamed, key) {
 			continue
 		}
-		t.named[as] = map[string]*sub{}
+		t.named[as] = map[string]*subschema{}
 		for _, name := range arg.names {
 			item := arg.fields[name]
 			if item.items != nil { // of dependencies
@@ -237,7 +237,7 @@ func (s *Schema) index(n *node) (*sub, error) {
 	}
 	t.patterns = sorted(t.named["patternProperties"])
 	t.simple = n.fields["$ref"] == nil && !slices.ContainsFunc(inPlace, func(key string) bool { return t.subs[key] != nil })
-	s.asked = s.asked || t.subs["unevaluatedItems"] != nil || t.subs["unevaluatedProperties"] != nil
+	s.unevaluated = s.unevaluated || t.subs["unevaluatedItems"] != nil || t.subs["unevaluatedProperties"] != nil
 	return t, nil
 }
 
@@ -312,7 +312,7 @@ func (s *Schema) compileAll(n *node) error {
 }
 
 // target returns the schema that a reference means, nil if there is none here.
-func (s *Schema) target(ref string) *sub {
+func (s *Schema) target(ref string) *subschema {
 	u, err := url.Parse(ref)
 	if err != nil {
 		return nil
@@ -333,9 +333,9 @@ func (s *Schema) target(ref string) *sub {
 // would ever decide.
 func (s *Schema) link() error {
 	const open, done = 1, 2
-	state := map[*sub]int{}
-	var visit func(t *sub) error
-	visit = func(t *sub) error {
+	state := map[*subschema]int{}
+	var visit func(t *subschema) error
+	visit = func(t *subschema) error {
 		switch state[t] {
 		case open:
 			return &Problem{At: t.at, Message: "refers to itself without end"}
