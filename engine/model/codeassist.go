@@ -32,10 +32,10 @@ const (
 
 // A membership is what Code Assist says about an account.
 type membership struct {
-	Current *tier  `json:"currentTier"`
-	Allowed []tier `json:"allowedTiers"`
-	Barred  []bar  `json:"ineligibleTiers"`
-	Project string `json:"cloudaicompanionProject"`
+	Current *tier            `json:"currentTier"`
+	Allowed []tier           `json:"allowedTiers"`
+	Barred  []ineligibleTier `json:"ineligibleTiers"`
+	Project string           `json:"cloudaicompanionProject"`
 }
 
 // A tier is a kind of membership.
@@ -47,8 +47,8 @@ type tier struct {
 	Privacy   struct{ NoticeText string } `json:"privacyNotice"`
 }
 
-// A bar is why an account can't have a tier.
-type bar struct {
+// An ineligibleTier says why an account can't have a tier.
+type ineligibleTier struct {
 	Code     string `json:"reasonCode"`
 	Reason   string `json:"reasonMessage"`
 	URL      string `json:"validationUrl"`

@@ -134,7 +134,7 @@ func (g *Genai) do(x *exchange, method string, u *url.URL, body []byte) (*http.R
 		return nil, err
 	}
 	g.header(req.Header, x)
-	g.log.DebugContext(x.ctx, "request", "method", method, "url", shown(u), "bytes", len(body))
+	g.log.DebugContext(x.ctx, "request", "method", method, "url", publicAddress(u), "bytes", len(body))
 	x.guard.Reset(x.idle)
 	defer x.guard.Stop()
 	resp, err := g.client.Do(req)

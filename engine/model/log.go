@@ -37,7 +37,7 @@ func (t logging) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 			return
 		}
 		t.asked(ctx, "generate", req)
-		h := heard{start: time.Now()}
+		h := loggedAnswer{start: time.Now()}
 		defer func() { t.answered(ctx, &h) }()
 		for chunk, err := range t.Generator.Generate(ctx, req) {
 			if err != nil {
@@ -73,7 +73,7 @@ func (t logging) asked(ctx context.Context, what string, req *engine.Request) {
 	t.log.DebugContext(ctx, "model asked", "for", what, "model", req.Model, "messages", len(req.Contents), "last", last)
 }
 
-func (t logging) answered(ctx context.Context, h *heard) {
+func (t logging) answered(ctx context.Context, h *loggedAnswer) {
 	t.log.DebugContext(ctx, "model answered", "chunks", h.chunks, "took", time.Since(h.start),
 		"finish", string(h.finish), "text", cut(t.redact.Text(h.text.String())), "calls", cut(t.redact.Text(strings.Join(h.calls, "; "))),
 		"tokens", h.tokens, "error", t.text(h.err))
@@ -115,8 +115,8 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:logged], "") + fmt.Sprintf("... (%d bytes)", len(s))
 }
 
-// A heard is an answer as a log shows it.
-type heard struct {
+// A loggedAnswer is an answer as a log shows it.
+type loggedAnswer struct {
 	start  time.Time
 	chunks int
 	finish genai.FinishReason
@@ -126,7 +126,7 @@ type heard struct {
 	err    error
 }
 
-func (h *heard) hear(chunk *genai.GenerateContentResponse) {
+func (h *loggedAnswer) hear(chunk *genai.GenerateContentResponse) {
 	h.chunks++
 	if chunk.UsageMetadata != nil {
 		h.tokens = chunk.UsageMetadata.TotalTokenCount

@@ -184,20 +184,20 @@ func parseBase(o Options) (*url.URL, error) {
 	case err != nil: // its text shows the address, which may hold a password
 		return nil, bad("is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, bad(fmt.Sprintf("%q must begin with https://", shown(u)))
+		return nil, bad(fmt.Sprintf("%q must begin with https://", publicAddress(u)))
 	case u.Hostname() == "":
-		return nil, bad(fmt.Sprintf("%q names no server", shown(u)))
+		return nil, bad(fmt.Sprintf("%q names no server", publicAddress(u)))
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", shown(u)))
+		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", publicAddress(u)))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", shown(u)))
+		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", publicAddress(u)))
 	}
 	return u, nil
 }
 
-// shown returns an address without what may be a secret: its user, its
+// publicAddress returns an address without what may be a secret: its user, its
 // password and its query.
-func shown(u *url.URL) string {
+func publicAddress(u *url.URL) string {
 	out := *u
 	if out.User != nil {
 		out.User = url.User("xxxxx")

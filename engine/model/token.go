@@ -74,24 +74,24 @@ func (g *Genai) fileToken(ctx context.Context, data []byte) (credential, error) 
 		Token   string `json:"token_uri"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return credential{}, &unusable{"they are not JSON"}
+		return credential{}, &unusableError{"they are not JSON"}
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
 		g.redact.Know("credentials", secret)
 	}
 	kind, known := accounts[file.Type]
 	if !known {
-		return credential{}, &unusable{fmt.Sprintf("credentials of the type %q are not understood", file.Type)}
+		return credential{}, &unusableError{fmt.Sprintf("credentials of the type %q are not understood", file.Type)}
 	}
 	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
-		return credential{}, &unusable{"token_uri must begin with https://"}
+		return credential{}, &unusableError{"token_uri must begin with https://"}
 	}
 	creds, err := credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
 		Scopes: []string{scope}, DisableAsyncRefresh: true, Logger: slog.New(slog.DiscardHandler),
 		TokenURL: file.Token, Client: g.client,
 	})
 	if err != nil {
-		return credential{}, &unusable{err.Error()}
+		return credential{}, &unusableError{err.Error()}
 	}
 	token, err := creds.Token(ctx)
 	if err != nil {
@@ -100,16 +100,16 @@ func (g *Genai) fileToken(ctx context.Context, data []byte) (credential, error) 
 	return credential{secret: token.Value, until: token.Expiry, quota: file.Quota}, nil
 }
 
-// unusable is the error of credentials that make no sense.
-type unusable struct{ why string }
+// An unusableError says why credentials make no sense.
+type unusableError struct{ why string }
 
-func (u *unusable) Error() string { return u.why }
+func (u *unusableError) Error() string { return u.why }
 
 // metadata is where machines of Google's are told about themselves.
 const metadata = "169.254.169.254"
 
-// errNowhere is the error of a machine that has no account.
-var errNowhere = errors.New("no metadata server")
+// errNoMetadata is the error of a machine that has no account.
+var errNoMetadata = errors.New("no metadata server")
 
 // machineToken asks for a token of the account that the machine has. That goes
 // by no proxy: whoever answers is next door.
@@ -119,20 +119,20 @@ func (g *Genai) machineToken(ctx context.Context) (credential, error) {
 		RawQuery: url.Values{"scopes": {scope}}.Encode()}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return credential{}, &unusable{"GCE_METADATA_HOST is not a host name"}
+		return credential{}, &unusableError{"GCE_METADATA_HOST is not a host name"}
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
 	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, DisableKeepAlives: true}
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		if g.opts.Metadata == "" && ctx.Err() == nil {
-			return credential{}, errNowhere
+			return credential{}, errNoMetadata
 		}
 		return credential{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
 	}
 	defer resp.Body.Close()
 	if g.opts.Metadata == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // whoever that is
-		return credential{}, errNowhere
+		return credential{}, errNoMetadata
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
@@ -146,7 +146,7 @@ func (g *Genai) machineToken(ctx context.Context) (credential, error) {
 		Expires int    `json:"expires_in"`
 	}
 	if json.Unmarshal(body, &token) != nil || token.Value == "" {
-		return credential{}, &unusable{"the metadata server's answer holds no token"}
+		return credential{}, &unusableError{"the metadata server's answer holds no token"}
 	}
 	return credential{secret: token.Value, until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
 }
@@ -163,11 +163,11 @@ func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err er
 	var (
 		refused *auth.Error
 		outer   *url.Error
-		bad     *unusable
+		bad     *unusableError
 	)
 	e := &Error{Kind: Unavailable, Advice: hintNetwork}
 	switch {
-	case errors.Is(err, errNowhere):
+	case errors.Is(err, errNoMetadata):
 		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine"
 	case errors.As(err, &bad):
