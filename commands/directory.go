@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 			continue
 		}
 		named = true
-		if err := app.Workspace.Add(absolute(app, dir)); err != nil {
+		if err := app.Workspace.Add(disk.Absolute(dir, app.Workspace.Roots()[0], app.Home)); err != nil {
 			failed = errors.Join(failed, addError(dir, err))
 		}
 	}
@@ -93,15 +92,4 @@ func addError(dir string, err error) error {
 		return fmt.Errorf("%s: there is no such directory", dir)
 	}
 	return fmt.Errorf("%s: %w", dir, disk.Cause(err))
-}
-
-// absolute returns the absolute path of a directory as the user writes it.
-func absolute(app *App, dir string) string {
-	if rest, ok := strings.CutPrefix(dir, "~"); ok && app.Home != "" && (rest == "" || rest[0] == '/') {
-		dir = filepath.Join(app.Home, rest)
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(app.Workspace.Roots()[0], dir)
-	}
-	return dir
 }

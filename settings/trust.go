@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,13 +122,7 @@ func (p Paths) Denied(folder string, lookup func(string) (string, bool)) bool {
 // Folder returns the real path of a folder as the user names it: from the
 // working directory, or with ~ from the home directory. Nothing is the former.
 func (p Paths) Folder(name string) string {
-	if rest, ok := strings.CutPrefix(name, "~"); ok && p.Home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
-		name = filepath.Join(p.Home, rest)
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(p.Cwd, name)
-	}
-	return disk.Follow(filepath.Clean(name))
+	return disk.Follow(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
 }
 
 // Refuse returns the error of a run that has nobody to ask, nil if the folder

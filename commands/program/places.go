@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
@@ -26,13 +25,7 @@ func (o *Options) places() places { return places{o.paths, o.os.getenv, o.getenv
 
 // place returns the path that a word of the user's means.
 func (p places) place(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && p.Home != "" {
-		path = p.Home + rest
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Cwd, path)
-	}
-	return path
+	return disk.Absolute(path, p.Cwd, p.Home)
 }
 
 // hooks returns where the user keeps what git makes hooks of new repositories.

@@ -14,6 +14,18 @@ func Inside(dir, path string) bool {
 	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
+// Absolute returns the absolute path that a user means by path: ~ stands for
+// the home directory, unless that is "", and what is not absolute begins in dir.
+func Absolute(path, dir, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		path = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return path
+}
+
 // mostLinks is how many links of a path are followed, as by Linux.
 const mostLinks = 40
 

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"path/filepath"
 	"testing"
 	"unicode/utf8"
 )
@@ -78,4 +79,24 @@ func FuzzFold(f *testing.F) {
 			t.Errorf("%q is not itself", s)
 		}
 	})
+}
+
+func TestAbsolute(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	for _, c := range []struct{ path, home, want string }{
+		{"a/b", at("home"), at("w/a/b")},
+		{"", at("home"), at("w")},
+		{"../a", at("home"), at("a")},
+		{"~", at("home"), at("home")},
+		{"~/a", at("home"), at("home/a")},
+		{"~a", at("home"), at("w/~a")},
+		{"a/~", at("home"), at("w/a/~")},
+		{"~/a", "", at("w/~/a")},
+		{at("a"), at("home"), at("a")},
+	} {
+		if got := Absolute(c.path, at("w"), c.home); got != c.want {
+			t.Errorf("%q: %s, want %s", c.path, got, c.want)
+		}
+	}
 }

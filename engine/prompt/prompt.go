@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gemline/engine/disk"
 )
 
 //go:embed section/*.md
@@ -272,13 +274,7 @@ func overridePath(value string, cfg Config) string {
 	case "1", "true":
 		return filepath.Join(cfg.workdir(), ".gemini", "system.md")
 	}
-	if rest, ok := strings.CutPrefix(value, "~"); ok && cfg.Home != "" && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
-		value = filepath.Join(cfg.Home, rest)
-	}
-	if !filepath.IsAbs(value) {
-		value = filepath.Join(cfg.workdir(), value)
-	}
-	return value
+	return disk.Absolute(value, cfg.workdir(), cfg.Home)
 }
 
 // InRepository reports whether dir lies in a git repository.
