@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/tools/web"
 )
 
@@ -173,7 +174,7 @@ func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error)
 // be looked up.
 func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.URL, err error) {
 	errs := make([]error, len(urls))
-	each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.env.Web.Check(ctx, urls[i]) })
+	parallel.Each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.env.Web.Check(ctx, urls[i]) })
 	for i, u := range urls {
 		switch b := (*web.Blocked)(nil); {
 		case errors.As(errs[i], &b):

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/tools/web"
 )
 
@@ -72,7 +73,7 @@ func (f *fetch) locally(ctx context.Context, urls []*url.URL) (engine.Result, er
 func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	const most = 4
 	all := make([]source, len(urls))
-	each(len(urls), most, func(i int) {
+	parallel.Each(len(urls), most, func(i int) {
 		all[i] = source{url: urls[i]}
 		page, err := f.env.Web.Fetch(ctx, web.Raw(urls[i]))
 		if err == nil && page.Status >= 400 {

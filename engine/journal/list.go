@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode"
 
 	"gemline/engine/disk"
+	"gemline/engine/parallel"
 )
 
 // A Session is what is known about a session without loading it.
@@ -52,27 +51,11 @@ func List(dir string) ([]Session, error) {
 		}
 	}
 	found := make([]Session, len(paths))
-	var wg sync.WaitGroup
-	var fallen atomic.Pointer[any]
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, path := range paths {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			defer func() {
-				if v := recover(); v != nil {
-					fallen.CompareAndSwap(nil, &v)
-				}
-			}()
-			if s, err := read(path); err == nil && s.Kind != "subagent" && s.Messages > 0 {
-				found[i] = s
-			}
-		})
-	}
-	wg.Wait()
-	if v := fallen.Load(); v != nil {
-		panic(*v) // where the caller can recover
-	}
+	parallel.Each(len(paths), runtime.GOMAXPROCS(0), func(i int) {
+		if s, err := read(paths[i]); err == nil && s.Kind != "subagent" && s.Messages > 0 {
+			found[i] = s
+		}
+	})
 	return newest(found), nil
 }
 

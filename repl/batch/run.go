@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/tally"
 	"gemline/repl/input"
-	"gemline/repl/internal/turn"
 	"gemline/repl/report"
 )
 
@@ -113,10 +113,10 @@ type runner struct {
 	sums    sums
 	open    bool // there may be more items
 	running int
-	spent   error      // why nothing more is begun
-	failure error      // of reading
-	over    bool       // every item was tried: there is nothing to go on with
-	panic   turn.Panic // of whoever reads or carries out items
+	spent   error          // why nothing more is begun
+	failure error          // of reading
+	over    bool           // every item was tried: there is nothing to go on with
+	panic   parallel.Panic // of whoever reads or carries out items
 }
 
 // sums are the numbers of a batch.

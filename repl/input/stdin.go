@@ -15,7 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/disk"
-	"gemline/repl/internal/turn"
+	"gemline/engine/parallel"
 	"gemline/tools/workspace"
 )
 
@@ -62,7 +62,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 	var (
 		b     []byte
 		err   error
-		crash turn.Panic // goes on where the caller can recover
+		crash parallel.Panic // goes on where the caller can recover
 	)
 	done := make(chan struct{})
 	go func() {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"gemline/repl/internal/turn"
+	"gemline/engine/parallel"
 )
 
 // How much a client may send ahead. What goes beyond is refused instead of left
@@ -29,8 +29,8 @@ type inbox struct {
 	ended   bool   // no line follows
 	lost    int    // lines that could not be used
 
-	messages, bytes atomic.Int64 // of lines that are not done
-	panic           turn.Panic   // of whoever reads, which is the end of the lines
+	messages, bytes atomic.Int64   // of lines that are not done
+	panic           parallel.Panic // of whoever reads, which is the end of the lines
 }
 
 // openInbox returns an inbox of the lines of r, in order. Its goroutines end

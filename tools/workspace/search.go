@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"gemline/engine/parallel"
 )
 
 // A Query says what a search looks for, and where.
@@ -132,10 +134,10 @@ func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match
 	ahead := make(chan struct{}, window)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	var fell fall
+	var fell parallel.Panic
 	for range 2 * runtime.NumCPU() {
 		wg.Go(func() {
-			defer fell.catch(enough)
+			defer fell.Catch(enough)
 			g := &grepper{q: q, from: from, done: inner.Done()}
 			g.blocks(files, &next, ahead, results)
 		})
@@ -161,7 +163,7 @@ func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match
 			enough()
 		}
 	}
-	fell.raise()
+	fell.Raise()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

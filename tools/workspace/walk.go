@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/parallel"
 )
 
 // WalkOptions says what a walk yields.
@@ -137,10 +139,10 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
 		var workers, others sync.WaitGroup
-		var fell fall
-		defer fell.raise()
+		var fell parallel.Panic
+		defer fell.Raise()
 		for range 2 * runtime.NumCPU() {
-			workers.Go(func() { defer fell.catch(cancel); wk.work(ctx, out) })
+			workers.Go(func() { defer fell.Catch(cancel); wk.work(ctx, out) })
 		}
 		others.Go(func() {
 			workers.Wait()

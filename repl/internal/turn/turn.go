@@ -12,11 +12,7 @@
 // still write its last record.
 package turn
 
-import (
-	"fmt"
-	"runtime/debug"
-	"sync/atomic"
-)
+import "gemline/engine/parallel"
 
 // A Desk is where a turn brings what is to be done on another goroutine.
 type Desk chan func()
@@ -31,7 +27,7 @@ func (d Desk) Do(f func()) {
 // Beside calls work on a goroutine of its own, and meanwhile attend, which calls
 // what comes to the Desk until that is closed.
 func (d Desk) Beside(work, attend func()) {
-	var p Panic
+	var p parallel.Panic
 	go func() {
 		defer close(d)
 		defer p.Catch()
@@ -39,22 +35,4 @@ func (d Desk) Beside(work, attend func()) {
 	}()
 	attend()
 	p.Raise()
-}
-
-// A Panic is the first one of goroutines that work for another.
-type Panic struct{ text atomic.Pointer[string] }
-
-// Catch is deferred by those that work.
-func (p *Panic) Catch() {
-	if v := recover(); v != nil {
-		text := fmt.Sprintf("%v\n%s", v, debug.Stack())
-		p.text.CompareAndSwap(nil, &text)
-	}
-}
-
-// Raise goes on with the panic, if there was one, where the caller can recover.
-func (p *Panic) Raise() {
-	if text := p.text.Load(); text != nil {
-		panic(*text)
-	}
 }

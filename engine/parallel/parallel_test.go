@@ -1,4 +1,4 @@
-package tools
+package parallel
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ func TestEachFalls(t *testing.T) {
 			t.Errorf("%d are done, and the panic is %q", done.Load(), v)
 		}
 	}()
-	each(10, 3, func(i int) {
+	Each(10, 3, func(i int) {
 		if i == 4 {
 			panic("oh no")
 		}
@@ -28,7 +28,7 @@ func TestEachFalls(t *testing.T) {
 func TestEach(t *testing.T) {
 	var now, most atomic.Int32
 	seen := make([]int, 50)
-	each(len(seen), 4, func(i int) {
+	Each(len(seen), 4, func(i int) {
 		n := now.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
@@ -43,5 +43,5 @@ func TestEach(t *testing.T) {
 	if most.Load() > 4 {
 		t.Errorf("%d at once", most.Load())
 	}
-	each(0, 1, func(int) { t.Error("called") })
+	Each(0, 1, func(int) { t.Error("called") })
 }
