@@ -1,13 +1,15 @@
 package settings
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
+
+	"gemline/engine/text"
 )
 
 // arrange puts the flags in front of the words, each with its value in the
@@ -211,12 +213,8 @@ func unknown(name string, long map[string]*kong.Flag) error {
 	if err := lacks(name); err != nil {
 		return err
 	}
-	best, least := "", 1+max(2, len(bare(name))/3)
-	for n, fl := range long {
-		if d := levenshtein.ComputeDistance(bare(name), n); !fl.Hidden && (d < least || d == least && best != "" && n < best) {
-			best, least = n, d
-		}
-	}
+	shown := slices.DeleteFunc(slices.Sorted(maps.Keys(long)), func(n string) bool { return long[n].Hidden })
+	best := text.Nearest(bare(name), shown)
 	if best == "" {
 		return usage("unknown flag %.100s; see gemline --help", name)
 	}
