@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"gemline/engine/disk"
-
 	"github.com/tailscale/hujson"
+
+	"gemline/engine/disk"
 )
 
 // A FileError is a file of settings that can't be used. It is one line long.

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // An Item is something that a folder brings. Its texts are the folder's, as
@@ -82,7 +83,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 			add(line, false)
 		}
 		if more > 0 {
-			add(number(more)+" more "+plural(kind, more), false)
+			add(text.Number(more)+" more "+plural(kind, more), false)
 		}
 	}
 	return lines, caution
@@ -135,7 +136,7 @@ func cut(s string, most int) string {
 	for n > 0 && n > most-utf8.UTFMax && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return fmt.Sprintf("%s... and %s more bytes", s[:n], number(len(s)-n))
+	return fmt.Sprintf("%s... and %s more bytes", s[:n], text.Number(len(s)-n))
 }
 
 // folder lists what is in a project's .gemini and beside it.
@@ -214,7 +215,7 @@ func (v *view) list(dir string) []string {
 	}
 	slices.Sort(names)
 	if len(names) == maxItems {
-		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + number(maxItems) + " files or more, of which the rest was not looked at"})
+		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + text.Number(maxItems) + " files or more, of which the rest was not looked at"})
 	}
 	return names
 }
@@ -473,7 +474,7 @@ func bytesOf(n int64) string {
 	if n == 1 {
 		return "1 byte"
 	}
-	return number(int(n)) + " bytes"
+	return text.Number(int(n)) + " bytes"
 }
 
 // regular returns the size of the regular file at path, if there is one.

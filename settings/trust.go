@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A State is how far a folder is trusted. The zero State is not at all.
@@ -142,7 +143,7 @@ func kinds(items []Item) string {
 		for _, i := range group {
 			n += 1 + i.More
 		}
-		out = append(out, number(n)+" "+plural(kind, n))
+		out = append(out, text.Number(n)+" "+plural(kind, n))
 	}
 	return some(out)
 }
@@ -171,20 +172,11 @@ func plural(kind string, n int) string {
 	return kind + "s"
 }
 
-// number writes n with a comma for thousands.
-func number(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // some returns the first few of names, and how many there are besides.
 func some(names []string) string {
 	const most = 20
 	if n := len(names); n > most {
-		return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), number(n-most))
+		return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), text.Number(n-most))
 	}
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
