@@ -349,6 +349,9 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
 			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
 			failed.Lacked, failed.Allow, failed.Rule = lacked, a.Advice, a.Rule
+			if a.Rule != nil { // the advice says what forbids it, not what would allow it
+				failed.Lacked, failed.Allow = lacked+"; denied: "+a.Advice, ""
+			}
 		}
 	}
 	r.Text += "\n" + said
