@@ -84,7 +84,8 @@ func TestPages(t *testing.T) {
 			}
 		}
 		const most = 1500
-		if n := len(strings.Fields(string(b))); n > most && page != "docs/settings.md" {
+		references := []string{"docs/settings.md", "docs/packages.md"} // tables, which grow with what they list
+		if n := len(strings.Fields(string(b))); n > most && !slices.Contains(references, page) {
 			t.Errorf("%s has %d words, more than %d", page, n, most)
 		}
 	}

@@ -52,7 +52,7 @@ func (c *shellCall) lookOver() {
 	}
 	for i := range c.read.Commands {
 		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
-			command.Safe, command.Risk = false, "it is held to looking only where all of the line looks"
+			command.Safe, command.Risk = false, "the rest of the line does more than look"
 		}
 	}
 	c.git = l.git

@@ -192,9 +192,9 @@ func TestLookChangesNothing(t *testing.T) {
 	before := there()
 	for _, text := range []string{
 		"cat *", "cat .e*", "cat $HOME/../*/.env", "grep -r CANARY .", "grep -R CANARY .", "rg -uuu CANARY", "find . -type f | xargs cat", "find . -type f -exec cat {} +", "cat */*", "cat */secret", "tail -n 5 */.*", "diff -r . sub", "diff -r sub away",
-		"ls -laR . ..", "du -a ..", "file -f a.txt *", "jq . *.json", "jq -n env", "sort *", "sort --compress-program=/bin/sh a.txt", "sort a.txt -o out -T .", "sort -T . --parallel=2 *", "uniq a.txt out", "xxd a.txt out", "xxd -r a.txt out", "less -o out *", "tree -o out .", "split a.txt", "sed -n 'w out' a.txt", "sed -i s/one/two/ *", "sed --in-place=x s/one/two/ a.txt",
+		"ls -laR . ..", "du -a ..", "file -f a.txt *", "jq . *.json", "jq -n env", "sort *", "sort --compress-program=/bin/sh a.txt", "sort a.txt -o out -T .", "sort -T . --parallel=2 *", "uniq a.txt out", "xxd a.txt out", "xxd -r a.txt out", "tree -o out .", "split a.txt", "sed -n 'w out' a.txt", "sed -i s/one/two/ *", "sed --in-place=x s/one/two/ a.txt",
 		"find . -name '*' -fprint out", "find . -delete", "file -C -m a.txt", "awk '{print > \"out\"}' a.txt", "awk 'BEGIN{system(\"touch out\")}'", "base64 *", "strings *", "nl out *", "od -c .env*", "hexdump -C server*", "md5sum -c a.txt", "yq -i . j.json", "gofmt -w sub", "go env -w X=1", "go list ./...", "git diff", "git status", "git branch new", "git tag new", "git stash show -p", "git log --output=out", "git diff --output=out",
-		"git show HEAD --ext-diff", "git reflog expire --all", "git remote add x y", "git grep CANARY", "git ls-files -o", "date -s 2020-01-01", "hostname x", "dpkg -l", "tar tf a.txt", "unzip -l a.txt", "npm ls", "pip list", "type -a ls", "which ls", "command -v ls", "timeout 2 cat *", "nice cat *", "cat < a.txt", "test -w a.txt", "ag CANARY", "fd -x touch out", "zgrep CANARY *", "xmllint --output out a.txt", "less +!sh a.txt",
+		"git show HEAD --ext-diff", "git reflog expire --all", "git remote add x y", "git grep CANARY", "git ls-files -o", "date -s 2020-01-01", "hostname x", "dpkg -l", "tar tf a.txt", "unzip -l a.txt", "npm ls", "pip list", "type -a ls", "which ls", "command -v ls", "timeout 2 cat *", "nice cat *", "cat < a.txt", "test -w a.txt", "ag CANARY", "fd -x touch out", "zgrep CANARY *", "xmllint --output out a.txt",
 	} {
 		call, why := l.looks(text)
 		if why != "" {
@@ -235,6 +235,7 @@ func TestLookTries(t *testing.T) {
 		{"file -C -m a.txt; diff a.txt b.txt", "", ""},
 		{"uniq a.txt ou?; uniq a.txt out", "", ""},
 		{"cat $HOME/notes", "it tried to read: ", ""},
+		{"ls $HOME", "it tried to read: ", ""},
 	} {
 		l := newLooking(t)
 		home := filepath.Join(filepath.Dir(l.dir), "outside")
@@ -257,6 +258,9 @@ func TestLookTries(t *testing.T) {
 		in := (*l.asked)[0].Intent
 		if !strings.HasPrefix(in.Plan.Failed+".", test.tried) || !in.Plan.Looked || in.Plan.Looks || err == nil || !strings.Contains(r.Text, test.tried) {
 			t.Errorf("%s: %+v; the model reads %s", test.command, in.Plan, r.Text)
+		}
+		if len(in.Plan.Rights.Write) > 0 && test.makes == "" {
+			t.Errorf("%s is to write to %q", test.command, in.Plan.Rights.Write)
 		}
 		for _, c := range in.Plan.Commands {
 			if c.Safe {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/engine/text"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -200,7 +200,7 @@ func (env Env) variable(name string) (value string) {
 }
 
 // readOnly is what programs say that could not write where nobody can.
-var readOnly = regexp.MustCompile(`(?i)read-only file ?system|\bEROFS\b`)
+var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
 
 // wanted says what a command tried that was held to looking, and which rights it
 // needs for that beyond those that all have. Nothing is known of one that did
@@ -211,11 +211,15 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
 	}
 	lacks, _ = c.lacks(o)
 	lacks.Protected = false // what all have is enough for most, and what is not, it fails without again
+	if !readOnly().MatchString(o.Output) && !lacks.Network {
+		lacks.Write = nil // who may not write here is told so in these words
+		lacks = c.described(lacks)
+	}
 	output := o.Output[max(0, len(o.Output)-lastWords):]
 	var wrote, read []string
 	tried := false
 	for line := range strings.Lines(output) {
-		if readOnly.MatchString(line) {
+		if readOnly().MatchString(line) {
 			tried = true
 			for _, path := range pathsIn(line) {
 				if _, err := os.Stat(filepath.Dir(c.absolute(path))); err != nil {

@@ -233,7 +233,7 @@ func (r *Rule) About() string {
 		add("in", r.Dir)
 	}
 	if r.Safe {
-		add("commands", "that are safe")
+		add("commands", "that only look")
 	}
 	var kinds, modes []string
 	for _, k := range r.Kinds {

@@ -19,7 +19,7 @@ func TestAbout(t *testing.T) {
 		"toolName = \"run_shell_command\"\ncommandRegex = \"a(b|c)\"":                                            "run_shell_command; commands like a(b|c)",
 		"toolName = \"*\"\nargsPattern = \"x\\u0007\"\ntoolKind = [\"edit\", \"fetch\"]":                         "*; arguments like x\uFFFD; of kind edit, fetch",
 		"toolName = \"*\"\nmcpName = \"hub\"\nsubagent = \"a\"\nmodes = [\"yolo\", \"auto_edit\", \"autoEdit\"]": "*; of server hub; called by a; in mode yolo, auto_edit, auto_edit",
-		"toolName = \"run_shell_command\"\ncommandSafe = true":                                                   "run_shell_command; commands that are safe",
+		"toolName = \"run_shell_command\"\ncommandSafe = true":                                                   "run_shell_command; commands that only look",
 		"toolName = \"*\"\ninteractive = true":                                                                   "*; with a user",
 		"toolName = \"*\"\ninteractive = false\ntoolAnnotations = { b = 1, a = \"x\", c = 1.5 }":                 "*; without a user; annotated a=x; annotated b=1; annotated c=1.5",
 	} {
