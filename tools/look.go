@@ -21,6 +21,10 @@ type looker struct {
 	c    *shellCall
 	dirs []string // where the next command may run
 	git  gitUse
+
+	// What was found out about programs, by their names, and about the
+	// repositories of directories: a line has the same ones again and again.
+	programs, repositories map[string]string
 }
 
 // mostDirs is how many directories a line may be in.
@@ -37,7 +41,7 @@ func (c *shellCall) lookOver() {
 	if !plain && !c.read.Loose {
 		return
 	}
-	l := looker{c: c, dirs: []string{c.dir}}
+	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
 	apart, all := make([]bool, len(c.read.Commands)), true
 	for i := range c.read.Commands {
 		command := &c.read.Commands[i]
@@ -103,7 +107,17 @@ func (l *looker) command(c engine.Command) string {
 	if script.Builtin(name) || l.c.env.image() {
 		return ""
 	}
-	return l.installed(name)
+	return once(l.programs, name, l.installed)
+}
+
+// once returns what find says of key, which is asked once.
+func once(known map[string]string, key string, find func(string) string) string {
+	said, ok := known[key]
+	if !ok {
+		said = find(key)
+		known[key] = said
+	}
+	return said
 }
 
 // versions are the words by which programs say which version they are.

@@ -74,7 +74,7 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 		}
 	}
 	for _, dir := range l.dirs {
-		if why := l.repository(dir); why != "" {
+		if why := once(l.repositories, dir, l.repository); why != "" {
 			return why
 		}
 		if !slices.Contains(g.dirs, dir) {
