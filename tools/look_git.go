@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,6 +86,10 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 	return ""
 }
 
+// mostConfig is how much of a file that says how git works is read. A larger one
+// is none that somebody wrote.
+const mostConfig = 1 << 20
+
 // repository says what keeps the repository that git finds from a directory on
 // from being read unasked.
 func (l *looker) repository(dir string) string {
@@ -95,8 +101,10 @@ func (l *looker) repository(dir string) string {
 		return "the repository is that of a directory with more in it: " + brief(tree)
 	}
 	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"), filepath.Join(kept[0], "config.worktree")} {
-		switch text, err := os.ReadFile(file); {
+		switch text, err := disk.Read(file, mostConfig); {
+		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
+			return "the repository's configuration can't be read"
 		case password.Match(text):
 			return "an address in the repository's configuration holds a password"
 		case header.Match(text) && slices.ContainsFunc(l.c.read.Commands, reads):
@@ -143,7 +151,7 @@ func repository(dir string) (tree string, kept []string, why string) {
 // of its further trees.
 func apart(dir string) []string {
 	line := func(path string) string {
-		text, _ := os.ReadFile(path)
+		text, _ := disk.Read(path, mostConfig)
 		to := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir: "))
 		if to != "" && !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(path), to)

@@ -329,6 +329,23 @@ func TestLookCommitted(t *testing.T) {
 	}
 }
 
+// A repository whose configuration is a pipe, which nobody writes to, or no file
+// that somebody wrote, is asked about, and keeps nobody waiting.
+func TestLookOddRepositories(t *testing.T) {
+	for name, make := range map[string]string{
+		"a pipe":            "rm .git/config; mkfifo .git/config",
+		"a large file":      "truncate -s 1G .git/config",
+		"a worktree's pipe": "mkfifo .git/config.worktree",
+		"a pipe as .git":    "mv .git x; mkfifo .git",
+	} {
+		l := newLooking(t)
+		l.git(make)
+		if _, why := l.looks("git status"); why == "" {
+			t.Errorf("%s is looked at unasked", name)
+		}
+	}
+}
+
 // Git looks in every repository, however it is configured, and runs nothing for
 // it.
 func TestLookRepositories(t *testing.T) {

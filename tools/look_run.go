@@ -127,7 +127,7 @@ func concealing(roots []string, git bool) (hidden []string, ok bool) {
 		for len(todo) > 0 {
 			at := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
-			d, err := os.Open(filepath.Join(root, at))
+			d, err := os.OpenFile(filepath.Join(root, at), os.O_RDONLY|disk.NoWait, 0) // a pipe may be there by now
 			if err != nil {
 				continue
 			}
@@ -182,7 +182,7 @@ func (env Env) toolchains() (list []string) {
 	}
 	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".gitignore_global"} {
 		path := filepath.Join(home, name)
-		if text, err := os.ReadFile(path); err == nil && !password.Match(text) {
+		if text, err := disk.Read(path, mostConfig); err == nil && !password.Match(text) {
 			list = append(list, path)
 		}
 	}
