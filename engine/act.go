@@ -130,72 +130,93 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		j.err = notFound(tools, j.fc.Name)
 		return nil
 	}
-	args, agreed := j.fc.Args, false
+	settled, err := Settle(ctx, Proposal{ID: id, Tool: j.tool, Args: j.fc.Args}, e.cfg.Policy, e.cfg.Approver, func() error {
+		j.asked = true
+		return state(AwaitingApproval)
+	})
+	if err != nil {
+		return err
+	}
+	j.intent, j.err = settled.Intent, settled.Err
+	if advice := settled.unasked; advice != "" {
+		j.asked, j.unasked = false, advice
+	}
+	if j.err != nil {
+		return nil
+	}
+	j.call = &settled.Call
+	j.fc.Args = settled.Args // what runs is what the record says
+	return state(Scheduled)
+}
+
+// A Settled is a call of which it is known whether it may run.
+type Settled struct {
+	Call
+	Args    map[string]any // that it runs with
+	Err     error          // why it does not run, for the model; nil if it may
+	unasked string         // what would allow it, if nobody could be asked
+}
+
+// Settle prepares the call that p proposes by its tool and arguments, has policy judge
+// it, and asks approver about what that leaves open. It calls waiting before it asks.
+// Its error ends the Run; what is wrong with the call itself is in the Settled.
+func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver, waiting func() error) (s Settled, err error) {
+	agreed := false
 	for {
-		call, err := j.tool.Prepare(ctx, args)
+		call, err := p.Tool.Prepare(ctx, p.Args)
 		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			j.err = err
-			return nil
+			s.Err = err
+			return s, ctx.Err()
 		}
-		j.intent = call.Intent
-		p := Proposal{ID: id, Tool: j.tool, Args: args, Intent: call.Intent}
-		verdict, reason := e.cfg.Policy.Judge(ctx, p)
+		if call.Args != nil {
+			p.Args = call.Args
+		}
+		s.Call, s.Args, p.Intent = call, p.Args, call.Intent
+		verdict, reason := policy.Judge(ctx, p)
 		if verdict == Deny {
-			j.err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
+			s.Err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
 				Display: "denied: " + reason.Text, Rule: reason.Rule}
-			return nil
+			return s, nil
 		}
-		if verdict == Ask && !agreed {
-			if err := state(AwaitingApproval); err != nil {
-				return err
-			}
-			j.asked = true
-			p.Intent.Questions = nil // it is about the call, which asks them when it runs
-			answer, err := e.cfg.Approver.Approve(ctx, p)
-			if err != nil {
-				return err
-			}
-			switch a := answer.(type) {
-			case Changed:
-				args, agreed = a.Args, a.Agreed
-				continue
-			case Allowed:
-				if a.Scope != Once {
-					if err := e.cfg.Policy.Learn(a.Grant, a.Scope); err != nil {
-						return err
-					}
-				}
-			default:
-				j.err = j.refused(answer)
-				return nil
-			}
+		if verdict == Allow || agreed {
+			return s, nil
 		}
-		j.call = &call
-		j.fc.Args = args // what runs is what the record says
-		return state(Scheduled)
+		if err := waiting(); err != nil {
+			return s, err
+		}
+		p.Intent.Questions = nil // it is about the call, which asks them when it runs
+		answer, err := approver.Approve(ctx, p)
+		if err != nil {
+			return s, err
+		}
+		switch a := answer.(type) {
+		case Changed:
+			p.Args, agreed = a.Args, a.Agreed
+		case Allowed:
+			if a.Scope != Once {
+				err = policy.Learn(a.Grant, a.Scope)
+			}
+			return s, err
+		default:
+			s.refuse(p.Tool, answer)
+			return s, nil
+		}
 	}
 }
 
-// refused returns what the model is told when an answer is no.
-func (j *job) refused(answer Answer) error {
-	if a, ok := answer.(Unasked); ok {
-		j.asked, j.unasked = false, a.Advice
-		return &CallError{Type: NeedsConfirmation,
-			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", j.label(), a.Advice),
+// refuse has the model told that an answer is no.
+func (s *Settled) refuse(t Tool, answer Answer) {
+	switch a := answer.(type) {
+	case Unasked:
+		s.unasked = a.Advice
+		s.Err = &CallError{Type: NeedsConfirmation,
+			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", cmp.Or(t.Label, t.Name()), a.Advice),
 			Display: "denied: nobody to ask; " + a.Advice}
+	case Refused:
+		s.Err = refusal{note: a.Note}
+	default:
+		s.Err = refusal{}
 	}
-	no, _ := answer.(Refused)
-	return refusal{note: no.Note}
-}
-
-func (j *job) label() string {
-	if j.tool.Label != "" {
-		return j.tool.Label
-	}
-	return j.fc.Name
 }
 
 // run runs jobs side by side and returns when all are over. Jobs without a

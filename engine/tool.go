@@ -46,6 +46,10 @@ type Call struct {
 	// Intent says what Run will do.
 	Intent Intent
 
+	// Args are the arguments that Run goes by, nil if they are those that the
+	// model gave.
+	Args map[string]any
+
 	// Run does it. An error is for the model to read and never ends the
 	// conversation; a Result beside an error holds what was done before it.
 	// Run must not use host after it has returned.
@@ -70,6 +74,7 @@ type Intent struct {
 	Paths  []string // absolute paths that will be touched
 	Secret string   // the one of them that is shown and may hold secrets, as the user knows it
 	Grants []Grant  // what "always" may mean here, narrowest first
+	Ask    string   // why the user is to be asked, whatever the policy says; empty if need not be
 	Draft  *Draft   // how the user may change the call, nil if they can't
 
 	// Plan says what programs a call runs. It is empty for one that runs none.

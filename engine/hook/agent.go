@@ -1,0 +1,200 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// mostReturns is how often the hooks of a prompt may send the agent back to work. It is
+// the Gemini CLI's limit for turns that nobody typed.
+const mostReturns = 100
+
+// An end is the error of a request that a hook has kept from being made, or answered.
+type end struct {
+	stopped bool // the run is stopped, and not only this request blocked
+	why     string
+}
+
+func (e *end) Error() string {
+	if e.stopped {
+		return "Agent execution stopped: " + e.why
+	}
+	return "Agent execution blocked: " + e.why
+}
+
+// Run returns a Run around run: hooks see each prompt before it is sent, and each
+// answer before the prompt is over. What they have to say is yielded in between.
+func (h *Hooks) Run(run engine.Run) engine.Run {
+	if h == nil || len(h.cfg.Hooks) == 0 {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			p := prompt{Hooks: h, run: run, yield: yield}
+			h.stop("")
+			err := p.say(ctx, parts)
+			if !p.tell() || p.left {
+				return
+			}
+			var e *end
+			switch {
+			case errors.As(err, &e):
+				yield(engine.Notice{Text: e.Error(), Cause: Warning{e.Error()}}, nil)
+			case err != nil:
+				yield(nil, err)
+			}
+		}
+	}
+}
+
+// stop notes why the run is to end; "" begins a new one.
+func (h *Hooks) stop(why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = why
+}
+
+// ending returns the error of a run that a hook has stopped, nil if none has.
+func (h *Hooks) ending() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped == "" {
+		return nil
+	}
+	return &end{stopped: true, why: h.stopped}
+}
+
+// A prompt is one thing that the user says, until it is answered.
+type prompt struct {
+	*Hooks
+	run   engine.Run
+	yield func(engine.Event, error) bool
+	left  bool // the consumer has left
+	text  string
+	said  reply
+}
+
+// tell yields what hooks have to say. It reports whether the consumer is still there.
+func (p *prompt) tell() bool {
+	for _, n := range p.Notices() {
+		p.left = p.left || !p.yield(n, nil)
+	}
+	return !p.left
+}
+
+// say says parts to the model, and what hooks answer to its answer. Its error is left
+// to be yielded.
+func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
+	p.text = textOf(parts)
+	active := false
+	for returns := 0; ; returns++ {
+		prompt := textOf(parts)
+		before := p.fire(ctx, BeforeAgent, "", fields{{"prompt", prompt}})
+		if before.Stop && p.cfg.Add != nil {
+			if err := p.cfg.Add(ctx, prompt); err != nil {
+				return err
+			}
+		}
+		if before.Stop || before.Decision == block {
+			return &end{stopped: before.Stop, why: before.Why()}
+		}
+		if more := before.context(); more != "" {
+			parts = append(parts[:len(parts):len(parts)], &genai.Part{Text: more})
+		}
+		if err := p.ask(ctx, parts); err != nil || p.left {
+			return err
+		}
+		after := p.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()}, {"stop_hook_active", active}})
+		if after.Specific["clearContext"] == true && (after.Stop || after.Decision == block) && p.cfg.Clear != nil {
+			if err := p.cfg.Clear(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case after.Stop:
+			return &end{stopped: true, why: after.Why()}
+		case after.Decision != block:
+			return nil
+		case returns == mostReturns:
+			p.warn("hooks have sent the agent back %d times; the answer stays as it is", mostReturns)
+			return nil
+		}
+		p.warn("Agent execution blocked: %s", after.Why())
+		parts, active = []*genai.Part{{Text: after.Why()}}, true
+		if !p.tell() {
+			return nil
+		}
+	}
+}
+
+// ask yields what comes of one message.
+func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
+	if !p.tell() {
+		return nil
+	}
+	for ev, err := range p.run(ctx, parts...) {
+		if !p.tell() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.said.hear(ev)
+		if !p.yield(ev, nil) {
+			p.left = true
+			return nil
+		}
+	}
+	return p.ending()
+}
+
+// A reply collects the text of the answers to a prompt.
+type reply struct {
+	counted []string
+	current strings.Builder
+}
+
+// hear takes in an event.
+func (r *reply) hear(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Requested:
+		r.current.Reset()
+	case engine.Text:
+		r.current.WriteString(ev.Delta)
+	case engine.Retry:
+		if ev.Restart {
+			r.current.Reset()
+		}
+	case engine.Answered:
+		if r.current.Len() > 0 {
+			r.counted = append(r.counted, r.current.String())
+		}
+		r.current.Reset()
+	}
+}
+
+func (r *reply) text() string {
+	if len(r.counted) == 0 {
+		return "[no response text]"
+	}
+	return strings.Join(r.counted, "\n")
+}
+
+// textOf returns the text of parts.
+func textOf(parts []*genai.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" && !p.Thought {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "")
+}

@@ -1,0 +1,201 @@
+package hook
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// An Answer is what a hook wants, or several hooks together.
+type Answer struct {
+	Stop     bool   // the run is to end
+	Decision string // "allow", "ask" or "block"; empty if nothing was said
+
+	// StopReason and Reason say why; see [Answer.Why].
+	StopReason, Reason string
+
+	// Message is for the user.
+	Message string
+
+	// Specific are the fields that only some events have.
+	Specific map[string]any
+}
+
+// The decisions of an [Answer].
+const (
+	allow = "allow"
+	ask   = "ask"
+	block = "block"
+)
+
+// Why returns the reason for a stop or a block.
+func (a Answer) Why() string { return cmp.Or(a.StopReason, a.Reason, "No reason provided") }
+
+// text returns a specific field that is a text.
+func (a Answer) text(name string) string {
+	s, _ := a.Specific[name].(string)
+	return s
+}
+
+// object returns a specific field that is an object, nil if it is none.
+func (a Answer) object(name string) map[string]any {
+	o, _ := a.Specific[name].(map[string]any)
+	return o
+}
+
+// context returns the additional context as the model is given it, empty if there is
+// none. What looks like a mark in it is none.
+func (a Answer) context() string {
+	text := a.text("additionalContext")
+	if text == "" {
+		return ""
+	}
+	return "<hook_context>" + strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text) + "</hook_context>"
+}
+
+// answer returns what the output of a hook says, and false if it says nothing.
+func (o Outcome) answer() (a Answer, ok bool) {
+	if o.failed() {
+		return a, false
+	}
+	said := cmp.Or(strings.TrimSpace(o.Stdout), strings.TrimSpace(o.Stderr))
+	if o.Cut { // half an object is none
+		said = ""
+	}
+	object := parseObject(said)
+	switch {
+	case object != nil:
+		a = newAnswer(object)
+	case said == "":
+	case o.Code == 0:
+		a = Answer{Decision: allow, Message: said}
+	case o.Code == 1:
+		a = Answer{Decision: allow, Message: "Warning: " + said}
+	default:
+		a = Answer{Decision: block, Reason: said}
+	}
+	if o.Code == 2 && a.Decision != block {
+		a.Decision = block
+		a.Reason = cmp.Or(a.Reason, strings.TrimSpace(o.Stderr), "the hook ended with exit status 2")
+	}
+	return a, said != "" || a.Decision == block
+}
+
+// parseObject returns the JSON object that text is, nil if it is none. A JSON string
+// may hold it.
+func parseObject(text string) (object map[string]any) {
+	var inner string
+	if json.Unmarshal([]byte(text), &inner) == nil {
+		text = inner
+	}
+	if json.Unmarshal([]byte(text), &object) != nil {
+		return nil
+	}
+	return object
+}
+
+func newAnswer(o map[string]any) (a Answer) {
+	text := func(name string) string { s, _ := o[name].(string); return s }
+	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"), Message: text("systemMessage")}
+	switch text("decision") {
+	case "block", "deny":
+		a.Decision = block
+	case "ask":
+		a.Decision = ask
+	case "allow", "approve":
+		a.Decision = allow
+	}
+	a.Specific, _ = o["hookSpecificOutput"].(map[string]any)
+	return a
+}
+
+// united returns what several hooks of an event want together.
+func united(e Event, answers []Answer) (all Answer) {
+	switch e {
+	case BeforeToolSelection:
+		return selection(answers)
+	case BeforeModel, AfterModel:
+		return replaced(answers)
+	}
+	weight := map[string]int{"": 0, allow: 1, ask: 2, block: 3}
+	var contexts []string
+	for _, a := range answers {
+		all.Stop = all.Stop || a.Stop
+		if weight[a.Decision] > weight[all.Decision] {
+			all.Decision = a.Decision
+		}
+		all.StopReason, all.Reason = joined(all.StopReason, a.StopReason), joined(all.Reason, a.Reason)
+		if text := a.text("additionalContext"); text != "" {
+			contexts = append(contexts, text)
+		}
+		all.Specific = merged(all.Specific, a.Specific)
+	}
+	for _, a := range answers {
+		if a.Specific["clearContext"] == true {
+			all.Specific["clearContext"] = true
+		}
+	}
+	if len(contexts) > 0 {
+		all.Specific["additionalContext"] = strings.Join(contexts, "\n")
+	}
+	return all
+}
+
+// replaced is how answers are united of which a later one says more: its fields count.
+func replaced(answers []Answer) (all Answer) {
+	for _, a := range answers {
+		all.Stop = all.Stop || a.Stop
+		all.Decision = cmp.Or(a.Decision, all.Decision)
+		all.StopReason, all.Reason = cmp.Or(a.StopReason, all.StopReason), cmp.Or(a.Reason, all.Reason)
+		all.Specific = merged(all.Specific, a.Specific)
+	}
+	return all
+}
+
+// selection is how answers are united that say which tools may be called.
+func selection(answers []Answer) (all Answer) {
+	if len(answers) == 0 {
+		return all
+	}
+	mode, names := "AUTO", map[string]bool{}
+	for _, a := range answers {
+		config := a.object("toolConfig")
+		switch m, _ := config["mode"].(string); {
+		case m == "NONE", m == "ANY" && mode == "AUTO":
+			mode = m
+		}
+		list, _ := config["allowedFunctionNames"].([]any)
+		for _, name := range list {
+			names[fmt.Sprint(name)] = true
+		}
+	}
+	if mode == "NONE" {
+		clear(names)
+	}
+	all.Specific = map[string]any{"mode": mode, "names": slices.Sorted(maps.Keys(names))}
+	return all
+}
+
+// merged returns a with the fields of b, which count.
+func merged(a, b map[string]any) map[string]any {
+	if len(b) == 0 {
+		return a
+	}
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]any{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// joined returns two texts one below the other.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}

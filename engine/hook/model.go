@@ -1,0 +1,314 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Generator returns a Generator around g: hooks see each request of the conversation
+// and each piece of its answer. Requests beside the conversation pass as they are.
+func (h *Hooks) Generator(g engine.Generator) engine.Generator {
+	if !h.any(BeforeModel, AfterModel, BeforeToolSelection, BeforeTool, AfterTool) {
+		return g
+	}
+	return generator{g, h}
+}
+
+type generator struct {
+	engine.Generator
+	hooks *Hooks
+}
+
+// Generate implements [engine.Generator].
+func (g generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	if req.OneShot {
+		return g.Generator.Generate(ctx, req)
+	}
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		h := g.hooks
+		if err := h.ending(); err != nil {
+			yield(nil, err)
+			return
+		}
+		asked, answer, err := h.beforeModel(ctx, req)
+		if answer != nil {
+			yield(answer, nil)
+			return
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		sent := newModelRequest(asked)
+		for chunk, err := range g.Generator.Generate(ctx, asked) {
+			if err == nil && h.any(AfterModel) {
+				chunk, err = h.afterModel(ctx, sent, chunk)
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// beforeModel returns what is asked in place of req, or what is answered to it without
+// asking a model.
+func (h *Hooks) beforeModel(ctx context.Context, req *engine.Request) (asked *engine.Request, answer *genai.GenerateContentResponse, err error) {
+	asked = req
+	sent := newModelRequest(req)
+	a := h.fire(ctx, BeforeModel, "", fields{{"llm_request", sent}})
+	if a.Stop {
+		return nil, nil, &end{stopped: true, why: a.Why()}
+	}
+	response := parseResponse(a.object("llm_response"))
+	if a.Decision == block {
+		e := &end{why: a.Why()}
+		if response == nil {
+			return nil, nil, e
+		}
+		h.warn("%s", e)
+	}
+	if response != nil {
+		for _, c := range response.Candidates {
+			c.FinishReason = cmp.Or(c.FinishReason, genai.FinishReasonStop)
+		}
+		return nil, response, nil
+	}
+	if changes := a.object("llm_request"); changes != nil {
+		sent = sent.with(changes)
+		asked = sent.apply(req)
+	}
+	s := h.fire(ctx, BeforeToolSelection, "", fields{{"llm_request", sent}})
+	if mode, ok := s.Specific["mode"].(string); ok {
+		next := *asked
+		config := *next.Config
+		names, _ := s.Specific["names"].([]string)
+		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
+			Mode: genai.FunctionCallingConfigMode(mode), AllowedFunctionNames: names}}
+		next.Config, asked = &config, &next
+	}
+	return asked, nil, ctx.Err()
+}
+
+// afterModel returns what counts in place of a piece of the answer.
+func (h *Hooks) afterModel(ctx context.Context, sent modelRequest, chunk *genai.GenerateContentResponse) (*genai.GenerateContentResponse, error) {
+	a := h.fire(ctx, AfterModel, "", fields{{"llm_request", sent}, {"llm_response", newModelResponse(chunk)}})
+	if a.Stop || a.Decision == block {
+		return nil, &end{stopped: a.Stop, why: a.Why()}
+	}
+	if other := parseResponse(a.object("llm_response")); other != nil {
+		out := *chunk
+		out.Candidates = other.Candidates
+		for i, c := range out.Candidates {
+			if c.FinishReason == "" && i < len(chunk.Candidates) {
+				c.FinishReason = chunk.Candidates[i].FinishReason
+			}
+		}
+		return &out, nil
+	}
+	return chunk, nil
+}
+
+// A modelRequest is a request as hooks see it: its texts, without tools and the
+// instructions of the system.
+type modelRequest struct {
+	Model    string         `json:"model"`
+	Messages []modelMessage `json:"messages"`
+	Config   modelConfig    `json:"config"`
+}
+
+type modelMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type modelConfig struct {
+	Temperature     *float32 `json:"temperature,omitempty"`
+	MaxOutputTokens int32    `json:"maxOutputTokens,omitempty"`
+	TopP            *float32 `json:"topP,omitempty"`
+	TopK            *float32 `json:"topK,omitempty"`
+}
+
+func newModelRequest(req *engine.Request) modelRequest {
+	m := modelRequest{Model: req.Model, Messages: []modelMessage{}}
+	for _, c := range req.Contents {
+		if text := textOf(c.Parts); text != "" {
+			m.Messages = append(m.Messages, modelMessage{c.Role, text})
+		}
+	}
+	if c := req.Config; c != nil {
+		m.Config = modelConfig{c.Temperature, c.MaxOutputTokens, c.TopP, c.TopK}
+	}
+	return m
+}
+
+// with returns m with what a hook wants changed. What does not fit is left as it is.
+func (m modelRequest) with(changes map[string]any) modelRequest {
+	for name, value := range changes {
+		b, err := json.Marshal(value)
+		if err != nil {
+			continue
+		}
+		next := m
+		var into any
+		switch name {
+		case "model":
+			into = &next.Model
+		case "messages":
+			next.Messages = nil
+			into = &next.Messages
+		case "config":
+			into = &next.Config
+		default:
+			continue
+		}
+		if json.Unmarshal(b, into) == nil {
+			m = next
+		}
+	}
+	return m
+}
+
+// apply returns req as m wants it: its texts stand in the place of those that the
+// messages have now, and messages beyond these are appended.
+func (m modelRequest) apply(req *engine.Request) *engine.Request {
+	out := *req
+	if m.Model != "" {
+		out.Model = m.Model
+	}
+	config := genai.GenerateContentConfig{}
+	if req.Config != nil {
+		config = *req.Config
+	}
+	config.Temperature, config.MaxOutputTokens, config.TopP, config.TopK = m.Config.Temperature, m.Config.MaxOutputTokens, m.Config.TopP, m.Config.TopK
+	out.Config = &config
+	out.Contents = slices.Clone(req.Contents)
+	left := m.Messages
+	for i, c := range out.Contents {
+		text := textOf(c.Parts)
+		if text == "" || len(left) == 0 {
+			continue
+		}
+		if left[0].Content != text {
+			out.Contents[i] = withText(c, left[0].Content)
+		}
+		left = left[1:]
+	}
+	for _, more := range left {
+		role := genai.Role(genai.RoleUser)
+		if more.Role == genai.RoleModel {
+			role = genai.RoleModel
+		}
+		out.Contents = append(out.Contents, genai.NewContentFromText(more.Content, role))
+	}
+	return &out
+}
+
+// withText returns c with another text in the place of its first one, and without the
+// others.
+func withText(c *genai.Content, text string) *genai.Content {
+	out := &genai.Content{Role: c.Role}
+	for _, p := range c.Parts {
+		switch {
+		case p.Text == "" || p.Thought:
+			out.Parts = append(out.Parts, p)
+		case text != "":
+			out.Parts = append(out.Parts, genai.NewPartFromText(text))
+			text = ""
+		}
+	}
+	return out
+}
+
+// A modelResponse is an answer, or a piece of one, as hooks see it and give it.
+type modelResponse struct {
+	Text       string           `json:"text,omitempty"`
+	Candidates []modelCandidate `json:"candidates"`
+	Usage      *modelUsage      `json:"usageMetadata,omitempty"`
+}
+
+type modelCandidate struct {
+	Content struct {
+		Role  string   `json:"role"`
+		Parts []string `json:"parts"`
+	} `json:"content"`
+	FinishReason string        `json:"finishReason,omitempty"`
+	Index        int32         `json:"index"`
+	Safety       []modelSafety `json:"safetyRatings,omitempty"`
+}
+
+type modelSafety struct {
+	Category    string `json:"category"`
+	Probability string `json:"probability"`
+}
+
+type modelUsage struct {
+	Prompt int32 `json:"promptTokenCount"`
+	Output int32 `json:"candidatesTokenCount"`
+	Total  int32 `json:"totalTokenCount"`
+}
+
+func newModelResponse(chunk *genai.GenerateContentResponse) modelResponse {
+	m := modelResponse{Candidates: []modelCandidate{}}
+	for _, c := range chunk.Candidates {
+		out := modelCandidate{FinishReason: string(c.FinishReason), Index: c.Index}
+		out.Content.Role, out.Content.Parts = genai.RoleModel, []string{}
+		if c.Content != nil {
+			for _, p := range c.Content.Parts {
+				if p != nil && p.Text != "" && !p.Thought {
+					out.Content.Parts = append(out.Content.Parts, p.Text)
+					m.Text += p.Text
+				}
+			}
+		}
+		for _, s := range c.SafetyRatings {
+			out.Safety = append(out.Safety, modelSafety{string(s.Category), string(s.Probability)})
+		}
+		m.Candidates = append(m.Candidates, out)
+	}
+	if u := chunk.UsageMetadata; u != nil {
+		m.Usage = &modelUsage{u.PromptTokenCount, u.CandidatesTokenCount, u.TotalTokenCount}
+	}
+	return m
+}
+
+// parseResponse returns the answer that a hook gives, nil if it has no part.
+func parseResponse(object map[string]any) *genai.GenerateContentResponse {
+	if object == nil {
+		return nil
+	}
+	var m modelResponse
+	b, err := json.Marshal(object)
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return nil
+	}
+	if len(m.Candidates) == 0 && m.Text != "" {
+		m.Candidates = make([]modelCandidate, 1)
+		m.Candidates[0].Content.Parts = []string{m.Text}
+	}
+	out := &genai.GenerateContentResponse{}
+	for _, c := range m.Candidates {
+		content := &genai.Content{Role: genai.RoleModel}
+		for _, text := range c.Content.Parts {
+			content.Parts = append(content.Parts, genai.NewPartFromText(text))
+		}
+		if len(content.Parts) == 0 {
+			continue
+		}
+		out.Candidates = append(out.Candidates, &genai.Candidate{Content: content, FinishReason: genai.FinishReason(c.FinishReason), Index: c.Index})
+	}
+	if len(out.Candidates) == 0 {
+		return nil
+	}
+	if u := m.Usage; u != nil {
+		out.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: u.Prompt, CandidatesTokenCount: u.Output, TotalTokenCount: u.Total}
+	}
+	return out
+}

@@ -1,0 +1,371 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// A Process is the command of a hook as it is run.
+type Process struct {
+	Hook
+	Command string // with what gemline fills in
+	Env     []string
+	Input   []byte
+}
+
+// An Outcome is how a Process ended.
+type Outcome struct {
+	Stdout, Stderr string
+	Code           int
+	Signal         string // that ended it, else empty
+	Late           bool   // it ran longer than its Timeout, and was ended
+	Cut            bool   // it printed more than is kept
+	Err            error  // it could not be started, or the user does not want it to run
+}
+
+// failed reports whether o is no answer.
+func (o Outcome) failed() bool { return o.Err != nil || o.Late || o.Signal != "" }
+
+// status says how a process ended that did not end well, "" if it did.
+func (o Outcome) status(h Hook) string {
+	switch {
+	case o.Err != nil:
+		return o.Err.Error()
+	case o.Late:
+		return fmt.Sprintf("Hook timed out after %dms", h.Timeout.Milliseconds())
+	case o.Signal != "":
+		return "it was ended by " + o.Signal
+	case o.Cut:
+		return "it printed too much, so that what it says is not used"
+	case o.Code != 0:
+		return fmt.Sprintf("exit %d", o.Code)
+	}
+	return ""
+}
+
+// A Runner runs the commands of hooks. It must be safe for concurrent use.
+type Runner func(ctx context.Context, p Process) Outcome
+
+// A Call is one hook that has run, as records have it.
+type Call struct {
+	Hook    Hook
+	Input   []byte
+	Answer  Answer
+	Outcome Outcome
+	Start   time.Time
+	Took    time.Duration
+}
+
+// A Session is what hooks are told of the session.
+type Session struct {
+	ID, Transcript string // Transcript is the path of its file
+	Cwd, Plans     string
+}
+
+// Config is what [Hooks] need from the world.
+type Config struct {
+	Hooks []Hook // in the order in which they are set
+
+	// Enabled reports whether a hook is switched on; nil means that all are.
+	Enabled func(Hook) bool
+
+	Run     Runner
+	Session func() Session
+
+	// Record, if not nil, is told of every hook that has run. It must be safe for
+	// concurrent use.
+	Record func(Call)
+
+	// Quote returns a word as the shell that runs hooks reads it.
+	Quote func(string) string
+
+	// Add puts a message of the user's into the history, and Clear empties it.
+	Add   func(ctx context.Context, parts ...string) error
+	Clear func() error
+}
+
+// Hooks are the hooks of a conversation. Nil are none.
+type Hooks struct {
+	cfg Config
+
+	mu      sync.Mutex
+	notices []engine.Notice // that the user has not read yet
+	failing map[string]bool // hooks of which was told already that they fail
+	stopped string          // why the run is to end, else empty
+
+	policy engine.Policy // that judges the calls which take the place of others
+}
+
+// New returns the hooks of a conversation.
+func New(cfg Config) *Hooks { return &Hooks{cfg: cfg, failing: map[string]bool{}} }
+
+// any reports whether there is a hook for one of the events.
+func (h *Hooks) any(events ...Event) bool {
+	return h != nil && slices.ContainsFunc(h.cfg.Hooks, func(k Hook) bool { return slices.Contains(events, k.Event) })
+}
+
+// Notices returns what the user is to read and has not been told.
+func (h *Hooks) Notices() []engine.Notice {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	notices := h.notices
+	h.notices = nil
+	return notices
+}
+
+// A Warning is the cause of a [engine.Notice] that something was stopped, was blocked
+// or has failed, rather than a message of a hook's.
+type Warning struct{ Text string }
+
+func (w Warning) Error() string { return w.Text }
+
+// notice keeps a message of a hook's for the user.
+func (h *Hooks) notice(format string, args ...any) {
+	h.keep(engine.Notice{Text: fmt.Sprintf(format, args...)})
+}
+
+// warn keeps a warning for the user.
+func (h *Hooks) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	h.keep(engine.Notice{Text: text, Cause: Warning{text}})
+}
+
+func (h *Hooks) keep(n engine.Notice) {
+	const most = 100
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.notices) < most {
+		h.notices = append(h.notices, n)
+	}
+}
+
+// Start runs the hooks of the beginning of a session, and returns what the model is to
+// know before the first prompt, empty if that is nothing. The source is startup,
+// resume or clear.
+func (h *Hooks) Start(ctx context.Context, source string) string {
+	return h.fire(ctx, SessionStart, source, fields{{"source", source}}).context()
+}
+
+// End runs the hooks of the end of a session, whose reason is exit or clear.
+func (h *Hooks) End(ctx context.Context, reason string) {
+	h.fire(ctx, SessionEnd, reason, fields{{"reason", reason}})
+}
+
+// Compress runs the hooks of a compression, whose trigger is auto or manual.
+func (h *Hooks) Compress(ctx context.Context, trigger string) {
+	h.fire(ctx, PreCompress, trigger, fields{{"trigger", trigger}})
+}
+
+// A field is one member of what a hook reads. Their order is kept.
+type field struct {
+	name  string
+	value any
+}
+
+type fields []field
+
+// get returns the value of a field.
+func (f fields) get(name string) any {
+	for _, x := range f {
+		if x.name == name {
+			return x.value
+		}
+	}
+	return nil
+}
+
+// with returns f with another value of a field that it has.
+func (f fields) with(name string, value any) fields {
+	out := slices.Clone(f)
+	for i := range out {
+		if out[i].name == name {
+			out[i].value = value
+		}
+	}
+	return out
+}
+
+func (f fields) json() []byte {
+	var b bytes.Buffer
+	for i, x := range f {
+		b.WriteString([...]string{"{", ","}[min(i, 1)])
+		fmt.Fprintf(&b, "%q:", x.name)
+		value, err := text.JSON(x.value, "")
+		if err != nil {
+			value = []byte("null")
+		}
+		b.Write(bytes.TrimSpace(value))
+	}
+	b.WriteString("}")
+	return b.Bytes()
+}
+
+// Input returns what a hook of e reads of s, as it would at now, with the members that
+// only this event has.
+func input(s Session, e Event, now time.Time, more fields) fields {
+	return append(fields{{"session_id", s.ID}, {"transcript_path", s.Transcript}, {"cwd", s.Cwd},
+		{"hook_event_name", string(e)}, {"timestamp", text.Timestamp(now)}}, more...)
+}
+
+// atOnce is how many hooks of an event run side by side, at most.
+const atOnce = 16
+
+// fire runs the hooks of an event and returns what they want together.
+func (h *Hooks) fire(ctx context.Context, e Event, subject string, more fields) Answer {
+	if !h.any(e) {
+		return Answer{}
+	}
+	hooks := For(h.cfg.Hooks, e, subject)
+	hooks = slices.DeleteFunc(hooks, func(k Hook) bool { return h.cfg.Enabled != nil && !h.cfg.Enabled(k) })
+	if len(hooks) == 0 {
+		return Answer{}
+	}
+	calls := make([]Call, len(hooks))
+	in := input(h.cfg.Session(), e, time.Now(), more)
+	if slices.ContainsFunc(hooks, func(k Hook) bool { return k.Sequential }) {
+		for i, k := range hooks {
+			if ctx.Err() != nil {
+				break
+			}
+			calls[i] = h.call(ctx, k, in)
+			if calls[i].Outcome.Code == 0 && !calls[i].Outcome.failed() {
+				in = chained(e, in, calls[i].Answer)
+			}
+		}
+	} else {
+		var wg sync.WaitGroup
+		slots := make(chan struct{}, atOnce)
+		for i, k := range hooks {
+			slots <- struct{}{}
+			wg.Go(func() { calls[i] = h.call(ctx, k, in); <-slots })
+		}
+		wg.Wait()
+	}
+	if ctx.Err() != nil {
+		return Answer{} // what was cancelled wants nothing
+	}
+	return h.settle(e, calls)
+}
+
+// settle tells the user what the hooks of an event have said, and returns what they
+// want together.
+func (h *Hooks) settle(e Event, calls []Call) Answer {
+	var answers []Answer
+	for _, c := range calls {
+		if status := c.Outcome.status(c.Hook); status != "" && h.first(c.Hook, status) {
+			h.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
+		}
+		answer, ok := c.Outcome.answer()
+		if !ok {
+			continue
+		}
+		if answer.Message != "" {
+			h.notice("hook %s: %s", name(c.Hook), strings.TrimSpace(answer.Message))
+		}
+		answers = append(answers, answer)
+	}
+	return united(e, answers)
+}
+
+// first reports whether a hook fails in a way that the user does not know yet.
+func (h *Hooks) first(k Hook, status string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := string(k.Event) + "\x00" + k.Key() + "\x00" + status
+	if h.failing[key] {
+		return false
+	}
+	h.failing[key] = true
+	return true
+}
+
+// name returns what the user reads a hook by.
+func name(k Hook) string {
+	const most = 60
+	return text.OneLine(k.ID(), most)
+}
+
+// call runs one hook.
+func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
+	c := Call{Hook: k, Input: in.json(), Start: time.Now()}
+	c.Outcome = h.cfg.Run(ctx, h.process(k, c.Input))
+	c.Took = time.Since(c.Start)
+	c.Answer, _ = c.Outcome.answer()
+	if h.cfg.Record != nil {
+		h.cfg.Record(c)
+	}
+	return c
+}
+
+// process returns the command of a hook with what gemline fills in.
+func (h *Hooks) process(k Hook, input []byte) Process {
+	s := h.cfg.Session()
+	vars := []struct{ name, value string }{{"GEMINI_PROJECT_DIR", s.Cwd}, {"GEMINI_CWD", s.Cwd}, {"GEMINI_PLANS_DIR", s.Plans},
+		{"GEMINI_SESSION_ID", s.ID}, {"CLAUDE_PROJECT_DIR", s.Cwd}}
+	p := Process{Hook: k, Command: k.Command, Input: input}
+	for _, v := range vars {
+		p.Command = filled(p.Command, "$"+v.name, h.cfg.Quote(v.value))
+		p.Env = append(p.Env, v.name+"="+v.value)
+	}
+	for name, value := range k.Env {
+		p.Env = append(p.Env, name+"="+value)
+	}
+	return p
+}
+
+// chained returns what the next of several hooks reads that run one after the other.
+func chained(e Event, in fields, a Answer) fields {
+	switch e {
+	case BeforeAgent:
+		if more := a.text("additionalContext"); more != "" {
+			prompt, _ := in.get("prompt").(string)
+			return in.with("prompt", prompt+"\n\n"+more)
+		}
+	case BeforeModel:
+		if changes := a.object("llm_request"); changes != nil {
+			request, _ := in.get("llm_request").(modelRequest)
+			return in.with("llm_request", request.with(changes))
+		}
+	case BeforeTool:
+		if changes := a.object("tool_input"); changes != nil {
+			args, _ := in.get("tool_input").(map[string]any)
+			return in.with("tool_input", merged(args, changes))
+		}
+	}
+	return in
+}
+
+// filled returns a command with a value in the place of a name. In double quotes the
+// shell itself does that, and takes a quoted value for more than it is.
+func filled(command, name, value string) string {
+	var b strings.Builder
+	quoted := false
+	for command != "" {
+		switch {
+		case !quoted && strings.HasPrefix(command, name):
+			b.WriteString(value)
+			command = command[len(name):]
+			continue
+		case command[0] == '\\' && len(command) > 1:
+			b.WriteString(command[:2])
+			command = command[2:]
+			continue
+		case command[0] == '"':
+			quoted = !quoted
+		}
+		b.WriteByte(command[0])
+		command = command[1:]
+	}
+	return b.String()
+}

@@ -1,0 +1,239 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine"
+)
+
+// Classes of calls that hooks have kept from running.
+const stopExecution = "stop_execution"
+
+// mostTails is how often hooks may have another call take the place of one.
+const mostTails = 10
+
+// Tools returns the tools of ts such that hooks see each call before it is judged, and
+// what comes of it. A call that a hook asks for in its place is judged by what
+// [Hooks.Policy] was given.
+func (h *Hooks) Tools(ts engine.Toolset) engine.Toolset {
+	if !h.any(BeforeTool, AfterTool) {
+		return ts
+	}
+	return engine.Map(ts, func(t engine.Tool) engine.Tool { return h.tool(ts, t, "", mostTails) })
+}
+
+// tool returns t with its hooks. It stands in the place of the tool original, if that
+// is not empty; tails is how many calls may still take its place.
+func (h *Hooks) tool(ts engine.Toolset, t engine.Tool, original string, tails int) engine.Tool {
+	prepare := t.Prepare
+	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+		if err := h.ending(); err != nil {
+			return engine.Call{}, &engine.CallError{Type: stopExecution, Message: err.Error()}
+		}
+		if args == nil {
+			args = map[string]any{}
+		}
+		in := toolInput(t, args, original)
+		before := h.fire(ctx, BeforeTool, t.Name(), in)
+		switch {
+		case before.Stop:
+			h.stop(before.Why())
+			return engine.Call{}, &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + before.Why()}
+		case before.Decision == block:
+			return engine.Call{}, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution blocked: " + before.Why(),
+				Display: "blocked by a hook: " + before.Why()}
+		}
+		changed := before.object("tool_input")
+		if changed != nil {
+			args = changed
+		}
+		call, err := prepare(ctx, args)
+		if err != nil && changed != nil {
+			return call, &engine.CallError{Type: engine.InvalidToolParams, Message: "Tool parameter modification by hook failed validation: " + err.Error()}
+		}
+		if err != nil {
+			return call, err
+		}
+		if changed != nil {
+			call.Args = args
+		}
+		if before.Decision == ask {
+			call.Intent.Ask, call.Intent.Grants = "a hook wants this asked about: "+before.Why(), nil
+		}
+		run := call.Run
+		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			res, err := run(ctx, host)
+			if ctx.Err() != nil || engine.Outcome(err) == engine.Cancelled {
+				return res, err
+			}
+			if changed != nil {
+				res, err = appended(res, err, "[System] Tool input parameters were modified by a hook before execution.")
+			}
+			return h.after(ctx, host, ts, t, in.with("tool_input", args), res, err, original, tails)
+		}
+		return call, nil
+	}
+	return t
+}
+
+// toolInput returns what hooks are told of a call.
+func toolInput(t engine.Tool, args map[string]any, original string) fields {
+	in := fields{{"tool_name", t.Name()}, {"tool_input", args}}
+	if t.Server != "" {
+		name := strings.TrimPrefix(t.Name(), "mcp_"+t.Server+"_")
+		in = append(in, field{"mcp_context", map[string]any{"server_name": t.Server, "tool_name": name}})
+	}
+	if original != "" {
+		in = append(in, field{"original_request_name", original})
+	}
+	return in
+}
+
+// after returns what comes of a call when hooks have seen it.
+func (h *Hooks) after(ctx context.Context, host engine.Host, ts engine.Toolset, t engine.Tool, in fields,
+	res engine.Result, err error, original string, tails int) (engine.Result, error) {
+	in = append(in, field{"tool_response", toolResponse(res, err)})
+	after := h.fire(ctx, AfterTool, t.Name(), in)
+	none := engine.Result{Changes: res.Changes}
+	switch {
+	case after.Stop:
+		h.stop(after.Why())
+		return none, &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + after.Why()}
+	case after.Decision == block:
+		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(), Display: "Tool result blocked: " + after.Why()}
+	}
+	if more := after.context(); more != "" {
+		res, err = appended(res, err, more)
+	}
+	if next := after.object("tailToolCallRequest"); next != nil {
+		if tails == 0 {
+			h.warn("hooks have put %d calls in the place of one; its result stays as it is", mostTails)
+			return res, err
+		}
+		name, _ := next["name"].(string)
+		args, _ := next["args"].(map[string]any)
+		if original == "" {
+			original = t.Name()
+		}
+		next, nerr := h.tail(ctx, host, ts, name, args, original, tails-1)
+		next.Changes = append(res.Changes, next.Changes...)
+		return next, nerr
+	}
+	return res, err
+}
+
+// tail carries out the call that takes the place of another one.
+func (h *Hooks) tail(ctx context.Context, host engine.Host, ts engine.Toolset, name string, args map[string]any, original string, tails int) (engine.Result, error) {
+	for _, t := range ts.Tools() {
+		if t.Name() != name {
+			continue
+		}
+		p := engine.Proposal{Tool: h.tool(ts, t, original, tails), Args: args}
+		s, err := engine.Settle(ctx, p, h.policy, host, func() error { return nil })
+		if err != nil || s.Err != nil {
+			return engine.Result{}, errors.Join(err, s.Err)
+		}
+		return s.Run(ctx, host)
+	}
+	return engine.Result{}, &engine.CallError{Type: engine.ToolNotRegistered, Message: "A hook asks for the tool " + name + ", which is not there."}
+}
+
+// appended returns the result of a call with a text below it.
+func appended(res engine.Result, err error, more string) (engine.Result, error) {
+	if err == nil {
+		res.Text += "\n\n" + more
+		return res, nil
+	}
+	return res, &noted{err, more}
+}
+
+// noted is the error of a call with a text below it.
+type noted struct {
+	error
+	more string
+}
+
+func (n *noted) Error() string { return n.error.Error() + "\n\n" + n.more }
+func (n *noted) Unwrap() error { return n.error }
+
+// toolResponse returns what hooks are told of what came of a call.
+func toolResponse(res engine.Result, err error) map[string]any {
+	out := map[string]any{"llmContent": res.Text, "returnDisplay": res.Display}
+	if err != nil {
+		out["llmContent"], out["returnDisplay"] = err.Error(), engine.DisplayError(err)
+		out["error"] = map[string]any{"message": err.Error(), "type": engine.ErrorType(err)}
+	}
+	return out
+}
+
+// Policy returns a policy that asks about a call where p allows it and a hook wants it
+// asked about.
+func (h *Hooks) Policy(p engine.Policy) engine.Policy {
+	if !h.any(BeforeTool, AfterTool) {
+		return p
+	}
+	h.policy = asking{p}
+	return h.policy
+}
+
+type asking struct{ engine.Policy }
+
+// Judge implements [engine.Policy].
+func (a asking) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
+	verdict, reason := a.Policy.Judge(ctx, p)
+	if verdict == engine.Allow && p.Intent.Ask != "" {
+		verdict = engine.Ask
+	}
+	return verdict, reason
+}
+
+// Approver returns an approver that has hooks know of each question before a asks it.
+func (h *Hooks) Approver(a engine.Approver) engine.Approver {
+	if !h.any(Notification) {
+		return a
+	}
+	return notifying{a, h}
+}
+
+type notifying struct {
+	engine.Approver
+	hooks *Hooks
+}
+
+// Approve implements [engine.Approver].
+func (n notifying) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	kind, message := "info", "information"
+	details := map[string]any{"title": p.Intent.Title}
+	switch i := p.Intent; {
+	case len(i.Questions) > 0:
+		kind = "ask_user"
+	case p.Tool.Server != "":
+		kind, message = "mcp", "MCP"
+		details["serverName"], details["toolName"], details["toolDisplayName"], details["toolArgs"] = p.Tool.Server, p.Tool.Name(), p.Tool.Label, p.Args
+	case p.Tool.Kind == engine.Edit:
+		kind, message = "edit", "editing"
+		details["fileDiff"] = i.Detail
+		if len(i.Paths) > 0 {
+			details["fileName"], details["filePath"] = filepath.Base(i.Paths[0]), i.Paths[0]
+		}
+	case p.Tool.Kind == engine.Execute:
+		kind, message = "exec", "execution"
+		details["command"] = i.Detail
+		var programs []string
+		for _, c := range i.Plan.Commands {
+			if name, known := c.Program(); known {
+				programs = append(programs, name)
+			}
+		}
+		details["rootCommands"], details["rootCommand"] = programs, strings.Join(programs, ", ")
+	default:
+		details["prompt"] = i.Detail
+	}
+	details["type"] = kind
+	n.hooks.fire(ctx, Notification, "", fields{{"notification_type", "ToolPermission"},
+		{"message", "Tool " + p.Intent.Title + " requires " + message}, {"details", details}})
+	return n.Approver.Approve(ctx, p)
+}
