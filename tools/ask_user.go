@@ -20,7 +20,7 @@ const askUserSchema = `{"type":"object","properties":{"questions":{"type":"array
 "question":{"type":"string"},
 "header":{"type":"string","description":"What it is about, in a word or two"},
 "type":{"type":"string","enum":["choice","text","yesno"]},
-"options":{"type":"array","minItems":2,"maxItems":4,"description":"For a choice, the recommended one first",
+"options":{"type":"array","description":"For a choice: 2 to 4, the recommended one first",
 "items":{"type":"object","properties":{"label":{"type":"string","description":"1 to 5 words"},"description":{"type":"string","description":"What it would mean"}},"required":["label","description"]}},
 "multiSelect":{"type":"boolean","description":"Several options may be chosen"},
 "placeholder":{"type":"string","description":"An example of an answer to a text question"}},
@@ -46,7 +46,6 @@ type askUserOption struct {
 
 // How much the model may ask at once. A user has to read it all.
 const (
-	mostQuestions       = 4
 	leastOptions        = 2
 	mostOptions         = 4
 	longestQuestion     = 10_000 // characters
@@ -85,9 +84,6 @@ func askUser() engine.Tool {
 
 // questions returns what is asked, if it can be.
 func (a askUserArgs) questions() ([]engine.Question, error) {
-	if n := len(a.Questions); n == 0 || n > mostQuestions {
-		return nil, unfit(fmt.Sprintf("params/questions must hold 1 to %d questions, not %d", mostQuestions, n))
-	}
 	qs := make([]engine.Question, len(a.Questions))
 	for i, q := range a.Questions {
 		var err error
@@ -106,11 +102,11 @@ func (q askUserQuestion) shaped(path string) (engine.Question, error) {
 		most       int
 	}{{"question", out.Text, longestQuestion}, {"header", out.Header, longestWords}, {"placeholder", out.Hint, longestWords}} {
 		if utf8.RuneCountInString(part.text) > part.most {
-			return out, unfit(fmt.Sprintf("%s/%s must NOT have more than %d characters", path, part.name, part.most))
+			return out, misuse("%s/%s must NOT have more than %d characters", path, part.name, part.most)
 		}
 	}
 	if out.Text == "" {
-		return out, unfit(path + "/question must not be empty")
+		return out, misuse("%s/question must not be empty", path)
 	}
 	switch q.Type {
 	case "text":
@@ -127,7 +123,7 @@ func (q askUserQuestion) shaped(path string) (engine.Question, error) {
 // offer puts the options of a choice into out.
 func (q askUserQuestion) offer(out *engine.Question, path string) error {
 	if n := len(q.Options); n < leastOptions || n > mostOptions {
-		return unfit(fmt.Sprintf("%s must hold %d to %d options for a choice, not %d", path, leastOptions, mostOptions, n))
+		return misuse("%s must hold %d to %d options for a choice, not %d", path, leastOptions, mostOptions, n)
 	}
 	seen := map[string]bool{}
 	for i, o := range q.Options {
@@ -135,13 +131,13 @@ func (q askUserQuestion) offer(out *engine.Question, path string) error {
 		same := strings.ToLower(label)
 		switch {
 		case label == "":
-			return unfit(fmt.Sprintf("%s/%d/label must not be empty", path, i))
+			return misuse("%s/%d/label must not be empty", path, i)
 		case utf8.RuneCountInString(label) > longestWords:
-			return unfit(fmt.Sprintf("%s/%d/label must NOT have more than %d characters", path, i, longestWords))
+			return misuse("%s/%d/label must NOT have more than %d characters", path, i, longestWords)
 		case utf8.RuneCountInString(description) > longestDescription:
-			return unfit(fmt.Sprintf("%s/%d/description must NOT have more than %d characters", path, i, longestDescription))
+			return misuse("%s/%d/description must NOT have more than %d characters", path, i, longestDescription)
 		case seen[same]:
-			return unfit(fmt.Sprintf("%s/%d/label must differ from the others", path, i))
+			return misuse("%s/%d/label must differ from the others", path, i)
 		}
 		seen[same] = true
 		out.Options = append(out.Options, engine.Option{Label: label, Description: description})

@@ -67,8 +67,8 @@ func TestGrepSearch(t *testing.T) {
 		{`{"pattern":"a","exclude_pattern":"["}`, "invalid_tool_params: Invalid regular expression pattern provided: [. Error: missing closing ]: [ (to search for the text as it is, set fixed_strings)"},
 		{`{"pattern":"a","dir_path":"none"}`, "search_path_not_found: Path does not exist: $/none"},
 		{`{"pattern":"a","dir_path":".git"}`, "path_not_in_workspace: Path not in workspace: Attempted path \"$/.git\" resolves outside the allowed workspace directories: $"},
-		{`{"pattern":"a","context":-1}`, "invalid_tool_params: params/context must be >= 0"},
-		{`{"pattern":"a","total_max_matches":0}`, "invalid_tool_params: params/total_max_matches must be >= 1"},
+		{`{"pattern":"a","context":-1}`, "invalid_tool_params: params/context must be at least 0, not -1"},
+		{`{"pattern":"a","total_max_matches":0}`, "invalid_tool_params: params/total_max_matches must be at least 1, not 0"},
 	} {
 		p.want(tool, test.args, test.want)
 	}

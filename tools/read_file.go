@@ -69,11 +69,6 @@ func readFile(env Env) engine.Tool {
 		})
 }
 
-// misuse tells the model what is wrong with the arguments of its call.
-func misuse(format string, args ...any) error {
-	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
-}
-
 // lines returns the range that a asks for, as a title ends.
 func (a readFileArgs) lines() string {
 	switch {

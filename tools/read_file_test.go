@@ -58,8 +58,8 @@ func TestReadFile(t *testing.T) {
 
 		{`{"file_path":""}`, "invalid_tool_params: The 'file_path' parameter must be non-empty."},
 		{`{"file_path":"\u0000"}`, "invalid_tool_params: The 'file_path' parameter must be non-empty."},
-		{`{}`, "invalid_tool_params: params must have required property 'file_path'"},
-		{`{"file_path":"a.txt","start_line":0}`, "invalid_tool_params: params/start_line must be >= 1"},
+		{`{}`, "invalid_tool_params: params lacks \"file_path\""},
+		{`{"file_path":"a.txt","start_line":0}`, "invalid_tool_params: params/start_line must be at least 1, not 0"},
 		{`{"file_path":"a.txt","start_line":3,"end_line":2}`, "invalid_tool_params: start_line cannot be greater than end_line"},
 		{`{"file_path":"none"}`, "file_not_found: File not found: $/none"},
 		{`{"file_path":"a.txt/none"}`, "file_not_found: File not found: $/a.txt/none"},

@@ -40,10 +40,10 @@ func replace(env Env) engine.Tool {
 	return define("replace", "Edit", engine.Edit, replaceDoc, replaceSchema,
 		func(ctx context.Context, a replaceArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
-				return engine.Call{}, unfit("The 'file_path' parameter must be non-empty.")
+				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")
 			}
 			if !a.Modified && edit.HasPlaceholder(a.Old, a.New) {
-				return engine.Call{}, unfit("`new_string` contains an omission placeholder " +
+				return engine.Call{}, misuse("`new_string` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide exact literal replacement text.")
 			}
 			r, err := revise(env.Workspace, a.Path, "edit_preparation_failure")

@@ -163,11 +163,11 @@ func among(path string, dirs []string) bool {
 func places(paths []string, dir string) ([]string, error) {
 	var list []string
 	if len(paths) > mostRights {
-		return nil, unfit(fmt.Sprintf("A call can ask for %d paths at most.", mostRights))
+		return nil, misuse("A call can ask for %d paths at most.", mostRights)
 	}
 	for _, p := range paths {
 		if p == "" || strings.IndexByte(p, 0) >= 0 {
-			return nil, unfit("A path in additional_permissions can't be empty or hold a NUL byte.")
+			return nil, misuse("A path in additional_permissions can't be empty or hold a NUL byte.")
 		}
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)

@@ -88,9 +88,9 @@ type shellCall struct {
 func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	switch {
 	case strings.TrimSpace(a.Command) == "":
-		return c, unfit("Command cannot be empty.")
+		return c, misuse("Command cannot be empty.")
 	case strings.IndexByte(a.Command, 0) >= 0:
-		return c, unfit("Command cannot hold a NUL byte.")
+		return c, misuse("Command cannot hold a NUL byte.")
 	}
 	c = shellCall{runShellCommandArgs: a, env: env}
 	if c.dir, err = a.dir(env); err != nil {

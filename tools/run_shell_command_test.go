@@ -124,11 +124,11 @@ func TestShellIsRefused(t *testing.T) {
 		name, class, err string
 		args             map[string]any
 	}{
-		{"nothing", engine.InvalidToolParams, "params must have required property 'command'", nil},
+		{"nothing", engine.InvalidToolParams, "params lacks \"command\"", nil},
 		{"empty", engine.InvalidToolParams, "Command cannot be empty.", map[string]any{"command": " \n\t"}},
 		{"NUL", engine.InvalidToolParams, "Command cannot hold a NUL byte.", map[string]any{"command": "a\x00b"}},
-		{"negative wait", engine.InvalidToolParams, "params/delay_ms must be >= 0", map[string]any{"command": "a", "delay_ms": -1.0}},
-		{"unknown", engine.InvalidToolParams, "params must NOT have additional properties: 'cwd'", map[string]any{"command": "a", "cwd": "/"}},
+		{"negative wait", engine.InvalidToolParams, "params/delay_ms must be at least 0, not -1", map[string]any{"command": "a", "delay_ms": -1.0}},
+		{"unknown", engine.InvalidToolParams, "params must not have \"cwd\"", map[string]any{"command": "a", "cwd": "/"}},
 		{"outside", "path_not_in_workspace", "Path not in workspace", map[string]any{"command": "a", "dir_path": outside}},
 		{"above", "path_not_in_workspace", "Path not in workspace", map[string]any{"command": "a", "dir_path": "sub/../.."}},
 		{"link outside", "path_not_in_workspace", "Path not in workspace", map[string]any{"command": "a", "dir_path": "link"}},

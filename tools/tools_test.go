@@ -39,7 +39,10 @@ func TestSchemasDescribeWhatTheyRequire(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range New(Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}) {
-		var s shape
+		var s struct {
+			Properties map[string]any
+			Required   []string
+		}
 		if err := json.Unmarshal(tool.Declaration.ParametersJsonSchema.(json.RawMessage), &s); err != nil {
 			t.Errorf("%s: %v", tool.Name(), err)
 		}

@@ -35,10 +35,10 @@ func writeFile(env Env) engine.Tool {
 	return define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
 		func(_ context.Context, a writeFileArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
-				return engine.Call{}, unfit(`Missing or empty "file_path"`)
+				return engine.Call{}, misuse(`Missing or empty "file_path"`)
 			}
 			if !a.Modified && edit.HasPlaceholder("", a.Content) {
-				return engine.Call{}, unfit("`content` contains an omission placeholder " +
+				return engine.Call{}, misuse("`content` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide complete file content.")
 			}
 			r, err := revise(env.Workspace, a.Path, "file_write_failure")
@@ -72,11 +72,6 @@ func writeFile(env Env) engine.Tool {
 				return r.result(said + r.snippet()), nil
 			}}, nil
 		})
-}
-
-// unfit says for the model that the arguments of an edit can't be meant.
-func unfit(message string) error {
-	return &engine.CallError{Type: engine.InvalidToolParams, Message: message}
 }
 
 // fresh returns text with the line endings of files that this system makes.

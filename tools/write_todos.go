@@ -136,22 +136,22 @@ func listless(model string) bool {
 
 func (a writeTodosArgs) check() error {
 	if n := len(a.Todos); n > mostTodos {
-		return unfit(fmt.Sprintf("params/todos must NOT have more than %d items", mostTodos))
+		return misuse("params/todos must NOT have more than %d items", mostTodos)
 	}
 	going := 0
 	for i, item := range a.Todos {
 		switch n := utf8.RuneCountInString(item.Description); {
 		case strings.TrimSpace(item.Description) == "":
-			return unfit(fmt.Sprintf("params/todos/%d/description must not be empty", i))
+			return misuse("params/todos/%d/description must not be empty", i)
 		case n > longestTodo:
-			return unfit(fmt.Sprintf("params/todos/%d/description must NOT have more than %d characters", i, longestTodo))
+			return misuse("params/todos/%d/description must NOT have more than %d characters", i, longestTodo)
 		}
 		if item.Status == "in_progress" {
 			going++
 		}
 	}
 	if going > 1 {
-		return unfit(`Only one task can be "in_progress" at a time.`)
+		return misuse(`Only one task can be "in_progress" at a time.`)
 	}
 	return nil
 }

@@ -62,9 +62,9 @@ func TestTodosThatCanNotBe(t *testing.T) {
 	todos := func(items ...string) string { return `{"todos":[` + strings.Join(items, ",") + `]}` }
 	long := strings.Repeat("\u00e9", longestTodo)
 	for _, test := range []struct{ name, args, err string }{
-		{"no list", `{}`, "params must have required property 'todos'"},
-		{"no state", `{"todos":[{"description":"x"}]}`, "params/todos/0 must have required property 'status'"},
-		{"strange state", todos(item("x", "done")), "params/todos/0/status must be equal to one of the allowed values: pending, in_progress, completed, cancelled, blocked"},
+		{"no list", `{}`, "params lacks \"todos\""},
+		{"no state", `{"todos":[{"description":"x"}]}`, "params/todos/0 lacks \"status\""},
+		{"strange state", todos(item("x", "done")), "params/todos/0/status must be one of \"pending\", \"in_progress\", \"completed\", \"cancelled\", \"blocked\", not \"done\""},
 		{"blank", todos(item("x", "pending"), item(" ", "pending")), "params/todos/1/description must not be empty"},
 		{"two at once", todos(item("x", "in_progress"), item("y", "in_progress")), `Only one task can be "in_progress" at a time.`},
 		{"long", todos(item(long+"x", "pending")), "params/todos/0/description must NOT have more than 1000 characters"},
