@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +54,7 @@ func TestUnclear(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := scoped(t, ``, c.user, c.project).Unclear()
 			if wrong := (*FileError)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
-				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), EscapeLine(wrong.Path)), c.want)) {
+				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), text.EscapeLine(wrong.Path)), c.want)) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})

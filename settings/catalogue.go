@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"gemline/engine/text"
 	"reflect"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func JoinKey(path []string) string {
 	for i, part := range path {
 		parts[i] = part
 		if part == "" || strings.ContainsFunc(part, odd) {
-			parts[i] = Compact(part)
+			parts[i] = text.Compact(part)
 		}
 	}
 	return strings.Join(parts, ".")

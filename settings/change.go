@@ -69,7 +69,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		return after, nil
 	})
 	if src.Guarded && err == nil {
-		c.Exposed = exposed(src.Path)
+		c.Exposed = disk.Exposed(src.Path)
 	}
 	return c, err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Variable is one line of a .env file.
@@ -114,10 +115,10 @@ func (p Paths) envFiles(trusted bool) []string {
 func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
 	path := p.dotEnvFile(trusted, s.IgnoreLocalEnv)
 	if why := astray(path, filepath.Dir(path)); path != "" && !p.own(path) && why != "" {
-		return nil, []string{EscapeLine(path + " is passed over: " + why)}
+		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
 	}
-	if why := foreign(path, p.Cwd); path != "" && why != "" {
-		return nil, []string{EscapeLine(path + " is passed over: " + why)}
+	if why := disk.Foreign(path, p.Cwd); path != "" && why != "" {
+		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
 	}
 	b, err := readFile(path)
 	if err != nil {
@@ -137,7 +138,7 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 		}
 	}
 	if len(refused) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", EscapeLine(path), some(refused)))
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", text.EscapeLine(path), text.List(refused)))
 	}
 	return vars, warnings
 }

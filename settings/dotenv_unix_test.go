@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"gemline/engine/disk"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,8 +58,8 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
 			}
 			listed := slices.ContainsFunc(p.Survey(Default()), func(i Item) bool { return i.Kind == "context file" })
-			if listed != c.used || (Foreign(notes, project) == "") != c.used {
-				t.Errorf("the context file is listed: %v, %q", listed, Foreign(notes, project))
+			if listed != c.used || (disk.Foreign(notes, project) == "") != c.used {
+				t.Errorf("the context file is listed: %v, %q", listed, disk.Foreign(notes, project))
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"gemline/engine/text"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, b
 // brief writes an entry in a line.
 func brief(e Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", e.Key, Compact(e.Value))
+	fmt.Fprintf(&b, "%s %s", e.Key, text.Compact(e.Value))
 	for i, list := range [][]Origin{e.From, e.Over} {
 		for _, o := range list {
 			fmt.Fprintf(&b, " %s%s", []string{"<", ">"}[i], o.Scope)
@@ -37,7 +38,7 @@ func brief(e Entry) string {
 			if o.Name != "" {
 				b.WriteString(" " + o.Name)
 			}
-			fmt.Fprintf(&b, "=%s", Compact(o.Value))
+			fmt.Fprintf(&b, "=%s", text.Compact(o.Value))
 		}
 	}
 	return b.String()
@@ -116,7 +117,7 @@ func TestExplainAgrees(t *testing.T) {
 		if word, is := v.(string); is && k.is(isList) {
 			v = []any{word}
 		}
-		got, want := Compact(v), Compact(k.get(s))
+		got, want := text.Compact(v), text.Compact(k.get(s))
 		if got != want && !(v == nil && (want == `""` || want == "[]")) {
 			t.Errorf("%s is %s, and explained as %s", k.Name, want, got)
 		}
@@ -141,16 +142,8 @@ func TestValue(t *testing.T) {
 	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &Flags{})
 	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "security.allowedExtensions": "[]", "model.nam": "null"} {
 		path, _ := SplitKey(key)
-		if got := Compact(Value(Under(in.Explain(true), path), path)); got != want {
+		if got := text.Compact(Value(Under(in.Explain(true), path), path)); got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)
-		}
-	}
-}
-
-func TestEscape(t *testing.T) {
-	for in, want := range map[string]string{"a\nb": "a\nb", "\x1b[2J": `\u001b[2J`, "\u202e\u009b": `\u202e\u009b`, "grün": "grün", "\U000e0001": `\udb40\udc01`, "\x7f": `\u007f`} {
-		if got := Escape(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"gemline/engine/disk"
 	"maps"
 	"path/filepath"
 )
@@ -49,7 +50,7 @@ func (l *Layer) Line(p Problem) int {
 func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	switch {
 	case l.Guarded:
-		l.Exposed = exposed(l.Path)
+		l.Exposed = disk.Exposed(l.Path)
 	case l.Scope == Workspace:
 		l.Exposed = astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
 	}

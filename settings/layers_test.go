@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"gemline/engine/text"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func together(t *testing.T, texts ...string) string {
 		}
 		layers = append(layers, l)
 	}
-	return Compact(Merge(layers))
+	return text.Compact(Merge(layers))
 }
 
 func TestMergeStrategies(t *testing.T) {
@@ -102,12 +103,12 @@ func TestMigrate(t *testing.T) {
 			t.Fatal(err)
 		}
 		migrate(doc.tree)
-		if got := Compact(doc.tree); got != c.want {
+		if got := text.Compact(doc.tree); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		again := Compact(doc.tree)
-		if migrate(doc.tree); Compact(doc.tree) != again {
-			t.Errorf("%s: a second time, it becomes %s", c.name, Compact(doc.tree))
+		again := text.Compact(doc.tree)
+		if migrate(doc.tree); text.Compact(doc.tree) != again {
+			t.Errorf("%s: a second time, it becomes %s", c.name, text.Compact(doc.tree))
 		}
 	}
 }
@@ -141,12 +142,12 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		la, lb := layer(a, env("A", "1")), layer(b, env("A", "1"))
 		if la.tree != nil {
-			before := Compact(la.tree)
+			before := text.Compact(la.tree)
 			if one := Merge([]Layer{la}); len(la.tree) > 0 && !reflect.DeepEqual(one, la.tree) {
 				t.Errorf("one layer: %s", cmp.Diff(la.tree, one))
 			}
 			both := Merge([]Layer{la, lb})
-			if Compact(la.tree) != before {
+			if text.Compact(la.tree) != before {
 				t.Error("merging changes a layer")
 			}
 			for _, k := range fields() {

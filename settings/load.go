@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Scope says whom a value is for, and so how strong it is.
@@ -68,19 +69,10 @@ func (p Paths) AtHome() bool { return p.Home != "" && disk.Follow(p.Cwd) == disk
 
 // SystemPolicies returns the directory of the rules that bind every user of the
 // machine. They count only if nobody but its administrator can have written
-// them; see [Exposed].
+// them; see [disk.Exposed].
 func SystemPolicies(lookup func(string) (string, bool)) string {
 	return filepath.Join(filepath.Dir(systemSettings(lookup)), "policies")
 }
-
-// Exposed says why somebody other than the administrator may have written what
-// is at path, "" if nobody else can.
-func Exposed(path string) string { return exposed(path) }
-
-// Foreign says why what the file at path says is none of the business of a user
-// who works in dir: it belongs to somebody else, who is neither the
-// administrator nor the owner of dir. It is "" where that can't be told.
-func Foreign(path, dir string) string { return foreign(path, dir) }
 
 func systemSettings(lookup func(string) (string, bool)) string {
 	switch runtime.GOOS {
@@ -122,9 +114,9 @@ const maxWarnings = 5
 // warnings says what is wrong with a file that is used all the same.
 func (l *Layer) warnings() []string {
 	var out []string
-	path := EscapeLine(l.Path)
+	path := text.EscapeLine(l.Path)
 	if l.Exposed != "" {
-		out = append(out, fmt.Sprintf("%s is passed over: %s", path, EscapeLine(l.Exposed)))
+		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.Exposed)))
 	}
 	for i, p := range l.Problems {
 		if i == maxWarnings {

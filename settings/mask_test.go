@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"gemline/engine/text"
 	"strings"
 	"testing"
 )
@@ -35,13 +36,13 @@ func TestMask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Compact(Mask(path, c.v, c.written)); got != c.want {
+		if got := text.Compact(Mask(path, c.v, c.written)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 		if c.shown == "" {
 			continue
 		}
-		if got := Compact(MaskWritten(path, c.written)); got != c.shown {
+		if got := text.Compact(MaskWritten(path, c.written)); got != c.shown {
 			t.Errorf("%s: written %s, want %s", c.name, got, c.shown)
 		}
 	}

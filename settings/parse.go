@@ -19,6 +19,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A FileError is a file of settings that can't be used. It is one line long.
@@ -31,9 +32,9 @@ type FileError struct {
 // Error names the place as compilers do.
 func (e *FileError) Error() string {
 	if e.Line == 0 {
-		return EscapeLine(e.Path) + ": " + e.Message
+		return text.EscapeLine(e.Path) + ": " + e.Message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", EscapeLine(e.Path), e.Line, e.Column, e.Message)
+	return fmt.Sprintf("%s:%d:%d: %s", text.EscapeLine(e.Path), e.Line, e.Column, e.Message)
 }
 
 const (
@@ -266,7 +267,7 @@ func syntax(path string, err error) error {
 	default:
 		e.Message += wanted
 	}
-	e.Message = EscapeLine(e.Message) // it may quote a character
+	e.Message = text.EscapeLine(e.Message) // it may quote a character
 	return e
 }
 

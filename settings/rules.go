@@ -66,7 +66,7 @@ func readRules(path string) ([]Decision, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	if why := shared(path); why != "" {
+	if why := disk.Shared(path); why != "" {
 		return nil, &FileError{Path: path, Message: why + ", so it decides nothing"}
 	}
 	tree, err := parseObject(path, b)

@@ -76,7 +76,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 			}
 		}
 		if len(names) > 0 {
-			line := plural(kind, len(names)) + " " + some(names)
+			line := plural(kind, len(names)) + " " + text.List(names)
 			if group[0].Unused {
 				line += " (" + string(Later) + ")"
 			}
@@ -270,7 +270,7 @@ func (v *view) sized(kind, name string) {
 	case err != nil:
 		v.unusable(kind, name, err)
 	case info.IsDir():
-		v.add(Item{Kind: kind, Name: name + "/", Detail: some(v.list(name))})
+		v.add(Item{Kind: kind, Name: name + "/", Detail: text.List(v.list(name))})
 	case !info.Mode().IsRegular():
 		v.add(Item{Kind: kind, Name: name, Detail: "is not a regular file"})
 	default:
@@ -355,9 +355,9 @@ func (v *view) dotEnv(p Paths, s *Settings) {
 }
 
 // envNames names the variables that the text of a .env file sets.
-func envNames(text string) string {
+func envNames(file string) string {
 	var names, refused []string
-	for _, variable := range parseEnv(text) {
+	for _, variable := range parseEnv(file) {
 		name := cut(variable.Name, maxName)
 		if reserved(variable.Name) {
 			refused = append(refused, name)
@@ -367,10 +367,10 @@ func envNames(text string) string {
 	}
 	var out []string
 	if len(names) > 0 {
-		out = append(out, "sets "+some(names))
+		out = append(out, "sets "+text.List(names))
 	}
 	if len(refused) > 0 {
-		out = append(out, "would set "+some(refused)+", which no project can")
+		out = append(out, "would set "+text.List(refused)+", which no project can")
 	}
 	return cmp.Or(strings.Join(out, "; "), "sets nothing")
 }
@@ -406,7 +406,7 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 		for _, name := range names {
 			file := filepath.Join(dir, name)
 			rel, err := filepath.Rel(root.Name(), file)
-			if real := disk.Follow(file); err != nil || seen[real] || p.own(file) || p.above(dir) && foreign(file, p.Cwd) != "" {
+			if real := disk.Follow(file); err != nil || seen[real] || p.own(file) || p.above(dir) && disk.Foreign(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"gemline/engine/text"
 	"maps"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func (v *view) server(name string, value any) {
 		words = append(words, text)
 	}
 	if env, ok := s["env"].(map[string]any); ok && len(env) > 0 {
-		words = append(words, "with "+some(slices.Sorted(maps.Keys(env))))
+		words = append(words, "with "+text.List(slices.Sorted(maps.Keys(env))))
 	}
 	if i.Detail = strings.Join(words, " "); i.Detail == "" {
 		i.Detail = compact(value)

@@ -53,7 +53,7 @@ type UntrustedError struct{ Trust Trust }
 
 // Error names the folder and the kinds of what it would bring.
 func (e *UntrustedError) Error() string {
-	return fmt.Sprintf("%s is not trusted, and would bring %s", EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
+	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
 }
 
 // Hint says how to go on.
@@ -145,7 +145,7 @@ func kinds(items []Item) string {
 		}
 		out = append(out, text.Number(n)+" "+plural(kind, n))
 	}
-	return some(out)
+	return text.List(out)
 }
 
 // grouped yields the items of each kind, in the order of their first.
@@ -170,16 +170,4 @@ func plural(kind string, n int) string {
 		return stem + "ies"
 	}
 	return kind + "s"
-}
-
-// some returns the first few of names, and how many there are besides.
-func some(names []string) string {
-	const most = 20
-	if n := len(names); n > most {
-		return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), text.Number(n-most))
-	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
 }

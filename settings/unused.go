@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/settings/extension"
 )
 
@@ -202,7 +203,7 @@ func (u *finder) key(path []string, v any, item Unused) {
 	k, _ := FindKey(item.Name)
 	on, isSwitch := v.(bool)
 	switch {
-	case !sets, Compact(v) == Compact(k.Default()), isSwitch && on == slices.Contains(absent, item.Name):
+	case !sets, text.Compact(v) == text.Compact(k.Default()), isSwitch && on == slices.Contains(absent, item.Name):
 		return
 	case f.name == "hooks":
 		u.hooks(f, path[len(path)-1], v, item)
@@ -344,7 +345,7 @@ func Shorten(items []Unused) string {
 	if n := len(words) - most; n > 0 {
 		words = append(words[:most], fmt.Sprintf("and %d more", n))
 	}
-	return EscapeLine(strings.Join(words, ", "))
+	return text.EscapeLine(strings.Join(words, ", "))
 }
 
 // Places puts the items into lines: what is where.
@@ -364,7 +365,7 @@ func Places(items []Unused) (lines []string) {
 		case len(list) == 1:
 			lines = append(lines, fmt.Sprintf("%s in %s", i, i.File))
 		default:
-			lines = append(lines, fmt.Sprintf("%s %s in %s", i.Feature, some(slices.Compact(list)), i.File))
+			lines = append(lines, fmt.Sprintf("%s %s in %s", i.Feature, text.List(slices.Compact(list)), i.File))
 		}
 	}
 	return lines
@@ -376,7 +377,7 @@ type UnsupportedError struct{ Hook Unused }
 
 // Error returns one line.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("the %s hook in %s may block what this run does, and hooks are not in use yet", EscapeLine(e.Hook.Name), EscapeLine(e.Hook.File))
+	return fmt.Sprintf("the %s hook in %s may block what this run does, and hooks are not in use yet", text.EscapeLine(e.Hook.Name), text.EscapeLine(e.Hook.File))
 }
 
 // Hint says what to do.

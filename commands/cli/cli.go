@@ -31,6 +31,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -183,7 +184,7 @@ func missingWords(message string, args []string) string {
 	if end < 0 {
 		end = len(args)
 	}
-	name := "gemline " + settings.EscapeLine(shorten(strings.Join(args[:end], " ")))
+	name := "gemline " + text.EscapeLine(shorten(strings.Join(args[:end], " ")))
 	return fmt.Sprintf("%s needs %s; %s --help says more", name, strings.ReplaceAll(what, `"`, ""), name)
 }
 
@@ -192,7 +193,7 @@ func promptHint(words []string) string {
 	if len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
 		return ""
 	}
-	return "; gemline -- " + settings.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"
+	return "; gemline -- " + text.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"
 }
 
 func parser(g *grammar, out io.Writer) (*kong.Kong, error) {

@@ -11,6 +11,7 @@ import (
 	"gemline/docs"
 	"gemline/engine/auth"
 	"gemline/engine/model"
+	"gemline/engine/text"
 	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools/sandbox"
@@ -49,7 +50,7 @@ func (w *World) answer(ctx context.Context, words []string) error {
 	kind, list := c.complete(words)
 	b.WriteString(kind + "\n")
 	for _, x := range list {
-		fmt.Fprintf(&b, "%s\t%s\n", settings.EscapeLine(x.word), settings.EscapeLine(x.note))
+		fmt.Fprintf(&b, "%s\t%s\n", text.EscapeLine(x.word), text.EscapeLine(x.note))
 	}
 	_, err := io.WriteString(w.Out, b.String())
 	return err

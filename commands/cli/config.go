@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -80,7 +81,7 @@ func entryLines(entries []settings.Entry) (lines []string) {
 	for _, e := range entries {
 		value := "(not set)"
 		if e.From != nil || e.Status == "" && e.Over == nil {
-			value = settings.Compact(e.Value)
+			value = text.Compact(e.Value)
 		}
 		lines = append(lines, e.Key+" = "+value)
 		for _, o := range e.From {
@@ -116,10 +117,10 @@ func place(o settings.Origin, value bool) string {
 		b.WriteString(", as " + o.Older)
 	}
 	if value {
-		b.WriteString(" = " + settings.Compact(o.Value))
+		b.WriteString(" = " + text.Compact(o.Value))
 	}
 	if o.Written != nil {
-		b.WriteString(", written " + settings.Compact(o.Written))
+		b.WriteString(", written " + text.Compact(o.Written))
 	}
 	if o.Note != "" {
 		b.WriteString("; " + o.Note)
@@ -150,7 +151,7 @@ func (c *configGet) Run(w *World) error {
 	value := settings.Value(entries, path)
 	doc := map[string]any{"key": name, "value": value}
 	if !c.Origin {
-		return w.show(doc, settings.Compact(value))
+		return w.show(doc, text.Compact(value))
 	}
 	doc["settings"] = entries
 	if len(entries) == 0 {

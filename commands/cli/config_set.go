@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/auth"
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -55,9 +56,9 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same}
 	r.setBefore(path, done)
 	if done.Same {
-		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, settings.Compact(shown), r.Path)
+		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(shown), r.Path)
 	} else {
-		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, settings.Compact(shown), r.Path, r.before())
+		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, text.Compact(shown), r.Path, r.before())
 	}
 	if len(done.Older) > 0 {
 		r.note("%s, an older name, is left in the file; %s is what counts", strings.Join(done.Older, ", "), r.Key)
@@ -189,7 +190,7 @@ func checkAuthMethod(key string, v any) error {
 // unknown is the error about a key that there is not.
 func unknown(key string) error {
 	if today, older := settings.Today(key); older {
-		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", settings.EscapeLine(key), today)}
+		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", text.EscapeLine(key), today)}
 	}
 	return unknownKey(key)
 }
@@ -214,8 +215,8 @@ func decoded(v any) any {
 // comes from a variable does not count, nor does the word in front of the variable.
 func leaks(v, shown any) bool {
 	literal := func(v any) int {
-		text := settings.Compact(v)
-		return strings.Count(text, settings.Hidden) - strings.Count(text, settings.Hidden+"$")
+		said := text.Compact(v)
+		return strings.Count(said, settings.Hidden) - strings.Count(said, settings.Hidden+"$")
 	}
 	return literal(shown) > literal(v)
 }
@@ -251,7 +252,7 @@ func (r *change) before() string {
 		return ""
 	}
 	const longest = 200
-	was := []rune(settings.Compact(r.Was))
+	was := []rune(text.Compact(r.Was))
 	if len(was) > longest {
 		was = append(was[:longest], '…')
 	}
@@ -294,7 +295,7 @@ func (r *change) noteEffect(w *World, src settings.Source, done settings.Change,
 // noteFallback notes what a key is now that a file does not set it.
 func (r *change) noteFallback(e settings.Entry, ours func(settings.Origin) bool) {
 	if len(e.From) > 0 && !slices.ContainsFunc(e.From, ours) {
-		r.note("%s is %s now, from %s", e.Key, settings.Compact(e.Value), place(e.From[len(e.From)-1], false))
+		r.note("%s is %s now, from %s", e.Key, text.Compact(e.Value), place(e.From[len(e.From)-1], false))
 	}
 }
 
@@ -306,10 +307,10 @@ func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	}
 	by := e.From[len(e.From)-1]
 	r.By = append(r.By, by)
-	if settings.Compact(e.Value) == settings.Compact(own.Value) {
+	if text.Compact(e.Value) == text.Compact(own.Value) {
 		return // it would make no difference
 	}
-	r.note("%s does not count: it is %s by %s", e.Key, settings.Compact(e.Value), place(by, false))
+	r.note("%s does not count: it is %s by %s", e.Key, text.Compact(e.Value), place(by, false))
 }
 
 // tell says what was done.
@@ -318,7 +319,7 @@ func (r *change) tell(w *World) error {
 		return err
 	}
 	for _, n := range r.Notes {
-		w.Notify(settings.EscapeLine(n))
+		w.Notify(text.EscapeLine(n))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *helpCommand) Run(ctx context.Context, w *World) error {
 	if w.JSON {
 		return w.document(topic{page.Name, page.Title, page.Text})
 	}
-	return w.page(ctx, settings.Escape(docs.Plain(page.Text, w.width())))
+	return w.page(ctx, text.Escape(docs.Plain(page.Text, w.width())))
 }
 
 // topics lists the pages and the commands.
@@ -74,7 +74,7 @@ func (w *World) topics(ctx context.Context) error {
 func (w *World) noTopic(name string) error {
 	names := pageNames()
 	name = shorten(name)
-	aside := "; gemline -- help " + settings.EscapeLine(name) + " would be a prompt"
+	aside := "; gemline -- help " + text.EscapeLine(name) + " would be a prompt"
 	if w.In == nil { // in a session
 		aside = ""
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/docs"
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -170,5 +171,5 @@ func (m *manual) text(s string) {
 // roff returns text that roff shows as it is. A hyphen stays one, so that what
 // is copied from the page can be typed.
 func roff(s string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(settings.EscapeLine(s))
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text.EscapeLine(s))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -37,7 +38,7 @@ func Missing(args []string) error {
 		if !slices.Contains(m.names, words[0]) || len(words) > 1 && !slices.Contains(m.actions, words[1]) && !strings.HasPrefix(words[1], "-") {
 			continue
 		}
-		return &settings.UsageError{Message: "gemline " + settings.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) + ": " + m.instead +
+		return &settings.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) + ": " + m.instead +
 			"; behind -- the words would be a prompt"}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 
 	"gemline/engine/text"
 	"gemline/repl/output"
-	"gemline/settings"
 )
 
 // Output is where a sub-command prints what was asked for: as lines, or with --json
@@ -49,7 +48,7 @@ func (o *Output) print(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(o.Out, settings.Escape(string(b))+"\n")
+	_, err = io.WriteString(o.Out, text.Escape(string(b))+"\n")
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/tools/sandbox"
 )
@@ -125,7 +126,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
 	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
-		return &settings.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", settings.EscapeLine(shorten(c.Command[0])))}
+		return &settings.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", text.EscapeLine(shorten(c.Command[0])))}
 	}
 	if len(c.Command) == 0 {
 		return &settings.UsageError{Message: "no command; gemline sandbox run -- CMD"}
@@ -166,7 +167,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	case errors.As(err, &status):
 		code = exitCode(status.ProcessState)
 	case err != nil:
-		return fmt.Errorf("%s: %w", settings.EscapeLine(shorten(c.Command[0])), err)
+		return fmt.Errorf("%s: %w", text.EscapeLine(shorten(c.Command[0])), err)
 	}
 	if w.JSON {
 		said := *w
@@ -194,5 +195,5 @@ func missing(program string) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner // without the name
 	}
-	return &StatusError{code, fmt.Errorf("%s: %w", settings.EscapeLine(shorten(program)), err)}
+	return &StatusError{code, fmt.Errorf("%s: %w", text.EscapeLine(shorten(program)), err)}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"gemline/commands/cli"
+	"gemline/engine/text"
 	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools/sandbox"
@@ -190,7 +191,7 @@ func sandboxChoice(o *Options, s settings.Confinement, kernel sandbox.Sandbox) (
 	}
 	by := s.By
 	if s.File != "" {
-		by = "tools.sandbox in " + settings.EscapeLine(s.File)
+		by = "tools.sandbox in " + text.EscapeLine(s.File)
 	}
 	choice := sandbox.Choice{Word: s.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: o.getenv, Exists: exists, Environ: shell.Own(o.os.Environ()), Image: s.Image}
 	if o.trust.State == settings.Trusted && !o.paths.AtHome() {

@@ -18,6 +18,7 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -208,7 +209,7 @@ func imposed(o *Options, dir string) error {
 	if i < 0 {
 		return nil
 	}
-	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", settings.EscapeLine(path), settings.EscapeLine(secret[i])))
+	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.EscapeLine(path), text.EscapeLine(secret[i])))
 }
 
 // newMemory makes the memory that holds the context files of ws. What is kept of
@@ -223,7 +224,7 @@ func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 			denied := func(dir string) bool { return dir != roots[0] && o.paths.Denied(dir, o.lookup) }
 			return slices.DeleteFunc(slices.Clone(roots), denied)
 		},
-		Foreign:   func(path string) string { return settings.Foreign(path, o.paths.Cwd) },
+		Foreign:   func(path string) string { return disk.Foreign(path, o.paths.Cwd) },
 		Undecided: func() bool { return o.trust.State == settings.Unneeded },
 		Markers:   append([]string{}, o.settings.Markers...), // none is not the default
 		Flat:      o.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.ledger,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/policy"
 	"gemline/settings"
 	"gemline/settings/extension"
@@ -128,7 +129,7 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 
 // files returns where rules are looked for.
 func (b rulebook) files() []policy.Source {
-	system := policy.Source{Path: settings.SystemPolicies(b.os.Lookup), Tier: policy.Admin, Exposed: settings.Exposed}
+	system := policy.Source{Path: settings.SystemPolicies(b.os.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
 	list := []policy.Source{system}
 	admin := append(append([]string{}, b.flags.AdminPolicy...), b.userSettings.AdminPolicyPaths...)
 	if system.Holds() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/settings"
 )
 
@@ -42,9 +43,9 @@ func (o *Options) elsewhere(name string) string {
 		_, skill, _ := strings.Cut(name, ":")
 		switch {
 		case u.Feature == "commands" && (known == name || known == bare):
-			return "it is a command in " + settings.EscapeLine(u.File) + ", and custom commands are not in use yet"
+			return "it is a command in " + text.EscapeLine(u.File) + ", and custom commands are not in use yet"
 		case u.Feature == "skills" && (known == name || known == skill):
-			return "it is a skill in " + settings.EscapeLine(u.File) + ", and skills are not in use yet"
+			return "it is a skill in " + text.EscapeLine(u.File) + ", and skills are not in use yet"
 		}
 	}
 	return ""

@@ -1,6 +1,6 @@
 // Package disk is how gemline touches the file system: it reads or replaces a
-// file as a whole, reaches what lies below an open directory, and knows which
-// names may name one file.
+// file as a whole, reaches what lies below an open directory, and knows who may
+// have written one and which names may name one file.
 //
 // # A file is the old one or the new one
 //

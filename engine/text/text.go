@@ -64,6 +64,19 @@ func Number(n int) string {
 	return sign + s
 }
 
+// List returns the first few of names as a sentence has them, and how many there are
+// besides.
+func List(names []string) string {
+	const most = 20
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), Number(n-most))
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
 // Timestamp returns t as records and session files have it: that of UTC, to the
 // millisecond.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,20 +1,18 @@
 //go:build unix
 
-package settings
+package disk
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"gemline/engine/disk"
 )
 
-// exposed says why somebody other than the administrator may have written the
+// Exposed says why somebody other than the administrator may have written the
 // file at path: who owns it or a directory above it, or who may write there.
 // A file that is not there is nobody's.
-func exposed(path string) string {
+func Exposed(path string) string {
 	if path == os.DevNull {
 		return ""
 	}
@@ -23,7 +21,7 @@ func exposed(path string) string {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return disk.Cause(err).Error()
+		return Cause(err).Error()
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -31,7 +29,7 @@ func exposed(path string) string {
 	}
 	for _, p := range []string{abs, real} {
 		for {
-			if why := writable(p); why != "" {
+			if why := open(p); why != "" {
 				return why
 			}
 			up := filepath.Dir(p)
@@ -44,11 +42,11 @@ func exposed(path string) string {
 	return ""
 }
 
-// writable says why somebody other than the administrator may write path.
-func writable(path string) string {
+// open says why somebody other than the administrator may write path.
+func open(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return disk.Cause(err).Error()
+		return Cause(err).Error()
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 {
 		return fmt.Sprintf("%s does not belong to root", path)
@@ -59,10 +57,10 @@ func writable(path string) string {
 	return ""
 }
 
-// foreign says why what the file at path says is none of the user's business:
+// Foreign says why what the file at path says is none of the user's business:
 // it belongs to somebody who is neither the user nor the administrator nor the
 // owner of the directory that is worked in.
-func foreign(path, cwd string) string {
+func Foreign(path, cwd string) string {
 	file, here := owner(path), owner(cwd)
 	if file < 0 || file == 0 || file == here || file == os.Geteuid() {
 		return ""
@@ -83,15 +81,15 @@ func owner(path string) int {
 	return int(st.Uid)
 }
 
-// shared says why somebody other than the user and the administrator may have
+// Shared says why somebody other than the user and the administrator may have
 // written the file at path. A group that has the user's own number is the
 // user's alone, on the systems that give everybody one.
-func shared(path string) string {
-	real := disk.Follow(path)
+func Shared(path string) string {
+	real := Follow(path)
 	for _, at := range []string{real, filepath.Dir(real)} {
 		info, err := os.Stat(at)
 		if err != nil {
-			return disk.Cause(err).Error()
+			return Cause(err).Error()
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
 		mode := info.Mode()

@@ -1,0 +1,44 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// Compact returns a value as JSON on one line.
+func Compact(v any) string {
+	b, err := JSON(v, "")
+	if err != nil {
+		return err.Error()
+	}
+	return Escape(string(b))
+}
+
+// Escape writes the characters of a text of JSON that can't be seen, or that
+// tell a terminal what to do, in the way of JSON.
+func Escape(s string) string {
+	if !strings.ContainsFunc(s, unseen) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// EscapeLine is [Escape] for what must stay on one line, such as a path, which
+// may have a line end in it.
+func EscapeLine(s string) string { return Escape(strings.ReplaceAll(s, "\n", `\n`)) }
+
+func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
