@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"gemline/settings/jsonc"
 )
 
 // binding are the keys that keep something from running unasked, or at all.
@@ -15,7 +17,7 @@ var loosening = []string{"tools.allowed", "policyPaths", "adminPolicyPaths"}
 
 // Unclear returns an error about the first value that may have been meant to
 // keep something from running and can't be understood, so that nobody knows
-// what; nil if there is none. It is a [FileError].
+// what; nil if there is none. It is a [jsonc.Error].
 func (s *Settings) Unclear() error {
 	for i := range s.layers {
 		l := &s.layers[i]
@@ -23,8 +25,8 @@ func (s *Settings) Unclear() error {
 		for _, p := range l.Problems {
 			is := func(key string) bool { return key == p.Key || strings.HasPrefix(key, p.Key+".") }
 			if p.unfit && slices.ContainsFunc(binding, func(key string) bool { return is(key) && counts(key) }) {
-				e := &FileError{Path: l.Path, Message: p.Message + "; what it forbids would run"}
-				e.Line, e.Column = l.doc.position(l.written(p.path))
+				e := &jsonc.Error{Path: l.Path, Message: p.Message + "; what it forbids would run"}
+				e.Line, e.Column = l.doc.Position(l.written(p.path))
 				return e
 			}
 		}
@@ -52,7 +54,7 @@ func (s *Settings) Said(key string) (all []Said) {
 			continue
 		}
 		said := Said{Scope: l.Scope, File: l.Path}
-		said.Line, said.Column = l.doc.position(l.written(path))
+		said.Line, said.Column = l.doc.Position(l.written(path))
 		switch k.Merge {
 		case "":
 			all = nil
@@ -95,7 +97,7 @@ func (s *Settings) Servers() []Server {
 		for name, v := range servers {
 			server, _ := v.(map[string]any)
 			trusted, _ := server["trust"].(bool)
-			line, _ := l.doc.place(l.written([]string{"mcpServers", name}))
+			line, _ := l.doc.Position(l.written([]string{"mcpServers", name}))
 			found[name] = Server{name, trusted, l.Scope, l.Path, line}
 		}
 	}

@@ -3,11 +3,13 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gemline/engine/text"
+	"gemline/settings/jsonc"
 )
 
 // scoped returns the settings of a file for each scope; of no text there is none.
@@ -53,7 +55,7 @@ func TestUnclear(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := scoped(t, ``, c.user, c.project).Unclear()
-			if wrong := (*FileError)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
+			if wrong := (*jsonc.Error)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
 				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), text.EscapeLine(wrong.Path)), c.want)) {
 				t.Errorf("%v, want %s", err, c.want)
 			}

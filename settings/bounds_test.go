@@ -8,6 +8,5 @@ import (
 
 // However hostile, what is read costs no more than it should.
 func TestBounds(t *testing.T) {
-	et.Bounds(t, func(s string) { parseObject("f", []byte(s)) }, `{"model": {"name": "${A:-b}"}, "x": [1, /* c */ 2,],}`, "/*", "// ", `{"a":1,`)
 	et.Bounds(t, func(s string) { parseEnv(s) }, "export A='1\n2' # x\nB: `", "A=\"${B}\"\n", "A=1\n")
 }

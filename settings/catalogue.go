@@ -3,11 +3,13 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
-	"gemline/engine/text"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/text"
+	"gemline/settings/jsonc"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -153,7 +155,7 @@ func (r row) key() Key {
 	case k.Type == isWhole, k.Type == isNumber:
 		k.fallback = json.Number(r.fallback)
 	default:
-		k.fallback, _, _ = parseValue("", []byte(r.fallback))
+		k.fallback, _ = jsonc.Value([]byte(r.fallback))
 	}
 	return k
 }

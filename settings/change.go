@@ -53,7 +53,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	}
 	folder := disk.Follow(filepath.Dir(filepath.Dir(src.Path)))
 	if src.Scope == Workspace && !disk.Inside(folder, c.Path) {
-		return c, &FileError{Path: src.Path, Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
+		return c, &jsonc.Error{Path: src.Path, Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
 	}
 	mode := privateFile
 	if src.Guarded {
@@ -63,7 +63,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		c.look(path, text)
 		after, err := edit(text, path)
 		if err != nil {
-			return nil, &FileError{Path: c.Path, Message: err.Error()}
+			return nil, &jsonc.Error{Path: c.Path, Message: err.Error()}
 		}
 		c.Same = string(after) == string(text)
 		return after, nil
@@ -76,10 +76,11 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 
 // look finds out what the text says about the key at path.
 func (c *Change) look(path []string, text []byte) {
-	tree, err := parseObject(c.Path, text)
+	d, err := jsonc.Parse(c.Path, text)
 	if err != nil {
 		return // it was parsed before
 	}
+	tree := d.Tree
 	c.Was, c.Set = at(tree, path)
 	if !c.Set {
 		graft(tree, path, true) // as it will be, so that what is older is in its way

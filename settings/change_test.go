@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gemline/settings/jsonc"
 )
 
 func TestSetKey(t *testing.T) {
@@ -51,7 +53,7 @@ func TestSetKey(t *testing.T) {
 		t.Errorf("no file: %+v, %v", c, err)
 	}
 
-	var fe *FileError
+	var fe *jsonc.Error
 	write(`{"model": "a"}`)
 	if _, err := src.SetKey(t.Context(), "model.name", "b"); !errors.As(err, &fe) || !strings.Contains(err.Error(), "model is a string, not an object") {
 		t.Errorf("something in the way: %v", err)

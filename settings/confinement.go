@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"gemline/settings/jsonc"
 )
 
 // Confinement is what is said about how commands are confined.
@@ -22,7 +24,10 @@ type Confinement struct {
 
 // A ConfinementError is what a file says about how commands are confined and
 // nobody can make sense of. It is one line long.
-type ConfinementError struct{ FileError }
+type ConfinementError jsonc.Error
+
+// Error names the file.
+func (e *ConfinementError) Error() string { return (*jsonc.Error)(e).Error() }
 
 // What a Confinement may say beside a name.
 const (
@@ -102,7 +107,7 @@ func misread(layers []Layer) (all []misreading) {
 		for _, p := range l.Problems {
 			firm := p.Key == "security.toolSandboxing"
 			if p.unfit && (firm || slices.Contains([]string{"tools.sandbox", "tools.sandbox.enabled", "tools.sandbox.command"}, p.Key)) {
-				all = append(all, misreading{ConfinementError{FileError{Path: l.Path, Message: p.Message}}, firm})
+				all = append(all, misreading{ConfinementError{Path: l.Path, Message: p.Message}, firm})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/settings/jsonc"
 )
 
 // A Variable is one line of a .env file.
@@ -120,7 +121,7 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 	if why := disk.Foreign(path, p.Cwd); path != "" && why != "" {
 		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
 	}
-	b, err := readFile(path)
+	b, err := jsonc.ReadFile(path)
 	if err != nil {
 		return nil, []string{err.Error() + "; it is not used"}
 	}

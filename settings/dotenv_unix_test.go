@@ -3,12 +3,13 @@
 package settings
 
 import (
-	"gemline/engine/disk"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"gemline/engine/disk"
 )
 
 // On a machine with several users, a file above the project may be anybody's.

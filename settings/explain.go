@@ -112,8 +112,7 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 		e.Over = append(e.Over, l.origin(path, l.written(path), v, ""))
 	})
 	lose := func(path, from []string, note string) {
-		_, v := l.doc.place(from)
-		leaves(from, v, func(at []string, v any) {
+		leaves(from, l.doc.Written(from), func(at []string, v any) {
 			e := entry(append(path[:len(path):len(path)], at[len(from):]...))
 			e.Over = append(e.Over, l.origin(e.path, at, v, note))
 		})
@@ -128,7 +127,7 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 			lose(m.to, l.written(m.from), "the newer name counts")
 		}
 	}
-	if _, admin := l.doc.place([]string{"admin"}); admin != nil {
+	if l.doc.Written([]string{"admin"}) != nil {
 		lose([]string{"admin"}, []string{"admin"}, "no file can set it")
 	}
 }
@@ -136,7 +135,8 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 // origin returns the place in the file at which a key stands under the path
 // from.
 func (l *Layer) origin(path, from []string, v any, note string) Origin {
-	line, written := l.doc.place(from)
+	line, _ := l.doc.Position(from)
+	written := l.doc.Written(from)
 	o := Origin{Scope: l.Scope, Path: l.Path, Line: line, Value: Mask(path, v, written), Note: note}
 	if !slices.Equal(path, from) {
 		o.Older = JoinKey(from)

@@ -2,9 +2,10 @@ package settings
 
 import (
 	"fmt"
-	"gemline/engine/text"
 	"strings"
 	"testing"
+
+	"gemline/engine/text"
 )
 
 // inputs returns what files of the given scopes, an environment and flags say.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/settings/jsonc"
 )
 
 // A Status says what becomes of a key.
@@ -181,7 +183,7 @@ func spelled(kind, s string) (any, bool) {
 }
 
 func parsed(kind, s string) (any, bool) {
-	v, _, err := parseValue("", []byte(s))
+	v, err := jsonc.Value([]byte(s))
 	if err != nil {
 		return nil, false
 	}
@@ -296,7 +298,7 @@ func sameName(a, b any) bool {
 }
 
 func (k Key) mismatch(v any) error {
-	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), describe(v))
+	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), jsonc.Describe(v))
 }
 
 // Wants says in words what a value must be.
@@ -318,19 +320,4 @@ func (k Key) Wants() string {
 		words = append(words, kind)
 	}
 	return strings.Join(words, " or ")
-}
-
-// describe names a value of a settings file in a few words.
-func describe(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return fmt.Sprintf("%.40q", x)
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return fmt.Sprintf("%.40s", fmt.Sprint(v))
 }

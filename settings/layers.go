@@ -1,9 +1,11 @@
 package settings
 
 import (
-	"gemline/engine/disk"
 	"maps"
 	"path/filepath"
+
+	"gemline/engine/disk"
+	"gemline/settings/jsonc"
 )
 
 // A Layer is what one file of settings says, in the names of today and with
@@ -12,10 +14,10 @@ type Layer struct {
 	Source
 	Missing  bool      // there is no such file
 	Exposed  string    // why it is passed over: somebody else may have written it, or it is elsewhere
-	Err      error     // why it can't be used; a [FileError]
+	Err      error     // why it can't be used; a [jsonc.Error]
 	Problems []Problem // keys that are none and values of the wrong type
 
-	doc   *document
+	doc   *jsonc.Document
 	tree  map[string]any // what counts
 	moves []move
 }
@@ -43,7 +45,7 @@ func Examine(src Source, lookup func(string) (string, bool)) *Layer {
 
 // Line returns the line of the key that a problem is about.
 func (l *Layer) Line(p Problem) int {
-	line, _ := l.doc.place(l.written(p.path))
+	line, _ := l.doc.Position(l.written(p.path))
 	return line
 }
 
@@ -57,7 +59,7 @@ func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	if l.Exposed != "" {
 		return
 	}
-	l.doc, l.Err = readDocument(l.Path)
+	l.doc, l.Err = jsonc.Read(l.Path)
 	if l.Missing = l.doc == nil && l.Err == nil; l.doc != nil {
 		l.digest(lookup, suggest)
 	}
@@ -67,14 +69,14 @@ func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 // times for the name that a wrong one comes nearest to.
 func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	c := checker{suggest: suggest}
-	tree := l.doc.tree
-	for _, path := range l.doc.twice {
+	tree := l.doc.Tree
+	for _, path := range l.doc.Twice {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
 	}
 	f := filler{lookup: lookup, problem: c.wrong}
 	f.tree(nil, tree)
 	l.moves = migrate(tree)
-	l.doc.tree = nil // it is no longer what the file says
+	l.doc.Tree = nil // it is no longer what the file says
 	delete(tree, "admin")
 	l.tree = c.tree(tree)
 	if l.Scope == Workspace {

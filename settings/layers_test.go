@@ -2,10 +2,12 @@ package settings
 
 import (
 	"encoding/json"
-	"gemline/engine/text"
 	"reflect"
 	"strings"
 	"testing"
+
+	"gemline/engine/text"
+	"gemline/settings/jsonc"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -98,17 +100,17 @@ func TestMigrate(t *testing.T) {
 		{"events of such names", `{"hooks":{"disabled":[{"matcher":"x"}]}}`, `{"hooks":{"disabled":[{"matcher":"x"}]}}`},
 		{"chatCompression", `{"chatCompression":{"contextPercentageThreshold":0.6}}`, `{"model":{"compressionThreshold":0.6}}`},
 	} {
-		doc, err := parseDocument("f", []byte(c.text))
+		doc, err := jsonc.Parse("f", []byte(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		migrate(doc.tree)
-		if got := text.Compact(doc.tree); got != c.want {
+		migrate(doc.Tree)
+		if got := text.Compact(doc.Tree); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		again := text.Compact(doc.tree)
-		if migrate(doc.tree); text.Compact(doc.tree) != again {
-			t.Errorf("%s: a second time, it becomes %s", c.name, text.Compact(doc.tree))
+		again := text.Compact(doc.Tree)
+		if migrate(doc.Tree); text.Compact(doc.Tree) != again {
+			t.Errorf("%s: a second time, it becomes %s", c.name, text.Compact(doc.Tree))
 		}
 	}
 }

@@ -90,7 +90,7 @@ func systemSettings(lookup func(string) (string, bool)) string {
 
 // Load reads the files, the weakest first. What is wrong with a key is a
 // warning, and the key counts as not given. A file that can't be read or
-// parsed is a [FileError], beside which the Settings are those of the files
+// parsed is a [jsonc.Error], beside which the Settings are those of the files
 // that can.
 //
 // Variables in values are filled in from lookup. The files are never written.

@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"gemline/engine/disk"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"gemline/engine/disk"
+	"gemline/settings/jsonc"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -46,7 +48,7 @@ func files(t *testing.T, texts ...string) []Source {
 // layer returns what a text says.
 func layer(text string, lookup func(string) (string, bool)) Layer {
 	l := Layer{Source: Source{Path: "f"}}
-	if l.doc, l.Err = parseDocument("f", []byte(text)); l.doc != nil {
+	if l.doc, l.Err = jsonc.Parse("f", []byte(text)); l.doc != nil {
 		l.digest(lookup, maxWarnings)
 	}
 	return l
@@ -180,11 +182,11 @@ func TestUnusableFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			src := files(t, `{"model": {"name": "kept"}}`, c.text)
 			s, _, err := Load(src, env())
-			var got *FileError
+			var got *jsonc.Error
 			if !errors.As(err, &got) {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(&FileError{src[1].Path, c.line, c.column, c.message}, got); d != "" {
+			if d := cmp.Diff(&jsonc.Error{Path: src[1].Path, Line: c.line, Column: c.column, Message: c.message}, got); d != "" {
 				t.Error(d)
 			}
 			if s.Model != "kept" {
@@ -319,9 +321,9 @@ func FuzzSettings(f *testing.F) {
 	}
 	strict := layer(`{"security":{"disableYoloMode":true,"disableAlwaysAllow":true,"toolSandboxing":true,"environmentVariableRedaction":{"blocked":["B"]}},"tools":{"exclude":["E"]}}`, env())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tree, err := parseObject("f", b)
+		doc, err := jsonc.Parse("f", b)
 		if err != nil {
-			var fe *FileError
+			var fe *jsonc.Error
 			if !errors.As(err, &fe) || strings.Contains(fe.Message, "\n") || fe.Line < 0 || (fe.Line > 0) != (fe.Column > 0) {
 				t.Errorf("%#v", err)
 			}
@@ -330,8 +332,8 @@ func FuzzSettings(f *testing.F) {
 		var plain map[string]any
 		d := json.NewDecoder(bytes.NewReader(b))
 		d.UseNumber()
-		if json.Valid(b) && d.Decode(&plain) == nil && plain != nil && !cmp.Equal(tree, plain) {
-			t.Errorf("%q is read as %v", b, cmp.Diff(plain, tree))
+		if json.Valid(b) && d.Decode(&plain) == nil && plain != nil && !cmp.Equal(doc.Tree, plain) {
+			t.Errorf("%q is read as %v", b, cmp.Diff(plain, doc.Tree))
 		}
 		s := Default()
 		l := layer(string(b), env("A", "1"))
@@ -341,7 +343,7 @@ func FuzzSettings(f *testing.F) {
 		}
 		// A project's file takes back nothing.
 		l = Layer{Source: Source{Scope: Workspace, Path: "f"}}
-		if l.doc, l.Err = parseDocument("f", b); l.doc == nil {
+		if l.doc, l.Err = jsonc.Parse("f", b); l.doc == nil {
 			t.Fatal(l.Err)
 		}
 		l.digest(env("A", "1"), maxWarnings)

@@ -1,9 +1,10 @@
 package settings
 
 import (
-	"gemline/engine/text"
 	"strings"
 	"testing"
+
+	"gemline/engine/text"
 )
 
 func TestMask(t *testing.T) {

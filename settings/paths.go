@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/settings/jsonc"
 )
 
 // Paths says where the user's files and a project's are. Making one touches
@@ -228,7 +229,7 @@ func (r registry) free(s string) bool {
 // owner returns the project that the marker of a slug's directory names, and
 // nothing if there is no marker.
 func (r registry) owner(s, place string) string {
-	b, err := readFile(filepath.Join(r.dir, place, s, marker))
+	b, err := jsonc.ReadFile(filepath.Join(r.dir, place, s, marker))
 	if err != nil {
 		return ""
 	}
@@ -266,7 +267,7 @@ func (r registry) claim(s string) error {
 func (r registry) read() (projects, error) {
 	ps := projects{slugs: map[string]string{}, rest: map[string]json.RawMessage{}}
 	path := filepath.Join(r.dir, "projects.json")
-	b, err := readFile(path)
+	b, err := jsonc.ReadFile(path)
 	if err != nil {
 		return ps, err
 	}

@@ -3,7 +3,6 @@ package settings
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +13,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/disk"
-
-	"github.com/tailscale/hujson"
+	"gemline/settings/jsonc"
 )
 
 // A Rule is what the user decided about a folder and all below it.
@@ -53,7 +51,7 @@ func (p Paths) TrustFile(lookup func(string) (string, bool)) string {
 }
 
 // Decisions returns the list of folders, in the order of the file. The error
-// is a [FileError].
+// is a [jsonc.Error].
 func (p Paths) Decisions(lookup func(string) (string, bool)) ([]Decision, error) {
 	return readRules(p.TrustFile(lookup))
 }
@@ -62,34 +60,25 @@ func (p Paths) Decisions(lookup func(string) (string, bool)) ([]Decision, error)
 // says something that is no rule, is refused as a whole. Of a folder that is
 // named twice, both rules are there.
 func readRules(path string) ([]Decision, error) {
-	b, err := readFile(path)
+	b, err := jsonc.ReadFile(path)
 	if err != nil || b == nil {
 		return nil, err
 	}
 	if why := disk.Shared(path); why != "" {
-		return nil, &FileError{Path: path, Message: why + ", so it decides nothing"}
+		return nil, &jsonc.Error{Path: path, Message: why + ", so it decides nothing"}
 	}
-	tree, err := parseObject(path, b)
-	if err != nil {
-		return nil, err
-	}
-	v, err := parseText(bytes.TrimPrefix(b, []byte("\ufeff")))
-	if len(tree) == 0 { // also a text of nothing but blanks
-		return nil, nil
-	}
+	d, err := jsonc.Parse(path, b)
 	if err != nil {
 		return nil, err
 	}
 	var rules []Decision
-	for _, m := range v.Value.(*hujson.Object).Members {
-		d := Decision{Path: m.Name.Value.(hujson.Literal).String()}
-		if word, ok := m.Value.Value.(hujson.Literal); ok && word.Kind() == '"' {
-			d.Rule = Rule(word.String())
+	for folder, v := range d.Members() {
+		word, _ := v.(string)
+		rule := Rule(word)
+		if rule != TrustFolder && rule != TrustParent && rule != DoNotTrust {
+			return nil, &jsonc.Error{Path: path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, TrustFolder, TrustParent, DoNotTrust, jsonc.Describe(v))}
 		}
-		if d.Rule != TrustFolder && d.Rule != TrustParent && d.Rule != DoNotTrust {
-			return nil, &FileError{Path: path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", d.Path, TrustFolder, TrustParent, DoNotTrust, describe(tree[d.Path]))}
-		}
-		rules = append(rules, d)
+		rules = append(rules, Decision{folder, rule})
 	}
 	return rules, nil
 }
@@ -241,7 +230,7 @@ func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), 
 	if err != nil {
 		return err
 	}
-	old, err := readFile(path)
+	old, err := jsonc.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -258,50 +247,15 @@ func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), 
 // withRule returns the text of a list of folders with a rule in it, once, or
 // without any about the folder if the rule is "".
 func withRule(b []byte, folder string, rule Rule) ([]byte, error) {
-	text := strings.TrimPrefix(string(b), "\ufeff")
-	if strings.TrimSpace(text) == "" {
-		text = "{}"
-	}
-	v, err := parseText([]byte(text))
+	name := []string{folder}
+	d, err := jsonc.Parse("", b)
 	if err != nil {
 		return nil, err
 	}
-	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(folder)
-	keep := 0
-	if rule != "" {
-		keep = 1
-	}
-	for n := entries(v, folder); n > keep; n-- {
-		if err := patch(&v, map[string]string{"op": "remove", "path": pointer}); err != nil {
-			return nil, err
+	if twice := func(path []string) bool { return path[0] == folder }; rule == "" || slices.ContainsFunc(d.Twice, twice) {
+		if b, err = jsonc.Unset(b, name); err != nil || rule == "" {
+			return b, err
 		}
 	}
-	if rule != "" {
-		if err := patch(&v, map[string]string{"op": "add", "path": pointer, "value": string(rule)}); err != nil {
-			return nil, err
-		}
-	}
-	if strings.TrimSpace(text) == "{}" {
-		v.Format()
-	}
-	return v.Pack(), nil
-}
-
-func patch(v *hujson.Value, operation map[string]string) error {
-	b, err := json.Marshal([]map[string]string{operation})
-	if err != nil {
-		return err
-	}
-	return v.Patch(b)
-}
-
-// entries counts the entries of a list under a name.
-func entries(v hujson.Value, folder string) (n int) {
-	object, _ := v.Value.(*hujson.Object)
-	for _, m := range object.Members {
-		if name, ok := m.Name.Value.(hujson.Literal); ok && name.String() == folder {
-			n++
-		}
-	}
-	return n
+	return jsonc.Set(b, name, rule)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"gemline/settings/jsonc"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -191,7 +193,7 @@ func TestUnusableRules(t *testing.T) {
 		os.WriteFile(path, []byte(text), 0o600)
 		os.Chmod(path, mode)
 		_, err := p.Trust(Default(), &Flags{}, env())
-		var fe *FileError
+		var fe *jsonc.Error
 		if !errors.As(err, &fe) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -236,7 +238,7 @@ func FuzzWithRule(f *testing.F) {
 	f.Add("{ // a\n \"/b\": \"TRUST_FOLDER\", }", "/a~b/c")
 	f.Add("", "")
 	f.Fuzz(func(t *testing.T, text, folder string) {
-		old, err := parseObject("x", []byte(text))
+		old, err := jsonc.Parse("x", []byte(text))
 		if err != nil || strings.ToValidUTF8(folder, "") != folder {
 			return
 		}
@@ -244,15 +246,15 @@ func FuzzWithRule(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		now, err := parseObject("x", b)
-		if err != nil || now[folder] != string(DoNotTrust) {
+		now, err := jsonc.Parse("x", b)
+		if err != nil || now.Tree[folder] != string(DoNotTrust) {
 			t.Fatalf("%q: %q, %v", text, b, err)
 		}
 		if b, err = withRule(b, folder, ""); err != nil {
 			t.Fatal(err)
 		}
-		delete(old, folder)
-		if now, err = parseObject("x", b); err != nil || !cmp.Equal(now, old) {
+		delete(old.Tree, folder)
+		if now, err = jsonc.Parse("x", b); err != nil || !cmp.Equal(now.Tree, old.Tree) {
 			t.Errorf("%q: %q: %v, want %v, %v", text, b, now, old, err)
 		}
 	})

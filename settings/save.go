@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/settings/jsonc"
 )
 
 // Save lets edit change the text of a file of settings, and writes what it
@@ -19,7 +20,7 @@ import (
 // Other programs that save the same file wait meanwhile, and whoever reads it
 // finds the old text or the new one as a whole.
 //
-// A file that does not hold an object is left as it is, with a [FileError], and
+// A file that does not hold an object is left as it is, with a [jsonc.Error], and
 // so is one that edit makes into something else. Edit must not write into what
 // it is given.
 func Save(ctx context.Context, path string, edit func(text []byte) ([]byte, error)) error {
@@ -50,21 +51,21 @@ func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []b
 		return cmp.Or(ctx.Err(), err)
 	}
 	defer unlock()
-	before, err := readFile(target)
+	before, err := jsonc.ReadFile(target)
 	if err != nil {
 		return err
 	}
-	if _, err := parseObject(target, before); err != nil {
+	if _, err := jsonc.Parse(target, before); err != nil {
 		return err
 	}
 	after, err := edit(before)
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
-	if len(after) > maxFile {
-		return &FileError{Path: target, Message: "would be larger than 4 MiB"}
+	if len(after) > jsonc.MaxFile {
+		return &jsonc.Error{Path: target, Message: "would be larger than 4 MiB"}
 	}
-	if _, err := parseObject(target, after); err != nil {
+	if _, err := jsonc.Parse(target, after); err != nil {
 		return fmt.Errorf("the change is not made: %w", err)
 	}
 	return disk.Replace(target, after, mode)

@@ -132,7 +132,7 @@ func TestSaveRefuses(t *testing.T) {
 		"binary":  {"{\"a\": \"\xff\"}", to("x", 1), "is not UTF-8"},
 		"object":  {"{}", func([]byte) ([]byte, error) { return []byte("[]"), nil }, "the change is not made"},
 		"refused": {"{}", func([]byte) ([]byte, error) { return nil, errors.New("no such thing") }, "no such thing"},
-		"large":   {"{}", to("x", strings.Repeat("x", maxFile)), "would be larger than 4 MiB"},
+		"large":   {"{}", to("x", strings.Repeat("x", jsonc.MaxFile)), "would be larger than 4 MiB"},
 		"deep":    {"{}", to("x", deep(200)), "nested too deep"},
 	} {
 		path := filepath.Join(dir, name)
@@ -145,7 +145,7 @@ func TestSaveRefuses(t *testing.T) {
 		if textOf(t, path) != c.text {
 			t.Errorf("%s became %q", name, textOf(t, path))
 		}
-		var fe *FileError
+		var fe *jsonc.Error
 		if err := Save(t.Context(), path, c.edit); errors.As(err, &fe) == (name == "refused") {
 			t.Errorf("%s is no error of a file: %v", name, err)
 		}
@@ -290,9 +290,9 @@ func TestSaversSideBySide(t *testing.T) {
 			t.Errorf("%v: %s", err, said[i].String())
 		}
 	}
-	tree, err := parseObject(path, []byte(textOf(t, path)))
-	if err != nil || len(tree) != 1+programs*keysEach {
-		t.Errorf("%d keys, %v", len(tree), err)
+	doc, err := jsonc.Parse(path, []byte(textOf(t, path)))
+	if err != nil || len(doc.Tree) != 1+programs*keysEach {
+		t.Errorf("%d keys, %v", len(doc.Tree), err)
 	}
 	if !strings.Contains(textOf(t, path), "  // mine\n  \"before\": 1, // the first\n") {
 		t.Errorf("the comments are gone from\n%s", textOf(t, path))

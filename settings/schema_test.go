@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings/jsonc"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -78,7 +80,7 @@ func TestSchema(t *testing.T) {
 		{"a sandbox in full", `{"tools": {"sandbox": {"enabled": true, "allowedPaths": ["/x"]}}}`, true},
 		{"a sandbox with more", `{"tools": {"sandbox": {"enable": true}}}`, false},
 	} {
-		v, _, err := parseValue("f", []byte(c.text))
+		v, err := jsonc.Value([]byte(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/settings/jsonc"
 )
 
 // An Item is something that a folder brings. Its texts are the folder's, as
@@ -243,7 +244,7 @@ func (v *view) read(name, kind string) (text []byte, ok bool) {
 		return nil, false
 	}
 	defer f.Close()
-	if text, err = disk.Content(f, maxFile); err != nil {
+	if text, err = disk.Content(f, jsonc.MaxFile); err != nil {
 		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + disk.Cause(err).Error()})
 	}
 	return text, err == nil

@@ -3,23 +3,26 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
-	"gemline/engine/text"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gemline/engine/text"
+	"gemline/settings/jsonc"
 )
 
 // settings lists what a project's file of settings would run and change.
 func (v *view) settings(name string, text []byte) {
-	tree, err := parseObject(name, text)
+	doc, err := jsonc.Parse(name, text)
 	if err != nil {
 		v.add(Item{Kind: "setting", Name: name, Detail: "can't be used: " + err.Error()})
 		return
 	}
+	tree := doc.Tree
 	hooks, listed := tree["hooks"].(map[string]any)
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
-		if v.hooks(event, "", hooks[event], maxDepth) {
+		if v.hooks(event, "", hooks[event], jsonc.MaxDepth) {
 			delete(hooks, event)
 		}
 	}
@@ -70,12 +73,12 @@ func (v *view) hooks(event, matcher string, value any, depth int) (found bool) {
 
 // servers lists what a .mcp.json holds.
 func (v *view) servers(name string, text []byte) {
-	tree, err := parseObject(name, text)
+	doc, err := jsonc.Parse(name, text)
 	if err != nil {
 		v.add(Item{Kind: "MCP server", Name: name, Detail: "can't be used: " + err.Error()})
 		return
 	}
-	servers, _ := tree["mcpServers"].(map[string]any)
+	servers, _ := doc.Tree["mcpServers"].(map[string]any)
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
 		v.server(server, servers[server])
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings/jsonc"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -107,7 +109,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 		`{"a": `:                                            "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle (expecting a name, a value or a closing bracket)",
 		`[]`:                                                "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
 		strings.Repeat("[", 200):                            "nested too deep",
-		strings.Repeat(" ", maxFile+1):                      "is larger than 4 MiB",
+		strings.Repeat(" ", jsonc.MaxFile+1):                "is larger than 4 MiB",
 		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "hook E: u",
 		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
 		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",

@@ -64,7 +64,7 @@ func (e *UntrustedError) Hint() string {
 // Trust decides about the working directory: by the environment, the flags
 // --skip-trust and --trust, the settings s of everything but the folder, and
 // the user's list of folders, in this order. A list that can't be read is a
-// [FileError].
+// [jsonc.Error].
 func (p Paths) Trust(s *Settings, f *Flags, lookup func(string) (string, bool)) (Trust, error) {
 	t := Trust{Folder: disk.Follow(p.Cwd)}
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {

@@ -168,7 +168,7 @@ func (u *finder) said(key string) any {
 // layer lists the keys of one file.
 func (u *finder) layer(l *Layer) {
 	u.line = func(path []string) int {
-		line, _ := l.doc.place(l.written(path))
+		line, _ := l.doc.Position(l.written(path))
 		return line
 	}
 	l.later(func(path []string, v any) { u.key(path, v, Unused{File: l.Path, Line: u.line(path)}) })

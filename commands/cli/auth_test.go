@@ -14,6 +14,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/model"
 	"gemline/settings"
+	"gemline/settings/jsonc"
 )
 
 // A desk is where one user manages credentials.
@@ -241,7 +242,7 @@ func TestAuthBroken(t *testing.T) {
 	d := newDesk(t)
 	d.write(".gemini/settings.json", "{")
 	for _, words := range []string{"status", "use vertex-ai"} {
-		var file *settings.FileError
+		var file *jsonc.Error
 		if err := d.run(words); !errors.As(err, &file) {
 			t.Errorf("%s: error %v", words, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings"
+	"gemline/settings/jsonc"
 )
 
 // configCommand is gemline config.
@@ -219,7 +220,7 @@ const (
 
 // reason returns what is wrong with a file, without its path.
 func reason(err error) string {
-	var fe *settings.FileError
+	var fe *jsonc.Error
 	if !errors.As(err, &fe) {
 		return err.Error()
 	}
@@ -247,7 +248,7 @@ func (c *configValidate) Run(w *World) error {
 	sources := w.Paths.Sources(w.environment, true)
 	if c.File != "" {
 		if _, err := os.Stat(c.File); err != nil {
-			return &settings.FileError{Path: c.File, Message: "is not there, or can't be looked at"}
+			return &jsonc.Error{Path: c.File, Message: "is not there, or can't be looked at"}
 		}
 		sources = []settings.Source{{Path: c.File}}
 	}
@@ -283,7 +284,7 @@ func (w *Folder) examine(src settings.Source) (file, error) {
 		return f, nil
 	}
 	l := settings.Examine(src, w.environment)
-	var fe *settings.FileError
+	var fe *jsonc.Error
 	switch {
 	case errors.As(l.Err, &fe):
 		f.State = stateBroken

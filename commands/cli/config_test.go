@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gemline/settings"
+	"gemline/settings/jsonc"
 )
 
 // write puts a text into a file below the home or the project of a desk.
@@ -101,7 +102,7 @@ func TestConfigBroken(t *testing.T) {
 		for _, args := range []string{"list", "list --all --origin --json", "get model.name", "validate", "validate --json"} {
 			out.Reset()
 			err := Run(t.Context(), w, append([]string{"config"}, strings.Fields(args)...))
-			fe := (*settings.FileError)(nil)
+			fe := (*jsonc.Error)(nil)
 			if !errors.As(err, &fe) || !strings.Contains(err.Error(), user+":") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: config %s: %v", c.name, args, err)
 			}

@@ -20,6 +20,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings"
+	"gemline/settings/jsonc"
 )
 
 // checks returns what is looked at, in the order in which it is told.
@@ -166,7 +167,7 @@ func unread() finding { return worse(Warning, "", "not known while the settings 
 // checkRules says whether the rules for what may run are understood.
 func (d *doctor) checkRules() finding {
 	_, p, err := d.Project.Toolset()
-	if file := (*settings.FileError)(nil); errors.As(err, &file) {
+	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}
 	if err != nil {
@@ -421,7 +422,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 func (d *doctor) checkSandbox() finding {
 	const status = "gemline sandbox status says more"
 	c, err := d.Project.Confinement()
-	if file := (*settings.FileError)(nil); errors.As(err, &file) {
+	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gemline/settings"
+	"gemline/settings/jsonc"
 )
 
 // trustful returns a world of a user with a project that brings something, and
@@ -105,7 +106,7 @@ func TestTrustMistakes(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var fe *settings.FileError
+	var fe *jsonc.Error
 	for _, words := range [][]string{{"list"}, {"status"}, {"add"}, {"deny"}, {"remove"}} {
 		if err := run(words...); !errors.As(err, &fe) || fe.Line != 2 {
 			t.Errorf("%q: %v", words, err)

@@ -22,6 +22,7 @@ import (
 	"gemline/repl/question"
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/settings/jsonc"
 	"gemline/tools/sandbox"
 )
 
@@ -149,7 +150,7 @@ var endings = []func(error, *report.Outcome) bool{
 		}
 	}),
 	as[*settings.UnsupportedError](end{52, "unsupported", "FatalConfigError"}, nil),
-	as[*settings.FileError](configEnd, nil),
+	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
 	as[*limit.PricesError](configEnd, nil),
 	as[*policy.FileError](configEnd, nil),

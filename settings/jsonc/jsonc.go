@@ -1,5 +1,10 @@
-// Package jsonc changes one value in a text of JSON with comments and leaves
-// every other byte where it is. Text in, text out.
+// Package jsonc reads JSON with comments, and changes one value in it while every
+// other byte stays where it is.
+//
+// # Bounded
+//
+// A file may be of any size and depth, and may be no file at all. [Read] refuses
+// what would cost too much, and a mistake is told in one line, with its place.
 //
 // # What is kept
 //
@@ -18,7 +23,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,30 +42,28 @@ func Set(old []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return edit(old, path, func(d *document) ([]patch, error) { return d.set(path, raw) })
+	return edit(old, path, func(d *Document) ([]patch, error) { return d.set(path, raw) })
 }
 
 // Unset removes the key at path, and then the objects on the way that hold
 // nothing any more, not even a comment. A key that is not there changes
 // nothing.
 func Unset(text []byte, path []string) ([]byte, error) {
-	out, err := edit(text, path, func(d *document) ([]patch, error) { return d.unset(path, false) })
+	out, err := edit(text, path, func(d *Document) ([]patch, error) { return d.unset(path, false) })
 	if err != nil || bytes.Equal(out, text) {
 		return out, err
 	}
 	for up := path[:len(path)-1]; len(up) > 0; up = up[:len(up)-1] {
 		before := out
-		if out, err = edit(out, up, func(d *document) ([]patch, error) { return d.unset(up, true) }); err != nil || bytes.Equal(before, out) {
+		if out, err = edit(out, up, func(d *Document) ([]patch, error) { return d.unset(up, true) }); err != nil || bytes.Equal(before, out) {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-const mark = "\ufeff" // some editors begin a file with it
-
 // edit applies what change says to text, which it parses.
-func edit(text []byte, path []string, change func(*document) ([]patch, error)) ([]byte, error) {
+func edit(old []byte, path []string, change func(*Document) ([]patch, error)) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("a key is missing")
 	}
@@ -70,40 +72,22 @@ func edit(text []byte, path []string, change func(*document) ([]patch, error)) (
 			return nil, fmt.Errorf("the key %q is not UTF-8", name)
 		}
 	}
-	rest, marked := bytes.CutPrefix(text, []byte(mark))
-	empty := len(bytes.TrimSpace(rest)) == 0
-	if empty {
-		rest = []byte("{}\n")
-	}
-	root, err := hujson.Parse(rest)
-	unended := false
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a last comment without a line end, or nothing but comments
-		line := append(bytes.TrimSuffix(rest, []byte("\n")), '\n')
-		object := append(line[:len(line):len(line)], "{}\n"...)
-		if v, err2 := hujson.Parse(line); err2 == nil {
-			root, rest, err, unended = v, line, nil, true
-		} else if v, err2 := hujson.Parse(object); err2 == nil {
-			root, rest, err = v, object, nil
-		}
-	}
+	d, err := Parse("", old)
 	if err != nil {
 		return nil, err
 	}
-	patches, err := change(&document{text: rest, root: &root})
-	if err != nil {
-		return nil, err
+	patches, err := change(d)
+	if err != nil || len(patches) == 0 {
+		return old, err
 	}
-	if len(patches) == 0 {
-		return text, nil
+	edited := apply(d.text, patches)
+	if d.unended {
+		edited = bytes.TrimSuffix(edited, []byte("\n"))
 	}
-	rest = apply(rest, patches)
-	if unended {
-		rest = bytes.TrimSuffix(rest, []byte("\n"))
+	if d.marked {
+		edited = append([]byte(mark), edited...)
 	}
-	if marked {
-		rest = append([]byte(mark), rest...)
-	}
-	return rest, nil
+	return edited, nil
 }
 
 // A patch puts text in the place of the bytes from start to end.
@@ -124,12 +108,6 @@ func apply(text []byte, patches []patch) []byte {
 	return append(out, text[at:]...)
 }
 
-// A document is a text and what it says. The offsets of root are those of text.
-type document struct {
-	text []byte
-	root *hujson.Value
-}
-
 // An object is one of a document's, and the member that holds it.
 type object struct {
 	*hujson.Object
@@ -148,14 +126,10 @@ func (o object) all(name string) []int {
 	return found
 }
 
-// find follows path through the objects that are there. It returns the last
+// reach follows path through the objects that are there. It returns the last
 // of them, and what of the path is left: at least the last name.
-func (d *document) find(path []string) (object, []string, error) {
-	top, ok := d.root.Value.(*hujson.Object)
-	if !ok {
-		return object{}, nil, fmt.Errorf("the text is %s, not an object", kind(d.root))
-	}
-	o := object{Object: top, value: d.root}
+func (d *Document) reach(path []string) (object, []string, error) {
+	o := object{Object: d.root.Value.(*hujson.Object), value: &d.root}
 	for i := range path[:len(path)-1] {
 		found := o.all(path[i])
 		if len(found) == 0 {
@@ -186,8 +160,8 @@ func kind(v *hujson.Value) string {
 }
 
 // set returns the patches that give the key at path a value.
-func (d *document) set(path []string, raw []byte) ([]patch, error) {
-	o, left, err := d.find(path)
+func (d *Document) set(path []string, raw []byte) ([]patch, error) {
+	o, left, err := d.reach(path)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +186,7 @@ func (d *document) set(path []string, raw []byte) ([]patch, error) {
 }
 
 // replace gives a member another value.
-func (d *document) replace(m *hujson.ObjectMember, raw []byte) []patch {
+func (d *Document) replace(m *hujson.ObjectMember, raw []byte) []patch {
 	start, end := m.Value.StartOffset, m.Value.EndOffset
 	old := d.text[start:end]
 	if same(old, raw) {
@@ -227,7 +201,7 @@ func (d *document) replace(m *hujson.ObjectMember, raw []byte) []patch {
 }
 
 // add puts a member behind the last one.
-func (d *document) add(o object, name, raw []byte) []patch {
+func (d *Document) add(o object, name, raw []byte) []patch {
 	last := &o.Members[len(o.Members)-1]
 	end := last.Value.EndOffset
 	comma := last.Value.AfterExtra != nil // behind the last member, too
@@ -261,7 +235,7 @@ func (d *document) add(o object, name, raw []byte) []patch {
 }
 
 // fill puts a member into an object that has none.
-func (d *document) fill(o object, name, raw []byte) []patch {
+func (d *Document) fill(o object, name, raw []byte) []patch {
 	start, end := o.value.StartOffset+len("{"), o.value.EndOffset-len("}")
 	inside := d.text[start:end]
 	s := d.styleAt(start)
@@ -293,8 +267,8 @@ func (d *document) fill(o object, name, raw []byte) []patch {
 
 // unset returns the patches that remove the key at path. With hollow they do
 // so only if it is one object without anything in it.
-func (d *document) unset(path []string, hollow bool) ([]patch, error) {
-	o, left, err := d.find(path)
+func (d *Document) unset(path []string, hollow bool) ([]patch, error) {
+	o, left, err := d.reach(path)
 	if err != nil || len(left) > 1 {
 		return nil, err
 	}
@@ -330,7 +304,7 @@ func (d *document) unset(path []string, hollow bool) ([]patch, error) {
 // extent returns the bytes that belong to a member: its comma, what is said
 // about it behind it, and its line if it has one for itself. With tail all
 // members behind it are removed, too.
-func (d *document) extent(o object, i int, tail bool) (start, end int) {
+func (d *Document) extent(o object, i int, tail bool) (start, end int) {
 	m := &o.Members[i]
 	start, end = m.Name.StartOffset, m.Value.EndOffset
 	if m.Value.AfterExtra != nil || i < len(o.Members)-1 {
@@ -356,20 +330,9 @@ func (d *document) extent(o object, i int, tail bool) (start, end int) {
 // same reports whether two texts say the same. Numbers that a reader can't
 // tell apart are the same, unless they are whole and written out.
 func same(old, raw []byte) bool {
-	decode := func(b []byte) (v any) {
-		b, err := hujson.Standardize(bytes.Clone(b))
-		dec := json.NewDecoder(bytes.NewReader(b))
-		dec.UseNumber()
-		if err != nil || dec.Decode(&v) != nil {
-			return nil
-		}
-		return v
-	}
-	if string(raw) == "null" {
-		return string(old) == "null"
-	}
-	a, b := decode(old), decode(raw)
-	return a != nil && reflect.DeepEqual(settle(a), settle(b))
+	a, err := Value(old)
+	b, err2 := Value(raw)
+	return err == nil && err2 == nil && reflect.DeepEqual(settle(a), settle(b))
 }
 
 // settle turns the numbers in v into those that readers see.

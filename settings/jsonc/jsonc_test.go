@@ -132,9 +132,9 @@ func TestRefused(t *testing.T) {
 		{`{"model": "x"}`, []string{"model", "name"}, "model is a string, not an object"},
 		{`{"a": {"b": [1]}}`, []string{"a", "b", "c", "d"}, "a.b is a list, not an object"},
 		{`{"a": null}`, []string{"a", "b"}, "a is null, not an object"},
-		{`[1]`, []string{"a"}, "the text is a list, not an object"},
-		{`{"a": }`, []string{"a"}, "line 1, column 7"},
-		{`/* nothing`, []string{"a"}, "EOF"},
+		{`[1]`, []string{"a"}, "must hold an object"},
+		{`{"a": }`, []string{"a"}, ":1:7: "},
+		{`/* nothing`, []string{"a"}, "the file ends in the middle"},
 		{`{}`, nil, "a key is missing"},
 		{`{}`, []string{"a\xff"}, "not UTF-8"},
 	} {
@@ -299,12 +299,11 @@ func at(t *testing.T, text string, path []string) (value string, members int) {
 	if strings.TrimSpace(text) == "" {
 		return "", 0
 	}
-	root, err := hujson.Parse([]byte(text))
+	d, err := Parse("", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &document{text: []byte(text), root: &root}
-	o, left, err := d.find(path)
+	o, left, err := d.reach(path)
 	if err != nil {
 		t.Fatal(err)
 	}

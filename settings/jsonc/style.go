@@ -19,7 +19,7 @@ type style struct {
 
 // styleAt returns the style of the text around an offset: its line endings,
 // and how far its lines are indented.
-func (d *document) styleAt(offset int) style {
+func (d *Document) styleAt(offset int) style {
 	s := style{unit: "  ", newline: "\n", colon: " "}
 	end := bytes.LastIndexByte(d.text[:offset], '\n')
 	if end < 0 {
@@ -45,7 +45,7 @@ func (d *document) styleAt(offset int) style {
 }
 
 // indentAt returns the blanks at the beginning of the line of an offset.
-func (d *document) indentAt(offset int) string {
+func (d *Document) indentAt(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
@@ -99,24 +99,13 @@ func blanks(extra hujson.Extra, usual string) string {
 func trivia(text []byte, from int) (past int, slashes bool) {
 	past = from
 	for {
-		rest := text[past:]
-		gap := len(rest) - len(bytes.TrimLeft(rest, " \t"))
-		rest = rest[gap:]
-		switch {
-		case bytes.HasPrefix(rest, []byte("//")):
-			end := bytes.IndexByte(rest, '\n')
-			if end < 0 {
-				end = len(rest)
-			}
-			return past + gap + len(bytes.TrimRight(rest[:end], "\r")), true
-		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest[2:], []byte("*/"))
-			if end < 0 {
-				return past, false
-			}
-			past += gap + end + len("/**/")
-		default:
+		rest := bytes.TrimLeft(text[past:], " \t")
+		n := comment(rest)
+		if n == 0 {
 			return past, false
+		}
+		if past = len(text) - len(rest) + n; rest[1] == '/' {
+			return past - (n - len(bytes.TrimRight(rest[:n], "\r"))), true
 		}
 	}
 }

@@ -1,0 +1,354 @@
+package jsonc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// An Error is a file that can't be used. It is one line long.
+type Error struct {
+	Path         string
+	Line, Column int // counted from 1; 0 if it is about the file as a whole
+	Message      string
+}
+
+// Error names the place as compilers do.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return text.EscapeLine(e.Path) + ": " + e.Message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", text.EscapeLine(e.Path), e.Line, e.Column, e.Message)
+}
+
+const (
+	// MaxFile is how many bytes a file may have; the largest real ones are a
+	// hundredth.
+	MaxFile = 4 << 20
+
+	// MaxDepth is how many objects and lists may be in each other.
+	MaxDepth = 100
+)
+
+// A Document is the text of a file, and what it says.
+type Document struct {
+	Tree  map[string]any // numbers are as they are written
+	Twice [][]string     // the keys that are given more than once; the last one counts
+
+	text     []byte // with nothing before it, and a line end behind a last comment
+	root     hujson.Value
+	marked   bool // a byte order mark was before the text
+	unended  bool // the line end was not there
+	index    map[string]spot
+	newlines []int // their offsets
+}
+
+// A spot is where a key stands in a file.
+type spot struct {
+	offset int
+	value  hujson.Value
+}
+
+// Read reads a file that holds an object. A file that is not there is nil. The
+// error is an [Error].
+func Read(path string) (*Document, error) {
+	b, err := ReadFile(path)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return Parse(path, b)
+}
+
+// ReadFile reads a regular file of reasonable size. One that is not there, or
+// is the null device, is nil. The error is an [Error].
+func ReadFile(path string) ([]byte, error) {
+	if path == "" || path == os.DevNull {
+		return nil, nil
+	}
+	b, err := disk.Read(path, MaxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // or what should hold it is none
+		return nil, nil
+	case err != nil:
+		return nil, &Error{Path: path, Message: disk.Cause(err).Error()}
+	}
+	return b, nil
+}
+
+// Parse parses the text of the file path, which must hold an object. One of
+// blanks and comments alone is an empty object.
+func Parse(path string, b []byte) (*Document, error) {
+	d := &Document{}
+	b, d.marked = bytes.CutPrefix(b, []byte(mark))
+	if len(bytes.TrimSpace(b)) == 0 {
+		b = []byte("{}\n")
+	}
+	v, err := d.parse(path, b)
+	if err != nil {
+		return nil, err
+	}
+	tree, ok := v.(map[string]any)
+	if !ok {
+		return nil, refuse(path, b, d.root.StartOffset, "must hold an object: { ... }")
+	}
+	d.Tree = tree
+	return d, nil
+}
+
+const mark = "\ufeff" // some editors begin a file with it
+
+// Value returns what a text says that may hold any value.
+func Value(b []byte) (any, error) { return (&Document{}).parse("", b) }
+
+func (d *Document) parse(path string, b []byte) (any, error) {
+	if i := invalid(b); i >= 0 {
+		return nil, refuse(path, b, i, "is not UTF-8")
+	}
+	if i := tooDeep(b); i >= 0 {
+		return nil, refuse(path, b, i, "objects and lists are nested too deep")
+	}
+	root, err := hujson.Parse(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a last comment without a line end, or nothing but comments
+		line := append(b[:len(b):len(b)], '\n')
+		object := append(bytes.TrimSuffix(b, []byte("\n")), "\n{}\n"...)
+		if v, err2 := hujson.Parse(line); err2 == nil {
+			root, b, err, d.unended = v, line, nil, true
+		} else if v, err2 := hujson.Parse(object); err2 == nil {
+			root, b, err = v, object, nil
+		}
+	}
+	if err != nil {
+		return nil, syntax(path, err)
+	}
+	d.text, d.root = b, root
+	return d.value(nil, root), nil
+}
+
+// value returns what v says. Numbers stay as they are written.
+func (d *Document) value(path []string, v hujson.Value) any {
+	switch x := v.Value.(type) {
+	case *hujson.Object:
+		tree := make(map[string]any, len(x.Members))
+		for _, m := range x.Members {
+			name := m.Name.Value.(hujson.Literal).String()
+			below := append(path[:len(path):len(path)], name)
+			if _, twice := tree[name]; twice {
+				d.Twice = append(d.Twice, below)
+			}
+			tree[name] = d.value(below, m.Value)
+		}
+		return tree
+	case *hujson.Array:
+		items := make([]any, len(x.Elements))
+		for i, e := range x.Elements {
+			items[i] = d.value(path, e)
+		}
+		return items
+	case hujson.Literal:
+		switch x.Kind() {
+		case '"':
+			return x.String()
+		case '0':
+			return json.Number(x.String())
+		case 't', 'f':
+			return x.Bool()
+		}
+	}
+	return nil
+}
+
+// Members yields the members of the outermost object in their order, one that is
+// given more than once each time.
+func (d *Document) Members() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, m := range d.root.Value.(*hujson.Object).Members {
+			if !yield(m.Name.Value.(hujson.Literal).String(), (&Document{}).value(nil, m.Value)) {
+				return
+			}
+		}
+	}
+}
+
+// Position returns the line and the column of a key, counted from 1; 0 if it is
+// not there. Of several the last one counts.
+func (d *Document) Position(path []string) (line, column int) {
+	at, ok := d.find(path)
+	if !ok {
+		return 0, 0
+	}
+	line, _ = slices.BinarySearch(d.newlines, at.offset)
+	return line + 1, at.offset - bytes.LastIndexByte(d.text[:at.offset], '\n')
+}
+
+// Written returns the value of a key as it is written, nil if it is not there.
+func (d *Document) Written(path []string) any {
+	at, ok := d.find(path)
+	if !ok {
+		return nil
+	}
+	return (&Document{}).value(nil, at.value)
+}
+
+func (d *Document) find(path []string) (spot, bool) {
+	if d.index == nil {
+		d.index = map[string]spot{}
+		d.mark(nil, d.root)
+		for i, b := range d.text {
+			if b == '\n' {
+				d.newlines = append(d.newlines, i)
+			}
+		}
+	}
+	at, ok := d.index[joined(path)]
+	return at, ok
+}
+
+func joined(path []string) string { return strings.Join(path, "\x00") }
+
+// mark enters what is below v in the index.
+func (d *Document) mark(path []string, v hujson.Value) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	for _, m := range o.Members {
+		at := append(path[:len(path):len(path)], m.Name.Value.(hujson.Literal).String())
+		d.index[joined(at)] = spot{m.Name.StartOffset, m.Value}
+		d.mark(at, m.Value)
+	}
+}
+
+func refuse(path string, b []byte, offset int, message string) error {
+	b = b[:offset]
+	return &Error{Path: path, Message: message, Line: 1 + bytes.Count(b, []byte("\n")), Column: len(b) - bytes.LastIndexByte(b, '\n')}
+}
+
+var mistake = text.Pattern(`^hujson: line (\d+), column (\d+): `)
+
+// expected names what the parser was looking for, by its words for where it
+// was. Where these say it themselves, nothing is added.
+func expected() []struct{ where, what string } {
+	const text = "a name or a value; texts stand in double quotes"
+	return []struct{ where, what string }{
+		{"invalid literal", text},
+		{"at start of value", text},
+		{"at start of object name", "a name in double quotes, or '}'"},
+		{"after object name", "':'"}, {"parsing object after name", "':'"},
+		{"after top-level value", "the end of the file"},
+		{"parsing value", "a name, a value or a closing bracket"},
+		{"parsing object after value", "',' or '}'"},
+		{"parsing array after value", "',' or ']'"},
+		{"parsing string", "the quotation mark that closes a text"},
+		{"parsing comment", "the end of a comment, */"},
+	}
+}
+
+// syntax puts a mistake that the parser found into our words.
+func syntax(path string, err error) error {
+	e := &Error{Path: path, Message: err.Error()}
+	if m := mistake().FindStringSubmatch(e.Message); m != nil {
+		e.Line, _ = strconv.Atoi(m[1])
+		e.Column, _ = strconv.Atoi(m[2])
+		e.Message = strings.TrimPrefix(e.Message, m[0])
+	}
+	wanted := ""
+	for _, x := range expected() {
+		if strings.Contains(e.Message, x.where) {
+			wanted = " (expecting " + x.what + ")"
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.Message = "the file ends in the middle" + wanted
+	case strings.HasPrefix(e.Message, "invalid literal"): // which it quotes in full, and which may be a secret
+		e.Message = "is no valid string, number or word of JSON" + wanted
+	default:
+		e.Message += wanted
+	}
+	e.Message = text.EscapeLine(e.Message) // it may quote a character
+	return e
+}
+
+// invalid returns the offset of the first byte that is not UTF-8, or -1.
+func invalid(b []byte) int {
+	for i, r := range string(b) {
+		if r == utf8.RuneError && !bytes.HasPrefix(b[i:], []byte("\ufffd")) {
+			return i
+		}
+	}
+	return -1
+}
+
+// tooDeep returns the offset of the first bracket that is nested deeper than
+// MaxDepth, or -1. The parser recurses without a limit of its own.
+func tooDeep(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(b) && b[i] != '"' && b[i] != '\n'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i += max(0, comment(b[i:])-1)
+		}
+	}
+	return -1
+}
+
+// comment returns the length of the comment that b begins with, without the end
+// of its line; 0 if there is none.
+func comment(b []byte) int {
+	switch {
+	case bytes.HasPrefix(b, []byte("//")):
+		if end := bytes.IndexByte(b, '\n'); end >= 0 {
+			return end
+		}
+		return len(b)
+	case bytes.HasPrefix(b, []byte("/*")):
+		if end := bytes.Index(b[2:], []byte("*/")); end >= 0 {
+			return end + len("/**/")
+		}
+		return len(b)
+	}
+	return 0
+}
+
+// Describe names a value in a few words.
+func Describe(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("%.40q", x)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("%.40s", fmt.Sprint(v))
+}
