@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"gemline/engine"
 	"gemline/engine/disk"
@@ -112,7 +111,7 @@ func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
 	}
 	p.Hidden = append(slices.Clone(p.Hidden), hidden...)
 	s.Environ = c.git.environment(s.Environ)
-	s.Start = func(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) { return sandbox.Start(c.env.Sandbox, cmd, p) }
+	s.Confine = func(cmd *exec.Cmd) (func(), error) { return c.env.Sandbox.Confine(cmd, p) }
 	s.Keeps = sandbox.Keeps
 	return s, hidden, ""
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"gemline/engine"
 	"gemline/engine/disk"
@@ -186,7 +185,7 @@ func (env Env) confined(r engine.Rights) shell.Settings {
 		return s
 	}
 	p := env.profile(r)
-	s.Start = func(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) { return sandbox.Start(env.Sandbox, cmd, p) }
+	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
 	s.Keeps = sandbox.Keeps
 	return s
 }

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"syscall"
 
 	"gemline/commands/cli"
 	"gemline/engine/text"
@@ -31,18 +29,13 @@ type confinement struct {
 	offline bool            // no command is given the network
 	asked   bool            // no command is given the network without a question
 	places  places
-
-	// promised is set when a record has said that commands are confined,
-	// before any was. Then none runs that is not.
-	promised *atomic.Bool
 }
 
 // newConfinement returns a confinement by box whose commands have caches of their
 // own. A soft one is the default: where nothing of it is in force, commands run
 // without.
 func newConfinement(box sandbox.Sandbox, soft bool, at places) *confinement {
-	promised := &atomic.Bool{}
-	return &confinement{sandbox: withCaches{box, soft, promised, at.caches(), at.goCache()}, promised: promised}
+	return &confinement{sandbox: withCaches{box, soft, at.caches(), at.goCache()}}
 }
 
 // Close lets go of what the sandbox has left.
@@ -87,20 +80,9 @@ func (c *confinement) profile(root string, more []string) sandbox.Profile {
 	return p
 }
 
-// record returns what confines commands, for a record: what is certain before
-// commands have run, and afterwards what was in force.
+// record returns what confines commands, for a record.
 func (c *confinement) record() *report.Sandbox {
-	if f, ok := c.sandbox.(withCaches); ok {
-		return c.promise(f.least())
-	}
-	return c.promise(c.state())
-}
-
-// promise returns st as a record has it, and holds the run to it.
-func (c *confinement) promise(st sandbox.State) *report.Sandbox {
-	if c.promised != nil && st.Confined() {
-		c.promised.Store(true)
-	}
+	st := c.state()
 	return &report.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 }
 
@@ -220,59 +202,31 @@ func missing(st sandbox.State) string {
 // withCaches is a sandbox whose commands have caches of their own.
 type withCaches struct {
 	sandbox.Sandbox
-	soft     bool
-	promised *atomic.Bool
-	caches   string
-	built    string // what the user's go command has compiled
-}
-
-// least says what is in force at the least, which takes less time to find out.
-func (f withCaches) least() sandbox.State {
-	if k, ok := f.Sandbox.(*sandbox.Kernel); ok {
-		return k.Least()
-	}
-	return f.State()
+	soft   bool
+	caches string
+	built  string // what the user's go command has compiled
 }
 
 // Confine implements [sandbox.Sandbox].
 func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
-	if free, err := f.addCaches(cmd, &p); free || err != nil {
-		return func() {}, err
+	if st := f.State(); f.soft && !st.Files && !st.Network {
+		return func() {}, nil
 	}
+	f.addCaches(cmd, &p)
 	return f.Sandbox.Confine(cmd, p)
 }
 
-// Start implements [sandbox.Starter].
-func (f withCaches) Start(cmd *exec.Cmd, p sandbox.Profile) (<-chan syscall.WaitStatus, error) {
-	free, err := f.addCaches(cmd, &p)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the command can't be confined: %w", err)
-	case free:
-		return nil, cmd.Start()
-	}
-	return sandbox.Start(f.Sandbox, cmd, p)
-}
-
-// addCaches gives cmd the caches, and p what is seen through them. It reports
-// whether cmd runs as it is.
-func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) (free bool, err error) {
-	switch st := f.State(); {
-	case f.promised.Load() && !st.Confined():
-		return false, fmt.Errorf("this run began confined, and now %s; gemline sandbox status says more", missing(st))
-	case f.soft && !st.Files && !st.Network:
-		return true, nil
-	}
+// addCaches gives cmd the caches, and p what is seen through them.
+func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
 	if p.Look { // which keeps nothing
 		cmd.Env = append(cmd.Environ(), "GOCACHE=/tmp/go-build", "npm_config_cache=/tmp/npm", "PIP_CACHE_DIR=/tmp/pip")
-		return false, nil
+		return
 	}
 	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
 		p.Cache, p.Below = filepath.Join(f.caches, "go-build"), f.built
 		cmd.Env = append(cmd.Environ(), "GOCACHE="+p.Cache,
 			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
 	}
-	return false, nil
 }
 
 // Close lets go of what the sandbox has left.

@@ -5,10 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"gemline/settings"
 	"gemline/tools/sandbox"
 )
 
@@ -50,7 +48,7 @@ func TestCaches(t *testing.T) {
 	} {
 		cmd := exec.Command("true")
 		var p sandbox.Profile
-		release, err := withCaches{noting{stub{test.state}, &p}, test.soft, &atomic.Bool{}, caches, "/built"}.Confine(cmd, sandbox.Profile{})
+		release, err := withCaches{noting{stub{test.state}, &p}, test.soft, caches, "/built"}.Confine(cmd, sandbox.Profile{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,33 +62,6 @@ func TestCaches(t *testing.T) {
 		}
 		if confined && (p.Cache != at || p.Below != "/built") {
 			t.Errorf("%s: what was compiled is looked for at %q and %q", test.name, p.Cache, p.Below)
-		}
-	}
-}
-
-// What a record has said of commands holds: without it none runs, though by
-// default they would.
-func TestPromised(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		said, is sandbox.State
-		runs     bool
-	}{
-		{"as it was said", sandbox.State{Files: true, Network: true}, sandbox.State{Files: true, Network: true}, true},
-		{"nothing was said", sandbox.State{}, sandbox.State{}, true},
-		{"nothing of it", sandbox.State{Files: true, Network: true}, sandbox.State{}, false},
-		{"a part of it", sandbox.State{Files: true, Network: true}, sandbox.State{Network: true}, false},
-	} {
-		o := &Options{flags: &settings.Flags{}, paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), os: Process{Lookup: func(string) (string, bool) { return "", false }}}
-		p := newConfinement(stub{test.is}, true, o.places())
-		if got := p.promise(test.said); got.Files != test.said.Files || got.Network != test.said.Network {
-			t.Errorf("%s: told %+v", test.name, got)
-		}
-		cmd := exec.Command("true")
-		if release, err := p.sandbox.Confine(cmd, sandbox.Profile{}); (err == nil) != test.runs {
-			t.Errorf("%s: %v", test.name, err)
-		} else if err == nil {
-			release()
 		}
 	}
 }

@@ -264,12 +264,12 @@ func TestCacheSideBySide(t *testing.T) {
 		}
 		defer ours.Close()
 		cmd.Stdout, cmd.Stderr = theirs, theirs
-		ended, err := k.Start(cmd, p)
+		err = begin(k, cmd, p)
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer finish(t, k, cmd, ended)
+		defer cmd.Wait()
 		r := bufio.NewReader(ours)
 		want := "aa/changed"
 		switch {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -40,26 +39,18 @@ type Kernel struct {
 	probe  sync.Once
 	layers []string // in force
 	state  State
-	found  atomic.Bool
 
 	mu    sync.Mutex
 	temp  *temp          // holds what commands see as the temporary directory; made when needed
 	sweep sync.WaitGroup // removes those of others
-
-	spares  spares
-	reaping sync.RWMutex // is held for reading while the process of a command that is over is waited for
 }
 
 // New returns the confinement by this system's kernel.
 func New(o Options) *Kernel { return &Kernel{options: o} }
 
-// Close ends what is ready for commands that do not come, and removes what
-// commands have left in their temporary directory, which all commands of a
-// Kernel share.
+// Close removes what commands have left in their temporary directory, which all
+// commands of a Kernel share.
 func (k *Kernel) Close() error {
-	k.spares.close()
-	k.reaping.Lock() // to wait for it
-	defer k.reaping.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sweep.Wait()
@@ -76,15 +67,6 @@ var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // Confine has cmd run confined by p.
 func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
-	spec, err := k.command(cmd, p)
-	if err != nil {
-		return nil, err
-	}
-	return k.start(cmd, stage.Outer, spec)
-}
-
-// command returns what a stage needs to know to run cmd confined by p.
-func (k *Kernel) command(cmd *exec.Cmd, p Profile) (*stage.Spec, error) {
 	k.State()
 	if len(k.layers) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrUnavailable, k.state.Step)
@@ -97,12 +79,11 @@ func (k *Kernel) command(cmd *exec.Cmd, p Profile) (*stage.Spec, error) {
 		return nil, cmd.Err
 	}
 	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), k.layers
-	return spec, nil
+	return k.stage(cmd, spec)
 }
 
-// start has cmd begin with a stage, which gets the further files given after
-// that of spec.
-func (k *Kernel) start(cmd *exec.Cmd, name string, spec *stage.Spec, more ...*os.File) (func(), error) {
+// stage has cmd begin with the first stage.
+func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec) (release func(), err error) {
 	k.helper.Do(k.load)
 	if k.helperErr != nil {
 		return nil, k.helperErr
@@ -112,8 +93,8 @@ func (k *Kernel) start(cmd *exec.Cmd, name string, spec *stage.Spec, more ...*os
 		return nil, fmt.Errorf("tell the helper what to do: %w", err)
 	}
 	number := 3 + len(cmd.ExtraFiles)
-	cmd.ExtraFiles = slices.Concat(cmd.ExtraFiles, []*os.File{file}, more)
-	cmd.Args = append([]string{stage.Name, name, strconv.Itoa(number)}, cmd.Args...)
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), file)
+	cmd.Args = append([]string{stage.Name, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
 	cmd.Path = k.path
 	if k.program != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, k.program)
@@ -301,7 +282,6 @@ func (k *Kernel) find() {
 		layers = possible(slices.DeleteFunc(layers, func(l string) bool { return l == failed }), why)
 	}
 	k.layers, k.state = layers, k.describe(layers, why)
-	k.found.Store(true)
 }
 
 var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities, stage.Landlock, stage.Seccomp}
@@ -336,7 +316,7 @@ func (k *Kernel) try(layers []string) (failed, reason string) {
 	cmd := &exec.Cmd{Dir: dir}
 	var out bytes.Buffer
 	cmd.Stderr = &out
-	release, err := k.start(cmd, stage.Outer, &stage.Spec{Root: dir, Layers: layers})
+	release, err := k.stage(cmd, &stage.Spec{Root: dir, Layers: layers})
 	if err != nil {
 		return "helper", err.Error()
 	}

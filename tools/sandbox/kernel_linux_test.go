@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Stdin.Read(make([]byte, 1))
 		return
 	}
-	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc, "temp": temporaryFiles, "spare": waits, "mounted": mounted}
+	programs := map[string]func() error{"concealed": concealed, "nested": nested, "no proc": withoutProc, "temp": temporaryFiles}
 	if program := programs[os.Getenv(probeVariable)]; program != nil {
 		if err := program(); err != nil {
 			os.Stderr.WriteString(err.Error())
@@ -88,7 +88,7 @@ func output(t *testing.T, k *Kernel, cmd *exec.Cmd, p Profile) (string, error) {
 	defer ours.Close()
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	ended, err := k.Start(cmd, p)
+	err = begin(k, cmd, p)
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -97,41 +97,21 @@ func output(t *testing.T, k *Kernel, cmd *exec.Cmd, p Profile) (string, error) {
 	if err != nil {
 		t.Error(err)
 	}
-	return string(b), finish(t, k, cmd, ended)
+	return string(b), cmd.Wait()
 }
 
-// finish waits for the end of a command that was started, and of its process.
-func finish(t *testing.T, k *Kernel, cmd *exec.Cmd, ended <-chan syscall.WaitStatus) error {
-	t.Helper()
-	if ended == nil {
-		return cmd.Wait()
+// begin starts cmd confined by k.
+func begin(k *Kernel, cmd *exec.Cmd, p Profile) error {
+	release, err := k.Confine(cmd, p)
+	if err != nil {
+		return err
 	}
-	status, ok := <-ended
-	if !ok {
-		return cmd.Wait()
-	}
-	k.reaping.Lock()
-	defer k.reaping.Unlock()
-	if is := cmd.ProcessState.Sys().(syscall.WaitStatus); is != status {
-		t.Errorf("its end was said to be %#x, and is %#x", status, is)
-	}
-	if status != 0 {
-		return &exec.ExitError{ProcessState: cmd.ProcessState}
-	}
-	return nil
+	defer release()
+	return cmd.Start()
 }
-
-// A running is a command that was started.
-type running struct {
-	*exec.Cmd
-	finish func() error
-}
-
-// Wait waits for its end.
-func (r running) Wait() error { return r.finish() }
 
 // start starts a script in a group of its own and returns what it writes.
-func start(t *testing.T, k *Kernel, script string) (running, *bufio.Reader) {
+func start(t *testing.T, k *Kernel, script string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", "--", script)
 	cmd.Dir = t.TempDir()
@@ -142,13 +122,13 @@ func start(t *testing.T, k *Kernel, script string) (running, *bufio.Reader) {
 	}
 	t.Cleanup(func() { ours.Close() })
 	cmd.Stdout, cmd.Stderr = theirs, os.Stderr
-	ended, err := k.Start(cmd, Profile{Root: cmd.Dir})
+	err = begin(k, cmd, Profile{Root: cmd.Dir})
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	return running{cmd, func() error { return finish(t, k, cmd, ended) }}, bufio.NewReader(ours)
+	return cmd, bufio.NewReader(ours)
 }
 
 func TestWrites(t *testing.T) {

@@ -32,9 +32,6 @@ var ErrUnavailable = errors.New("nothing on this system confines commands")
 // Confine always returns ErrUnavailable.
 func (*Kernel) Confine(*exec.Cmd, Profile) (func(), error) { return nil, ErrUnavailable }
 
-// Least is State.
-func (k *Kernel) Least() State { return k.State() }
-
 // State says that nothing is in force.
 func (*Kernel) State() State {
 	return State{Name: "none", Step: "none: the kernel's confinement is for Linux"}

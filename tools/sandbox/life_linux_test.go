@@ -37,8 +37,7 @@ var helper = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// ways are the ways to start a command, and the steps. In the one called ready
-// commands are handed to stages that have been started before.
+// ways are the ways to start a command, and the steps.
 func ways(t *testing.T, f func(t *testing.T, k *Kernel)) {
 	t.Run("helper", func(t *testing.T) {
 		program, err := helper()
@@ -51,19 +50,9 @@ func ways(t *testing.T, f func(t *testing.T, k *Kernel)) {
 				t.Skip("no program runs from memory here")
 			}
 		}
-		k.spares.close()
 		f(t, k)
 	})
-	t.Run("ready", func(t *testing.T) {
-		k := spaces(t)
-		k.renew()
-		f(t, k)
-	})
-	t.Run("itself", func(t *testing.T) {
-		k := kernel(t, Options{})
-		k.spares.close()
-		f(t, k)
-	})
+	t.Run("itself", func(t *testing.T) { f(t, kernel(t, Options{})) })
 	t.Run("Landlock", func(t *testing.T) { f(t, kernel(t, Options{Without: []string{"namespaces"}})) })
 }
 
@@ -96,7 +85,7 @@ func TestEnds(t *testing.T) {
 // TestDeaf sends the group of a command that ignores them all signals that end
 // or stop a program: it goes on, and its end is told.
 func TestDeaf(t *testing.T) {
-	signals := []syscall.Signal{34, 64} // the first and the last that have no name
+	signals := []syscall.Signal{64} // the last one, which has no name
 	for sig := syscall.Signal(1); sig < 32; sig++ {
 		switch sig {
 		case syscall.SIGKILL, syscall.SIGSTOP: // nobody can ignore them
@@ -106,7 +95,7 @@ func TestDeaf(t *testing.T) {
 		}
 	}
 	ways(t, func(t *testing.T, k *Kernel) {
-		cmd, out := start(t, k, `trap '' {1..3} 6 {12..17} {20..31} 10 34 64; echo ready; until test -e over; do :; done; exit 7`)
+		cmd, out := start(t, k, `trap '' {1..3} 6 {12..17} {20..31} 10 64; echo ready; until test -e over; do :; done; exit 7`)
 		readLine(t, out)
 		for _, sig := range signals {
 			if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
@@ -134,13 +123,13 @@ func TestNobodyReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours.Close()
-		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, detached
-		ended, err := k.Start(cmd, Profile{Root: dir})
+		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, &syscall.SysProcAttr{Setsid: true}
+		err = begin(k, cmd, Profile{Root: dir})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = finish(t, k, cmd, ended); cmd.ProcessState.ExitCode() != 3 {
+		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 3 {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "sub", ".git")); err == nil {
@@ -200,13 +189,13 @@ func TestAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ours.Close()
-		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, os.Stderr, detached
-		ended, err := k.Start(cmd, Profile{Root: dir, Alone: true})
+		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, os.Stderr, &syscall.SysProcAttr{Setsid: true}
+		err = begin(k, cmd, Profile{Root: dir, Alone: true})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = finish(t, k, cmd, ended); cmd.ProcessState.ExitCode() != 4 {
+		if err = cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
 			t.Error(err)
 		}
 		ours.SetReadDeadline(time.Now().Add(30 * time.Second)) // who is left holds it for longer
@@ -354,12 +343,12 @@ func TestTerminal(t *testing.T) {
 		cmd.Dir = t.TempDir()
 		cmd.Stdout, cmd.Stderr = theirs, theirs
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		ended, err := k.Start(cmd, Profile{Root: cmd.Dir})
+		err = begin(k, cmd, Profile{Root: cmd.Dir})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := finish(t, k, cmd, ended); err != nil {
+		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
 		b, _ := io.ReadAll(ours) // ends with an error, as terminals do

@@ -1,10 +1,6 @@
 package sandbox
 
-import (
-	"fmt"
-	"os/exec"
-	"syscall"
-)
+import "os/exec"
 
 // A Profile says what a confined command may do. All paths are absolute.
 type Profile struct {
@@ -33,30 +29,6 @@ type Sandbox interface {
 	// State says what is in force. It is found out at the first call, in
 	// milliseconds.
 	State() State
-}
-
-// A Starter is a Sandbox that may have what starts a command ready before there
-// is one. Start does what Confine and cmd.Start do. What cmd writes to must not
-// be pipes of package exec, which would not be closed here.
-//
-// The process of cmd may take some time to end when the command is over. A
-// channel, if one is returned, says how the command ended, when nothing of it is
-// left, and cmd is waited for here. It is closed if only the process tells.
-type Starter interface {
-	Start(cmd *exec.Cmd, p Profile) (ended <-chan syscall.WaitStatus, err error)
-}
-
-// Start starts cmd confined by p, as a [Starter] does.
-func Start(s Sandbox, cmd *exec.Cmd, p Profile) (ended <-chan syscall.WaitStatus, err error) {
-	if s, ok := s.(Starter); ok {
-		return s.Start(cmd, p)
-	}
-	release, err := s.Confine(cmd, p)
-	if err != nil {
-		return nil, fmt.Errorf("the command can't be confined: %w", err)
-	}
-	defer release()
-	return nil, cmd.Start()
 }
 
 // A State is what a Sandbox does on this system.

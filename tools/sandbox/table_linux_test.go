@@ -182,16 +182,6 @@ func measure(t *testing.T, base string) result {
 		dir := filepath.Join(base, fmt.Sprint(i))
 		r[c.name] = map[string]string{}
 		syscalls(t, k, dir, r[c.name])
-		if k != nil && has(k, "namespaces") { // the same holds for stages that were there before the command
-			ready := map[string]string{}
-			k.renew()
-			syscalls(t, k, dir+"-ready", ready)
-			for name, cell := range ready {
-				if r[c.name][name] != cell {
-					r[c.name][name] += ", ready: " + cell
-				}
-			}
-		}
 		for n, e := range effects {
 			r[c.name][e.name] = effect(t, k, fmt.Sprintf("%s-%d", dir, n), e.script, e.there)
 		}
@@ -202,7 +192,7 @@ func measure(t *testing.T, base string) result {
 	return r
 }
 
-// syscalls runs the probe program once, by a spare if there is one.
+// syscalls runs the probe program once.
 func syscalls(t *testing.T, k *Kernel, dir string, cells map[string]string) {
 	w := world{root: filepath.Join(dir, "root"), out: filepath.Join(dir, "out")}
 	for _, d := range []string{w.root, w.out + "/hidden"} {

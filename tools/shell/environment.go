@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"gemline/engine/redact"
@@ -29,12 +28,10 @@ type Settings struct {
 	PTY           bool
 	Columns, Rows int
 
-	// Start, if not nil, starts a command in place of its own Start: the
-	// same, with fewer rights. An error keeps the command from running. A
-	// channel, if one is returned, says how the command ended, when nothing
-	// of it is left; somebody else waits for its process then. It is closed
-	// if only the process tells.
-	Start func(*exec.Cmd) (ended <-chan syscall.WaitStatus, err error)
+	// Confine, if not nil, takes rights from a command that is about to start.
+	// Release is called when it was started or could not be. An error keeps
+	// the command from running.
+	Confine func(*exec.Cmd) (release func(), err error)
 
 	// Keeps, if not nil, reports whether a process is none of the command's
 	// but what confines it, and ends when nothing is left of it.

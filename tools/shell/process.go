@@ -18,10 +18,6 @@ type process struct {
 	group  *group
 	output *os.File // what the command writes to, our end
 
-	ended  <-chan syscall.WaitStatus // see [Settings].Start
-	alone  bool                      // nothing was left of it when it ended, as status says
-	status syscall.WaitStatus
-
 	left     func()         // called when the command is over
 	terminal bool           // it writes to a terminal
 	keeps    func(int) bool // tells what only confines the command; may be nil
@@ -80,7 +76,7 @@ func spawn(c Command) (*process, error) {
 		}
 	}
 	name := linkName(theirs)
-	ended, err := c.start(cmd)
+	err = c.start(cmd)
 	if c.Terminal == nil || err != nil {
 		theirs.Close()
 	}
@@ -91,7 +87,6 @@ func spawn(c Command) (*process, error) {
 	}
 	return &process{
 		cmd:      cmd,
-		ended:    ended,
 		group:    &group{leader: cmd.Process.Pid, output: name},
 		keeps:    c.Settings.Keeps,
 		output:   ours,
@@ -103,11 +98,15 @@ func spawn(c Command) (*process, error) {
 }
 
 // start starts cmd, confined if that is wanted.
-func (c Command) start(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) {
-	if c.Settings.Start == nil {
-		return nil, cmd.Start()
+func (c Command) start(cmd *exec.Cmd) error {
+	if c.Settings.Confine != nil {
+		release, err := c.Settings.Confine(cmd)
+		if err != nil {
+			return fmt.Errorf("the command can't be confined: %w", err)
+		}
+		defer release()
 	}
-	return c.Settings.Start(cmd)
+	return cmd.Start()
 }
 
 // attach gives cmd the terminal that theirs is the end of, connected to the
@@ -154,12 +153,7 @@ func (p *process) begin() {
 
 func (p *process) wait() {
 	defer close(p.exited)
-	if p.ended != nil {
-		p.status, p.alone = <-p.ended
-	}
-	if !p.alone {
-		p.cmd.Wait() // what it says is in ProcessState
-	}
+	p.cmd.Wait() // what it says is in ProcessState
 	p.group.reaped.Store(true)
 	p.left()
 	p.over.Store(true)
@@ -229,16 +223,12 @@ func (p *process) silence() time.Duration {
 
 // result says how the command ended, once it has.
 func (p *process) result() (code, signal int, name string) {
-	status := p.status
-	if !p.alone {
-		state := p.cmd.ProcessState
-		if state == nil {
-			return 0, 0, ""
-		}
-		status = state.Sys().(syscall.WaitStatus)
+	state := p.cmd.ProcessState
+	if state == nil {
+		return 0, 0, ""
 	}
-	if signal, name = signalled(status); signal != 0 {
+	if signal, name = signalled(state.Sys().(syscall.WaitStatus)); signal != 0 {
 		return 0, signal, name
 	}
-	return status.ExitStatus(), 0, ""
+	return state.ExitCode(), 0, ""
 }

@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Command) Outcome {
 	p.await(ctx, c.Settings, &o)
 	o.Group = p.group.leader
 	o.Code, o.Signal, o.SignalName = p.result()
-	if !p.alone && (p.held || p.group.occupied()) {
+	if p.held || p.group.occupied() {
 		if stopped := o.Cancelled || o.Limit > 0; stopped || c.Jobs == nil {
 			p.group.kill()
 		} else {

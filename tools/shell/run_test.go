@@ -546,12 +546,14 @@ func TestNoPath(t *testing.T) {
 	}
 }
 
-// TestStart has a command started by another, in front and in the background.
-func TestStart(t *testing.T) {
+// TestConfine has a command changed before it starts, in front and in the
+// background.
+func TestConfine(t *testing.T) {
 	s := settings()
-	s.Start = func(cmd *exec.Cmd) (<-chan syscall.WaitStatus, error) {
+	released := 0
+	s.Confine = func(cmd *exec.Cmd) (func(), error) {
 		cmd.Args = append(cmd.Args[:1:1], append([]string{"-f"}, cmd.Args[1:]...)...) // no names for many files
-		return nil, cmd.Start()
+		return func() { released++ }, nil
 	}
 	dir := t.TempDir()
 	if o := Run(t.Context(), Command{Text: "echo *; exit 3", Dir: dir, Settings: s}); o.Output != "*" || o.Code != 3 {
@@ -566,7 +568,10 @@ func TestStart(t *testing.T) {
 	if j, err := jobs.Wait(t.Context(), pid, time.Minute); err != nil || j.Code != 3 {
 		t.Errorf("in the background: %+v, %v", j, err)
 	}
-	s.Start = func(*exec.Cmd) (<-chan syscall.WaitStatus, error) { return nil, fmt.Errorf("no kernel") }
+	if released != 2 {
+		t.Errorf("%d of 2 commands were let go of", released)
+	}
+	s.Confine = func(*exec.Cmd) (func(), error) { return nil, fmt.Errorf("no kernel") }
 	if o := Run(t.Context(), Command{Text: "echo ran", Dir: dir, Settings: s}); o.Err == nil || o.Output != "" {
 		t.Errorf("what can't be confined runs: %+v", o)
 	}

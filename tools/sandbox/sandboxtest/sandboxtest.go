@@ -33,18 +33,6 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 		t.Fatalf("not confined: %+v", st)
 	}
 	t.Run("in vain", func(t *testing.T) { vain(t, s) })
-	commands(t, s, f)
-	if _, ok := s.(sandbox.Starter); ok {
-		t.Run("started", func(t *testing.T) { commands(t, started{s}, f) })
-	}
-}
-
-// started is a Sandbox that starts its commands itself. That they write to
-// files is what it asks for.
-type started struct{ sandbox.Sandbox }
-
-// commands looks at what commands do.
-func commands(t *testing.T, s sandbox.Sandbox, f Features) {
 	t.Run("runs the same", func(t *testing.T) { same(t, s) })
 	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
 	t.Run("files", func(t *testing.T) { files(t, s) })
@@ -99,9 +87,6 @@ func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	if change != nil {
 		change(cmd)
 	}
-	if s, ok := b.s.(started); ok {
-		return b.start(s.Sandbox, cmd)
-	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	release, err := b.s.Confine(cmd, b.profile)
@@ -116,48 +101,8 @@ func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	return out.String(), err
 }
 
-// start has s start cmd, and returns what it writes until nobody holds that.
-func (b *bench) start(s sandbox.Sandbox, cmd *exec.Cmd) (string, error) {
-	ours, theirs, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
-	defer ours.Close()
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, theirs, &syscall.SysProcAttr{Setsid: true}
-	ended, err := sandbox.Start(s, cmd, b.profile)
-	theirs.Close()
-	if err != nil {
-		return "", err
-	}
-	out, err := io.ReadAll(ours)
-	if err != nil {
-		return "", err
-	}
-	if ended != nil {
-		if status, ok := <-ended; ok {
-			return string(out), failure(status)
-		}
-	}
-	return string(out), cmd.Wait()
-}
-
-// A statusError is the end of a command other than with 0.
-type statusError struct{ syscall.WaitStatus }
-
-func (e *statusError) Error() string { return fmt.Sprintf("status %#x", int(e.WaitStatus)) }
-
-func failure(status syscall.WaitStatus) error {
-	if status == 0 {
-		return nil
-	}
-	return &statusError{status}
-}
-
 // statusOf returns how a command ended that err is about.
 func statusOf(err error) syscall.WaitStatus {
-	if e := (*statusError)(nil); errors.As(err, &e) {
-		return e.WaitStatus
-	}
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		if w, ok := e.Sys().(syscall.WaitStatus); ok {
 			return w

@@ -9,9 +9,6 @@
 // the dead until nothing lives there. Where namespaces can't be had, it becomes
 // the command itself, with what the kernel holds without them.
 //
-// Both can be started before there is a command. They wait for an [Order] then,
-// the second one in its namespaces, and do the rest when that comes.
-//
 // # All or nothing
 //
 // A [Spec] lists the layers to put on. If one can't be put on, the command does
@@ -21,6 +18,5 @@
 //
 // What the second stage watches over can't outlive it: the kernel ends a
 // namespace of processes with its first one. It ends when its group is killed,
-// and when the first stage is killed before the command is over. A first stage
-// that waits ends when nobody can order it any more, or its second one is gone.
+// and when the first stage is killed before the command is over.
 package stage

@@ -19,9 +19,7 @@ type innerStage struct {
 	status *os.File // to the first stage
 	life   *os.File // ends with the first stage
 	args   []string
-	env    []string // what this stage was given, for the command
 	dir    string
-	orders int // the socket that says what to run, or noOrders
 	guard  *guard
 
 	released atomic.Bool // the command is over, and what it left goes on
@@ -33,10 +31,10 @@ func (in *innerStage) say(word, value string) {
 }
 
 // runInner is the second stage. fd is the spec's file; two more follow it.
-func runInner(spec *Spec, fd int, args, env []string, orders int) int {
+func runInner(spec *Spec, fd int, args []string) int {
 	// What is put on is put on this thread.
 	runtime.LockOSThread()
-	in := &innerStage{spec: spec, args: args, env: env, orders: orders,
+	in := &innerStage{spec: spec, args: args,
 		status: os.NewFile(uintptr(fd+1), "status"), life: os.NewFile(uintptr(fd+2), "life")}
 	if err := in.run(); err != nil {
 		in.say("problem", err.Error())
@@ -62,11 +60,6 @@ func (in *innerStage) run() error {
 	if in.spec.has(NetNamespace) && !in.spec.Network {
 		if err := loopback(); err != nil {
 			return &layerError{NetNamespace, err}
-		}
-	}
-	if in.orders != noOrders {
-		if err := in.await(); err != nil {
-			return err
 		}
 	}
 	if err := in.locate(); err != nil {

@@ -40,16 +40,12 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
 		return Failed, true
 	}
-	o := &outerStage{spec: spec, fd: fd, stderr: stderr, orders: noOrders}
+	o := &outerStage{spec: spec, fd: fd, stderr: stderr}
 	switch args[1] {
 	case Outer:
 		syscall.Exit(o.run(args[3:]))
-	case Spare:
-		syscall.Exit(o.stay(fd + 1))
 	case inner:
-		syscall.Exit(runInner(spec, fd, args[3:], os.Environ(), noOrders))
-	case innerSpare:
-		syscall.Exit(runInner(spec, fd, nil, nil, fd+3))
+		syscall.Exit(runInner(spec, fd, args[3:]))
 	}
 	return 0, false
 }
@@ -91,7 +87,6 @@ type outerStage struct {
 	spec   *Spec
 	fd     int // of the spec
 	stderr *os.File
-	orders int // the socket that the order came from, or noOrders
 
 	exited   bool // the command is over
 	code     int
@@ -111,26 +106,17 @@ func (o *outerStage) run(args []string) int {
 		o.say(err.Error())
 		return Failed
 	}
-	second, err := o.start(inner, args, noOrders)
+	pid, status, alive, err := o.start(args)
 	if err != nil {
 		o.say(err.Error())
 		return Failed
 	}
-	return o.oversee(second, watch)
-}
-
-// oversee goes by what the second stage says until that, and the command, are
-// over.
-func (o *outerStage) oversee(second *secondStage, watch *guard) int {
-	o.listen(second.status)
+	o.listen(status)
 	if o.left {
 		return o.end() // the second stage stays with them
 	}
-	if o.orders != noOrders && o.all {
-		o.report()
-	}
-	ws := wait(second.pid)
-	second.alive.Close()
+	ws := wait(pid)
+	alive.Close()
 	if o.spec.Alone {
 		endHeirs()
 	}
@@ -144,24 +130,17 @@ func (o *outerStage) oversee(second *secondStage, watch *guard) int {
 	return o.end()
 }
 
-// A secondStage is what the first one has of the second.
-type secondStage struct {
-	pid    int
-	status *os.File // what it says
-	alive  *os.File // it takes the end of this for the death of this process
-}
-
-// start starts the second stage by a name. Unless it is noOrders, a socket of
-// that number is handed to it.
-func (o *outerStage) start(name string, args []string, orders int) (*secondStage, error) {
+// start starts the second stage. What it says comes from status, and it takes
+// the end of alive for the death of this process.
+func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err error) {
 	status, theirs, err := pipe()
 	if err != nil {
-		return nil, err
+		return 0, nil, nil, err
 	}
 	defer theirs.Close()
 	life, alive, err := pipe()
 	if err != nil {
-		return nil, err
+		return 0, nil, nil, err
 	}
 	defer life.Close()
 	how := &syscall.ProcAttr{Env: os.Environ(), Sys: &syscall.SysProcAttr{}}
@@ -170,23 +149,20 @@ func (o *outerStage) start(name string, args []string, orders int) (*secondStage
 	}
 	number := len(how.Files)
 	how.Files = append(how.Files, uintptr(o.fd), theirs.Fd(), life.Fd())
-	if orders != noOrders {
-		how.Files = append(how.Files, uintptr(orders))
-	}
 	if err := o.spec.namespaces(how.Sys); err != nil {
-		return nil, err
+		return 0, nil, nil, err
 	}
-	argv := append([]string{Name, name, strconv.Itoa(number)}, args...)
-	pid, err := syscall.ForkExec("/proc/self/exe", argv, how)
+	argv := append([]string{Name, inner, strconv.Itoa(number)}, args...)
+	pid, err = syscall.ForkExec("/proc/self/exe", argv, how)
 	if err != nil {
 		layer := Namespaces
 		if o.spec.has(UserNamespace) {
 			layer = UserNamespace
 		}
-		return nil, &layerError{layer, err}
+		return 0, nil, nil, &layerError{layer, err}
 	}
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
-	return &secondStage{pid, status, alive}, nil
+	return pid, status, alive, nil
 }
 
 // pipe returns the ends of a pipe that is waited for in the kernel: os.Pipe
@@ -340,27 +316,17 @@ func put(f *os.File, text string) {
 	})
 }
 
-// status says what went wrong and returns how this process is to end: as the
-// command did, unless that has done what is undone.
-func (o *outerStage) status() syscall.WaitStatus {
+// end says what went wrong and ends this process as the command ended, unless
+// that has done what is undone.
+func (o *outerStage) end() int {
 	for _, p := range o.problems {
 		o.say(p)
 	}
 	if len(o.problems) > 0 && o.code == 0 && o.signal == 0 {
 		o.code = Failed
 	}
-	o.problems = nil
-	if o.signal != 0 {
-		return syscall.WaitStatus(o.signal)
-	}
-	return syscall.WaitStatus(o.code << 8)
-}
-
-// end ends this process as the command ended.
-func (o *outerStage) end() int {
-	status := o.status()
-	if status.Exited() {
-		return status.ExitStatus()
+	if o.signal == 0 {
+		return o.code
 	}
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // it is not this program that has a fault
 	dieOf(o.signal)

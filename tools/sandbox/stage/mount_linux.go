@@ -203,7 +203,7 @@ func (in *innerStage) visible() []string {
 	s := in.spec
 	private := append(temporary(s), s.Veiled...)
 	wanted := append([]string{s.Path, s.Below}, s.ReadOnly...)
-	for _, kv := range in.env {
+	for _, kv := range os.Environ() {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":
 			if !s.Look {
@@ -480,7 +480,7 @@ func hide(path string, look bool) error {
 // environment returns the command's environment. A temporary directory that
 // it can't write to is another one for it.
 func (in *innerStage) environment() []string {
-	env := slices.Clone(in.env)
+	env := os.Environ()
 	s := in.spec
 	temp := s.Temp
 	if s.has(Namespaces) {

@@ -12,14 +12,10 @@ import (
 // the number of the file that holds the Spec; the command's follow.
 const Name = "gemline-sandbox"
 
-// What a stage is called. A spare is a first stage that is started before there
-// is a command for it; the file after its Spec's is a socket for an [Order].
+// What a stage is called.
 const (
 	Outer = "outer"
-	Spare = "spare"
-
-	inner      = "inner"
-	innerSpare = "inner-spare"
+	inner = "inner"
 )
 
 // A Spec says what is to run and how it is confined. All paths are absolute
@@ -43,11 +39,6 @@ type Spec struct {
 	Alone     bool     // nothing outlives the command
 
 	Layers []string // what to put on, of the names below
-
-	// What a spare is to run. Other stages are started with it.
-	Dir  string
-	Args []string // with the program's name
-	Env  []string
 }
 
 // Layers, in the order in which they are put on.
@@ -88,9 +79,6 @@ func (s *Spec) Encode() []byte {
 	add("veiled", s.Veiled...)
 	add("alone", strconv.FormatBool(s.Alone))
 	add("layer", s.Layers...)
-	add("dir", s.Dir)
-	add("arg", s.Args...)
-	add("env", s.Env...)
 	add("end", "")
 	return []byte(b.String())
 }
@@ -138,12 +126,6 @@ func Decode(b []byte) (*Spec, error) {
 			s.Alone = v == "true"
 		case "layer":
 			s.Layers = append(s.Layers, v)
-		case "dir":
-			s.Dir = v
-		case "arg":
-			s.Args = append(s.Args, v)
-		case "env":
-			s.Env = append(s.Env, v)
 		case "end":
 			whole = true
 		default:
