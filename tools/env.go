@@ -37,6 +37,11 @@ type Env struct {
 	// asked before each. Without a Sandbox they have all rights of the user.
 	Sandbox sandbox.Sandbox
 	Profile func() sandbox.Profile
+
+	// Denied returns the programs that Profile masks, each with the rule that
+	// denies it. Nil is none.
+	Denied func() []Denied
+
 	// Gives reports whether a call would run unasked: so what its programs are
 	// known to need is given to it at once. Nil gives nothing. Offline
 	// offers nobody the network.

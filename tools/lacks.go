@@ -146,6 +146,9 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 	next := r.Network || unwritten().MatchString(o.Output) // the files that it makes would fail next
 	for _, said := range complaints {
 		said.path = c.absolute(said.path)
+		if c.env.isDenied(disk.Follow(said.path)) {
+			continue
+		}
 		if said.missing && !concealed(said.path) {
 			continue
 		}

@@ -252,7 +252,7 @@ func delay(ms int64) time.Duration {
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
-	r := engine.Result{Text: env.cut("run_shell_command", untrusted(o.Text())), Display: o.Output}
+	r := engine.Result{Text: env.cut("run_shell_command", untrusted(o.Text())) + env.denials(o), Display: o.Output}
 	if n := len(o.Background); n > 0 {
 		r.Display = strings.TrimPrefix(fmt.Sprintf("%s\n(%d left running in the background)", o.Output, n), "\n")
 	}

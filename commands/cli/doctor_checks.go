@@ -431,9 +431,24 @@ func (d *doctor) checkSandbox() finding {
 	st := c.State()
 	switch {
 	case st.Confined():
-		return fine("%s: %s", st.Name, st.Step)
+		return fine("%s: %s%s", st.Name, st.Step, unmasked(c))
 	case st.Files:
 		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
 	}
 	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights", st.Name, cmp.Or(st.Step, "nothing is in force"))
+}
+
+// unmasked says which programs that rules deny are there for commands all the same.
+func unmasked(c Confinement) string {
+	masks, _ := c.Masks() // rules that are not understood are told elsewhere
+	var left []string
+	for _, m := range masks {
+		if m.Left != "" {
+			left = append(left, m.Program)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return "; rules deny these only by the words of commands: " + strings.Join(left, ", ")
 }

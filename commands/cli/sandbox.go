@@ -28,9 +28,36 @@ type Confinement struct {
 	Sandbox sandbox.Sandbox // nil if nothing does
 	Chosen  bool            // by the user, who knows what else it lets through
 	State   func() sandbox.State
-	Profile sandbox.Profile     // what a command of the model's may do
+	Profile sandbox.Profile // what a command of the model's may do
+	Masks   func() ([]Mask, error)
 	Environ []string            // the environment of commands
 	Place   func(string) string // makes a word of the user's a path
+}
+
+// A Mask is a program that rules deny, and what commands have of it all the same.
+type Mask struct {
+	Program string   `json:"program"`
+	Files   []string `json:"files"`  // that are not there for commands
+	Others  []string `json:"others"` // names of programs that are not there either, as they are the same files
+	Left    string   `json:"left"`   // why a command may run it, "" if none can
+}
+
+// line says what is masked for m.
+func (m Mask) line() string {
+	text := "a rule denies " + m.Program + ": "
+	if len(m.Files) > 0 {
+		text += "not there are " + strings.Join(m.Files, ", ")
+		if len(m.Others) > 0 {
+			text += ", and so " + strings.Join(m.Others, ", ")
+		}
+	}
+	if m.Left != "" && len(m.Files) > 0 {
+		text += "; "
+	}
+	if m.Left != "" {
+		text += "it goes by the words of commands, since " + m.Left
+	}
+	return text
 }
 
 // A StatusError is the status of a command that gemline has run for the user,
@@ -102,8 +129,15 @@ func (*sandboxStatus) Run(w *World) error {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
+	masks, err := c.Masks()
+	if err != nil {
+		return err
+	}
+	for _, m := range masks {
+		lines = append(lines, m.line())
+	}
 	list := func(paths []string) []string { return append([]string{}, paths...) }
-	return w.show(map[string]any{"sandbox": shownSandbox(st),
+	return w.show(map[string]any{"sandbox": shownSandbox(st), "masked": masks,
 		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)
 }
 
@@ -144,6 +178,13 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	p := in.Profile
 	p.Network = p.Network || c.Network
 	p.Alone = true
+	masks, err := in.Masks()
+	if err != nil {
+		return err
+	}
+	for _, m := range masks {
+		p.Masked = append(p.Masked, m.Files...)
+	}
 	for _, dir := range c.Write {
 		place := in.Place(dir)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {

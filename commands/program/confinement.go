@@ -12,9 +12,11 @@ import (
 	"strings"
 
 	"gemline/commands/cli"
+	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/tools/mask"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -29,6 +31,7 @@ type confinement struct {
 	offline bool            // no command is given the network
 	asked   bool            // no command is given the network without a question
 	places  places
+	finder  *mask.Finder // of programs that rules deny
 }
 
 // newConfinement returns a confinement by box whose commands have caches of their
@@ -87,11 +90,23 @@ func (c *confinement) record() *report.Sandbox {
 }
 
 // describe returns what the sub-commands about it go by. Commands are given
-// environ.
-func (c *confinement) describe(environ []string) cli.Confinement {
+// environ, and judged by what policy returns.
+func (c *confinement) describe(environ []string, policy func() (*policy.Policy, error)) cli.Confinement {
 	box, _ := c.sandbox.(withCaches)
-	return cli.Confinement{Sandbox: c.sandbox, Chosen: !box.soft, State: c.state,
+	in := cli.Confinement{Sandbox: c.sandbox, Chosen: !box.soft, State: c.state,
 		Profile: c.profile(c.places.Folder(""), nil), Place: c.places.place, Environ: environ}
+	in.Masks = func() ([]cli.Mask, error) {
+		p, err := policy()
+		if err != nil {
+			return nil, err
+		}
+		list := []cli.Mask{}
+		for _, m := range c.masks(p.Denied(), in.Profile) {
+			list = append(list, cli.Mask{Program: m.Program, Files: append([]string{}, m.Files...), Others: append([]string{}, c.finder.Others(m)...), Left: m.Left})
+		}
+		return list, nil
+	}
+	return in
 }
 
 // chooseConfinement finds out what confines commands. Where that was asked for and
@@ -113,6 +128,7 @@ func chooseConfinement(o *Options) (*confinement, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.finder = &mask.Finder{Path: o.os.getenv("PATH"), Home: o.paths.Home}
 	c.places, c.network, c.offline, c.asked = o.places(), s.Network, s.Offline, s.Asked
 	for _, path := range s.Paths {
 		c.granted = append(c.granted, c.places.place(path))

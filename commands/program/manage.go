@@ -125,7 +125,9 @@ func (s *inspection) look() (findings, error) {
 		env.Todos = &tools.Todos{}
 	}
 	v.tools = tools.New(env)
-	v.policy, err = rulebook{s.Options, c, s.notify, s.notify}.policy(!s.interactive)
+	if v.policy, err = (rulebook{s.Options, c, s.notify, s.notify}).policy(!s.interactive); err == nil && env.Profile != nil {
+		v.policy.Masked = c.masked(env.Profile)
+	}
 	return v, err
 }
 
@@ -150,7 +152,10 @@ func (s *inspection) Confinement() (cli.Confinement, error) {
 	if err != nil {
 		return cli.Confinement{}, err
 	}
-	return c.describe(environOf(s.Options)), nil
+	return c.describe(environOf(s.Options), func() (*policy.Policy, error) {
+		v, err := s.seen()
+		return v.policy, err
+	}), nil
 }
 
 // environOf returns the environment that commands get.
@@ -171,5 +176,5 @@ func (h sessionProject) GuardedFiles() policy.GuardedFiles { return h.f.guarded(
 
 // Confinement implements [cli.Project].
 func (h sessionProject) Confinement() (cli.Confinement, error) {
-	return h.f.confinement.describe(environOf(h.f.run.Options)), nil
+	return h.f.confinement.describe(environOf(h.f.run.Options), func() (*policy.Policy, error) { return h.f.policy, nil }), nil
 }

@@ -27,6 +27,7 @@ import (
 	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools"
+	"gemline/tools/sandbox"
 )
 
 // A Choice says which conversation begins.
@@ -169,6 +170,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
 	if s.confinement.sandbox != nil {
 		s.env.Sandbox, s.env.Profile, s.env.Offline = s.confinement.sandbox, s.profile, s.confinement.offline
+		s.env.Denied, s.policy.Masked = s.denied, s.confinement.masked(s.Project.profile)
 		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
 			verdict, _ := guarded.Judge(ctx, q)
 			return verdict == engine.Allow
@@ -178,6 +180,20 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		s.tools = s.wrapped(tools.New(s.env))
 	}
 	return guarded, asker
+}
+
+// denied returns the programs that are not there for commands, with the rules.
+func (s *Session) denied() (list []tools.Denied) {
+	denied := s.policy.Denied()
+	for i, m := range s.confinement.masks(denied, s.Project.profile()) {
+		list = append(list, tools.Denied{Mask: m, Reason: denied[i].Reason()})
+	}
+	return list
+}
+
+// profile says what the commands of this conversation may do.
+func (s *Session) profile() sandbox.Profile {
+	return s.confinement.withMasks(s.Project.profile(), s.policy.Denied())
 }
 
 // wrapped returns the tools of ts as they work in the conversation, whenever they

@@ -9,5 +9,5 @@ const (
 	careful  = 0
 )
 
-// links returns how many names a file has, which is not known here.
-func links(fs.FileInfo) uint64 { return 1 }
+// Links returns how many names a file has, which is not known here.
+func Links(fs.FileInfo) uint64 { return 1 }

@@ -203,7 +203,8 @@ func because(why string) string {
 	return " (" + oneLine(why) + ")"
 }
 
-// mayBeDenied returns the strongest rule that denies some commands of the shell.
+// mayBeDenied returns the strongest rule that denies some commands of the shell,
+// but for what is not there for them.
 func (p *Policy) mayBeDenied(u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -211,7 +212,7 @@ func (p *Policy) mayBeDenied(u *question) (found *Rule) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }
-		if !slices.ContainsFunc(r.except, spared) {
+		if !slices.ContainsFunc(r.except, spared) && !p.held(r) {
 			found = stronger(found, r)
 		}
 	}
@@ -250,7 +251,7 @@ func (e Explanation) reason(tool string) string {
 	} else if said != "" {
 		parts = append(parts, withStop(said))
 	}
-	parts = append(parts, fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what)))
+	parts = append(parts, r.reason(what))
 	return strings.Join(parts, " ")
 }
 

@@ -235,8 +235,7 @@ func (r *Rule) catchesProgram(c engine.Command) bool {
 		return r.Command.MatchString(engine.Quote(c.Argv)) || r.Command.MatchString(c.String()) || as(name) || as(strings.TrimPrefix(name, "g"))
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
-		first := prefix[0][strings.LastIndexByte(prefix[0], '/')+1:]
-		first = fold(first)
+		first := fold(base(prefix[0]))
 		return (first == name || "g"+first == name) && follow(prefix[1:], c.Argv[1:])
 	})
 }
@@ -269,6 +268,9 @@ func follow(prefix []string, words []engine.Word) bool {
 	}
 	return true
 }
+
+// base returns the name of a program that is called by a path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // fold returns the name of a program as names are compared.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }

@@ -68,6 +68,11 @@ type Policy struct {
 	// Policy is used.
 	Confined func() bool
 
+	// Masked reports whether none of these programs is there for commands,
+	// whatever spelling they run it by. Nil means that some are. It is set
+	// before the Policy is used.
+	Masked func(programs []string) bool
+
 	// Store is where "always" is kept. It is set before the Policy is used.
 	Store Store
 
@@ -88,7 +93,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, Store: p.Store, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, Masked: p.Masked, Store: p.Store, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.

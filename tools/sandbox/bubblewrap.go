@@ -38,7 +38,7 @@ func (b *Bubblewrap) State() State {
 			b.state.Layers = []Layer{{Name: "namespaces", Why: fmt.Sprintf("bwrap does not run: %.200s", why)}}
 			return
 		}
-		b.state.Files, b.state.Network, b.state.Looks = true, true, true
+		b.state.Files, b.state.Network, b.state.Looks, b.state.Masks = true, true, true, true
 		b.state.Layers = []Layer{{Name: "namespaces", On: true, Why: "users, mounts, processes, network"},
 			{Name: "seccomp", Why: "bwrap is given no filter; --sandbox=kernel has one"}}
 	})

@@ -120,7 +120,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look, Unlimited: p.Unlimited, Look: p.Look, Alone: p.Alone}
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look, Unlimited: p.Unlimited, Look: p.Look, Alone: p.Alone, Masked: p.Masked}
 	if p.Look {
 		if !k.state.Looks {
 			return nil, errors.New("a command can't be held to looking here")
@@ -361,6 +361,7 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 	s.Step = strings.Join(step, ", ")
 	s.Files = on(stage.Namespaces) || on(stage.Landlock)
 	s.Network = on(stage.NetNamespace) || on(stage.Seccomp)
+	s.Masks = s.Files
 	s.Looks = s.Confined() && on(stage.Namespaces)
 	if len(step) == 0 {
 		s.Name, s.Step = "none", "none: "+why[stage.Namespaces]

@@ -77,6 +77,11 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 			m.hidden = append(m.hidden, spot{real, info.IsDir()})
 		}
 	}
+	for _, path := range p.Masked {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() { // a link can't be covered by itself here
+			m.hidden = append(m.hidden, spot{path: path})
+		}
+	}
 	inOrder := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 	for _, list := range []*[]string{&m.write, &m.readOnly} {
 		slices.SortFunc(*list, inOrder)

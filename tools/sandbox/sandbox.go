@@ -8,6 +8,7 @@ type Profile struct {
 	Write     []string // further files and directories that are written to
 	ReadOnly  []string // of these and what Root protects, files and directories that are not
 	Hidden    []string // files and directories that can't be read
+	Masked    []string // files that can't be run, nor read; what is a link there is masked itself, and not what it leads to
 	Cache     string   // a directory in one of Write
 	Below     string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
 	Hooks     string   // a directory of the user's, whose hooks new repositories may have
@@ -38,6 +39,7 @@ type State struct {
 	Files   bool    // writes elsewhere are prevented
 	Network bool    // the network is out of reach of a command whose Profile has none
 	Looks   bool    // a command whose Profile says so is held to looking
+	Masks   bool    // a command can't run what its Profile masks, but for links
 	Layers  []Layer // in the order in which they are put on
 }
 

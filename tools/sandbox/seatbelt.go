@@ -42,6 +42,7 @@ func (c Choice) seatbelt(path string) (Sandbox, error) {
 // State implements [Sandbox]. It runs nothing.
 func (s *Seatbelt) State() State {
 	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true, Network: s.Profile == ""}
+	st.Masks = s.File == ""
 	st.Looks = s.Profile == "" && s.File == ""
 	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS restricts commands by a profile"}}
 	if s.File != "" {
@@ -55,7 +56,7 @@ func (s *Seatbelt) State() State {
 
 // Confine implements [Sandbox].
 func (s *Seatbelt) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
-	for _, path := range slices.Concat([]string{p.Root}, p.Write, p.ReadOnly, p.Hidden) {
+	for _, path := range slices.Concat([]string{p.Root}, p.Write, p.ReadOnly, p.Hidden, p.Masked) {
 		if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, &Error{Message: fmt.Sprintf("%.200q can't stand in a profile", path)}
 		}
@@ -135,6 +136,7 @@ func (s *Seatbelt) text(p Profile) string {
 `)
 	}
 	paths(&b, "deny file-read* file-write*", p.Hidden)
+	paths(&b, "deny process-exec* file-read-data", p.Masked)
 	switch {
 	case p.Look:
 	case p.Network || net == "open":

@@ -36,6 +36,7 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	t.Run("runs the same", func(t *testing.T) { same(t, s) })
 	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
 	t.Run("files", func(t *testing.T) { files(t, s) })
+	t.Run("masked", func(t *testing.T) { masked(t, s) })
 	t.Run("network", func(t *testing.T) { network(t, s) })
 	t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
 }
@@ -298,5 +299,46 @@ func vain(t *testing.T, s sandbox.Sandbox) {
 	b.profile.Root = "/"
 	if _, err := s.Confine(exec.Command("/bin/sh", "-c", "true"), b.profile); err == nil {
 		t.Error("everything may be written to")
+	}
+}
+
+// masked looks at a program that a command can't have, though it may write where
+// it is.
+func masked(t *testing.T, s sandbox.Sandbox) {
+	if !s.State().Masks {
+		t.Skip("it says that it masks nothing")
+	}
+	b := newBench(t, s)
+	bin := filepath.Join(b.root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program, struck := filepath.Join(bin, "strike"), filepath.Join(b.root, "struck")
+	b.put(program, "#!/bin/sh\n: >'"+struck+"'\n")
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := b.run("PATH=$PWD/bin:$PATH; strike", nil); err != nil || !there(struck) {
+		t.Fatalf("the program does not run: %v %s", err, out)
+	}
+	os.Remove(struck)
+	b.profile.Masked = []string{program}
+	for _, script := range []string{
+		"PATH=$PWD/bin:$PATH; strike", "bin/strike", "$PWD/bin/strike", "sh bin/strike", ". bin/strike", "/proc/self/root$PWD/bin/strike",
+		"cd bin && ./strike", "ln -s bin/strike x; ./x", "ln bin/strike y; ./y", "cp bin/strike z; ./z", "sh <bin/strike",
+		"mv bin/strike w; ./w", "chmod 755 bin/strike; bin/strike", "mv bin old; old/strike",
+		"umount bin/strike; bin/strike", "umount -l bin/strike; bin/strike", "unshare -m sh -c 'umount bin/strike; bin/strike'",
+		"unshare -rm sh -c 'umount bin/strike; bin/strike'", "unshare -rm sh -c 'mount --bind bin old; old/strike'",
+		"mkdir m; mount --bind bin m; m/strike", "nsenter -t 1 -m $PWD/bin/strike", "chroot / $PWD/bin/strike", "unshare -r chroot / $PWD/bin/strike",
+	} {
+		out, _ := b.run(script+"; cd '"+b.root+"'; cat bin/strike old/strike x y z w", nil)
+		if there(struck) || strings.Contains(out, struck) {
+			t.Errorf("%s: the program ran, or was read: %s", script, out)
+			os.Remove(struck)
+		}
+		os.Rename(filepath.Join(b.root, "old"), bin)
+	}
+	if out, err := b.run("cp /bin/sh other && ./other -c 'echo ok'; rm other", nil); err != nil || !strings.Contains(out, "ok") {
+		t.Errorf("another program does not run: %v %s", err, out)
 	}
 }

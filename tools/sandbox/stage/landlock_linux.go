@@ -123,7 +123,8 @@ func (r *ruleset) allowSeen(s *Spec) {
 func (r *ruleset) allowListed(s *Spec) {
 	r.allow("/", unix.LANDLOCK_ACCESS_FS_READ_DIR, false)
 	left := maxListed
-	r.allowBut("/", s.Hidden, &left)
+	closed := slices.Concat(s.Hidden, s.Masked)
+	r.allowBut("/", closed, &left)
 	for _, name := range devices {
 		r.allow("/dev/"+name, toUse, false)
 	}
@@ -132,7 +133,7 @@ func (r *ruleset) allowListed(s *Spec) {
 			continue
 		}
 		rights := uint64(toWrite | unix.LANDLOCK_ACCESS_FS_READ_DIR)
-		if !slices.ContainsFunc(s.Hidden, func(h string) bool { return inside(path, h) }) {
+		if !slices.ContainsFunc(closed, func(h string) bool { return inside(path, h) }) {
 			rights |= toRead
 		}
 		r.allow(path, rights, false)

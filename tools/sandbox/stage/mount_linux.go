@@ -440,7 +440,7 @@ func (in *innerStage) deny() error {
 			return err
 		}
 	}
-	for _, path := range in.spec.Hidden {
+	for _, path := range slices.Concat(in.spec.Hidden, in.spec.Masked) {
 		if err := hide(path, in.spec.Look); err != nil {
 			return &os.PathError{Op: "hide", Path: path, Err: err}
 		}

@@ -28,10 +28,11 @@ type Spec struct {
 	Write     []string
 	ReadOnly  []string
 	Hidden    []string
-	Cache     string // a directory in one of Write
-	Below     string // a directory that is seen through Cache, where that can be
-	Hooks     string // a directory with hooks that may stay; none of Root and Write holds it
-	Temp      string // a directory that the command sees as the temporary one
+	Masked    []string // files; the last element of one may be a link, which is covered itself
+	Cache     string   // a directory in one of Write
+	Below     string   // a directory that is seen through Cache, where that can be
+	Hooks     string   // a directory with hooks that may stay; none of Root and Write holds it
+	Temp      string   // a directory that the command sees as the temporary one
 	Network   bool
 	Unlimited bool
 	Look      bool     // nothing is written but to temporary directories that are the command's alone
@@ -69,6 +70,7 @@ func (s *Spec) Encode() []byte {
 	add("write", s.Write...)
 	add("readonly", s.ReadOnly...)
 	add("hidden", s.Hidden...)
+	add("masked", s.Masked...)
 	add("cache", s.Cache)
 	add("below", s.Below)
 	add("hooks", s.Hooks)
@@ -106,6 +108,8 @@ func Decode(b []byte) (*Spec, error) {
 			s.ReadOnly = append(s.ReadOnly, v)
 		case "hidden":
 			s.Hidden = append(s.Hidden, v)
+		case "masked":
+			s.Masked = append(s.Masked, v)
 		case "cache":
 			s.Cache = v
 		case "below":

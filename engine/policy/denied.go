@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Denied is a program that a rule denies whatever it is told.
+type Denied struct {
+	Program string
+	Rule    Rule
+}
+
+// Reason says so to the model.
+func (d Denied) Reason() string { return d.Rule.reason(d.Program) }
+
+// Denied returns the programs that rules deny to the shell as a whole, in this mode,
+// each with the rule that decides.
+func (p *Policy) Denied() (all []Denied) {
+	p = p.As(p.Unattended)
+	u := p.ask(engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: Shell}, Kind: engine.Execute}})
+	for i := range p.rules {
+		r := &p.rules[i]
+		if r.Tier == BuiltIn || r.Verdict != engine.Deny || r.Network || r.except != nil || !r.concerns(&u) {
+			continue
+		}
+		for _, name := range r.programs() {
+			same := func(d Denied) bool { return d.Program == name }
+			if at := slices.IndexFunc(all, same); at < 0 {
+				all = append(all, Denied{name, *r})
+			} else if stronger(&all[at].Rule, r) == r {
+				all[at].Rule = *r
+			}
+		}
+	}
+	return all
+}
+
+// programs returns the programs that r is about whatever they are told.
+func (r *Rule) programs() (names []string) {
+	for _, prefix := range r.Prefixes {
+		if name := base(prefix[0]); len(prefix) == 1 && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// held reports whether what r denies is not there for commands, so that none needs
+// to be denied because it might be that.
+func (p *Policy) held(r *Rule) bool {
+	names := r.programs()
+	if p.Masked == nil || len(names) == 0 || len(names) < len(r.Prefixes) {
+		return false
+	}
+	masked := p.Denied()
+	for _, name := range names {
+		if !slices.ContainsFunc(masked, func(d Denied) bool { return d.Program == name }) {
+			return false // that rule is about some calls only
+		}
+	}
+	return p.Masked(names)
+}
+
+// reason says to the model that r denies something.
+func (r *Rule) reason(what string) string {
+	return fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what))
+}

@@ -1,0 +1,57 @@
+package tools
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/text"
+	"gemline/tools/mask"
+	"gemline/tools/shell"
+)
+
+// Denied is a program that is not there for commands, because a rule denies it.
+type Denied struct {
+	mask.Mask
+	Reason string // names the rule to the model
+}
+
+// unrun is what programs say that could not run another one.
+var unrun = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|cannot execute|can't execute|\bENOENT\b|no such file`)
+
+// denials says which of the programs that are denied a command has tried to run, as
+// far as its output tells, and by which rules they are.
+func (env Env) denials(o shell.Outcome) string {
+	if env.Denied == nil || o.Output == "" {
+		return ""
+	}
+	var said []string
+	for _, d := range env.Denied() {
+		if len(d.Files) == 0 {
+			continue
+		}
+		names := []string{regexp.QuoteMeta(d.Program)}
+		for _, path := range d.Files {
+			names = append(names, regexp.QuoteMeta(path))
+		}
+		name, err := regexp.Compile(`(?i)(^|[^\w.-])(` + strings.Join(names, "|") + `)($|[^\w.-])`)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(o.Output[max(0, len(o.Output)-lastWords):]) {
+			if unrun().MatchString(line) && name.MatchString(line) {
+				said = append(said, d.Program+" can't be run by any command. "+d.Reason)
+				break
+			}
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(said, "\n")
+}
+
+// isDenied reports whether path is a file of a program that is denied.
+func (env Env) isDenied(path string) bool {
+	return env.Denied != nil && slices.ContainsFunc(env.Denied(), func(d Denied) bool { return slices.Contains(d.Files, path) })
+}

@@ -1,0 +1,261 @@
+// Package mask finds the files of programs that rules deny as a whole, so that
+// confined commands are not given them.
+//
+// # A name, and what bears it
+//
+// A rule denies a program by its name. What bears the name in a directory where
+// programs are looked for is masked: the file, all its other names, and what a
+// link leads to, as /usr/bin/nc.openbsd for nc.
+//
+// # Programs that are many
+//
+// A link may lead to a program that goes by other names as well and does
+// something else then, as rm leads to busybox, and reboot to systemctl. There
+// the link is masked, and the program stays: it can still be told to do the same,
+// so the denied one counts as left.
+//
+// # What is left is said
+//
+// A [Mask] says in words why a command may run the program all the same. Nothing
+// but a Mask that says nothing may replace another check.
+package mask
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/tools/shell/program"
+	"gemline/tools/shell/script"
+)
+
+// A Mask is what confined commands are not given of a program.
+type Mask struct {
+	Program string
+	Files   []string // absolute, and nothing but their last element is a link
+	Left    string   // why a command may run the program all the same, "" if none can
+}
+
+// A Finder finds files of programs. What it has found it looks for again when a
+// directory has changed. It is safe for concurrent use.
+type Finder struct {
+	Path string // where commands look for programs
+	Home string
+
+	mu     sync.Mutex
+	dirs   []directory
+	needed []fs.FileInfo // the files that commands are run by
+	found  map[string]Mask
+}
+
+// A directory is one that programs are looked for in.
+type directory struct {
+	given   string
+	changed time.Time
+	path    string   // without links; "" if it is another one, too
+	names   []string // what is in it
+}
+
+// system are directories of programs beside those of a PATH. The last of them
+// hold commands of git, and such that bash can be told to load.
+var system = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/games", "/usr/local/games",
+	"/opt/homebrew/bin", "/opt/local/bin", "/snap/bin", "/usr/lib/git-core", "/usr/libexec/git-core",
+	"/usr/lib/bash", "/usr/local/lib/bash", "/opt/local/lib/bash", "/usr/pkg/lib/bash"}
+
+// private are such directories in a home.
+var private = []string{"bin", ".local/bin", "go/bin", ".cargo/bin"}
+
+// runners are what commands, and the scripts that they start, are run by.
+var runners = []string{"sh", "bash", "env"}
+
+// Find returns a Mask for each program.
+func (f *Finder) Find(programs []string) (all []Mask) {
+	if len(programs) == 0 {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.found == nil || slices.ContainsFunc(f.dirs, func(d directory) bool { return !changed(d.given).Equal(d.changed) }) {
+		f.list()
+	}
+	for _, p := range programs {
+		name := fold(p)
+		m, ok := f.found[name]
+		if !ok {
+			m = f.find(name)
+			f.found[name] = m
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// Others returns names of other programs that are not there either for m: they are
+// the same file.
+func (f *Finder) Others(m Mask) (names []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var masked []fs.FileInfo
+	for _, path := range m.Files {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			masked = append(masked, info)
+		}
+	}
+	for _, path := range f.entries(func(name string) bool { return len(masked) > 0 && !called(m.Program, name) }) {
+		if name := filepath.Base(path); is(path, masked) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// changed returns when a directory was, the zero time if it is not there.
+func changed(dir string) (t time.Time) {
+	if info, err := os.Stat(dir); err == nil {
+		t = info.ModTime()
+	}
+	return t
+}
+
+// list lists the directories.
+func (f *Finder) list() {
+	f.dirs, f.needed, f.found = nil, nil, map[string]Mask{}
+	given := append(filepath.SplitList(f.Path), system...)
+	for _, name := range private {
+		given = append(given, filepath.Join(f.Home, name))
+	}
+	for _, dir := range given {
+		if !filepath.IsAbs(dir) || slices.ContainsFunc(f.dirs, func(d directory) bool { return d.given == dir }) {
+			continue
+		}
+		d := directory{given: dir, changed: changed(dir)}
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil && !slices.ContainsFunc(f.dirs, func(d directory) bool { return d.path == real }) {
+			d.path = real
+			if open, err := os.Open(real); err == nil {
+				d.names, _ = open.Readdirnames(-1)
+				open.Close()
+			}
+		}
+		f.dirs = append(f.dirs, d)
+	}
+	for _, path := range f.entries(func(name string) bool { return slices.Contains(runners, fold(name)) }) {
+		if info, err := os.Stat(path); err == nil {
+			f.needed = append(f.needed, info)
+		}
+	}
+}
+
+// entries returns what the directories hold by names that fit.
+func (f *Finder) entries(fits func(name string) bool) (paths []string) {
+	for _, d := range f.dirs {
+		for _, name := range d.names {
+			if fits(name) {
+				paths = append(paths, filepath.Join(d.path, name))
+			}
+		}
+	}
+	return paths
+}
+
+// find looks for a program.
+func (f *Finder) find(name string) Mask {
+	m := Mask{Program: name}
+	if script.Builtin(name) {
+		m.Left = "the shell has a command of that name itself"
+	}
+	for _, path := range f.entries(func(entry string) bool { return called(name, entry) }) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if is(path, f.needed) {
+			return Mask{Program: name, Left: "commands are run by it"}
+		}
+		files := f.files(path, info)
+		if other := another(name, files); other != "" {
+			m.Files, m.Left = append(m.Files, links(path, name)...), "it leads to "+other+", which is other programs as well"
+			continue
+		}
+		m.Files = append(m.Files, files...)
+	}
+	slices.Sort(m.Files)
+	m.Files = slices.Compact(m.Files)
+	if len(m.Files) == 0 && m.Left == "" {
+		m.Left = "it is not installed"
+	}
+	return m
+}
+
+// files returns all names in the directories of the file that path leads to, and
+// first its own.
+func (f *Finder) files(path string, info fs.FileInfo) []string {
+	real := disk.Follow(path)
+	if disk.Links(info) == 1 {
+		return []string{real}
+	}
+	same := func(path string) bool {
+		there, err := os.Lstat(path)
+		return err == nil && os.SameFile(there, info)
+	}
+	return append([]string{real}, slices.DeleteFunc(f.entries(func(string) bool { return true }), func(path string) bool { return !same(path) })...)
+}
+
+// another returns the program that files are, if they are not that of name alone.
+func another(name string, files []string) string {
+	for _, path := range files {
+		if own := filepath.Base(path); program.Find(own).Is(program.Many) && !called(name, own) {
+			return path
+		}
+	}
+	if !bears(files[0], name) {
+		return files[0]
+	}
+	return ""
+}
+
+// links returns path, and those of the links that it leads through that bear name.
+func links(path, name string) (all []string) {
+	for range 40 { // as many as the kernel follows
+		if bears(path, name) {
+			all = append(all, path)
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return all
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = filepath.Join(disk.Follow(filepath.Dir(to)), filepath.Base(to))
+		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			return all
+		}
+	}
+	return all
+}
+
+// bears reports whether name is part of that of a file.
+func bears(path, name string) bool { return strings.Contains(fold(filepath.Base(path)), name) }
+
+// is reports whether path leads to one of files.
+func is(path string, files []fs.FileInfo) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })
+}
+
+// called reports whether entry is a name that a rule for a program is about: what
+// GNU calls rm may be grm.
+func called(name, entry string) bool {
+	entry = fold(entry)
+	return entry == name || entry == "g"+name
+}
+
+// fold returns the name of a program as names are compared.
+func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }
