@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +35,10 @@ const mostDirs = 8
 // be held to that.
 func (c *shellCall) lookOver() {
 	if c.ReadOnly && c.holdable() { // whatever it is
-		c.looks, c.git = true, gitUse{dirs: []string{c.dir}}
+		c.looks = true
+		if l := (looker{c: c}); l.repository(c.dir) == "" {
+			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.Command)}
+		}
 		return
 	}
 	plain := c.read.Class == engine.Plain
@@ -42,13 +46,13 @@ func (c *shellCall) lookOver() {
 		return
 	}
 	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
-	apart, all := make([]bool, len(c.read.Commands)), true
+	apart, all, first := make([]bool, len(c.read.Commands)), true, ""
 	for i := range c.read.Commands {
 		command := &c.read.Commands[i]
 		command.Risk = l.command(*command)
 		command.Safe = command.Risk == ""
 		apart[i] = command.Safe && plain && l.beside(*command)
-		all = all && command.Safe
+		all, first = all && command.Safe, cmp.Or(first, command.Risk)
 	}
 	c.looks = all && c.holdable()
 	if c.env.Sandbox == nil { // what is said of them is that nothing holds them
@@ -56,10 +60,17 @@ func (c *shellCall) lookOver() {
 	}
 	for i := range c.read.Commands {
 		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
-			command.Safe, command.Risk = false, "the rest of the line does more than look"
+			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
 		}
 	}
 	c.git = l.git
+	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
+}
+
+// strays reports whether a command may read what nothing names, such as the
+// files that a repository is kept in.
+func (l *looker) strays(c engine.Command) bool {
+	return reads(c) && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
 }
 
 // holdable reports whether the call can be held to looking.

@@ -23,7 +23,7 @@ import (
 type gitUse struct {
 	dirs  []string // where git may run; nil if it does not
 	shows bool     // the contents of files in commits
-	words []string // that may be numbers of objects
+	names []string // that may be those of objects
 }
 
 // The commands of git that look: with names, those that show none of the
@@ -36,8 +36,13 @@ var (
 
 	// quiet are the words with which a list of commits shows no contents.
 	quiet = regexp.MustCompile(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
-	// objects finds what may be the number of an object.
-	objects = regexp.MustCompile(`[0-9a-fA-F]{4,64}`)
+	// unlisted finds options with which git shows what else is not asked about:
+	// another repository, or what its input or a name stands for.
+	unlisted = regexp.MustCompile(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
+	// object finds what may be the name of an object.
+	object = regexp.MustCompile(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
+	// filePattern finds patterns that stand for files and for no object.
+	filePattern = regexp.MustCompile(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
 	// header finds what may be a token for a server.
 	header = regexp.MustCompile(`(?i)extraheader`)
 	// password finds an address with a password, or with what may be a token.
@@ -61,20 +66,21 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 		return slices.Contains(list, pair) || slices.Contains(list, sub) && (sub != "remote" || len(rest) == 0)
 	}
 	speaks := func(w engine.Word) bool { return !quiet.MatchString(w.Text) }
-	switch {
-	case !has(gitNames) && !has(gitShows):
+	if !has(gitNames) && !has(gitShows) {
 		return brief(strings.Replace(pair, ".", " ", 1)) + " is not on the list"
-	case has(gitShows) && !(has(gitNames) && !slices.ContainsFunc(rest, speaks)):
-		g.shows = true
 	}
+	shows := has(gitShows) && !(has(gitNames) && !slices.ContainsFunc(rest, speaks))
 	for _, w := range rest {
-		if strings.Contains(w.Text, "submodule=") || strings.HasPrefix(w.Text, "--recurse") || strings.HasPrefix(w.Text, "--batch") {
+		switch {
+		case unlisted.MatchString(w.Text), shows && w.Text == "--stdin":
 			return brief(w.Text) + " is not on the list"
-		}
-		if g.shows {
-			g.words = append(g.words, objects.FindAllString(w.Text, -1)...)
+		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern.MatchString(w.Text)):
+			return "what it shows is known only when it runs"
+		case shows:
+			g.names = append(g.names, objects(w.Text)...)
 		}
 	}
+	g.shows = g.shows || shows
 	for _, dir := range l.dirs {
 		if why := once(l.repositories, dir, l.repository); why != "" {
 			return why
@@ -84,6 +90,14 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 		}
 	}
 	return ""
+}
+
+// objects returns what in a text may be names of objects.
+func objects(text string) (names []string) {
+	for _, name := range object.FindAllString(text, -1) {
+		names = append(names, strings.Split(name, "..")...)
+	}
+	return names
 }
 
 // mostConfig is how much of a file that says how git works is read. A larger one
@@ -107,7 +121,7 @@ func (l *looker) repository(dir string) string {
 			return "the repository's configuration can't be read"
 		case password.Match(text):
 			return "an address in the repository's configuration holds a password"
-		case header.Match(text) && slices.ContainsFunc(l.c.read.Commands, reads):
+		case header.Match(text) && (l.c.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
 			return "the repository's configuration may hold a token"
 		}
 	}
@@ -196,34 +210,56 @@ const longest = 3 * time.Second
 func (c shellCall) committed(ctx context.Context, s shell.Settings) (why string) {
 	s.Timeout = longest
 	for _, dir := range c.git.dirs {
-		text := "git rev-list --objects --all --reflog --indexed-objects --missing=allow-any"
-		for _, word := range c.git.words {
-			text += "; git cat-file -t " + word + " 2>/dev/null"
-		}
-		rest := ""
-		cmd := shell.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text + "; exit 0", Dir: dir, Settings: s, Output: func(s string) {
-			rest += s
-			for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
-				rest = after
-				switch _, path, named := strings.Cut(line, " "); {
-				case named && secret.Path(path):
-					why = "it may show what was committed and may hold secrets: " + script.Quote(path)
-				case line == "blob", line == "tree":
-					why = "it may show what may hold secrets, by its number"
-				}
+		_, kept, _ := repository(dir)
+		for _, text := range []string{reachable, pointed(c.git.names)} {
+			if why = c.known.search(kept, text, func() (string, bool) { return search(ctx, text, dir, s) }); why != "" {
+				return why
 			}
-		}}
-		o := shell.Run(ctx, cmd)
-		switch {
-		case why != "", o.Code == 77:
-		case o.Limit > 0:
-			why = "it may show what was committed and may hold secrets: the history is too long to tell"
-		case !o.OK() && !o.Cancelled:
-			why = "it may show what was committed and may hold secrets: the history can't be read"
-		}
-		if why != "" {
-			break
 		}
 	}
-	return why
+	return ""
+}
+
+// reachable lists the files of all commits that something in the repository
+// leads to, and what else a name leads to.
+const reachable = "git for-each-ref --format='ref %(objecttype) %(*objecttype)' && git rev-list --objects --all --reflog --indexed-objects --missing=allow-any"
+
+// pointed returns a script that lists what nothing else leads to but a name that
+// is given, or one that git goes by in the middle of a merge.
+func pointed(names []string) string {
+	var text strings.Builder
+	for _, name := range append(slices.Clone(names), "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD") {
+		text.WriteString(" '" + name + "' '" + name + "^{}'")
+	}
+	return "printf '%s\\n'" + text.String() + " | git cat-file --batch-check='object %(objecttype) %(objectname)' | tee /dev/stderr |" +
+		" sed -n 's/^object commit //p' | git rev-list --objects --missing=allow-any --stdin --not --all --reflog"
+}
+
+// search says what a script finds in the repository of a directory, and whether
+// it would find that again.
+func search(ctx context.Context, text, dir string, s shell.Settings) (why string, sure bool) {
+	rest := ""
+	cmd := shell.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir, Settings: s, Output: func(s string) {
+		rest += s
+		for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
+			rest = after
+			first, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+			kind, _, _ := strings.Cut(path, " ")
+			switch {
+			case first == "object" && (kind == "blob" || kind == "tree"), path == "ambiguous",
+				first == "ref" && path != "commit" && path != "tag commit":
+				why = "it may show what may hold secrets, by its number"
+			case secret.Path(path):
+				why = "it may show what was committed and may hold secrets: " + script.Quote(path)
+			}
+		}
+	}}
+	o := shell.Run(ctx, cmd)
+	switch {
+	case why != "", o.OK(), o.Code == 77:
+		return why, !o.Cancelled
+	case o.Limit > 0:
+		return "it may show what was committed and may hold secrets: the history is too long to tell", true
+	}
+	return "it may show what was committed and may hold secrets: the history can't be read", false
 }

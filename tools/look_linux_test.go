@@ -329,6 +329,77 @@ func TestLookCommitted(t *testing.T) {
 	}
 }
 
+// Nor is shown what nothing leads to but a number or a name of its own, however
+// git gets to know that.
+func TestLookDangling(t *testing.T) {
+	l := newLooking(t)
+	blob := l.git("git hash-object -w .env")
+	commit := l.git("git add -f .env; git commit-tree -m secret $(git write-tree); git rm -q --cached .env")
+	for _, test := range []struct{ before, commands string }{
+		{"true", "git show COMMIT; git show COMMI; git log -p COMMIT; git diff HEAD..COMMIT; git diff COMMIT...HEAD; git grep CANAR. COMMIT; git show x-1-gCOMMIT; git show COMMI:.en?; git show $X; git log -p COMMIT~0; git show COMMIT^{tree}; git cat-file -p COMMIT:./.en[v]; git blame COMMIT -- .en*"},
+		{"true", "echo BLOB | git show --stdin; echo BLOB | xargs git show; echo BLOB | xargs git cat-file -p; echo COMMIT | git log -p --stdin; echo COMMIT | git diff-tree -p --root --stdin; echo BLOB | git cat-file --batch; git cat-file --batch-all-objects --batch; find . -name a.txt -exec git show BLOB {} +; timeout 5 git show BLOB"},
+		{"touch COMMIT", "git show COMMI*; git log -p COMMI*; git log -p ????????????????????????????????????????"},
+		{"rm COMMIT; echo 'COMMIT\t\tbranch x of y' >.git/FETCH_HEAD", "git show FETCH_HEAD; git diff FETCH_HEAD; git log -p FETCH_HEAD; git show FETCH_HEAD:.en[v]; git show worktrees/x/HEAD"},
+		{"mv .git/FETCH_HEAD .git/MERGE_HEAD", "git log -p --merge; git show MERGE_HEAD"},
+		{"rm .git/MERGE_HEAD; git tag name BLOB", "git show name; git show --tags; git show --all; git cat-file -p name; git tag --format='%(raw)'; git for-each-ref --format='%(raw)'; git branch --format='%(raw)'"},
+		{"git tag -d name; git tag -a -m x name BLOB", "git show name; git show --tags; git show --all; git cat-file -p name^{}; git tag --format='%(*raw)'; git for-each-ref --format='%(*raw:size) %(*raw)'"},
+		{"git tag -d name; git tag name COMMIT", "git log --oneline | xxd - .gi?/objects/*/*; git status && grep -ra . .gi?; git branch && base64 .gi[t]/objects/*/*; git branch && find .gi? -type f | xargs xxd"},
+	} {
+		named := strings.NewReplacer("BLOB", blob, "COMMIT", commit, "COMMI", commit[:9])
+		l.git(named.Replace(test.before))
+		for _, text := range strings.Split(named.Replace(test.commands), "; ") {
+			call, why := l.looks(text)
+			if why != "" {
+				continue
+			}
+			*l.asked = nil
+			l.shown.Reset()
+			r, _ := call.Run(t.Context(), l)
+			if all := r.Text + l.shown.String(); strings.Contains(all, "CANARY") || strings.Contains(text, ".gi") && len(*l.asked) == 0 {
+				t.Errorf("after %s, %s shows %.200s", test.before, text, all)
+			}
+		}
+	}
+}
+
+// What was found out before holds only as long as nothing has changed.
+func TestLookAgain(t *testing.T) {
+	l := newLooking(t)
+	past := func() { // as if everything were old
+		l.git("sleep 3.1")
+	}
+	tool := runShellCommand(l.env)
+	run := func(text string) (string, int) {
+		t.Helper()
+		*l.asked = nil
+		l.shown.Reset()
+		r, _ := l.prepare(tool, map[string]any{"command": text}).Run(t.Context(), l)
+		return r.Text + l.shown.String(), len(*l.asked)
+	}
+	past()
+	for range 2 {
+		if out, asked := run("git show HEAD; cat *.txt sub/*"); asked > 0 || !strings.Contains(out, "package c") {
+			t.Fatalf("asked %d: %s", asked, out)
+		}
+	}
+	for _, change := range []string{"echo KEY=CANARY >sub/.env", "mkdir -p new/deep; echo KEY=CANARY >new/deep/.env", "mv new sub/moved", "rm -rf near; mv sub/moved near", "ln -s a.txt x.key; rm x.key; ln -s notes x.pem; echo KEY=CANARY >notes/in"} {
+		l.git(change)
+		if out, _ := run("cat .e* */.e* */*/.e* x.pem/*; grep -r KEY= ."); strings.Contains(out, "CANARY") {
+			t.Errorf("after %s it shows %s", change, out)
+		}
+	}
+	past()
+	if _, asked := run("git show HEAD"); asked > 0 {
+		t.Error("it is asked about")
+	}
+	for _, change := range []string{"git add -f .env", "git rm -q --cached .env; git stash -q || true", "git add -f .env; git commit -qm secret", "git reset -q --hard HEAD~1"} {
+		l.git(change)
+		if out, asked := run("git show HEAD"); (asked == 0) != strings.Contains(change, "stash") || strings.Contains(out, "CANARY") {
+			t.Errorf("after %s: asked %d: %s", change, asked, out)
+		}
+	}
+}
+
 // A repository whose configuration is a pipe, which nobody writes to, or no file
 // that somebody wrote, is asked about, and keeps nobody waiting.
 func TestLookOddRepositories(t *testing.T) {
@@ -407,8 +478,12 @@ func TestReadOnly(t *testing.T) {
 	if !strings.Contains(r.Text, "one") || !strings.Contains(r.Text, "Read-only file system") {
 		t.Errorf("it says %s", r.Text)
 	}
+	if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write: new" {
+		t.Errorf("it ended with 0: %+v", *l.asked)
+	}
+	*l.asked = nil
 	call, _ = l.looks("touch new")
-	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnly).Run(t.Context(), l); err == nil || len(*l.asked) != 1 {
+	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnly).Run(t.Context(), l); err == nil || engine.DisplayError(err) != "refused" || len(*l.asked) != 1 {
 		t.Fatalf("%v, asked %d times", err, len(*l.asked))
 	}
 	if in := (*l.asked)[0].Intent; in.Plan.ReadOnly != nil || in.Plan.Failed != "it tried to write: new" {
@@ -416,6 +491,15 @@ func TestReadOnly(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
 		t.Error("it was written")
+	}
+	l.git("git add -f .env; git commit -qm secret")
+	for _, text := range []string{"git show HEAD", "touch x; git show HEAD:.env", "eval 'git log -p'", "xargs git show HEAD </dev/null", "cat .env .git/config", "make x; git show HEAD"} {
+		*l.asked = nil
+		l.shown.Reset()
+		r, _ := l.prepare(runShellCommand(l.env), map[string]any{"command": text, "read_only": true}).Run(t.Context(), l)
+		if strings.Contains(r.Text+l.shown.String(), "CANARY") {
+			t.Errorf("%s shows %s", text, r.Text)
+		}
 	}
 	for _, with := range []map[string]any{{"is_background": true}, {"additional_permissions": map[string]any{"network": true}}} {
 		with["command"] = "touch new"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/secret"
 	"gemline/engine/text"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -27,7 +25,12 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	settings, hidden, why := c.looking()
 	if why == "" && c.git.shows {
 		why = c.committed(ctx, settings)
+		if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
+			c.git = gitUse{}
+			settings, hidden, why = c.looking()
+		}
 	}
+	ran := why == ""
 	var o shell.Outcome
 	var lacks engine.Rights
 	if why == "" {
@@ -56,11 +59,16 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	if _, ok := answer.(engine.Allowed); ok {
 		return next.run(ctx, tool, host)
 	}
-	if o.OK() { // it did not run
+	if !ran {
 		o = shell.Outcome{Err: errHeld}
 	}
 	r, err := c.env.outcome(o)
-	return denied(r, err, answer, "The command could only look, and "+why+".", why)
+	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
+	failed := (*engine.CallError)(nil)
+	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
+		failed.Display = "refused"
+	}
+	return r, err
 }
 
 // passes reports whether a command has met with what is hidden from it, as a
@@ -105,7 +113,7 @@ func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
 			roots = append(slices.Clone(roots), tree)
 		}
 	}
-	hidden, ok := concealing(roots, len(c.git.dirs) > 0)
+	hidden, ok := c.known.concealing(roots, len(c.git.dirs) > 0)
 	if !ok {
 		return s, nil, "there are too many files here to find out which of them may hold secrets"
 	}
@@ -114,50 +122,6 @@ func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
 	s.Confine = func(cmd *exec.Cmd) (func(), error) { return c.env.Sandbox.Confine(cmd, p) }
 	s.Keeps = sandbox.Keeps
 	return s, hidden, ""
-}
-
-// concealing returns what in directories may hold secrets, and what is git's
-// and gemline's own; git's is left out if git is to look. It reports false if there
-// is too much to look at.
-func concealing(roots []string, git bool) (hidden []string, ok bool) {
-	left := mostSeen
-	for _, root := range roots {
-		todo := []string{""}
-		for len(todo) > 0 {
-			at := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			d, err := os.OpenFile(filepath.Join(root, at), os.O_RDONLY|disk.NoWait, 0) // a pipe may be there by now
-			if err != nil {
-				continue
-			}
-			entries, _ := d.ReadDir(-1)
-			d.Close()
-			if left -= len(entries); left < 0 {
-				return nil, false
-			}
-			plain := !secret.Path(at + "/x") // of what is in it, only the names count
-			for _, e := range entries {
-				rel := at + "/" + e.Name()
-				switch {
-				case e.IsDir() && ours(e.Name()):
-					if !git || !strings.EqualFold(e.Name(), ".git") {
-						hidden = append(hidden, filepath.Join(root, rel))
-					}
-				case e.IsDir():
-					todo = append(todo, rel)
-				case plain && secret.Path(e.Name()), !plain && secret.Path(rel):
-					path := filepath.Join(root, rel)
-					if e.Type()&fs.ModeSymlink != 0 {
-						if path = disk.Follow(path); !among(path, roots) {
-							continue // which is not seen, or comes with the system
-						}
-					}
-					hidden = append(hidden, path)
-				}
-			}
-		}
-	}
-	return hidden, len(hidden) <= mostSecrets
 }
 
 // toolchains returns what of the user's own directories programs need that are
@@ -202,10 +166,10 @@ func (env Env) variable(name string) (value string) {
 var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
 
 // wanted says what a command tried that was held to looking, and which rights it
-// needs for that beyond those that all have. Nothing is known of one that did
-// not fail.
+// needs for that beyond those that all have. Of one that did not fail nothing is
+// known, unless it is a line of which a part has failed that does not only look.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
-	if o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
+	if o.OK() && !c.ReadOnly || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return lacks, ""
 	}
 	lacks, _ = c.lacks(o)
@@ -238,6 +202,8 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
 	switch {
 	case len(wrote) > 0:
 		return lacks, "it tried to write: " + strings.Join(wrote, ", ")
+	case o.OK(): // what it says may be what it has read
+		return lacks, ""
 	case tried:
 		return lacks, "it tried to write"
 	case len(read) > 0:

@@ -50,12 +50,14 @@ func runShellCommand(env Env) (tool engine.Tool) {
 	if env.Sandbox != nil {
 		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
 	}
+	known := newKnown()
 	tool = define(shellName, "Shell", engine.Execute, doc, schema,
 		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
 			if err != nil {
 				return engine.Call{}, err
 			}
+			c.known = known
 			c = c.connected(ctx, tool).unheld(ctx, tool)
 			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if env.Kept != nil {
@@ -82,6 +84,7 @@ type shellCall struct {
 	rights engine.Rights // beyond what all commands have
 	looks  bool          // it is held to looking
 	git    gitUse        // what it does with git then
+	known  *known        // what was found out for others
 }
 
 // prepare checks the arguments.

@@ -202,7 +202,7 @@ func (j judgement) lines() (lines []string) {
 		subject = "all of it"
 	}
 	lines = append(lines, subject+": "+verdictText(j.Ruling, j.policy.Unattended))
-	if j.Class != "" && j.plainness != "" {
+	if j.Class != "" && j.plainness != "" && j.Why == "" {
 		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.plainness)
 	}
 	if j.Reason != "" {

@@ -176,14 +176,16 @@ func (p *Policy) script(u question) Explanation {
 func (u *question) safety(f Ruling) string {
 	c := u.command
 	switch r := f.Rule; {
-	case r == nil || r.Tier != BuiltIn || u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks || u.mode == Yolo:
+	case r == nil || r.Tier != BuiltIn || u.mode == Yolo:
+		return f.Why
+	case !c.Safe && c.Risk != "":
+		return "it is not known to only look" + because(c.Risk)
+	case u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks:
 		return f.Why
 	case r.Safe && f.Verdict == engine.Allow:
 		return "it only looks, and is held to that"
 	case c.Safe && !u.Intent.Plan.Confined:
 		return "it only looks, but nothing confines it"
-	case !c.Safe && c.Risk != "":
-		return "it is not known to only look: " + oneLine(c.Risk)
 	}
 	return f.Why
 }

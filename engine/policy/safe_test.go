@@ -76,7 +76,7 @@ func TestSafe(t *testing.T) {
 		q   engine.Proposal
 		why string
 	}{
-		{looking(true, engine.Plain, "ls|make", "ls"), "not known to only look: not on the list"},
+		{looking(true, engine.Plain, "ls|make", "ls"), "not known to only look (not on the list)"},
 		{looking(false, engine.Plain, "ls", "ls"), "nothing confines it"},
 	} {
 		if e := policy.New(policy.Default).Explain(test.q); !strings.Contains(e.Why, test.why) {

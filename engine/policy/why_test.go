@@ -16,7 +16,7 @@ func TestWhy(t *testing.T) {
 	const (
 		is      = "it only looks, and is held to that"
 		loose   = "it only looks, but nothing confines it"
-		isnt    = "it is not known to only look: not on the list"
+		isnt    = "it is not known to only look (not on the list)"
 		all     = "every command only looks, and is held to that"
 		allowed = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 1\n"
 		asked   = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"ask_user\"\npriority = 1\n"
@@ -49,14 +49,14 @@ func TestWhy(t *testing.T) {
 		{"not confined", looking(false, engine.Plain, "ls", "ls"), "", "", ask, loose, []string{loose}},
 		{"neither, of which one is not safe", looking(false, engine.Plain, "ls|make|ls", "ls"), "", "", ask, isnt, []string{loose, isnt, loose}},
 		{"nobody knows why not", silent, "", "", ask, "", []string{""}},
-		{"what is odd about it is shown", odd, "", "", ask, "it is not known to only look: a\uFFFD[8mb", []string{"it is not known to only look: a\uFFFD[8mb"}},
-		{"not plain", looking(true, engine.Readable, "ls|make", "ls"), "", "", ask, "", []string{"", ""}},
+		{"what is odd about it is shown", odd, "", "", ask, "it is not known to only look (a\uFFFD[8mb)", []string{"it is not known to only look (a\uFFFD[8mb)"}},
+		{"a list that is not plain", looking(true, engine.Readable, "ls|make", "ls"), "", "", ask, isnt, []string{"", isnt}},
 		{"in yolo mode", looking(true, engine.Plain, "ls|make", "ls"), policy.Yolo, "", allow, "", []string{"", ""}},
 		{"the user allows the other", looking(true, engine.Plain, "ls|make", "ls"), "", allowed, allow, "", []string{is, ""}},
 		{"the user allows the first", looking(true, engine.Plain, "make|ls", "ls"), "", allowed, allow, "", []string{"", is}},
 		{"the user allows the other, and nothing confines the first", looking(false, engine.Plain, "ls|make", "ls"), "", allowed, ask, loose, []string{loose, ""}},
 		{"the user allows one that is safe as it is", looking(true, engine.Plain, "ls|cat x", "ls", "cat x"), "", reads, allow, "", []string{is, ""}},
-		{"neither is, and the first is told", two, "", "", ask, isnt, []string{isnt, "it is not known to only look: another"}},
+		{"neither is, and the first is told", two, "", "", ask, isnt, []string{isnt, "it is not known to only look (another)"}},
 		{"safe, and wants the network", online, "", "", ask, "", []string{""}},
 		{"the user asks", looking(true, engine.Plain, "ls", "ls"), "", asked, ask, "", []string{""}},
 		{"the user denies the first", looking(true, engine.Plain, "rm|ls", "ls"), "", denied, deny, "", []string{"", is}},

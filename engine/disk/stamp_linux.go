@@ -1,0 +1,29 @@
+package disk
+
+import (
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// StampOf returns the stamp of a file, if there is one.
+func StampOf(info fs.FileInfo) (Stamp, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return Stamp{}, false
+	}
+	return Stamp{uint64(st.Dev), st.Ino, time.Unix(st.Ctim.Unix())}, true
+}
+
+// local are the file systems of a machine's own disks.
+var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
+
+// Local reports whether a path is known to lie on a disk that nobody but this
+// machine writes to.
+func Local(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && slices.Contains(local, int64(st.Type))
+}
