@@ -71,7 +71,7 @@ func damaged(b []byte) bool {
 
 // decodeAs decodes b as charset and reports whether encoding gives b again.
 func decodeAs(b []byte, charset string) (text string, exact, ok bool) {
-	enc, err := htmlindex.Get(charset)
+	enc, err := encodingOf(charset)
 	if err != nil {
 		return "", false, false
 	}

@@ -2,16 +2,15 @@ package workspace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // A File is a text as it was read.
@@ -75,13 +74,10 @@ func (f Format) Encode(text string) ([]byte, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, fmt.Errorf("the text is not valid UTF-8 at byte %d and can't be written as %s", i, f.Charset)
 	}
-	if u, ok := unicodes[f.Charset]; ok {
-		if f.BOM {
-			text = "\ufeff" + text
-		}
-		return u.encode(text), nil
+	if f.BOM {
+		text = "\ufeff" + text
 	}
-	enc, err := htmlindex.Get(f.Charset)
+	enc, err := encodingOf(f.Charset)
 	if err != nil {
 		return nil, fmt.Errorf("charset %s is not known", f.Charset)
 	}
@@ -175,19 +171,23 @@ func decodeBOM(b []byte) (string, Format, bool) {
 		}
 		return string(rest), f, true
 	}
-	for _, name := range []string{"utf-32le", "utf-32be", "utf-16le", "utf-16be"} { // the first begins like the third
-		u := unicodes[name]
-		rest, ok := bytes.CutPrefix(b, u.encode("\ufeff"))
-		if !ok {
-			continue
+	for _, mark := range marks {
+		if rest, ok := bytes.CutPrefix(b, []byte(mark.bytes)); ok {
+			if text, exact, ok := decodeAs(rest, mark.charset); ok && (exact || mark.charset != "utf-32le") {
+				return text, Format{Charset: mark.charset, BOM: true, Lossy: !exact}, true
+			}
 		}
-		text, whole := u.decode(rest)
-		if !whole && name == "utf-32le" {
-			continue
-		}
-		return text, Format{Charset: name, BOM: true, Lossy: !whole}, true
 	}
 	return "", Format{}, false
+}
+
+// marks are the byte order marks of charsets other than UTF-8. The first begins
+// like the third.
+var marks = []struct{ charset, bytes string }{
+	{"utf-32le", "\xff\xfe\x00\x00"},
+	{"utf-32be", "\x00\x00\xfe\xff"},
+	{"utf-16le", "\xff\xfe"},
+	{"utf-16be", "\xfe\xff"},
 }
 
 // guessUTF16 decodes UTF-16 without a byte order mark: one byte of most
@@ -214,8 +214,8 @@ func guessUTF16(b []byte) (text, charset string, ok bool) {
 	if even > 0 && odd > 0 || ascii*8 < units || units < 64 && ascii*2 <= units {
 		return "", "", false
 	}
-	text, ok = unicodes[charset].decode(b)
-	return text, charset, ok && controls([]byte(text[:min(len(text), 4096)])) == 0
+	text, exact, _ := decodeAs(b, charset)
+	return text, charset, exact && controls([]byte(text[:min(len(text), 4096)])) == 0
 }
 
 // controls counts the bytes of b that texts seldom hold.
@@ -229,68 +229,13 @@ func controls(b []byte) int {
 	return n
 }
 
-// A unicode writes characters in a fixed number of bytes or a pair of them.
-type unicode struct {
-	wide  bool // 4 bytes, else 2
-	order interface {
-		binary.ByteOrder
-		binary.AppendByteOrder
+// encodingOf returns how charset is read and written. The WHATWG has no UTF-32.
+func encodingOf(charset string) (encoding.Encoding, error) {
+	switch charset {
+	case "utf-32le":
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), nil
+	case "utf-32be":
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), nil
 	}
-}
-
-var unicodes = map[string]unicode{
-	"utf-16le": {false, binary.LittleEndian},
-	"utf-16be": {false, binary.BigEndian},
-	"utf-32le": {true, binary.LittleEndian},
-	"utf-32be": {true, binary.BigEndian},
-}
-
-func (u unicode) encode(text string) []byte {
-	b := make([]byte, 0, 2*len(text))
-	var units []uint16
-	for _, r := range text {
-		if u.wide {
-			b = u.order.AppendUint32(b, uint32(r))
-			continue
-		}
-		for _, unit := range utf16.AppendRune(units[:0], r) {
-			b = u.order.AppendUint16(b, unit)
-		}
-	}
-	return b
-}
-
-// decode also reports whether it found a character in every byte.
-func (u unicode) decode(b []byte) (text string, whole bool) {
-	out := make([]byte, 0, len(b))
-	whole = true
-	put := func(r rune, ok bool) {
-		if !ok {
-			whole, r = false, utf8.RuneError
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	for ; u.wide && len(b) >= 4; b = b[4:] {
-		n := u.order.Uint32(b)
-		put(rune(n), n <= utf8.MaxRune && utf8.ValidRune(rune(n)))
-	}
-	for ; !u.wide && len(b) >= 2; b = b[2:] {
-		r := rune(u.order.Uint16(b))
-		if !utf16.IsSurrogate(r) {
-			put(r, true)
-			continue
-		}
-		pair := rune(utf8.RuneError)
-		if len(b) >= 4 {
-			pair = utf16.DecodeRune(r, rune(u.order.Uint16(b[2:])))
-		}
-		put(pair, pair != utf8.RuneError)
-		if pair != utf8.RuneError {
-			b = b[2:]
-		}
-	}
-	if len(b) > 0 { // less than a character
-		put(0, false)
-	}
-	return string(out), whole
+	return htmlindex.Get(charset)
 }
