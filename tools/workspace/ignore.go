@@ -174,20 +174,13 @@ func (w *Workspace) scopeAt(root string, rules Rules) *scope {
 // gitLevel returns the rules that git has for the entries of dir: its own and,
 // if it is in a repository, those of the directories above it there.
 func gitLevel(w *Workspace, dir string) *level {
-	var up []string
-	for d := dir; ; d = filepath.Dir(d) {
-		up = append(up, d)
-		if _, ok := repository(d); ok {
-			break
-		}
-		if d == filepath.Dir(d) { // no repository
-			up = up[:1]
-			break
-		}
+	up := []string{dir}
+	for top := Top(dir); dir != top; up = append(up, dir) {
+		dir = filepath.Dir(dir)
 	}
 	var l *level
-	for i := len(up) - 1; i >= 0; i-- {
-		l = l.enter(w, up[i], true, true)
+	for _, d := range slices.Backward(up) {
+		l = l.enter(w, d, true, true)
 	}
 	return l
 }
@@ -302,25 +295,17 @@ func join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// readLine returns the first line of a small file, "" if there is none.
-func readLine(name string) string {
-	line, _, _ := strings.Cut(string(readSmall(name)), "\n")
-	return strings.TrimRight(line, "\r")
-}
-
-// readSmall returns the content of a regular file that belongs to git, nil if
+// readLine returns the first line of a regular file that belongs to git, "" if
 // there is none or it is absurdly large.
-func readSmall(name string) []byte {
-	f, info, err := openApart(name)
+func readLine(name string) string {
+	f, _, err := openApart(name)
 	if err != nil {
-		return nil
+		return ""
 	}
 	defer f.Close()
-	b, err := readAll(f, info.Size(), maxRules)
-	if err != nil {
-		return nil
-	}
-	return b
+	b, _ := disk.Content(f, maxRules)
+	line, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimRight(line, "\r")
 }
 
 // openApart opens a regular file anywhere. Its directory may be reached by
@@ -356,15 +341,12 @@ func (w *Workspace) rulesAt(path string) ruleset {
 			}
 		}
 	}
-	f, info, err := w.open(path)
+	f, _, err := w.open(path)
 	if err != nil {
 		return ruleset{}
 	}
 	defer f.Close()
-	b, err := readAll(f, info.Size(), maxRules)
-	if err != nil {
-		return ruleset{}
-	}
+	b, _ := disk.Content(f, maxRules)
 	return parseRules(b)
 }
 

@@ -16,6 +16,14 @@ import (
 // caseless tells that file names differing in case name the same file.
 const caseless = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
+// folded returns name as names are told apart.
+func folded(name string) string {
+	if caseless {
+		return strings.ToLower(name)
+	}
+	return name
+}
+
 // An OutsideError is an attempt to touch what is not in the workspace.
 type OutsideError struct {
 	Path  string   // absolute

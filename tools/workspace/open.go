@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"syscall"
 
@@ -72,29 +71,4 @@ func (w *Workspace) ReadBytes(path string, limit int64) (b []byte, info fs.FileI
 		return err
 	})
 	return b, info, err
-}
-
-// readAll reads f, which says that it has size bytes. Some files have more
-// than they say.
-func readAll(f io.Reader, size, limit int64) ([]byte, error) {
-	if size > limit {
-		return nil, &SizeError{Size: size, Limit: limit}
-	}
-	b := make([]byte, 0, max(size, 0)+1)
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := f.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if int64(len(b)) > limit {
-			return nil, &SizeError{Size: int64(len(b)), Limit: limit}
-		}
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }

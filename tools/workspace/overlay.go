@@ -86,21 +86,13 @@ func (o *Overlay) known(real string) *node {
 func (o *Overlay) in(real string) (map[string]*node, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	names, there := o.dirs[toldApart(real)]
+	names, there := o.dirs[folded(real)]
 	return maps.Clone(names), there
 }
 
 // at returns what was written at a real path. The lock is held.
 func (o *Overlay) at(real string) *node {
-	return o.dirs[toldApart(filepath.Dir(real))][toldApart(filepath.Base(real))]
-}
-
-// toldApart returns name as names are told apart.
-func toldApart(name string) string {
-	if caseless {
-		return strings.ToLower(name)
-	}
-	return name
+	return o.dirs[folded(filepath.Dir(real))][folded(filepath.Base(real))]
 }
 
 // named is a file that was reached by another name than its own.
@@ -172,7 +164,7 @@ func (o *Overlay) parents(p Place) (todo []string, err error) {
 
 // add puts n where its path says. The lock is held.
 func (o *Overlay) add(n *node) {
-	dir, name := toldApart(filepath.Dir(n.path)), toldApart(filepath.Base(n.path))
+	dir, name := folded(filepath.Dir(n.path)), folded(filepath.Base(n.path))
 	if o.dirs == nil {
 		o.dirs = map[string]map[string]*node{}
 	}

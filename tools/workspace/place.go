@@ -147,7 +147,7 @@ func (p Place) list() (entries []fs.DirEntry, err error) {
 	if !there {
 		return entries, err
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[toldApart(e.Name())] != nil })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return written[folded(e.Name())] != nil })
 	for _, n := range written {
 		entries = append(entries, fs.FileInfoToDirEntry(n))
 	}
@@ -179,15 +179,11 @@ func (p Place) load(limit int64) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := readAll(f, info.Size(), limit)
-	if se := (*SizeError)(nil); errors.As(err, &se) {
-		se.Path, se.Size = p.name, max(se.Size, info.Size())
-		return nil, info, se
+	b, err := disk.Content(f, limit)
+	if large := disk.LargeError(0); errors.As(err, &large) {
+		err = &SizeError{Path: p.name, Size: max(info.Size(), limit+1), Limit: limit}
 	}
-	if err != nil {
-		return nil, info, err
-	}
-	return b, info, nil
+	return b, info, err
 }
 
 // put makes b the content of the file there.

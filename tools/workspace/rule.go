@@ -57,13 +57,6 @@ func parseRules(b []byte) ruleset {
 	return s
 }
 
-func folded(name string) string {
-	if caseless {
-		return strings.ToLower(name)
-	}
-	return name
-}
-
 // last returns the last rule about the entry at rel, nil if there is none.
 func (s *ruleset) last(rel string, dir bool) *rule {
 	base := rel[strings.LastIndexByte(rel, '/')+1:]
