@@ -19,7 +19,9 @@ import (
 // prepare sees required arguments present and of their type.
 func define[A any](name, label string, kind engine.Kind, doc, schema string, prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {
-		strict := strings.ReplaceAll(schema, `"type":"object",`, `"type":"object","additionalProperties":false,`) // which is not worth its tokens
+		// What the model is shown does not say so: it is not worth the tokens.
+		const object = `"type":"object",`
+		strict := strings.ReplaceAll(schema, object, object+`"additionalProperties":false,`)
 		s, err := jsonschema.Parse([]byte(strict))
 		if err != nil {
 			panic(fmt.Sprintf("tools: schema of %s: %v", name, err)) // a mistake in this package

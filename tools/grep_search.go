@@ -223,14 +223,7 @@ func (g *grep) skip() func(string, bool) bool {
 		if g.args.NoIgnore {
 			return false
 		}
-		if !dir {
-			return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".tmp")
-		}
-		switch name {
-		case "node_modules", "bower_components", "dist", "build", "coverage", "__pycache__":
-			return true
-		}
-		return false
+		return dir && generated(name) || !dir && (strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".tmp"))
 	}
 }
 

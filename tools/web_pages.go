@@ -119,10 +119,11 @@ func shares(pages []source, most int) {
 
 // clipped returns the first n characters of text, and says so if there are more.
 func clipped(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
+	text, cut := shorten(text, n)
+	if cut {
+		text += "\n\n... [Content truncated due to size limit] ..."
 	}
-	return string([]rune(text)[:n]) + "\n\n... [Content truncated due to size limit] ..."
+	return text
 }
 
 // webFetchDirect returns the tool in its other form: it returns a page as it is.

@@ -1,6 +1,9 @@
 package edit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // normal returns text with LF at the end of all its lines.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
@@ -87,19 +90,7 @@ func inherit(old, text, fallback string) string {
 
 // split returns the lines of text, each with its ending.
 func split(text string) []string {
-	if text == "" {
-		return nil
-	}
-	lines := make([]string, 0, strings.Count(text, "\n")+1)
-	for len(text) > 0 {
-		n := strings.IndexByte(text, '\n') + 1
-		if n == 0 {
-			n = len(text)
-		}
-		lines = append(lines, text[:n])
-		text = text[n:]
-	}
-	return lines
+	return slices.AppendSeq(make([]string, 0, strings.Count(text, "\n")+1), strings.Lines(text))
 }
 
 // cut parts a line from its ending.

@@ -87,28 +87,19 @@ func (f File) shows(hunks string, plain func(string) bool) bool {
 // quoteName returns name as a patch has it: as it is, or as a string of C if
 // anything in it might be taken for something else.
 func quoteName(name string) string {
-	const escapes = "a\x07b\x08t\x09n\x0av\x0bf\x0cr\x0d\"\"\\\\"
-	odd := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }
+	const escaped, letters = "\a\b\t\n\v\f\r\"\\", `abtnvfr"\`
 	var out strings.Builder
-	quoted := false
 	for i := range len(name) {
-		c := name[i]
-		at := -1
-		for j := 0; j < len(escapes); j += 2 {
-			if escapes[j+1] == c {
-				at = j
-			}
-		}
-		switch quoted = quoted || odd(c); {
-		case at >= 0:
-			out.WriteString(`\` + escapes[at:at+1])
+		switch c := name[i]; {
+		case strings.IndexByte(escaped, c) >= 0:
+			out.WriteString(`\` + letters[strings.IndexByte(escaped, c):][:1])
 		case c < ' ', c >= 0x7f:
 			fmt.Fprintf(&out, `\%03o`, c)
 		default:
 			out.WriteByte(c)
 		}
 	}
-	if !quoted {
+	if out.String() == name && !strings.Contains(name, " ") {
 		return name
 	}
 	return `"` + out.String() + `"`

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
@@ -22,19 +21,12 @@ func Placeholders(text string) []string {
 // replaces, does not leave out in the same words.
 func HasPlaceholder(old, text string) bool {
 	known := Placeholders(old)
-	for _, p := range Placeholders(text) {
-		if !slices.Contains(known, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Placeholders(text), func(p string) bool { return !slices.Contains(known, p) })
 }
 
 // omissions are the words that stand before the dots.
-func omissions() iter.Seq[string] {
-	return slices.Values([]string{"rest of", "rest of method", "rest of methods", "rest of code",
-		"unchanged code", "unchanged method", "unchanged methods"})
-}
+var omissions = []string{"rest of", "rest of method", "rest of methods", "rest of code",
+	"unchanged code", "unchanged method", "unchanged methods"}
 
 // placeholder returns the uniform spelling of line if it is one, else "".
 func placeholder(line string) string {
@@ -53,10 +45,8 @@ func placeholder(line string) string {
 		return ""
 	}
 	words := strings.ToLower(strings.Join(strings.Fields(before), " "))
-	for o := range omissions() {
-		if words == o {
-			return o + " ..."
-		}
+	if !slices.Contains(omissions, words) {
+		return ""
 	}
-	return ""
+	return words + " ..."
 }

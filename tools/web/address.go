@@ -27,22 +27,15 @@ var reserved = []struct {
 	{netip.MustParsePrefix("168.63.129.16/32"), "where machines of a cloud are told about themselves"},
 	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
 	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
+	{netip.MustParsePrefix("2001::/23"), "an address of Teredo or another reserved one"},
+	{netip.MustParsePrefix("2001:db8::/32"), "an address for examples"},
+	{netip.MustParsePrefix("2002::/16"), "an address of 6to4, which may hide a private one"},
+	{netip.MustParsePrefix("3fff::/20"), "an address for examples"},
 }
 
-// global is the one block of IPv6 from which public addresses are given, less
-// those parts of it that are for something else. All others are refused.
-var (
-	global  = netip.MustParsePrefix("2000::/3")
-	special = []struct {
-		block netip.Prefix
-		why   string
-	}{
-		{netip.MustParsePrefix("2001::/23"), "an address of Teredo or another reserved one"},
-		{netip.MustParsePrefix("2001:db8::/32"), "an address for examples"},
-		{netip.MustParsePrefix("2002::/16"), "an address of 6to4, which may hide a private one"},
-		{netip.MustParsePrefix("3fff::/20"), "an address for examples"},
-	}
-)
+// global is the one block of IPv6 from which public addresses are given. All
+// others are refused.
+var global = netip.MustParsePrefix("2000::/3")
 
 // Private returns why a is no address of the public web, or "" if it is one.
 func Private(a netip.Addr) string {
@@ -51,18 +44,16 @@ func Private(a netip.Addr) string {
 		return "no address"
 	case a.Zone() != "":
 		return "a link-local address"
-	case a.Is4In6():
-		a = a.Unmap()
 	}
-	if a.Is4() {
-		for _, r := range reserved {
-			if r.block.Contains(a) {
-				return r.why
-			}
+	a = a.Unmap()
+	for _, r := range reserved {
+		if r.block.Contains(a) {
+			return r.why
 		}
-		return ""
 	}
 	switch {
+	case a.Is4(), global.Contains(a):
+		return ""
 	case a.IsLoopback(), a.IsUnspecified():
 		return "an address of this machine"
 	case a.IsPrivate():
@@ -71,13 +62,6 @@ func Private(a netip.Addr) string {
 		return "a link-local address"
 	case a.IsMulticast():
 		return "a multicast address"
-	case !global.Contains(a): // NAT64 and IPv4-compatible ones, too
-		return "a reserved address"
 	}
-	for _, s := range special {
-		if s.block.Contains(a) {
-			return s.why
-		}
-	}
-	return ""
+	return "a reserved address" // NAT64 and IPv4-compatible ones, too
 }

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,7 +57,7 @@ type Config struct {
 // A Fetcher fetches pages. It is safe for concurrent use.
 type Fetcher struct {
 	cfg  Config
-	open func() (direct, proxied *http.Transport, err error)
+	open func() (transports, error)
 
 	mu   sync.Mutex
 	sent map[string][]time.Time // when hosts were asked
@@ -72,19 +74,15 @@ func New(cfg Config) *Fetcher {
 		}
 	}
 	f := &Fetcher{cfg: cfg, sent: map[string][]time.Time{}}
-	var once sync.Once
-	var direct, proxied *http.Transport
-	var err error
-	f.open = func() (*http.Transport, *http.Transport, error) {
-		once.Do(func() { direct, proxied, err = f.transports() })
-		return direct, proxied, err
-	}
+	f.open = sync.OnceValues(f.transports)
 	return f
 }
 
-// transports returns what makes connections of its own, each checked, and what
+// transports are what makes connections of its own, each checked, and what
 // leaves that to a proxy.
-func (f *Fetcher) transports() (direct, proxied *http.Transport, err error) {
+type transports struct{ direct, proxied *http.Transport }
+
+func (f *Fetcher) transports() (transports, error) {
 	bare := func() *http.Transport {
 		return &http.Transport{
 			TLSHandshakeTimeout:    firstByte,
@@ -94,18 +92,18 @@ func (f *Fetcher) transports() (direct, proxied *http.Transport, err error) {
 			ForceAttemptHTTP2:      true,
 		}
 	}
-	direct, proxied = bare(), bare()
+	direct, proxied := bare(), bare()
 	direct.DialContext = f.dial
 	proxied.DialContext = (&net.Dialer{Timeout: firstByte}).DialContext
 	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Proxy(r.URL) }
 	if f.cfg.CAs != nil {
 		pool, err := f.cfg.CAs()
 		if err != nil {
-			return nil, nil, err
+			return transports{}, err
 		}
 		direct.TLSClientConfig, proxied.TLSClientConfig = &tls.Config{RootCAs: pool}, &tls.Config{RootCAs: pool}
 	}
-	return direct, proxied, nil
+	return transports{direct, proxied}, nil
 }
 
 // dial connects to one of a host's addresses that may be connected to.
@@ -186,24 +184,16 @@ func (f *Fetcher) Admit(u *url.URL) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	host, now := u.Hostname(), time.Now()
+	old := func(t time.Time) bool { return now.Sub(t) >= while }
 	if len(f.sent) >= mostHosts {
-		for h, times := range f.sent {
-			if now.Sub(times[len(times)-1]) >= while {
-				delete(f.sent, h)
-			}
-		}
+		maps.DeleteFunc(f.sent, func(_ string, times []time.Time) bool { return old(times[len(times)-1]) })
 	}
-	recent := f.sent[host][:0]
-	for _, t := range f.sent[host] {
-		if now.Sub(t) < while {
-			recent = append(recent, t)
-		}
-	}
-	if len(recent) >= mostPages || len(recent) == 0 && len(f.sent) >= mostHosts {
+	recent := slices.DeleteFunc(f.sent[host], old)
+	switch {
+	case len(recent) == 0 && len(f.sent) >= mostHosts:
+		return false
+	case len(recent) >= mostPages:
 		f.sent[host] = recent
-		if len(recent) == 0 {
-			delete(f.sent, host)
-		}
 		return false
 	}
 	f.sent[host] = append(recent, now)
@@ -270,7 +260,7 @@ func bare(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 
 // get sends one request, with a redirect for an answer like any other.
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
-	direct, proxied, err := f.open()
+	open, err := f.open()
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +268,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := direct
+	transport := open.direct
 	if proxy != nil {
 		addrs, err := f.lookup(ctx, u.Hostname())
 		if err != nil {
@@ -287,7 +277,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 		if err := f.public(u, addrs); err != nil {
 			return nil, err
 		}
-		transport = proxied
+		transport = open.proxied
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

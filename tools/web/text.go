@@ -189,32 +189,19 @@ func weight(n *html.Node, depth int) int {
 	return sum
 }
 
-// words returns the text of a page of HTML without any form.
+// words returns the text of a tamed page without any form.
 func words(page string) string {
 	var b bytes.Buffer
-	skip := 0
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
-		switch kind := z.Next(); kind {
+		switch z.Next() {
 		case html.ErrorToken:
 			if !errors.Is(z.Err(), io.EOF) {
 				b.WriteString("\n(the rest can't be read)")
 			}
 			return strings.Join(strings.Fields(b.String()), " ")
 		case html.TextToken:
-			if skip == 0 {
-				b.Write(z.Text())
-				b.WriteByte(' ')
-			}
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := z.TagName()
-			switch atom.Lookup(name) {
-			case atom.Script, atom.Style, atom.Template:
-				if kind == html.StartTagToken {
-					skip++
-				} else {
-					skip = max(0, skip-1)
-				}
-			}
+			b.Write(z.Text())
+			b.WriteByte(' ')
 		}
 	}
 }
