@@ -129,7 +129,10 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 	if k.Runtime != "" {
 		args = append(args, "--runtime="+k.Runtime)
 	}
-	args = append(args, "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=4096", "--tmpfs", "/tmp:exec")
+	args = append(args, "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs", "/tmp:exec")
+	if k.Engine == ByDocker { // podman has a limit of its own, where there can be one
+		args = append(args, "--pids-limit=4096")
+	}
 	if p.Network && !p.Look {
 		args = append(args, "--add-host", "host.docker.internal:host-gateway")
 		for _, port := range k.Extras.Ports {
@@ -140,11 +143,11 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 	}
 	if k.Extras.User != "" {
 		args = append(args, "--user", k.Extras.User)
-		if k.Engine == ByPodman {
+		if k.Engine == ByPodman && !strings.HasPrefix(k.Extras.User, "0:") { // root keeps it anyway
 			args = append(args, "--userns=keep-id")
 		}
 	}
-	args = append(args, k.mounts(m)...)
+	args = append(args, k.mounts(m, p.Look)...)
 	for _, name := range variables(env, k.Extras.Env, m.write, p.Network) {
 		args = append(args, "--env", name)
 	}
@@ -153,8 +156,9 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 	return append(args, k.Image)
 }
 
-// mounts returns what of the disk a container sees.
-func (k *Container) mounts(m masks) []string {
+// mounts returns what of the disk a container sees, and writes to unless it is to
+// look.
+func (k *Container) mounts(m masks, look bool) []string {
 	var args []string
 	bind := func(from, to string, writable bool) {
 		spec := "type=bind,source=" + from + ",target=" + to
@@ -167,7 +171,7 @@ func (k *Container) mounts(m masks) []string {
 		bind(path, path, true)
 	}
 	for _, o := range k.Extras.Mounts {
-		bind(o.From, o.To, o.Writable)
+		bind(o.From, o.To, o.Writable && !look)
 	}
 	for _, path := range m.readOnly {
 		bind(path, path, false)
@@ -177,7 +181,11 @@ func (k *Container) mounts(m masks) []string {
 			continue // it is not there anyway
 		}
 		if s.dir {
-			args = append(args, "--tmpfs", s.path+":ro,size=0")
+			options := ":ro,size=0"
+			if k.Engine == ByPodman { // which would copy what is hidden to there
+				options += ",notmpcopyup"
+			}
+			args = append(args, "--tmpfs", s.path+options)
 		} else {
 			bind("/dev/null", s.path, false)
 		}

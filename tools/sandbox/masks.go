@@ -87,6 +87,7 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		slices.SortFunc(*list, inOrder)
 		*list = slices.Compact(*list)
 	}
+	m.write = slices.DeleteFunc(m.write, func(path string) bool { return slices.Contains(m.readOnly, path) })
 	slices.SortFunc(m.hidden, func(a, b spot) int { return inOrder(a.path, b.path) })
 	m.hidden = slices.Compact(m.hidden)
 	return m, nil

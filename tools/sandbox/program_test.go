@@ -92,8 +92,8 @@ func TestArguments(t *testing.T) {
 	}
 	plain := sandbox.Profile{Root: at("root"), Write: []string{at("more")}, ReadOnly: []string{at("root/kept")},
 		Hidden: []string{at("root/secret"), at("root/key"), at("none")}}
-	online, unlimited := plain, plain
-	online.Network, unlimited.Unlimited = true, true
+	online, unlimited, look := plain, plain, plain
+	online.Network, unlimited.Unlimited, look.Look = true, true, true
 	bin := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(bin, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -118,11 +118,13 @@ func TestArguments(t *testing.T) {
 		{"docker", docker(sandbox.Extras{}), plain},
 		{"docker-network", docker(more), online},
 		{"docker-more", docker(more), plain},
+		{"docker-look", docker(more), look},
 		{"podman", &sandbox.Container{Engine: "podman", Path: bin, Image: "image:1", Extras: sandbox.Extras{User: "1000:1000"}}, plain},
 		{"runsc", &sandbox.Container{Engine: "docker", Runtime: "runsc", Path: bin, Image: "image:1"}, plain},
 		{"seatbelt", seatbelt(""), plain},
 		{"seatbelt-network", seatbelt(""), online},
 		{"seatbelt-unlimited", seatbelt(""), unlimited},
+		{"seatbelt-look", seatbelt(""), look},
 		{"seatbelt-own", &sandbox.Seatbelt{Path: bin, Home: "/Users/user", Profile: "mine", File: "/Users/user/.gemini/sandbox-macos-mine.sb"}, plain},
 	}
 	for _, name := range sandbox.Profiles {

@@ -24,6 +24,7 @@ import (
 // Features are what a Sandbox may lack of what the interface would have.
 type Features struct {
 	Signals bool // a command that a signal ends is seen to end by it; else its status is 128 and the signal's number
+	Image   bool // programs are an image's, of which sh and its like are known; files that are not named in the Profile are not seen, and none is handed over
 }
 
 // Test holds s to the interface, with commands of sh. Of what s.State says it
@@ -33,11 +34,16 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 		t.Fatalf("not confined: %+v", st)
 	}
 	t.Run("in vain", func(t *testing.T) { vain(t, s) })
-	t.Run("runs the same", func(t *testing.T) { same(t, s) })
+	t.Run("runs the same", func(t *testing.T) { same(t, s, f) })
 	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
 	t.Run("files", func(t *testing.T) { files(t, s) })
 	t.Run("masked", func(t *testing.T) { masked(t, s) })
-	t.Run("network", func(t *testing.T) { network(t, s) })
+	t.Run("look", func(t *testing.T) { look(t, s) })
+	if f.Image {
+		t.Run("network", func(t *testing.T) { interfaces(t, s) })
+	} else {
+		t.Run("network", func(t *testing.T) { network(t, s) })
+	}
 	t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
 }
 
@@ -84,7 +90,7 @@ func there(path string) bool { _, err := os.Lstat(path); return err == nil }
 func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	cmd := exec.Command("/bin/sh", "-c", script)
 	cmd.Dir = b.root
-	cmd.Env = append(cmd.Environ(), "GIVEN=a b")
+	cmd.Env = append(cmd.Environ(), "LC_GIVEN=a b")
 	if change != nil {
 		change(cmd)
 	}
@@ -117,7 +123,7 @@ func arguments(args ...string) func(*exec.Cmd) {
 	return func(c *exec.Cmd) { c.Args = append(append(c.Args, "sh"), args...) }
 }
 
-func same(t *testing.T, s sandbox.Sandbox) {
+func same(t *testing.T, s sandbox.Sandbox, f Features) {
 	b := newBench(t, s)
 	big := strings.Repeat("x", 100<<10)
 	for _, test := range []struct {
@@ -128,7 +134,7 @@ func same(t *testing.T, s sandbox.Sandbox) {
 		{"standard error", "echo hi >&2", "hi\n", nil},
 		{"standard input", "cat", "typed", func(c *exec.Cmd) { c.Stdin = strings.NewReader("typed") }},
 		{"no standard input", "cat", "", nil},
-		{"environment", `echo "$GIVEN"`, "a b\n", nil},
+		{"environment", `echo "$LC_GIVEN"`, "a b\n", nil},
 		{"directory", "pwd", b.root + "\n", nil},
 		{"another directory", "pwd", b.outside + "\n", func(c *exec.Cmd) { c.Dir = b.outside }},
 		{"words", `for w; do echo "<$w>"; done`, "<a b>\n<>\n<-x>\n<é\n>\n", arguments("a b", "", "-x", "é\n")},
@@ -140,6 +146,9 @@ func same(t *testing.T, s sandbox.Sandbox) {
 		{"several processes", "(echo a; (echo b & wait)); echo c", "a\nb\nc\n", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if f.Image && test.name == "a further file" {
+				t.Skip("it is refused")
+			}
 			if got, err := b.run(test.script, test.change); err != nil || got != test.want {
 				t.Errorf("%.300q, %v; want %.300q", got, err, test.want)
 			}
@@ -264,6 +273,44 @@ func network(t *testing.T, s sandbox.Sandbox) {
 		if (err == nil) != granted {
 			t.Errorf("granted %v: %v, %s", granted, err, out)
 		}
+	}
+}
+
+// listed lists the interfaces of a network.
+const listed = `sed -n 's/^ *\([a-z0-9]*\):.*/\1/p' /proc/net/dev`
+
+// interfaces looks at what a command has of a network that is its own.
+func interfaces(t *testing.T, s sandbox.Sandbox) {
+	if out, err := newBench(t, s).run(listed, nil); err != nil || out != "lo\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// look holds commands to looking.
+func look(t *testing.T, s sandbox.Sandbox) {
+	if !s.State().Looks {
+		t.Skip("it can't hold commands to that")
+	}
+	b := newBench(t, s)
+	b.put(filepath.Join(b.root, "file"), "in the workspace")
+	b.profile.Look, b.profile.Network, b.profile.Write = true, true, nil
+	out, err := b.run(`cat file ../outside/file; f=$(mktemp) && echo ", noted" >"$f" && cat "$f"`, nil)
+	if err != nil || out != "in the workspacethere, noted\n" {
+		t.Errorf("looking: %q, %v", out, err)
+	}
+	for _, script := range []string{"echo changed >file", "echo >new", "rm file", "mkdir dir", "chmod 600 file", "mv file other", "echo changed >../outside/file", "echo >.git/index"} {
+		if out, err := b.run(script, nil); err == nil {
+			t.Errorf("%s: done, %s", script, out)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(b.root, "file")); err != nil || string(text) != "in the workspace" || there(filepath.Join(b.root, "new")) {
+		t.Errorf("it has changed: %q, %v", text, err)
+	}
+	if out, _ := b.run("cat ../outside/secret/key", nil); strings.Contains(out, "CANARY") {
+		t.Error("a secret is read")
+	}
+	if out, err := b.run(listed, nil); err != nil || out != "lo\n" {
+		t.Errorf("a network is there: %q, %v", out, err)
 	}
 }
 
