@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"gemline/commands/cli"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // The manual page holds every flag and command, and formatters have nothing to
@@ -43,7 +43,7 @@ func TestManualPage(t *testing.T) {
 			if name != "man" {
 				return
 			}
-			for _, f := range settings.FlagTable() {
+			for _, f := range flags.Table() {
 				if !strings.Contains(out.String(), f.Spelling()) {
 					t.Errorf("%s is not in the page", f.Spelling())
 				}

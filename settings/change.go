@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"gemline/engine/disk"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -45,7 +46,7 @@ func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
 func (src Source) change(ctx context.Context, key string, edit func([]byte, []string) ([]byte, error)) (Change, error) {
 	path, err := SplitKey(key)
 	if err != nil {
-		return Change{}, &UsageError{Message: err.Error()}
+		return Change{}, &flags.UsageError{Message: err.Error()}
 	}
 	c := Change{Path: src.Path}
 	if src.Path != "" {

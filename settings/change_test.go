@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -58,7 +59,7 @@ func TestSetKey(t *testing.T) {
 	if _, err := src.SetKey(t.Context(), "model.name", "b"); !errors.As(err, &fe) || !strings.Contains(err.Error(), "model is a string, not an object") {
 		t.Errorf("something in the way: %v", err)
 	}
-	var ue *UsageError
+	var ue *flags.UsageError
 	if _, err := src.SetKey(t.Context(), "model..name", "b"); !errors.As(err, &ue) {
 		t.Errorf("an empty name: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -40,7 +41,7 @@ const (
 // it on and not choose. What can't be understood counts for nothing only if what
 // is stronger says more than on or off. The error is a [ForbiddenError] or a
 // [ConfinementError].
-func (s *Settings) Confinement(own *Settings, f *Flags, lookup func(string) (string, bool)) (Confinement, error) {
+func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) (string, bool)) (Confinement, error) {
 	c := own.filed()
 	c.Firm = s.ToolSandboxing
 	p := s.filed()

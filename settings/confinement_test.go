@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings/flags"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -157,7 +159,7 @@ func confinementOf(t *testing.T, user, project string, args, env []string) (Conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ParseFlags(args)
+	f, err := flags.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // it define, each with its slash and a colon for each directory. Of very many
 // it returns the first ones.
 func commandNames(dir string) (names []string) {
-	left := maxItems
+	left := maxNames
 	var walk func(at, prefix string, depth int)
 	walk = func(at, prefix string, depth int) {
 		for _, name := range namesIn(at) {

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 )
 
 // A Variable is one line of a .env file.
@@ -90,7 +92,7 @@ func unescape(s string, quote byte) string {
 // envFiles returns where a .env file is looked for, in order: in the working
 // directory and each one above it, then in the user's. Those in a project's
 // .gemini are among them only if the folder is trusted.
-func (p Paths) envFiles(trusted bool) []string {
+func envFiles(p project.Paths, trusted bool) []string {
 	var paths []string
 	for dir := p.Cwd; ; {
 		if trusted || disk.Follow(dir) == disk.Follow(p.Home) {
@@ -113,9 +115,9 @@ func (p Paths) envFiles(trusted bool) []string {
 // those that the environment sets already. A project's file counts only if the
 // folder is trusted, and even then it can't say whom gemline talks to, how it
 // is run, or which programs it and others start.
-func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
-	path := p.dotEnvFile(trusted, s.IgnoreLocalEnv)
-	if why := astray(path, filepath.Dir(path)); path != "" && !p.own(path) && why != "" {
+func (s *Settings) DotEnv(p project.Paths, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
+	path := s.EnvFile(p, trusted)
+	if why := astray(path, filepath.Dir(path)); path != "" && !p.Own(path) && why != "" {
 		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
 	}
 	if why := disk.Foreign(path, p.Cwd); path != "" && why != "" {
@@ -132,7 +134,7 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 		_, set := lookup(v.Name)
 		switch {
 		case set, plain && slices.Contains(s.ExcludedVars, v.Name):
-		case !p.own(path) && reserved(v.Name):
+		case !p.Own(path) && reserved(v.Name):
 			refused = append(refused, v.Name)
 		default:
 			vars[v.Name] = v.Value
@@ -145,20 +147,28 @@ func (p Paths) DotEnv(s *Settings, trusted bool, lookup func(string) (string, bo
 }
 
 // EnvFile returns the path of the .env file that counts, "" if none does.
-func (p Paths) EnvFile(s *Settings, trusted bool) string {
-	return p.dotEnvFile(trusted, s.IgnoreLocalEnv)
-}
-
-// dotEnvFile returns the path of the .env file that counts, "" if none does.
-func (p Paths) dotEnvFile(trusted, ignoreLocal bool) string {
-	for _, path := range p.envFiles(trusted) {
+func (s *Settings) EnvFile(p project.Paths, trusted bool) string {
+	for _, path := range envFiles(p, trusted) {
 		plain := filepath.Base(filepath.Dir(path)) != ".gemini"
-		if !trusted && !p.own(path) || plain && ignoreLocal && !p.own(path) {
+		if !trusted && !p.Own(path) || plain && s.IgnoreLocalEnv && !p.Own(path) {
 			continue
 		}
-		if _, ok := regular(path); ok {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}
 	}
 	return ""
+}
+
+// EnvNames returns the variables that the text of a project's .env file sets, and
+// those that it can't.
+func EnvNames(text string) (sets, refused []string) {
+	for _, v := range parseEnv(text) {
+		if reserved(v.Name) {
+			refused = append(refused, v.Name)
+			continue
+		}
+		sets = append(sets, v.Name)
+	}
+	return sets, refused
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings/project"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -93,14 +95,22 @@ func FuzzParseEnv(f *testing.F) {
 }
 
 func TestDotEnv(t *testing.T) {
-	p := clone(t) // with .env and .gemini/.env
 	put := func(path, text string) {
 		t.Helper()
-		put(t, filepath.Dir(path), map[string]string{filepath.Base(path): text})
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	home := t.TempDir()
+	p := project.New(home, "", filepath.Join(home, "src", "clone"))
+	put(filepath.Join(p.Cwd, ".env"), "A=1\nB=2\n")
+	put(p.Workspace(".env"), "C=3\nLD_PRELOAD=x")
 	check := func(name string, s *Settings, trusted bool, lookup func(string) (string, bool), want map[string]string, warns string) {
 		t.Helper()
-		got, warnings := p.DotEnv(s, trusted, lookup)
+		got, warnings := s.DotEnv(p, trusted, lookup)
 		if d := cmp.Diff(want, got); d != "" || !strings.HasSuffix(strings.Join(warnings, "\n"), warns) || (warns == "") != (warnings == nil) {
 			t.Errorf("%s: %s, %q", name, d, warnings)
 		}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"gemline/settings/flags"
 )
 
 // An Origin is a place that says something about a key. Secrets in it are
@@ -37,7 +39,7 @@ type Inputs struct {
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv map[string]string           // what Lookup has from the .env file
 	EnvAt  string                      // where that file is, if known
-	Flags  *Flags
+	Flags  *flags.Set
 }
 
 // Explain returns an entry for every value that somebody sets, by key. With

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"gemline/engine/text"
+	"gemline/settings/flags"
 )
 
 // inputs returns what files of the given scopes, an environment and flags say.
-func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, bool), flags *Flags) Inputs {
+func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, bool), flags *flags.Set) Inputs {
 	t.Helper()
 	in := Inputs{Lookup: lookup, Flags: flags}
 	for _, scope := range []Scope{SystemDefaults, User, Workspace, System} {
@@ -46,17 +47,17 @@ func brief(e Entry) string {
 }
 
 func TestExplain(t *testing.T) {
-	none := &Flags{}
+	none := &flags.Set{}
 	for _, c := range []struct {
 		name  string
 		files map[Scope]string
 		vars  []string
-		flags *Flags
+		flags *flags.Set
 		key   string
 		want  string
 	}{
 		{"everybody speaks", map[Scope]string{SystemDefaults: `{"model":{"name":"a"}}`, User: "{\n\"model\":\n{\"name\":\"b\"}}", Workspace: `{"model":{"name":"c"}}`, System: `{"model":{"name":"d"}}`},
-			[]string{"GEMINI_MODEL", "e"}, &Flags{Model: "f"}, "model.name",
+			[]string{"GEMINI_MODEL", "e"}, &flags.Set{Model: "f"}, "model.name",
 			`model.name "f" <flag --model="f" >environment GEMINI_MODEL="e" >system:1="d" >workspace:1="c" >user:3="b" >system-defaults:1="a"`},
 		{"the environment", map[Scope]string{System: `{"model":{"name":"d"}}`}, []string{"GEMINI_MODEL", "e"}, none, "model.name", `model.name "e" <environment GEMINI_MODEL="e" >system:1="d"`},
 		{"an empty variable", map[Scope]string{System: `{"model":{"name":"d"}}`}, []string{"GEMINI_MODEL", ""}, none, "model.name", `model.name "d" <system:1="d"`},
@@ -68,8 +69,8 @@ func TestExplain(t *testing.T) {
 			`general.maxAttempts 2 <system-defaults:1=2 >user:1="x" >default=10`},
 		{"a project that would loosen", map[Scope]string{Workspace: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, nil, none, "general.defaultApprovalMode", `general.defaultApprovalMode "default" <default="default" >workspace:1="auto_edit"`},
 		{"a project that tightens", map[Scope]string{User: `{"general":{"defaultApprovalMode":"auto_edit"}}`, Workspace: `{"general":{"defaultApprovalMode":"plan"}}`}, nil, none, "general.defaultApprovalMode", `general.defaultApprovalMode "plan" <workspace:1="plan" >user:1="auto_edit" >default="default"`},
-		{"a flag that says more", nil, nil, &Flags{Yolo: true}, "general.defaultApprovalMode", `general.defaultApprovalMode "yolo" <flag --yolo="yolo" >default="default"`},
-		{"joined", map[Scope]string{User: `{"context":{"includeDirectories":["a"]}}`, Workspace: `{"context":{"includeDirectories":["b"]}}`}, nil, &Flags{IncludeDirs: []string{"c"}}, "context.includeDirectories",
+		{"a flag that says more", nil, nil, &flags.Set{Yolo: true}, "general.defaultApprovalMode", `general.defaultApprovalMode "yolo" <flag --yolo="yolo" >default="default"`},
+		{"joined", map[Scope]string{User: `{"context":{"includeDirectories":["a"]}}`, Workspace: `{"context":{"includeDirectories":["b"]}}`}, nil, &flags.Set{IncludeDirs: []string{"c"}}, "context.includeDirectories",
 			`context.includeDirectories ["a","b","c"] <user:1=["a"] <workspace:1=["b"] <flag --include-directories=["c"]`},
 		{"each once, with the default", map[Scope]string{User: `{"advanced":{"excludedEnvVars":["A","DEBUG"]}}`}, nil, none, "advanced.excludedEnvVars",
 			`advanced.excludedEnvVars ["DEBUG","DEBUG_MODE","A"] <default=["DEBUG","DEBUG_MODE"] <user:1=["A","DEBUG"]`},
@@ -103,7 +104,7 @@ func TestExplain(t *testing.T) {
 // What is explained is what the program goes by.
 func TestExplainAgrees(t *testing.T) {
 	in := inputs(t, map[Scope]string{SystemDefaults: `{"tools":{"useRipgrep":false,"exclude":["a"]}}`, User: `{"model":"m","excludedProjectEnvVars":["X"]}`, Workspace: `{"context":{"fileName":"A.md","includeDirectories":["d"]}}`,
-		System: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, env("GEMINI_MODEL", "n"), &Flags{MaxTurns: 3, IncludeDirs: []string{"e"}, JSON: true})
+		System: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, env("GEMINI_MODEL", "n"), &flags.Set{MaxTurns: 3, IncludeDirs: []string{"e"}, JSON: true})
 	s := Default()
 	s.take(Merge(in.Layers))
 	if err := s.Override(in.Flags, in.Lookup); err != nil {
@@ -133,14 +134,14 @@ func TestExplainLarge(t *testing.T) {
 		fmt.Fprintf(&b, "\n\"name%d\": {\"a\": %d},", i, i)
 	}
 	b.WriteString("}}}")
-	entries := inputs(t, map[Scope]string{User: b.String()}, env(), &Flags{}).Explain(false)
+	entries := inputs(t, map[Scope]string{User: b.String()}, env(), &flags.Set{}).Explain(false)
 	if len(entries) != 20_000 || entries[19_999].From[0].Line != 10_001 {
 		t.Errorf("%d entries, the last %+v", len(entries), entries[len(entries)-1])
 	}
 }
 
 func TestValue(t *testing.T) {
-	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &Flags{})
+	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &flags.Set{})
 	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "security.allowedExtensions": "[]", "model.nam": "null"} {
 		path, _ := SplitKey(key)
 		if got := text.Compact(Value(Under(in.Explain(true), path), path)); got != want {

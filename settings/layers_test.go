@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gemline/engine/text"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 
 	"github.com/google/go-cmp/cmp"
@@ -160,7 +161,7 @@ func FuzzMerge(f *testing.F) {
 			}
 			new(Settings).take(both)
 		}
-		in := Inputs{Layers: []Layer{la, lb}, Lookup: env(), Flags: &Flags{}}
+		in := Inputs{Layers: []Layer{la, lb}, Lookup: env(), Flags: &flags.Set{}}
 		for _, e := range in.Explain(true) {
 			if _, err := SplitKey(e.Key); err != nil {
 				t.Error(err)

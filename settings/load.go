@@ -8,6 +8,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/settings/project"
 )
 
 // A Scope says whom a value is for, and so how strong it is.
@@ -37,7 +38,7 @@ type Source struct {
 // Sources returns the files of settings, the weakest first: the defaults of
 // the machine, the user's, with workspace the project's, and those of the
 // machine that override them all.
-func (p Paths) Sources(lookup func(string) (string, bool), workspace bool) []Source {
+func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool) []Source {
 	system, _ := lookup("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
 	if system == "" {
 		system = systemSettings(lookup)
@@ -62,10 +63,6 @@ func astray(path, dir string) string {
 	}
 	return "it leads out of the folder, to " + real
 }
-
-// AtHome reports whether the working directory is the home directory, whose
-// .gemini is the user's own.
-func (p Paths) AtHome() bool { return p.Home != "" && disk.Follow(p.Cwd) == disk.Follow(p.Home) }
 
 // SystemPolicies returns the directory of the rules that bind every user of the
 // machine. They count only if nobody but its administrator can have written

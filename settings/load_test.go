@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"gemline/engine/disk"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -248,9 +250,9 @@ func TestGuarded(t *testing.T) {
 }
 
 func TestSources(t *testing.T) {
-	p := NewPaths("/home/u", "", "/src/app")
-	paths := func(p Paths, lookup func(string) (string, bool), workspace bool) (out []string) {
-		for _, s := range p.Sources(lookup, workspace) {
+	p := project.New("/home/u", "", "/src/app")
+	paths := func(p project.Paths, lookup func(string) (string, bool), workspace bool) (out []string) {
+		for _, s := range Sources(p, lookup, workspace) {
 			out = append(out, filepath.ToSlash(s.Path))
 		}
 		return out
@@ -265,7 +267,7 @@ func TestSources(t *testing.T) {
 	}{
 		{"usual", paths(p, env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/src/app/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
 		{"not trusted", paths(p, env(), false), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
-		{"at home", paths(NewPaths("/home/u", "", "/home/u"), env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
+		{"at home", paths(project.New("/home/u", "", "/home/u"), env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
 		{"elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json"), false), []string{"/opt/system-defaults.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
 		{"both elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/d.json"), false), []string{"/d.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
 	} {
@@ -294,11 +296,11 @@ func TestExpand(t *testing.T) {
 func TestOverride(t *testing.T) {
 	s := Default()
 	s.Model, s.IncludeDirs = "file", []string{"a"}
-	if err := s.Override(&Flags{}, env("GEMINI_MODEL", " env ")); err != nil || s.Model != "env" || s.ApprovalMode != "default" {
+	if err := s.Override(&flags.Set{}, env("GEMINI_MODEL", " env ")); err != nil || s.Model != "env" || s.ApprovalMode != "default" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	s.NoYolo = true
-	err := s.Override(&Flags{Model: "flag", Yolo: true, MaxTurns: 2, MaxAttempts: 3, JSON: true, IncludeDirs: []string{"b"}}, env("GEMINI_MODEL", "env"))
+	err := s.Override(&flags.Set{Model: "flag", Yolo: true, MaxTurns: 2, MaxAttempts: 3, JSON: true, IncludeDirs: []string{"b"}}, env("GEMINI_MODEL", "env"))
 	var never *ForbiddenError
 	if !errors.As(err, &never) {
 		t.Error(err)
@@ -356,32 +358,4 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("a project that says %s makes of it %+v", b, s)
 		}
 	})
-}
-
-// A path may hold a line end, with words behind it that pass for gemline's.
-func TestOddPath(t *testing.T) {
-	home := tempHome(t)
-	p := project(t, home, "odd\nerror: \x1b[31mfake")
-	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"zork": 1}`, ".env": "LD_X=1\n"})
-	none := func(string) (string, bool) { return "", false }
-	s, said, err := Load(p.Sources(none, true), none)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, more := p.DotEnv(s, true, none)
-	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{`})
-	_, _, broken := Load(p.Sources(none, true), none)
-	untrusted, err := p.Trust(Default(), &Flags{}, none)
-	if err != nil || broken == nil {
-		t.Fatal(err, broken)
-	}
-	said = append(append(said, more...), broken.Error(), untrusted.Refuse().Error())
-	if len(said) != 4 {
-		t.Errorf("%q", said)
-	}
-	for _, text := range said {
-		if strings.ContainsAny(text, "\n\x1b") || !strings.Contains(text, `odd\nerror: \u001b[31mfake`) {
-			t.Errorf("%q", text)
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gemline/settings/flags"
 )
 
 // A ForbiddenError is a flag that the settings forbid.
@@ -18,49 +20,49 @@ func (e *ForbiddenError) Error() string { return e.Message }
 // have the last word.
 type override struct {
 	key  string
-	vars []string                                   // the first that is set and not empty counts
-	flag func(*Flags) (name string, v any, ok bool) // nil if there is none
-	on   bool                                       // the variables are switches: 1 and true turn it on, anything else off
+	vars []string                                       // the first that is set and not empty counts
+	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
+	on   bool                                           // the variables are switches: 1 and true turn it on, anything else off
 }
 
 func overrides() []override {
 	return []override{
-		{key: "model.name", vars: []string{"GEMINI_MODEL"}, flag: func(f *Flags) (string, any, bool) {
+		{key: "model.name", vars: []string{"GEMINI_MODEL"}, flag: func(f *flags.Set) (string, any, bool) {
 			name := strings.TrimSpace(f.Model)
 			return "--model", name, name != ""
 		}},
-		{key: "model.maxSessionTurns", flag: func(f *Flags) (string, any, bool) {
+		{key: "model.maxSessionTurns", flag: func(f *flags.Set) (string, any, bool) {
 			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
 		}},
-		{key: "general.maxAttempts", flag: func(f *Flags) (string, any, bool) {
+		{key: "general.maxAttempts", flag: func(f *flags.Set) (string, any, bool) {
 			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
 		}},
-		{key: "general.defaultApprovalMode", flag: func(f *Flags) (string, any, bool) {
+		{key: "general.defaultApprovalMode", flag: func(f *flags.Set) (string, any, bool) {
 			name := "--approval-mode"
 			if f.ApprovalMode == "" {
 				name = "--yolo"
 			}
 			return name, f.Mode(), f.Mode() != ""
 		}},
-		{key: "output.format", flag: func(f *Flags) (string, any, bool) {
+		{key: "output.format", flag: func(f *flags.Set) (string, any, bool) {
 			name := "--output-format"
 			if f.OutputFormat == "" {
 				name = "--json"
 			}
 			return name, f.Format(), f.Format() != ""
 		}},
-		{key: "ui.accessibility.screenReader", flag: func(f *Flags) (string, any, bool) {
+		{key: "ui.accessibility.screenReader", flag: func(f *flags.Set) (string, any, bool) {
 			name, off := f.PlainFlag()
 			return name, !off, name != ""
 		}},
-		{key: "ui.stream", flag: func(f *Flags) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" }},
-		{key: "ui.detail", flag: func(f *Flags) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" }},
-		{key: "ui.ascii", flag: func(f *Flags) (string, any, bool) { return "--ascii", true, f.ASCII }},
-		{key: "tools.sandbox", vars: []string{"GEMINI_SANDBOX"}, flag: func(f *Flags) (string, any, bool) {
+		{key: "ui.stream", flag: func(f *flags.Set) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" }},
+		{key: "ui.detail", flag: func(f *flags.Set) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" }},
+		{key: "ui.ascii", flag: func(f *flags.Set) (string, any, bool) { return "--ascii", true, f.ASCII }},
+		{key: "tools.sandbox", vars: []string{"GEMINI_SANDBOX"}, flag: func(f *flags.Set) (string, any, bool) {
 			return "--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set
 		}},
 		{key: "tools.sandbox.image", vars: []string{"GEMINI_SANDBOX_IMAGE"}},
-		{key: "context.includeDirectories", flag: func(f *Flags) (string, any, bool) {
+		{key: "context.includeDirectories", flag: func(f *flags.Set) (string, any, bool) {
 			items := make([]any, len(f.IncludeDirs))
 			for i, dir := range f.IncludeDirs {
 				items[i] = dir
@@ -98,7 +100,7 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 
 // Override lets the environment and then the command line have the last word.
 // The error, a [ForbiddenError], is about a flag that s forbids.
-func (s *Settings) Override(f *Flags, lookup func(string) (string, bool)) error {
+func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
 	for _, o := range overrides() {
 		i := slices.IndexFunc(fields(), func(k Key) bool { return k.Name == o.key })

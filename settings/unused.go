@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings/extension"
+	"gemline/settings/project"
 )
 
 // An Unused is something that the user has set up and that is not in use yet.
@@ -37,7 +38,7 @@ func (u Unused) String() string {
 // yet: whoever puts a feature to use takes its row out of here.
 type feature struct {
 	name     string
-	kind     string   // of the items of a [Paths.Survey]
+	kind     string   // of what a folder brings
 	keys     []string // what sets it up; all below a key that ends in a dot
 	tunes    []string // what only changes it, and is nothing where it is not set up
 	switches string   // the key that switches it off, "" if none does
@@ -96,18 +97,19 @@ func featureOf(key string) (f feature, sets bool) {
 	return feature{name: key}, true
 }
 
-// unused reports whether the item of a survey is not in use yet.
-func (i Item) unused() bool {
-	if i.Kind == "setting" {
-		k, ok := FindKey(i.Name)
+// NotYet reports whether something of a kind and a name that a folder brings is
+// not in use yet.
+func NotYet(kind, name string) bool {
+	if kind == "setting" {
+		k, ok := FindKey(name)
 		return ok && k.Status == Later
 	}
-	return slices.ContainsFunc(features(), func(f feature) bool { return f.kind == i.Kind })
+	return slices.ContainsFunc(features(), func(f feature) bool { return f.kind == kind })
 }
 
 // Unused lists what the files of settings, the user's folder, a trusted
 // project's and the extensions that are switched on set up without effect.
-func (s *Settings) Unused(p Paths, project bool, extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
+func (s *Settings) Unused(p project.Paths, project bool, extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
 	u := finder{settings: s}
 	for i := range s.layers {
 		u.layer(&s.layers[i])
@@ -310,6 +312,9 @@ func skillNames(dir string) (names []string) {
 	return names
 }
 
+// maxNames is how many names of a directory are looked at.
+const maxNames = 1000
+
 // namesIn returns the names in a directory, in order, and the first ones of
 // very many. What can't be read has none.
 func namesIn(dir string) []string {
@@ -318,7 +323,7 @@ func namesIn(dir string) []string {
 		return nil
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(maxItems)
+	names, _ := f.Readdirnames(maxNames)
 	slices.Sort(names)
 	return names
 }

@@ -14,6 +14,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/model"
 	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // selectedType is the key of the setting that chooses.
@@ -156,7 +157,7 @@ type authUse struct {
 func (u *authUse) Run(ctx context.Context, w *World) error {
 	m, known := auth.Known(u.Type)
 	if !known {
-		return &settings.UsageError{Message: fmt.Sprintf("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
+		return &flags.UsageError{Message: fmt.Sprintf("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
 	}
 	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
@@ -225,7 +226,7 @@ func (w *World) readKey(ctx context.Context) (string, error) {
 		return strings.TrimSpace(key), err
 	}
 	if w.In == nil {
-		return "", &settings.UsageError{Message: "a key typed here would be seen: run gemline auth set-key outside of the session"}
+		return "", &flags.UsageError{Message: "a key typed here would be seen: run gemline auth set-key outside of the session"}
 	}
 	const most = 64 << 10
 	line, err := bufio.NewReader(io.LimitReader(w.In, most)).ReadString('\n')

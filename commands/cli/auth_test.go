@@ -13,8 +13,9 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine/auth"
 	"gemline/engine/model"
-	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 )
 
 // A desk is where one user manages credentials.
@@ -43,7 +44,7 @@ func (d *desk) run(words string) error {
 	d.out.Reset()
 	d.told = nil
 	w := &cli.World{Output: cli.Output{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) }},
-		Folder: cli.Folder{Paths: settings.NewPaths(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted, Flags: &settings.Flags{},
+		Folder: cli.Folder{Paths: project.New(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted, Flags: &flags.Set{},
 			Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}}
 	if d.in != "-" {
 		w.In = strings.NewReader(d.in)
@@ -183,7 +184,7 @@ func TestAuthKey(t *testing.T) {
 	status("usable: no")
 
 	d.in, d.typed = "-", "" // a session
-	var usage *settings.UsageError
+	var usage *flags.UsageError
 	if err := d.run("set-key"); !errors.As(err, &usage) {
 		t.Errorf("error %v", err)
 	}
@@ -214,7 +215,7 @@ func TestAuthUse(t *testing.T) {
 	if want := `security.auth.selectedType = "compute-default-credentials" in ` + path + "\n"; d.out.String() != want || len(d.told) != 0 {
 		t.Errorf("%s%q, want %s", &d.out, d.told, want)
 	}
-	var usage *settings.UsageError
+	var usage *flags.UsageError
 	if err := d.run("use cat"); !errors.As(err, &usage) {
 		t.Errorf("error %v", err)
 	}

@@ -32,7 +32,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // A World is what a sub-command may reach. Commands take of it what they need: what
@@ -108,10 +108,10 @@ func Names() []string {
 }
 
 // Commands returns the sub-commands for the help text.
-func Commands() []settings.Line {
-	var lines []settings.Line
+func Commands() []flags.Line {
+	var lines []flags.Line
 	for _, n := range table().Children {
-		lines = append(lines, settings.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")})
+		lines = append(lines, flags.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")})
 	}
 	return lines
 }
@@ -164,7 +164,7 @@ func Run(ctx context.Context, w *World, args []string) error {
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &settings.UsageError{Message: missingWords(settings.Reword(pe.Error()), args) + promptHint(args)}
+		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + promptHint(args)}
 	} else if err != nil {
 		return err
 	}

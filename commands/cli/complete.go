@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"gemline/settings/flags"
 
-	"gemline/settings"
+	"github.com/alecthomas/kong"
 )
 
 // A completer says what a word of a command line may become. It works by the
 // tables of the parsers: whatever they get, it has.
 type completer struct {
-	flags    []settings.Flag // in front of a sub-command, and around a prompt
+	flags    []flags.Entry // in front of a sub-command, and around a prompt
 	commands *kong.Node
 
 	// values returns what there is of a kind, such as models.
@@ -31,11 +31,11 @@ const (
 
 // A position is what stands in front of the word that is completed.
 type position struct {
-	node    *kong.Node      // the command, nil if there is none yet
-	flags   []settings.Flag // that can stand here
-	wants   *settings.Flag  // the last word, if it may have a value in the next one
-	plain   int             // how many words there are besides, less the names of commands
-	literal bool            // nothing is a flag any more
+	node    *kong.Node    // the command, nil if there is none yet
+	flags   []flags.Entry // that can stand here
+	wants   *flags.Entry  // the last word, if it may have a value in the next one
+	plain   int           // how many words there are besides, less the names of commands
+	literal bool          // nothing is a flag any more
 }
 
 // complete returns what the last of words may become.
@@ -51,11 +51,11 @@ func (c *completer) complete(words []string) (kind string, list []candidate) {
 	hyphen := strings.HasPrefix(word, "-") && !at.literal
 	name, _, given := strings.Cut(word, "=")
 	switch {
-	case at.wants != nil && !(hyphen && at.wants.Takes == settings.MayTake):
+	case at.wants != nil && !(hyphen && at.wants.Takes == flags.MayTake):
 		kind, list = c.value(*at.wants)
 	case hyphen && given:
 		f := at.flag(name)
-		if f == nil || f.Takes == settings.NoValue {
+		if f == nil || f.Takes == flags.NoValue {
 			return known, nil
 		}
 		kind, list = c.value(*f)
@@ -76,11 +76,11 @@ func (c *completer) step(at *position, word string) {
 	at.wants = nil
 	hyphen := strings.HasPrefix(word, "-") && word != "-" && !at.literal
 	switch {
-	case wants != nil && !(hyphen && wants.Takes == settings.MayTake):
+	case wants != nil && !(hyphen && wants.Takes == flags.MayTake):
 	case word == "--" && hyphen:
 		at.literal = true
 	case hyphen:
-		if f := at.flag(word); f != nil && (f.Takes == settings.AValue || f.Takes == settings.MayTake) {
+		if f := at.flag(word); f != nil && (f.Takes == flags.AValue || f.Takes == flags.MayTake) {
 			at.wants = f
 		}
 	default:
@@ -103,17 +103,17 @@ func (c *completer) enter(at *position, word string) {
 		return
 	}
 	if at.node == nil {
-		at.flags = settings.Describe(c.commands.Flags)
+		at.flags = flags.Describe(c.commands.Flags)
 	}
 	at.node = children[i]
-	at.flags = append(at.flags, settings.Describe(at.node.Flags)...)
+	at.flags = append(at.flags, flags.Describe(at.node.Flags)...)
 	if d := at.node.DefaultCmd; d != nil {
-		at.flags = append(at.flags, settings.Describe(d.Flags)...)
+		at.flags = append(at.flags, flags.Describe(d.Flags)...)
 	}
 }
 
 // flag returns the flag of a spelling, nil if there is none.
-func (at *position) flag(word string) *settings.Flag {
+func (at *position) flag(word string) *flags.Entry {
 	for i, f := range at.flags {
 		if word == "--"+f.Name || f.Short != "" && word == "-"+f.Short {
 			return &at.flags[i]
@@ -161,14 +161,14 @@ func (c *completer) words(at position) (string, []candidate) {
 	}
 	for i, p := range node.Positional {
 		if i == at.plain || i < at.plain && p.IsSlice() {
-			return c.value(settings.Flag{Complete: p.Tag.Get("complete")})
+			return c.value(flags.Entry{Complete: p.Tag.Get("complete")})
 		}
 	}
 	return known, nil
 }
 
 // value returns what the value of a flag may be.
-func (c *completer) value(f settings.Flag) (string, []candidate) {
+func (c *completer) value(f flags.Entry) (string, []candidate) {
 	var list []candidate
 	for _, v := range f.Values {
 		list = append(list, candidate{word: v})

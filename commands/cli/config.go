@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -27,7 +28,7 @@ type configCommand struct {
 // inputs reads the files that count.
 func (w *World) inputs() (settings.Inputs, error) {
 	in := settings.Inputs{Lookup: w.Lookup, DotEnv: w.DotEnv, Flags: w.Flags,
-		Layers: settings.Read(w.Paths.Sources(w.environment, w.Trusted), w.environment)}
+		Layers: settings.Read(settings.Sources(w.Paths, w.environment, w.Trusted), w.environment)}
 	for _, l := range in.Layers {
 		if l.Err != nil {
 			return in, l.Err
@@ -37,8 +38,8 @@ func (w *World) inputs() (settings.Inputs, error) {
 		}
 	}
 	if len(w.DotEnv) > 0 {
-		s, _, _ := settings.Load(w.Paths.Sources(w.environment, w.Trusted), w.environment) // what is wrong was said
-		in.EnvAt = w.Paths.EnvFile(s, w.Trusted)
+		s, _, _ := settings.Load(settings.Sources(w.Paths, w.environment, w.Trusted), w.environment) // what is wrong was said
+		in.EnvAt = s.EnvFile(w.Paths, w.Trusted)
 	}
 	return in, nil
 }
@@ -138,7 +139,7 @@ type configGet struct {
 func (c *configGet) Run(w *World) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
-		return &settings.UsageError{Message: err.Error()}
+		return &flags.UsageError{Message: err.Error()}
 	}
 	name := settings.JoinKey(path)
 	in, err := w.inputs()
@@ -169,7 +170,7 @@ func unknownKey(name string) error {
 	} else if near := settings.Nearest(name); near != "" {
 		message += "; did you mean " + near + "?"
 	}
-	return &settings.UsageError{Message: message}
+	return &flags.UsageError{Message: message}
 }
 
 type configPath struct{}
@@ -188,7 +189,7 @@ type file struct {
 // Run says of each file, the weakest first, where it is and whether it counts.
 func (*configPath) Run(w *World) error {
 	files := []file{}
-	for _, src := range w.Paths.Sources(w.environment, true) {
+	for _, src := range settings.Sources(w.Paths, w.environment, true) {
 		f, err := w.examine(src)
 		switch f.Problems, f.Unused = nil, nil; {
 		case src.Path == "":
@@ -245,7 +246,7 @@ type problem struct {
 // Run prints a line for each thing that is wrong, as compilers do. The error
 // is about the first file that can't be used.
 func (c *configValidate) Run(w *World) error {
-	sources := w.Paths.Sources(w.environment, true)
+	sources := settings.Sources(w.Paths, w.environment, true)
 	if c.File != "" {
 		if _, err := os.Stat(c.File); err != nil {
 			return &jsonc.Error{Path: c.File, Message: "is not there, or can't be looked at"}

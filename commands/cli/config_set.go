@@ -11,6 +11,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/text"
 	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // configSet is gemline config set.
@@ -88,9 +89,9 @@ func (c *configSet) flags(w *World, words []string) error {
 		case is:
 			c.Scope = settings.Scope(scope)
 		case word == "--scope":
-			return &settings.UsageError{Message: "--scope needs user, workspace or system"}
+			return &flags.UsageError{Message: "--scope needs user, workspace or system"}
 		default:
-			return &settings.UsageError{Message: fmt.Sprintf("unexpected argument %.100q; a value of several words stands in quotation marks", word)}
+			return &flags.UsageError{Message: fmt.Sprintf("unexpected argument %.100q; a value of several words stands in quotation marks", word)}
 		}
 	}
 	return nil
@@ -100,7 +101,7 @@ func (c *configSet) flags(w *World, words []string) error {
 func (c *configUnset) Run(ctx context.Context, w *World) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
-		return &settings.UsageError{Message: err.Error()}
+		return &flags.UsageError{Message: err.Error()}
 	}
 	src, err := c.source(w)
 	if err != nil {
@@ -129,12 +130,12 @@ func (c *configUnset) Run(ctx context.Context, w *World) error {
 // source returns the file that is meant.
 func (c where) source(w *World) (settings.Source, error) {
 	if !slices.Contains([]settings.Scope{settings.User, settings.Workspace, settings.System}, c.Scope) {
-		return settings.Source{}, &settings.UsageError{Message: fmt.Sprintf("--scope must be user, workspace or system, not %.100q", c.Scope)}
+		return settings.Source{}, &flags.UsageError{Message: fmt.Sprintf("--scope must be user, workspace or system, not %.100q", c.Scope)}
 	}
 	if c.Scope == settings.Workspace && w.Paths.AtHome() {
-		return settings.Source{}, &settings.UsageError{Message: "this is your home directory: its .gemini/settings.json is the user's, --scope user"}
+		return settings.Source{}, &flags.UsageError{Message: "this is your home directory: its .gemini/settings.json is the user's, --scope user"}
 	}
-	for _, src := range w.Paths.Sources(w.environment, true) {
+	for _, src := range settings.Sources(w.Paths, w.environment, true) {
 		if src.Scope == c.Scope {
 			return src, nil
 		}
@@ -145,14 +146,14 @@ func (c where) source(w *World) (settings.Source, error) {
 // parse returns the value that a text spells for a key.
 func parse(key, text string) (any, error) {
 	if _, err := settings.SplitKey(key); err != nil {
-		return nil, &settings.UsageError{Message: err.Error()}
+		return nil, &flags.UsageError{Message: err.Error()}
 	}
 	k, ok := settings.FindKey(key)
 	if !ok {
 		return nil, unknown(key)
 	}
 	if strings.ContainsRune(text, utf8.RuneError) { // which the grammar puts in the place of other bytes
-		return nil, &settings.UsageError{Message: k.Name + ": the value is not UTF-8"}
+		return nil, &flags.UsageError{Message: k.Name + ": the value is not UTF-8"}
 	}
 	v, err := k.Parse(text)
 	if err == nil {
@@ -166,7 +167,7 @@ func parse(key, text string) (any, error) {
 		if today, older := settings.Today(key); older && today != key {
 			said += "; did you mean " + today + "?"
 		}
-		return nil, &settings.UsageError{Message: said}
+		return nil, &flags.UsageError{Message: said}
 	}
 	if _, is := v.(string); !is && json.Valid([]byte(text)) {
 		return json.RawMessage(text), nil // with its keys in their order
@@ -190,7 +191,7 @@ func checkAuthMethod(key string, v any) error {
 // unknown is the error about a key that there is not.
 func unknown(key string) error {
 	if today, older := settings.Today(key); older {
-		return &settings.UsageError{Message: fmt.Sprintf("%s is called %s today", text.EscapeLine(key), today)}
+		return &flags.UsageError{Message: fmt.Sprintf("%s is called %s today", text.EscapeLine(key), today)}
 	}
 	return unknownKey(key)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
 )
 
 // desk is a World with a home and a project of its own, and what it was told.
@@ -28,8 +30,8 @@ func desk(t *testing.T) (w *World, out *bytes.Buffer, told *[]string) {
 		return "", false
 	}
 	return &World{In: strings.NewReader(""), Output: Output{Out: out, Notify: func(s string) { *told = append(*told, s) }},
-		Folder: Folder{Lookup: lookup, Flags: &settings.Flags{}, Trusted: true, Unused: func() []settings.Unused { return nil },
-			Paths: settings.NewPaths(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}}, out, told
+		Folder: Folder{Lookup: lookup, Flags: &flags.Set{}, Trusted: true, Unused: func() []settings.Unused { return nil },
+			Paths: project.New(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}}, out, told
 }
 
 // A value is read by the type of its key, and a mistake is one of usage.
@@ -62,7 +64,7 @@ func TestConfigSetValues(t *testing.T) {
 		w, _, _ := desk(t)
 		err := Run(t.Context(), w, []string{"config", "set", c.key, c.value})
 		b, _ := os.ReadFile(w.Paths.User("settings.json"))
-		var usage *settings.UsageError
+		var usage *flags.UsageError
 		switch {
 		case c.wrong == "" && (err != nil || !strings.Contains(string(b), c.want)):
 			t.Errorf("%s %s: %v, want %s in %s", c.key, c.value, err, c.want, b)

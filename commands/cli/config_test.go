@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -63,7 +63,7 @@ func TestConfigReads(t *testing.T) {
 	}
 	out.Reset()
 	err := Run(t.Context(), w, []string{"config", "get", "modle.x"})
-	if u := (*settings.UsageError)(nil); !errors.As(err, &u) || out.Len() > 0 {
+	if u := (*flags.UsageError)(nil); !errors.As(err, &u) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out)
 	}
 	if err := Run(t.Context(), w, []string{"config", "schema"}); err != nil || !json.Valid(out.Bytes()) {

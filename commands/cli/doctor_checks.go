@@ -21,6 +21,7 @@ import (
 	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/jsonc"
+	"gemline/settings/trust"
 )
 
 // checks returns what is looked at, in the order in which it is told.
@@ -136,7 +137,7 @@ func (d *doctor) checkHome() finding {
 
 func (d *doctor) checkSettings() finding {
 	used, odd := 0, 0
-	for _, src := range d.Paths.Sources(d.environment, true) {
+	for _, src := range settings.Sources(d.Paths, d.environment, true) {
 		f, err := d.examine(src)
 		switch {
 		case err != nil:
@@ -193,9 +194,9 @@ func (d *doctor) checkTrust() finding {
 	switch {
 	case err != nil:
 		return worse(Problem, "fix or remove it", "%s", err)
-	case t.State == settings.Trusted:
+	case t.State == trust.Trusted:
 		return fine("%s is trusted, by %s", t.Folder, t.Why)
-	case t.State == settings.Unneeded:
+	case t.State == trust.Unneeded:
 		return fine("%s brings nothing that needs it", t.Folder)
 	}
 	return worse(Warning, "gemline trust status says what it brings, gemline trust add trusts it", "%s is not trusted, and nothing of it is used", t.Folder)

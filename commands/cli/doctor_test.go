@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
 )
 
 // A check that comes to no end, or is a mistake, does not keep the others from
@@ -34,7 +35,7 @@ func TestDoctorIsBounded(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	env := map[string]string{}
-	w := &doctor{World: &World{Output: Output{Notify: func(string) {}}, Folder: Folder{Paths: settings.NewPaths(t.TempDir(), "", t.TempDir()), Flags: &settings.Flags{},
+	w := &doctor{World: &World{Output: Output{Notify: func(string) {}}, Folder: Folder{Paths: project.New(t.TempDir(), "", t.TempDir()), Flags: &flags.Set{},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}}
 	now := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -7,14 +7,17 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 )
 
 // A Folder is a working directory, with what is set for it.
 type Folder struct {
-	Paths  settings.Paths
+	Paths  project.Paths
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv map[string]string           // what Lookup has from the .env file
-	Flags  *settings.Flags             // what stood in front of the sub-command, or began the session
+	Flags  *flags.Set                  // what stood in front of the sub-command, or began the session
 
 	// Trusted reports whether the directory's own files are used.
 	Trusted bool
@@ -54,7 +57,7 @@ func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Cho
 
 // definedIn returns the strongest file that sets a key.
 func (f *Folder) definedIn(key string) string {
-	for _, layer := range slices.Backward(settings.Read(f.Paths.Sources(f.Lookup, f.Trusted), f.Lookup)) {
+	for _, layer := range slices.Backward(settings.Read(settings.Sources(f.Paths, f.Lookup, f.Trusted), f.Lookup)) {
 		var v any = settings.Merge([]settings.Layer{layer})
 		for name := range strings.SplitSeq(key, ".") {
 			tree, _ := v.(map[string]any)
@@ -82,20 +85,20 @@ func (f *Folder) environment(name string) (string, bool) {
 
 // settings returns what the files say. What is odd in them config validate tells.
 func (f *Folder) settings() (*settings.Settings, error) {
-	s, _, err := settings.Load(f.Paths.Sources(f.environment, f.Trusted), f.environment)
+	s, _, err := settings.Load(settings.Sources(f.Paths, f.environment, f.Trusted), f.environment)
 	return s, err
 }
 
 // trust finds out about a folder, by the settings of everything but it.
-func (f *Folder) trust(folder string) (settings.Trust, error) {
-	paths := settings.Paths{Home: f.Paths.Home, Cwd: folder}
-	s, _, err := settings.Load(paths.Sources(f.Lookup, false), f.Lookup)
+func (f *Folder) trust(folder string) (trust.Status, error) {
+	paths := project.Paths{Home: f.Paths.Home, Cwd: folder}
+	s, _, err := settings.Load(settings.Sources(paths, f.Lookup, false), f.Lookup)
 	if err != nil {
-		return settings.Trust{}, err
+		return trust.Status{}, err
 	}
-	t, err := paths.Trust(s, f.Flags, f.Lookup)
-	if err == nil && t.State == settings.Trusted {
-		t.Brings = paths.Survey(s)
+	t, err := trust.Decide(paths, s, f.Flags, f.Lookup)
+	if err == nil && t.State == trust.Trusted {
+		t.Brings = trust.Survey(paths, s)
 	}
 	return t, err
 }

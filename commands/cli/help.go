@@ -10,7 +10,7 @@ import (
 
 	"gemline/docs"
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // helpCommand is gemline help.
@@ -78,7 +78,7 @@ func (w *World) noTopic(name string) error {
 	if w.In == nil { // in a session
 		aside = ""
 	}
-	return &settings.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, slices.Concat(names, Names())), strings.Join(names, ", "), aside)}
+	return &flags.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, slices.Concat(names, Names())), strings.Join(names, ", "), aside)}
 }
 
 // shorten returns what an error repeats of a text.

@@ -10,7 +10,7 @@ import (
 
 	"gemline/docs"
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // manCommand is gemline man.
@@ -43,7 +43,7 @@ func (m *manual) page(b Build) {
 	m.prose("gemline talks to a Gemini model, reads and edits your project, runs commands when you say so, and prints lines. " +
 		"On a terminal it is a session; with a prompt by -p, in a pipeline or with a JSON format it is one answer.")
 	m.section("Examples")
-	for _, e := range settings.Examples() {
+	for _, e := range flags.Examples() {
 		m.tagged(e.Name, strings.ToUpper(e.Help[:1])+e.Help[1:]+".")
 	}
 	m.section("Commands")
@@ -57,7 +57,7 @@ func (m *manual) page(b Build) {
 	m.section("Environment")
 	m.rows("environment")
 	m.section("Files")
-	for _, f := range []settings.Line{
+	for _, f := range []flags.Line{
 		{Name: "~/.gemini/settings.json", Help: "Your settings. A project has its own in .gemini/settings.json; gemline config path names all."},
 		{Name: "~/.gemini/GEMINI.md", Help: "What the model always reads."},
 		{Name: "~/.gemini/trustedFolders.json", Help: "Which folders are trusted."},
@@ -100,7 +100,7 @@ func (m *manual) command(prefix string, n *kong.Node) {
 		name += " " + word
 	}
 	help := n.Help
-	for _, f := range settings.Describe(n.Flags) {
+	for _, f := range flags.Describe(n.Flags) {
 		help += " " + f.Spelling() + ": " + f.Help
 	}
 	m.tagged(name, help)
@@ -109,7 +109,7 @@ func (m *manual) command(prefix string, n *kong.Node) {
 // options writes the flags, by their groups.
 func (m *manual) options() {
 	group := ""
-	for _, f := range settings.FlagTable() {
+	for _, f := range flags.Table() {
 		if f.Group != group {
 			group = f.Group
 			m.macro("SS", group)
@@ -160,7 +160,7 @@ func (m *manual) prose(text string) { m.text(roff(text)) }
 // text writes a text that is escaped for roff, in short lines. None of the lines is a
 // request to roff.
 func (m *manual) text(s string) {
-	for _, line := range settings.Wrap(s, 78) {
+	for _, line := range flags.Wrap(s, 78) {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 			line = `\&` + line
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 func TestNames(t *testing.T) {
@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 // The help text fits the screen with all its commands in it.
 func TestHelpNamesCommands(t *testing.T) {
 	var b strings.Builder
-	if err := settings.Help(&b, Commands()); err != nil {
+	if err := flags.Help(&b, Commands()); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

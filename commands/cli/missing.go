@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // notYet are sub-commands of the Gemini CLI that there are not yet: how they
@@ -30,7 +30,7 @@ func Missing(args []string) error {
 	for _, m := range notYet {
 		names = append(names, m.names...)
 	}
-	_, words, found := settings.Subcommand(args, names)
+	_, words, found := flags.Subcommand(args, names)
 	if !found {
 		return nil
 	}
@@ -38,7 +38,7 @@ func Missing(args []string) error {
 		if !slices.Contains(m.names, words[0]) || len(words) > 1 && !slices.Contains(m.actions, words[1]) && !strings.HasPrefix(words[1], "-") {
 			continue
 		}
-		return &settings.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) + ": " + m.instead +
+		return &flags.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) + ": " + m.instead +
 			"; behind -- the words would be a prompt"}
 	}
 	return nil

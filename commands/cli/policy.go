@@ -9,7 +9,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/policy"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // policyCommand is gemline policy.
@@ -96,7 +96,7 @@ func (c *policyExplain) Run(ctx context.Context, w *World) error {
 	var args map[string]any
 	if c.Args != "" {
 		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
-			return &settings.UsageError{Message: "the arguments must be an object of JSON: " + err.Error()}
+			return &flags.UsageError{Message: "the arguments must be an object of JSON: " + err.Error()}
 		}
 	}
 	return w.judge(ctx, c.Tool, args, c.Headless, true)
@@ -136,7 +136,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 	}
 	q.Args = args
 	if q.Tool.Prepare == nil {
-		return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), didYouMean(name, names), strings.Join(names, ", "))}
+		return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), didYouMean(name, names), strings.Join(names, ", "))}
 	}
 	if args != nil {
 		call, err := q.Tool.Prepare(ctx, args)
@@ -267,7 +267,7 @@ func (c *policyRevoke) Run(w *World) error {
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
-		return &settings.UsageError{Message: fmt.Sprintf("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))}
+		return &flags.UsageError{Message: fmt.Sprintf("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))}
 	}
 	was, err := policy.Revoke(kept[i].File, kept[i].Line)
 	if err != nil {

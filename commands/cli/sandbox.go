@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/tools/sandbox"
 )
 
@@ -160,10 +160,10 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
 	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
-		return &settings.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", text.EscapeLine(shorten(c.Command[0])))}
+		return &flags.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", text.EscapeLine(shorten(c.Command[0])))}
 	}
 	if len(c.Command) == 0 {
-		return &settings.UsageError{Message: "no command; gemline sandbox run -- CMD"}
+		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
 	}
 	in, err := w.Project.Confinement()
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	for _, dir := range c.Write {
 		place := in.Place(dir)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
-			return &settings.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
+			return &flags.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
 		}
 		p.Write = append(p.Write, place)
 	}

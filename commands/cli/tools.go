@@ -8,7 +8,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/policy"
 	"gemline/repl/output"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // toolsCommand is gemline tools.
@@ -96,5 +96,5 @@ func (c *toolsShow) Run(w *World) error {
 		}
 		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, t.Kind, t.Description, schema)))
 	}
-	return &settings.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name), didYouMean(c.Name, names), strings.Join(names, ", "))}
+	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name), didYouMean(c.Name, names), strings.Join(names, ", "))}
 }

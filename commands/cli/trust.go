@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"gemline/settings"
+	"gemline/settings/trust"
 )
 
 // trustCommand is gemline trust.
@@ -22,7 +22,7 @@ type trustList struct{}
 
 // Run prints the decisions, in the order of the file.
 func (*trustList) Run(w *World) error {
-	rules, err := w.Paths.Decisions(w.Lookup)
+	rules, err := trust.Folders(w.Paths, w.Lookup).Decisions()
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,9 @@ func (*trustList) Run(w *World) error {
 		lines = []string{"nothing was decided about any folder"}
 	}
 	return w.show(struct {
-		File    string              `json:"file"`
-		Folders []settings.Decision `json:"folders"`
-	}{w.Paths.TrustFile(w.Lookup), append([]settings.Decision{}, rules...)}, lines...)
+		File    string           `json:"file"`
+		Folders []trust.Decision `json:"folders"`
+	}{trust.Folders(w.Paths, w.Lookup).Path, append([]trust.Decision{}, rules...)}, lines...)
 }
 
 type trustAdd struct {
@@ -52,9 +52,9 @@ func (c *trustAdd) Run(ctx context.Context, w *World) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", folder)
 	}
-	d := settings.Decision{Path: folder, Rule: settings.TrustFolder}
+	d := trust.Decision{Path: folder, Rule: trust.Folder}
 	if c.Parent {
-		d.Rule = settings.TrustParent
+		d.Rule = trust.Parent
 	}
 	if about := d.About(); about == w.Paths.Folder("/") || w.Paths.Home != "" && about == w.Paths.Folder(w.Paths.Home) {
 		w.Notify(about + " holds about everything you have, and all of it is trusted now")
@@ -68,30 +68,30 @@ type trustDeny struct {
 
 // Run writes the decision down.
 func (c *trustDeny) Run(ctx context.Context, w *World) error {
-	return w.decide(ctx, settings.Decision{Path: w.Paths.Folder(c.Folder), Rule: settings.DoNotTrust})
+	return w.decide(ctx, trust.Decision{Path: w.Paths.Folder(c.Folder), Rule: trust.Deny})
 }
 
 // decide puts a decision on the list.
-func (w *World) decide(ctx context.Context, d settings.Decision) error {
-	rules, err := w.Paths.Decisions(w.Lookup)
+func (w *World) decide(ctx context.Context, d trust.Decision) error {
+	rules, err := trust.Folders(w.Paths, w.Lookup).Decisions()
 	if err != nil {
 		return err
 	}
-	wider := settings.Decision{Path: d.Path, Rule: settings.TrustParent}
-	if d.Rule == settings.TrustFolder && slices.Contains(rules, wider) {
+	wider := trust.Decision{Path: d.Path, Rule: trust.Parent}
+	if d.Rule == trust.Folder && slices.Contains(rules, wider) {
 		return w.decided(d.Path, "already trusted, as all in "+wider.About())
 	}
-	was, err := w.Paths.Remember(ctx, w.Lookup, d.Path, d.Rule)
+	was, err := trust.Folders(w.Paths, w.Lookup).Remember(ctx, d.Path, d.Rule)
 	if err != nil {
 		return err
 	}
 	said := "trusted"
 	switch {
-	case slices.Equal(was, []settings.Decision{d}):
+	case slices.Equal(was, []trust.Decision{d}):
 		said = "as before: " + string(d.Rule)
-	case d.Rule == settings.TrustParent:
+	case d.Rule == trust.Parent:
 		said = "trusted: " + d.About() + " and all in it"
-	case d.Rule == settings.DoNotTrust:
+	case d.Rule == trust.Deny:
 		said = "not trusted"
 	}
 	for _, old := range was {
@@ -109,7 +109,7 @@ type trustRemove struct {
 // Run takes the decision from the list.
 func (c *trustRemove) Run(ctx context.Context, w *World) error {
 	folder := w.Paths.Folder(c.Folder)
-	was, err := w.Paths.Forget(ctx, w.Lookup, folder)
+	was, err := trust.Folders(w.Paths, w.Lookup).Forget(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -148,13 +148,13 @@ func (c *trustStatus) Run(w *World) error {
 		return err
 	}
 	status := struct {
-		Folder string             `json:"folder"`
-		State  string             `json:"state"`
-		By     string             `json:"by,omitempty"`
-		Rule   *settings.Decision `json:"rule,omitempty"`
-		File   string             `json:"file"`
-		Brings []settings.Item    `json:"brings"`
-	}{t.Folder, t.State.String(), t.Why, nil, w.Paths.TrustFile(w.Lookup), append([]settings.Item{}, t.Brings...)}
+		Folder string          `json:"folder"`
+		State  string          `json:"state"`
+		By     string          `json:"by,omitempty"`
+		Rule   *trust.Decision `json:"rule,omitempty"`
+		File   string          `json:"file"`
+		Brings []trust.Item    `json:"brings"`
+	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(w.Paths, w.Lookup).Path, append([]trust.Item{}, t.Brings...)}
 	if t.Rule.Rule != "" {
 		status.Rule = &t.Rule
 	}
@@ -163,7 +163,7 @@ func (c *trustStatus) Run(w *World) error {
 		by = ", by " + t.Why
 	}
 	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, t.State, by)}
-	brings, caution := settings.Brief(t.Brings)
+	brings, caution := trust.Brief(t.Brings)
 	for i, l := range brings {
 		mark := "  "
 		if caution[i] {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 )
 
 // trustful returns a world of a user with a project that brings something, and
@@ -36,7 +38,7 @@ func trustful(t *testing.T) (*World, *strings.Builder, *[]string) {
 	var out strings.Builder
 	var notes []string
 	return &World{Output: Output{Out: &out, Notify: func(s string) { notes = append(notes, s) }},
-		Folder: Folder{Paths: settings.NewPaths(home, "", cwd), Flags: &settings.Flags{}, Lookup: func(string) (string, bool) { return "", false }}}, &out, &notes
+		Folder: Folder{Paths: project.New(home, "", cwd), Flags: &flags.Set{}, Lookup: func(string) (string, bool) { return "", false }}}, &out, &notes
 }
 
 func TestTrustCommands(t *testing.T) {
@@ -96,13 +98,13 @@ func TestTrustMistakes(t *testing.T) {
 			t.Errorf("%q: %v", words, err)
 		}
 	}
-	var ue *settings.UsageError
+	var ue *flags.UsageError
 	for _, words := range [][]string{{"add", "a", "b"}, {"forget"}, {"deny", "--parent"}} {
 		if err := run(words...); !errors.As(err, &ue) {
 			t.Errorf("%q: %v", words, err)
 		}
 	}
-	path := w.Paths.TrustFile(w.Lookup)
+	path := trust.Folders(w.Paths, w.Lookup).Path
 	if err := os.WriteFile(path, []byte("{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +123,9 @@ func TestTrustJSON(t *testing.T) {
 	w, out, _ := trustful(t)
 	var v struct {
 		State, By, Done string
-		Rule            *settings.Decision
-		Brings          []settings.Item
-		Folders         []settings.Decision
+		Rule            *trust.Decision
+		Brings          []trust.Item
+		Folders         []trust.Decision
 	}
 	run := func(words string) {
 		t.Helper()
@@ -145,7 +147,7 @@ func TestTrustJSON(t *testing.T) {
 	if run("add"); v.State != "trusted" || v.Done != "trusted" {
 		t.Errorf("%+v", v)
 	}
-	if run("status"); v.State != "trusted" || v.Rule == nil || v.Rule.Rule != settings.TrustFolder {
+	if run("status"); v.State != "trusted" || v.Rule == nil || v.Rule.Rule != trust.Folder {
 		t.Errorf("%+v", v)
 	}
 	if run("list"); len(v.Folders) != 1 || v.Folders[0].Path != w.Paths.Cwd {

@@ -16,6 +16,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/settings/trust"
 	"gemline/tools/mask"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -192,7 +193,7 @@ func sandboxChoice(o *Options, s settings.Confinement, kernel sandbox.Sandbox) (
 		by = "tools.sandbox in " + text.EscapeLine(s.File)
 	}
 	choice := sandbox.Choice{Word: s.Word, By: by, GOOS: runtime.GOOS, Kernel: kernel, Getenv: o.getenv, Exists: exists, Environ: shell.Own(o.os.Environ()), Image: s.Image}
-	if o.trust.State == settings.Trusted && !o.paths.AtHome() {
+	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
 		choice.Seatbelt = append(choice.Seatbelt, o.paths.Workspace())
 		choice.Project = o.paths.Folder("")
 	}

@@ -22,7 +22,9 @@ import (
 	"gemline/repl/question"
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
+	"gemline/settings/trust"
 	"gemline/tools/sandbox"
 )
 
@@ -142,7 +144,7 @@ var endings = []func(error, *report.Outcome) bool{
 		o.ExitCode, o.Reason = 128+int(e), strings.ToLower(signalName(syscall.Signal(e)))
 	}),
 	as[*crash](end{70, "internal", "InternalError"}, nil),
-	as[*settings.UsageError](usageEnd, nil),
+	as[*flags.UsageError](usageEnd, nil),
 	as(end{62, "", "FatalBudgetExceededError"}, func(e *limit.Error, o *report.Outcome) {
 		o.Message, o.Reason = e.Message, e.Kind.String()
 		if special, ok := limitEnds[e.Kind]; ok {
@@ -156,7 +158,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*policy.FileError](configEnd, nil),
 	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) { o.ExitCode, o.Silent = e.Code, e.Err == nil }),
 	as[*sandbox.Error](end{44, "sandbox", "FatalSandboxError"}, nil),
-	as[*settings.UntrustedError](end{55, "untrusted", "FatalUntrustedWorkspaceError"}, nil),
+	as[*trust.RefusedError](end{55, "untrusted", "FatalUntrustedWorkspaceError"}, nil),
 	as(inputEnd, func(e *commands.Error, o *report.Outcome) {
 		if e.Misused {
 			usageEnd.set(o)

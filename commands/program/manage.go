@@ -13,7 +13,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/repl/report"
-	"gemline/settings"
+	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -55,7 +55,7 @@ func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 
 // folder returns the directory as sub-commands see it.
 func (o *Options) folder() *cli.Folder {
-	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags, Trusted: o.trust.State == settings.Trusted, Unused: o.unused}
+	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags, Trusted: o.trust.State == trust.Trusted, Unused: o.unused}
 }
 
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and
@@ -97,7 +97,7 @@ type findings struct {
 
 // look finds the tools and the rules of a run.
 func (s *inspection) look() (findings, error) {
-	if s.trust.State < settings.Unneeded {
+	if s.trust.State < trust.Unneeded {
 		s.settings.Confine()
 	}
 	var v findings

@@ -7,7 +7,7 @@ import (
 
 	"gemline/engine/policy"
 	"gemline/repl/output"
-	"gemline/settings"
+	"gemline/settings/trust"
 )
 
 // meanings say what runs without a question in each approval mode.
@@ -41,7 +41,7 @@ func (s *Session) setMode(m policy.Mode) error {
 
 // mayUse returns why an approval mode can't be used here, nil if it can.
 func (o *Options) mayUse(m policy.Mode) error {
-	untrusted := o.trust.State < settings.Unneeded
+	untrusted := o.trust.State < trust.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
 		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, plan and yolo", m)

@@ -10,6 +10,9 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/redact"
 	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 )
 
 // Options are what is wanted in a directory: what the command line, the
@@ -17,13 +20,13 @@ import (
 // yet.
 type Options struct {
 	os           Process
-	flags        *settings.Flags
-	paths        settings.Paths
+	flags        *flags.Set
+	paths        project.Paths
 	settings     *settings.Settings
 	userSettings *settings.Settings // what they are without the project's
 	warnings     []string           // about the settings, told once
 	loadError    error              // why the settings are not what the files mean; a run has ended with it
-	trust        settings.Trust
+	trust        trust.Status
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
@@ -52,25 +55,25 @@ func (o *Options) In(dir string) (*Options, error) {
 // needs no trust, and mends broken files.
 func (o *Options) read(dir string, managed bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
-	o.paths = settings.NewPaths(home, o.os.getenv("GEMINI_CLI_HOME"), dir)
+	o.paths = project.New(home, o.os.getenv("GEMINI_CLI_HOME"), dir)
 	err := o.load(false)
 	if err != nil && !managed || o.flags.ListSessions || o.flags.ListExtensions {
 		return err
 	}
 	o.loadError = err
-	o.trust, err = o.paths.Trust(o.settings, o.flags, o.lookup)
+	o.trust, err = trust.Decide(o.paths, o.settings, o.flags, o.lookup)
 	switch {
 	case managed:
-		if err == nil && o.trust.State == settings.Trusted {
+		if err == nil && o.trust.State == trust.Trusted {
 			o.loadError = o.load(true) // what is wrong with a file is for the sub-command to say
 		}
 		return nil
 	case err != nil:
 		return err
-	case o.trust.State == settings.Trusted:
+	case o.trust.State == trust.Trusted:
 		err = o.load(true)
 		if o.flags.Trust {
-			if err := o.paths.Keep(context.Background(), o.lookup, o.trust.Folder); err != nil {
+			if err := trust.Folders(o.paths, o.lookup).Keep(context.Background(), o.trust.Folder); err != nil {
 				o.warnings = append(o.warnings, unkept(err))
 			}
 		}
@@ -83,8 +86,8 @@ func (o *Options) read(dir string, managed bool) error {
 
 // load reads the files of settings, the project's among them if it is trusted.
 func (o *Options) load(project bool) (err error) {
-	o.settings, o.warnings, err = settings.Load(o.paths.Sources(o.os.Lookup, project), o.os.Lookup)
-	vars, warnings := o.paths.DotEnv(o.settings, project, o.os.Lookup)
+	o.settings, o.warnings, err = settings.Load(settings.Sources(o.paths, o.os.Lookup, project), o.os.Lookup)
+	vars, warnings := o.settings.DotEnv(o.paths, project, o.os.Lookup)
 	learnSecrets(o, vars)
 	o.dotenv, o.warnings = vars, append(o.warnings, warnings...)
 	if !project {

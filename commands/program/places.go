@@ -7,14 +7,14 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
-	"gemline/settings"
+	"gemline/settings/project"
 	"gemline/tools/gitconfig"
 )
 
 // places says where things are that commands must not read, and where what they
 // share is kept.
 type places struct {
-	settings.Paths
+	project.Paths
 	env     func(string) string // a variable of the process
 	getenv  func(string) string // the same, or else one of the .env file
 	keyFile string              // of the command line
@@ -69,7 +69,7 @@ func (p places) caches() string {
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, settings.Hash(p.Folder("")))
+	return filepath.Join(dir, project.Hash(p.Folder("")))
 }
 
 // cache returns gemline's directory among the user's caches, "" if there is no

@@ -55,6 +55,8 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
 	"gemline/tools/shell"
 )
 
@@ -78,7 +80,7 @@ func (p Process) getenv(name string) string {
 type run struct {
 	*Options
 	status    *status
-	store     settings.Project     // where what is kept of the directory is
+	store     project.Store        // where what is kept of the directory is
 	json      *os.File             // of --json-fd, nil without
 	output    *report.Destination  // nil for standard output
 	schema    *report.OutputSchema // nil if any answer will do
@@ -153,29 +155,29 @@ func Run(p Process) (code int) {
 // where and how to say so.
 func newRun(p Process) (r *run, command []string, err error) {
 	args := p.Args
-	before, command, managed := settings.Subcommand(args, cli.Names())
+	before, command, managed := flags.Subcommand(args, cli.Names())
 	if managed = managed && cli.Means(command); managed {
 		args = before
 	} else {
 		command = nil
 	}
-	flags, err := settings.ParseFlags(args)
-	if err == nil && flags.DeleteSession != "" && !managed { // as the Gemini CLI spells it
-		command = []string{"sessions", "delete", "--", flags.DeleteSession}
+	line, err := flags.Parse(args)
+	if err == nil && line.DeleteSession != "" && !managed { // as the Gemini CLI spells it
+		command = []string{"sessions", "delete", "--", line.DeleteSession}
 	}
 	if missing := cli.Missing(args); err == nil && !managed && missing != nil {
 		err = missing
 	}
 	if err != nil {
-		flags = settings.Wanted(args)
+		line = flags.Wanted(args)
 	}
-	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: flags, settings: settings.Default()}, status: newStatus(), count: newTally()}
+	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default()}, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
-	r.ledger = disk.NewLedger(settings.NewPaths(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
-	if fd := flags.JSONFd; fd != nil && command == nil {
+	r.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
+	if fd := line.JSONFd; fd != nil && command == nil {
 		var ferr error
 		if r.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
-			err = &settings.UsageError{Message: "--json-fd: " + ferr.Error()}
+			err = &flags.UsageError{Message: "--json-fd: " + ferr.Error()}
 		}
 	}
 	return r, command, err
@@ -252,12 +254,12 @@ func (r *run) text(d *report.OutputSchema) bool {
 }
 
 // outputSchema returns what the answer must hold, nil if any will do.
-func outputSchema(f *settings.Flags) (*report.OutputSchema, error) {
+func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 	switch {
 	case f.JSONSchema != "":
 		s, err := schema.Load(f.JSONSchema)
 		if err != nil {
-			return nil, &settings.UsageError{Message: "--json-schema: " + err.Error()}
+			return nil, &flags.UsageError{Message: "--json-schema: " + err.Error()}
 		}
 		return &report.OutputSchema{Schema: s, Repairs: f.MaxRepairs}, nil
 	case f.Extract.Set:
@@ -272,7 +274,7 @@ func (r *run) printInfo() error {
 	case r.flags.Version:
 		return cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date).Print(r.os.Stdout, r.flags.Format() == "json")
 	case r.flags.Help:
-		return settings.Help(r.os.Stdout, cli.Commands())
+		return flags.Help(r.os.Stdout, cli.Commands())
 	}
 	asJSON := r.settings.Format == "json" || r.settings.Format == "stream-json"
 	var list bytes.Buffer
@@ -280,7 +282,7 @@ func (r *run) printInfo() error {
 	if r.flags.ListExtensions {
 		err = r.listExtensions(&list, asJSON)
 	} else {
-		project, _ := r.paths.Project(context.Background())
+		project, _ := r.paths.Register(context.Background())
 		err = journal.Print(&list, project.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
@@ -303,7 +305,7 @@ func (r *run) openProject() (*Project, error) {
 func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	r.ledger.Sweep()
 	var perr error
-	r.store, perr = r.paths.Project(ctx)
+	r.store, perr = r.paths.Register(ctx)
 	if r.flags.PromptInteractive != "" && !r.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}

@@ -19,7 +19,8 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/settings"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/web"
@@ -33,7 +34,7 @@ import (
 type Project struct {
 	*Options
 	*status
-	store        settings.Project // where its sessions are kept
+	store        project.Store // where its sessions are kept
 	workspace    *workspace.Workspace
 	complain     func()             // says once what is wrong with its ignore files
 	overlay      *workspace.Overlay // what is written to in place of files, if not nil
@@ -52,7 +53,7 @@ type Project struct {
 // Open makes the owners of what is worked with, in the order in which they need
 // each other. The status takes what is odd but no error. After an error nothing stays
 // open.
-func Open(o *Options, told *status, store settings.Project) (*Project, error) {
+func Open(o *Options, told *status, store project.Store) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
 	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
@@ -104,7 +105,7 @@ func (p *Project) rulebook(c *confinement) rulebook {
 
 // distrust holds a session in a folder that is not trusted to asking.
 func (p *Project) distrust() {
-	if p.trust.State >= settings.Unneeded {
+	if p.trust.State >= trust.Unneeded {
 		return
 	}
 	if len(p.trust.Brings) > 0 {
@@ -217,15 +218,15 @@ func imposed(o *Options, dir string) error {
 func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(string)) *memory.Memory {
 	cfg := memory.Config{User: o.paths.User(), Names: o.settings.FileNames,
 		Roots: func() []string { // those that are trusted
-			if o.trust.State < settings.Unneeded {
+			if o.trust.State < trust.Unneeded {
 				return nil
 			}
 			roots := ws.Roots()
-			denied := func(dir string) bool { return dir != roots[0] && o.paths.Denied(dir, o.lookup) }
+			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.paths, o.lookup).Denied(dir) }
 			return slices.DeleteFunc(slices.Clone(roots), denied)
 		},
 		Foreign:   func(path string) string { return disk.Foreign(path, o.paths.Cwd) },
-		Undecided: func() bool { return o.trust.State == settings.Unneeded },
+		Undecided: func() bool { return o.trust.State == trust.Unneeded },
 		Markers:   append([]string{}, o.settings.Markers...), // none is not the default
 		Flat:      o.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.ledger,
 		Warn: warn}

@@ -13,6 +13,9 @@ import (
 	"gemline/engine/policy"
 	"gemline/settings"
 	"gemline/settings/extension"
+	"gemline/settings/flags"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 )
 
 // A rulebook finds the rules that hold in a directory: those that come with the
@@ -45,7 +48,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	if given := b.flags.AllowedTools; len(given) > 0 {
 		more, err := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
 		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
-			return nil, &settings.UsageError{Message: wrong.Message}
+			return nil, &flags.UsageError{Message: wrong.Message}
 		}
 		if slices.ContainsFunc(given, func(entry string) bool { return strings.Contains(entry, "(") }) {
 			b.warn("commands that --allowed-tools does not name are denied (policy files say more: gemline help policy)")
@@ -68,7 +71,7 @@ func (b rulebook) store() policy.Store {
 		return policy.Store{}
 	}
 	here := b.paths.Folder("")
-	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", settings.Hash(here)+".toml"),
+	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", project.Hash(here)+".toml"),
 		About: "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
@@ -151,7 +154,7 @@ func (b rulebook) files() []policy.Source {
 	if len(user) == 0 && b.paths.Home != "" {
 		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
-	if b.trust.State == settings.Trusted && !b.paths.AtHome() {
+	if b.trust.State == trust.Trusted && !b.paths.AtHome() {
 		list = append(list, policy.Source{Path: b.paths.Workspace("policies"), Tier: policy.Project})
 	}
 	return append(list, b.extensionRules()...)

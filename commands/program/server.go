@@ -19,7 +19,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/repl/input"
-	"gemline/settings"
+	"gemline/settings/flags"
 )
 
 // A server is what answers requests.
@@ -55,7 +55,7 @@ func (s *server) models(ctx context.Context) (names []string, err error) {
 // service returns what works on many requests by itself.
 func (s *server) service() (*model.Genai, error) {
 	if api := s.setup.API; s.setup.Fake != "" || api.Vertex || api.CodeAssist {
-		return nil, &settings.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
+		return nil, &flags.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
 	}
 	return model.NewGenai(s.setup.API)
 }

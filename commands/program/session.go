@@ -25,7 +25,7 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/repl/report"
-	"gemline/settings"
+	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/sandbox"
 )
@@ -335,7 +335,7 @@ func (s *Session) prompt() prompt.Config {
 // means a file of the project's.
 func (o *Options) systemMD() string {
 	v := o.getenv("GEMINI_SYSTEM_MD")
-	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < settings.Unneeded {
+	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < trust.Unneeded {
 		return ""
 	}
 	return v

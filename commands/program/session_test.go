@@ -16,7 +16,7 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
-	"gemline/settings"
+	"gemline/settings/trust"
 )
 
 // start returns a run in a home of its own.
@@ -49,7 +49,7 @@ func openIn(t *testing.T, r *run, dir string, warn func(string)) *Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := o.paths.Project(t.Context())
+	store, err := o.paths.Register(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestLateTools(t *testing.T) {
 			}
 			write(t, rules, "[[rule]]\ntoolName = 'mcp_late_*'\ndecision = 'deny'\npriority = 100\ndenyMessage = 'not this server'\n")
 			p := open(t, start(t, args...), func(string) {})
-			p.trust.State = settings.Trusted
+			p.trust.State = trust.Trusted
 			p.secrets.Know("API key", secret)
 			write(t, filepath.Join(p.paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
 

@@ -6,43 +6,44 @@ import (
 	"os"
 
 	"gemline/repl"
-	"gemline/settings"
+	"gemline/settings/project"
+	"gemline/settings/trust"
 )
 
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
 func (r *run) enter(ctx context.Context, console *repl.Console) error {
-	if r.trust.State != settings.Unknown {
+	if r.trust.State != trust.Unknown {
 		return nil
 	}
 	state, err := r.decide(ctx, console, r.trust)
-	if err != nil || state != settings.Trusted {
+	if err != nil || state != trust.Trusted {
 		return err
 	}
-	r.trust.State = settings.Trusted
+	r.trust.State = trust.Trusted
 	return r.load(true)
 }
 
 // decide asks about a folder, and keeps the answer.
-func (r *run) decide(ctx context.Context, console *repl.Console, t settings.Trust) (settings.State, error) {
+func (r *run) decide(ctx context.Context, console *repl.Console, t trust.Status) (trust.State, error) {
 	f := repl.Folder{Path: t.Folder, Home: r.paths.Home}
-	if t.State == settings.Trusted || t.State == settings.Distrusted {
+	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
-	f.Brings, f.Caution = settings.Brief(t.Brings)
+	f.Brings, f.Caution = trust.Brief(t.Brings)
 	decision, err := console.Trust(ctx, f)
 	if err != nil || decision == repl.NotNow {
-		return settings.Unknown, err
+		return trust.Unknown, err
 	}
-	rule := map[repl.Decision]settings.Rule{repl.TrustFolder: settings.TrustFolder,
-		repl.TrustParent: settings.TrustParent, repl.DoNotTrust: settings.DoNotTrust}[decision]
-	if _, err := r.paths.Remember(ctx, r.lookup, t.Folder, rule); err != nil {
+	rule := map[repl.Decision]trust.Rule{repl.TrustFolder: trust.Folder,
+		repl.TrustParent: trust.Parent, repl.DoNotTrust: trust.Deny}[decision]
+	if _, err := trust.Folders(r.paths, r.lookup).Remember(ctx, t.Folder, rule); err != nil {
 		r.notify(unkept(err))
 	}
-	if rule == settings.DoNotTrust {
-		return settings.Distrusted, nil
+	if rule == trust.Deny {
+		return trust.Distrusted, nil
 	}
-	return settings.Trusted, nil
+	return trust.Trusted, nil
 }
 
 // unkept says that a decision holds for this run only.
@@ -51,16 +52,16 @@ func unkept(err error) string { return fmt.Sprintf("the decision was not saved: 
 // permit returns what asks about a folder in the middle of a session.
 func (r *run) permit(console *repl.Console) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
-		paths := settings.Paths{Home: r.paths.Home, Cwd: r.paths.Folder(folder)}
+		paths := project.Paths{Home: r.paths.Home, Cwd: r.paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		so, err := paths.Trust(r.settings, r.flags, r.lookup)
+		so, err := trust.Decide(paths, r.settings, r.flags, r.lookup)
 		if err != nil {
 			return "", err
 		}
-		state, err := r.decide(ctx, console, settings.Trust{Folder: paths.Cwd, State: so.State, Brings: paths.Survey(r.settings)})
-		if err != nil || state == settings.Unknown {
+		state, err := r.decide(ctx, console, trust.Status{Folder: paths.Cwd, State: so.State, Brings: trust.Survey(paths, r.settings)})
+		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}
 		return state.String() + " from the next start on; this session goes on as it began", nil

@@ -1,4 +1,4 @@
-package settings
+package project
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 
 func TestOnce(t *testing.T) {
 	home := t.TempDir()
-	p := NewPaths(home, "", home)
-	if !p.Once("question") || p.Once("question") || !p.Once("other") || NewPaths(home, "", home).Once("other") {
+	p := New(home, "", home)
+	if !p.Once("question") || p.Once("question") || !p.Once("other") || New(home, "", home).Once("other") {
 		t.Error("not once")
 	}
 	if (Paths{}).Once("question") {
@@ -22,7 +22,7 @@ func TestOnce(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if NewPaths(blocked, "", home).Once("question") {
+	if New(blocked, "", home).Once("question") {
 		t.Error("where nothing can be kept")
 	}
 }

@@ -1,6 +1,7 @@
-package settings
+package project
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,46 +17,10 @@ import (
 	"time"
 
 	"gemline/engine/disk"
-	"gemline/settings/jsonc"
 )
 
-// Paths says where the user's files and a project's are. Making one touches
-// nothing on the disk.
-type Paths struct {
-	Home string // the directory that holds .gemini; empty if there is none
-	Cwd  string // the directory that is worked in, absolute
-}
-
-// NewPaths returns the paths of a user with the given home directory who works
-// in cwd. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
-// takes the place of home.
-func NewPaths(home, geminiHome, cwd string) Paths {
-	if geminiHome != "" {
-		home = geminiHome
-	}
-	if home != "" && !filepath.IsAbs(home) {
-		home = filepath.Join(cwd, home)
-	}
-	return Paths{Home: home, Cwd: filepath.Clean(cwd)}
-}
-
-// User returns the directory of the user's files, ~/.gemini, or the path of
-// something in it. It is empty if there is no home directory.
-func (p Paths) User(elem ...string) string {
-	if p.Home == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{p.Home, ".gemini"}, elem...)...)
-}
-
-// Workspace returns the directory of the project's own settings, or the path
-// of something in it.
-func (p Paths) Workspace(elem ...string) string {
-	return filepath.Join(append([]string{p.Cwd, ".gemini"}, elem...)...)
-}
-
-// A Project is where the program keeps what belongs to one directory.
-type Project struct {
+// A Store is where the program keeps what belongs to one directory.
+type Store struct {
 	Root string // the directory, symbolic links resolved
 	Slug string // its short name in the registry
 	Hash string // the SHA-256 of Root in hexadecimal, for session files
@@ -63,7 +28,7 @@ type Project struct {
 }
 
 // Chats returns the directory of the project's session files.
-func (p Project) Chats() string {
+func (p Store) Chats() string {
 	if p.Temp == "" {
 		return ""
 	}
@@ -76,18 +41,18 @@ func Hash(path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Project finds the project of the working directory in the registry of
+// Register finds the project of the working directory in the registry of
 // projects, and enters it there if it is not known yet.
 //
-// The Project can be used even beside an error, which says that the registry
+// The Store can be used even beside an error, which says that the registry
 // could not be read or written: its slug is then the one that would have been
 // entered.
-func (p Paths) Project(ctx context.Context) (Project, error) {
+func (p Paths) Register(ctx context.Context) (Store, error) {
 	root := p.Cwd
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	pr := Project{Root: root, Hash: Hash(root), Slug: slugOf(root)}
+	pr := Store{Root: root, Hash: Hash(root), Slug: slugOf(root)}
 	if p.Home == "" {
 		return pr, errors.New("no home directory: nothing of this session can be kept")
 	}
@@ -103,9 +68,9 @@ func (p Paths) Project(ctx context.Context) (Project, error) {
 
 // Known returns the project of the working directory if it is in the registry,
 // and writes nothing.
-func (p Paths) Known() (Project, bool) {
+func (p Paths) Known() (Store, bool) {
 	if p.Home == "" {
-		return Project{}, false
+		return Store{}, false
 	}
 	root := disk.Follow(p.Cwd)
 	r := registry{dir: p.User(), root: root}
@@ -115,9 +80,9 @@ func (p Paths) Known() (Project, bool) {
 	ps, err := r.read()
 	slug := ps.slugs[r.root]
 	if err != nil || !usable(slug) || !r.free(slug) {
-		return Project{}, false
+		return Store{}, false
 	}
-	return Project{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}, true
+	return Store{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}, true
 }
 
 // slugOf turns the last element of a path into a name that is safe anywhere.
@@ -154,7 +119,10 @@ type projects struct {
 	rest  map[string]json.RawMessage
 }
 
-const marker = ".project_root" // names the owner of a slug's directory
+const (
+	marker  = ".project_root" // names the owner of a slug's directory
+	maxFile = 4 << 20         // bytes of a file that is read
+)
 
 // slug returns the slug of the project, registered if that is possible.
 func (r registry) slug(ctx context.Context) (string, error) {
@@ -171,11 +139,11 @@ func (r registry) slug(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return guess, fmt.Errorf("register this project: %w", err)
 	}
-	l, err := lockRegistry(ctx, filepath.Join(r.dir, "projects.json.lock"))
+	l, err := Acquire(ctx, filepath.Join(r.dir, "projects.json.lock"))
 	if err != nil {
 		return guess, fmt.Errorf("register this project: %w", err)
 	}
-	defer l.release()
+	defer l.Release()
 	if ps, err = r.read(); err != nil { // another process may have written
 		return guess, err
 	}
@@ -229,7 +197,7 @@ func (r registry) free(s string) bool {
 // owner returns the project that the marker of a slug's directory names, and
 // nothing if there is no marker.
 func (r registry) owner(s, place string) string {
-	b, err := jsonc.ReadFile(filepath.Join(r.dir, place, s, marker))
+	b, err := disk.Read(filepath.Join(r.dir, place, s, marker), maxFile)
 	if err != nil {
 		return ""
 	}
@@ -267,12 +235,12 @@ func (r registry) claim(s string) error {
 func (r registry) read() (projects, error) {
 	ps := projects{slugs: map[string]string{}, rest: map[string]json.RawMessage{}}
 	path := filepath.Join(r.dir, "projects.json")
-	b, err := jsonc.ReadFile(path)
+	b, err := disk.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(b)) == 0 {
+		return ps, nil
+	}
 	if err != nil {
 		return ps, err
-	}
-	if len(strings.TrimSpace(string(b))) == 0 {
-		return ps, nil
 	}
 	if err := json.Unmarshal(b, &ps.rest); err != nil || ps.rest == nil {
 		ps.rest = map[string]json.RawMessage{}
@@ -290,7 +258,7 @@ func (r registry) read() (projects, error) {
 }
 
 // write replaces projects.json as a whole, unless the lock was lost meanwhile.
-func (r registry) write(ps projects, l *registryLock) error {
+func (r registry) write(ps projects, l *Lock) error {
 	raw, err := json.Marshal(ps.slugs)
 	if err != nil {
 		return err
@@ -300,7 +268,7 @@ func (r registry) write(ps projects, l *registryLock) error {
 	if err != nil {
 		return err
 	}
-	if !l.held() {
+	if !l.Held() {
 		return errors.New("projects.json.lock was removed by another program")
 	}
 	return disk.Replace(filepath.Join(r.dir, "projects.json"), b, 0o600)
@@ -311,8 +279,8 @@ func usable(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\\\x00:")
 }
 
-// A registryLock is a directory that only one program at a time can make.
-type registryLock struct {
+// A Lock is a directory that only one program at a time can make.
+type Lock struct {
 	path string
 	made os.FileInfo
 }
@@ -323,9 +291,9 @@ const (
 	lockPoll  = 10 * time.Millisecond // between attempts
 )
 
-// lockRegistry makes the directory path, waiting for another program to remove
+// Acquire makes the directory path, waiting for another program to remove
 // its own. One that is older than any program needs it is taken for abandoned.
-func lockRegistry(ctx context.Context, path string) (*registryLock, error) {
+func Acquire(ctx context.Context, path string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	for {
@@ -335,7 +303,7 @@ func lockRegistry(ctx context.Context, path string) (*registryLock, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &registryLock{path: path, made: info}, nil
+			return &Lock{path: path, made: info}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err
@@ -369,8 +337,8 @@ func removeStale(path string) {
 	os.RemoveAll(aside)
 }
 
-// held reports whether the lock is still the one that was made.
-func (l *registryLock) held() bool {
+// Held reports whether the lock is still the one that was made.
+func (l *Lock) Held() bool {
 	now, err := os.Lstat(l.path)
 	return err == nil && sameLock(l.made, now)
 }
@@ -381,8 +349,9 @@ func sameLock(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-func (l *registryLock) release() {
-	if l.held() {
+// Release removes the lock, if it is still the one that was made.
+func (l *Lock) Release() {
+	if l.Held() {
 		os.Remove(l.path)
 	}
 }

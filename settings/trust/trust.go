@@ -1,13 +1,15 @@
-package settings
+package trust
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
 )
 
 // A State is how far a folder is trusted. The zero State is not at all.
@@ -34,8 +36,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Trust is what was found out about the working directory.
-type Trust struct {
+// A Status is what was found out about the working directory.
+type Status struct {
 	State  State
 	Folder string // its real path
 
@@ -47,37 +49,37 @@ type Trust struct {
 	Brings []Item // what it would bring; not looked for if it is trusted
 }
 
-// An UntrustedError is a run without anybody to ask, in a folder that is not
+// A RefusedError is a run without anybody to ask, in a folder that is not
 // trusted.
-type UntrustedError struct{ Trust Trust }
+type RefusedError struct{ Trust Status }
 
 // Error names the folder and the kinds of what it would bring.
-func (e *UntrustedError) Error() string {
+func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
 }
 
 // Hint says how to go on.
-func (e *UntrustedError) Hint() string {
+func (e *RefusedError) Hint() string {
 	return "gemline trust status says what it is, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
 
-// Trust decides about the working directory: by the environment, the flags
-// --skip-trust and --trust, the settings s of everything but the folder, and
-// the user's list of folders, in this order. A list that can't be read is a
+// Decide says whether the working directory is trusted, by the environment, the
+// flags --skip-trust and --trust, the settings s of everything but the folder,
+// and the user's list of folders, in this order. A list that can't be read is a
 // [jsonc.Error].
-func (p Paths) Trust(s *Settings, f *Flags, lookup func(string) (string, bool)) (Trust, error) {
-	t := Trust{Folder: disk.Follow(p.Cwd)}
+func Decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(string) (string, bool)) (Status, error) {
+	t := Status{Folder: disk.Follow(p.Cwd)}
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
 		return t, err
 	}
-	t.Brings = p.Survey(s)
+	t.Brings = Survey(p, s)
 	if t.State == Unknown && len(t.Brings) == 0 {
 		t.State = Unneeded
 	}
 	return t, nil
 }
 
-func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (string, bool)) error {
+func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(string) (string, bool)) error {
 	for _, v := range []struct {
 		name, value string
 		state       State
@@ -102,7 +104,7 @@ func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (stri
 		t.State, t.Why = Trusted, "security.folderTrust.enabled is false"
 		return nil
 	}
-	rules, err := readRules(p.TrustFile(lookup))
+	rules, err := Folders(p, lookup).Decisions()
 	if err != nil {
 		return err
 	}
@@ -112,27 +114,13 @@ func (t *Trust) decide(p Paths, s *Settings, f *Flags, lookup func(string) (stri
 	return nil
 }
 
-// Denied reports whether the user's list of folders says that a folder is not
-// to be trusted, as it does where it can't be read.
-func (p Paths) Denied(folder string, lookup func(string) (string, bool)) bool {
-	rules, err := readRules(p.TrustFile(lookup))
-	state, _ := judge(rules, disk.Follow(folder))
-	return err != nil || state == Distrusted
-}
-
-// Folder returns the real path of a folder as the user names it: from the
-// working directory, or with ~ from the home directory. Nothing is the former.
-func (p Paths) Folder(name string) string {
-	return disk.Follow(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
-}
-
 // Refuse returns the error of a run that has nobody to ask, nil if the folder
 // brings nothing that would be missed.
-func (t Trust) Refuse() error {
+func (t Status) Refuse() error {
 	if t.State >= Unneeded || len(t.Brings) == 0 {
 		return nil
 	}
-	return &UntrustedError{t}
+	return &RefusedError{t}
 }
 
 // kinds counts items by their kind.

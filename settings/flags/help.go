@@ -1,4 +1,4 @@
-package settings
+package flags
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A Flag is what help texts, the manual page and the completions of shells say
+// An Entry is what help texts, the manual page and the completions of shells say
 // about one flag.
-type Flag struct {
+type Entry struct {
 	Name        string // without the hyphens
 	Short       string // the letter; may be empty
 	Group       string // the section of the help text
@@ -37,7 +37,7 @@ const (
 )
 
 // Spelling returns how help texts write the flag: --json-fd N.
-func (f Flag) Spelling() string {
+func (f Entry) Spelling() string {
 	name := "--" + f.Name
 	if f.Short != "" {
 		name = "-" + f.Short + ", " + name
@@ -52,13 +52,13 @@ func (f Flag) Spelling() string {
 }
 
 // Describe returns what is said about flags, the hidden ones aside.
-func Describe(flags []*kong.Flag) []Flag {
-	var out []Flag
+func Describe(flags []*kong.Flag) []Entry {
+	var out []Entry
 	for _, fl := range flags {
 		if fl.Hidden {
 			continue
 		}
-		d := Flag{Name: fl.Name, Help: fl.Help, Complete: fl.Tag.Get("complete")}
+		d := Entry{Name: fl.Name, Help: fl.Help, Complete: fl.Tag.Get("complete")}
 		if fl.Short != 0 {
 			d.Short = string(fl.Short)
 		}
@@ -86,10 +86,10 @@ func Describe(flags []*kong.Flag) []Flag {
 	return out
 }
 
-// FlagTable returns the flags of the command line, in the order of the help
+// Table returns the flags of the command line, in the order of the help
 // text.
-func FlagTable() []Flag {
-	k, err := parser(&Flags{})
+func Table() []Entry {
+	k, err := parser(&Set{})
 	if err != nil {
 		panic(err) // a mistake in the tags
 	}
@@ -119,7 +119,7 @@ func Help(w io.Writer, commands []Line) error {
 	b.WriteString("\nusage: gemline [flags] [prompt ...]\n\nCommands, each with a --help of its own\n")
 	list(&b, commands)
 	group := ""
-	for _, fl := range FlagTable() {
+	for _, fl := range Table() {
 		if fl.Group != group {
 			group = fl.Group
 			fmt.Fprintf(&b, "\n%s\n", group)

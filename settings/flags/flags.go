@@ -1,4 +1,4 @@
-package settings
+package flags
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Flags are the command line. The names are those of the Gemini CLI, so that
+// A Set is what a command line says. The names are those of the Gemini CLI, so that
 // scripts keep working; the groups are the sections of the help text.
-type Flags struct {
+type Set struct {
 	Prompt            string   `short:"p" aliases:"print,message" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
 	PromptInteractive string   `short:"i" placeholder:"TEXT" group:"Run" help:"Run this prompt, then stay for more."`
 	Model             string   `short:"m" placeholder:"NAME" complete:"model" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
@@ -100,7 +100,7 @@ type Flags struct {
 }
 
 // Format returns the output format the flags ask for, "" if none.
-func (f *Flags) Format() string {
+func (f *Set) Format() string {
 	switch {
 	case f.OutputFormat != "":
 		return f.OutputFormat
@@ -113,10 +113,10 @@ func (f *Flags) Format() string {
 }
 
 // Talks reports whether the run is a conversation in lines of JSON.
-func (f *Flags) Talks() bool { return f.InputFormat == "stream-json" }
+func (f *Set) Talks() bool { return f.InputFormat == "stream-json" }
 
 // Mode returns the approval mode the flags ask for, "" if none.
-func (f *Flags) Mode() string {
+func (f *Set) Mode() string {
 	switch {
 	case f.ApprovalMode != "":
 		return f.ApprovalMode
@@ -128,7 +128,7 @@ func (f *Flags) Mode() string {
 
 // PlainFlag returns the flag that is about plain mode, "" if there is none, and
 // whether it says no.
-func (f *Flags) PlainFlag() (name string, off bool) {
+func (f *Set) PlainFlag() (name string, off bool) {
 	name, off = "", true
 	for _, fl := range []struct {
 		name string
@@ -142,10 +142,10 @@ func (f *Flags) PlainFlag() (name string, off bool) {
 }
 
 // Dash reports whether the prompt is a lone hyphen: read standard input.
-func (f *Flags) Dash() bool { return slices.Equal(f.Words, []string{"-"}) }
+func (f *Set) Dash() bool { return slices.Equal(f.Words, []string{"-"}) }
 
 // Text returns the prompt of the command line, "" if there is none.
-func (f *Flags) Text() string {
+func (f *Set) Text() string {
 	switch {
 	case f.Prompt != "":
 		return f.Prompt
@@ -159,7 +159,7 @@ func (f *Flags) Text() string {
 
 // Interactive reports whether the program is a session: somebody sits at both
 // ends, and nothing asks for a single answer.
-func (f *Flags) Interactive(stdin, stdout bool, getenv func(string) string) bool {
+func (f *Set) Interactive(stdin, stdout bool, getenv func(string) string) bool {
 	switch {
 	case !stdin || !stdout:
 		return false
@@ -240,10 +240,10 @@ func usage(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// ParseFlags reads the command line args, without the program's name. The
+// Parse reads the command line args, without the program's name. The
 // error is a [UsageError].
-func ParseFlags(args []string) (*Flags, error) {
-	var f Flags
+func Parse(args []string) (*Set, error) {
+	var f Set
 	k, err := parser(&f)
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of 
 	"expected a valid 64 bit int but got", "must be a whole number, not",
 	"expected a float but got", "must be a number, not", `" (string)`, `"`, " but got ", ", not ")
 
-func parser(f *Flags) (*kong.Kong, error) {
+func parser(f *Set) (*kong.Kong, error) {
 	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
 		kong.KindMapper(reflect.String, verbatim{}), kong.NamedMapper("path", verbatim{path: true}))
 }
@@ -296,7 +296,7 @@ func (v verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 }
 
 // agree refuses flags that contradict each other.
-func (f *Flags) agree() error {
+func (f *Set) agree() error {
 	switch {
 	case f.Prompt != "" && f.PromptInteractive != "":
 		return usage("--prompt and --prompt-interactive can't be used together")
@@ -351,7 +351,7 @@ type pair struct {
 }
 
 // exclusive returns what contradicts what.
-func (f *Flags) exclusive() []pair {
+func (f *Set) exclusive() []pair {
 	batch, talk := f.Batch != "", f.Talks()
 	prompt := f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0
 	return []pair{

@@ -1,4 +1,4 @@
-package settings
+package project
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func TestHome(t *testing.T) {
 		{"none", "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := NewPaths(c.home, c.gemini, "/src")
+			p := New(c.home, c.gemini, "/src")
 			if got := p.User(); filepath.ToSlash(got) != c.want && runtime.GOOS != "windows" {
 				t.Errorf("User() = %q, want %q", got, c.want)
 			}
@@ -58,14 +58,14 @@ func FuzzSlug(f *testing.F) {
 	})
 }
 
-// project makes a directory below a fresh home and returns its paths.
-func project(t *testing.T, home, name string) Paths {
+// folder makes a directory below a fresh home and returns its paths.
+func folder(t *testing.T, home, name string) Paths {
 	t.Helper()
 	dir := filepath.Join(home, "src", name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return NewPaths(home, "", dir)
+	return New(home, "", dir)
 }
 
 func tempHome(t *testing.T) string {
@@ -77,9 +77,9 @@ func tempHome(t *testing.T) string {
 	return home
 }
 
-func find(t *testing.T, p Paths) Project {
+func find(t *testing.T, p Paths) Store {
 	t.Helper()
-	pr, err := p.Project(t.Context())
+	pr, err := p.Register(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +101,12 @@ func registered(t *testing.T, home string) map[string]string {
 
 func TestRegister(t *testing.T) {
 	home := tempHome(t)
-	p := project(t, home, "app")
+	p := folder(t, home, "app")
 	if _, err := os.Stat(p.User()); err == nil {
-		t.Fatal("NewPaths has written to the disk")
+		t.Fatal("New has written to the disk")
 	}
 	pr := find(t, p)
-	want := Project{Root: p.Cwd, Slug: "app", Hash: Hash(p.Cwd), Temp: filepath.Join(home, ".gemini", "tmp", "app")}
+	want := Store{Root: p.Cwd, Slug: "app", Hash: Hash(p.Cwd), Temp: filepath.Join(home, ".gemini", "tmp", "app")}
 	if d := cmp.Diff(want, pr); d != "" {
 		t.Error(d)
 	}
@@ -136,8 +136,8 @@ func TestRegister(t *testing.T) {
 
 func TestTaken(t *testing.T) {
 	home := tempHome(t)
-	first := find(t, project(t, home, "x/app"))
-	second := find(t, project(t, home, "y/app"))
+	first := find(t, folder(t, home, "x/app"))
+	second := find(t, folder(t, home, "y/app"))
 	if first.Slug != "app" || second.Slug != "app-1" {
 		t.Errorf("slugs %q and %q", first.Slug, second.Slug)
 	}
@@ -146,13 +146,13 @@ func TestTaken(t *testing.T) {
 		dir := filepath.Join(home, ".gemini", "history", "app")
 		os.MkdirAll(dir, 0o700)
 		os.WriteFile(filepath.Join(dir, ".project_root"), []byte("/elsewhere/app\n"), 0o600)
-		if pr := find(t, project(t, home, "app")); pr.Slug != "app-1" {
+		if pr := find(t, folder(t, home, "app")); pr.Slug != "app-1" {
 			t.Errorf("slug %q", pr.Slug)
 		}
 	})
 	t.Run("registry lost", func(t *testing.T) {
 		os.Remove(filepath.Join(home, ".gemini", "projects.json"))
-		if pr := find(t, project(t, home, "y/app")); pr.Slug != "app-1" {
+		if pr := find(t, folder(t, home, "y/app")); pr.Slug != "app-1" {
 			t.Errorf("slug %q: the marker is not found again", pr.Slug)
 		}
 	})
@@ -163,7 +163,7 @@ func TestOtherEntries(t *testing.T) {
 	os.MkdirAll(filepath.Join(home, ".gemini"), 0o700)
 	path := filepath.Join(home, ".gemini", "projects.json")
 	os.WriteFile(path, []byte(`{"version":3,"projects":{"/a":"a","/b":"../../x"}}`), 0o600)
-	p := project(t, home, "app")
+	p := folder(t, home, "app")
 	find(t, p)
 	b, _ := os.ReadFile(path)
 	var got map[string]any
@@ -178,7 +178,7 @@ func TestOtherEntries(t *testing.T) {
 
 func TestUnusableSlug(t *testing.T) {
 	home := tempHome(t)
-	p := project(t, home, "app")
+	p := folder(t, home, "app")
 	os.MkdirAll(p.User(), 0o700)
 	b, _ := json.Marshal(map[string]any{"projects": map[string]string{p.Cwd: "../../../etc"}})
 	os.WriteFile(p.User("projects.json"), b, 0o600)
@@ -190,10 +190,10 @@ func TestUnusableSlug(t *testing.T) {
 func TestDamagedRegistry(t *testing.T) {
 	for _, content := range []string{"{", "[]", "null", `{"projects":[1]}`, `{"projects":{"/a":1}}`, "\xff\xfe"} {
 		home := tempHome(t)
-		p := project(t, home, "app")
+		p := folder(t, home, "app")
 		os.MkdirAll(p.User(), 0o700)
 		os.WriteFile(p.User("projects.json"), []byte(content), 0o600)
-		pr, err := p.Project(t.Context())
+		pr, err := p.Register(t.Context())
 		if err == nil || pr.Slug != "app" || pr.Temp == "" {
 			t.Errorf("%q: %+v, %v", content, pr, err)
 		}
@@ -208,10 +208,10 @@ func TestSideBySide(t *testing.T) {
 	var wg sync.WaitGroup
 	want := map[string]string{}
 	for i := range 8 {
-		p := project(t, home, fmt.Sprintf("%d/app", i))
+		p := folder(t, home, fmt.Sprintf("%d/app", i))
 		want[p.Cwd] = ""
 		wg.Go(func() {
-			if _, err := p.Project(t.Context()); err != nil {
+			if _, err := p.Register(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -232,7 +232,7 @@ func TestSideBySide(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	lockDir := func(t *testing.T, age time.Duration) (Paths, string) {
-		p := project(t, tempHome(t), "app")
+		p := folder(t, tempHome(t), "app")
 		path := p.User("projects.json.lock")
 		os.MkdirAll(path, 0o700)
 		then := time.Now().Add(-age)
@@ -245,7 +245,7 @@ func TestLock(t *testing.T) {
 		p, path := lockDir(t, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		pr, err := p.Project(ctx)
+		pr, err := p.Register(ctx)
 		if err == nil || pr.Slug != "app" {
 			t.Errorf("%+v, %v", pr, err)
 		}
@@ -267,17 +267,17 @@ func TestLock(t *testing.T) {
 	})
 	t.Run("lost", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "l")
-		l, err := lockRegistry(t.Context(), path)
+		l, err := Acquire(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		os.Remove(path)
 		os.Mkdir(path, 0o700)
 		os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))
-		if l.held() {
+		if l.Held() {
 			t.Error("the next program's lock is taken for ours")
 		}
-		if l.release(); l.held() {
+		if l.Release(); l.Held() {
 			t.Error("held after release")
 		}
 		if _, err := os.Stat(path); err != nil {
@@ -288,16 +288,16 @@ func TestLock(t *testing.T) {
 
 func TestNowhereToWrite(t *testing.T) {
 	t.Run("no home", func(t *testing.T) {
-		pr, err := NewPaths("", "", t.TempDir()).Project(t.Context())
+		pr, err := New("", "", t.TempDir()).Register(t.Context())
 		if err == nil || pr.Slug == "" || pr.Temp != "" || pr.Chats() != "" {
 			t.Errorf("%+v, %v", pr, err)
 		}
 	})
 	t.Run("a file in the way", func(t *testing.T) { // root can't be kept out by modes
 		home := tempHome(t)
-		p := project(t, home, "app")
+		p := folder(t, home, "app")
 		os.WriteFile(filepath.Join(home, ".gemini"), nil, 0o600)
-		pr, err := p.Project(t.Context())
+		pr, err := p.Register(t.Context())
 		if err == nil || pr.Slug != "app" || pr.Temp == "" {
 			t.Errorf("%+v, %v", pr, err)
 		}
@@ -307,10 +307,10 @@ func TestNowhereToWrite(t *testing.T) {
 			t.Skip("modes do not keep this user out")
 		}
 		home := tempHome(t)
-		p := project(t, home, "app")
+		p := folder(t, home, "app")
 		os.Chmod(home, 0o500)
 		defer os.Chmod(home, 0o700)
-		pr, err := p.Project(t.Context())
+		pr, err := p.Register(t.Context())
 		if err == nil || pr.Slug != "app" {
 			t.Errorf("%+v, %v", pr, err)
 		}
@@ -319,12 +319,12 @@ func TestNowhereToWrite(t *testing.T) {
 
 func TestLinkedDirectory(t *testing.T) {
 	home := tempHome(t)
-	p := project(t, home, "app")
+	p := folder(t, home, "app")
 	link := filepath.Join(home, "link")
 	if err := os.Symlink(p.Cwd, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if a, b := find(t, p), find(t, NewPaths(home, "", link)); a != b {
+	if a, b := find(t, p), find(t, New(home, "", link)); a != b {
 		t.Errorf("%+v and %+v", a, b)
 	}
 }

@@ -1,4 +1,4 @@
-package settings
+package trust
 
 import (
 	"bytes"
@@ -14,16 +14,17 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 )
 
 // A Rule is what the user decided about a folder and all below it.
 type Rule string
 
-// The rules, as the file has them. TrustParent is about the folder above.
+// The rules, as the file has them. Parent is about the folder above.
 const (
-	TrustFolder Rule = "TRUST_FOLDER"
-	TrustParent Rule = "TRUST_PARENT"
-	DoNotTrust  Rule = "DO_NOT_TRUST"
+	Folder Rule = "TRUST_FOLDER"
+	Parent Rule = "TRUST_PARENT"
+	Deny   Rule = "DO_NOT_TRUST"
 )
 
 // A Decision is an entry in the list of folders.
@@ -35,39 +36,43 @@ type Decision struct {
 // About returns the real path of the folder that the rule is about.
 func (d Decision) About() string {
 	path := filepath.Clean(d.Path)
-	if d.Rule == TrustParent {
+	if d.Rule == Parent {
 		path = filepath.Dir(path)
 	}
 	return disk.Follow(path)
 }
 
-// TrustFile returns the path of the list of folders, "" if there is no home
-// directory to hold it.
-func (p Paths) TrustFile(lookup func(string) (string, bool)) string {
+// A List is the user's list of folders.
+type List struct{ Path string } // "" if there is no home directory to hold it
+
+// Folders returns the list of folders that counts.
+func Folders(p project.Paths, lookup func(string) (string, bool)) List {
 	if path, _ := lookup("GEMINI_CLI_TRUSTED_FOLDERS_PATH"); path != "" {
-		return path
+		return List{path}
 	}
-	return p.User("trustedFolders.json")
+	return List{p.User("trustedFolders.json")}
 }
 
-// Decisions returns the list of folders, in the order of the file. The error
-// is a [jsonc.Error].
-func (p Paths) Decisions(lookup func(string) (string, bool)) ([]Decision, error) {
-	return readRules(p.TrustFile(lookup))
+// Denied reports whether the list says that a folder is not to be trusted, as it
+// does where it can't be read.
+func (l List) Denied(folder string) bool {
+	rules, err := l.Decisions()
+	state, _ := judge(rules, disk.Follow(folder))
+	return err != nil || state == Distrusted
 }
 
-// readRules reads the list of folders. One that others may write, or that
-// says something that is no rule, is refused as a whole. Of a folder that is
-// named twice, both rules are there.
-func readRules(path string) ([]Decision, error) {
-	b, err := jsonc.ReadFile(path)
+// Decisions returns what the list says, in the order of the file. One that others
+// may write, or that says something that is no rule, is refused as a whole. Of a
+// folder that is named twice, both rules are there. The error is a [jsonc.Error].
+func (l List) Decisions() ([]Decision, error) {
+	b, err := jsonc.ReadFile(l.Path)
 	if err != nil || b == nil {
 		return nil, err
 	}
-	if why := disk.Shared(path); why != "" {
-		return nil, &jsonc.Error{Path: path, Message: why + ", so it decides nothing"}
+	if why := disk.Shared(l.Path); why != "" {
+		return nil, &jsonc.Error{Path: l.Path, Message: why + ", so it decides nothing"}
 	}
-	d, err := jsonc.Parse(path, b)
+	d, err := jsonc.Parse(l.Path, b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +80,8 @@ func readRules(path string) ([]Decision, error) {
 	for folder, v := range d.Members() {
 		word, _ := v.(string)
 		rule := Rule(word)
-		if rule != TrustFolder && rule != TrustParent && rule != DoNotTrust {
-			return nil, &jsonc.Error{Path: path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, TrustFolder, TrustParent, DoNotTrust, jsonc.Describe(v))}
+		if rule != Folder && rule != Parent && rule != Deny {
+			return nil, &jsonc.Error{Path: l.Path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, Folder, Parent, Deny, jsonc.Describe(v))}
 		}
 		rules = append(rules, Decision{folder, rule})
 	}
@@ -98,7 +103,7 @@ func judge(rules []Decision, folder string) (State, Decision) {
 			continue
 		}
 		switch {
-		case d.Rule == DoNotTrust:
+		case d.Rule == Deny:
 			state, by = Distrusted, d
 		case n > longest:
 			state, by = Trusted, d
@@ -150,11 +155,11 @@ func (line lineage) find(dir string) int {
 // Remember writes what the user decided about a folder, given by its real
 // path, into the list of folders, and keeps everything else in it. It says
 // what stood there before.
-func (p Paths) Remember(ctx context.Context, lookup func(string) (string, bool), folder string, rule Rule) (was []Decision, err error) {
+func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Decision, err error) {
 	if !utf8.ValidString(folder) {
 		return nil, errors.New("the folder's name is not UTF-8, which the list of folders can't hold")
 	}
-	err = p.rewrite(ctx, lookup, func(b []byte, rules []Decision) ([]byte, error) {
+	err = l.rewrite(ctx, func(b []byte, rules []Decision) ([]byte, error) {
 		was = slices.DeleteFunc(rules, func(d Decision) bool { return !d.named(folder) })
 		for _, d := range was {
 			if d.Path == folder {
@@ -171,22 +176,22 @@ func (p Paths) Remember(ctx context.Context, lookup func(string) (string, bool),
 
 // Keep has a folder, given by its real path, trusted from now on. A list that
 // says so already stays as it is.
-func (p Paths) Keep(ctx context.Context, lookup func(string) (string, bool), folder string) error {
-	rules, err := p.Decisions(lookup)
+func (l List) Keep(ctx context.Context, folder string) error {
+	rules, err := l.Decisions()
 	if err != nil {
 		return err
 	}
 	if state, _ := judge(rules, folder); state == Trusted {
 		return nil
 	}
-	_, err = p.Remember(ctx, lookup, folder, TrustFolder)
+	_, err = l.Remember(ctx, folder, Folder)
 	return err
 }
 
 // Forget removes what the list of folders says about a folder, given by its
 // real path, and says what that was.
-func (p Paths) Forget(ctx context.Context, lookup func(string) (string, bool), folder string) (was []Decision, err error) {
-	err = p.rewrite(ctx, lookup, func(b []byte, rules []Decision) ([]byte, error) {
+func (l List) Forget(ctx context.Context, folder string) (was []Decision, err error) {
+	err = l.rewrite(ctx, func(b []byte, rules []Decision) ([]byte, error) {
 		was = slices.DeleteFunc(rules, func(d Decision) bool { return !d.named(folder) })
 		for _, d := range was {
 			if b, err = withRule(b, d.Path, ""); err != nil {
@@ -206,31 +211,30 @@ func (d Decision) named(folder string) bool {
 		return true
 	case !filepath.IsAbs(path):
 		return false
-	case d.Rule == TrustParent: // what matters is where the folder stands
+	case d.Rule == Parent: // what matters is where the folder stands
 		return filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path)) == folder
 	}
 	return disk.Follow(path) == folder
 }
 
 // rewrite changes the list of folders, while no other program does.
-func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), edit func([]byte, []Decision) ([]byte, error)) error {
-	path := p.TrustFile(lookup)
-	if path == "" {
+func (l List) rewrite(ctx context.Context, edit func([]byte, []Decision) ([]byte, error)) error {
+	if l.Path == "" {
 		return errors.New("no home directory, which would hold the list of folders")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
 		return err
 	}
-	l, err := lockRegistry(ctx, path+".lock") // as the Gemini CLI does
+	lock, err := project.Acquire(ctx, l.Path+".lock") // as the Gemini CLI does
 	if err != nil {
 		return err
 	}
-	defer l.release()
-	rules, err := readRules(path)
+	defer lock.Release()
+	rules, err := l.Decisions()
 	if err != nil {
 		return err
 	}
-	old, err := jsonc.ReadFile(path)
+	old, err := jsonc.ReadFile(l.Path)
 	if err != nil {
 		return err
 	}
@@ -238,10 +242,10 @@ func (p Paths) rewrite(ctx context.Context, lookup func(string) (string, bool), 
 	if err != nil || bytes.Equal(b, old) {
 		return err
 	}
-	if !l.held() {
-		return fmt.Errorf("%s.lock was removed by another program", path)
+	if !lock.Held() {
+		return fmt.Errorf("%s.lock was removed by another program", l.Path)
 	}
-	return disk.Replace(path, b, privateFile)
+	return disk.Replace(l.Path, b, 0o600)
 }
 
 // withRule returns the text of a list of folders with a rule in it, once, or

@@ -1,4 +1,4 @@
-package settings
+package trust
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gemline/engine/text"
+	"gemline/settings"
 	"gemline/settings/jsonc"
 )
 
@@ -95,7 +96,7 @@ func (v *view) server(name string, value any) {
 	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
 		if text, ok := s[key].(string); ok {
 			if key != "command" { // of which every word matters
-				text = MaskText(text)
+				text = settings.MaskText(text)
 			}
 			words = append(words, text)
 		}

@@ -1,4 +1,4 @@
-package settings
+package trust
 
 import (
 	"fmt"
@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // told returns the lines that a reader is told about a folder.
-func told(p Paths) []string {
-	lines, caution := Brief(p.Survey(Default()))
+func told(p project.Paths) []string {
+	lines, caution := Brief(Survey(p, settings.Default()))
 	for i := range lines {
 		if caution[i] {
 			lines[i] = "* " + lines[i]
@@ -48,20 +50,20 @@ func TestSurvey(t *testing.T) {
 	if d := cmp.Diff(all, told(p)); d != "" {
 		t.Error(d)
 	}
-	below := NewPaths(p.Home, "", filepath.Join(p.Cwd, "sub"))
+	below := project.New(p.Home, "", filepath.Join(p.Cwd, "sub"))
 	if d := cmp.Diff([]string{".env file ../.gemini/.env: sets C; would set LD_PRELOAD, which no project can", "context file ../GEMINI.md: 6 bytes"}, told(below)); d != "" {
 		t.Error("below:", d)
 	}
 	// What is the user's own is not brought by a folder.
-	home := NewPaths(p.Home, "", p.Home)
+	home := project.New(p.Home, "", p.Home)
 	put(t, p.Home, map[string]string{".env": "A=1", "GEMINI.md": "x", ".gemini/commands/a.toml": "", ".gemini/GEMINI.md": "x"})
 	if got := told(home); got != nil {
 		t.Errorf("at home: %v", got)
 	}
-	if got := told(project(t, p.Home, "plain")); got != nil {
+	if got := told(folder(t, p.Home, "plain")); got != nil {
 		t.Errorf("in a plain folder: %v", got)
 	}
-	if got := told(NewPaths("", "", project(t, p.Home, "plain").Cwd)); len(got) != 1 || !strings.HasPrefix(got[0], ".env file ") {
+	if got := told(project.New("", "", folder(t, p.Home, "plain").Cwd)); len(got) != 1 || !strings.HasPrefix(got[0], ".env file ") {
 		t.Errorf("without a home directory everything above is somebody's: %v", got)
 	}
 }
@@ -69,7 +71,7 @@ func TestSurvey(t *testing.T) {
 // Links are not followed out of the folder, pipes are not waited for, and
 // what is broken or too large is said.
 func TestSurveyOfTraps(t *testing.T) {
-	p := project(t, tempHome(t), "traps")
+	p := folder(t, tempHome(t), "traps")
 	secret := filepath.Join(p.Home, "secret.json")
 	os.WriteFile(secret, []byte(`{"secretKey": 1}`), 0o600)
 	put(t, p.Cwd, map[string]string{".gemini/commands/a.toml": "", "inside.md": "x", ".git/HEAD": ""})
@@ -119,7 +121,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 		`{"general": {"defaultApprovalMode": "plan"}}`:      `setting general.defaultApprovalMode: "plan"`,
 		`{"general": {"defaultApprovalMode": "auto_edit"}}`: `* setting general.defaultApprovalMode: "auto_edit" (changes what runs unasked)`,
 	} {
-		p := project(t, tempHome(t), "broken")
+		p := folder(t, tempHome(t), "broken")
 		put(t, p.Cwd, map[string]string{".gemini/settings.json": text})
 		if got := strings.Join(told(p), "\n"); !strings.Contains(got, want) {
 			t.Errorf("%.50s: %q, want %q", text, got, want)
@@ -130,7 +132,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 // Of thousands the first are told, and how many there are; what weakens
 // security is told in any case.
 func TestSurveyOfVeryMuch(t *testing.T) {
-	p := project(t, tempHome(t), "much")
+	p := folder(t, tempHome(t), "much")
 	var hooks []string
 	for i := range 5000 {
 		hooks = append(hooks, fmt.Sprintf(`{"command": "c%d"}`, i))
@@ -156,7 +158,7 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 			t.Errorf("a line of %d bytes", len(l))
 		}
 	}
-	if s := kinds(p.Survey(Default())); !strings.HasPrefix(s, "5,000 hooks, 1,000 policies, 1,000 commands") {
+	if s := kinds(Survey(p, settings.Default())); !strings.HasPrefix(s, "5,000 hooks, 1,000 policies, 1,000 commands") {
 		t.Errorf("%s", s)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package settings
+package trust
 
 import (
 	"os"
@@ -8,12 +8,14 @@ import (
 	"syscall"
 	"testing"
 
+	"gemline/settings"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 // Opening a pipe that nobody writes to would wait for ever.
 func TestSurveyOfPipes(t *testing.T) {
-	p := project(t, tempHome(t), "pipes")
+	p := folder(t, tempHome(t), "pipes")
 	put(t, p.Cwd, map[string]string{".gemini/commands/a.toml": "", ".gemini/policies/b.toml": "", ".git/HEAD": ""})
 	for _, name := range []string{".gemini/settings.json", ".gemini/skills", ".gemini/commands/p.toml", ".gemini/policies/p.toml", ".gemini/system.md", ".mcp.json", ".env", "GEMINI.md"} {
 		if err := syscall.Mkfifo(filepath.Join(p.Cwd, name), 0o600); err != nil {
@@ -33,28 +35,11 @@ func TestSurveyOfPipes(t *testing.T) {
 	}
 }
 
-// Nor does a registry, or the marker of a project, that is a pipe.
-func TestRegistryOfPipes(t *testing.T) {
-	for _, name := range []string{"projects.json", "tmp/app/.project_root", "history/app/.project_root"} {
-		p := project(t, tempHome(t), "app")
-		pipe := p.User(name)
-		if err := os.MkdirAll(filepath.Dir(pipe), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Skip(err)
-		}
-		if pr, err := p.Project(t.Context()); err == nil || pr.Slug != "app" {
-			t.Errorf("%s: %+v, %v", name, pr, err)
-		}
-	}
-}
-
 // What a link leads to was not shown to who trusted the folder, and is not
 // used either.
 func TestLinksOutOfFolder(t *testing.T) {
 	home := tempHome(t)
-	p, other := project(t, home, "a"), project(t, home, "b")
+	p, other := folder(t, home, "a"), folder(t, home, "b")
 	put(t, other.Cwd, map[string]string{"settings.json": `{"model": {"name": "theirs"}}`, "env": "GEMINI_MODEL=theirs\n"})
 	put(t, p.Cwd, map[string]string{".gemini/README": ""})
 	for name, to := range map[string]string{".gemini/settings.json": "settings.json", ".env": "env"} {
@@ -62,8 +47,8 @@ func TestLinksOutOfFolder(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	s, said, err := Load(p.Sources(env(), true), env())
-	vars, more := p.DotEnv(s, true, env())
+	s, said, err := settings.Load(settings.Sources(p, env(), true), env())
+	vars, more := s.DotEnv(p, true, env())
 	if err != nil || s.Model != "" || len(vars) > 0 || len(said)+len(more) != 2 {
 		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
 	}
@@ -74,8 +59,8 @@ func TestLinksOutOfFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, said, err = Load(p.Sources(env(), true), env())
-	if vars, more = p.DotEnv(s, true, env()); err != nil || s.Model != "own" || vars["GEMINI_MODEL"] != "own" || len(said)+len(more) > 0 {
+	s, said, err = settings.Load(settings.Sources(p, env(), true), env())
+	if vars, more = s.DotEnv(p, true, env()); err != nil || s.Model != "own" || vars["GEMINI_MODEL"] != "own" || len(said)+len(more) > 0 {
 		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
 	}
 }
@@ -83,7 +68,7 @@ func TestLinksOutOfFolder(t *testing.T) {
 // A project's password is nobody's business who looks over a shoulder; where
 // its requests go is.
 func TestSurveyMasksAddresses(t *testing.T) {
-	p := project(t, tempHome(t), "a")
+	p := folder(t, tempHome(t), "a")
 	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"mcpServers": {"a": {"httpUrl": "https://me:hunter2@h.example/x?api_key=hunter2"}, "b": {"command": "x", "args": ["--token", "t"]}}}`})
 	want := []string{"MCP server a: https://********@h.example/x?api_key=******** (not in use yet)", "MCP server b: x --token t (not in use yet)"}
 	if d := cmp.Diff(want, told(p)); d != "" {

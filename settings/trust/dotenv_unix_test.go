@@ -1,6 +1,6 @@
 //go:build unix
 
-package settings
+package trust
 
 import (
 	"os"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gemline/engine/disk"
+	"gemline/settings"
+	"gemline/settings/project"
 )
 
 // On a machine with several users, a file above the project may be anybody's.
@@ -18,8 +20,8 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 		t.Skip("only root can give a file away")
 	}
 	dir := t.TempDir()
-	above, project := filepath.Join(dir, ".env"), filepath.Join(dir, "project")
-	if err := os.Mkdir(project, 0o700); err != nil {
+	above, here := filepath.Join(dir, ".env"), filepath.Join(dir, "project")
+	if err := os.Mkdir(here, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(above, []byte("GEMINI_MODEL=theirs\n"), 0o644); err != nil {
@@ -32,7 +34,7 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 		}
 	}
 	const other, another = 65534, 65533
-	p := Paths{Home: filepath.Join(dir, "home"), Cwd: project}
+	p := project.Paths{Home: filepath.Join(dir, "home"), Cwd: here}
 	for _, c := range []struct {
 		name        string
 		file, owner int
@@ -50,17 +52,17 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 			if err := os.Chown(notes, c.file, -1); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chown(project, c.owner, -1); err != nil {
+			if err := os.Chown(here, c.owner, -1); err != nil {
 				t.Fatal(err)
 			}
-			vars, warnings := p.DotEnv(Default(), true, env())
+			vars, warnings := settings.Default().DotEnv(p, true, env())
 			told := strings.Contains(strings.Join(warnings, "\n"), "belongs to another user")
 			if used := vars["GEMINI_MODEL"] != ""; used != c.used || told == c.used {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
 			}
-			listed := slices.ContainsFunc(p.Survey(Default()), func(i Item) bool { return i.Kind == "context file" })
-			if listed != c.used || (disk.Foreign(notes, project) == "") != c.used {
-				t.Errorf("the context file is listed: %v, %q", listed, disk.Foreign(notes, project))
+			listed := slices.ContainsFunc(Survey(p, settings.Default()), func(i Item) bool { return i.Kind == "context file" })
+			if listed != c.used || (disk.Foreign(notes, here) == "") != c.used {
+				t.Errorf("the context file is listed: %v, %q", listed, disk.Foreign(notes, here))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package settings
+package flags
 
 import (
 	"maps"
@@ -158,7 +158,7 @@ func Subcommand(args, names []string) (before, from []string, ok bool) {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(names, arg) }) {
 		return nil, nil, false // as nearly always; what flags there are takes a millisecond to find out
 	}
-	k, err := parser(&Flags{})
+	k, err := parser(&Set{})
 	if err != nil {
 		return nil, nil, false
 	}
@@ -227,9 +227,9 @@ func bare(name string) string { return strings.TrimLeft(name, "-") }
 // Wanted returns what a command line that can't be parsed says about the
 // format of the output and where it goes, as far as that makes sense: whoever
 // asked for JSON is told in JSON what is wrong.
-func Wanted(args []string) *Flags {
-	var f Flags
-	k, err := parser(&Flags{})
+func Wanted(args []string) *Set {
+	var f Set
+	k, err := parser(&Set{})
 	if err != nil {
 		return &f
 	}

@@ -1,16 +1,19 @@
-package settings
+package trust
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
 )
 
 // clone makes a project that brings something, and returns its paths.
-func clone(t *testing.T) Paths {
+func clone(t *testing.T) project.Paths {
 	t.Helper()
-	p := project(t, tempHome(t), "clone")
+	p := folder(t, tempHome(t), "clone")
 	put(t, p.Cwd, map[string]string{
 		".git/HEAD": "", ".env": "A=1\nB=2\n", "GEMINI.md": "Hello.", ".mcp.json": `{"mcpServers": {"t": {"url": "http://evil.test/"}}}`,
 		".gemini/settings.json": `{"model": {"name": "x"}, "mcpServers": {"s": {"command": "evil", "args": ["a b", ""], "trust": true}},
@@ -24,54 +27,40 @@ func clone(t *testing.T) Paths {
 	return p
 }
 
-// put writes files below a directory.
-func put(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestTrust(t *testing.T) {
 	p := clone(t)
-	plain := project(t, p.Home, "plain")
-	off := Default()
+	plain := folder(t, p.Home, "plain")
+	off := settings.Default()
 	off.FolderTrust = false
-	none, skip, trust := &Flags{}, &Flags{SkipTrust: true}, &Flags{Trust: true}
+	none, skip, trust := &flags.Set{}, &flags.Set{SkipTrust: true}, &flags.Set{Trust: true}
 	for _, c := range []struct {
 		name   string
-		paths  Paths
-		s      *Settings
-		flags  *Flags
+		paths  project.Paths
+		s      *settings.Settings
+		flags  *flags.Set
 		lookup func(string) (string, bool)
 		want   State
 		why    string
 		refuse bool
 	}{
-		{"unknown", p, Default(), none, env(), Unknown, "", true},
-		{"brings nothing", plain, Default(), none, env(), Unneeded, "", false},
-		{"flag", p, Default(), skip, env(), Trusted, "--skip-trust", false},
-		{"the other flag", p, Default(), trust, env(), Trusted, "--trust", false},
-		{"variable", p, Default(), none, env("GEMINI_CLI_TRUST_WORKSPACE", "true"), Trusted, "GEMINI_CLI_TRUST_WORKSPACE=true", false},
+		{"unknown", p, settings.Default(), none, env(), Unknown, "", true},
+		{"brings nothing", plain, settings.Default(), none, env(), Unneeded, "", false},
+		{"flag", p, settings.Default(), skip, env(), Trusted, "--skip-trust", false},
+		{"the other flag", p, settings.Default(), trust, env(), Trusted, "--trust", false},
+		{"variable", p, settings.Default(), none, env("GEMINI_CLI_TRUST_WORKSPACE", "true"), Trusted, "GEMINI_CLI_TRUST_WORKSPACE=true", false},
 		{"variable says no", p, off, skip, env("GEMINI_CLI_TRUST_WORKSPACE", "false"), Distrusted, "GEMINI_CLI_TRUST_WORKSPACE=false", true},
 		{"variable beats the other flag", p, off, trust, env("GEMINI_CLI_TRUST_WORKSPACE", "false"), Distrusted, "GEMINI_CLI_TRUST_WORKSPACE=false", true},
 		{"restricted", p, off, trust, env("GEMINI_CLI_TRUST_WORKSPACE", "true", "GEMINI_RESTRICTED_MODE", "true"), Distrusted, "GEMINI_RESTRICTED_MODE=true", true},
 		{"restricted, brings nothing", plain, off, skip, env("GEMINI_RESTRICTED_MODE", "true"), Distrusted, "GEMINI_RESTRICTED_MODE=true", false},
 		{"switched off", p, off, none, env(), Trusted, "security.folderTrust.enabled is false", false},
-		{"another word", p, Default(), none, env("GEMINI_CLI_TRUST_WORKSPACE", "yes"), Unknown, "", true},
+		{"another word", p, settings.Default(), none, env("GEMINI_CLI_TRUST_WORKSPACE", "yes"), Unknown, "", true},
 	} {
-		got, err := c.paths.Trust(c.s, c.flags, c.lookup)
+		got, err := Decide(c.paths, c.s, c.flags, c.lookup)
 		if err != nil || got.State != c.want || got.Why != c.why || (got.Refuse() != nil) != c.refuse {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
-	got, err := p.Trust(Default(), none, env())
+	got, err := Decide(p, settings.Default(), none, env())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +75,44 @@ func TestBrings(t *testing.T) {
 	for _, name := range []string{"GEMINI.md", "AGENTS.md", ".gemini/system.md", ".gemini/settings.json", ".gemini/anything", ".env", ".gemini/.env", ".mcp.json",
 		".gemini/commands/a.toml", ".gemini/policies/a.toml", ".agents/skills/a/SKILL.md", "../../GEMINI.md", "../../AGENTS.md", "../../.env", "../../.gemini/.env"} {
 		home := tempHome(t)
-		p := NewPaths(home, "", filepath.Join(home, "top", "mid", "low"))
-		s := Default()
+		p := project.New(home, "", filepath.Join(home, "top", "mid", "low"))
+		s := settings.Default()
 		s.FileNames = []string{"AGENTS.md", "../AGENTS.md"}
 		put(t, filepath.Join(home, "top"), map[string]string{".git/HEAD": "", "mid/low/main.go": ""})
-		if got, err := p.Trust(s, &Flags{}, env()); err != nil || got.State != Unneeded {
+		if got, err := Decide(p, s, &flags.Set{}, env()); err != nil || got.State != Unneeded {
 			t.Errorf("before %s: %+v, %v", name, got, err)
 		}
 		put(t, p.Cwd, map[string]string{name: "A=1"})
-		if got, err := p.Trust(s, &Flags{}, env()); err != nil || got.State != Unknown || len(got.Brings) != 1 {
+		if got, err := Decide(p, s, &flags.Set{}, env()); err != nil || got.State != Unknown || len(got.Brings) != 1 {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// A path may hold a line end, with words behind it that pass for gemline's.
+func TestOddPath(t *testing.T) {
+	home := tempHome(t)
+	p := folder(t, home, "odd\nerror: \x1b[31mfake")
+	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"zork": 1}`, ".env": "LD_X=1\n"})
+	none := func(string) (string, bool) { return "", false }
+	s, said, err := settings.Load(settings.Sources(p, none, true), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, more := s.DotEnv(p, true, none)
+	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{`})
+	_, _, broken := settings.Load(settings.Sources(p, none, true), none)
+	untrusted, err := Decide(p, settings.Default(), &flags.Set{}, none)
+	if err != nil || broken == nil {
+		t.Fatal(err, broken)
+	}
+	said = append(append(said, more...), broken.Error(), untrusted.Refuse().Error())
+	if len(said) != 4 {
+		t.Errorf("%q", said)
+	}
+	for _, text := range said {
+		if strings.ContainsAny(text, "\n\x1b") || !strings.Contains(text, `odd\nerror: \u001b[31mfake`) {
+			t.Errorf("%q", text)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package settings
+package trust
 
 import (
 	"errors"
@@ -11,7 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -29,24 +32,24 @@ func TestJudge(t *testing.T) {
 		by     int // the rule that decides
 	}{
 		{"no rule", nil, "/no/a", Unknown, -1},
-		{"itself", rules{{"/no/a", TrustFolder}}, "/no/a", Trusted, 0},
-		{"below", rules{{"/no/a", TrustFolder}}, "/no/a/b/c", Trusted, 0},
-		{"beside", rules{{"/no/a", TrustFolder}}, "/no/ab", Unknown, -1},
-		{"above", rules{{"/no/a/b", TrustFolder}}, "/no/a", Unknown, -1},
-		{"parent", rules{{"/no/a/b", TrustParent}}, "/no/a/c", Trusted, 0},
-		{"the parent itself", rules{{"/no/a/b", TrustParent}}, "/no/a", Trusted, 0},
-		{"not the parent's parent", rules{{"/no/a/b", TrustParent}}, "/no/x", Unknown, -1},
-		{"distrusted", rules{{"/no/a", DoNotTrust}}, "/no/a/b", Distrusted, 0},
-		{"longest", rules{{"/no", TrustFolder}, {"/no/a", DoNotTrust}, {"/no/a/b", TrustFolder}}, "/no/a/b/c", Trusted, 2},
-		{"longest denies", rules{{"/no", TrustFolder}, {"/no/a", DoNotTrust}}, "/no/a/x", Distrusted, 1},
-		{"the same path", rules{{"/no/a", DoNotTrust}, {"/no/a/b", TrustParent}}, "/no/a/b", Distrusted, 0},
-		{"the same name", rules{{"/no/a", DoNotTrust}, {"/no/a", TrustFolder}}, "/no/a", Distrusted, 0},
-		{"relative", rules{{".", TrustFolder}, {"no/a", TrustFolder}}, "/no/a", Unknown, -1},
-		{"everything", rules{{"/", TrustFolder}}, "/no/a", Trusted, 0},
-		{"the parent of everything", rules{{"/", TrustParent}}, "/no/a", Trusted, 0},
-		{"dots", rules{{"/no/x/../a/", TrustFolder}}, "/no/a", Trusted, 0},
-		{"a name with dots", rules{{"/no/a", TrustFolder}}, "/no/a/..b", Trusted, 0},
-		{"another case", rules{{"/no/A", TrustFolder}}, "/no/a", Unknown, -1},
+		{"itself", rules{{"/no/a", Folder}}, "/no/a", Trusted, 0},
+		{"below", rules{{"/no/a", Folder}}, "/no/a/b/c", Trusted, 0},
+		{"beside", rules{{"/no/a", Folder}}, "/no/ab", Unknown, -1},
+		{"above", rules{{"/no/a/b", Folder}}, "/no/a", Unknown, -1},
+		{"parent", rules{{"/no/a/b", Parent}}, "/no/a/c", Trusted, 0},
+		{"the parent itself", rules{{"/no/a/b", Parent}}, "/no/a", Trusted, 0},
+		{"not the parent's parent", rules{{"/no/a/b", Parent}}, "/no/x", Unknown, -1},
+		{"distrusted", rules{{"/no/a", Deny}}, "/no/a/b", Distrusted, 0},
+		{"longest", rules{{"/no", Folder}, {"/no/a", Deny}, {"/no/a/b", Folder}}, "/no/a/b/c", Trusted, 2},
+		{"longest denies", rules{{"/no", Folder}, {"/no/a", Deny}}, "/no/a/x", Distrusted, 1},
+		{"the same path", rules{{"/no/a", Deny}, {"/no/a/b", Parent}}, "/no/a/b", Distrusted, 0},
+		{"the same name", rules{{"/no/a", Deny}, {"/no/a", Folder}}, "/no/a", Distrusted, 0},
+		{"relative", rules{{".", Folder}, {"no/a", Folder}}, "/no/a", Unknown, -1},
+		{"everything", rules{{"/", Folder}}, "/no/a", Trusted, 0},
+		{"the parent of everything", rules{{"/", Parent}}, "/no/a", Trusted, 0},
+		{"dots", rules{{"/no/x/../a/", Folder}}, "/no/a", Trusted, 0},
+		{"a name with dots", rules{{"/no/a", Folder}}, "/no/a/..b", Trusted, 0},
+		{"another case", rules{{"/no/A", Folder}}, "/no/a", Unknown, -1},
 	} {
 		want := Decision{}
 		if c.by >= 0 {
@@ -65,10 +68,10 @@ func TestJudge(t *testing.T) {
 		if err := os.Symlink(filepath.Join(dir, "real"), filepath.Join(dir, "link")); err != nil {
 			t.Skip(err)
 		}
-		if got, _ := judge(rules{{filepath.Join(dir, "link"), DoNotTrust}}, filepath.Join(dir, "real", "sub")); got != Distrusted {
+		if got, _ := judge(rules{{filepath.Join(dir, "link"), Deny}}, filepath.Join(dir, "real", "sub")); got != Distrusted {
 			t.Errorf("%v", got)
 		}
-		if got := (Paths{Cwd: filepath.Join(dir, "link")}).Folder("sub"); got != filepath.Join(dir, "real", "sub") {
+		if got := (project.Paths{Cwd: filepath.Join(dir, "link")}).Folder("sub"); got != filepath.Join(dir, "real", "sub") {
 			t.Errorf("%v", got)
 		}
 	})
@@ -78,13 +81,13 @@ func TestRemember(t *testing.T) {
 	p := clone(t)
 	path := p.User("trustedFolders.json")
 	state := func() State {
-		got, err := p.Trust(Default(), &Flags{}, env())
+		got, err := Decide(p, settings.Default(), &flags.Set{}, env())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got.State
 	}
-	if was, err := p.Remember(t.Context(), env(), p.Cwd, TrustFolder); err != nil || len(was) > 0 || state() != Trusted {
+	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Folder); err != nil || len(was) > 0 || state() != Trusted {
 		t.Fatalf("%v, %v, state %v", was, err, state())
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
@@ -96,7 +99,7 @@ func TestRemember(t *testing.T) {
 	}
 	const text = "{\n  // mine\n  \"/srv\": \"TRUST_FOLDER\", // kept\n  \"/opt\": \"DO_NOT_TRUST\"\n}\n"
 	os.WriteFile(path, []byte(text), 0o600)
-	if _, err := p.Remember(t.Context(), env(), p.Cwd, DoNotTrust); err != nil || state() != Distrusted {
+	if _, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Deny); err != nil || state() != Distrusted {
 		t.Fatalf("%v, state %v", err, state())
 	}
 	b, _ := os.ReadFile(path)
@@ -105,19 +108,19 @@ func TestRemember(t *testing.T) {
 			t.Errorf("%s is gone: %s", text, b)
 		}
 	}
-	if was, err := p.Remember(t.Context(), env(), p.Cwd, TrustParent); err != nil || !slices.Equal(was, []Decision{{p.Cwd, DoNotTrust}}) || state() != Trusted {
+	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Parent); err != nil || !slices.Equal(was, []Decision{{p.Cwd, Deny}}) || state() != Trusted {
 		t.Fatalf("%v, %v, state %v", was, err, state())
 	}
-	if was, err := p.Forget(t.Context(), env(), p.Cwd); err != nil || !slices.Equal(was, []Decision{{p.Cwd, TrustParent}}) || state() != Unknown {
+	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || !slices.Equal(was, []Decision{{p.Cwd, Parent}}) || state() != Unknown {
 		t.Fatalf("%v, %v, state %v", was, err, state())
 	}
 	if b, _ := os.ReadFile(path); string(b) != text {
 		t.Error(cmp.Diff(text, string(b)))
 	}
-	if was, err := p.Forget(t.Context(), env(), p.Cwd); err != nil || len(was) > 0 {
+	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || len(was) > 0 {
 		t.Errorf("forgotten twice: %v, %v", was, err)
 	}
-	if err := p.Keep(t.Context(), env(), p.Cwd); err != nil || state() != Trusted {
+	if err := Folders(p, env()).Keep(t.Context(), p.Cwd); err != nil || state() != Trusted {
 		t.Errorf("kept: %v, %v", err, state())
 	}
 	if entries, _ := os.ReadDir(p.User()); len(entries) != 1 {
@@ -134,47 +137,47 @@ func TestSpellings(t *testing.T) {
 		os.WriteFile(path, fmt.Appendf(nil, `{%[1]q: "TRUST_FOLDER", "/srv": "TRUST_FOLDER", "%[2]s/": "DO_NOT_TRUST", %[1]q: "TRUST_FOLDER"}`, p.Cwd, p.Cwd), 0o600)
 	}
 	write()
-	if _, err := p.Remember(t.Context(), env(), p.Cwd, DoNotTrust); err != nil {
+	if _, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Deny); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Decisions(env()); err != nil || len(got) != 2 || !slices.Contains(got, Decision{p.Cwd, DoNotTrust}) {
+	if got, err := Folders(p, env()).Decisions(); err != nil || len(got) != 2 || !slices.Contains(got, Decision{p.Cwd, Deny}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	write()
-	if was, err := p.Forget(t.Context(), env(), p.Cwd); err != nil || len(was) != 3 {
+	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || len(was) != 3 {
 		t.Fatal(was, err)
 	}
-	if got, err := p.Decisions(env()); err != nil || !slices.Equal(got, []Decision{{"/srv", TrustFolder}}) {
+	if got, err := Folders(p, env()).Decisions(); err != nil || !slices.Equal(got, []Decision{{"/srv", Folder}}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
 func TestDecisionsSideBySide(t *testing.T) {
-	p := project(t, tempHome(t), "a")
+	p := folder(t, tempHome(t), "a")
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 4 {
-				if _, err := p.Remember(t.Context(), env(), fmt.Sprintf("/srv/%d/%d", i, j), TrustFolder); err != nil {
+				if _, err := Folders(p, env()).Remember(t.Context(), fmt.Sprintf("/srv/%d/%d", i, j), Folder); err != nil {
 					t.Error(err)
 				}
 			}
-			if _, err := p.Forget(t.Context(), env(), fmt.Sprintf("/srv/%d/0", i)); err != nil {
+			if _, err := Folders(p, env()).Forget(t.Context(), fmt.Sprintf("/srv/%d/0", i)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if rules, err := p.Decisions(env()); len(rules) != 24 || err != nil {
+	if rules, err := Folders(p, env()).Decisions(); len(rules) != 24 || err != nil {
 		t.Errorf("%d: %v, %v", len(rules), rules, err)
 	}
 }
 
 // What a program that was killed left behind goes with the next change.
 func TestRulesAreSwept(t *testing.T) {
-	p := project(t, tempHome(t), "a")
+	p := folder(t, tempHome(t), "a")
 	put(t, p.User(), map[string]string{".gemline-trustedFolders.json-123": "{", ".gemline-settings.json-1": "{"})
-	if _, err := p.Remember(t.Context(), env(), "/srv", TrustFolder); err != nil {
+	if _, err := Folders(p, env()).Remember(t.Context(), "/srv", Folder); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{".gemline-trustedFolders.json-123": false, ".gemline-settings.json-1": true, "trustedFolders.json": true} {
@@ -192,15 +195,15 @@ func TestUnusableRules(t *testing.T) {
 		t.Helper()
 		os.WriteFile(path, []byte(text), 0o600)
 		os.Chmod(path, mode)
-		_, err := p.Trust(Default(), &Flags{}, env())
+		_, err := Decide(p, settings.Default(), &flags.Set{}, env())
 		var fe *jsonc.Error
 		if !errors.As(err, &fe) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := p.Remember(t.Context(), env(), p.Cwd, TrustFolder); !errors.As(err, &fe) {
+		if _, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Folder); !errors.As(err, &fe) {
 			t.Errorf("%s: written over: %v", name, err)
 		}
-		if _, err := p.Forget(t.Context(), env(), p.Cwd); !errors.As(err, &fe) {
+		if _, err := Folders(p, env()).Forget(t.Context(), p.Cwd); !errors.As(err, &fe) {
 			t.Errorf("%s: written over: %v", name, err)
 		}
 		if b, _ := os.ReadFile(path); string(b) != text {
@@ -220,14 +223,14 @@ func TestUnusableRules(t *testing.T) {
 	}
 	for _, text := range []string{"", " \n", "\ufeff{}"} {
 		os.WriteFile(path, []byte(text), 0o600)
-		if got, err := p.Decisions(env()); len(got) > 0 || err != nil {
+		if got, err := Folders(p, env()).Decisions(); len(got) > 0 || err != nil {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	if _, err := (Paths{Cwd: p.Cwd}).Remember(t.Context(), env(), p.Cwd, TrustFolder); err == nil {
+	if _, err := Folders(project.Paths{Cwd: p.Cwd}, env()).Remember(t.Context(), p.Cwd, Folder); err == nil {
 		t.Error("kept without a home directory")
 	}
-	if _, err := p.Remember(t.Context(), env(), "/srv/\xff", TrustFolder); err == nil {
+	if _, err := Folders(p, env()).Remember(t.Context(), "/srv/\xff", Folder); err == nil {
 		t.Error("kept what JSON can't hold")
 	}
 }
@@ -242,12 +245,12 @@ func FuzzWithRule(f *testing.F) {
 		if err != nil || strings.ToValidUTF8(folder, "") != folder {
 			return
 		}
-		b, err := withRule([]byte(text), folder, DoNotTrust)
+		b, err := withRule([]byte(text), folder, Deny)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		now, err := jsonc.Parse("x", b)
-		if err != nil || now.Tree[folder] != string(DoNotTrust) {
+		if err != nil || now.Tree[folder] != string(Deny) {
 			t.Fatalf("%q: %q, %v", text, b, err)
 		}
 		if b, err = withRule(b, folder, ""); err != nil {

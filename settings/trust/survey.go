@@ -1,4 +1,4 @@
-package settings
+package trust
 
 import (
 	"cmp"
@@ -15,7 +15,9 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/settings"
 	"gemline/settings/jsonc"
+	"gemline/settings/project"
 )
 
 // An Item is something that a folder brings. Its texts are the folder's, as
@@ -37,7 +39,7 @@ func (i Item) String() string {
 	}
 	var notes []string
 	if i.Unused {
-		notes = append(notes, string(Later))
+		notes = append(notes, string(settings.Later))
 	}
 	if i.Caution != "" {
 		notes = append(notes, i.Caution)
@@ -79,7 +81,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 		if len(names) > 0 {
 			line := plural(kind, len(names)) + " " + text.List(names)
 			if group[0].Unused {
-				line += " (" + string(Later) + ")"
+				line += " (" + string(settings.Later) + ")"
 			}
 			add(line, false)
 		}
@@ -93,7 +95,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 // Survey lists what the working directory would bring if it were trusted.
 // Everything is looked at, nothing is used, and no link is followed out of the
 // folder that holds it. s is the settings of everything but the folder.
-func (p Paths) Survey(s *Settings) []Item {
+func Survey(p project.Paths, s *settings.Settings) []Item {
 	var v view
 	if !p.AtHome() {
 		v.folder(p.Cwd)
@@ -111,7 +113,7 @@ type view struct {
 }
 
 func (v *view) add(i Item) {
-	i.Unused = i.unused()
+	i.Unused = settings.NotYet(i.Kind, i.Name)
 	i.Name, i.Detail = cut(i.Name, maxName), cut(i.Detail, maxDetail)
 	if v.count == nil {
 		v.count = map[string]int{}
@@ -333,14 +335,14 @@ func (v *view) commands(dir string) {
 }
 
 // dotEnv names the variables of the .env file that would count.
-func (v *view) dotEnv(p Paths, s *Settings) {
-	file := p.dotEnvFile(true, s.IgnoreLocalEnv)
-	if file == "" || p.own(file) {
+func (v *view) dotEnv(p project.Paths, s *settings.Settings) {
+	file := s.EnvFile(p, true)
+	if file == "" || p.Own(file) {
 		return
 	}
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
-		v.add(Item{Kind: ".env file", Name: p.rel(file), Detail: disk.Cause(err).Error()})
+		v.add(Item{Kind: ".env file", Name: rel(p, file), Detail: disk.Cause(err).Error()})
 		return
 	}
 	defer root.Close()
@@ -350,23 +352,20 @@ func (v *view) dotEnv(p Paths, s *Settings) {
 		w.add(Item{Kind: ".env file", Detail: envNames(string(text))})
 	}
 	for _, i := range w.items {
-		i.Name = p.rel(file)
+		i.Name = rel(p, file)
 		v.add(i)
 	}
 }
 
 // envNames names the variables that the text of a .env file sets.
 func envNames(file string) string {
-	var names, refused []string
-	for _, variable := range parseEnv(file) {
-		name := cut(variable.Name, maxName)
-		if reserved(variable.Name) {
-			refused = append(refused, name)
-			continue
-		}
-		names = append(names, name)
-	}
 	var out []string
+	names, refused := settings.EnvNames(file)
+	for _, list := range [][]string{names, refused} {
+		for i := range list {
+			list[i] = cut(list[i], maxName)
+		}
+	}
 	if len(names) > 0 {
 		out = append(out, "sets "+text.List(names))
 	}
@@ -381,7 +380,7 @@ const defaultContext = "GEMINI.md"
 
 // context lists the context files of the working directory and of those above
 // it, as far as the project reaches.
-func (v *view) context(p Paths, s *Settings) {
+func (v *view) context(p project.Paths, s *settings.Settings) {
 	var names []string
 	for _, name := range append(slices.Clone(s.FileNames), defaultContext) {
 		if name = strings.TrimSpace(name); filepath.IsLocal(name) && !slices.Contains(names, name) {
@@ -396,7 +395,7 @@ func (v *view) context(p Paths, s *Settings) {
 
 // upto lists the files with one of the names in the directories, the last of
 // which holds the others.
-func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
+func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool) {
 	root, err := os.OpenRoot(dirs[len(dirs)-1]) // links within the project are fine
 	if err != nil {
 		return
@@ -406,20 +405,20 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 	for _, dir := range dirs {
 		for _, name := range names {
 			file := filepath.Join(dir, name)
-			rel, err := filepath.Rel(root.Name(), file)
-			if real := disk.Follow(file); err != nil || seen[real] || p.own(file) || p.above(dir) && disk.Foreign(file, p.Cwd) != "" {
+			at, err := filepath.Rel(root.Name(), file)
+			if real := disk.Follow(file); err != nil || seen[real] || p.Own(file) || above(p, dir) && disk.Foreign(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true
 			}
 			n := len(w.items)
-			if info, err := root.Stat(rel); err != nil {
-				w.unusable("context file", rel, err)
+			if info, err := root.Stat(at); err != nil {
+				w.unusable("context file", at, err)
 			} else if info.Mode().IsRegular() {
 				w.add(Item{Kind: "context file", Detail: bytesOf(info.Size())})
 			}
 			if len(w.items) > n {
-				w.items[n].Name = cut(p.rel(file), maxName)
+				w.items[n].Name = cut(rel(p, file), maxName)
 			}
 		}
 	}
@@ -427,23 +426,13 @@ func (v *view) upto(p Paths, dirs, names []string, seen map[string]bool) {
 }
 
 // above reports whether a directory is above the one that is worked in.
-func (p Paths) above(dir string) bool {
-	rel, err := filepath.Rel(dir, p.Cwd)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
-}
-
-// own reports whether a file is the user's, and not the project's: one in the
-// home directory itself, or in its .gemini.
-func (p Paths) own(path string) bool {
-	if p.Home == "" {
-		return false
-	}
-	dir := disk.Follow(filepath.Dir(path))
-	return dir == disk.Follow(p.Home) || dir == disk.Follow(p.User())
+func above(p project.Paths, dir string) bool {
+	down, err := filepath.Rel(dir, p.Cwd)
+	return err == nil && down != "." && filepath.IsLocal(down)
 }
 
 // rel returns path as seen from the working directory.
-func (p Paths) rel(file string) string {
+func rel(p project.Paths, file string) string {
 	if rel, err := filepath.Rel(p.Cwd, file); err == nil {
 		return filepath.ToSlash(rel)
 	}
@@ -476,13 +465,4 @@ func bytesOf(n int64) string {
 		return "1 byte"
 	}
 	return text.Number(int(n)) + " bytes"
-}
-
-// regular returns the size of the regular file at path, if there is one.
-func regular(path string) (int64, bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	return info.Size(), true
 }

@@ -1,4 +1,4 @@
-package settings
+package flags
 
 import (
 	"errors"
@@ -11,31 +11,31 @@ import (
 func TestFlags(t *testing.T) {
 	for _, test := range []struct {
 		args string // separated by |
-		want func(f *Flags) bool
+		want func(f *Set) bool
 	}{
-		{"", func(f *Flags) bool { return f.Prompt == "" && len(f.Words) == 0 }},
-		{"-p|hi", func(f *Flags) bool { return f.Prompt == "hi" }},
-		{"-p|- item", func(f *Flags) bool { return f.Prompt == "- item" }},
-		{"-p=--yolo", func(f *Flags) bool { return f.Prompt == "--yolo" && !f.Yolo }},
-		{"--prompt=--yolo", func(f *Flags) bool { return f.Prompt == "--yolo" && !f.Yolo }},
-		{"-p|--yolo is what?", func(f *Flags) bool { return f.Prompt == "--yolo is what?" && !f.Yolo }},
-		{"-p|--listen", func(f *Flags) bool { return f.Prompt == "--listen" }},
-		{"-p|-yq", func(f *Flags) bool { return f.Prompt == "-yq" && !f.Yolo }},
-		{"-p|-", func(f *Flags) bool { return f.Prompt == "-" }},
-		{"--|--json", func(f *Flags) bool { return slices.Equal(f.Words, []string{"--json"}) && !f.JSON }},
-		{"--prompt=a=b", func(f *Flags) bool { return f.Prompt == "a=b" }},
-		{"-p=x", func(f *Flags) bool { return f.Prompt == "x" }},
-		{"-ojson", func(f *Flags) bool { return f.Format() == "json" }},
-		{"--outputFormat|stream-json", func(f *Flags) bool { return f.Format() == "stream-json" }},
-		{"--json|-p|x", func(f *Flags) bool { return f.Format() == "json" && f.Prompt == "x" }},
-		{"fix|--yolo|bug", func(f *Flags) bool { return f.Yolo && slices.Equal(f.Words, []string{"fix", "bug"}) }},
-		{"-yd|x", func(f *Flags) bool { return f.Yolo && f.Debug && slices.Equal(f.Words, []string{"x"}) }},
-		{"--|-p|x", func(f *Flags) bool { return f.Prompt == "" && slices.Equal(f.Words, []string{"-p", "x"}) }},
-		{"-", func(f *Flags) bool { return slices.Equal(f.Words, []string{"-"}) }},
-		{"--resume", func(f *Flags) bool { return f.Resume == Optional{Set: true} }},
-		{"-r|3|-p|x", func(f *Flags) bool { return f.Resume == Optional{true, "3"} && f.Prompt == "x" }},
-		{"--resume=latest", func(f *Flags) bool { return f.Resume == Optional{true, "latest"} }},
-		{"--no-debug", func(f *Flags) bool { return !f.Debug }},
+		{"", func(f *Set) bool { return f.Prompt == "" && len(f.Words) == 0 }},
+		{"-p|hi", func(f *Set) bool { return f.Prompt == "hi" }},
+		{"-p|- item", func(f *Set) bool { return f.Prompt == "- item" }},
+		{"-p=--yolo", func(f *Set) bool { return f.Prompt == "--yolo" && !f.Yolo }},
+		{"--prompt=--yolo", func(f *Set) bool { return f.Prompt == "--yolo" && !f.Yolo }},
+		{"-p|--yolo is what?", func(f *Set) bool { return f.Prompt == "--yolo is what?" && !f.Yolo }},
+		{"-p|--listen", func(f *Set) bool { return f.Prompt == "--listen" }},
+		{"-p|-yq", func(f *Set) bool { return f.Prompt == "-yq" && !f.Yolo }},
+		{"-p|-", func(f *Set) bool { return f.Prompt == "-" }},
+		{"--|--json", func(f *Set) bool { return slices.Equal(f.Words, []string{"--json"}) && !f.JSON }},
+		{"--prompt=a=b", func(f *Set) bool { return f.Prompt == "a=b" }},
+		{"-p=x", func(f *Set) bool { return f.Prompt == "x" }},
+		{"-ojson", func(f *Set) bool { return f.Format() == "json" }},
+		{"--outputFormat|stream-json", func(f *Set) bool { return f.Format() == "stream-json" }},
+		{"--json|-p|x", func(f *Set) bool { return f.Format() == "json" && f.Prompt == "x" }},
+		{"fix|--yolo|bug", func(f *Set) bool { return f.Yolo && slices.Equal(f.Words, []string{"fix", "bug"}) }},
+		{"-yd|x", func(f *Set) bool { return f.Yolo && f.Debug && slices.Equal(f.Words, []string{"x"}) }},
+		{"--|-p|x", func(f *Set) bool { return f.Prompt == "" && slices.Equal(f.Words, []string{"-p", "x"}) }},
+		{"-", func(f *Set) bool { return slices.Equal(f.Words, []string{"-"}) }},
+		{"--resume", func(f *Set) bool { return f.Resume == Optional{Set: true} }},
+		{"-r|3|-p|x", func(f *Set) bool { return f.Resume == Optional{true, "3"} && f.Prompt == "x" }},
+		{"--resume=latest", func(f *Set) bool { return f.Resume == Optional{true, "latest"} }},
+		{"--no-debug", func(f *Set) bool { return !f.Debug }},
 		{"", plainFlag("", false)},
 		{"--accessible", plainFlag("--screen-reader", false)},
 		{"--plain", plainFlag("--plain", false)},
@@ -47,17 +47,17 @@ func TestFlags(t *testing.T) {
 		{"--plain|--no-screen-reader", plainFlag("--plain", false)},
 		{"--screen-reader|--no-plain", plainFlag("--screen-reader", false)},
 		{"--screen-reader|--no-screen-reader", plainFlag("--screen-reader", true)},
-		{"--no-echo", func(f *Flags) bool { return f.NoEcho }},
-		{"--no-ascii", func(f *Flags) bool { return !f.ASCII }},
-		{"--stream|final|--detail=short", func(f *Flags) bool { return f.Stream == "final" && f.Detail == "short" }},
-		{"--include-directories|a,b|--include-directories|c", func(f *Flags) bool {
+		{"--no-echo", func(f *Set) bool { return f.NoEcho }},
+		{"--no-ascii", func(f *Set) bool { return !f.ASCII }},
+		{"--stream|final|--detail=short", func(f *Set) bool { return f.Stream == "final" && f.Detail == "short" }},
+		{"--include-directories|a,b|--include-directories|c", func(f *Set) bool {
 			return slices.Equal(f.IncludeDirs, []string{"a", "b", "c"})
 		}},
-		{"-e|a,b|-e|none", func(f *Flags) bool { return slices.Equal(f.Extensions, []string{"a", "b", "none"}) }},
-		{"-m|a|-m|b", func(f *Flags) bool { return f.Model == "b" }},
+		{"-e|a,b|-e|none", func(f *Set) bool { return slices.Equal(f.Extensions, []string{"a", "b", "none"}) }},
+		{"-m|a|-m|b", func(f *Set) bool { return f.Model == "b" }},
 	} {
 		t.Run(test.args, func(t *testing.T) {
-			f, err := ParseFlags(split(test.args))
+			f, err := Parse(split(test.args))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,17 +69,17 @@ func TestFlags(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	f, err := ParseFlags([]string{"-O", "caf\xe9.txt", "--batch-state=\xff", "--key-file", "/k\xfe", "--batch", "\xe9"})
+	f, err := Parse([]string{"-O", "caf\xe9.txt", "--batch-state=\xff", "--key-file", "/k\xfe", "--batch", "\xe9"})
 	if err != nil || f.Output != "caf\xe9.txt" || f.BatchState != "\xff" || f.KeyFile != "/k\xfe" || f.Batch != "\xe9" {
 		t.Errorf("got %q, %q, %q, %q, %v", f.Output, f.BatchState, f.KeyFile, f.Batch, err)
 	}
-	if f, err = ParseFlags([]string{"d\xe9j\xe0", "vu"}); err != nil || f.Text() != "d\xe9j\xe0 vu" {
+	if f, err = Parse([]string{"d\xe9j\xe0", "vu"}); err != nil || f.Text() != "d\xe9j\xe0 vu" {
 		t.Errorf("got %q, %v", f.Text(), err)
 	}
 }
 
-func plainFlag(name string, off bool) func(*Flags) bool {
-	return func(f *Flags) bool { n, o := f.PlainFlag(); return n == name && o == off }
+func plainFlag(name string, off bool) func(*Set) bool {
+	return func(f *Set) bool { n, o := f.PlainFlag(); return n == name && o == off }
 }
 
 func TestBadCommandLines(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBadCommandLines(t *testing.T) {
 		"--\xff\xfe":                      "unknown flag",
 		"--" + strings.Repeat("x", 1<<16): "unknown flag",
 	} {
-		_, err := ParseFlags(split(args))
+		_, err := Parse(split(args))
 		var ue *UsageError
 		if !errors.As(err, &ue) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: got %v; want %q", args, err, want)
@@ -175,7 +175,7 @@ func TestSessionOrOneAnswer(t *testing.T) {
 		{"-i|x", true, true, "CI", true},
 		{"", true, true, "GITHUB_ACTIONS", false},
 	} {
-		f, err := ParseFlags(split(test.args))
+		f, err := Parse(split(test.args))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,12 +242,12 @@ func TestHelpFitsTheScreen(t *testing.T) {
 	}
 }
 
-func FuzzParseFlags(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("-p|x")
 	f.Add("--resume=|=|--|")
 	f.Add("-\x00|---")
 	f.Fuzz(func(t *testing.T, args string) {
-		_, err := ParseFlags(split(args))
+		_, err := Parse(split(args))
 		if ue := (*UsageError)(nil); err != nil && !errors.As(err, &ue) {
 			t.Errorf("%q: %T: %v", args, err, err)
 		}

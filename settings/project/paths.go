@@ -1,0 +1,86 @@
+package project
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gemline/engine/disk"
+)
+
+// Paths says where the user's files and a project's are. Making one touches
+// nothing on the disk.
+type Paths struct {
+	Home string // the directory that holds .gemini; empty if there is none
+	Cwd  string // the directory that is worked in, absolute
+}
+
+// New returns the paths of a user with the given home directory who works
+// in cwd. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
+// takes the place of home.
+func New(home, geminiHome, cwd string) Paths {
+	if geminiHome != "" {
+		home = geminiHome
+	}
+	if home != "" && !filepath.IsAbs(home) {
+		home = filepath.Join(cwd, home)
+	}
+	return Paths{Home: home, Cwd: filepath.Clean(cwd)}
+}
+
+// User returns the directory of the user's files, ~/.gemini, or the path of
+// something in it. It is empty if there is no home directory.
+func (p Paths) User(elem ...string) string {
+	if p.Home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{p.Home, ".gemini"}, elem...)...)
+}
+
+// Workspace returns the directory of the project's own settings, or the path
+// of something in it.
+func (p Paths) Workspace(elem ...string) string {
+	return filepath.Join(append([]string{p.Cwd, ".gemini"}, elem...)...)
+}
+
+// AtHome reports whether the working directory is the home directory, whose
+// .gemini is the user's own.
+func (p Paths) AtHome() bool { return p.Home != "" && disk.Follow(p.Cwd) == disk.Follow(p.Home) }
+
+// Own reports whether a file is the user's, and not the project's: one in the
+// home directory itself, or in its .gemini.
+func (p Paths) Own(path string) bool {
+	if p.Home == "" {
+		return false
+	}
+	dir := disk.Follow(filepath.Dir(path))
+	return dir == disk.Follow(p.Home) || dir == disk.Follow(p.User())
+}
+
+// Folder returns the real path of a folder as the user names it: from the
+// working directory, or with ~ from the home directory. Nothing is the former.
+func (p Paths) Folder(name string) string {
+	return disk.Follow(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
+}
+
+// Once reports whether this is the first time that the user is told or asked
+// what name stands for, and remembers it. Where nothing can be remembered, it
+// never is.
+func (p Paths) Once(name string) bool {
+	path := p.User("gemline", name)
+	if path == "" {
+		return false
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}

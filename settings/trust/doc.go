@@ -1,0 +1,19 @@
+// Package trust decides whether what a folder brings is used.
+//
+// # Decided before, and by others
+//
+// Nothing of a folder is used before it is trusted, and nothing that comes from
+// the folder decides: the environment, the flags, the user's own settings and
+// the user's list of folders do, see [Decide].
+//
+// # Shown as it is
+//
+// [Survey] looks at everything a folder brings and uses nothing of it. Links are
+// not followed out of the folder, pipes are not read, and what is too much is
+// counted.
+//
+// # In doubt, no
+//
+// A list of folders that others may write, or that says something unknown,
+// decides nothing. Of two rules about one folder the strict one counts.
+package trust
