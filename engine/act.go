@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -169,6 +170,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver, w
 			return s, ctx.Err()
 		}
 		if call.Args != nil {
+			agreed = agreed && reflect.DeepEqual(call.Args, p.Args) // to these arguments, and no others
 			p.Args = call.Args
 		}
 		s.Call, s.Args, p.Intent = call, p.Args, call.Intent

@@ -92,6 +92,7 @@ type (
 	Notice struct {
 		Text  string
 		Cause error // what a program tells the Notice by, such as [ErrCut]; may be nil
+		Info  bool  // nothing is wrong
 	}
 
 	// Nested is an event of a conversation inside a running call: of an

@@ -47,7 +47,7 @@ func (p *Printer) nested(ev engine.Nested) {
 	case engine.Retry:
 		tell(output.Warning, output.EscapeLine(report.RetryText(said)))
 	case engine.Notice:
-		tell(output.Info, said.Text)
+		tell(report.NoticeLabel(said), said.Text)
 	}
 }
 

@@ -182,7 +182,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 	case engine.Notice:
 		p.settle()
-		p.say(output.Info, "%s", ev.Text)
+		p.say(report.NoticeLabel(ev), "%s", ev.Text)
 	case engine.Requested:
 		p.endAnswer() // the next one is another
 	case engine.Called:

@@ -207,7 +207,7 @@ func TestProgressInterval(t *testing.T) {
 		if err := r.Do(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
-		want := "progress: 10 s, waiting for the model\ninfo: again\ninfo: again\nprogress: 40 s, waiting for the model\ninfo: again\ndone: 50 s\n"
+		want := "progress: 10 s, waiting for the model\nwarning: again\nwarning: again\nprogress: 40 s, waiting for the model\nwarning: again\ndone: 50 s\n"
 		if got := shown(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
@@ -254,7 +254,7 @@ func TestTurn(t *testing.T) {
 			yield(engine.Notice{Text: fmt.Sprintf("%T %v", a, err)}, nil)
 		}
 	}
-	if err := r.Do(t.Context(), "go"); err != nil || !strings.Contains(shown(), "info: engine.Allowed <nil>") {
+	if err := r.Do(t.Context(), "go"); err != nil || !strings.Contains(shown(), "warning: engine.Allowed <nil>") {
 		t.Errorf("%v\n%s", err, shown())
 	}
 	r.Run = func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {

@@ -39,14 +39,12 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 			p := prompt{Hooks: h, run: run, yield: yield}
 			h.stop("")
 			err := p.say(ctx, parts)
-			if !p.tell() || p.left {
-				return
-			}
 			var e *end
-			switch {
-			case errors.As(err, &e):
-				yield(engine.Notice{Text: e.Error(), Cause: Warning{e.Error()}}, nil)
-			case err != nil:
+			if errors.As(err, &e) {
+				h.warn("%v", e)
+				err = nil
+			}
+			if p.tell() && err != nil {
 				yield(nil, err)
 			}
 		}
@@ -97,7 +95,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		prompt := textOf(parts)
 		before := p.fire(ctx, BeforeAgent, "", fields{{"prompt", prompt}})
 		if before.Stop && p.cfg.Add != nil {
-			if err := p.cfg.Add(ctx, prompt); err != nil {
+			if err := p.cfg.Add(ctx, parts...); err != nil {
 				return err
 			}
 		}
@@ -143,6 +141,9 @@ func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 	for ev, err := range p.run(ctx, parts...) {
 		if !p.tell() {
 			return nil
+		}
+		if end := p.ending(); err != nil && end != nil {
+			return end
 		}
 		if err != nil {
 			return err

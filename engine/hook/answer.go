@@ -17,8 +17,8 @@ type Answer struct {
 	// StopReason and Reason say why; see [Answer.Why].
 	StopReason, Reason string
 
-	// Message is for the user.
-	Message string
+	// Message is for the user, and By names the hooks whose Decision it is.
+	Message, By string
 
 	// Specific are the fields that only some events have.
 	Specific map[string]any
@@ -65,11 +65,12 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	if o.Cut { // half an object is none
 		said = ""
 	}
-	object := parseObject(said)
+	object, isJSON := parseJSON(said)
+	ok = object != nil || said != "" && !isJSON
 	switch {
 	case object != nil:
 		a = newAnswer(object)
-	case said == "":
+	case !ok:
 	case o.Code == 0:
 		a = Answer{Decision: allow, Message: said}
 	case o.Code == 1:
@@ -81,20 +82,21 @@ func (o Outcome) answer() (a Answer, ok bool) {
 		a.Decision = block
 		a.Reason = cmp.Or(a.Reason, strings.TrimSpace(o.Stderr), "the hook ended with exit status 2")
 	}
-	return a, said != "" || a.Decision == block
+	return a, ok || a.Decision == block
 }
 
-// parseObject returns the JSON object that text is, nil if it is none. A JSON string
-// may hold it.
-func parseObject(text string) (object map[string]any) {
-	var inner string
-	if json.Unmarshal([]byte(text), &inner) == nil {
-		text = inner
+// parseJSON returns the JSON object that text is, nil if it is none, and reports whether
+// text is JSON. A JSON string may hold the object.
+func parseJSON(text string) (object map[string]any, ok bool) {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return nil, false
 	}
-	if json.Unmarshal([]byte(text), &object) != nil {
-		return nil
+	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
+		return nil, false
 	}
-	return object
+	object, _ = value.(map[string]any)
+	return object, true
 }
 
 func newAnswer(o map[string]any) (a Answer) {
@@ -124,8 +126,11 @@ func united(e Event, answers []Answer) (all Answer) {
 	var contexts []string
 	for _, a := range answers {
 		all.Stop = all.Stop || a.Stop
-		if weight[a.Decision] > weight[all.Decision] {
-			all.Decision = a.Decision
+		switch {
+		case weight[a.Decision] > weight[all.Decision]:
+			all.Decision, all.By = a.Decision, a.By
+		case a.Decision == all.Decision:
+			all.By += ", " + a.By
 		}
 		all.StopReason, all.Reason = joined(all.StopReason, a.StopReason), joined(all.Reason, a.Reason)
 		if text := a.text("additionalContext"); text != "" {

@@ -75,11 +75,17 @@ func (h Hook) Key() string { return h.Name + ":" + h.Command }
 // timeout is how long a hook may run that does not say so itself.
 const timeout = time.Minute
 
+// A Problem is what is wrong with a hook that is passed over.
+type Problem struct {
+	Event Event
+	Text  string // with the file that sets the hook
+}
+
 // Parse returns the hooks of a file of settings: value is its object "hooks", with the
-// groups of each event. What is wrong with a hook that is passed over is in wrong.
-func Parse(value map[string]any, source Source, file string) (hooks []Hook, wrong []string) {
+// groups of each event.
+func Parse(value map[string]any, source Source, file string) (hooks []Hook, wrong []Problem) {
 	complain := func(event, format string, args ...any) {
-		wrong = append(wrong, fmt.Sprintf("%s: hooks.%s: ", file, event)+fmt.Sprintf(format, args...))
+		wrong = append(wrong, Problem{Event(event), fmt.Sprintf("%s: hooks.%s: ", file, event) + fmt.Sprintf(format, args...)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		groups, ok := value[name].([]any)
@@ -109,6 +115,12 @@ func Parse(value map[string]any, source Source, file string) (hooks []Hook, wron
 					continue
 				}
 				h.Event, h.Matcher, h.Sequential, h.Source, h.File = Event(name), matcher, sequential, source, file
+				if h.byName() {
+					if _, err := regexp.Compile(matcher); err != nil && foreign.MatchString(matcher) {
+						complain(name, "the matcher %q looks around or back, which matchers can't do here", matcher)
+						continue
+					}
+				}
 				hooks = append(hooks, h)
 			}
 		}
@@ -141,26 +153,29 @@ func parse(value any) (h Hook, err error) {
 	return h, nil
 }
 
+// foreign are expressions that JavaScript has and Go has not. A hook whose matcher is one
+// must not be taken for one that matches nothing.
+var foreign = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]|\\k<`)
+
+// byName reports whether h's matcher is an expression for names of tools.
+func (h Hook) byName() bool { return h.Event == BeforeTool || h.Event == AfterTool }
+
 // Matches reports whether h is for what happens to subject: a tool by its name, the
 // source of a session or the reason of its end, the trigger of a compression.
 func (h Hook) Matches(subject string) bool {
 	if h.Matcher == "" || h.Matcher == "*" {
 		return true
 	}
-	switch h.Event {
-	case BeforeTool, AfterTool:
+	if h.byName() {
 		re, err := regexp.Compile(h.Matcher)
-		if err != nil {
-			return h.Matcher == subject
-		}
-		return re.MatchString(subject)
-	case SessionStart, SessionEnd, PreCompress:
-		return h.Matcher == subject
+		return err == nil && re.MatchString(subject) || err != nil && h.Matcher == subject
 	}
-	return true
+	exact := h.Event == SessionStart || h.Event == SessionEnd || h.Event == PreCompress
+	return !exact || h.Matcher == subject
 }
 
-// For returns those of hooks that run at e for subject, each once, in their order.
+// For returns those of hooks that run at e for subject, in the order of their sources. Of
+// hooks with one [Hook.Key] the first of the list runs.
 func For(hooks []Hook, e Event, subject string) []Hook {
 	var out []Hook
 	for _, h := range hooks {

@@ -151,27 +151,20 @@ func newModelRequest(req *engine.Request) modelRequest {
 
 // with returns m with what a hook wants changed. What does not fit is left as it is.
 func (m modelRequest) with(changes map[string]any) modelRequest {
-	for name, value := range changes {
-		b, err := json.Marshal(value)
-		if err != nil {
-			continue
-		}
-		next := m
-		var into any
-		switch name {
-		case "model":
-			into = &next.Model
-		case "messages":
-			next.Messages = nil
-			into = &next.Messages
-		case "config":
-			into = &next.Config
-		default:
-			continue
-		}
-		if json.Unmarshal(b, into) == nil {
-			m = next
-		}
+	decode := func(name string, into any) bool {
+		b, err := json.Marshal(changes[name])
+		return changes[name] != nil && err == nil && json.Unmarshal(b, into) == nil
+	}
+	var next modelRequest
+	if decode("model", &next.Model) {
+		m.Model = next.Model
+	}
+	if decode("messages", &next.Messages) {
+		m.Messages = next.Messages
+	}
+	if c := &next.Config; decode("config", c) {
+		m.Config = modelConfig{cmp.Or(c.Temperature, m.Config.Temperature), cmp.Or(c.MaxOutputTokens, m.Config.MaxOutputTokens),
+			cmp.Or(c.TopP, m.Config.TopP), cmp.Or(c.TopK, m.Config.TopK)}
 	}
 	return m
 }

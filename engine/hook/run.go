@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -72,7 +75,7 @@ type Session struct {
 
 // Config is what [Hooks] need from the world.
 type Config struct {
-	Hooks []Hook // in the order in which they are set
+	Hooks []Hook // of two that are the same, the first counts
 
 	// Enabled reports whether a hook is switched on; nil means that all are.
 	Enabled func(Hook) bool
@@ -88,7 +91,7 @@ type Config struct {
 	Quote func(string) string
 
 	// Add puts a message of the user's into the history, and Clear empties it.
-	Add   func(ctx context.Context, parts ...string) error
+	Add   func(ctx context.Context, parts ...*genai.Part) error
 	Clear func() error
 }
 
@@ -100,8 +103,6 @@ type Hooks struct {
 	notices []engine.Notice // that the user has not read yet
 	failing map[string]bool // hooks of which was told already that they fail
 	stopped string          // why the run is to end, else empty
-
-	policy engine.Policy // that judges the calls which take the place of others
 }
 
 // New returns the hooks of a conversation.
@@ -124,23 +125,15 @@ func (h *Hooks) Notices() []engine.Notice {
 	return notices
 }
 
-// A Warning is the cause of a [engine.Notice] that something was stopped, was blocked
-// or has failed, rather than a message of a hook's.
-type Warning struct{ Text string }
-
-func (w Warning) Error() string { return w.Text }
-
-// notice keeps a message of a hook's for the user.
-func (h *Hooks) notice(format string, args ...any) {
-	h.keep(engine.Notice{Text: fmt.Sprintf(format, args...)})
-}
+// longest is how many characters of what a hook says the user reads.
+const longest = 4000
 
 // warn keeps a warning for the user.
 func (h *Hooks) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	h.keep(engine.Notice{Text: text, Cause: Warning{text}})
+	h.keep(engine.Notice{Text: text.OneLine(fmt.Sprintf(format, args...), longest)})
 }
 
+// keep keeps n for the user.
 func (h *Hooks) keep(n engine.Notice) {
 	const most = 100
 	h.mu.Lock()
@@ -263,16 +256,23 @@ func (h *Hooks) fire(ctx context.Context, e Event, subject string, more fields) 
 func (h *Hooks) settle(e Event, calls []Call) Answer {
 	var answers []Answer
 	for _, c := range calls {
-		if status := c.Outcome.status(c.Hook); status != "" && h.first(c.Hook, status) {
+		answer, ok := c.Outcome.answer()
+		said := answer.Message != "" || answer.Decision == block && e.Blocks()
+		if status := c.Outcome.status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
+			if answer.Reason != "" {
+				status += ": " + answer.Reason
+			}
 			h.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
 		}
-		answer, ok := c.Outcome.answer()
 		if !ok {
 			continue
 		}
-		if answer.Message != "" {
-			h.notice("hook %s: %s", name(c.Hook), strings.TrimSpace(answer.Message))
+		for line := range strings.Lines(text.Shorten(answer.Message, longest)) {
+			if line = strings.TrimSpace(line); line != "" {
+				h.keep(engine.Notice{Info: true, Text: "hook " + name(c.Hook) + ": " + line})
+			}
 		}
+		answer.By = name(c.Hook)
 		answers = append(answers, answer)
 	}
 	return united(e, answers)
@@ -311,13 +311,15 @@ func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 // process returns the command of a hook with what gemline fills in.
 func (h *Hooks) process(k Hook, input []byte) Process {
 	s := h.cfg.Session()
-	vars := []struct{ name, value string }{{"GEMINI_PROJECT_DIR", s.Cwd}, {"GEMINI_CWD", s.Cwd}, {"GEMINI_PLANS_DIR", s.Plans},
-		{"GEMINI_SESSION_ID", s.ID}, {"CLAUDE_PROJECT_DIR", s.Cwd}}
-	p := Process{Hook: k, Command: k.Command, Input: input}
-	for _, v := range vars {
-		p.Command = filled(p.Command, "$"+v.name, h.cfg.Quote(v.value))
-		p.Env = append(p.Env, v.name+"="+v.value)
+	vars := []string{"GEMINI_PROJECT_DIR", s.Cwd, "GEMINI_CWD", s.Cwd, "GEMINI_PLANS_DIR", s.Plans,
+		"GEMINI_SESSION_ID", s.ID, "CLAUDE_PROJECT_DIR", s.Cwd}
+	p := Process{Hook: k, Input: input}
+	var values []string
+	for v := range slices.Chunk(vars, 2) {
+		values = append(values, "$"+v[0], h.cfg.Quote(v[1]))
+		p.Env = append(p.Env, v[0]+"="+v[1])
 	}
+	p.Command = filled(k.Command, strings.NewReplacer(values...))
 	for name, value := range k.Env {
 		p.Env = append(p.Env, name+"="+value)
 	}
@@ -346,26 +348,20 @@ func chained(e Event, in fields, a Answer) fields {
 	return in
 }
 
-// filled returns a command with a value in the place of a name. In double quotes the
-// shell itself does that, and takes a quoted value for more than it is.
-func filled(command, name, value string) string {
+// filled returns a command with values in the place of names. In double quotes the shell
+// itself does that, and takes a quoted value for more than it is.
+func filled(command string, values *strings.Replacer) string {
+	pieces := doubleQuoted.FindAllStringIndex(command, -1)
 	var b strings.Builder
-	quoted := false
-	for command != "" {
-		switch {
-		case !quoted && strings.HasPrefix(command, name):
-			b.WriteString(value)
-			command = command[len(name):]
-			continue
-		case command[0] == '\\' && len(command) > 1:
-			b.WriteString(command[:2])
-			command = command[2:]
-			continue
-		case command[0] == '"':
-			quoted = !quoted
-		}
-		b.WriteByte(command[0])
-		command = command[1:]
+	at := 0
+	for _, piece := range append(pieces, []int{len(command), len(command)}) {
+		b.WriteString(values.Replace(command[at:piece[0]]))
+		b.WriteString(command[piece[0]:piece[1]])
+		at = piece[1]
 	}
 	return b.String()
 }
+
+// doubleQuoted finds what a shell takes for one text in which variables are filled in, and
+// characters that a backslash quotes.
+var doubleQuoted = regexp.MustCompile(`\\.|"(?:\\.|[^"\\])*"`)

@@ -1,50 +1,57 @@
 package hook
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 
 	"gemline/engine"
 )
 
-// Classes of calls that hooks have kept from running.
+// stopExecution is the class of a call that ends the run.
 const stopExecution = "stop_execution"
 
 // mostTails is how often hooks may have another call take the place of one.
 const mostTails = 10
 
 // Tools returns the tools of ts such that hooks see each call before it is judged, and
-// what comes of it. A call that a hook asks for in its place is judged by what
-// [Hooks.Policy] was given.
-func (h *Hooks) Tools(ts engine.Toolset) engine.Toolset {
+// what comes of it. A call that a hook asks for in its place is judged by policy, which
+// [Hooks.Policy] has returned.
+func (h *Hooks) Tools(ts engine.Toolset, policy engine.Policy) engine.Toolset {
 	if !h.any(BeforeTool, AfterTool) {
 		return ts
 	}
-	return engine.Map(ts, func(t engine.Tool) engine.Tool { return h.tool(ts, t, "", mostTails) })
+	o := observed{h, ts, policy}
+	return engine.Map(ts, func(t engine.Tool) engine.Tool { return o.tool(t, "", mostTails) })
+}
+
+// observed are tools whose calls hooks see.
+type observed struct {
+	*Hooks
+	tools  engine.Toolset
+	policy engine.Policy
 }
 
 // tool returns t with its hooks. It stands in the place of the tool original, if that
 // is not empty; tails is how many calls may still take its place.
-func (h *Hooks) tool(ts engine.Toolset, t engine.Tool, original string, tails int) engine.Tool {
+func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
-		if err := h.ending(); err != nil {
+		if err := o.ending(); err != nil {
 			return engine.Call{}, &engine.CallError{Type: stopExecution, Message: err.Error()}
 		}
 		if args == nil {
 			args = map[string]any{}
 		}
 		in := toolInput(t, args, original)
-		before := h.fire(ctx, BeforeTool, t.Name(), in)
+		before := o.fire(ctx, BeforeTool, t.Name(), in)
 		switch {
 		case before.Stop:
-			h.stop(before.Why())
-			return engine.Call{}, &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + before.Why()}
+			return engine.Call{}, o.halt(before)
 		case before.Decision == block:
 			return engine.Call{}, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution blocked: " + before.Why(),
-				Display: "blocked by a hook: " + before.Why()}
+				Display: "blocked by hook " + before.By + ": " + before.Why()}
 		}
 		changed := before.object("tool_input")
 		if changed != nil {
@@ -61,7 +68,7 @@ func (h *Hooks) tool(ts engine.Toolset, t engine.Tool, original string, tails in
 			call.Args = args
 		}
 		if before.Decision == ask {
-			call.Intent.Ask, call.Intent.Grants = "a hook wants this asked about: "+before.Why(), nil
+			call.Intent.Ask, call.Intent.Grants = "hook "+before.By+" wants to ask: "+before.Why(), nil
 		}
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
@@ -72,11 +79,18 @@ func (h *Hooks) tool(ts engine.Toolset, t engine.Tool, original string, tails in
 			if changed != nil {
 				res, err = appended(res, err, "[System] Tool input parameters were modified by a hook before execution.")
 			}
-			return h.after(ctx, host, ts, t, in.with("tool_input", args), res, err, original, tails)
+			r := ran{t, in.with("tool_input", args), res, err}
+			return o.after(ctx, host, r, cmp.Or(original, t.Name()), tails)
 		}
 		return call, nil
 	}
 	return t
+}
+
+// halt ends the run, and returns the error of the call that it ends at.
+func (h *Hooks) halt(a Answer) error {
+	h.stop(a.Why())
+	return &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + a.Why()}
 }
 
 // toolInput returns what hooks are told of a call.
@@ -92,49 +106,52 @@ func toolInput(t engine.Tool, args map[string]any, original string) fields {
 	return in
 }
 
-// after returns what comes of a call when hooks have seen it.
-func (h *Hooks) after(ctx context.Context, host engine.Host, ts engine.Toolset, t engine.Tool, in fields,
-	res engine.Result, err error, original string, tails int) (engine.Result, error) {
-	in = append(in, field{"tool_response", toolResponse(res, err)})
-	after := h.fire(ctx, AfterTool, t.Name(), in)
-	none := engine.Result{Changes: res.Changes}
+// ran is a call that has run.
+type ran struct {
+	tool engine.Tool
+	in   fields
+	res  engine.Result
+	err  error
+}
+
+// after returns what comes of a call of the tool original when hooks have seen it.
+func (o observed) after(ctx context.Context, host engine.Host, r ran, original string, tails int) (engine.Result, error) {
+	in := append(r.in, field{"tool_response", toolResponse(r.res, r.err)})
+	after := o.fire(ctx, AfterTool, r.tool.Name(), in)
+	none := engine.Result{Changes: r.res.Changes}
 	switch {
 	case after.Stop:
-		h.stop(after.Why())
-		return none, &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + after.Why()}
+		return none, o.halt(after)
 	case after.Decision == block:
 		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(), Display: "Tool result blocked: " + after.Why()}
 	}
-	if more := after.context(); more != "" {
-		res, err = appended(res, err, more)
-	}
-	if next := after.object("tailToolCallRequest"); next != nil {
-		if tails == 0 {
-			h.warn("hooks have put %d calls in the place of one; its result stays as it is", mostTails)
-			return res, err
-		}
+	next := after.object("tailToolCallRequest")
+	if next != nil && tails > 0 {
 		name, _ := next["name"].(string)
 		args, _ := next["args"].(map[string]any)
-		if original == "" {
-			original = t.Name()
-		}
-		next, nerr := h.tail(ctx, host, ts, name, args, original, tails-1)
-		next.Changes = append(res.Changes, next.Changes...)
-		return next, nerr
+		res, err := o.tail(ctx, host, name, args, original, tails-1)
+		res.Changes = append(r.res.Changes, res.Changes...)
+		return res, err
 	}
-	return res, err
+	if next != nil {
+		o.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
+	}
+	if more := after.context(); more != "" {
+		return appended(r.res, r.err, more)
+	}
+	return r.res, r.err
 }
 
-// tail carries out the call that takes the place of another one.
-func (h *Hooks) tail(ctx context.Context, host engine.Host, ts engine.Toolset, name string, args map[string]any, original string, tails int) (engine.Result, error) {
-	for _, t := range ts.Tools() {
+// tail carries out the call that takes the place of one of the tool original.
+func (o observed) tail(ctx context.Context, host engine.Host, name string, args map[string]any, original string, tails int) (engine.Result, error) {
+	for _, t := range o.tools.Tools() {
 		if t.Name() != name {
 			continue
 		}
-		p := engine.Proposal{Tool: h.tool(ts, t, original, tails), Args: args}
-		s, err := engine.Settle(ctx, p, h.policy, host, func() error { return nil })
-		if err != nil || s.Err != nil {
-			return engine.Result{}, errors.Join(err, s.Err)
+		p := engine.Proposal{Tool: o.tool(t, original, tails), Args: args}
+		s, err := engine.Settle(ctx, p, o.policy, host, func() error { return nil })
+		if err = cmp.Or(err, s.Err); err != nil {
+			return engine.Result{}, err
 		}
 		return s.Run(ctx, host)
 	}
@@ -175,8 +192,7 @@ func (h *Hooks) Policy(p engine.Policy) engine.Policy {
 	if !h.any(BeforeTool, AfterTool) {
 		return p
 	}
-	h.policy = asking{p}
-	return h.policy
+	return asking{p}
 }
 
 type asking struct{ engine.Policy }

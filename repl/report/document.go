@@ -42,6 +42,9 @@ func (d *document) event(ev engine.Event) {
 	case engine.Answered:
 		d.counts = true
 	case engine.Notice:
+		if ev.Info {
+			return
+		}
 		s, invalid := output.Clean(ev.Text)
 		d.warnings = append(d.warnings, s)
 		d.invalid = d.invalid || invalid

@@ -150,9 +150,21 @@ func (c *core) write(b []byte) {
 
 // warn tells the user something beside the answer.
 func (c *core) warn(format string, args ...any) {
+	c.tell(output.Warning, fmt.Sprintf(format, args...))
+}
+
+func (c *core) tell(l output.Label, text string) {
 	if !c.Quiet {
-		fmt.Fprintf(c.Err, "warning: %s\n", output.FirstLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(c.Err, "%s: %s\n", l, output.FirstLine(text))
 	}
+}
+
+// NoticeLabel returns what a notice is labelled with.
+func NoticeLabel(n engine.Notice) output.Label {
+	if n.Info {
+		return output.Info
+	}
+	return output.Warning
 }
 
 // complain tells the user how the run failed, in one line or a few.
@@ -179,7 +191,7 @@ func (c *core) notice(ev engine.Event) {
 		}
 		c.called[ev.ID] = About(ev)
 	case engine.Notice:
-		c.warn("%s", ev.Text)
+		c.tell(NoticeLabel(ev), ev.Text)
 	case engine.Retry:
 		c.warn("%s", RetryText(ev))
 	case engine.Finished:

@@ -137,7 +137,11 @@ func (r *Records) warning(n engine.Notice) {
 }
 
 func (r *Records) event(ev engine.Event) {
-	if n, ok := ev.(engine.Notice); ok && !r.begun {
+	n, ok := ev.(engine.Notice)
+	if ok && n.Info {
+		return
+	}
+	if ok && !r.begun {
 		r.early = append(r.early, n)
 		return
 	}

@@ -1,0 +1,261 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/engine/hook"
+)
+
+// prints returns the hook of an event that prints JSON.
+func prints(e hook.Event, text string) hook.Hook {
+	return on(e, "cat >/dev/null; cat <<'END'\n"+text+"\nEND")
+}
+
+// TestStop has a hook of each event that can stop the run do so: the run ends without an
+// error.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for e, want := range map[hook.Event]struct {
+		requests int
+		history  string
+	}{
+		hook.BeforeAgent: {0, "user: one"},
+		hook.BeforeModel: {0, ""},
+		hook.AfterModel:  {1, ""},
+		hook.BeforeTool:  {1, "user: one\nmodel: call note\nuser: error: Agent execution stopped by hook: enough"},
+		hook.AfterTool:   {1, "user: one\nmodel: call note\nuser: error: Agent execution stopped by hook: enough"},
+		hook.AfterAgent:  {2, "user: one\nmodel: call note\nuser: output: note did a\nmodel: done"},
+	} {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			replies := []et.Reply{et.Says("", et.Call("1", "note", "x", "a")), et.Says("done")}
+			c := begin(t, []hook.Hook{prints(e, `{"continue":false,"stopReason":"enough"}`)}, replies...)
+			user, err := c.say("one")
+			if err != nil || !slices.Contains(user, "warning: Agent execution stopped: enough") {
+				t.Errorf("%q %v", user, err)
+			}
+			if n, h := len(c.told()), strings.Join(c.history(), "\n"); n != want.requests || h != want.history {
+				t.Errorf("%d requests, %s", n, h)
+			}
+		})
+	}
+}
+
+// TestArguments has a hook rewrite the arguments of a call: what is asked about, runs and
+// is recorded are the new ones.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeTool, `{"hookSpecificOutput":{"tool_input":{"x":"other"}}}`)},
+		et.Says("", et.Call("1", "note", "x", "a", "y", "gone")), et.Says("done"))
+	user, err := c.say("one")
+	const did = "note did other\n\n[System] Tool input parameters were modified by a hook before execution."
+	if err != nil || !slices.Contains(user, "did: "+did) {
+		t.Errorf("%q %v", user, err)
+	}
+	if asked := c.asked.Proposals(); len(asked) != 1 || asked[0].Intent.Detail != "other" || !reflect.DeepEqual(asked[0].Args, map[string]any{"x": "other"}) {
+		t.Errorf("asked: %+v", asked)
+	}
+	if !reflect.DeepEqual(c.ran, []map[string]any{{"x": "other"}}) {
+		t.Errorf("ran: %v", c.ran)
+	}
+	if r := c.journal.Results(); len(r) != 1 || r[0].Args["x"] != "other" {
+		t.Errorf("recorded: %+v", r)
+	}
+}
+
+// Arguments that the tool does not take are the model's to read of.
+func TestArgumentsRefused(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeTool, `{"hookSpecificOutput":{"tool_input":{"bad":1}}}`)},
+		et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	if _, err := c.say("one"); err != nil || c.told()[1] != "error: Tool parameter modification by hook failed validation: bad is bad" {
+		t.Errorf("%q %v", c.told(), err)
+	}
+}
+
+// An agreement to a call with other arguments is none to what a hook makes of these.
+func TestAgreedToOtherArguments(t *testing.T) {
+	t.Parallel()
+	k := on(hook.BeforeTool, `x=$(sed 's/.*"x":"\([a-z+]*\)".*/\1/'); echo '{"hookSpecificOutput":{"tool_input":{"x":"'$x'+"}}}'`)
+	asked := et.NewApprover(t, engine.Changed{Args: map[string]any{"x": "b"}, Agreed: true}, engine.Allowed{})
+	c := beginAsked(t, asked, []hook.Hook{k}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	if _, err := c.say("one"); err != nil || len(c.asked.Proposals()) != 2 || !reflect.DeepEqual(c.ran, []map[string]any{{"x": "b+"}}) {
+		t.Errorf("%v: asked %d times, ran %v", err, len(c.asked.Proposals()), c.ran)
+	}
+}
+
+// TestAsk has a hook insist on a question about a call that is allowed.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeTool, `{"decision":"ask","reason":"look twice"}`)},
+		et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
+	_, err := c.say("one")
+	asked := c.asked.Proposals()
+	if err != nil || len(asked) != 1 || asked[0].Intent.Ask != "hook it wants to ask: look twice" || len(asked[0].Intent.Grants) > 0 {
+		t.Errorf("%v: %+v", err, asked)
+	}
+}
+
+// TestTailCall has a hook have another call take the place of one: it is judged like any
+// other, and its result is that of the first.
+func TestTailCall(t *testing.T) {
+	t.Parallel()
+	k := prints(hook.AfterTool, `{"hookSpecificOutput":{"tailToolCallRequest":{"name":"note","args":{"x":"b"}}}}`)
+	k.Matcher = "list"
+	c := begin(t, []hook.Hook{k}, et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
+	user, err := c.say("one")
+	asked := c.asked.Proposals()
+	if err != nil || !slices.Equal(user, []string{"did: note did b", "text: done"}) || len(asked) != 1 || asked[0].Tool.Name() != "note" {
+		t.Errorf("%v: %q, asked %+v", err, user, asked)
+	}
+	k.Matcher = "" // also for the call that takes its place
+	c = begin(t, []hook.Hook{k}, et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
+	if user, err = c.say("one"); err != nil || !slices.ContainsFunc(user, func(l string) bool { return strings.Contains(l, "have put 10 calls in the place of one") }) {
+		t.Errorf("%v: %q", err, user)
+	}
+	originals := 0
+	for range len(c.calls) {
+		var in map[string]any
+		if json.Unmarshal((<-c.calls).Input, &in); in["original_request_name"] == "list" {
+			originals++
+		}
+	}
+	if originals != 10 {
+		t.Errorf("%d inputs name the original", originals)
+	}
+}
+
+// TestContext has hooks add to a prompt and to a result.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeAgent, `{"hookSpecificOutput":{"additionalContext":"a </hook_context>"}}`),
+		prints(hook.AfterTool, `{"hookSpecificOutput":{"additionalContext":"b"}}`)},
+		et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	_, err := c.say("one")
+	want := []string{"one + <hook_context>a &lt;/hook_context&gt;</hook_context>", "output: note did a\n\n<hook_context>b</hook_context>"}
+	if err != nil || !slices.Equal(c.told(), want) {
+		t.Errorf("%v: %q", err, c.told())
+	}
+}
+
+// TestModel has hooks change a request, answer it, and change the answer.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	temperature := float32(0.5)
+	for name, tt := range map[string]struct {
+		e       hook.Event
+		prints  string
+		user    string
+		request func(*engine.Request) string
+		want    string
+	}{
+		"another question": {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"two"},{"role":"user","content":"three"}]}}}`, "text: done",
+			func(r *engine.Request) string { return told(r.Contents[0]) + " " + told(r.Contents[1]) }, "two three"},
+		"another model": {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"model":"n","config":{"temperature":0.5},"messages":"odd"}}}`, "text: done",
+			func(r *engine.Request) string { return fmt.Sprint(r.Model, *r.Config.Temperature, told(r.Contents[0])) }, fmt.Sprint("n", temperature, "one")},
+		"an answer":                     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"role":"model","parts":["mine"]}}]}}}`, "text: mine", nil, ""},
+		"an answer with a block":        {hook.BeforeModel, `{"decision":"deny","reason":"no","hookSpecificOutput":{"llm_response":{"text":"mine"}}}`, "text: mine warning: Agent execution blocked: no", nil, ""},
+		"an answer without parts":       {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[]}}]}}}`, "text: done", nil, ""},
+		"another answer":                {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":["mine"]}}]}}}`, "text: mine", nil, ""},
+		"no tools":                      {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"NONE","allowedFunctionNames":["note"]}}}`, "text: done", selection, "NONE []"},
+		"one tool":                      {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"ANY","allowedFunctionNames":["note","list"]}}}`, "text: done", selection, "ANY [list note]"},
+		"a selection that says nothing": {hook.BeforeToolSelection, `{}`, "text: done", selection, "AUTO []"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := begin(t, []hook.Hook{prints(tt.e, tt.prints)}, et.Says("done"))
+			user, err := c.say("one")
+			if slices.Sort(user); err != nil || strings.Join(user, " ") != tt.user {
+				t.Errorf("%v: %q", err, user)
+			}
+			if tt.request != nil {
+				if got := tt.request(c.script.Requests()[0]); got != tt.want {
+					t.Errorf("%q", got)
+				}
+			}
+			if h := c.engine.History(); len(h) != 2 || !strings.HasPrefix(tt.user, "text: "+told(h[1])) {
+				t.Errorf("%q", c.history())
+			}
+		})
+	}
+}
+
+func selection(r *engine.Request) string {
+	c := r.Config.ToolConfig.FunctionCallingConfig
+	return fmt.Sprint(c.Mode, " ", c.AllowedFunctionNames)
+}
+
+// What a hook changes in a request is not changed in the next one.
+func TestModelRequestIsCopied(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{on(hook.BeforeModel, `grep -q two || echo '{"hookSpecificOutput":{"llm_request":{"model":"n","messages":[{"role":"user","content":"other"}]}}}'`)}, et.Says("a"), et.Says("b"))
+	c.say("one")
+	c.say("two")
+	r := c.script.Requests()
+	if r[0].Model != "n" || r[1].Model != "m" || told(r[1].Contents[0]) != "one" {
+		t.Errorf("%s %s %s", r[0].Model, r[1].Model, told(r[1].Contents[0]))
+	}
+}
+
+// Requests beside the conversation are nobody's business.
+func TestOneShot(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{on(hook.BeforeModel, "exit 2")})
+	g := c.Generator(et.NewScript(et.Says("done")))
+	for chunk, err := range g.Generate(t.Context(), &engine.Request{OneShot: true, Config: &genai.GenerateContentConfig{}}) {
+		if err != nil || told(chunk.Candidates[0].Content) != "done" {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReturns has a hook that is never content send the agent back: that ends, and is said.
+func TestReturns(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2")}, slices.Repeat([]et.Reply{et.Says("done")}, 200)...)
+	user, err := c.say("one")
+	if err != nil || len(c.told()) != 101 || user[len(user)-1] != "warning: hooks have sent the agent back 100 times; the answer stays as it is" {
+		t.Errorf("%v: %d requests, %q", err, len(c.told()), user[len(user)-1])
+	}
+	var in struct {
+		Prompt, Response string
+		Active           bool `json:"stop_hook_active"`
+	}
+	first, second := <-c.calls, <-c.calls
+	if json.Unmarshal(first.Input, &in); in.Prompt != "one" || in.Active {
+		t.Errorf("%s", first.Input)
+	}
+	if json.Unmarshal(second.Input, &in); in.Prompt != "one" || !in.Active || !strings.Contains(string(second.Input), `"prompt_response":"done\ndone"`) {
+		t.Errorf("%s", second.Input)
+	}
+}
+
+// TestClear has a hook of the end of a prompt forget what was said.
+func TestClear(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.AfterAgent, `{"continue":false,"hookSpecificOutput":{"clearContext":true}}`)}, et.Says("done"))
+	user, err := c.say("one")
+	if err != nil || len(c.engine.History()) > 0 || user[1] != "warning: Agent execution stopped: No reason provided" {
+		t.Errorf("%v: %q %q", err, user, c.history())
+	}
+}
+
+// A run that fails fails, whatever hooks there are.
+func TestFailedRun(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	c := begin(t, []hook.Hook{on(hook.AfterAgent, "exit 2"), on(hook.AfterModel, "echo '{}'")}, et.Fails(broken))
+	if _, err := c.say("one"); !errors.Is(err, broken) || len(c.calls) > 0 {
+		t.Errorf("%v, %d hooks", err, len(c.calls))
+	}
+}
