@@ -85,14 +85,18 @@ func TestArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"root/key", "root/.git/config"} {
+	for _, name := range []string{"root/key", "root/.git/config", "more/strike"} {
 		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	plain := sandbox.Profile{Root: at("root"), Write: []string{at("more")}, ReadOnly: []string{at("root/kept")},
 		Hidden: []string{at("root/secret"), at("root/key"), at("none")}}
-	online, unlimited, look := plain, plain, plain
+	if err := os.Symlink("strike", at("more/link")); err != nil {
+		t.Fatal(err)
+	}
+	online, unlimited, look, masked := plain, plain, plain, plain
+	masked.Masked = []string{at("more/strike"), at("more/link")}
 	online.Network, unlimited.Unlimited, look.Look = true, true, true
 	bin := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(bin, []byte("#!/bin/sh\n"), 0o755); err != nil {
@@ -115,6 +119,7 @@ func TestArguments(t *testing.T) {
 		{"bwrap", &sandbox.Bubblewrap{Path: bin}, plain},
 		{"bwrap-network", &sandbox.Bubblewrap{Path: bin}, online},
 		{"bwrap-unlimited", &sandbox.Bubblewrap{Path: bin}, unlimited},
+		{"bwrap-masked", &sandbox.Bubblewrap{Path: bin}, masked},
 		{"docker", docker(sandbox.Extras{}), plain},
 		{"docker-network", docker(more), online},
 		{"docker-more", docker(more), plain},
@@ -125,6 +130,7 @@ func TestArguments(t *testing.T) {
 		{"seatbelt-network", seatbelt(""), online},
 		{"seatbelt-unlimited", seatbelt(""), unlimited},
 		{"seatbelt-look", seatbelt(""), look},
+		{"seatbelt-masked", seatbelt(""), masked},
 		{"seatbelt-own", &sandbox.Seatbelt{Path: bin, Home: "/Users/user", Profile: "mine", File: "/Users/user/.gemini/sandbox-macos-mine.sb"}, plain},
 	}
 	for _, name := range sandbox.Profiles {
