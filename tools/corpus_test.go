@@ -70,7 +70,7 @@ func TestPromptRate(t *testing.T) {
 			e := p.Explain(q)
 			switch {
 			case e.Verdict == engine.Allow:
-			case strings.HasSuffix(e.Why, "is not installed"):
+			case strings.HasSuffix(e.Why, "is not installed)"):
 				missing++
 			default:
 				some++

@@ -16,6 +16,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/tools/shell"
+	"gemline/tools/shell/program"
 	"gemline/tools/shell/script"
 )
 
@@ -26,14 +27,7 @@ type gitUse struct {
 	names []string // that may be those of objects
 }
 
-// The commands of git that look: with names, those that show none of the
-// contents of files, with shows, the others. Behind a point stand the first
-// words of those that do other things, too.
 var (
-	gitNames = strings.Fields("status log reflog branch tag remote remote.-v remote.get-url rev-parse rev-list ls-files ls-tree describe shortlog merge-base name-rev" +
-		" show-ref for-each-ref check-ignore check-attr count-objects version stash.list worktree.list submodule.status")
-	gitShows = strings.Fields("status log reflog diff show blame annotate grep cat-file diff-tree diff-index diff-files range-diff whatchanged stash.list stash.show")
-
 	// quiet are the words with which a list of commits shows no contents.
 	quiet = regexp.MustCompile(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
 	// unlisted finds options with which git shows what else is not asked about:
@@ -58,18 +52,17 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 		return ""
 	}
 	sub, rest := args[0].Text, args[1:]
-	pair := sub
-	if len(rest) > 0 {
-		pair += "." + rest[0].Text
+	var words []string
+	for _, w := range rest {
+		words = append(words, w.Text)
 	}
-	has := func(list []string) bool {
-		return slices.Contains(list, pair) || slices.Contains(list, sub) && (sub != "remote" || len(rest) == 0)
+	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	p, _ := program.Find("git").Command(sub)
+	shows, lists := p.LooksAt(words), p.ListsAt(words)
+	if !shows && !lists {
+		return brief(strings.Join(append([]string{sub}, words[:min(1, len(words))]...), " ")) + " is not on the list"
 	}
-	speaks := func(w engine.Word) bool { return !quiet.MatchString(w.Text) }
-	if !has(gitNames) && !has(gitShows) {
-		return brief(strings.Replace(pair, ".", " ", 1)) + " is not on the list"
-	}
-	shows := has(gitShows) && !(has(gitNames) && !slices.ContainsFunc(rest, speaks))
+	shows = shows && !(lists && !slices.ContainsFunc(words, speaks))
 	for _, w := range rest {
 		switch {
 		case unlisted.MatchString(w.Text), shows && w.Text == "--stdin":

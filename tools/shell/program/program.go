@@ -11,6 +11,7 @@ type Fact string
 // The facts.
 const (
 	Looks       Fact = "looks"       // it changes nothing, whatever its arguments, where it can't write
+	Lists       Fact = "lists"       // it looks, and shows of a repository what is listed and not what is in files; one that looks, too, does so with some options
 	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
 	Dials       Fact = "dials"       // it wants a network
 	Removes     Fact = "removes"     // it takes away what its operands name
@@ -28,7 +29,7 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
+var facts = []Fact{Looks, Lists, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
@@ -48,6 +49,7 @@ type Program struct {
 	as     string // the program whose commands it has
 	facts  []Fact
 	looks  []string // the first words with which it does; none is always
+	lists  []string // the same
 	dials  []string // the words with which it does; none is always
 }
 
@@ -103,8 +105,16 @@ func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
 
 // LooksAt reports whether p looks with these words, of which only the first
 // counts.
-func (p *Program) LooksAt(words []string) bool {
-	return p.Is(Looks) && (len(p.looks) == 0 || len(words) > 0 && slices.Contains(p.looks, words[0]))
+func (p *Program) LooksAt(words []string) bool { return p.Is(Looks) && begins(words, p.looks) }
+
+// ListsAt reports whether p lists with these words, of which only the first
+// counts.
+func (p *Program) ListsAt(words []string) bool { return p.Is(Lists) && begins(words, p.lists) }
+
+// begins reports whether the first of words is one of list, in which "nothing"
+// is that there is none. All are of an empty list.
+func begins(words, list []string) bool {
+	return len(list) == 0 || slices.Contains(list, append(slices.Clone(words), "nothing")[0])
 }
 
 // DialsAt returns the first of the words given to p with which it wants a
