@@ -33,7 +33,7 @@ type folder struct {
 	size    int      // how many names there are
 	folders []string // directories
 	own     []string // directories that are git's or gemline's
-	secrets []string // what may hold secrets
+	secrets []string // what may hold secrets, and pipes, which others may read from
 	links   []string // that have such names
 }
 
@@ -68,6 +68,8 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 			f.own = append(f.own, name)
 		case e.IsDir():
 			f.folders = append(f.folders, name)
+		case e.Type()&fs.ModeNamedPipe != 0:
+			f.secrets = append(f.secrets, name)
 		case plain && !secret.Path(name), !plain && !secret.Path(rel+"/"+name):
 		case e.Type()&fs.ModeSymlink != 0:
 			f.links = append(f.links, name)
