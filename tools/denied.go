@@ -16,8 +16,16 @@ type Denied struct {
 	Reason string // names the rule to the model
 }
 
+// says tells the model who has tried to run it.
+func (d Denied) says() string {
+	if d.Left != "" {
+		return d.Program + " could not be run. " + d.Reason
+	}
+	return d.Program + " can't be run by any command. " + d.Reason
+}
+
 // unrun is what programs say that could not run another one.
-var unrun = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|cannot execute|can't execute|\bENOENT\b|no such file`)
+var unrun = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|can'?t execute|cannot execute`)
 
 // denials says which of the programs that are denied a command has tried to run, as
 // far as its output tells, and by which rules they are.
@@ -40,7 +48,7 @@ func (env Env) denials(o shell.Outcome) string {
 		}
 		for line := range strings.Lines(o.Output[max(0, len(o.Output)-lastWords):]) {
 			if unrun().MatchString(line) && name.MatchString(line) {
-				said = append(said, d.Program+" can't be run by any command. "+d.Reason)
+				said = append(said, d.says())
 				break
 			}
 		}

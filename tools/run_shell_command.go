@@ -240,7 +240,7 @@ func (a runShellCommandArgs) start(ctx context.Context, env Env, c shell.Command
 	text := fmt.Sprintf("Command moved to background (PID: %d).", pid)
 	r := engine.Result{Text: text + " Output hidden. Use read_background_output to view it.", Display: text}
 	if j.Output != "" {
-		r.Text += "\nOutput so far:\n" + untrusted(j.Output)
+		r.Text += "\nOutput so far:\n" + untrusted(j.Output) + env.denials(shell.Outcome{Output: j.Output})
 	}
 	return r, nil
 }

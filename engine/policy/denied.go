@@ -50,18 +50,20 @@ func (r *Rule) programs() (names []string) {
 	return names
 }
 
-// held reports whether what r denies is not there for commands, so that none needs
-// to be denied because it might be that.
+// held reports whether the programs that r is about are not there for commands, so
+// that none needs to be denied because it might be what r denies.
 func (p *Policy) held(r *Rule) bool {
-	names := r.programs()
-	if p.Masked == nil || len(names) == 0 || len(names) < len(r.Prefixes) {
+	if p.Masked == nil || r.Prefixes == nil {
 		return false
 	}
-	masked := p.Denied()
-	for _, name := range names {
-		if !slices.ContainsFunc(masked, func(d Denied) bool { return d.Program == name }) {
-			return false // that rule is about some calls only
+	denied := p.Denied()
+	var names []string
+	for _, prefix := range r.Prefixes {
+		name := base(prefix[0])
+		if !slices.ContainsFunc(denied, func(d Denied) bool { return d.Program == name }) {
+			return false // another rule may be about some calls only
 		}
+		names = append(names, name)
 	}
 	return p.Masked(names)
 }
