@@ -164,6 +164,18 @@ func audible(mime string) bool {
 
 // unread says for the model why the file at path can't be read.
 func unread(path string, err error) error {
+	if err := untouched(path, err); err != nil {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return because(err, "file_not_found", "File not found: "+path)
+	}
+	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, disk.Cause(err)))
+}
+
+// untouched says for the model why the file at path is neither read nor written;
+// nil if it may be and err is something else.
+func untouched(path string, err error) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
 	switch {
 	case errors.As(err, &outside):
@@ -172,8 +184,6 @@ func unread(path string, err error) error {
 		return because(err, "file_too_large",
 			fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB). Search it with grep_search, or run a command that prints a part of it.",
 				size.Limit>>20, path, float64(size.Size)/(1<<20)))
-	case errors.Is(err, fs.ErrNotExist):
-		return because(err, "file_not_found", "File not found: "+path)
 	case errors.Is(err, workspace.ErrDirectory):
 		return because(err, "target_is_directory", "Path is a directory, not a file: "+path)
 	case errors.Is(err, workspace.ErrIrregular):
@@ -181,7 +191,7 @@ func unread(path string, err error) error {
 	case errors.Is(err, workspace.ErrKernel):
 		return because(err, "read_content_failure", "Path is not a file of a disk: "+path+ofTheKernel)
 	}
-	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, disk.Cause(err)))
+	return nil
 }
 
 // because returns the error of a call that failed because of err, which is said

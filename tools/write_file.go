@@ -125,21 +125,12 @@ func (r *revision) read() error {
 
 // unreadable says for the model why the file can't be read.
 func (r *revision) unreadable(err error) error {
-	outside, size := (*workspace.OutsideError)(nil), (*workspace.SizeError)(nil)
+	if err := untouched(r.path, err); err != nil {
+		return err
+	}
 	switch {
-	case errors.As(err, &outside):
-		return because(err, "path_not_in_workspace", outside.Error())
-	case errors.As(err, &size):
-		return because(err, "file_too_large",
-			fmt.Sprintf("File size exceeds the %dMB limit: %s (%.2fMB)", size.Limit>>20, r.path, float64(size.Size)/(1<<20)))
-	case errors.Is(err, workspace.ErrDirectory):
-		return because(err, "target_is_directory", "Path is a directory, not a file: "+r.path)
 	case errors.Is(err, workspace.ErrBinary):
 		return because(err, "read_content_failure", "Cannot edit binary file: "+r.path)
-	case errors.Is(err, workspace.ErrIrregular):
-		return because(err, "read_content_failure", "Path is not a regular file: "+r.path+irregular)
-	case errors.Is(err, workspace.ErrKernel):
-		return because(err, "read_content_failure", "Path is not a file of a disk: "+r.path+ofTheKernel)
 	case errors.Is(err, fs.ErrPermission):
 		return because(err, "permission_denied", fmt.Sprintf("Permission denied reading file: %s (EACCES)", r.path))
 	}

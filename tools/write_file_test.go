@@ -287,7 +287,7 @@ func TestWriteFileRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = writeFile(b.env).Prepare(t.Context(), writeCall("a.txt", "x"))
-		b.fails(err, "file_too_large", "File size exceeds the 20MB limit: "+b.path("a.txt")+" (20.00MB)")
+		b.fails(err, "file_too_large", "File size exceeds the 20MB limit: "+b.path("a.txt")+" (20.00MB). Search it with grep_search, or run a command that prints a part of it.")
 	})
 }
 
