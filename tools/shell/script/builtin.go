@@ -1,7 +1,6 @@
 package script
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,14 +22,10 @@ func (v *visitor) builtin(name string, args []word) bool {
 		v.joined(name, args)
 	case "source", ".":
 		v.unchecked(name, args)
-	case "alias", "enable", "hash", "complete", "compopt", "compgen", "history", "dirs":
-		v.lists(name, args)
-	case "jobs":
-		if len(args) > 0 && args[0].text == "-x" {
-			v.carried(name, v.jobs(args[1:]), nil)
-			break
+	case "alias", "enable", "hash", "complete", "compopt", "compgen", "history", "dirs", "jobs":
+		if len(args) > 0 { // it may do more than list
+			v.opaque("it may redefine a command: %s %s", name, join(args))
 		}
-		v.lists(name, args)
 	case "bg", "fg":
 		v.lower(engine.Readable, "it resumes a stopped job")
 	case "trap":
@@ -68,35 +63,6 @@ var ofBash = strings.Fields(`. : [ alias bg bind break builtin caller cd command
 // that work on lines that are typed: fc edits and runs what ran before.
 var elsewhere = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
 	zcompile zpty zsocket ztcp bindkey noglob nocorrect rehash unhash unfunction sched limit unlimit hist nameref enum global alarm`)
-
-// lists reads the commands that define something, or list what is defined.
-func (v *visitor) lists(name string, args []word) {
-	if slices.ContainsFunc(args, func(a word) bool { return !a.known || !lists[name].MatchString(a.text) }) {
-		v.opaque("it may redefine a command: %s %s", name, join(args))
-	}
-}
-
-// lists are the words with which such a command only lists.
-var lists = map[string]*regexp.Regexp{
-	"alias":    regexp.MustCompile(`^-p$`),
-	"enable":   regexp.MustCompile(`^-[ps]+$`),
-	"hash":     regexp.MustCompile(`^-l$`),
-	"complete": regexp.MustCompile(`^-p$`),
-	"compopt":  regexp.MustCompile(`^$`),
-	"compgen":  regexp.MustCompile(`^(-[abcdefgjksuv]+|\w[\w./-]*)$`), // -W and -X read their value as a word, -F and -C run it, -V sets
-	"history":  regexp.MustCompile(`^[0-9]+$`),
-	"dirs":     regexp.MustCompile(`^(-[lpv]+|[-+][0-9]+)$`),
-	"jobs":     regexp.MustCompile(`^(-[lnprs]+|%[\w+%-]*)$`),
-}
-
-// jobs returns words of which those that may name a job are not known.
-func (v *visitor) jobs(words []word) []word {
-	words = slices.Clone(words)
-	for i, w := range words {
-		words[i].known = w.known && !strings.HasPrefix(w.text, "%")
-	}
-	return words
-}
 
 // conversions are those of a format that print, with what stands in front of
 // them. Another one is %n, which sets a variable.

@@ -7,6 +7,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -49,8 +50,6 @@ func (v *visitor) program(name string, args []word, in *string) {
 		v.git(p, args)
 	case "loader":
 		v.opaque("the dynamic loader runs its arguments: %s", join(args))
-	case "parallel":
-		v.parallel(args)
 	case "second":
 		v.second(name, p, args)
 	case "sed":
@@ -306,19 +305,4 @@ func (v *visitor) container(name string, p *program.Program, args []word) {
 		return
 	}
 	v.carried(name, rest, nil)
-}
-
-// parallel reads what can be read of the arguments of parallel, which has too
-// many ways to be told what to run.
-func (v *visitor) parallel(args []word) {
-	v.opaque("parallel may run a program that was not checked: %s", join(args))
-	i := slices.IndexFunc(args, func(w word) bool { return !strings.HasPrefix(w.text, "-") })
-	if i < 0 {
-		return
-	}
-	words := args[i:]
-	if end := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, ":::") }); end >= 0 {
-		words = words[:end]
-	}
-	v.joined("parallel", words)
 }
