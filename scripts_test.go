@@ -68,10 +68,31 @@ func TestScripts(t *testing.T) {
 			"lines":      lines,
 			"write":      writeFile,
 			"jsonget":    jsonGet,
+			"records":    records,
 			"proxy":      proxy,
 			"proxied":    proxied,
 		},
 	})
+}
+
+// records writes the objects of a telemetry file to another file, one on a line. It
+// splits them as readers of such files do.
+//
+//	records FILE TO
+func records(ts *testscript.TestScript, neg bool, args []string) {
+	var out bytes.Buffer
+	objects := strings.Split(strings.TrimSpace(ts.ReadFile(args[0])), "}\n{")
+	for i, o := range objects {
+		if i > 0 {
+			o = "{" + o
+		}
+		if i < len(objects)-1 {
+			o += "}"
+		}
+		ts.Check(json.Compact(&out, []byte(o)))
+		out.WriteByte('\n')
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o600))
 }
 
 // serving is the key of the server that was started last.

@@ -284,7 +284,7 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 	if err := emit(State{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
 		return err
 	}
-	return emit(Finished{ID: id, Name: j.fc.Name, Intent: j.intent, Result: j.result, Err: j.err,
+	return emit(Finished{ID: id, Name: j.fc.Name, Args: j.fc.Args, Intent: j.intent, Result: j.result, Err: j.err,
 		Took: took, Asked: j.asked, Unasked: j.unasked})
 }
 

@@ -58,7 +58,8 @@ type (
 	Finished struct {
 		ID      string
 		Name    string
-		Intent  Intent // empty if the call was never prepared
+		Args    map[string]any // that it ran with, else those that were asked for
+		Intent  Intent         // empty if the call was never prepared
 		Result  Result
 		Err     error
 		Took    time.Duration // 0 if it never ran

@@ -15,9 +15,12 @@ var binding = []string{"tools.core", "tools.allowed", "tools.exclude", "tools.co
 // loosening are those of them that a project can't set, however it says it.
 var loosening = []string{"tools.allowed", "policyPaths", "adminPolicyPaths"}
 
+// leading are keys that say where something goes.
+var leading = []string{"telemetry.target", "telemetry.otlpProtocol"}
+
 // Unclear returns an error about the first value that may have been meant to
-// keep something from running and can't be understood, so that nobody knows
-// what; nil if there is none. It is a [jsonc.Error].
+// keep something from running, or says where records go, and can't be understood;
+// nil if there is none. It is a [jsonc.Error].
 func (s *Settings) Unclear() error {
 	for i := range s.layers {
 		l := &s.layers[i]
@@ -25,13 +28,21 @@ func (s *Settings) Unclear() error {
 		for _, p := range l.Problems {
 			is := func(key string) bool { return key == p.Key || strings.HasPrefix(key, p.Key+".") }
 			if p.unfit && slices.ContainsFunc(binding, func(key string) bool { return is(key) && counts(key) }) {
-				e := &jsonc.Error{Path: l.Path, Message: p.Message + "; what it forbids would run"}
-				e.Line, e.Column = l.doc.Position(l.written(p.path))
-				return e
+				return l.misread(p, "; what it forbids would run")
+			}
+			if p.unfit && l.Scope != Workspace && slices.ContainsFunc(leading, is) {
+				return l.misread(p, "")
 			}
 		}
 	}
 	return nil
+}
+
+// misread returns the error about a value that can't be understood.
+func (l *Layer) misread(p Problem, consequence string) error {
+	e := &jsonc.Error{Path: l.Path, Message: p.Message + consequence}
+	e.Line, e.Column = l.doc.Position(l.written(p.path))
+	return e
 }
 
 // A Said is what one file says about a key that holds a list of strings.

@@ -156,6 +156,14 @@ func (c *checker) tighten(tree map[string]any) {
 	c.never(tree, "policyPaths")
 	c.never(tree, "adminPolicyPaths")
 	c.never(ui, "ui", "labels")
+	// Where is kept and sent what is said.
+	telemetry, _ := tree["telemetry"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(telemetry)) {
+		if name != "enabled" {
+			c.never(telemetry, "telemetry", name)
+		}
+	}
+	c.only(telemetry, false, "telemetry", "enabled")
 }
 
 // strictness orders the approval modes, the strictest first.

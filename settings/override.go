@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/settings/flags"
+	"gemline/settings/jsonc"
 )
 
 // A ForbiddenError is a flag that the settings forbid.
@@ -99,7 +100,8 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 }
 
 // Override lets the environment and then the command line have the last word.
-// The error, a [ForbiddenError], is about a flag that s forbids.
+// The error is about a flag that s forbids, a [ForbiddenError], or about a variable
+// that says none of the words that there are, a [jsonc.Error].
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
 	for _, o := range overrides() {
@@ -108,7 +110,10 @@ func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) er
 			continue
 		}
 		k := fields()[i]
-		if _, values := o.variables(lookup); len(values) > 0 {
+		if names, values := o.variables(lookup); len(values) > 0 {
+			if !k.allows(values[0]) {
+				return &jsonc.Error{Path: names[0], Message: k.mismatch(values[0]).Error()}
+			}
 			k.set(s, values[0])
 		}
 		if o.flag == nil {

@@ -78,6 +78,16 @@ type Settings struct {
 	VertexShare  string `key:"billing.vertexAi.requestType" enum:"dedicated,shared" help:"What X-Vertex-AI-LLM-Request-Type says to Vertex AI."`
 	VertexUrge   string `key:"billing.vertexAi.sharedRequestType" enum:"priority,flex" help:"What X-Vertex-AI-LLM-Shared-Request-Type says to Vertex AI."`
 
+	Telemetry          bool   `key:"telemetry.enabled" help:"Record what sessions do, for telemetry.outfile or a collector of yours. A project can only set it to false, and nothing else of telemetry."`
+	TelemetryTraces    bool   `key:"telemetry.traces" help:"Let spans hold whole conversations, where logPrompts lets records hold what is said."`
+	TelemetryTarget    string `key:"telemetry.target" default:"local" enum:"local,gcp" help:"Who collects: a collector or file of yours, or Google Cloud, which is reached through a collector (useCollector)."`
+	TelemetryEndpoint  string `key:"telemetry.otlpEndpoint" default:"http://localhost:4317" help:"The collector's address."`
+	TelemetryProtocol  string `key:"telemetry.otlpProtocol" default:"grpc" enum:"grpc,http" help:"How the collector is spoken to: OTLP over gRPC or over HTTP."`
+	TelemetryPrompts   bool   `key:"telemetry.logPrompts" default:"true" help:"Let records hold what you, the model and tools say. If nothing says so, that is true for a file and false for a collector."`
+	TelemetryOutfile   string `key:"telemetry.outfile" help:"A file in place of a collector."`
+	TelemetryCollector bool   `key:"telemetry.useCollector" help:"With the target gcp: send to the collector at otlpEndpoint."`
+	TelemetryAuth      bool   `key:"telemetry.useCliAuth" help:"Use the program's own log-in for Google Cloud; gemline has none, and beside useCollector nothing is recorded."`
+
 	IgnoreLocalEnv bool     `key:"advanced.ignoreLocalEnv" help:"Read a plain .env from the home directory only; one in a .gemini still counts."`
 	ExcludedVars   []string `key:"advanced.excludedEnvVars" default:"DEBUG,DEBUG_MODE" merge:"union" help:"Variables that are not taken from a plain .env."`
 

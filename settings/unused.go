@@ -58,7 +58,6 @@ func features() []feature {
 			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
 		{name: "skills", kind: "skill", tunes: []string{"skills."}, switches: "skills.enabled", disabled: "skills.disabled",
 			folder: "skills", read: skillNames},
-		{name: "telemetry", keys: []string{"telemetry.enabled"}, tunes: []string{"telemetry."}},
 	}
 }
 

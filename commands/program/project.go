@@ -18,6 +18,7 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/telemetry"
 	"gemline/engine/text"
 	"gemline/settings/project"
 	"gemline/settings/trust"
@@ -44,8 +45,9 @@ type Project struct {
 	confinement  *confinement  // what holds commands
 	shortfall    func()        // says once what it does not keep them from
 	web          *web.Fetcher
-	policy       *policy.Policy // as it is when a conversation begins
-	budget       *limit.Budget  // of all conversations together
+	policy       *policy.Policy      // as it is when a conversation begins
+	budget       *limit.Budget       // of all conversations together
+	telemetry    *telemetry.Provider // nil if nothing is recorded
 	server
 	closers []func()
 }
@@ -55,7 +57,7 @@ type Project struct {
 // open.
 func Open(o *Options, told *status, store project.Store) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
-	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newBudget, p.newGenerator} {
+	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
 			p.Close()
 			return nil, err

@@ -27,6 +27,7 @@ type server struct {
 	setup     model.Setup
 	generator engine.Generator
 	access    model.Access // what the names of models stand for
+	method    string       // how the user signs in, empty if nobody does
 	unpaid    bool         // no key is known that pays for requests
 	heard     atomic.Int64 // when something last came from the model's server
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
@@ -111,7 +112,7 @@ func (p *Project) newGenerator() error {
 			return err
 		}
 		account.API.Heard = func() { p.heard.Store(time.Now().UnixNano()) }
-		setup.API, p.access, p.unpaid = account.API, account.access, account.unpaid
+		setup.API, p.access, p.method, p.unpaid = account.API, account.access, account.method, account.unpaid
 	}
 	if p.flags.Debug {
 		l, err := p.debugLog()
@@ -136,7 +137,8 @@ func (p *Project) newGenerator() error {
 type account struct {
 	API    model.Options
 	access model.Access // what the names of models stand for
-	unpaid bool         // no key is known
+	method string
+	unpaid bool // no key is known
 }
 
 // findAccount finds out what pays for requests. What is kept somewhere is looked
@@ -150,7 +152,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	if idle <= 0 {
 		idle = -1
 	}
-	a.access = cli.Access(c.Method)
+	a.access, a.method = cli.Access(c.Method), string(c.Method)
 	a.API = model.Options{Idle: idle,
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,

@@ -21,6 +21,7 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/tally"
+	"gemline/engine/telemetry"
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/question"
@@ -61,7 +62,8 @@ type Session struct {
 	policy    *policy.Policy
 	engine    *engine.Engine
 	generator engine.Generator
-	budget    *limit.Budget // of this conversation, beside the project's; nil if there is none
+	budget    *limit.Budget       // of this conversation, beside the project's; nil if there is none
+	recorder  *telemetry.Recorder // nil if nothing is recorded
 }
 
 // Begin returns a conversation that can be asked: a new one, or one that is gone
@@ -75,6 +77,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.record()
 	guarded, asker := s.newTools()
 	err = s.useSchema()
 	if err == nil {
@@ -89,7 +92,10 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 }
 
 // Close ends the conversation, and leaves its file to others.
-func (s *Session) Close() { s.journal.Close() }
+func (s *Session) Close() {
+	s.recorder.Close()
+	s.journal.Close()
+}
 
 // notify tells what is odd but no error.
 func (s *Session) notify(text string) {
@@ -129,7 +135,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 // newTools makes the tools and the memory, and returns who judges calls and who is
 // asked about them.
 func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
-	s.generator = s.Project.generator
+	s.generator = s.recorder.Generator(s.Project.generator)
 	if s.Generator != nil {
 		s.generator = s.Generator
 	}
@@ -238,7 +244,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.Project.budget.Watch(s.engine.Run)
+	run := s.Project.budget.Watch(s.recorder.Run(s.engine.Run))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}

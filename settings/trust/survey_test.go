@@ -115,7 +115,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "hook E: u",
 		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
 		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",
-		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (not in use yet; says where your prompts are sent)`,
+		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (says where your prompts are sent)`,
 		`{"x": {"baseUrl": "y"}}`:                           `* setting x.baseUrl: "y" (names an address)`,
 		`{"security": {"disableYoloMode": false}}`:          "* setting security.disableYoloMode: false (changes how you are protected)",
 		`{"general": {"defaultApprovalMode": "plan"}}`:      `setting general.defaultApprovalMode: "plan"`,

@@ -28,8 +28,6 @@ var missing = []feature{
 		`{"id": "commands", "setup": {"files": {"{{HOME}}/.gemini/commands/x.toml": "prompt = \"SIGN\"\n"}, "prompt": "/x"}}`},
 	{"installing extensions", []string{"EX-001", "EX-003", "EX-005", "EX-007", "EX-009", "EX-011", "EX-013"},
 		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
-	{"telemetry", []string{"TC-035"},
-		`{"id": "telemetry", "setup": {"user_settings": {"telemetry": {"enabled": true, "target": "local", "outfile": "{{OUT}}/SIGN", "logPrompts": true}}}}`},
 }
 
 // pending returns the feature that a case waits for, if any.

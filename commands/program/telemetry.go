@@ -1,0 +1,198 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"gemline/engine/disk"
+	"gemline/engine/telemetry"
+	"gemline/engine/telemetry/outfile"
+)
+
+// newTelemetry makes what records of sessions go through, if they go anywhere. What
+// is wrong with a target is told, and the run goes on without it.
+func (p *Project) newTelemetry() error {
+	var targets []telemetry.Target
+	add := func(t telemetry.Target, err error) {
+		if err != nil {
+			p.notify(fmt.Sprintf("%s: %v", t.Trouble, err))
+		} else if t.Exporter != nil {
+			targets = append(targets, t)
+		}
+	}
+	if p.settings.Telemetry {
+		add(p.telemetryTarget())
+	}
+	if name := p.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
+		add(p.activityTarget(name))
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.os.Version, Clean: p.secrets.Text})
+	p.closers = append(p.closers, func() {
+		for _, text := range p.telemetry.Close() {
+			p.notify(text)
+		}
+	})
+	return nil
+}
+
+// fileGrace is how long a file may take at the end: it is to be complete.
+const fileGrace = 10 * time.Second
+
+// telemetryTarget returns where the settings send records to, the file before all else.
+func (p *Project) telemetryTarget() (telemetry.Target, error) {
+	s := p.settings
+	if s.TelemetryOutfile != "" {
+		name := p.paths.Folder(s.TelemetryOutfile)
+		t := telemetry.Target{Prompts: s.TelemetryPrompts, Traces: s.TelemetryTraces, Grace: fileGrace,
+			Trouble: "telemetry is not written to " + name}
+		f, err := outfile.Open(name)
+		if err == nil {
+			t.Exporter = f
+		}
+		return t, err
+	}
+	return telemetry.Target{}, nil
+}
+
+// activityTarget returns the log of activity of a name.
+func (p *Project) activityTarget(name string) (telemetry.Target, error) {
+	t := telemetry.Target{Prompts: true, Only: true, Grace: fileGrace, Trouble: "activity is not logged to " + name}
+	if strings.Contains(name, "://") {
+		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
+	}
+	f, err := outfile.OpenLines(p.paths.Folder(name))
+	if err == nil {
+		t.Exporter = f
+	}
+	return t, err
+}
+
+// resource says what all records are about: the program, the process and the machine.
+// The command line is not in it, since it may hold the prompt.
+func (p *Project) resource() []slog.Attr {
+	host, _ := os.Hostname()
+	attrs := []slog.Attr{
+		slog.String("service.name", cmp.Or(p.getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
+		slog.String("service.version", p.os.Version),
+		slog.String("telemetry.distro.name", "gemline"),
+		slog.String("host.name", host),
+		slog.String("host.arch", runtime.GOARCH),
+		slog.String("os.type", runtime.GOOS),
+		slog.Int("process.pid", os.Getpid()),
+		slog.String("process.runtime.name", "go"),
+		slog.String("process.runtime.version", runtime.Version()),
+	}
+	if surface := p.getenv("GEMINI_CLI_SURFACE"); surface != "" {
+		attrs = append(attrs, slog.String("surface", surface))
+	}
+	if project := cmp.Or(p.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.getenv("GOOGLE_CLOUD_PROJECT")); project != "" && p.settings.TelemetryTarget == "gcp" {
+		attrs = append(attrs, slog.String("gcp.project_id", project))
+	}
+	for key, value := range pairs(p.getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
+		attrs = append(attrs, slog.String(key, value))
+	}
+	return attrs
+}
+
+// pairs yields the pairs of a variable that holds key=value,key=value.
+func pairs(list string) func(yield func(key, value string) bool) {
+	return func(yield func(key, value string) bool) {
+		for pair := range strings.SplitSeq(list, ",") {
+			key, value, ok := strings.Cut(pair, "=")
+			if plain, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
+				value = plain
+			}
+			if ok && !yield(strings.TrimSpace(key), value) {
+				return
+			}
+		}
+	}
+}
+
+// record begins the records of the session.
+func (s *Session) record() {
+	if s.telemetry == nil || s.Trial {
+		return
+	}
+	s.recorder = s.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
+		Attrs: []slog.Attr{slog.String("installation.id", s.installation()), slog.Bool("interactive", s.interactive), slog.String("auth_type", s.method)},
+		Model: s.provider(),
+		Class: func(err error) (string, int) {
+			class := errorClass(err)
+			return class, outcome(err).HTTP
+		}})
+	servers := s.settings.Servers()
+	names := make([]string, len(servers))
+	for i, server := range servers {
+		names[i] = server.Name
+	}
+	installed, _ := s.installed()
+	var extensions []string
+	for _, x := range installed {
+		if x.Active {
+			extensions = append(extensions, x.Name)
+		}
+	}
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
+		slog.String("model", s.model(s.Choice.Model, s.settings.Model)),
+		slog.Bool("sandbox_enabled", s.confinement.sandbox != nil),
+		slog.String("core_tools_enabled", strings.Join(s.settings.CoreTools, ",")),
+		slog.String("approval_mode", string(s.policy.Mode())),
+		slog.Bool("api_key_enabled", s.method == "gemini-api-key"),
+		slog.Bool("vertex_ai_enabled", s.method == "vertex-ai"),
+		slog.Bool("log_user_prompts_enabled", s.settings.TelemetryPrompts),
+		slog.Bool("file_filtering_respect_git_ignore", s.settings.RespectGit),
+		slog.Bool("debug_mode", s.flags.Debug),
+		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),
+		slog.String("output_format", cmp.Or(s.flags.Format(), s.settings.Format)),
+		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
+	}})
+}
+
+// provider says who provides the model, and where.
+func (s *server) provider() []slog.Attr {
+	api := s.setup.API
+	name, base := "gcp.gen_ai", "https://generativelanguage.googleapis.com"
+	if api.Vertex {
+		name, base = "gcp.vertex_ai", "https://aiplatform.googleapis.com"
+	}
+	attrs := []slog.Attr{slog.String("gen_ai.provider.name", name)}
+	u, err := url.Parse(cmp.Or(api.BaseURL, base))
+	if s.setup.Fake != "" || err != nil {
+		return attrs
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
+	}
+	return append(attrs, slog.String("server.address", u.Hostname()), slog.Int("server.port", port))
+}
+
+// installation returns the id that the user's records have in common, made if there is
+// none.
+func (o *Options) installation() string {
+	name := o.paths.User("installation_id")
+	if b, err := os.ReadFile(name); err == nil && uuid.Validate(strings.TrimSpace(string(b))) == nil {
+		return strings.TrimSpace(string(b))
+	}
+	id := uuid.NewString()
+	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
+		disk.Replace(name, []byte(id), 0o600) // else the next run makes another one
+	}
+	return id
+}

@@ -1,0 +1,40 @@
+// Package telemetry records what a session does: events, metrics and spans, as values.
+// What becomes of them is an [Exporter]'s business: a file, a collector, a log of
+// activity.
+//
+// # Wrappers
+//
+// [Recorder.Run] and [Recorder.Generator] wrap a Run and a Generator, beside the tally,
+// and record what passes. Nothing else in the program knows that somebody records. A
+// nil Recorder records nothing, and its wrappers return what they were given.
+//
+// # Records of others
+//
+// A package that has something to tell hands its program a value of its own, and the
+// program turns that into an [Event] for [Recorder.Log], and perhaps a number for
+// [Recorder.Measure]. A hook that has run, for instance, is
+//
+//	r.Log(telemetry.Event{
+//		Name:    "gemini_cli.hook_call",
+//		Body:    "Hook call BeforeTool.lint succeeded in 12ms",
+//		Attrs:   []slog.Attr{slog.String("hook_event_name", "BeforeTool"), slog.String("hook_name", "lint.sh"), ...},
+//		Private: []slog.Attr{slog.String("hook_name", "lint.sh --all"), slog.String("hook_input", "{}"), ...},
+//	})
+//
+// # Names are another program's
+//
+// Names, attributes and texts are those of the Gemini CLI, and of the OpenTelemetry
+// conventions for generative AI where it has these, so that dashboards and scripts
+// work with both.
+//
+// # Nobody waits
+//
+// A record goes into a bounded queue, and one goroutine for each [Target] carries it
+// on. What finds no room is dropped. At the end there is a short time for what is left.
+// What goes wrong with a Target is said once, by [Recorder.Run] or [Provider.Close].
+//
+// # What is said stays here
+//
+// What the user and the model say is in the Private and Large attributes of a record,
+// and only a Target that is to have it gets it. Secrets are taken out of all of it.
+package telemetry

@@ -1,0 +1,249 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// How often records are carried on, and how many may wait for it. A record that takes
+// long texts along counts by their bytes.
+const (
+	interval        = time.Second
+	metricsInterval = 10 * time.Second
+	patience        = 10 * time.Second // with one batch
+	maxItems        = 4096
+	maxBytes        = 32 << 20
+)
+
+// errSlow is the error of an Exporter that was not waited for any longer.
+var errSlow = errors.New("it takes too long")
+
+// A pipeline carries records to one Target.
+type pipeline struct {
+	Target
+	provider *Provider
+	trouble  atomic.Pointer[string] // what went wrong and has not been said yet
+	wake     chan struct{}          // there is something to do at once
+	ending   chan struct{}          // the program ends
+	ended    chan struct{}
+	ctx      context.Context // of exports
+	cancel   context.CancelCauseFunc
+
+	mu      sync.Mutex
+	queue   []item
+	bytes   int
+	due     bool // the metrics are wanted at once
+	dropped int
+
+	// Touched by the goroutine only.
+	failing, told bool
+	measured      time.Time
+}
+
+// An item is one record, and whose it is.
+type item struct {
+	of      *Recorder
+	event   *Event
+	span    *Span
+	metrics []Metric // of a session that has ended
+}
+
+func startPipeline(p *Provider, t Target) *pipeline {
+	l := &pipeline{Target: t, provider: p, wake: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	go l.run()
+	return l
+}
+
+// put has a record carried on, if there is room.
+func (l *pipeline) put(i item, size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) >= maxItems || l.bytes+size > maxBytes {
+		l.dropped++
+		return
+	}
+	l.queue = append(l.queue, i)
+	l.bytes += size
+	if len(l.queue) > maxItems/4 || l.bytes > maxBytes/8 {
+		l.rouse()
+	}
+}
+
+// measure has the metrics carried on at once.
+func (l *pipeline) measure() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.due = true
+	l.rouse()
+}
+
+func (l *pipeline) rouse() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *pipeline) run() {
+	defer close(l.ended)
+	defer l.Exporter.Close()
+	defer func() {
+		if v := recover(); v != nil {
+			l.fail(fmt.Errorf("a bug in gemline: %v", v))
+		}
+	}()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		last := false
+		select {
+		case <-tick.C:
+		case <-l.wake:
+		case <-l.ending:
+			last = true
+		}
+		if !last || !l.failing {
+			l.flush(last)
+		}
+		if last {
+			return
+		}
+	}
+}
+
+// close carries on what is left, for as long as that may take.
+func (l *pipeline) close() {
+	close(l.ending)
+	late := time.AfterFunc(l.Grace, func() { l.cancel(errSlow) })
+	defer late.Stop()
+	defer l.cancel(nil)
+	select {
+	case <-l.ended:
+	case <-time.After(l.Grace + l.Grace/10): // it does not even let itself be stopped
+		l.fail(errSlow)
+	}
+}
+
+// flush carries on what waits, and the metrics if it is time for them.
+func (l *pipeline) flush(last bool) {
+	l.mu.Lock()
+	queue, due, dropped := l.queue, l.due || last, l.dropped
+	l.queue, l.bytes, l.due, l.dropped = nil, 0, false, 0
+	l.mu.Unlock()
+	if now := time.Now(); !l.Only && (due || now.Sub(l.measured) >= metricsInterval) {
+		l.measured = now
+		for _, r := range l.provider.recorders() {
+			queue = append(queue, item{of: r, metrics: r.metrics()})
+		}
+	}
+	if dropped > 0 {
+		l.fail(fmt.Errorf("%d records found no room", dropped))
+	}
+	for len(queue) > 0 {
+		n := 1
+		for n < len(queue) && queue[n].of == queue[0].of {
+			n++
+		}
+		l.export(queue[0].of, queue[:n])
+		queue = queue[n:]
+	}
+}
+
+func (l *pipeline) export(r *Recorder, items []item) {
+	b := &Batch{Resource: r.resource, Version: l.provider.cfg.Version}
+	for _, i := range items {
+		switch {
+		case i.event != nil:
+			b.Events = append(b.Events, l.event(r, *i.event))
+		case l.Only:
+		case i.span != nil:
+			b.Spans = append(b.Spans, l.span(*i.span))
+		default:
+			b.Metrics = append(b.Metrics, l.metrics(r, i.metrics)...)
+		}
+	}
+	if len(b.Events)+len(b.Spans)+len(b.Metrics) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(l.ctx, patience, errSlow)
+	defer cancel()
+	err := l.Export(ctx, b)
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx)
+	}
+	if l.failing = err != nil; l.failing {
+		l.fail(err)
+	}
+}
+
+// fail keeps what went wrong, the first time.
+func (l *pipeline) fail(err error) {
+	if !l.told {
+		l.told = true
+		text := l.provider.cfg.Clean(fmt.Sprintf("%s: %v", l.Trouble, err))
+		l.trouble.Store(&text)
+	}
+}
+
+// event returns ev as the Target is to have it.
+func (l *pipeline) event(r *Recorder, ev Event) Event {
+	attrs := slices.Concat(r.common, []slog.Attr{slog.String("event.name", ev.Name), slog.String("event.timestamp", timestamp(ev.Time))}, ev.Attrs)
+	if l.Prompts {
+		for _, a := range ev.Private {
+			attrs = slices.DeleteFunc(attrs, func(public slog.Attr) bool { return public.Key == a.Key })
+			attrs = append(attrs, a)
+		}
+		if l.Traces {
+			attrs = append(attrs, ev.Large...)
+		}
+	}
+	ev.Body = l.provider.cfg.Clean(ev.Body)
+	ev.Attrs, ev.Private, ev.Large = l.clean(attrs), nil, nil
+	return ev
+}
+
+func (l *pipeline) span(s Span) Span {
+	attrs := slices.Clone(s.Attrs)
+	if l.Prompts && l.Traces {
+		attrs = append(attrs, s.Large...)
+	}
+	s.Error = l.provider.cfg.Clean(s.Error)
+	s.Attrs, s.Large = l.clean(attrs), nil
+	return s
+}
+
+func (l *pipeline) metrics(r *Recorder, all []Metric) []Metric {
+	var clean []Metric
+	for _, m := range all {
+		m.Points = slices.Clone(m.Points)
+		for i := range m.Points {
+			m.Points[i].Attrs = l.clean(slices.Concat(r.common, m.Points[i].Attrs))
+		}
+		clean = append(clean, m)
+	}
+	return clean
+}
+
+// clean takes the secrets out of attrs, which are changed.
+func (l *pipeline) clean(attrs []slog.Attr) []slog.Attr {
+	for i, a := range attrs {
+		switch v := a.Value.Any().(type) {
+		case string:
+			attrs[i].Value = slog.StringValue(l.provider.cfg.Clean(v))
+		case []string:
+			list := make([]string, len(v))
+			for j, s := range v {
+				list[j] = l.provider.cfg.Clean(s)
+			}
+			attrs[i].Value = slog.AnyValue(list)
+		}
+	}
+	return attrs
+}

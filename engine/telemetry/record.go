@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// An Event is something that has happened, a record of a log. Values of attributes
+// are strings, numbers, booleans and lists of strings.
+type Event struct {
+	Name    string // such as gemini_cli.tool_call
+	Body    string // a sentence for people
+	Time    time.Time
+	Attrs   []slog.Attr
+	Private []slog.Attr // what was said; one of these beats one of Attrs of the same key
+	Large   []slog.Attr // whole conversations
+	within  spanContext
+}
+
+// A Span is something that took time.
+type Span struct {
+	Name       string
+	Start, End time.Time
+	Attrs      []slog.Attr
+	Large      []slog.Attr // whole conversations
+	Error      string      // why it failed; empty if it did not
+	spanContext
+	Parent SpanID // zero if it is the first of its trace
+}
+
+// A TraceID names the spans that belong together, a SpanID one of them.
+type (
+	TraceID [16]byte
+	SpanID  [8]byte
+)
+
+type spanContext struct {
+	Trace TraceID
+	ID    SpanID
+}
+
+// Within returns what ev happened in; both are zero if that is no span.
+func (ev *Event) Within() (TraceID, SpanID) { return ev.within.Trace, ev.within.ID }
+
+// An Instrument is what numbers are measured with. One with Bounds is a histogram, one
+// without a counter.
+type Instrument struct {
+	Name, Unit, About string
+	Bounds            []float64 // the upper ends of all buckets but the last
+	Fraction          bool      // its numbers are no whole ones
+}
+
+// A Metric is what an Instrument has measured since the session began.
+type Metric struct {
+	*Instrument
+	Points []Point
+}
+
+// A Point is what was measured with the same attributes. Count and what follows it are
+// of a histogram.
+type Point struct {
+	Attrs      []slog.Attr
+	Start, End time.Time
+	Sum        float64
+	Count      uint64
+	Min, Max   float64
+	Buckets    []uint64
+}
+
+// A Batch is what a Target is given at a time. It is of one session, and has no secrets
+// in it.
+type Batch struct {
+	Resource []slog.Attr // what the records are about
+	Version  string      // of the program
+	Events   []Event     // with all their attributes in Attrs
+	Spans    []Span      // with all their attributes in Attrs
+	Metrics  []Metric
+}
+
+// An Exporter writes batches somewhere, one after the other. A Batch that it returns an
+// error about is lost.
+type Exporter interface {
+	Export(ctx context.Context, b *Batch) error
+	Close() error
+}
+
+// A Target is somewhere that records go to.
+type Target struct {
+	Exporter
+	Trouble string        // what is said if it fails, before the error
+	Prompts bool          // it is to have what was said
+	Traces  bool          // it is to have whole conversations, if it has Prompts
+	Only    bool          // it takes events, no metrics and no spans
+	Grace   time.Duration // how long it may take at the end
+}

@@ -1,0 +1,196 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Run returns a Run that yields what run does, and records the prompt and the calls.
+// What went wrong with a target is a Notice at the end.
+func (r *Recorder) Run(run engine.Run) engine.Run {
+	if r == nil {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			p := r.answer(parts)
+			failed := errLeft
+			defer func() { p.end(failed) }()
+			for ev, err := range run(ctx, parts...) {
+				if err != nil {
+					failed = err
+					yield(nil, err)
+					return
+				}
+				p.observe(ev)
+				if !yield(ev, nil) {
+					return
+				}
+			}
+			failed = nil
+			for _, text := range r.provider.troubles() {
+				if !yield(engine.Notice{Text: text}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// errLeft is the error of what nobody wanted any more.
+var errLeft = fmt.Errorf("left: %w", context.Canceled)
+
+// A prompt is one that is being answered.
+type prompt struct {
+	r        *Recorder
+	id       string
+	span     Span
+	schedule Span             // of the calls that are not over
+	calls    map[string]*call // that are not over
+}
+
+// A call is one that is not over.
+type call struct {
+	span    Span
+	allowed bool
+}
+
+// answer records that a prompt is being answered.
+func (r *Recorder) answer(parts []*genai.Part) *prompt {
+	p := &prompt{r: r, span: r.begin("user_prompt", spanContext{}), calls: map[string]*call{}}
+	p.id = r.next(p.span.spanContext)
+	var words strings.Builder
+	for _, part := range parts {
+		if part != nil {
+			words.WriteString(part.Text)
+		}
+	}
+	said := words.String()
+	length := utf8.RuneCountInString(said)
+	p.span.Attrs = []slog.Attr{slog.String("gen_ai.prompt.name", p.id)}
+	if r.large {
+		p.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", messages(&genai.Content{Role: genai.RoleUser, Parts: parts}))}
+	}
+	r.Log(Event{Name: "gemini_cli.user_prompt", Body: fmt.Sprintf("User prompt. Length: %d.", length),
+		Attrs:   []slog.Attr{slog.Int("prompt_length", length), slog.String("prompt_id", p.id)},
+		Private: []slog.Attr{slog.String("prompt", said)}})
+	return p
+}
+
+func (p *prompt) end(err error) {
+	for _, c := range p.calls {
+		p.r.end(c.span, errLeft)
+	}
+	if len(p.calls) > 0 {
+		p.r.end(p.schedule, errLeft)
+	}
+	p.r.end(p.span, err)
+}
+
+// observe records what an event says of a call. An agent's own Run is recorded where
+// it is.
+func (p *prompt) observe(ev engine.Event) {
+	switch ev := ev.(type) {
+	case engine.Called:
+		if len(p.calls) == 0 {
+			p.schedule = p.r.begin("schedule_tool_calls", p.span.spanContext)
+		}
+		p.calls[ev.ID] = &call{span: p.r.begin("tool_call", p.schedule.spanContext)}
+	case engine.State:
+		if c := p.calls[ev.ID]; c != nil && ev.State == engine.Scheduled {
+			c.allowed = true
+		}
+	case engine.Finished:
+		c := p.calls[ev.ID]
+		if c == nil { // nobody asked for it
+			return
+		}
+		delete(p.calls, ev.ID)
+		p.finished(ev, c)
+		if len(p.calls) == 0 {
+			p.r.end(p.schedule, nil)
+		}
+	}
+}
+
+func (p *prompt) finished(ev engine.Finished, c *call) {
+	now := time.Now()
+	name := slog.String("function_name", ev.Name)
+	result := []slog.Attr{name, slog.Bool("success", ev.Err == nil)}
+	decision := ""
+	switch {
+	case errors.Is(ev.Err, engine.ErrRefused):
+		decision = "reject"
+	case c.allowed:
+		decision = "accept"
+	}
+	if decision != "" {
+		result = append(result, slog.String("decision", decision))
+	}
+	attrs := append(slices.Clip(result), millis("duration_ms", ev.Took), slog.String("prompt_id", p.id), slog.String("tool_type", "native"),
+		slog.Int64("start_time", now.Add(-ev.Took).UnixMilli()), slog.Int64("end_time", now.UnixMilli()),
+		slog.Int("content_length", len(ev.Result.Text)))
+	if ev.Err != nil {
+		class := engine.ErrorType(ev.Err)
+		if engine.Outcome(ev.Err) == engine.Cancelled {
+			class = "cancelled"
+		}
+		attrs = append(attrs, stated(ev.Err, class)...)
+	}
+	added, removed := 0, 0
+	for _, change := range ev.Result.Changes {
+		added, removed = added+change.Added, removed+change.Removed
+		p.touched(ev, "update", change.Path, slog.Int("lines", change.Added))
+	}
+	if len(ev.Result.Changes) > 0 {
+		attrs = append(attrs, slog.String("metadata", asJSON(map[string]int{"model_added_lines": added, "model_removed_lines": removed})))
+		p.r.Measure(LinesChanged, float64(added), name, slog.String("type", "added"))
+		p.r.Measure(LinesChanged, float64(removed), name, slog.String("type", "removed"))
+	} else if ev.Err == nil && ev.Name == "read_file" && len(ev.Intent.Paths) > 0 {
+		p.touched(ev, "read", ev.Intent.Paths[0])
+	}
+	args := ""
+	if p.r.prompts {
+		args = asJSON(ev.Args)
+	}
+	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs, Private: []slog.Attr{slog.String("function_args", args)}, within: c.span.spanContext,
+		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said("Decision", decision), ev.Err == nil, ev.Took.Milliseconds())})
+	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
+	p.r.Measure(ToolLatency, float64(ev.Took.Milliseconds()), name)
+	c.span.Attrs = []slog.Attr{slog.String("gen_ai.tool.name", ev.Name), slog.String("gen_ai.tool.call_id", ev.ID)}
+	if p.r.large {
+		c.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", short(args)), slog.String("gen_ai.output.messages", short(ev.Result.Text))}
+	}
+	p.r.end(c.span, ev.Err)
+}
+
+// said is a part of a sentence, "" if there is nothing to say.
+func said(what, word string) string {
+	if word == "" {
+		return ""
+	}
+	return what + ": " + word + ". "
+}
+
+// touched records what was done to a file.
+func (p *prompt) touched(ev engine.Finished, operation, path string, more ...slog.Attr) {
+	attrs := []slog.Attr{slog.String("operation", operation)}
+	if ext := filepath.Ext(path); ext != "" {
+		attrs = append(attrs, slog.String("extension", ext))
+	}
+	p.r.Measure(FileOperations, 1, attrs...)
+	p.r.Log(Event{Name: "gemini_cli.file_operation", Body: fmt.Sprintf("File operation: %s.", operation),
+		Attrs: append(append([]slog.Attr{slog.String("tool_name", ev.Name)}, attrs...), more...)})
+}
