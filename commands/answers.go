@@ -97,7 +97,7 @@ const summaryPrompt = `Sum up in plain sentences, ten at the most, what has happ
 
 func brief() *Command {
 	return &Command{Name: "brief", Summary: "ask the model what has happened so far",
-		Prompt: func(_ context.Context, app *App, _ string) ([]*genai.Part, error) {
+		Prompt: func(_ context.Context, app *App, _, _ string) ([]*genai.Part, error) {
 			if lastAnswer(app.Engine) == "" {
 				return nil, errors.New("nothing has happened yet")
 			}

@@ -43,14 +43,16 @@ type Command struct {
 	Args    string // synopsis of the arguments, such as "[NAME]"
 	Summary string // one line, for /help
 	Usual   bool   // it is in the short list of /help
+	Custom  bool   // somebody has written it, as a file
 	Sub     Set
 
 	// Run carries the command out. It is nil for a command that is only its
 	// sub-commands, or that has a Prompt.
 	Run func(ctx context.Context, app *App, args string) error
 
-	// Prompt carries it out and returns what is sent to the model, if anything.
-	Prompt func(ctx context.Context, app *App, args string) ([]*genai.Part, error)
+	// Prompt carries it out and returns what is sent to the model, if anything. The
+	// line is all that was typed.
+	Prompt func(ctx context.Context, app *App, line, args string) ([]*genai.Part, error)
 
 	// Complete, if not nil, returns what the last word of the arguments may
 	// become. The word begins with prefix.
@@ -66,8 +68,10 @@ type App struct {
 	Home   string       // what ~ stands for
 	Screen *Screen      // the session's own; nil where there is none
 
-	// Commands returns those that there are at the moment.
+	// Commands returns those that there are at the moment, and Customs are those of
+	// them that people have written.
 	Commands func() Set
+	Customs  *Customs
 
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
@@ -130,6 +134,7 @@ func Builtin() Set {
 		brief(),
 		clearing(),
 		copying(),
+		customs(),
 		detail(),
 		directory(),
 		editor(),
@@ -207,7 +212,7 @@ func Step(app *App) input.Step {
 			}
 			switch {
 			case c.Prompt != nil:
-				return c.Prompt(ctx, app, args)
+				return c.Prompt(ctx, app, line, args)
 			case c.Run == nil:
 				return nil, c.wants(args)
 			}

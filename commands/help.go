@@ -32,12 +32,13 @@ func (s Set) usual() []string {
 		switch {
 		case c.Usual:
 			ls = append(ls, c.synopsis("/"))
-		case c.Name != "help":
+		case c.Name != "help" && c.Name != "commands" && !c.Custom:
 			others = append(others, "/"+c.Name)
 		}
 	}
 	return append(ls, "Also: "+strings.Join(others, " "),
-		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.")
+		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.",
+		"/commands lists those that you and others have written.")
 }
 
 // about prints the page that topic names or, where there is none, what the

@@ -55,7 +55,7 @@ func modes() *Command {
 
 func plan() *Command {
 	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, which changes nothing; with text, ask for a plan",
-		Prompt: func(_ context.Context, app *App, text string) ([]*genai.Part, error) {
+		Prompt: func(_ context.Context, app *App, _, text string) ([]*genai.Part, error) {
 			said, err := app.Mode("plan")
 			if err != nil {
 				return nil, err

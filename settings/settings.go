@@ -62,6 +62,8 @@ type Settings struct {
 	DirectWeb  bool   `key:"experimental.directWebFetch" help:"Have web_fetch return a page as it is, without the help of a model."`
 	WriteTodos bool   `key:"useWriteTodos" default:"true" help:"Offer the older models, gemini-2.x, a todo list to write to."`
 
+	MarkdownCommands []string `key:"commands.markdownFolders" merge:"concat" help:"Folders with commands of other agents, in Markdown; see help custom-commands. A project can name only folders of its own."`
+
 	SandboxPaths   []string `key:"tools.sandboxAllowedPaths" merge:"concat" help:"More files and directories that confined commands may write to. A project can't set it."`
 	SandboxNetwork bool     `key:"tools.sandboxNetworkAccess" help:"Let confined commands reach the network. A project can only set it to false."`
 	ToolSandboxing bool     `key:"security.toolSandboxing" help:"Insist on it that commands are confined: --sandbox=off is refused with exit code 52, and a run without confinement with 44. A project can only set it to true."`

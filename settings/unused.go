@@ -53,7 +53,6 @@ func features() []feature {
 			switches: "hooksConfig.enabled", disabled: "hooksConfig.disabled"},
 		{name: "mcpServers", kind: "MCP server", keys: []string{"mcpServers", "mcp.serverCommand"}, tunes: []string{"mcp."},
 			disabled: "mcp.excluded"},
-		{name: "commands", kind: "command", folder: "commands", read: commandNames},
 		{name: "agents", kind: "agent", keys: []string{"agents.overrides"}, tunes: []string{"experimental.enableAgents"},
 			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
 		{name: "skills", kind: "skill", tunes: []string{"skills."}, switches: "skills.enabled", disabled: "skills.disabled",

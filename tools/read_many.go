@@ -161,8 +161,19 @@ func (m *manyReader) file(path string, named bool) {
 
 func (m *manyReader) text(path, text string) {
 	m.parts = append(m.parts,
-		genai.NewPartFromText(fmt.Sprintf("\nContent from @%s:\n", shown(m.ws.Rel(path)))),
+		genai.NewPartFromText(labelBegin+shown(m.ws.Rel(path))+labelEnd),
 		genai.NewPartFromText(text))
+}
+
+const labelBegin, labelEnd = "\nContent from @", ":\n"
+
+// Labelled returns the name of the file that the next part holds, if p is a label of
+// [ReadMany]. No text of a file begins like one.
+func Labelled(p *genai.Part) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(p.Text, labelBegin); ok {
+		name, ok = strings.CutSuffix(name, labelEnd)
+	}
+	return name, ok
 }
 
 // reason says in a few words why a file was not read.

@@ -69,9 +69,11 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 	return f.Session.Run(ctx, parts...)
 }
 
-// commands returns what the slash commands may reach.
-func (f *front) commands(out io.Writer) *commands.App {
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: commands.Builtin, Models: f.access, Home: f.paths.Home, Elsewhere: f.elsewhere,
+// commands returns what the slash commands may reach. They write to out, and tell by show
+// what happens in calls of theirs.
+func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
+	customs := f.customs(show)
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Models: f.access, Home: f.paths.Home, Elsewhere: f.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.restart(ctx)
 			return f.conversation(), err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gemline/commands"
+	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/repl/fronttest"
@@ -23,7 +24,7 @@ func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)
-	app := f.commands(m)
+	app := f.commands(m, func(engine.Event) {})
 	m.Run, m.Expand = f.say, input.Chain(commands.Step(app), f.references)
 	return m, f
 }

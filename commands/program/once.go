@@ -38,7 +38,10 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	app := f.commands(report.Speaker(reporter))
+	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
+		count.Observe(ev, time.Now())
+		reporter.Event(ev)
+	})
 	app.Restart = nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := engine.Run(f.say)
 	if f.Schema == nil { // which knows better what is missing
@@ -105,7 +108,7 @@ func (r *run) serve(ctx context.Context) error {
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
-	app := f.commands(t)
+	app := f.commands(t, t.Show)
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
 	return t.Serve(ctx, report.Init{Model: f.engine.Model()})

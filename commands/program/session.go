@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/genai"
@@ -62,8 +63,9 @@ type Session struct {
 	policy    *policy.Policy
 	engine    *engine.Engine
 	generator engine.Generator
-	budget    *limit.Budget       // of this conversation, beside the project's; nil if there is none
-	recorder  *telemetry.Recorder // nil if nothing is recorded
+	budget    *limit.Budget            // of this conversation, beside the project's; nil if there is none
+	recorder  *telemetry.Recorder      // nil if nothing is recorded
+	narrowed  atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
 
 // Begin returns a conversation that can be asked: a new one, or one that is gone
@@ -174,6 +176,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	guarded = narrowing{guarded, s}
 	if s.confinement.sandbox != nil {
 		s.env.Sandbox, s.env.Profile, s.env.Offline = s.confinement.sandbox, s.profile, s.confinement.offline
 		s.env.Denied, s.policy.Masked = s.denied, s.confinement.masked(s.Project.profile)
@@ -248,7 +251,10 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
-	return journal.Synced(run, s.sync)(ctx, parts...)
+	return func(yield func(engine.Event, error) bool) {
+		defer s.narrowed.Store(nil)
+		journal.Synced(run, s.sync)(ctx, parts...)(yield)
+	}
 }
 
 // sync has the disk keep the session, unless the settings leave that to the system.

@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -90,17 +89,9 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
-	printer := i.screen.Printer
-	printer.Begin(time.Now())
-	result, err := i.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
-		printer.Print(ev, time.Now())
-		return nil
-	})
-	switch {
-	case errors.Is(err, context.Canceled): // no more words than that
-		return "", err
-	case err != nil:
-		return "", errors.New(engine.DisplayError(err))
-	}
-	return result.Display, nil
+	i.screen.Printer.Begin(time.Now())
+	return i.output(ctx, command, i.show)
 }
+
+// show prints what happens in a call that is no part of an answer.
+func (i *interactive) show(ev engine.Event) { i.screen.Printer.Print(ev, time.Now()) }

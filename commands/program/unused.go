@@ -31,21 +31,12 @@ func (p *Project) supported() error {
 	return &settings.UnsupportedError{Hook: unused[i]}
 }
 
-// elsewhere says where a name is a command: in a folder of commands or skills
-// that is not in use yet. A name of the Gemini CLI's for one of two that are
-// called alike is known, too.
+// elsewhere says where a name is a command: in a folder of skills, which are not in
+// use yet.
 func (o *Options) elsewhere(name string) string {
-	for _, prefix := range []string{"user.", "workspace."} {
-		name = strings.TrimPrefix(name, prefix)
-	}
+	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
 	for _, u := range o.unused() {
-		known := strings.TrimPrefix(u.Name, "/")
-		_, bare, _ := strings.Cut(name, ".") // behind the name of its extension
-		_, skill, _ := strings.Cut(name, ":")
-		switch {
-		case u.Feature == "commands" && (known == name || known == bare):
-			return "it is a command in " + text.EscapeLine(u.File) + ", and custom commands are not in use yet"
-		case u.Feature == "skills" && (known == name || known == skill):
+		if known := strings.TrimPrefix(u.Name, "/"); u.Feature == "skills" && (known == name || known == bare) {
 			return "it is a skill in " + text.EscapeLine(u.File) + ", and skills are not in use yet"
 		}
 	}

@@ -286,6 +286,9 @@ func (c *Conversation) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Show tells what happens in a call that is no part of an answer.
+func (c *Conversation) Show(ev engine.Event) { c.tell(ev) }
+
 func (c *Conversation) tell(ev engine.Event) {
 	if c.now == nil {
 		c.Stream.Event(ev)

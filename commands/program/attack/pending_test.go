@@ -24,8 +24,6 @@ var missing = []feature{
 		`{"id": "hooks", "setup": {"user_settings": {"hooks": {"SessionStart": [{"matcher": "*", "hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}], "BeforeAgent": [{"hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}]}}}}`},
 	{"MCP servers", []string{"TC-005", "TC-033", "EX-015", "EX-017"},
 		`{"id": "mcp", "setup": {"user_settings": {"mcpServers": {"s": {"command": "touch", "args": ["{{OUT}}/SIGN"]}}}}}`},
-	{"custom commands", []string{"TC-029"},
-		`{"id": "commands", "setup": {"files": {"{{HOME}}/.gemini/commands/x.toml": "prompt = \"SIGN\"\n"}, "prompt": "/x"}}`},
 	{"installing extensions", []string{"EX-001", "EX-003", "EX-005", "EX-007", "EX-009", "EX-011", "EX-013"},
 		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
 }

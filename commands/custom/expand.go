@@ -1,0 +1,191 @@
+package custom
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/repl/input"
+)
+
+// A World is what a prompt takes from elsewhere.
+type World struct {
+	// Run runs a command, judged and asked about like a call of the model's, and
+	// returns what is put in its place. Its error ends the expansion.
+	Run func(ctx context.Context, command string) (string, error)
+
+	// Files returns what a path holds, nil if it can't be used, which the user
+	// was told then.
+	Files func(ctx context.Context, path string) ([]*genai.Part, error)
+
+	// Quote returns a text as one word for a shell.
+	Quote func(string) string
+}
+
+// An Invocation is how a command was called.
+type Invocation struct {
+	Line string // all that was typed, with the slash
+	Args string // what follows the name, with single spaces between words
+}
+
+// A piece is a part of a prompt: bare text, or what is replaced.
+type piece struct {
+	kind kind
+	text string // as it stands there, or what is in the braces
+	raw  string // as it stands in the prompt
+}
+
+type kind int
+
+const (
+	bare kind = iota
+	shell
+	file
+)
+
+// arguments is where arguments are put into a prompt of TOML, and words are those of
+// Markdown.
+const arguments = "{{args}}"
+
+var words = regexp.MustCompile(`\$(ARGUMENTS|[1-9])`)
+
+// split finds the pieces of a prompt.
+func split(prompt string, markdown bool) (pieces []piece, err error) {
+	marks := []string{"!{", "@{"}
+	if markdown {
+		marks = []string{"!`"}
+	}
+	for prompt != "" {
+		at, mark := len(prompt), ""
+		for _, m := range marks {
+			if i := strings.Index(prompt, m); i >= 0 && i < at {
+				at, mark = i, m
+			}
+		}
+		if at > 0 {
+			pieces = append(pieces, piece{text: prompt[:at], raw: prompt[:at]})
+		}
+		if mark == "" {
+			break
+		}
+		inner := prompt[at+2:]
+		end := strings.IndexByte(inner, '`')
+		if !markdown {
+			end = closing(inner)
+		}
+		if end < 0 && markdown {
+			pieces = append(pieces, piece{text: prompt[at:], raw: prompt[at:]})
+			break
+		}
+		if end < 0 {
+			return nil, fmt.Errorf("%s has no closing brace", mark)
+		}
+		p := piece{kind: shell, text: strings.TrimSpace(inner[:end]), raw: prompt[at : at+2+end+1]}
+		if mark == "@{" {
+			p.kind = file
+		}
+		pieces = append(pieces, p)
+		prompt = inner[end+1:]
+	}
+	return pieces, nil
+}
+
+// closing returns where the brace before text is closed, -1 if it is not.
+func closing(text string) int {
+	depth := 1
+	for i, r := range text {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Expand returns the message that the command stands for.
+func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai.Part, error) {
+	if c.broken != nil {
+		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, c.File, c.broken)}
+	}
+	var parts []*genai.Part
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			parts = append(parts, genai.NewPartFromText(text.String()))
+			text.Reset()
+		}
+	}
+	for _, p := range c.pieces {
+		switch p.kind {
+		case bare:
+			text.WriteString(c.filled(p.text, call.Args, func(s string) string { return s }))
+		case shell:
+			if p.text == "" {
+				break
+			}
+			out, err := w.Run(ctx, c.filled(p.text, call.Args, w.Quote))
+			if err != nil {
+				return nil, fmt.Errorf("/%s: %w", c.Name, err)
+			}
+			text.WriteString(out)
+		case file:
+			found, err := w.Files(ctx, p.text)
+			if err != nil {
+				return nil, err
+			}
+			if found == nil {
+				text.WriteString(p.raw)
+				break
+			}
+			flush()
+			parts = append(parts, found...)
+		}
+	}
+	if call.Args != "" && !c.takesArguments() {
+		text.WriteString("\n\n" + call.Line)
+	}
+	flush()
+	return parts, nil
+}
+
+// takesArguments reports whether the prompt says where its arguments go.
+func (c Command) takesArguments() bool {
+	if c.Dir.Markdown {
+		return words.MatchString(c.prompt)
+	}
+	return strings.Contains(c.prompt, arguments)
+}
+
+// filled returns text with the arguments in it, each as quote gives it.
+func (c Command) filled(text, args string, quote func(string) string) string {
+	if !c.Dir.Markdown {
+		return strings.ReplaceAll(text, arguments, quoted(args, quote))
+	}
+	list := strings.Fields(args)
+	return words.ReplaceAllStringFunc(text, func(name string) string {
+		n, err := strconv.Atoi(name[1:])
+		switch {
+		case err != nil:
+			return quoted(args, quote)
+		case n <= len(list):
+			return quoted(list[n-1], quote)
+		}
+		return ""
+	})
+}
+
+// quoted returns what quote makes of text; of nothing, nothing.
+func quoted(text string, quote func(string) string) string {
+	if text == "" {
+		return ""
+	}
+	return quote(text)
+}

@@ -1,0 +1,257 @@
+package custom
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// A Dir is a directory of commands, and of directories of them.
+type Dir struct {
+	Path  string
+	Owner string // "user", "workspace", or the name of an extension
+
+	// Extension says that the Owner is one, and Within that links out of Path are
+	// not followed, since somebody else may have made them.
+	Extension, Within bool
+
+	// Markdown says that the files are Markdown rather than TOML.
+	Markdown bool
+}
+
+// A Command is one that somebody has written.
+type Command struct {
+	Name        string   // what it is called by, such as "git:commit"
+	Others      []string // further names of it
+	Description string
+	Arguments   string // what may follow the name, such as "[FILE]"; may be empty
+	Only        Only   // the tools that may be called for it; nil if that is any
+	File        string
+	Dir         Dir
+
+	prompt string
+	pieces []piece // of prompt, if it is well-formed
+	broken error   // why it is not
+}
+
+const (
+	maxCommands    = 1000    // in one directory
+	maxDepth       = 10      // of directories
+	maxFile        = 1 << 20 // bytes
+	maxDescription = 100     // characters
+	maxSegment     = 50      // characters of a directory's or a file's name in that of a command
+)
+
+// Load reads the commands of dirs. Where two have a name in common, the one of the later
+// Dir gets it, and taken says which names none can have; a command that lacks its
+// name is called by that of its owner, a dot and its own, as all can be.
+// What can't be used, and which names were not given, is in notes.
+func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string) {
+	for _, dir := range dirs {
+		l := loader{dir: dir}
+		l.walk(dir.Path, nil, map[string]bool{})
+		commands, notes = append(commands, l.found...), append(notes, l.notes...)
+	}
+	return named(commands, notes, taken)
+}
+
+// named gives commands their names.
+func named(commands []Command, notes []string, taken func(string) bool) ([]Command, []string) {
+	plain := map[string]*Command{}
+	for i := range commands {
+		plain[commands[i].Name] = &commands[i] // the last one counts
+	}
+	used := map[string]bool{}
+	free := func(name string) string {
+		for n := 0; ; n++ {
+			full := name
+			if n > 0 {
+				full = fmt.Sprint(name, n)
+			}
+			if !used[full] && !taken(full) && plain[full] == nil {
+				used[full] = true
+				return full
+			}
+		}
+	}
+	for i := range commands {
+		c := &commands[i]
+		name := c.Name
+		c.Others = []string{free(c.Dir.Owner + "." + name)}
+		if c.Dir.Extension {
+			c.Others = append(c.Others, free(c.Dir.Owner+":"+name))
+		}
+		switch winner := plain[name]; {
+		case taken(name):
+			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since there is a built-in command of that name", c.whose(), name, c.Others[0]))
+		case winner != c:
+			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since %s has one of that name", c.whose(), name, c.Others[0], winner.Dir.owner()))
+		default:
+			continue
+		}
+		c.Name, c.Others = c.Others[0], c.Others[1:]
+	}
+	slices.SortStableFunc(commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+	return commands, notes
+}
+
+// whose returns the owner as a sentence begins with it.
+func (c *Command) whose() string {
+	if c.Dir.Extension {
+		return "Extension " + c.Dir.Owner + "'s"
+	}
+	return strings.ToUpper(c.Dir.Owner[:1]) + c.Dir.Owner[1:]
+}
+
+func (d Dir) owner() string {
+	switch {
+	case d.Extension:
+		return "the extension " + d.Owner
+	case d.Owner == "workspace":
+		return "the project"
+	}
+	return "the " + d.Owner
+}
+
+// A loader reads the commands of one directory.
+type loader struct {
+	dir   Dir
+	found []Command
+	notes []string
+	files int
+}
+
+func (l *loader) note(path, format string, args ...any) {
+	l.notes = append(l.notes, "the command "+path+" is not used: "+fmt.Sprintf(format, args...))
+}
+
+// walk reads what is in dir, whose name below the loader's directory is segments. The
+// directories above it are in way, so that links lead nowhere for ever.
+func (l *loader) walk(dir string, segments []string, way map[string]bool) {
+	real := disk.Follow(dir)
+	if way[real] || len(segments) > maxDepth {
+		return
+	}
+	way[real] = true
+	defer delete(way, real)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v", dir, disk.Cause(err)))
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if l.files++; l.files > maxCommands {
+			if l.files == maxCommands+1 {
+				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands", l.dir.Path, text.Number(maxCommands)))
+			}
+			return
+		}
+		stem, is := strings.CutSuffix(e.Name(), l.extension())
+		info, err := os.Stat(path)
+		switch link := e.Type()&fs.ModeSymlink != 0; {
+		case err != nil && is:
+			l.note(path, "%v", disk.Cause(err))
+		case err != nil:
+		case link && l.dir.Within && (is || info.IsDir()) && !disk.Inside(disk.Follow(l.dir.Path), disk.Follow(path)):
+			l.note(path, "it is a link that leads out of the folder")
+		case info.IsDir():
+			l.walk(path, append(slices.Clone(segments), e.Name()), way)
+		case is:
+			l.read(path, append(slices.Clone(segments), stem))
+		}
+	}
+}
+
+func (l *loader) extension() string {
+	if l.dir.Markdown {
+		return ".md"
+	}
+	return ".toml"
+}
+
+// read reads the command at path.
+func (l *loader) read(path string, segments []string) {
+	b, err := disk.Read(path, maxFile)
+	if err == nil && !utf8.Valid(b) {
+		err = fmt.Errorf("it is not UTF-8")
+	}
+	if err != nil {
+		l.note(path, "%v", disk.Cause(err))
+		return
+	}
+	for i, s := range segments {
+		segments[i] = segment(s)
+	}
+	c := Command{Name: strings.Join(segments, ":"), File: path, Dir: l.dir}
+	if l.dir.Markdown {
+		l.markdown(&c, string(b))
+	} else if err := l.toml(&c, string(b)); err != nil {
+		l.note(path, "%v", err)
+		return
+	}
+	c.Description = describe(cmp.Or(c.Description, "Custom command from "+filepath.Base(path)))
+	if l.dir.Extension {
+		c.Description = "[" + l.dir.Owner + "] " + c.Description
+	}
+	c.pieces, c.broken = split(c.prompt, l.dir.Markdown)
+	l.found = append(l.found, c)
+}
+
+func (l *loader) toml(c *Command, source string) error {
+	var file struct {
+		Prompt      *string
+		Description string
+	}
+	meta, err := toml.Decode(source, &file)
+	if pe := (toml.ParseError{}); errors.As(err, &pe) {
+		return fmt.Errorf("line %d: %s", pe.Position.Line, pe.Message)
+	}
+	if err != nil {
+		return err
+	}
+	if file.Prompt == nil {
+		return fmt.Errorf("it has no prompt")
+	}
+	c.prompt, c.Description = *file.Prompt, file.Description
+	for _, key := range meta.Undecoded() {
+		l.notes = append(l.notes, fmt.Sprintf("the command %s: the key %s means nothing here", c.File, key))
+	}
+	return nil
+}
+
+// segment returns the name of a directory or a file as a part of a command's name.
+func segment(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("_.-", r) {
+			return r
+		}
+		return '_'
+	}, s)
+	if len(s) > maxSegment {
+		s = s[:maxSegment-3] + "..."
+	}
+	return s
+}
+
+// describe returns a description on one line, without what can't be seen.
+func describe(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+	return text.OneLine(s, maxDescription)
+}

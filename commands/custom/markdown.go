@@ -1,0 +1,94 @@
+package custom
+
+import (
+	"fmt"
+	"strings"
+)
+
+// markdown reads a command as other agents keep them: Markdown, with what is said of it
+// between two lines of three hyphens.
+func (l *loader) markdown(c *Command, source string) {
+	head, body := frontMatter(source)
+	c.prompt = body
+	for _, f := range head {
+		switch f.key {
+		case "description":
+			c.Description = f.value
+		case "argument-hint":
+			c.Arguments = describe(f.value)
+		case "allowed-tools":
+			only, unknown := parseOnly(f.values())
+			if c.Only = only; len(unknown) > 0 {
+				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not", c.File, strings.Join(unknown, ", ")))
+			}
+		default:
+			l.notes = append(l.notes, fmt.Sprintf("the command %s: the key %s means nothing here", c.File, f.key))
+		}
+	}
+}
+
+// A fact is one line of a front matter, with the items below it.
+type fact struct {
+	key, value string
+	items      []string
+}
+
+// frontMatter splits a file into what stands before its text and that. It takes
+// more than YAML does, since people write more, such as "argument-hint: [a] [b]".
+func frontMatter(source string) (head []fact, body string) {
+	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
+	rest, ok := strings.CutPrefix(source, "---\n")
+	if !ok {
+		return nil, source
+	}
+	lines, body, ok := strings.Cut("\n"+rest, "\n---\n")
+	if !ok {
+		if lines, ok = strings.CutSuffix("\n"+rest, "\n---"); !ok {
+			return nil, source
+		}
+		body = ""
+	}
+	for line := range strings.SplitSeq(lines, "\n") {
+		trimmed := strings.TrimSpace(line)
+		if item, ok := strings.CutPrefix(trimmed, "- "); ok && len(head) > 0 {
+			last := &head[len(head)-1]
+			last.items = append(last.items, unquoted(item))
+			continue
+		}
+		if key, value, ok := strings.Cut(line, ":"); ok && line == strings.TrimLeft(line, " \t#") {
+			head = append(head, fact{key: strings.TrimSpace(key), value: unquoted(value)})
+		}
+	}
+	return head, strings.TrimPrefix(body, "\n")
+}
+
+// values returns what a fact lists: its items, or the words between its commas that
+// stand in no parentheses.
+func (f fact) values() []string {
+	if len(f.items) > 0 {
+		return f.items
+	}
+	value := strings.TrimSuffix(strings.TrimPrefix(f.value, "["), "]")
+	depth := 0
+	list := strings.FieldsFunc(value, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return r == ',' && depth <= 0
+	})
+	for i := range list {
+		list[i] = unquoted(list[i])
+	}
+	return list
+}
+
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		return s[1 : len(s)-1]
+	}
+	return s
+}

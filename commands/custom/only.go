@@ -1,0 +1,88 @@
+package custom
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// Only are the tools that may be called for a command. Nil are all tools.
+type Only []Allowed
+
+// Allowed is a tool that may be called: with any arguments, or for programs whose words
+// begin with one of Prefixes.
+type Allowed struct {
+	Tool     string
+	Prefixes []string
+}
+
+// tools are the names that other agents have for what gemline has.
+var tools = map[string][]string{
+	"bash": {"run_shell_command"}, "edit": {"replace"}, "multiedit": {"replace"}, "write": {"write_file"}, "read": {"read_file"},
+	"glob": {"glob"}, "grep": {"grep_search"}, "ls": {"list_directory"}, "list": {"list_directory"},
+	"webfetch": {"web_fetch"}, "websearch": {"google_web_search"}, "todowrite": {"write_todos"}, "todoread": {"write_todos"},
+}
+
+// parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". The unknown ones
+// are those that there are not; a tool of gemline's may go by its own name.
+func parseOnly(list []string) (only Only, unknown []string) {
+	only = Only{}
+	for _, entry := range list {
+		name, rest, with := strings.Cut(strings.TrimSpace(entry), "(")
+		names := tools[strings.ToLower(name)]
+		switch {
+		case name == "":
+			continue
+		case names == nil && name == strings.ToLower(name):
+			names = []string{name}
+		case names == nil:
+			unknown = append(unknown, name)
+			continue
+		}
+		for _, name := range names {
+			a := Allowed{Tool: name}
+			if prefix := strings.TrimSuffix(strings.TrimSuffix(rest, ")"), ":*"); with && prefix != "*" {
+				a.Prefixes = []string{strings.Join(strings.Fields(strings.TrimSuffix(prefix, "*")), " ")}
+			}
+			only = append(only, a)
+		}
+	}
+	return only, unknown
+}
+
+// Offers reports whether calls of a tool may be among those that are allowed.
+func (o Only) Offers(t engine.Tool) bool {
+	return o == nil || slices.ContainsFunc(o, func(a Allowed) bool { return a.Tool == t.Name() })
+}
+
+// Allows reports whether a call may be made.
+func (o Only) Allows(p engine.Proposal) bool {
+	if o == nil {
+		return true
+	}
+	var prefixes []string
+	for _, a := range o {
+		if a.Tool != p.Tool.Name() {
+			continue
+		}
+		if a.Prefixes == nil {
+			return true
+		}
+		prefixes = append(prefixes, a.Prefixes...)
+	}
+	plan := p.Intent.Plan
+	if len(prefixes) == 0 || plan.Class != engine.Plain || len(plan.Writes) > 0 {
+		return false
+	}
+	for _, c := range plan.Commands {
+		words := strings.Join(c.Words(), " ")
+		if !slices.ContainsFunc(prefixes, func(prefix string) bool {
+			rest, ok := strings.CutPrefix(words, prefix)
+			return ok && (rest == "" || rest[0] == ' ')
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,156 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/custom"
+	"gemline/engine"
+	"gemline/repl/input"
+	"gemline/settings"
+	"gemline/tools"
+	"gemline/tools/shell/script"
+)
+
+// customs returns the commands that the user, the project and extensions bring. What
+// happens in a command that runs programs is told by show.
+func (f *front) customs(show func(engine.Event)) *commands.Customs {
+	return &commands.Customs{Dirs: f.commandDirs, Notify: func(text string) { f.notify(text) },
+		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
+		World: custom.World{
+			Run:   func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
+			Files: f.content,
+			Quote: quoteArgument,
+		}}
+}
+
+// commandDirs returns where commands are looked for, the strongest last.
+func (o *Options) commandDirs() (dirs []custom.Dir) {
+	list, _ := o.installed() // what is wrong with one is told where it is used
+	for _, x := range list {
+		if x.Active {
+			dirs = append(dirs, custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true})
+		}
+	}
+	trusted := o.trust.State == settings.Trusted
+	for _, folder := range o.settings.MarkdownCommands {
+		dir := custom.Dir{Path: o.paths.Folder(folder), Owner: "user", Markdown: true}
+		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {
+		case inside && trusted:
+			dir.Owner, dir.Within = "workspace", true
+		case inside || !slices.Contains(o.userSettings.MarkdownCommands, folder):
+			continue // it is the project's, which leads nowhere else
+		}
+		dirs = append(dirs, dir)
+	}
+	dirs = append(dirs, custom.Dir{Path: o.paths.User("commands"), Owner: "user"})
+	if trusted && !o.paths.AtHome() {
+		dirs = append(dirs, custom.Dir{Path: o.paths.Workspace("commands"), Owner: "workspace", Within: true})
+	}
+	return dirs
+}
+
+// output runs a command that a prompt holds, judged and asked about like a call of the
+// model's, and returns what stands in its place.
+func (f *front) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
+	result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
+		show(ev)
+		return nil
+	})
+	var failed *engine.CallError
+	switch {
+	case err == nil:
+		return result.Display, nil
+	case errors.Is(err, context.Canceled): // no more words than that
+		return "", err
+	case errors.As(err, &failed) && result.Text != "": // it has run
+		how := failed.Display
+		if code, ok := strings.CutPrefix(how, "failed exit "); ok {
+			how = "exited with code " + code
+		} else if name, ok := strings.CutPrefix(how, "failed signal "); ok {
+			how = "terminated by signal " + name
+		}
+		return fmt.Sprintf("%s\n[Shell command '%s' %s]", strings.TrimSuffix(result.Display, "\n"), command, how), nil
+	}
+	return "", &input.Error{Message: fmt.Sprintf("the prompt was not sent, because of !{%s}: %s", command, engine.DisplayError(err)), Err: err}
+}
+
+// content returns what a path in a prompt holds, nil if it can't be used.
+func (f *front) content(ctx context.Context, path string) ([]*genai.Part, error) {
+	files := f.files()
+	files.Search = false
+	target, err := files.Find(ctx, input.Ref{Name: path})
+	if err != nil || len(target.Names) == 0 {
+		if err == nil && !target.Told {
+			f.notify(fmt.Sprintf("@{%s}: there is no such file", path))
+		}
+		return nil, err
+	}
+	dir, isDir := strings.CutSuffix(target.Text, "/**")
+	read, err := files.Read(ctx, target.Names)
+	if err != nil {
+		return nil, err
+	}
+	text := func(s string) *genai.Part { return genai.NewPartFromText(s) }
+	parts := []*genai.Part{}
+	if isDir {
+		parts = append(parts, text("--- Start of content for directory: "+dir+" ---\n"))
+	}
+	for _, p := range read {
+		switch name, label := tools.Labelled(p); {
+		case !label && p.Text != "":
+			parts = append(parts, text(p.Text+"\n"))
+		case !label:
+			parts = append(parts, p)
+		case isDir:
+			parts = append(parts, text("--- "+strings.TrimPrefix(name, dir+"/")+" ---\n"))
+		}
+	}
+	if isDir {
+		parts = append(parts, text("--- End of content for directory: "+dir+" ---"))
+	}
+	return parts, nil
+}
+
+// quoteArgument returns a text as one word for the shell that runs commands.
+func quoteArgument(text string) string {
+	if runtime.GOOS == "windows" {
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	}
+	return script.Quote(text)
+}
+
+// narrowed is the command because of which only some tools may be called.
+type narrowed struct {
+	name string
+	only custom.Only
+}
+
+// A narrowing is a policy that keeps calls from being made which the command that the
+// answer is for does not allow.
+type narrowing struct {
+	engine.Policy
+	session *Session
+}
+
+// Offers implements [engine.Policy].
+func (n narrowing) Offers(t engine.Tool) bool {
+	by := n.session.narrowed.Load()
+	return n.Policy.Offers(t) && (by == nil || by.only.Offers(t))
+}
+
+// Judge implements [engine.Policy].
+func (n narrowing) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
+	if by := n.session.narrowed.Load(); by != nil && !by.only.Allows(p) {
+		return engine.Deny, engine.Reason{Text: "The command /" + by.name + " allows only other calls (its allowed-tools)."}
+	}
+	return n.Policy.Judge(ctx, p)
+}
