@@ -15,7 +15,7 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/repl/input"
-	"gemline/settings"
+	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/shell/script"
 )
@@ -40,7 +40,7 @@ func (o *Options) commandDirs() (dirs []custom.Dir) {
 			dirs = append(dirs, custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true})
 		}
 	}
-	trusted := o.trust.State == settings.Trusted
+	trusted := o.trust.State == trust.Trusted
 	for _, folder := range o.settings.MarkdownCommands {
 		dir := custom.Dir{Path: o.paths.Folder(folder), Owner: "user", Markdown: true}
 		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {

@@ -36,8 +36,8 @@ func TestSurvey(t *testing.T) {
 		"extension e1",
 		"agent a1 (not in use yet)",
 		"skills s1 and s2 (not in use yet)",
-		"command /x:go: holds !{}, which runs commands (not in use yet)",
-		"command /b (not in use yet)",
+		"command /x:go: holds !{}, which runs commands",
+		"command /b",
 		"setting hooks.Other: [] (not in use yet)",
 		`setting model.name: "x"`,
 		`* setting tools.allowed: ["run_shell_command"] (lets tools run unasked)`,
@@ -88,7 +88,7 @@ func TestSurveyOfTraps(t *testing.T) {
 	link("loop", "loop")
 	want := []string{
 		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere (not in use yet)",
-		"command /a (not in use yet)",
+		"command /a",
 		"setting .gemini/settings.json: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"file .gemini/policies: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"system prompt .gemini/system.md: can't be looked at: is a link that leads out of the folder, or nowhere",

@@ -25,7 +25,7 @@ func TestSurveyOfPipes(t *testing.T) {
 	want := []string{
 		"MCP server .mcp.json: can't be used: is not a regular file (not in use yet)",
 		"policies .gemini/policies/b.toml and .gemini/policies/p.toml",
-		"commands /a and /p (not in use yet)",
+		"commands /a and /p",
 		"setting .gemini/settings.json: can't be used: is not a regular file",
 		"file .gemini/skills: is not a directory",
 		"system prompt .gemini/system.md: is not a regular file",
