@@ -195,7 +195,7 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
 	_, said := complaints(output)
 	for _, r := range said {
 		path := c.absolute(r.path)
-		if _, err := os.Lstat(path); err == nil && !r.written && !among(disk.Follow(path), c.env.Workspace.Roots()) && !public(path) && sandbox.Readable(path) {
+		if _, err := os.Lstat(path); err == nil && !r.written && !c.env.isDenied(path) && !among(disk.Follow(path), c.env.Workspace.Roots()) && !public(path) && sandbox.Readable(path) {
 			read = adding(read, path)
 		}
 	}

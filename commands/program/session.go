@@ -194,6 +194,9 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 // denied returns the programs that are not there for commands, with the rules.
 func (s *Session) denied() (list []tools.Denied) {
 	denied := s.policy.Denied()
+	if len(denied) == 0 {
+		return nil
+	}
 	for i, m := range s.confinement.masks(denied, s.Project.profile()) {
 		list = append(list, tools.Denied{Mask: m, Reason: denied[i].Reason()})
 	}
