@@ -87,11 +87,17 @@ func (p *Policy) about(u *question) (list []*Rule) {
 
 // decide is [Policy.decide] among the rules that may be about u.
 func decide(rules []*Rule, u *question) Ruling {
-	var deny, base, narrow *Rule
 	look := u.mode != Plan || looks(u.Tool.Kind) || u.safe()
+	return strongest(rules, look, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
+}
+
+// strongest returns what those of rules decide that count. If none does, what only
+// looks is asked about, and anything else is denied.
+func strongest(rules []*Rule, look bool, counts func(*Rule) bool) Ruling {
+	var deny, base, narrow *Rule
 	for _, r := range rules {
 		switch {
-		case r.Verdict != engine.Deny && !look, !r.fits(u):
+		case !counts(r):
 		case r.Verdict == engine.Deny && r.Tier.deniesFirst():
 			deny = stronger(deny, r)
 		case r.Tier.narrows():
@@ -279,21 +285,13 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.As(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	look := u.mode != Plan || looks(t.Kind)
-	var deny, base, narrow *Rule
-	for i := range p.rules {
-		r := &p.rules[i]
-		switch {
-		case !r.concerns(&u), r.Verdict == engine.Deny && r.bounded(), r.Verdict != engine.Deny && !look && !(r.Safe && p.confined()):
-		case r.Verdict == engine.Deny && r.Tier.deniesFirst():
-			deny = r
-		case r.Tier.narrows():
-			narrow = stricter(narrow, r)
-		default:
-			base = stronger(base, r)
+	ruling := strongest(p.about(&u), look, func(r *Rule) bool {
+		if r.Verdict == engine.Deny {
+			return !r.bounded()
 		}
-	}
-	return deny == nil && (base != nil || look) && (base == nil || base.Verdict != engine.Deny) &&
-		(narrow == nil || narrow.Verdict != engine.Deny)
+		return look || r.Safe && p.confined()
+	})
+	return ruling.Verdict != engine.Deny
 }
 
 // confined reports whether commands that are safe may run in plan mode.
