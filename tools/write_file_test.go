@@ -359,7 +359,11 @@ func TestFilesKeepTheirForm(t *testing.T) {
 			if got := b.read("f"); got != test.after {
 				t.Errorf("replace: got %q; want %q", got, test.after)
 			}
-			file, err := b.env.Workspace.ReadText(b.path("f"))
+			place, err := b.env.Workspace.Place(b.path("f"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := place.ReadText()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -72,7 +72,7 @@ func (p Place) below(rel string) Place {
 }
 
 // ReadText reads the text file there. Its errors are those of
-// [Workspace.ReadText] and [ErrMoved].
+// [Workspace.ReadBytes] and [ErrBinary].
 func (p Place) ReadText() (*File, error) {
 	b, info, err := p.read(MaxFile)
 	if err != nil {
@@ -81,8 +81,12 @@ func (p Place) ReadText() (*File, error) {
 	return decoded(p.name, b, info)
 }
 
-// Write makes text, in the format f, the content of the file there. Its errors
-// are those of [Workspace.Write] and [ErrMoved].
+// Write makes text, in the format f, the content of the file there. Parents are
+// made as needed, and the mode of an existing file is kept. The file changes at
+// once or, when there is an error, not at all.
+//
+// Its errors are those of [Format.Encode] and of [io/fs], an [*OutsideError],
+// [ErrDirectory], [ErrIrregular], [ErrFull] or [ErrMoved].
 func (p Place) Write(text string, f Format) error {
 	b, err := f.Encode(text)
 	if err != nil {

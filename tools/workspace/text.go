@@ -22,16 +22,6 @@ type File struct {
 	ModTime time.Time
 }
 
-// ReadText reads the text file at path. Its errors are those of
-// [Workspace.ReadBytes] and [ErrBinary].
-func (w *Workspace) ReadText(path string) (*File, error) {
-	b, info, err := w.ReadBytes(path, MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	return decoded(path, b, info)
-}
-
 // decoded returns the text of the file at path.
 func decoded(path string, b []byte, info fs.FileInfo) (*File, error) {
 	text, format, err := Decode(b)
