@@ -78,6 +78,61 @@ func TestClones(t *testing.T) {
 	}
 }
 
+// TestMadeRepositories has commands make repositories by other means, and work in
+// them: they stay where they are.
+func TestMadeRepositories(t *testing.T) {
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		for _, script := range []string{
+			"git clone -q --bare SRC c.git && git clone -q c.git c",
+			"git clone -q --mirror SRC c.git && cd c.git && git remote update",
+			"git clone -q --mirror SRC c/.git && cd c && git config --bool core.bare false && git reset -q --hard",
+			"git clone -q --separate-git-dir=store SRC c && cd c && git pull -q",
+			"mkdir store && git clone -q --separate-git-dir=store/.git SRC c",
+			"git clone -q --separate-git-dir=store --recurse-submodules file://DIR/sup c && git -C c submodule update --remote",
+			"git init -q -b trunk --separate-git-dir=store c && cd c && date >a && git add . && git commit -qm one",
+			"git init -q -b trunk c && cd c && date >a && git add . && git commit -qm one && git gc -q",
+			"git init -q --object-format=sha256 c && cd c && date >a && git add . && git commit -qm one",
+			"git init -q --bare --shared c.git && git clone -q c.git c",
+			"git clone -q SRC c && git -C c worktree add -q ../tree other && cd tree && date >new && git add . && git commit -qm new && git -C ../c worktree list",
+			"git clone -q SRC c && git -C c worktree add -q -b x ../tree && git -C c worktree move ../tree ../moved && git -C c worktree lock ../moved",
+			"git clone -q --bare SRC c.git && git -C c.git worktree add -q ../tree other && date >tree/new && git -C tree add . && git -C tree commit -qm new",
+			"git clone -q --bare SRC c/.bare && echo 'gitdir: ./.bare' >c/.git && git -C c worktree add -q other",
+			"git init -q c && cd c && git submodule --quiet add SRC m && git commit -qm one && git submodule --quiet update --init && git submodule --quiet sync",
+			"git init -q c && cd c && git submodule --quiet add --name x/y --depth 1 SRC d/m && git commit -qm one && git mv d/m e && git submodule deinit -f e && git submodule --quiet update --init",
+			"git clone -q SRC c && git clone -q SRC c/inner && git -C c submodule --quiet add ./inner && git -C c submodule --quiet absorbgitdirs && git -C c/inner status",
+			"git clone -q file://DIR/sup c && cd c && git submodule --quiet update --init --recursive --depth 1 && git submodule foreach -q 'git checkout -q -b mine'",
+			"git clone -q --no-checkout --filter=blob:none SRC c && cd c && git sparse-checkout set d && git checkout -q && git fetch -q --unshallow 2>/dev/null || git fetch -q",
+			"git clone -q SRC c && cd c && git checkout -q -b mine && date >new && git add . && git commit -qm new && git rebase -q origin/other || git rebase --abort",
+			"git clone -q SRC c && git clone -q --shared c d && git clone -q --reference c SRC e && git clone -q --local c f",
+			"git clone -q SRC c && mv c renamed && git -C renamed pull -q && cp -r renamed copied && git -C copied status -s",
+			"git clone -q --template=/usr/share/git-core/templates SRC c && git -C c bundle create -q ../all.bundle --all && git clone -q all.bundle d",
+			"git clone -q --depth 1 SRC c && cd c && git fetch -q --unshallow && git remote set-branches --add origin other && git fetch -q && git checkout -q other",
+			"git clone -q SRC c && cd c && git maintenance run && git config user.name x && git config --worktree core.sparseCheckout false",
+			"git clone -q SRC c && cd c && git config extensions.worktreeConfig true && git worktree add -q ../tree && git -C ../tree sparse-checkout set d",
+		} {
+			t.Run(step.name+"/"+script, func(t *testing.T) {
+				dir := scene(t)
+				made := filepath.Join(dir, "made")
+				if err := os.Mkdir(made, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				script := strings.NewReplacer("SRC", "file://"+dir+"/src", "DIR", dir).Replace(script)
+				out, err := bash(t, k, Profile{Root: made, Write: []string{dir}}, gitUser+"set -e; "+script)
+				if err != nil || strings.Contains(out, "sandbox") {
+					t.Errorf("%v\n%s", err, out)
+				}
+				filepath.WalkDir(made, func(path string, _ os.DirEntry, _ error) error {
+					if strings.Contains(path, "put-aside") {
+						t.Error(path)
+					}
+					return nil
+				})
+			})
+		}
+	}
+}
+
 // TestLargeFileClone has a repository cloned whose large files git-lfs holds,
 // which puts hooks into the clone; and what people do in it. Then it does so in a
 // workspace that has none of these hooks.
@@ -102,7 +157,7 @@ func TestLargeFileClone(t *testing.T) {
 		}
 		for script, in := range map[string]string{
 			"git clone -q file://DIR/lfs c && cd c && test -s .git/hooks/pre-push && cmp x.bin ../lfs/x.bin && git lfs ls-files && date >y.bin && git add . && git commit -qm two && git push -q file://DIR/bare HEAD:two": "",
-			"GIT_LFS_SKIP_SMUDGE=1 git clone -q file://DIR/lfs d && cd d && git lfs pull && cmp x.bin ../lfs/x.bin && git lfs install --local":                                                                             "",
+			"GIT_LFS_SKIP_SMUDGE=1 git clone -q file://DIR/lfs d && cd d && git lfs pull && cmp x.bin ../lfs/x.bin && git lfs install --local && git lfs pull && git lfs fetch --all":                                      "",
 			"git lfs track '*.dat' && date >y.dat && git add . && git commit -qm two && git checkout -q HEAD~1 && git lfs status":                                                                                          "work",
 		} {
 			t.Run(step.name+"/"+script, func(t *testing.T) {
@@ -161,21 +216,26 @@ func TestHarmfulClones(t *testing.T) {
 		k := kernel(t, Options{Without: step.without})
 		dir := scene(t)
 		for script, want := range map[string]string{
-			"git clone -q -c core.fsmonitor=id URL c":                                                               `config sets core.fsmonitor); it is now called "c/git.put-aside-1"`,
-			"git clone -q -c core.sshCommand=id URL c":                                                              "config sets core.sshcommand",
-			"git clone -q -c filter.lfs.clean='id; git-lfs clean -- %f' URL c":                                      "config sets filter.lfs.clean",
-			"git clone -q --sparse URL c && git -C c config --worktree core.fsmonitor id":                           "config.worktree sets core.fsmonitor",
-			"git clone -q URL c && echo id > c/.git/hooks/post-checkout":                                            `it has the hook "post-checkout"`,
-			"git clone -q URL c && printf 'git lfs post-checkout \"$@\"; id' > c/.git/hooks/post-checkout":          `it has the hook "post-checkout"`,
-			"git clone -q URL c && ln c/.git/config x":                                                              "its config can't be read, or is written to elsewhere",
-			"git clone -q URL c && echo ../../x > c/.git/commondir":                                                 "it has a file commondir",
-			"git clone -q --separate-git-dir=sep URL c":                                                             "it leads to a repository elsewhere",
-			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.fsmonitor id":                    "config sets core.fsmonitor",
-			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.worktree /":                      "config sets core.worktree",
-			"git clone -q --recurse-submodules SUP c && mv c/.git/modules c/x && ln -s ../x c/.git/modules":         "its modules is a link",
-			"git clone -q --recurse-submodules SUP c && git -C c config submodule.sub/m.update '!id'":               "sets submodule.sub/m.update",
-			"git clone -q URL c && mkdir c/.git/rebase-merge && echo exec id > c/.git/rebase-merge/git-rebase-todo": "rebase-merge/git-rebase-todo has git run",
-			"git clone -q URL c && mkdir -p c/.git/worktrees/x && echo ../../../x > c/.git/worktrees/x/commondir":   "a worktree of it has its configuration elsewhere",
+			"git clone -q -c core.fsmonitor=id URL c":                                                                       `config sets core.fsmonitor); it is now called "c/git.put-aside-1"`,
+			"git clone -q -c core.sshCommand=id URL c":                                                                      "config sets core.sshcommand",
+			"git clone -q -c filter.lfs.clean='id; git-lfs clean -- %f' URL c":                                              "config sets filter.lfs.clean",
+			"git clone -q --sparse URL c && git -C c config --worktree core.fsmonitor id":                                   "config.worktree sets core.fsmonitor",
+			"git clone -q URL c && echo id > c/.git/hooks/post-checkout":                                                    `it has the hook "post-checkout"`,
+			"git clone -q URL c && printf 'git lfs post-checkout \"$@\"; id' > c/.git/hooks/post-checkout":                  `it has the hook "post-checkout"`,
+			"git clone -q URL c && ln c/.git/config x":                                                                      "its config can't be read, or is written to elsewhere",
+			"git clone -q URL c && echo ../../x > c/.git/commondir":                                                         "it has a file commondir",
+			"git clone -q --separate-git-dir=sep -c core.fsmonitor=id URL c":                                                "config sets core.fsmonitor",
+			"git clone -q --separate-git-dir=sep URL c && echo id > sep/hooks/post-checkout":                                `it has the hook "post-checkout"`,
+			"git clone -q --bare URL sep && git -C sep worktree add -q ../c && git -C sep config core.fsmonitor id":         "config sets core.fsmonitor",
+			"git clone -q --bare URL sep && git -C sep worktree add -q ../c && echo ../../../x > sep/worktrees/c/commondir": "a worktree of it has its configuration elsewhere",
+			"git clone -q URL x && mkdir c && echo 'gitdir: /usr' > c/.git":                                                 "it leads to a repository elsewhere",
+			"mkdir -p x/objects x/refs c && echo 'gitdir: ../x' > c/.git":                                                   "it leads to a repository elsewhere",
+			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.fsmonitor id":                            "config sets core.fsmonitor",
+			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.worktree /":                              "config sets core.worktree",
+			"git clone -q --recurse-submodules SUP c && mv c/.git/modules c/x && ln -s ../x c/.git/modules":                 "its modules is a link",
+			"git clone -q --recurse-submodules SUP c && git -C c config submodule.sub/m.update '!id'":                       "sets submodule.sub/m.update",
+			"git clone -q URL c && mkdir c/.git/rebase-merge && echo exec id > c/.git/rebase-merge/git-rebase-todo":         "rebase-merge/git-rebase-todo has git run",
+			"git clone -q URL c && mkdir -p c/.git/worktrees/x && echo ../../../x > c/.git/worktrees/x/commondir":           "a worktree of it has its configuration elsewhere",
 		} {
 			t.Run(step.name+"/"+script, func(t *testing.T) {
 				script = strings.NewReplacer("URL", "file://"+dir+"/src", "SUP", "file://"+dir+"/sup").Replace(script)
@@ -252,6 +312,54 @@ func TestHeldTrees(t *testing.T) {
 					if text, err := os.ReadFile(filepath.Join(root, left)); err == nil {
 						t.Errorf("%s is there: %s\n%s", left, text, out)
 					}
+				}
+			})
+		}
+	}
+}
+
+// TestHeldApart does the same to repositories that have another name than .git,
+// and are led to by a file.
+func TestHeldApart(t *testing.T) {
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		for name, script := range map[string]string{
+			"configuration":                   "cat evil >> store/config",
+			"another configuration":           "cp store/config x && cat evil >> x && mv x store/config",
+			"hooks":                           "cp run store/hooks/post-index-change",
+			"another store":                   "mv store old && cp -r old store && cat evil >> store/config",
+			"the file":                        "cp -r store x && cat evil >> x/config && echo \"gitdir: $PWD/x\" > work/.git",
+			"the configuration of a bare one": "cat evil >> bare/config",
+			"that of a module":                "cat evil >> store/modules/sub/m/config",
+			"a tree of a bare one":            "cp -r bare x && cat evil >> x/config && echo $PWD/x > bare/worktrees/tree/commondir",
+		} {
+			t.Run(step.name+"/"+name, func(t *testing.T) {
+				dir := scene(t)
+				setup := exec.Command("bash", "-ec", gitUser+`mkdir root; cd root; git clone -q --recurse-submodules --separate-git-dir=store file://$PWD/../sup work
+					git clone -q --bare ../src bare; git -C bare worktree add -q ../tree other
+					printf '#!/bin/sh\ntouch '$PWD/RAN'\n' > run; chmod +x run; printf '[core]\n\tfsmonitor = '$PWD'/run\n' > evil`)
+				setup.Dir = dir
+				if out, err := setup.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				root := filepath.Join(dir, "root")
+				ran := func() bool {
+					for _, at := range []string{"work", "tree", "work/sub/m"} {
+						git("-C", filepath.Join(root, at), "status").Run()
+						git("-C", filepath.Join(root, at), "checkout", "-q", "HEAD").Run()
+					}
+					_, err := os.Lstat(filepath.Join(root, "RAN"))
+					return err == nil
+				}
+				out, _ := bash(t, k, Profile{Root: root}, gitUser+script)
+				if ran() {
+					t.Errorf("git ran what the command put there\n%s", out)
+				}
+				attack := exec.Command("bash", "-c", script)
+				attack.Dir = root
+				attack.Run()
+				if !ran() {
+					t.Error("git runs it in no case")
 				}
 			})
 		}

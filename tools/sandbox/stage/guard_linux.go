@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,6 +112,11 @@ func (g *guard) protect(f found) error {
 	}
 	g.known[idOf(&f.stat)] = f.where()
 	kind := f.stat.Mode & unix.S_IFMT
+	if f.name == ".git" && kind == unix.S_IFREG {
+		if err := g.apart(f); err != nil {
+			return err
+		}
+	}
 	if !g.mounts || kind != unix.S_IFDIR && kind != unix.S_IFREG {
 		if kind == unix.S_IFDIR && f.name == ".git" {
 			return g.parts(f.top, f.at, -1)
@@ -153,6 +159,41 @@ func (g *guard) protect(f found) error {
 	}
 	defer unix.Close(to)
 	return move(inside, to)
+}
+
+// apart protects the repository below the workspace that a file .git leads to,
+// if it has another name.
+func (g *guard) apart(f found) error {
+	at := repositoryAt(gitdir(path.Dir(f.where())))
+	if !f.top.within(at) || g.knowsAt(at) {
+		return nil
+	}
+	for above := at; above != f.top.path; above = path.Dir(above) {
+		if strings.ToLower(path.Base(above)) == ".git" || path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
+			return nil // it is protected with that
+		}
+	}
+	at = f.top.below(at)
+	if !there(f.top.fd, path.Join(at, "HEAD")) {
+		return nil
+	}
+	fd, err := open(f.top.fd, at, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	g.known[idOf(&st)] = path.Join(f.top.path, at)
+	mount := -1
+	if g.mounts {
+		if mount, err = cover(fd, false); err != nil {
+			return err
+		}
+	}
+	return g.parts(f.top, at, mount)
 }
 
 func copyTree(fd int) (int, error) {

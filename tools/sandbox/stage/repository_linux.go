@@ -20,13 +20,9 @@ import (
 func (g *guard) foreign(f found) string {
 	switch f.stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		return g.leads(path.Join(f.top.path, path.Dir(f.at)))
+		return g.leads(f.top, path.Join(f.top.path, path.Dir(f.at)))
 	case unix.S_IFDIR:
-		why := repository(f.top, f.at, 0)
-		if why == "" {
-			g.known[idOf(&f.stat)], g.made[idOf(&f.stat)] = f.where(), true
-		}
-		return why
+		return g.fresh(f.top, f.at)
 	}
 	return "it is neither a directory nor a file"
 }
@@ -60,7 +56,7 @@ func repository(t *top, at string, depth int) string {
 	}
 	for _, name := range gitFiles[:2] {
 		more := func(e gitconfig.Entry) bool {
-			return depth > 0 && e.String() == "core.worktree" && belongs(path.Join(t.path, at), e.Value)
+			return depth > 0 && e.String() == "core.worktree" && belongs(t, path.Join(t.path, at), e.Value)
 		}
 		if why := configuration(fd, name, more); why != "" {
 			return why
@@ -206,13 +202,9 @@ func modules(t *top, at string, depth int) (why string) {
 
 // belongs reports whether the tree that a module's repository at dir claims is
 // one that leads to it.
-func belongs(dir, worktree string) bool {
-	if path.IsAbs(worktree) {
-		return false
-	}
+func belongs(t *top, dir, worktree string) bool {
 	tree := path.Join(dir, worktree)
-	above, _, ok := strings.Cut(dir, "/.git/modules/")
-	if !ok || !inside(above, tree) {
+	if path.IsAbs(worktree) || !inside(t.path, tree) {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(tree)
@@ -236,32 +228,62 @@ func gitdir(dir string) string {
 	return own
 }
 
-// leads says what is strange about a file .git in a directory: it may lead to
-// what a repository that is known keeps of a further tree, or of a module.
-func (g *guard) leads(dir string) string {
+// repositoryAt returns the repository of what is kept at a place, of a further
+// tree or of one of its own.
+func repositoryAt(own string) string {
+	if above := path.Dir(own); path.Base(above) == "worktrees" {
+		return path.Dir(above)
+	}
+	return own
+}
+
+// leads says what is strange about a file .git in a directory below t: it may
+// lead to a repository below t, and to what one that is known keeps of a further
+// tree or of a module.
+func (g *guard) leads(t *top, dir string) string {
 	own := gitdir(dir)
 	if own == "" {
 		return "it does not say where a repository is"
 	}
-	known := func(repository string) bool {
-		var st unix.Stat_t
-		if unix.Lstat(repository, &st) != nil {
-			return false
+	at := repositoryAt(own)
+	if at != own && g.knowsAt(at) {
+		fd, err := unix.Open(own, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return "what it leads to can't be looked at"
 		}
-		_, ok := g.known[idOf(&st)]
-		return ok
-	}
-	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && inside(above, dir) && known(above+"/.git") {
-		return ""
-	}
-	fd, err := unix.Open(own, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	if err == nil {
 		defer unix.Close(fd)
-		if path.Base(path.Dir(own)) == "worktrees" && known(path.Dir(path.Dir(own))) {
-			return furtherTree(fd)
+		return furtherTree(fd)
+	}
+	for above := at; above != "/"; above = path.Dir(above) {
+		if path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
+			return "" // it was looked at with that
 		}
+	}
+	if t.within(at) && there(t.fd, path.Join(t.below(at), "HEAD")) {
+		return g.fresh(t, t.below(at))
 	}
 	return fmt.Sprintf("it leads to a repository elsewhere, %.200q", own)
+}
+
+// knowsAt reports whether there is a repository at a place that is known.
+func (g *guard) knowsAt(at string) bool {
+	var st unix.Stat_t
+	if unix.Lstat(at, &st) != nil {
+		return false
+	}
+	_, ok := g.known[idOf(&st)]
+	return ok
+}
+
+// fresh says what of a repository that is new makes git run something. If
+// nothing does it is known from now on.
+func (g *guard) fresh(t *top, at string) string {
+	why := repository(t, at, 0)
+	var st unix.Stat_t
+	if why == "" && unix.Fstatat(t.fd, at, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		g.known[idOf(&st)], g.made[idOf(&st)] = path.Join(t.path, at), true
+	}
+	return why
 }
 
 // linked returns the repository that the workspace belongs to if that is

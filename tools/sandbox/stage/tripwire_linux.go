@@ -183,19 +183,26 @@ func (g *guard) look(deep bool) (problems []string) {
 		if deep {
 			depth = t.depth
 		}
+		var all []found
 		t.search(depth, func(f found) error {
+			all = append(all, f)
+			return nil
+		})
+		slices.SortStableFunc(all, func(a, b found) int { // files may lead to directories
+			return cmp.Compare(a.stat.Mode&unix.S_IFMT, b.stat.Mode&unix.S_IFMT)
+		})
+		for _, f := range all {
 			if g.knows(f) {
-				return nil
+				continue
 			}
 			why := ""
 			if f.name == ".git" {
 				if why = g.foreign(f); why == "" {
-					return nil
+					continue
 				}
 			}
 			problems = append(problems, t.aside(f.at, why))
-			return nil
-		})
+		}
 	}
 	return problems
 }

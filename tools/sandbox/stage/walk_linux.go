@@ -34,6 +34,12 @@ type top struct {
 	hooks string // where the user keeps those that a new repository may have
 }
 
+// within reports whether a path is below t.
+func (t *top) within(path string) bool { return path != t.path && inside(t.path, path) }
+
+// below returns the place of a path that is below t.
+func (t *top) below(path string) string { return strings.TrimPrefix(path, t.path+"/") }
+
 func openTop(path string, depth int) (*top, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
