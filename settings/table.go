@@ -135,7 +135,7 @@ func others() []row {
 
 		{"tools.sandbox", "boolean or string or object", "", "", Used, "What commands are confined by: true, false, a name as --sandbox takes it, or an object. A project can only set it to true."},
 		{"tools.sandbox.enabled", isBool, "", "", Used, "Confine commands."},
-		{"tools.sandbox.command", isText, "", "", Used, "What confines them: kernel, bwrap, docker, podman, runsc or sandbox-exec. A project can't set it."},
+		{"tools.sandbox.command", isText, "", "", Used, "What confines them: kernel, docker, podman, runsc or sandbox-exec. A project can't set it."},
 		{"tools.sandbox.image", isText, "", "", Used, "The image of a container. GEMINI_SANDBOX_IMAGE beats it. A project can't set it."},
 		{"tools.sandbox.allowedPaths", isList, "[]", "", Used, "Paths that confined commands may write to. A project can't set it."},
 		{"tools.sandbox.networkAccess", isBool, "false", "", Used, "Let confined commands reach the network. A project can only set it to false."},

@@ -35,7 +35,7 @@ type Set struct {
 	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
 	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`
 	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
-	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, bwrap, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
+	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
 	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, whatever asks for it."`
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`

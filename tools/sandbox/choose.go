@@ -9,12 +9,11 @@ import (
 
 // The names of what confines commands, as users give them.
 const (
-	ByKernel     = "kernel"
-	ByBubblewrap = "bwrap"
-	ByDocker     = "docker"
-	ByPodman     = "podman"
-	ByRunsc      = "runsc" // docker with that runtime
-	BySeatbelt   = "sandbox-exec"
+	ByKernel   = "kernel"
+	ByDocker   = "docker"
+	ByPodman   = "podman"
+	ByRunsc    = "runsc" // docker with that runtime
+	BySeatbelt = "sandbox-exec"
 )
 
 // An Error says why commands can't be confined as somebody wants it.
@@ -81,7 +80,9 @@ func Choose(c Choice) (Sandbox, error) {
 			return nil, c.fault("the kernel of %s can't confine commands", "name another one: "+strings.Join(Names(), ", "), c.GOOS)
 		}
 		return c.Kernel, nil
-	case ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt:
+	case ByDocker, ByPodman, ByRunsc, BySeatbelt:
+	case "bwrap":
+		return nil, c.fault("bwrap is not used: the kernel does the same and filters system calls besides", "gemline --sandbox=kernel")
 	case "lxc":
 		return nil, c.fault("containers of LXC are not supported", "gemline --sandbox=podman, or one of: "+strings.Join(Names(), ", "))
 	case "windows-native":
@@ -97,10 +98,7 @@ func Choose(c Choice) (Sandbox, error) {
 	if err != nil {
 		return nil, c.fault("%s is not installed", "install it, or gemline --sandbox=off runs commands without", program)
 	}
-	switch word {
-	case ByBubblewrap:
-		return &Bubblewrap{Path: path}, nil
-	case BySeatbelt:
+	if word == BySeatbelt {
 		return c.seatbelt(path)
 	}
 	return c.container(word, path)
@@ -108,7 +106,7 @@ func Choose(c Choice) (Sandbox, error) {
 
 // Names returns the names of what confines commands.
 func Names() []string {
-	return []string{ByKernel, ByBubblewrap, ByDocker, ByPodman, ByRunsc, BySeatbelt}
+	return []string{ByKernel, ByDocker, ByPodman, ByRunsc, BySeatbelt}
 }
 
 // best returns the name of what is best here.

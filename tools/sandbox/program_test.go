@@ -11,46 +11,11 @@ import (
 	"testing"
 
 	"gemline/tools/sandbox"
-	"gemline/tools/sandbox/sandboxtest"
 )
 
 // updating reports whether -update is given, which the package has for another
 // file, too.
 func updating() bool { f := flag.Lookup("update"); return f != nil && f.Value.String() == "true" }
-
-// TestBubblewrap runs bwrap for real.
-func TestBubblewrap(t *testing.T) {
-	path, err := exec.LookPath("bwrap")
-	if err != nil {
-		if os.Getenv("GEMLINE_TEST_ALL") != "" {
-			t.Fatal("bwrap is not installed")
-		}
-		t.Skip("bwrap is not installed")
-	}
-	b := &sandbox.Bubblewrap{Path: path}
-	if s := b.State(); !s.Confined() {
-		t.Skipf("it can't work here: %+v", s.Layers)
-	}
-	sandboxtest.Test(t, b, sandboxtest.Features{})
-	t.Run("leaves nothing behind", func(t *testing.T) {
-		root := t.TempDir()
-		cmd := exec.Command("/bin/sh", "-c", "mkdir -p .git/hooks || mkdir .gemini/commands || echo held")
-		cmd.Dir = root
-		release, err := b.Confine(cmd, sandbox.Profile{Root: root})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.Output()
-		release()
-		if err != nil || string(out) != "held\n" {
-			t.Errorf("%q, %v", out, err)
-		}
-		b.Close()
-		if left, _ := os.ReadDir(root); len(left) > 0 {
-			t.Errorf("left: %v", left)
-		}
-	})
-}
 
 // rewritten returns the words of a command that s has changed, a line each,
 // with names that are not the same each time taken out.
@@ -116,10 +81,6 @@ func TestArguments(t *testing.T) {
 		return &sandbox.Seatbelt{Path: bin, Home: "/Users/user", Profile: profile}
 	}
 	rows := []row{
-		{"bwrap", &sandbox.Bubblewrap{Path: bin}, plain},
-		{"bwrap-network", &sandbox.Bubblewrap{Path: bin}, online},
-		{"bwrap-unlimited", &sandbox.Bubblewrap{Path: bin}, unlimited},
-		{"bwrap-masked", &sandbox.Bubblewrap{Path: bin}, masked},
 		{"docker", docker(sandbox.Extras{}), plain},
 		{"docker-network", docker(more), online},
 		{"docker-more", docker(more), plain},
@@ -183,8 +144,7 @@ func TestChoose(t *testing.T) {
 		{"on", world{installed: "docker", kernel: true}, "kernel: of a test"},
 		{"kernel", world{kernel: true}, "kernel: of a test"},
 		{"kernel", world{goos: "darwin"}, "error: --sandbox: the kernel of darwin can't confine commands"},
-		{"bwrap", world{}, "error: --sandbox: bwrap is not installed"},
-		{"bwrap", world{installed: "bwrap"}, "bwrap: namespaces"},
+		{"bwrap", world{installed: "bwrap", kernel: true}, "error: --sandbox: bwrap is not used: the kernel does the same and filters system calls besides"},
 		{"docker", world{installed: "docker", image: "-"}, "error: --sandbox: docker runs commands in an image, and none is named"},
 		{"docker", world{installed: "docker", image: "--privileged"}, `error: --sandbox: "--privileged" is not the name of an image`},
 		{"runsc", world{}, "error: --sandbox: docker is not installed"},
