@@ -8,9 +8,9 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// refused looks among the arguments of name for options that matter, as the
+// dangerousOptions looks among the arguments of name for options that matter, as the
 // entries of the program, and of its command, have them.
-func (v *visitor) refused(name string, args []word, entries ...*program.Program) {
+func (v *visitor) dangerousOptions(name string, args []word, entries ...*program.Program) {
 	ended, tar := false, entries[0].Grammar == "tar"
 	if tar && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") { // it takes its letters without a dash, too
 		args = slices.Clone(args)
@@ -49,8 +49,8 @@ func (v *visitor) option(name string, o program.Given, args []word) {
 	}
 }
 
-// input reports whether make is told by a to read a makefile that is no file.
-func input(a word) bool {
+// readsInput reports whether make is told by a to read a makefile that is no file.
+func readsInput(a word) bool {
 	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") || strings.Contains(a.text, "/proc/")
 }
 

@@ -19,7 +19,7 @@ func (v *visitor) builtin(name string, args []word) bool {
 	case "printf":
 		v.printf(args)
 	case "eval":
-		v.joined(name, args)
+		v.runsScript(name, args)
 	case "source", ".":
 		v.unchecked(name, args)
 	case "alias", "enable", "hash", "complete", "compopt", "compgen", "history", "dirs", "jobs":
@@ -31,19 +31,19 @@ func (v *visitor) builtin(name string, args []word) bool {
 	case "trap":
 		v.trap(args)
 	case "cd", "chdir", "pushd", "popd":
-		v.goes(name, args)
+		v.changeDir(name, args)
 	case "command", "builtin", "exec":
 		v.wrapper(name, program.Find(name), args)
 	case "test", "[":
 		v.condition(args)
 	case "read", "unset", "getopts", "wait", "mapfile", "readarray", "let", "declare", "typeset", "local", "export", "readonly":
-		v.changes(name, args)
+		v.setVariables(name, args)
 	case "set", "shopt":
-		v.shapes(name, args)
+		v.setOptions(name, args)
 	case "unalias", "umask", "ulimit", "shift", "return", "break", "continue", "suspend", "disown":
 		v.lower(engine.Readable, "it changes the shell: %s", name)
 	default:
-		if slices.Contains(elsewhere, name) {
+		if slices.Contains(otherShells, name) {
 			v.opaque("what %s does is not read: %s", name, join(args))
 			return true
 		}
@@ -53,23 +53,23 @@ func (v *visitor) builtin(name string, args []word) bool {
 }
 
 // Builtin reports whether the shell has the command called name itself.
-func Builtin(name string) bool { return slices.Contains(ofBash, name) }
+func Builtin(name string) bool { return slices.Contains(bashBuiltins, name) }
 
-var ofBash = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
+var bashBuiltins = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
 	exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
 	source suspend test times trap true type typeset ulimit umask unalias unset wait`)
 
-// elsewhere are commands that other shells have, which may be what sh is, or
+// otherShells are commands that other shells have, which may be what sh is, or
 // that work on lines that are typed: fc edits and runs what ran before.
-var elsewhere = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
+var otherShells = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
 	zcompile zpty zsocket ztcp bindkey noglob nocorrect rehash unhash unfunction sched limit unlimit hist nameref enum global alarm`)
 
 // conversions are those of a format that print, with what stands in front of
 // them. Another one is %n, which sets a variable.
 var conversions = text.Pattern(`%%|%[-#+ 0']*(\*|[0-9]+)?(\.(\*|[0-9]+)?)?([hlLjtzZ]*[diouxXeEfFgGaAcCsSbqQ]|\([^()]*\)T)`)
 
-// hiding are the escapes that stand for a percent sign.
-var hiding = text.Pattern(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
+// escapedPercent are the escapes that stand for a percent sign.
+var escapedPercent = text.Pattern(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
 
 // printf reads the arguments of printf. The format says what is done with the
 // others.
@@ -94,7 +94,7 @@ func (v *visitor) printf(args []word) {
 	if len(args) == 0 {
 		return
 	}
-	if format := args[0]; !format.known || hiding().MatchString(format.text) ||
+	if format := args[0]; !format.known || escapedPercent().MatchString(format.text) ||
 		strings.Contains(conversions().ReplaceAllString(format.text, ""), "%") {
 		v.opaque("printf may set a variable: %s", join(args))
 	}
@@ -116,22 +116,22 @@ func (v *visitor) trap(args []word) {
 	}
 }
 
-// goes reads the commands that go to another directory.
-func (v *visitor) goes(name string, args []word) {
+// changeDir reads the commands that go to another directory.
+func (v *visitor) changeDir(name string, args []word) {
 	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && args[0].text[0] == '-' {
 		args = args[1:]
 	}
 	if len(args) == 1 && name != "popd" {
-		v.enter(args[0])
+		v.enterDir(args[0])
 	} else {
-		v.lost()
+		v.leaveDir()
 	}
 }
 
-// changes reads the commands that set variables by name. A name with an index
+// setVariables reads the commands that set variables by name. A name with an index
 // is calculated, and a calculation can run commands. The options that are not
 // in the book calculate, name one variable by another, or run a script.
-func (v *visitor) changes(name string, args []word) {
+func (v *visitor) setVariables(name string, args []word) {
 	v.lower(engine.Readable, "it sets a variable: %s", name)
 	for i, a := range args {
 		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
@@ -156,9 +156,9 @@ func (v *visitor) changes(name string, args []word) {
 	}
 }
 
-// shapes reads set and shopt. Some options change how the rest of the script is
+// setOptions reads set and shopt. Some options change how the rest of the script is
 // read, or where it runs: -k takes assignments from anywhere in a command.
-func (v *visitor) shapes(name string, args []word) {
+func (v *visitor) setOptions(name string, args []word) {
 	v.lower(engine.Readable, "it changes the shell: %s", name)
 	for i, a := range args {
 		option := a.known && len(a.text) > 0 && (a.text[0] == '-' || a.text[0] == '+')
@@ -167,7 +167,7 @@ func (v *visitor) shapes(name string, args []word) {
 			return // what follows are the words of $1 and on
 		case name == "set" && option && strings.Trim(a.text[1:], "abefhmnoptuvxBCEPT") == "":
 		case name == "shopt" && option && strings.Trim(a.text[1:], "opqsu") == "":
-		case a.known && !option && slices.Contains(shaping, a.text):
+		case a.known && !option && slices.Contains(harmlessOptions, a.text):
 		case name == "set" && !option && (i == 0 || !strings.HasSuffix(args[i-1].text, "o")) && a.known:
 			return
 		default:
@@ -176,9 +176,9 @@ func (v *visitor) shapes(name string, args []word) {
 	}
 }
 
-// shaping are the options of set -o and of shopt that change what the commands
+// harmlessOptions are the options of set -o and of shopt that change what the commands
 // do which were read, and not which they are.
-var shaping = strings.Fields(`allexport braceexpand emacs errexit errtrace functrace hashall ignoreeof monitor noclobber noexec noglob nolog notify nounset
+var harmlessOptions = strings.Fields(`allexport braceexpand emacs errexit errtrace functrace hashall ignoreeof monitor noclobber noexec noglob nolog notify nounset
 	onecmd physical pipefail privileged verbose vi xtrace
 	checkhash checkjobs checkwinsize cmdhist dirspell dotglob execfail extdebug failglob globasciiranges globskipdots globstar gnu_errfmt huponexit
 	inherit_errexit lastpipe lithist mailwarn nocaseglob nocasematch noexpand_translation nullglob shift_verbose xpg_echo`)
@@ -188,9 +188,9 @@ var shaping = strings.Fields(`allexport braceexpand emacs errexit errtrace funct
 func (v *visitor) condition(args []word) {
 	for i, a := range args {
 		last := i+1 == len(args) || args[i+1].text == "]"
-		operand := i > 0 && args[i-1].known && beside().MatchString(args[i-1].text)
+		operand := i > 0 && args[i-1].known && beforeOperand().MatchString(args[i-1].text)
 		switch {
-		case a.split, !a.known && !last && !operand && !(args[i+1].known && behind().MatchString(args[i+1].text)):
+		case a.split, !a.known && !last && !operand && !(args[i+1].known && afterOperand().MatchString(args[i+1].text)):
 			v.opaque("an expansion decides what it tests: %s", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
 			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
@@ -198,9 +198,9 @@ func (v *visitor) condition(args []word) {
 	}
 }
 
-// beside and behind are what stands in front of a word that is no operator, and
+// beforeOperand and afterOperand are what stands in front of a word that is no operator, and
 // what stands behind one.
 var (
-	beside = text.Pattern(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
-	behind = text.Pattern(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)
+	beforeOperand = text.Pattern(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
+	afterOperand  = text.Pattern(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)
 )

@@ -67,8 +67,8 @@ func skip(words []word, s string) []word {
 	return words
 }
 
-// joined reads words that command runs as one script.
-func (v *visitor) joined(command string, words []word) {
+// runsScript reads words that command runs as one script.
+func (v *visitor) runsScript(command string, words []word) {
 	words = skip(words, "--")
 	if slices.ContainsFunc(words, func(w word) bool { return !w.known }) {
 		v.opaque("an expansion decides which script %s runs: %s", command, join(words))
@@ -79,8 +79,8 @@ func (v *visitor) joined(command string, words []word) {
 	}
 }
 
-// carried reads a command that another one runs, with env set for it.
-func (v *visitor) carried(command string, words []word, env []string) {
+// runs reads a command that another one runs, with env set for it.
+func (v *visitor) runs(command string, words []word, env []string) {
 	if slices.Contains([]string{"find", "fd", "xargs", "timeout", "nice"}, command) {
 		v.loosen("%s runs another command", command)
 	} else {

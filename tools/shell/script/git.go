@@ -42,7 +42,7 @@ func (v *visitor) git(git *program.Program, args []word) {
 	case sub.text == "config" && len(args) > 2:
 		v.lower(engine.Readable, "git config may set what git runs")
 	}
-	v.refused("git", v.gitRuns(sub.text, p.Grammar == "remote", args[1:]), git, p)
+	v.dangerousOptions("git", v.gitRuns(sub.text, p.Grammar == "remote", args[1:]), git, p)
 }
 
 // strategies are git's own ways to merge. Any other is a program that is
@@ -58,19 +58,19 @@ func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 	case "submodule":
 		words := without(args, "-q", "--quiet", "--cached")
 		if is(words, "foreach") {
-			v.joined("git submodule", without(words[1:], "-q", "--quiet", "--recursive"))
+			v.runsScript("git submodule", without(words[1:], "-q", "--quiet", "--recursive"))
 			return nil
 		}
-		v.said(words)
+		v.subcommand(words)
 	case "bisect":
 		if is(args, "run") {
-			v.carried("git bisect", args[1:], nil)
+			v.runs("git bisect", args[1:], nil)
 			return nil
 		}
 		if (is(args, "visualize") || is(args, "view")) && len(args) > 1 && !strings.HasPrefix(args[1].text, "-") {
 			v.opaque("git bisect may run a program named by an argument: %s", args[1].text)
 		}
-		v.said(args)
+		v.subcommand(args)
 	case "bundle":
 		if is(args, "create") {
 			if i := slices.IndexFunc(args[1:], func(w word) bool { return !strings.HasPrefix(w.text, "-") }); i >= 0 {
@@ -93,7 +93,7 @@ func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 			break
 		}
 		address := a.text[strings.IndexByte(a.text, '=')+1:]
-		if remote && helped(address) || strings.HasPrefix(address, "ext::") {
+		if remote && hasRemoteHelper(address) || strings.HasPrefix(address, "ext::") {
 			v.opaque("git runs a program for such an address: %s", a.text)
 		}
 	}
@@ -108,17 +108,17 @@ func without(words []word, options ...string) []word {
 	return words
 }
 
-// said makes sure that it is known what a command of git's does, which the
+// subcommand makes sure that it is known what a command of git's does, which the
 // first of words says.
-func (v *visitor) said(words []word) {
+func (v *visitor) subcommand(words []word) {
 	if len(words) > 0 && !words[0].known {
 		v.opaque("an expansion decides what git does: %s", words[0].text)
 	}
 }
 
-// helped reports whether git runs a program, which is called as the address
+// hasRemoteHelper reports whether git runs a program, which is called as the address
 // begins, behind git-remote-, to get at a repository.
-func helped(address string) bool {
+func hasRemoteHelper(address string) bool {
 	scheme, _, ok := strings.Cut(address, ":")
 	if !ok || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
 		return false

@@ -44,7 +44,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 	case "gh":
 		if len(args) > 2 && args[0].text == "repo" && args[1].text == "clone" {
 			options := slices.DeleteFunc(slices.Clone(args[2:]), func(w word) bool { return w.text == "--" })
-			v.carried("gh", append([]word{{text: "git", known: true}, args[1]}, options...), nil)
+			v.runs("gh", append([]word{{text: "git", known: true}, args[1]}, options...), nil)
 		}
 	case "git":
 		v.git(p, args)
@@ -65,21 +65,21 @@ func (v *visitor) program(name string, args []word, in *string) {
 			}
 		}
 	case "make":
-		if slices.ContainsFunc(args, input) {
+		if slices.ContainsFunc(args, readsInput) {
 			v.opaque("%s reads what it runs from its input", name)
 		}
-		v.refused(name, args, p)
+		v.dangerousOptions(name, args, p)
 	case "go":
-		v.refused(name, args, p)
+		v.dangerousOptions(name, args, p)
 		if env, ok := p.Command("env"); ok && slices.ContainsFunc(args, func(w word) bool { return w.text == "env" }) {
-			v.refused(name, args, env)
+			v.dangerousOptions(name, args, env)
 		}
 	default:
 		if p.Usage != nil {
 			v.wrapper(name, p, args)
 			return
 		}
-		v.refused(name, args, p)
+		v.dangerousOptions(name, args, p)
 		v.writes(name, p, args)
 	}
 }
@@ -185,7 +185,7 @@ func (v *visitor) find(args []word) {
 				end++
 			}
 			words := slices.Clone(args[min(i+1, len(args)):end])
-			if slices.ContainsFunc(words, acts) {
+			if slices.ContainsFunc(words, runsCommand) {
 				v.opaque("find may run a program that was not checked: %s", join(args)) // the first may be what a test looks for
 			}
 			for j, w := range words {
@@ -193,13 +193,13 @@ func (v *visitor) find(args []word) {
 					words[j].known = false
 				}
 			}
-			v.carried("find", words, nil)
+			v.runs("find", words, nil)
 			i = end
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(args) {
 				i++
 				v.write(args[i])
-				if acts(args[i]) {
+				if runsCommand(args[i]) {
 					v.opaque("find may run a program that was not checked: %s", join(args))
 				}
 			}
@@ -209,8 +209,8 @@ func (v *visitor) find(args []word) {
 	}
 }
 
-// acts reports whether a word is an action of find's that runs a program.
-func acts(w word) bool {
+// runsCommand reports whether a word is an action of find's that runs a program.
+func runsCommand(w word) bool {
 	return slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.text)
 }
 
@@ -221,7 +221,7 @@ func (v *visitor) fd(args []word) {
 			if slices.ContainsFunc(args[i+1:], func(w word) bool { return w.text == ";" }) {
 				v.opaque("fd runs more than one command: %s", join(args))
 			}
-			v.carried("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
+			v.runs("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
 			return
 		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "xX") || a.split {
 			v.opaque("fd may run a program that was not checked: %s", s)
@@ -237,7 +237,7 @@ func (v *visitor) ssh(p *program.Program, args []word) {
 		v.opaque("ssh may run a program that was not checked: %s", join(args))
 		return
 	}
-	v.joined("ssh", rest)
+	v.runsScript("ssh", rest)
 }
 
 // su reads the arguments of programs that run a script behind -c, or else a
@@ -248,7 +248,7 @@ func (v *visitor) su(name string, args []word) {
 			if name == "script" {
 				v.typescript(slices.Concat(args[:i], args[i+2:]))
 			} else {
-				v.lost()
+				v.leaveDir()
 			}
 			v.text(args[i+1].text, name)
 			return
@@ -304,5 +304,5 @@ func (v *visitor) container(name string, p *program.Program, args []word) {
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		return
 	}
-	v.carried(name, rest, nil)
+	v.runs(name, rest, nil)
 }

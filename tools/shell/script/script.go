@@ -242,11 +242,11 @@ func (v *visitor) note(w word) {
 	}
 }
 
-// enter notes that what follows may run in another directory.
-func (v *visitor) enter(w word) {
+// enterDir notes that what follows may run in another directory.
+func (v *visitor) enterDir(w word) {
 	const most = 8
 	if !w.known || w.text == "-" || strings.HasPrefix(w.text, "+") || v.loop || len(v.dirs) >= most {
-		v.lost()
+		v.leaveDir()
 		return
 	}
 	for _, dir := range slices.Clone(v.dirs) {
@@ -261,8 +261,8 @@ func (v *visitor) enter(w word) {
 	}
 }
 
-// lost notes that the directory is not known any more.
-func (v *visitor) lost() {
+// leaveDir notes that the directory is not known any more.
+func (v *visitor) leaveDir() {
 	const somewhere = "(another directory)"
 	if !slices.Contains(v.dirs, somewhere) {
 		v.dirs = append(v.dirs[:len(v.dirs):len(v.dirs)], somewhere)

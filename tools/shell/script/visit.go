@@ -80,7 +80,7 @@ func (v *visitor) compound(c syntax.Command) {
 	case *syntax.WhileClause:
 		v.repeat(c.Cond, c.Do)
 	case *syntax.ForClause:
-		v.iterate(c.Loop)
+		v.loopOver(c.Loop)
 		v.repeat(c.Do)
 	case *syntax.CaseClause:
 		v.word(c.Word)
@@ -113,8 +113,8 @@ func (v *visitor) compound(c syntax.Command) {
 	}
 }
 
-// iterate reads what a loop goes over.
-func (v *visitor) iterate(l syntax.Loop) {
+// loopOver reads what a loop goes over.
+func (v *visitor) loopOver(l syntax.Loop) {
 	switch l := l.(type) {
 	case *syntax.WordIter:
 		v.words(l.Items)
@@ -319,7 +319,7 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0 || p.Width {
 		v.opaque("a variable names another: %s", v.written(p))
 	}
-	if !everything(p.Index) {
+	if !allElements(p.Index) {
 		v.arithm(p.Index)
 	}
 	if p.Slice != nil {
@@ -341,8 +341,8 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	}
 }
 
-// everything reports whether x is the index @ or *.
-func everything(x syntax.ArithmExpr) bool {
+// allElements reports whether x is the index @ or *.
+func allElements(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
@@ -365,7 +365,7 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 		v.arithm(x.X)
 	case *syntax.Word:
 		if w := v.word(x); !w.known || strings.Trim(w.text, "0123456789") != "" {
-			if !counts(x) {
+			if !isNumber(x) {
 				v.opaque("arithmetic with a variable can run commands: %s", w.text)
 			}
 		}
@@ -374,8 +374,8 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 	}
 }
 
-// counts reports whether w is a value that the shell itself makes a number.
-func counts(w *syntax.Word) bool {
+// isNumber reports whether w is a value that the shell itself makes a number.
+func isNumber(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
 		return false
 	}

@@ -52,7 +52,7 @@ func literal(w *syntax.Word) word {
 					known = unescape(&text, nil, lit.Value, true) && known
 				} else {
 					known = false
-					split = split || manifold(q)
+					split = split || severalWords(q)
 				}
 			}
 		default:
@@ -65,8 +65,8 @@ func literal(w *syntax.Word) word {
 	return word{text: text.String(), known: known, split: split}
 }
 
-// manifold reports whether p may become several words in spite of its quotes.
-func manifold(p syntax.WordPart) bool {
+// severalWords reports whether p may become several words in spite of its quotes.
+func severalWords(p syntax.WordPart) bool {
 	e, ok := p.(*syntax.ParamExp)
 	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil || e.Excl || e.Exp != nil || e.Slice != nil || e.Repl != nil)
 }

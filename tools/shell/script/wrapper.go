@@ -10,7 +10,7 @@ import (
 // wrapper reads the arguments of a program that runs the command they end in.
 func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 	if p.Is(program.Away) {
-		v.lost()
+		v.leaveDir()
 	}
 	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
 		return // it only says what a name means
@@ -24,12 +24,12 @@ func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 	case len(rest) == 0 && more:
 		return // xargs echoes
 	case slices.Contains(p.Usage, "SCRIPT"):
-		v.joined(name, rest)
+		v.runsScript(name, rest)
 		return
 	case more:
 		rest = append(slices.Clone(rest), word{text: "(input)", split: true})
 	}
-	v.carried(name, rest, env)
+	v.runs(name, rest, env)
 }
 
 // wrapped returns what of args is behind the options and the operands of p, and
@@ -64,7 +64,7 @@ func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []
 			case program.Replaces:
 				replace = o.Value
 			case program.Goes:
-				v.lost()
+				v.leaveDir()
 			}
 		}
 		args = args[1+values:]

@@ -32,7 +32,7 @@ func (v *visitor) writes(name string, p *program.Program, args []word) {
 	switch {
 	case is.each:
 		for _, a := range is.operands {
-			if !a.split || begun(a.text) {
+			if !a.split || fixedStart(a.text) {
 				v.note(a)
 				if name == "touch" {
 					v.opened(a, word{known: true})
@@ -43,7 +43,7 @@ func (v *visitor) writes(name string, p *program.Program, args []word) {
 		v.below(*is.into, is.operands, is.parents)
 	case n == 1 && p.Writes == "last or here":
 		v.below(word{text: ".", known: true}, is.operands, false)
-	case n < 2, is.operands[n-1].split && !begun(is.operands[n-1].text):
+	case n < 2, is.operands[n-1].split && !fixedStart(is.operands[n-1].text):
 	default:
 		to, from := is.operands[n-1], is.operands[:n-1]
 		several := n > 2 && !slices.ContainsFunc(from, func(a word) bool { return a.split })
@@ -52,15 +52,15 @@ func (v *visitor) writes(name string, p *program.Program, args []word) {
 		} else {
 			v.note(to)
 		}
-		if name == "cp" && n == 2 && !from[0].split && !slices.ContainsFunc(args, unusual) {
+		if name == "cp" && n == 2 && !from[0].split && !slices.ContainsFunc(args, unusualOption) {
 			v.opened(to, from[0])
 		}
 	}
 }
 
-// unusual reports whether a, an argument of cp, is an option with which it may
+// unusualOption reports whether a, an argument of cp, is an option with which it may
 // do something else than to open the file it copies to.
-func unusual(a word) bool {
+func unusualOption(a word) bool {
 	usual := []string{"--", "--archive", "--dereference", "--force", "--no-target-directory", "--preserve", "--recursive", "--verbose"}
 	return strings.HasPrefix(a.text, "-") && strings.Trim(a.text[1:], "afHLpRrTvx") != "" && !slices.Contains(usual, a.text)
 }
@@ -89,7 +89,7 @@ func written(p *program.Program, args []word) (is writing, ok bool) {
 	for ended := false; len(args) > 0; {
 		values := 0
 		switch a := args[0]; {
-		case !a.known && !ended && !begun(a.text):
+		case !a.known && !ended && !fixedStart(a.text):
 			return is, false
 		case ended, !a.known, a.text == "-", !strings.HasPrefix(a.text, "-"):
 			is.operands = append(is.operands, a)
@@ -118,8 +118,8 @@ func written(p *program.Program, args []word) (is writing, ok bool) {
 	return is, true
 }
 
-// begun reports whether a word that is not known begins as it is written, with
+// fixedStart reports whether a word that is not known begins as it is written, with
 // what begins no option, however many words it becomes.
-func begun(text string) bool {
+func fixedStart(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "$`<>(") && !strings.ContainsAny(text[:1], "-*?[{'\"\\+!@")
 }
