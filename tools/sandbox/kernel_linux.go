@@ -18,15 +18,6 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// Options are what a Kernel may be told. The zero value will do.
-type Options struct {
-	Without []string // layers not to use, as State names them
-	Reexec  bool     // the embedded helper is not used
-	Helper  []byte   // is used in place of the embedded one
-	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
-	Cache   string   // is used, and made, where none of Temp can be
-}
-
 // A Kernel confines commands by what Linux has for it.
 type Kernel struct {
 	options Options
@@ -61,9 +52,6 @@ func (k *Kernel) Close() error {
 	}
 	return t.remove()
 }
-
-// ErrUnavailable is why a command is not confined: nothing on this system can.
-var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // Confine has cmd run confined by p.
 func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {

@@ -1,6 +1,9 @@
 package sandbox
 
-import "os/exec"
+import (
+	"errors"
+	"os/exec"
+)
 
 // A Profile says what a confined command may do. All paths are absolute.
 type Profile struct {
@@ -31,6 +34,18 @@ type Sandbox interface {
 	// milliseconds.
 	State() State
 }
+
+// Options are what a Kernel may be told. The zero value will do.
+type Options struct {
+	Without []string // layers not to use, as State names them
+	Reexec  bool     // the embedded helper is not used
+	Helper  []byte   // is used in place of the embedded one
+	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
+	Cache   string   // is used, and made, where none of Temp can be
+}
+
+// ErrUnavailable is why a command is not confined: nothing on this system can.
+var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // A State is what a Sandbox does on this system.
 type State struct {

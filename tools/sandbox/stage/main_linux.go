@@ -99,7 +99,8 @@ type outerStage struct {
 func (o *outerStage) run(args []string) int {
 	deaf()
 	watch, err := newWatch(o.spec)
-	if err == nil && o.spec.Alone {
+	alone := o.spec.Alone && !o.spec.has(Namespaces) // with those, the second stage ends them
+	if err == nil && alone {
 		err = inherit()
 	}
 	if err != nil {
@@ -117,7 +118,7 @@ func (o *outerStage) run(args []string) int {
 	}
 	ws := wait(pid)
 	alive.Close()
-	if o.spec.Alone {
+	if alone {
 		endHeirs()
 	}
 	if !o.exited && len(o.problems) == 0 {
