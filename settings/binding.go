@@ -8,41 +8,28 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// binding are the keys that keep something from running unasked, or at all.
-var binding = []string{"tools.core", "tools.allowed", "tools.exclude", "tools.confirmationRequired", "mcp.allowed", "mcp.excluded",
-	"policyPaths", "adminPolicyPaths", "security.disableYoloMode", "security.disableAlwaysAllow"}
-
-// loosening are those of them that a project can't set, however it says it.
-var loosening = []string{"tools.allowed", "policyPaths", "adminPolicyPaths"}
-
-// leading are keys that say where something goes.
-var leading = []string{"telemetry.target", "telemetry.otlpProtocol"}
-
 // Unclear returns an error about the first value that may have been meant to
 // keep something from running, or says where records go, and can't be understood;
 // nil if there is none. It is a [jsonc.Error].
 func (s *Settings) Unclear() error {
 	for i := range s.layers {
 		l := &s.layers[i]
-		counts := func(key string) bool { return l.Scope != Workspace || !slices.Contains(loosening, key) }
 		for _, p := range l.Problems {
-			is := func(key string) bool { return key == p.Key || strings.HasPrefix(key, p.Key+".") }
-			if p.unfit && slices.ContainsFunc(binding, func(key string) bool { return is(key) && counts(key) }) {
-				return l.misread(p, "; what it forbids would run")
+			j := slices.IndexFunc(entries().keys, func(k Key) bool { // what a project can't set does nothing, however it is said
+				return k.strict != nil && (l.Scope != Workspace || k.project != "never") && (k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
+			})
+			if !p.unfit || j < 0 {
+				continue
 			}
-			if p.unfit && l.Scope != Workspace && slices.ContainsFunc(leading, is) {
-				return l.misread(p, "")
+			e := &jsonc.Error{Path: l.Path, Message: p.Message}
+			if would := *entries().keys[j].strict; would != "" {
+				e.Message += "; " + would
 			}
+			e.Line, e.Column = l.doc.Position(l.written(p.path))
+			return e
 		}
 	}
 	return nil
-}
-
-// misread returns the error about a value that can't be understood.
-func (l *Layer) misread(p Problem, consequence string) error {
-	e := &jsonc.Error{Path: l.Path, Message: p.Message + consequence}
-	e.Line, e.Column = l.doc.Position(l.written(p.path))
-	return e
 }
 
 // A Said is what one file says about a key that holds a list of strings.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -132,37 +133,124 @@ func JoinKey(path []string) string {
 // odd reports whether a character can't stand in a name without quotes.
 func odd(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
 
-// A row is a key without a field.
-type row struct {
-	name, kind string // the kind may be the words of a string, with | between
-	fallback   string // JSON, or the text itself
-	merge      string
-	status     Status
-	help       string
+//go:embed keys.txt
+var keysText string
+
+// A list is what keys.txt says.
+type list struct {
+	keys, groups []Key
+	moved        []older // older names below keys that take any name
 }
 
-func (r row) key() Key {
-	k := Key{Name: r.name, Type: r.kind, Merge: r.merge, Status: r.status, Help: r.help, index: -1}
-	if strings.Contains(r.kind, "|") {
-		k.Type, k.Enum = isText, strings.Split(r.kind, "|")
+// entries reads keys.txt when it is first asked, and never again. A line that is
+// not understood is a mistake in this package.
+var entries = sync.OnceValue(readEntries)
+
+func readEntries() (l list) {
+	indices := map[string]int{}
+	t := reflect.TypeFor[Settings]()
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("key"); name != "" {
+			indices[name] = i
+		}
 	}
-	switch {
-	case r.fallback == "":
-	case k.Type == isText:
-		k.fallback = r.fallback
-	case k.Type == isBool:
-		k.fallback = r.fallback == "true"
-	case k.Type == isWhole, k.Type == isNumber:
-		k.fallback = json.Number(r.fallback)
-	default:
-		k.fallback, _ = jsonc.Value([]byte(r.fallback))
+	l.keys = make([]Key, 0, 320)
+	for entry := range strings.SplitSeq(keysText, "\n\n") {
+		k := Key{Status: Used, index: -1}
+		fallback, given := "", false
+		for line := range strings.Lines(entry) {
+			fact, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			switch fact {
+			case "key", "group":
+				k.Name = said
+				if i, ok := indices[said]; ok {
+					k.index = i
+				}
+			case "type":
+				if k.Type = said; strings.Contains(said, "|") {
+					k.Type, k.Enum = isText, strings.Split(said, "|")
+				}
+			case "default":
+				fallback, given = said, true
+			case "merge":
+				k.Merge = said
+			case "later":
+				k.Status = Later
+			case "ignored":
+				k.Status = Ignored
+			case "was":
+				k.older = append(k.older, olderName(said, k.Name))
+			case "moved":
+				from, to, _ := strings.Cut(said, " ")
+				l.moved = append(l.moved, older{from: from, to: to})
+			case "env":
+				k.env = strings.Fields(said)
+			case "project":
+				k.project = said
+			case "strict":
+				k.strict = &said
+			case "wants":
+				k.wants = said
+			case "feature", "tunes":
+				k.feature, k.tunes = said, fact == "tunes"
+			case "risk":
+				k.risk = said
+			case "help":
+				k.Help = said + k.projectHelp()
+			default:
+				if fact[0] != '#' {
+					panic("keys.txt: " + line)
+				}
+			}
+		}
+		switch {
+		case k.Name == "":
+		case k.Type == "":
+			l.groups = append(l.groups, k)
+		default:
+			if given {
+				k.fallback, _ = k.literal(fallback)
+			}
+			l.keys = append(l.keys, k)
+		}
 	}
-	return k
+	return l
+}
+
+// olderName reads an older name of the key to.
+func olderName(said, to string) older {
+	o := older{to: to}
+	said, o.inverted = strings.CutSuffix(said, " inverted")
+	o.from, o.only, _ = strings.Cut(said, " of ")
+	return o
+}
+
+// literal reads the default of a key.
+func (k Key) literal(s string) (any, bool) {
+	if kind := k.kinds()[0]; kind == isBool || kind == isText || kind == isWhole || kind == isNumber {
+		return spelled(kind, s)
+	}
+	v, err := jsonc.Value([]byte(s))
+	return v, err == nil
+}
+
+// projectHelp says what a project may say.
+func (k Key) projectHelp() string {
+	switch k.project {
+	case "never":
+		return " A project can't set it."
+	case "stricter":
+		return " A project can only tighten it."
+	case "":
+		return ""
+	}
+	return " A project can only set it to " + strings.TrimPrefix(k.project, "only ") + "."
 }
 
 // A node is a name in the tree of all keys.
 type node struct {
 	key   *Key
+	facts *Key // of the key or the group of this name
 	below map[string]*node
 	wild  *node // any other name
 }
@@ -198,7 +286,9 @@ func (n *node) add(k *Key) {
 		}
 		n = n.below[part]
 	}
-	n.key = k
+	if n.facts = k; k.Type != "" {
+		n.key = k
+	}
 }
 
 type tables struct {
@@ -208,64 +298,49 @@ type tables struct {
 
 // catalogue returns every key. It is made when it is first needed, which is
 // when there is a file of settings.
-var catalogue = sync.OnceValue(makeCatalogue)
+var catalogue = sync.OnceValue(func() tables { return makeCatalogue(entries()) })
 
-func makeCatalogue() tables {
-	rows := others()
-	t := tables{keys: append(make([]Key, 0, len(fields())+len(rows)), fields()...), root: &node{}}
-	taken := map[string]bool{}
-	for _, k := range t.keys {
-		taken[k.Name] = true
+func makeCatalogue(l list) tables {
+	t := tables{keys: l.keys, root: &node{}}
+	for i := range l.keys {
+		t.root.add(&l.keys[i])
 	}
-	for _, r := range rows {
-		if !taken[r.name] {
-			t.keys = append(t.keys, r.key())
-		}
-	}
-	for i := range t.keys {
-		t.root.add(&t.keys[i])
+	for i := range l.groups {
+		t.root.add(&l.groups[i])
 	}
 	return t
 }
 
-// fields returns the keys that fields of [Settings] stand for, in their order.
-var fields = sync.OnceValue(func() []Key {
-	t := reflect.TypeFor[Settings]()
-	var keys []Key
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
-		name := tag.Get("key")
-		if name == "" {
-			continue
+// nearest returns the facts about the key at path, or else about the nearest
+// group above it, of which has is true; nil if there are none.
+func nearest(path []string, has func(*Key) bool) (facts *Key) {
+	n := catalogue().root
+	for _, part := range path {
+		if n = n.next(part); n == nil {
+			break
 		}
-		k := Key{Name: name, Status: Used, Help: tag.Get("help"), Merge: tag.Get("merge"), index: i}
-		fallback, given := tag.Lookup("default")
-		switch t.Field(i).Type.Kind() {
-		case reflect.String:
-			k.Type = isText
-			if words := tag.Get("enum"); words != "" {
-				k.Enum = strings.Split(words, ",")
-			}
-		case reflect.Int:
-			k.Type = isWhole
-			if !given {
-				k.fallback = json.Number("0")
-			}
-		case reflect.Float64:
-			k.Type = isNumber
-		case reflect.Bool:
-			k.Type = isBool
-			k.fallback = false
-		case reflect.Slice:
-			k.Type = isList
-			if tag.Get("lone") != "" {
-				k.Type = isText + " or " + isList
-			}
+		if n.facts != nil && has(n.facts) {
+			facts = n.facts
 		}
-		if given {
-			k.fallback, _ = spelled(k.kinds()[len(k.kinds())-1], fallback)
+	}
+	return facts
+}
+
+// Risk says in what way a key weakens the user's protection when a project sets
+// it, "" if it does not.
+func Risk(path []string) string {
+	if k := nearest(path, func(k *Key) bool { return k.risk != "" }); k != nil {
+		return k.risk
+	}
+	return ""
+}
+
+// fields returns the keys that fields of [Settings] stand for.
+var fields = sync.OnceValue(func() (keys []Key) {
+	for _, k := range entries().keys {
+		if k.index >= 0 {
+			keys = append(keys, k)
 		}
-		keys = append(keys, k)
 	}
 	return keys
 })

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -45,18 +46,30 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A field that takes a key over takes its row with it.
-func TestRows(t *testing.T) {
+// Each key has one entry, and each field one.
+func TestEntries(t *testing.T) {
 	taken := map[string]bool{}
-	for _, k := range fields() {
-		taken[k.Name] = true
-	}
-	for _, r := range others() {
-		if taken[r.name] {
-			t.Errorf("%s is a field now; take its row out of table.go", r.name)
+	for _, k := range entries().keys {
+		if taken[k.Name] {
+			t.Errorf("%s has two entries", k.Name)
 		}
-		taken[r.name] = true
+		taken[k.Name] = true
+		if strings.Contains(keysText, "\nkey "+k.Name+"\ntype "+k.Type+"\ndefault ") && k.fallback == nil {
+			t.Errorf("%s: its default makes no sense", k.Name)
+		}
 	}
+	if n := len(fields()); n != strings.Count(fieldTags(), "key:") {
+		t.Errorf("%d fields have an entry", n)
+	}
+}
+
+// fieldTags returns the tags of [Settings].
+func fieldTags() (tags string) {
+	t := reflect.TypeFor[Settings]()
+	for i := range t.NumField() {
+		tags += string(t.Field(i).Tag)
+	}
+	return tags
 }
 
 func TestFindKey(t *testing.T) {

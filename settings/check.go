@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A Problem is what is wrong with one key of a file. The key counts as not
@@ -131,39 +133,32 @@ func shown(key string) string {
 // tighten takes from a project's settings what would take back a protection
 // that the user or the machine has set up: a project may only add to them.
 func (c *checker) tighten(tree map[string]any) {
-	security, _ := tree["security"].(map[string]any)
-	redaction, _ := security["environmentVariableRedaction"].(map[string]any)
-	for _, name := range []string{"disableYoloMode", "disableAlwaysAllow", "toolSandboxing", "blockGitExtensions"} {
-		c.only(security, true, "security", name)
-	}
-	for _, name := range []string{"enablePermanentToolApproval", "autoAddToPolicyByDefault"} {
-		c.only(security, false, "security", name)
-	}
-	c.only(redaction, true, "security", "environmentVariableRedaction", "enabled")
-	c.never(redaction, "security", "environmentVariableRedaction", "allowed")
-	folders, _ := security["folderTrust"].(map[string]any)
-	c.never(folders, "security", "folderTrust", "enabled") // it is asked for before the project's file is read
-	// A program that is run unasked, and words that could pass for others.
-	general, _ := tree["general"].(map[string]any)
-	c.never(general, "general", "notificationCommand")
-	ui, _ := tree["ui"].(map[string]any)
-	// What lets calls run unasked, and what runs with them.
-	tools, _ := tree["tools"].(map[string]any)
-	shell, _ := tools["shell"].(map[string]any)
-	c.never(shell, "tools", "shell", "pager")
-	c.never(tools, "tools", "allowed")
-	c.confined(tools)
-	c.never(tree, "policyPaths")
-	c.never(tree, "adminPolicyPaths")
-	c.never(ui, "ui", "labels")
-	// Where is kept and sent what is said.
-	telemetry, _ := tree["telemetry"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(telemetry)) {
-		if name != "enabled" {
-			c.never(telemetry, "telemetry", name)
+	c.confined(tree)
+	l := entries()
+	for _, k := range slices.Concat(l.keys, l.groups) {
+		path := strings.Split(k.Name, ".")
+		v, said := at(tree, path)
+		only, isSwitch := strings.CutPrefix(k.project, "only ")
+		on, is := v.(bool)
+		switch {
+		case !said:
+		case k.project == "never":
+			drop(tree, path)
+			c.wrong(path, k.Name+": a project can't set it")
+		case isSwitch && is && strconv.FormatBool(on) != only:
+			drop(tree, path)
+			c.wrong(path, fmt.Sprintf("%s: a project can only set it to %s", k.Name, only))
 		}
 	}
-	c.only(telemetry, false, "telemetry", "enabled")
+}
+
+// drop takes the value at a path away, and leaves what held it.
+func drop(tree map[string]any, path []string) {
+	last := len(path) - 1
+	holder, _ := at(tree, path[:last])
+	if object, ok := holder.(map[string]any); ok {
+		delete(object, path[last])
+	}
 }
 
 // strictness orders the approval modes, the strictest first.
@@ -186,22 +181,4 @@ func (l *Layer) temper(weaker map[string]any) {
 	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
 	// The first of the problems, of which only some are told.
 	l.Problems = slices.Insert(l.Problems, 0, Problem{Key: JoinKey(path), Message: message, path: path})
-}
-
-// never drops what path ends in from object.
-func (c *checker) never(object map[string]any, path ...string) {
-	name := path[len(path)-1]
-	if _, ok := object[name]; ok {
-		delete(object, name)
-		c.wrong(path, JoinKey(path)+": a project can't set it")
-	}
-}
-
-// only drops the switch that path ends in from object, unless it is safe.
-func (c *checker) only(object map[string]any, safe bool, path ...string) {
-	name := path[len(path)-1]
-	if on, ok := object[name].(bool); ok && on != safe {
-		delete(object, name)
-		c.wrong(path, fmt.Sprintf("%s: a project can only set it to %v", JoinKey(path), safe))
-	}
 }

@@ -169,28 +169,16 @@ func (s *Settings) filed() Confinement {
 	return c
 }
 
-// confined takes from a project's settings what would loosen how commands are
-// confined: a project may switch it on, and the network off.
-func (c *checker) confined(tools map[string]any) {
-	if word, is := tools["sandbox"].(string); is {
-		switch switched(word) {
-		case On:
-			tools["sandbox"] = true
-		case Off, "":
-			tools["sandbox"] = false
-		default:
-			tools["sandbox"] = true
-			c.wrong([]string{"tools", "sandbox"}, "tools.sandbox: a project can only switch it on; what confines commands is chosen elsewhere")
-		}
+// confined turns what a project's settings say about confinement by a word into
+// a switch: a project may switch it on and not choose.
+func (c *checker) confined(tree map[string]any) {
+	tools, _ := tree["tools"].(map[string]any)
+	word, is := tools["sandbox"].(string)
+	if !is {
+		return
 	}
-	c.only(tools, true, "tools", "sandbox")
-	if object, is := tools["sandbox"].(map[string]any); is {
-		c.only(object, true, "tools", "sandbox", "enabled")
-		for _, name := range []string{"command", "image", "allowedPaths"} {
-			c.never(object, "tools", "sandbox", name)
-		}
-		c.only(object, false, "tools", "sandbox", "networkAccess")
+	by := switched(word)
+	if tools["sandbox"] = by != Off && by != ""; by != On && by != Off && by != "" {
+		c.wrong([]string{"tools", "sandbox"}, "tools.sandbox: a project can only switch it on; what confines commands is chosen elsewhere")
 	}
-	c.never(tools, "tools", "sandboxAllowedPaths")
-	c.only(tools, false, "tools", "sandboxNetworkAccess")
 }

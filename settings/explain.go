@@ -59,7 +59,7 @@ func (in Inputs) Explain(all bool) []Entry {
 	overrides := overrides()
 	for _, o := range overrides {
 		if in.says(o) {
-			entry(strings.Split(o.key, "."))
+			entry(strings.Split(o.Name, "."))
 		}
 	}
 	if all {
@@ -73,7 +73,7 @@ func (in Inputs) Explain(all bool) []Entry {
 	out := make([]Entry, 0, len(found))
 	for _, e := range sorted(found) {
 		var o override
-		if i := slices.IndexFunc(overrides, func(o override) bool { return o.key == e.Key }); i >= 0 {
+		if i := slices.IndexFunc(overrides, func(o override) bool { return o.Name == e.Key }); i >= 0 {
 			o = overrides[i]
 		}
 		in.settle(e, merged, o)

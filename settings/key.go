@@ -46,8 +46,23 @@ type Key struct {
 	Help   string
 
 	fallback any
-	wild     bool // it is one of many, such as the command of a server
-	index    int  // of its field in Settings, or -1
+	wild     bool    // it is one of many, such as the command of a server
+	index    int     // of its field in Settings, or -1
+	older    []older // what it was called
+	env      []string
+	project  string  // what a project may say
+	strict   *string // what would happen if it is misread and passed over
+	wants    string  // the only truth that asks for something, if not true
+	feature  string  // what it sets up that is not in use yet, or tunes
+	tunes    bool
+	risk     string // how it weakens the user's protection
+}
+
+// An older is a key by an older name.
+type older struct {
+	from, to string
+	only     string // the type of the values that are meant; "" is any
+	inverted bool
 }
 
 // Default returns the value of a key that nothing sets, nil if there is none.

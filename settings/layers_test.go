@@ -119,12 +119,8 @@ func TestMigrate(t *testing.T) {
 // Every older name leads to one of today, at once or through another.
 func TestRenames(t *testing.T) {
 	older := map[string]string{}
-	for line := range strings.Lines(flat) {
-		from, to, _ := strings.Cut(strings.TrimSpace(line), " ")
-		older[from] = to
-	}
-	for _, r := range renames() {
-		older[r.from] = r.to
+	for _, o := range olderNames() {
+		older[o.from] = o.to
 	}
 	for from, to := range older {
 		for n := 0; older[to] != "" && to != "model"; n++ {
@@ -218,7 +214,7 @@ func BenchmarkDefault(b *testing.B) {
 // BenchmarkCatalogue is what the first file of settings costs.
 func BenchmarkCatalogue(b *testing.B) {
 	for b.Loop() {
-		makeCatalogue()
+		makeCatalogue(readEntries())
 	}
 }
 

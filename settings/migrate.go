@@ -4,106 +4,25 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// A rename is a key by an older name.
-type rename struct {
-	from, to string
-	turn     func(any) any // the value for the new name; nil keeps it
-	only     string        // the type of the values that are meant; "" is any
-}
-
-// renames are the older names, those of the flat files of the first years
+// olderNames returns all older names, those of the flat files of the first years
 // first: what they are moved to may have been renamed since.
-func renames() []rename {
-	rows := []rename{
-		{"general.disableAutoUpdate", "general.enableAutoUpdate", inverse, ""},
-		{"general.disableUpdateNag", "general.enableAutoUpdateNotification", inverse, ""},
-		{"ui.accessibility.disableLoadingPhrases", "ui.accessibility.enableLoadingPhrases", inverse, ""},
-		{"context.fileFiltering.disableFuzzySearch", "context.fileFiltering.enableFuzzySearch", inverse, ""},
-		{"context.loadFromIncludeDirectories", "context.loadMemoryFromIncludeDirectories", nil, ""},
-		{"model.chatCompression.contextPercentageThreshold", "model.compressionThreshold", nil, ""},
-		{"tools.approvalMode", "general.defaultApprovalMode", nil, ""},
-		{"experimental.plan", "general.plan.enabled", nil, ""},
-		{"experimental.cliHelpAgentSettings.enabled", "agents.overrides.cli_help.enabled", nil, ""},
-		{"hooks.enabled", "hooksConfig.enabled", nil, isBool},
-		{"hooks.disabled", "hooksConfig.disabled", nil, isList},
-		{"hooks.notifications", "hooksConfig.notifications", nil, isBool},
+var olderNames = sync.OnceValue(func() []older {
+	l := entries()
+	var flat, rest []older
+	for _, k := range slices.Concat(l.keys, l.groups) {
+		for _, o := range k.older {
+			if strings.Contains(o.from, ".") {
+				rest = append(rest, o)
+			} else {
+				flat = append(flat, o)
+			}
+		}
 	}
-	const investigator = "agents.overrides.codebase_investigator."
-	for from, to := range sorted(map[string]string{
-		"enabled": "enabled", "maxNumTurns": "runConfig.maxTurns", "maxTimeMinutes": "runConfig.maxTimeMinutes", "model": "modelConfig.model",
-		"thinkingBudget": "modelConfig.generateContentConfig.thinkingConfig.thinkingBudget",
-	}) {
-		rows = append(rows, rename{"experimental.codebaseInvestigatorSettings." + from, investigator + to, nil, ""})
-	}
-	return rows
-}
-
-// flat names the keys of the first years, which all stood at the top, and
-// where they stand today.
-const flat = `accessibility ui.accessibility
-allowMCPServers mcp.allowed
-allowedTools tools.allowed
-autoAccept tools.autoAccept
-autoConfigureMaxOldSpaceSize advanced.autoConfigureMemory
-bugCommand advanced.bugCommand
-chatCompression model.chatCompression
-checkpointing general.checkpointing
-contextFileName context.fileName
-coreTools tools.core
-customThemes ui.customThemes
-customWittyPhrases ui.customWittyPhrases
-debugKeystrokeLogging general.debugKeystrokeLogging
-disableAutoUpdate general.disableAutoUpdate
-disableUpdateNag general.disableUpdateNag
-dnsResolutionOrder advanced.dnsResolutionOrder
-enableInteractiveShell tools.shell.enableInteractiveShell
-enablePromptCompletion general.enablePromptCompletion
-enforcedAuthType security.auth.enforcedType
-excludeMCPServers mcp.excluded
-excludeTools tools.exclude
-excludedProjectEnvVars advanced.excludedEnvVars
-extensionManagement experimental.extensionManagement
-fileFiltering context.fileFiltering
-folderTrust security.folderTrust.enabled
-folderTrustFeature security.folderTrust.featureEnabled
-hasSeenIdeIntegrationNudge ide.hasSeenNudge
-hideBanner ui.hideBanner
-hideCWD ui.footer.hideCWD
-hideContextSummary ui.hideContextSummary
-hideFooter ui.hideFooter
-hideModelInfo ui.footer.hideModelInfo
-hideSandboxStatus ui.footer.hideSandboxStatus
-hideTips ui.hideTips
-hideWindowTitle ui.hideWindowTitle
-ideMode ide.enabled
-includeDirectories context.includeDirectories
-loadMemoryFromIncludeDirectories context.loadMemoryFromIncludeDirectories
-maxSessionTurns model.maxSessionTurns
-mcpServerCommand mcp.serverCommand
-memoryDiscoveryMaxDirs context.discoveryMaxDirs
-memoryImportFormat context.importFormat
-model model.name
-preferredEditor general.preferredEditor
-retryFetchErrors general.retryFetchErrors
-sandbox tools.sandbox
-selectedAuthType security.auth.selectedType
-shellPager tools.shell.pager
-shellShowColor tools.shell.showColor
-showCitations ui.showCitations
-showLineNumbers ui.showLineNumbers
-showMemoryUsage ui.showMemoryUsage
-showStatusInTitle ui.showStatusInTitle
-skipNextSpeakerCheck model.skipNextSpeakerCheck
-summarizeToolOutput model.summarizeToolOutput
-theme ui.theme
-toolCallCommand tools.callCommand
-toolDiscoveryCommand tools.discoveryCommand
-usageStatisticsEnabled privacy.usageStatisticsEnabled
-useExternalAuth security.auth.useExternal
-useRipgrep tools.useRipgrep
-vimMode general.vimMode`
+	return slices.Concat(flat, rest, l.moved)
+})
 
 // A move is a value that stood at one place and now stands at another.
 type move struct {
@@ -114,18 +33,12 @@ type move struct {
 // migrate gives the keys of tree the names of today, in place, and returns
 // what was moved. Where both names are there, the newer one counts.
 func migrate(tree map[string]any) []move {
-	var moves []move
-	for line := range strings.Lines(flat) {
-		from, to, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if v, ok := tree[from]; ok && (from != "model" || exactly(isText, v)) {
-			moves = append(moves, shift(tree, rename{from: from, to: to})...)
-		}
-	}
 	if len(tree) == 0 {
-		return moves
+		return nil
 	}
-	for _, r := range renames() {
-		moves = append(moves, shift(tree, r)...)
+	var moves []move
+	for _, o := range olderNames() {
+		moves = append(moves, shift(tree, o)...)
 	}
 	return append(moves, recast(tree)...)
 }
@@ -148,14 +61,14 @@ func recast(tree map[string]any) []move {
 }
 
 // shift moves the value of one old name.
-func shift(tree map[string]any, r rename) []move {
+func shift(tree map[string]any, r older) []move {
 	from, to := strings.Split(r.from, "."), strings.Split(r.to, ".")
 	v, ok := at(tree, from)
 	if !ok || r.only != "" && !exactly(r.only, v) {
 		return nil
 	}
-	if r.turn != nil {
-		v = r.turn(v)
+	if r.inverted {
+		v = inverse(v)
 	}
 	remove(tree, from)
 	return transplant(tree, from, to, v)

@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,78 +19,72 @@ func (e *ForbiddenError) Error() string { return e.Message }
 // An override is a key about which the environment or the command line may
 // have the last word.
 type override struct {
-	key  string
-	vars []string                                       // the first that is set and not empty counts
+	Key
 	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
-	on   bool                                           // the variables are switches: 1 and true turn it on, anything else off
 }
 
-func overrides() []override {
-	return []override{
-		{key: "model.name", vars: []string{"GEMINI_MODEL"}, flag: func(f *flags.Set) (string, any, bool) {
+func overrides() (all []override) {
+	byFlag := map[string]func(*flags.Set) (string, any, bool){
+		"model.name": func(f *flags.Set) (string, any, bool) {
 			name := strings.TrimSpace(f.Model)
 			return "--model", name, name != ""
-		}},
-		{key: "model.maxSessionTurns", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"model.maxSessionTurns": func(f *flags.Set) (string, any, bool) {
 			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
-		}},
-		{key: "general.maxAttempts", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"general.maxAttempts": func(f *flags.Set) (string, any, bool) {
 			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
-		}},
-		{key: "general.defaultApprovalMode", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"general.defaultApprovalMode": func(f *flags.Set) (string, any, bool) {
 			name := "--approval-mode"
 			if f.ApprovalMode == "" {
 				name = "--yolo"
 			}
 			return name, f.Mode(), f.Mode() != ""
-		}},
-		{key: "output.format", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"output.format": func(f *flags.Set) (string, any, bool) {
 			name := "--output-format"
 			if f.OutputFormat == "" {
 				name = "--json"
 			}
 			return name, f.Format(), f.Format() != ""
-		}},
-		{key: "ui.accessibility.screenReader", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"ui.accessibility.screenReader": func(f *flags.Set) (string, any, bool) {
 			name, off := f.PlainFlag()
 			return name, !off, name != ""
-		}},
-		{key: "ui.stream", flag: func(f *flags.Set) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" }},
-		{key: "ui.detail", flag: func(f *flags.Set) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" }},
-		{key: "ui.ascii", flag: func(f *flags.Set) (string, any, bool) { return "--ascii", true, f.ASCII }},
-		{key: "tools.sandbox", vars: []string{"GEMINI_SANDBOX"}, flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"ui.stream": func(f *flags.Set) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" },
+		"ui.detail": func(f *flags.Set) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" },
+		"ui.ascii":  func(f *flags.Set) (string, any, bool) { return "--ascii", true, f.ASCII },
+		"tools.sandbox": func(f *flags.Set) (string, any, bool) {
 			return "--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set
-		}},
-		{key: "tools.sandbox.image", vars: []string{"GEMINI_SANDBOX_IMAGE"}},
-		{key: "context.includeDirectories", flag: func(f *flags.Set) (string, any, bool) {
+		},
+		"context.includeDirectories": func(f *flags.Set) (string, any, bool) {
 			items := make([]any, len(f.IncludeDirs))
 			for i, dir := range f.IncludeDirs {
 				items[i] = dir
 			}
 			return "--include-directories", items, len(items) > 0
-		}},
-		{key: "telemetry.enabled", vars: []string{"GEMINI_TELEMETRY_ENABLED"}, on: true},
-		{key: "telemetry.traces", vars: []string{"GEMINI_TELEMETRY_TRACES_ENABLED"}, on: true},
-		{key: "telemetry.target", vars: []string{"GEMINI_TELEMETRY_TARGET"}},
-		{key: "telemetry.otlpEndpoint", vars: []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}},
-		{key: "telemetry.otlpProtocol", vars: []string{"GEMINI_TELEMETRY_OTLP_PROTOCOL"}},
-		{key: "telemetry.logPrompts", vars: []string{"GEMINI_TELEMETRY_LOG_PROMPTS"}, on: true},
-		{key: "telemetry.outfile", vars: []string{"GEMINI_TELEMETRY_OUTFILE"}},
-		{key: "telemetry.useCollector", vars: []string{"GEMINI_TELEMETRY_USE_COLLECTOR"}, on: true},
-		{key: "telemetry.useCliAuth", vars: []string{"GEMINI_TELEMETRY_USE_CLI_AUTH"}, on: true},
+		},
 	}
+	for _, k := range entries().keys {
+		if flag := byFlag[k.Name]; flag != nil || k.env != nil {
+			all = append(all, override{k, flag})
+		}
+	}
+	return all
 }
 
 // variables returns what the environment says about the key, by every
 // variable that says something, the strongest first.
 func (o override) variables(lookup func(string) (string, bool)) (names []string, values []any) {
-	for _, name := range o.vars {
+	for _, name := range o.env {
 		said, _ := lookup(name)
 		if said = strings.TrimSpace(said); said == "" {
 			continue
 		}
 		var v any = said
-		if o.on {
+		if o.Type == isBool { // anything else is off
 			v = said == "1" || said == "true"
 		}
 		names, values = append(names, name), append(values, v)
@@ -105,22 +98,20 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
 	for _, o := range overrides() {
-		i := slices.IndexFunc(fields(), func(k Key) bool { return k.Name == o.key })
-		if i < 0 {
+		if o.index < 0 {
 			continue
 		}
-		k := fields()[i]
 		if names, values := o.variables(lookup); len(values) > 0 {
-			if !k.allows(values[0]) {
-				return &jsonc.Error{Path: names[0], Message: k.mismatch(values[0]).Error()}
+			if !o.allows(values[0]) {
+				return &jsonc.Error{Path: names[0], Message: o.mismatch(values[0]).Error()}
 			}
-			k.set(s, values[0])
+			o.set(s, values[0])
 		}
 		if o.flag == nil {
 			continue
 		}
 		if _, v, ok := o.flag(f); ok {
-			k.set(s, k.combine(k.get(s), v))
+			o.set(s, o.combine(o.get(s), v))
 		}
 	}
 	if s.ApprovalMode == "yolo" && s.NoYolo {

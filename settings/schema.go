@@ -1,17 +1,11 @@
 package settings
 
-import "strings"
-
 // Schema returns a JSON Schema of the files of settings, for editors. Like the
 // program it takes older names, spelled-out truths and numbers, and variables.
 func Schema() map[string]any {
 	root := &node{}
-	for line := range strings.Lines(flat) {
-		from, to, _ := strings.Cut(strings.TrimSpace(line), " ")
-		root.add(older(from, to))
-	}
-	for _, r := range renames() {
-		root.add(older(r.from, r.to))
+	for _, o := range olderNames() {
+		root.add(o.key())
 	}
 	for i := range catalogue().keys {
 		root.add(&catalogue().keys[i])
@@ -22,10 +16,10 @@ func Schema() map[string]any {
 	return s
 }
 
-// older returns the key for an older name.
-func older(from, to string) *Key {
-	k := &Key{Name: from, Type: isAny, Status: renamed, Help: "Called " + to + " today."}
-	if from == "model" { // which is an object today
+// key returns the key for an older name.
+func (o older) key() *Key {
+	k := &Key{Name: o.from, Type: isAny, Status: renamed, Help: "Called " + o.to + " today."}
+	if o.from == "model" { // which is an object today
 		k.Type = isText + " or " + isObject
 	}
 	return k

@@ -38,24 +38,22 @@ func (u Unused) String() string {
 // yet: whoever puts a feature to use takes its row out of here.
 type feature struct {
 	name     string
-	kind     string   // of what a folder brings
-	keys     []string // what sets it up; all below a key that ends in a dot
-	tunes    []string // what only changes it, and is nothing where it is not set up
-	switches string   // the key that switches it off, "" if none does
-	disabled string   // the key that names what of it is switched off
-	folder   string   // in a .gemini and in an extension
+	kind     string // of what a folder brings
+	switches string // the key that switches it off, "" if none does
+	disabled string // the key that names what of it is switched off
+	folder   string // in a .gemini and in an extension
 	read     func(dir string) []string
 }
 
 func features() []feature {
 	return []feature{
-		{name: "hooks", kind: "hook", keys: []string{"hooks."}, tunes: []string{"hooksConfig."},
+		{name: "hooks", kind: "hook",
 			switches: "hooksConfig.enabled", disabled: "hooksConfig.disabled"},
-		{name: "mcpServers", kind: "MCP server", keys: []string{"mcpServers", "mcp.serverCommand"}, tunes: []string{"mcp."},
+		{name: "mcpServers", kind: "MCP server",
 			disabled: "mcp.excluded"},
-		{name: "agents", kind: "agent", keys: []string{"agents.overrides"}, tunes: []string{"experimental.enableAgents"},
+		{name: "agents", kind: "agent",
 			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
-		{name: "skills", kind: "skill", tunes: []string{"skills."}, switches: "skills.enabled", disabled: "skills.disabled",
+		{name: "skills", kind: "skill", switches: "skills.enabled", disabled: "skills.disabled",
 			folder: "skills", read: skillNames},
 	}
 }
@@ -70,29 +68,15 @@ func (u Unused) rank() int {
 	return i
 }
 
-// absent are the switches that ask for something when they are off. All others
-// ask for nothing then, which there is.
-var absent = []string{"general.retryFetchErrors", "general.plan.enabled", "model.disableLoopDetection"}
-
-// has reports whether one of keys is the key of a name, or holds it.
-func has(keys []string, name string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool {
-		return name == key || strings.HasSuffix(key, ".") && strings.HasPrefix(name, key)
-	})
-}
-
-// featureOf returns the feature that a key belongs to, and whether the key sets
-// it up. A key of none is one of its own.
-func featureOf(key string) (f feature, sets bool) {
-	for _, f := range features() {
-		if has(f.keys, key) {
-			return f, true
-		}
-		if has(f.tunes, key) {
-			return f, false
-		}
+// featureOf returns the feature that the key at path belongs to, and whether the
+// key sets it up. A key of none is one of its own.
+func featureOf(path []string) (f feature, sets bool) {
+	k := nearest(path, func(k *Key) bool { return k.feature != "" })
+	if k == nil {
+		return feature{name: JoinKey(path)}, true
 	}
-	return feature{name: key}, true
+	i := slices.IndexFunc(features(), func(f feature) bool { return f.name == k.feature })
+	return features()[i], !k.tunes
 }
 
 // NotYet reports whether something of a kind and a name that a folder brings is
@@ -199,11 +183,11 @@ func (l *Layer) later(found func(path []string, v any)) {
 // key lists what a key sets up.
 func (u *finder) key(path []string, v any, item Unused) {
 	item.Name = JoinKey(path)
-	f, sets := featureOf(item.Name)
+	f, sets := featureOf(path)
 	k, _ := FindKey(item.Name)
 	on, isSwitch := v.(bool)
 	switch {
-	case !sets, text.Compact(v) == text.Compact(k.Default()), isSwitch && on == slices.Contains(absent, item.Name):
+	case !sets, text.Compact(v) == text.Compact(k.Default()), isSwitch && on == (k.wants == "false"):
 		return
 	case f.name == "hooks":
 		u.hooks(f, path[len(path)-1], v, item)
@@ -241,10 +225,8 @@ func (u *finder) hooks(f feature, event string, v any, item Unused) {
 // environment lists the variables that stand for keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
 	for _, o := range overrides() {
-		k, _ := FindKey(o.key)
-		if names, values := o.variables(lookup); len(values) > 0 && k.Status == Later {
-			path, _ := SplitKey(o.key)
-			u.key(path, values[0], Unused{File: names[0]})
+		if names, values := o.variables(lookup); len(values) > 0 && o.Status == Later {
+			u.key(strings.Split(o.Name, "."), values[0], Unused{File: names[0]})
 		}
 	}
 }

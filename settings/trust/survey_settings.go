@@ -143,45 +143,18 @@ func compact(v any) string {
 	return string(b)
 }
 
-// risks are settings of a project that weaken the user's protection, with all
-// below them, and how.
-var risks = []struct{ key, how string }{
-	{"general.defaultApprovalMode", "changes what runs unasked"},
-	{"tools.approvalMode", "changes what runs unasked"},
-	{"tools.autoAccept", "changes what runs unasked"},
-	{"tools.allowed", "lets tools run unasked"},
-	{"tools.sandbox", "changes the confinement of commands"},
-	{"tools.sandboxAllowedPaths", "changes the confinement of commands"},
-	{"tools.sandboxNetworkAccess", "changes the confinement of commands"},
-	{"tools.discoveryCommand", "runs a command"},
-	{"tools.callCommand", "runs a command"},
-	{"mcp.serverCommand", "runs a command"},
-	{"mcp.autoAllowInHeadless", "lets tools run unasked"},
-	{"general.preferredEditor", "runs a command"},
-	{"advanced.bugCommand", "names an address"},
-	{"security", "changes how you are protected"},
-	{"hooksConfig", "changes which hooks run"},
-	{"policyPaths", "changes what runs unasked"},
-	{"adminPolicyPaths", "changes what runs unasked"},
-	{"telemetry", "says where your prompts are sent"},
-	{"advanced.excludedEnvVars", "changes what a .env may set"},
-	{"context.includeDirectories", "lets the model work elsewhere"},
-	{"context.memoryBoundaryMarkers", "changes which context files are read"},
-	{"extensions", "changes which extensions run"},
-	{"modelConfigs", "changes how requests are made"},
-	{"experimental", "changes what is tried out"},
-}
-
 // weakens says in what way a setting of a project weakens security, if it
 // does.
 func weakens(key string, value any) string {
-	for _, r := range risks {
-		if key == r.key || strings.HasPrefix(key, r.key+".") {
-			if mode, _ := value.(string); r.how == "changes what runs unasked" && (mode == "default" || mode == "plan") {
-				return ""
-			}
-			return r.how
+	name := key
+	if today, older := settings.Today(key); older {
+		name = today
+	}
+	if risk := settings.Risk(strings.Split(name, ".")); risk != "" {
+		if mode, _ := value.(string); risk == "changes what runs unasked" && (mode == "default" || mode == "plan") {
+			return ""
 		}
+		return risk
 	}
 	low := strings.ToLower(key + " " + compact(value))
 	switch {
