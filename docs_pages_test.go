@@ -21,6 +21,7 @@ import (
 	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -36,7 +37,7 @@ func TestReferencePages(t *testing.T) {
 		"docs/commands.md":          commandsPage(),
 		"docs/settings.md":          settingsPage(),
 		"docs/settings.schema.json": settingsSchema(),
-		"docs/tools.md":             toolsPage(tools.Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}),
+		"docs/tools.md":             toolsPage(tools.Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}),
 	} {
 		if os.Getenv("UPDATE") != "" {
 			if err := os.WriteFile(name, []byte(want), 0o666); err != nil {

@@ -48,7 +48,6 @@ func confined(t *testing.T) shellBench {
 	}
 	b.env.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + t.TempDir()}
 	b.env.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)}
-	b.env.Profile = func() sandbox.Profile { return sandbox.Profile{Root: b.dir} }
 	return b
 }
 

@@ -21,32 +21,23 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/redact"
-	"gemline/tools/sandbox"
-	"gemline/tools/shell"
+	"gemline/tools/launch"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
 )
 
 // Env is what the built-in tools need from the world.
 type Env struct {
-	Workspace *workspace.Workspace
-	Jobs      *shell.Jobs    // the commands that run in the background
-	Shell     shell.Settings // how commands run
+	Workspace        *workspace.Workspace
+	*launch.Launcher // starts commands
 
-	// Sandbox confines what commands may do to what Profile says, which is
-	// asked before each. Without a Sandbox they have all rights of the user.
-	Sandbox sandbox.Sandbox
-	Profile func() sandbox.Profile
-
-	// Denied returns the programs that Profile masks, each with the rule that
-	// denies it. Nil is none.
+	// Denied returns the programs that are not there for confined commands, each
+	// with the rule that denies it. Nil is none.
 	Denied func() []Denied
 
 	// Gives reports whether a call would run unasked: so what its programs are
-	// known to need is given to it at once. Nil gives nothing. Offline
-	// offers nobody the network.
-	Gives   func(ctx context.Context, q engine.Proposal) bool
-	Offline bool
+	// known to need is given to it at once. Nil gives nothing.
+	Gives func(ctx context.Context, q engine.Proposal) bool
 
 	// Kept returns what the user is to know, once, of variables that commands
 	// are not given, else nothing. Nil is nothing.

@@ -8,6 +8,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/shell/program"
@@ -134,7 +135,7 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 	if c.env.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil
 	}
-	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
+	state, p := c.env.State(), c.env.Given(c.rights)
 	network, complaints := complaints(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
 	network = network || len(dialers(c.read.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
@@ -153,16 +154,16 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 			continue
 		}
 		named, at, ok := c.place(said)
-		outside := !among(at, append([]string{p.Root}, p.Write...))
+		outside := !disk.InsideAny(append([]string{p.Root}, p.Write...), at)
 		switch {
-		case len(above(named, p.Hidden)) > 0 && !said.written && !c.opens(named):
+		case len(launch.Above(named, p.Hidden)) > 0 && !said.written && !c.opens(named):
 			if sandbox.Readable(named) {
 				r.Read = adding(r.Read, named)
 			}
 		case c.makes(named) && outside:
 			next = true
-		case !ok || at == filepath.Dir(at) || writable(at, p):
-		case !outside && !among(at, p.ReadOnly):
+		case !ok || at == filepath.Dir(at) || launch.Writable(at, p):
+		case !outside && !disk.InsideAny(p.ReadOnly, at):
 			r.Protected = true
 		default:
 			r.Write = adding(r.Write, at)
@@ -173,14 +174,14 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 	}
 	if next {
 		for file := range c.files() {
-			if at, ok := sandbox.Writable(file); ok && (at == file || c.makes(file)) && !among(at, append([]string{p.Root}, p.Write...)) {
+			if at, ok := sandbox.Writable(file); ok && (at == file || c.makes(file)) && !disk.InsideAny(append([]string{p.Root}, p.Write...), at) {
 				r.Write = adding(r.Write, file)
 			}
 		}
 	}
 	all := slices.Clone(r.Write)
 	r.Write = slices.DeleteFunc(r.Write, func(path string) bool {
-		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && among(path, []string{dir}) })
+		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && disk.InsideAny([]string{dir}, path) })
 	})
 	return c.described(r), refused
 }
@@ -200,7 +201,7 @@ func adding(list []string, path string) []string {
 func (c shellCall) place(said refusal) (named, at string, ok bool) {
 	named, taken := said.path, said.taken
 	for _, gone := range c.gone() {
-		if among(named, []string{gone}) {
+		if disk.InsideAny([]string{gone}, named) {
 			named, taken = gone, true
 		}
 	}
@@ -242,6 +243,6 @@ func concealed(path string) bool {
 	path = disk.Follow(path)
 	at, _ := sandbox.Writable(path)
 	return (at == path || at == filepath.Dir(path)) && slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
-		return at != temp && among(at, []string{temp})
+		return at != temp && disk.InsideAny([]string{temp}, at)
 	})
 }

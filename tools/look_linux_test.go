@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -47,7 +48,6 @@ func newLooking(t *testing.T) looking {
 		t.Skip("the kernel holds no command to looking here: ", kernel.State().Step)
 	}
 	l.env.Sandbox = kernel
-	l.env.Profile = func() sandbox.Profile { return sandbox.Profile{Root: l.dir} }
 	l.env.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + t.TempDir()}
 	outside := filepath.Join(filepath.Dir(l.dir), "outside")
 	for path, text := range map[string]string{
@@ -520,8 +520,8 @@ func FuzzLooks(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	env := Env{Workspace: ws, Sandbox: fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)},
-		Profile: func() sandbox.Profile { return sandbox.Profile{Root: dir} }, Shell: shell.Settings{Environ: []string{"PATH=/usr/bin:/bin"}}}
+	env := Env{Workspace: ws, Launcher: &launch.Launcher{Sandbox: fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)},
+		Roots: ws.Roots, Config: launch.Config{Shell: shell.Settings{Environ: []string{"PATH=/usr/bin:/bin"}}}}}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := runShellCommandArgs{Command: text}.prepare(env)
 		if err != nil || !c.looks {

@@ -46,10 +46,9 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	next := c.free()
 	next.More = c.More.with(lacks)
 	var err error
-	if next.rights, err = c.env.rights(next.More, c.dir); err != nil {
+	if next.rights, err = next.beyond(); err != nil {
 		return c.env.outcome(o)
 	}
-	next.rights = next.described(next.rights)
 	in := next.intent()
 	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})

@@ -3,16 +3,12 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/tools/sandbox"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 )
 
@@ -77,171 +73,31 @@ func (m more) with(r engine.Rights) more {
 	return m
 }
 
-// mostRights is how many paths a call may ask for of each kind. Nobody reads
-// more in a question.
-const mostRights = 20
+// rights returns m as rights.
+func (m more) rights() engine.Rights {
+	return engine.Rights{Network: m.Network, Read: m.Files.Read, Write: m.Files.Write, Protected: m.Files.Protected}
+}
 
-// rights returns what m asks for that a command does not have anyway. Where
-// nothing is kept from commands, there is nothing to ask for.
-func (env Env) rights(m more, dir string) (r engine.Rights, err error) {
-	if env.Sandbox == nil {
-		return r, nil
+// beyond returns what the call asks for that a command does not have anyway.
+func (c shellCall) beyond() (engine.Rights, error) {
+	r, err := c.env.Beyond(c.More.rights(), c.dir)
+	if err != nil {
+		return r, misuse("%v", err)
 	}
-	state, p := env.Sandbox.State(), env.Profile()
-	r.Network = m.Network && state.Network && !p.Network
-	if !state.Files {
-		return r, nil
-	}
-	r.Protected = m.Files.Protected && !p.Unlimited
-	if r.Write, err = places(m.Files.Write, dir); err != nil {
-		return r, err
-	}
-	for i, path := range r.Write {
-		for _, closed := range above(path, p.ReadOnly) {
-			r.Write[i] = closed // it is opened as a whole
-		}
-	}
-	reads, err := places(m.Files.Read, dir)
-	for _, path := range append(reads, r.Write...) {
-		if len(above(path, p.Hidden)) > 0 {
-			r.Read = append(r.Read, path)
-		}
-	}
-	slices.Sort(r.Read)
-	r.Read = slices.Compact(r.Read)
-	var more []string
-	for _, path := range r.Write {
-		switch inside := among(path, append([]string{p.Root}, p.Write...)); {
-		case writable(path, p):
-		case inside && !among(path, p.ReadOnly):
-			r.Protected = true
-		default:
-			more = append(more, path)
-		}
-	}
-	r.Write = more
-	return r, err
+	return c.described(r), nil
 }
 
 // image reports whether commands see the programs of a container's image.
 func (env Env) image() bool { return env.Sandbox != nil && env.Sandbox.State().Image() }
-
-// writable reports whether a command confined by p can write at path.
-func writable(path string, p sandbox.Profile) bool {
-	if !among(path, append([]string{p.Root}, p.Write...)) {
-		return false
-	}
-	if p.Unlimited {
-		return true
-	}
-	protected := func(element string) bool {
-		return strings.EqualFold(element, ".git") || strings.EqualFold(element, ".gemini")
-	}
-	return !among(path, p.ReadOnly) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), protected)
-}
-
-// above returns those of dirs, without links, that path is or lies below.
-func above(path string, dirs []string) (found []string) {
-	for _, dir := range dirs {
-		if dir = disk.Follow(dir); among(path, []string{dir}) {
-			found = append(found, dir)
-		}
-	}
-	return found
-}
-
-// among reports whether path is one of dirs or lies below one.
-func among(path string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		return dir != "" && disk.Inside(disk.Follow(dir), path)
-	})
-}
-
-// places returns paths as absolute ones without links, so that what is shown
-// is what is given.
-func places(paths []string, dir string) ([]string, error) {
-	var list []string
-	if len(paths) > mostRights {
-		return nil, misuse("A call can ask for %d paths at most.", mostRights)
-	}
-	for _, p := range paths {
-		if p == "" || strings.IndexByte(p, 0) >= 0 {
-			return nil, misuse("A path in additional_permissions can't be empty or hold a NUL byte.")
-		}
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(dir, p)
-		}
-		if p = disk.Follow(filepath.Clean(p)); !slices.Contains(list, p) {
-			list = append(list, p)
-		}
-	}
-	return list, nil
-}
-
-// confined returns how a command runs that has been given rights.
-func (env Env) confined(r engine.Rights) shell.Settings {
-	s := env.Shell
-	if env.Sandbox == nil {
-		return s
-	}
-	p := env.profile(r)
-	s.Confine = func(cmd *exec.Cmd) (func(), error) { return env.Sandbox.Confine(cmd, p) }
-	s.Keeps = sandbox.Keeps
-	return s
-}
-
-// profile returns what confines a command that has been given rights.
-func (env Env) profile(r engine.Rights) sandbox.Profile {
-	p := env.Profile()
-	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
-	p.Write = append(slices.Clone(p.Write), r.Write...)
-	p.Hidden = without(p.Hidden, r.Read)
-	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
-	return p
-}
-
-// without returns what of hidden paths stays hidden when others can be read:
-// of a directory with such a one in it, all else.
-func without(paths, granted []string) (left []string) {
-	if len(granted) == 0 { // as nearly always; following links takes its time
-		return paths
-	}
-	for _, path := range paths {
-		left = append(left, besides(path, granted)...)
-	}
-	return left
-}
-
-// besides is without for one path. A directory of very many files stays hidden.
-func besides(path string, granted []string) (left []string) {
-	const most = 1000
-	real := disk.Follow(path)
-	switch {
-	case slices.Contains(granted, real):
-		return nil
-	case !slices.ContainsFunc(granted, func(g string) bool { return among(g, []string{real}) }):
-		return []string{path}
-	}
-	entries, err := os.ReadDir(real)
-	if err != nil || len(entries) > most {
-		return []string{path}
-	}
-	for _, e := range entries {
-		if e.Type()&os.ModeSymlink == 0 { // what it leads to is hidden by itself, or not at all
-			left = append(left, besides(filepath.Join(real, e.Name()), granted)...)
-		}
-	}
-	return left
-}
 
 // hold says in in how the command is held, and what may be offered beyond it.
 func (c shellCall) hold(in *engine.Intent) {
 	if c.env.Sandbox == nil {
 		return
 	}
-	state, p := c.env.Sandbox.State(), c.env.profile(c.rights)
+	state, p := c.env.State(), c.env.Given(c.rights)
 	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
-	in.Plan.Held = c.env.held()
+	in.Plan.Held = c.env.Held()
 	if !c.looks && c.holdable() {
 		held := c.runShellCommandArgs
 		held.ReadOnly = true
@@ -255,30 +111,6 @@ func (c shellCall) hold(in *engine.Intent) {
 	}
 }
 
-// held says what commands can do that have been given no rights, so that
-// "commands" before it makes a sentence.
-func (env Env) held() string {
-	state, p := env.Sandbox.State(), env.Profile()
-	dirs := append([]string{"this folder"}, env.Workspace.Roots()[1:]...)
-	where := strings.Join(dirs, " and ")
-	if n := len(dirs); n > 3 {
-		where = fmt.Sprintf("%s and %d others", dirs[0], n-1)
-	}
-	files := ""
-	if state.Files {
-		files = "can change files only in " + where
-	}
-	switch {
-	case state.Network && !p.Network && files == "":
-		return "have no network, and can change any file"
-	case files == "":
-		return ""
-	case state.Network && !p.Network:
-		return files + " and have no network"
-	}
-	return files + ", and have the network"
-}
-
 // connected returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
 func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
@@ -287,10 +119,9 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 	}
 	next, err := c, error(nil)
 	next.More.Network = true
-	if next.rights, err = c.env.rights(next.More, c.dir); err != nil || !next.rights.Network {
+	if next.rights, err = next.beyond(); err != nil || !next.rights.Network {
 		return c
 	}
-	next.rights = next.described(next.rights)
 	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
 		return c
 	}
@@ -311,14 +142,13 @@ func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
 
 // again asks for the rights that a command has failed without, and runs it
 // with them if it is given them.
-func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd shell.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
+func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd launch.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
 	next.More = c.More.with(lacks)
 	var err error
-	if next.rights, err = c.env.rights(next.More, c.dir); err != nil {
+	if next.rights, err = next.beyond(); err != nil {
 		return c.env.outcome(o)
 	}
-	next.rights = next.described(next.rights)
 	in := next.intent()
 	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online, in.Plan.ReadOnly = lacks.String(), refused, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
@@ -326,9 +156,9 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return engine.Result{}, err
 	}
 	if _, ok := answer.(engine.Allowed); ok {
-		cmd.Settings = c.env.confined(next.rights)
+		cmd.Rights = next.rights
 		made := next.make()
-		o := shell.Run(ctx, cmd)
+		o := c.env.Run(ctx, cmd)
 		made.settle(o)
 		return c.env.outcome(o)
 	}
@@ -359,3 +189,6 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 	}
 	return r, err
 }
+
+// among reports whether path is one of dirs or lies below one.
+func among(path string, dirs []string) bool { return disk.InsideAny(dirs, path) }

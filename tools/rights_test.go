@@ -58,7 +58,7 @@ func newHeld(t *testing.T) held {
 		t.Fatal(err)
 	}
 	h.env.Sandbox = h
-	h.env.Profile = func() sandbox.Profile { return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}} }
+	h.env.Hidden = []string{h.secret}
 	return h
 }
 
@@ -227,7 +227,7 @@ func TestAskedAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHeld(t)
-			if strings.Contains(test.says, "No such file") && !among(h.outside, []string{"/tmp", "/var/tmp"}) {
+			if strings.Contains(test.says, "No such file") && !disk.InsideAny([]string{"/tmp", "/var/tmp"}, h.outside) {
 				t.Skip("the temporary directory is elsewhere")
 			}
 			h.answer = test.answer

@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/shell/script"
 )
@@ -103,8 +104,7 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	if script.Rebuilds(c.read.Commands) {
 		c.More.Files.Protected = true
 	}
-	c.rights, err = env.rights(c.More, c.dir)
-	c.rights = c.described(c.rights)
+	c.rights, err = c.beyond()
 	if err == nil && runtime.GOOS != "windows" {
 		c.lookOver()
 	}
@@ -119,13 +119,13 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	if c.looks {
 		return c.look(ctx, tool, host)
 	}
-	cmd := shell.Command{Text: c.text, Dir: c.dir, Settings: c.env.confined(c.rights), Jobs: c.env.Jobs}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights}
 	made := c.make()
 	if c.Background && c.env.Jobs != nil {
 		return c.start(ctx, c.env, cmd)
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := shell.Run(ctx, cmd)
+	o := c.env.Run(ctx, cmd)
 	made.settle(o)
 	if lacks, refused := c.lacks(o); !lacks.None() {
 		return c.again(ctx, tool, host, cmd, o, lacks, refused)
@@ -218,8 +218,8 @@ func (a runShellCommandArgs) args() map[string]any {
 
 // start runs c in the background and watches it for a moment, so that a
 // command that fails at once is told as such.
-func (a runShellCommandArgs) start(ctx context.Context, env Env, c shell.Command) (engine.Result, error) {
-	pid, err := env.Jobs.Start(c)
+func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Command) (engine.Result, error) {
+	pid, err := env.Start(c)
 	if err != nil {
 		return env.outcome(shell.Outcome{Err: err})
 	}

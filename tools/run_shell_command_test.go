@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -49,8 +50,8 @@ func newShellBench(t *testing.T) shellBench {
 	t.Cleanup(jobs.Close)
 	return shellBench{t: t, dir: dir, shown: &strings.Builder{}, env: Env{
 		Workspace: ws,
-		Jobs:      jobs,
-		Shell:     shell.Settings{Environ: append(os.Environ(), "GEMINI_API_KEY=CANARY", "A_TOKEN=CANARY")},
+		Launcher: &launch.Launcher{Jobs: jobs, Roots: ws.Roots,
+			Config: launch.Config{Shell: shell.Settings{Environ: append(os.Environ(), "GEMINI_API_KEY=CANARY", "A_TOKEN=CANARY")}}},
 		Outputs:   func() string { return out },
 		Threshold: 40_000,
 	}}
@@ -451,19 +452,17 @@ func TestConfined(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		state   sandbox.State
-		profile sandbox.Profile
+		network bool
 		want    bool
 	}{
-		{"in full", full, sandbox.Profile{}, true},
-		{"with a network", full, sandbox.Profile{Network: true}, false},
-		{"with nothing protected", full, sandbox.Profile{Unlimited: true}, false},
-		{"in part", sandbox.State{Name: "test", Network: true}, sandbox.Profile{}, false},
+		{"in full", full, false, true},
+		{"with a network", full, true, false},
+		{"in part", sandbox.State{Name: "test", Network: true}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newShellBench(t)
-			test.profile.Root = b.dir
 			var seen sandbox.Profile
-			b.env.Sandbox, b.env.Profile = fence{test.state, &seen}, func() sandbox.Profile { return test.profile }
+			b.env.Sandbox, b.env.Network = fence{test.state, &seen}, test.network
 			call := b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"})
 			if call.Intent.Plan.Confined != test.want {
 				t.Errorf("confined: %v", call.Intent.Plan.Confined)

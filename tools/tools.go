@@ -1,9 +1,15 @@
 package tools
 
-import "gemline/engine"
+import (
+	"gemline/engine"
+	"gemline/tools/launch"
+)
 
 // New returns the built-in tools, in the order the model is told about them.
 func New(env Env) engine.Tools {
+	if env.Launcher == nil {
+		env.Launcher = &launch.Launcher{}
+	}
 	return engine.Tools{
 		listDirectory(env),
 		readFile(env),

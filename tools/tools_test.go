@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -16,7 +17,7 @@ func TestDeclarationsAreLean(t *testing.T) {
 	}
 	const most = 7000
 	total := 0
-	for _, tool := range New(Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}) {
+	for _, tool := range New(Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}) {
 		b, err := json.Marshal(tool.Declaration)
 		if err != nil {
 			t.Errorf("%s: %v", tool.Name(), err)
@@ -38,7 +39,7 @@ func TestSchemasDescribeWhatTheyRequire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range New(Env{Workspace: ws, Jobs: shell.NewJobs(t.TempDir())}) {
+	for _, tool := range New(Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}) {
 		var s struct {
 			Properties map[string]any
 			Required   []string

@@ -33,6 +33,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/settings/flags"
+	"gemline/tools/launch"
 )
 
 // A World is what a sub-command may reach. Commands take of it what they need: what
@@ -66,8 +67,8 @@ type Project interface {
 	// after Toolset.
 	GuardedFiles() policy.GuardedFiles
 
-	// Confinement returns what confines commands.
-	Confinement() (Confinement, error)
+	// Launcher returns what starts commands.
+	Launcher() (*launch.Launcher, error)
 }
 
 // grammar is the sub-commands, in the order of the help text.

@@ -22,6 +22,7 @@ import (
 	"gemline/settings"
 	"gemline/settings/jsonc"
 	"gemline/settings/trust"
+	"gemline/tools/launch"
 )
 
 // checks returns what is looked at, in the order in which it is told.
@@ -422,7 +423,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 // checkSandbox says what confines commands.
 func (d *doctor) checkSandbox() finding {
 	const status = "gemline sandbox status says more"
-	c, err := d.Project.Confinement()
+	c, err := d.Project.Launcher()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}
@@ -432,7 +433,7 @@ func (d *doctor) checkSandbox() finding {
 	st := c.State()
 	switch {
 	case st.Confined():
-		return fine("%s: %s%s", st.Name, st.Step, unmasked(c))
+		return fine("%s: %s%s", st.Name, st.Step, d.unmasked(c))
 	case st.Files:
 		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
 	}
@@ -440,8 +441,8 @@ func (d *doctor) checkSandbox() finding {
 }
 
 // unmasked says which programs that rules deny are there for commands all the same.
-func unmasked(c Confinement) string {
-	masks, _ := c.Masks() // rules that are not understood are told elsewhere
+func (d *doctor) unmasked(l *launch.Launcher) string {
+	masks, _ := d.masks(l) // rules that are not understood are told elsewhere
 	var left []string
 	for _, m := range masks {
 		if m.Left != "" {

@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/settings/flags"
+	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 )
 
@@ -21,17 +23,6 @@ import (
 type sandboxCommand struct {
 	Status sandboxStatus `cmd:"" default:"withargs" help:"Say what confines commands, and what they may do."`
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
-}
-
-// Confinement is what confines the commands of a run.
-type Confinement struct {
-	Sandbox sandbox.Sandbox // nil if nothing does
-	Chosen  bool            // by the user, who knows what else it lets through
-	State   func() sandbox.State
-	Profile sandbox.Profile // what a command of the model's may do
-	Masks   func() ([]Mask, error)
-	Environ []string            // the environment of commands
-	Place   func(string) string // makes a word of the user's a path
 }
 
 // A Mask is a program that rules deny, and what commands have of it all the same.
@@ -58,6 +49,19 @@ func (m Mask) line() string {
 		text += "it goes by the words of commands, since " + m.Left
 	}
 	return text
+}
+
+// masks returns what rules deny.
+func (w *World) masks(l *launch.Launcher) ([]Mask, error) {
+	_, p, err := w.Project.Toolset()
+	if err != nil {
+		return nil, err
+	}
+	list := []Mask{}
+	for _, m := range l.Masks(policy.Programs(p.Denied())) {
+		list = append(list, Mask{Program: m.Program, Files: append([]string{}, m.Files...), Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left})
+	}
+	return list, nil
 }
 
 // A StatusError is the status of a command that gemline has run for the user,
@@ -111,11 +115,11 @@ type sandboxStatus struct{}
 
 // Run prints what is in force.
 func (*sandboxStatus) Run(w *World) error {
-	c, err := w.Project.Confinement()
+	l, err := w.Project.Launcher()
 	if err != nil {
 		return err
 	}
-	st, p := c.State(), c.Profile
+	st, p := l.State(), l.Profile()
 	yes := map[bool]string{true: "yes", false: "no"}
 	lines := []string{
 		fmt.Sprintf("%s: %s", st.Name, cmp.Or(st.Step, "nothing is in force")),
@@ -125,11 +129,11 @@ func (*sandboxStatus) Run(w *World) error {
 	for _, l := range st.Layers {
 		lines = append(lines, fmt.Sprintf("  %-3s  %s: %s", map[bool]string{true: "on", false: "off"}[l.On], l.Name, l.Why))
 	}
-	if c.Sandbox != nil {
+	if l.Sandbox != nil {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
-	masks, err := c.Masks()
+	masks, err := w.masks(l)
 	if err != nil {
 		return err
 	}
@@ -165,46 +169,35 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if len(c.Command) == 0 {
 		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
 	}
-	in, err := w.Project.Confinement()
+	l, err := w.Project.Launcher()
 	if err != nil {
 		return err
 	}
-	if st := in.State(); in.Sandbox == nil || !in.Chosen && !st.Files && !st.Network {
-		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(st.Step, "the kernel does not let it"), Advice: "gemline sandbox status says more"}
+	if !l.Confines() {
+		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(l.State().Step, "the kernel does not let it"), Advice: "gemline sandbox status says more"}
 	}
 	if err := missing(c.Command[0]); err != nil {
 		return err
 	}
-	p := in.Profile
-	p.Network = p.Network || c.Network
-	p.Alone = true
-	masks, err := in.Masks()
-	if err != nil {
-		return err
-	}
-	for _, m := range masks {
-		p.Masked = append(p.Masked, m.Files...)
-	}
+	cmd := launch.Command{Argv: c.Command, Rights: engine.Rights{Network: c.Network}, Alone: true, Vars: launch.Usual}
 	for _, dir := range c.Write {
-		place := in.Place(dir)
+		place := disk.Absolute(dir, w.Paths.Cwd, w.Paths.Home)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
 			return &flags.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
 		}
-		p.Write = append(p.Write, place)
+		cmd.Rights.Write = append(cmd.Rights.Write, place)
 	}
-	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = w.In, w.Out, w.Err, in.Environ
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
-	release, err := in.Sandbox.Confine(cmd, p)
-	if err == nil {
-		defer release()
-		err = cmd.Run()
+	_, rules, err := w.Project.Toolset()
+	if err != nil {
+		return err
 	}
+	at := *l
+	at.Denied = func() []string { return policy.Programs(rules.Denied()) }
+	err = at.Attach(ctx, cmd, launch.Streams{In: w.In, Out: w.Out, Err: w.Err})
 	code := 0
 	switch status := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return err
 	case errors.As(err, &status):
 		code = exitCode(status.ProcessState)
 	case err != nil:
@@ -213,7 +206,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if w.JSON {
 		said := *w
 		said.Out = w.Err
-		if err := said.document(map[string]any{"sandbox": shownSandbox(in.State()), "exit_code": code}); err != nil {
+		if err := said.document(map[string]any{"sandbox": shownSandbox(l.State()), "exit_code": code}); err != nil {
 			return err
 		}
 	}

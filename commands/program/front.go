@@ -128,7 +128,7 @@ func (s *Session) about() []commands.Property {
 		{Name: "session file", Value: s.journal.Path()},
 		{Name: "directory", Value: s.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
-		{Name: "sandbox", Value: s.confinement.state().Name + ": " + s.confinement.state().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.shell), ", "), "none")},
+		{Name: "sandbox", Value: s.launcher.State().Name + ": " + s.launcher.State().Step},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.launcher.Shell), ", "), "none")},
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
-	"gemline/tools/sandbox"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -62,19 +62,19 @@ func (o *Options) folder() *cli.Folder {
 // what can't be had is an error of those alone that want it.
 type inspection struct {
 	*run
-	confined func() (*confinement, error)
+	launcher func() (*launch.Launcher, error)
 	seen     func() (findings, error)
-	made     atomic.Pointer[confinement] // what confined has returned, if it was asked
+	made     atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
 }
 
 // newInspection returns an inspection that has looked at nothing yet. It may be asked for
 // several things at once.
 func newInspection(r *run) *inspection {
 	s := &inspection{run: r}
-	s.confined = sync.OnceValues(func() (*confinement, error) {
-		c, err := chooseConfinement(r.Options)
-		s.made.Store(c)
-		return c, err
+	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
+		l, err := newLauncher(r.Options)
+		s.made.Store(l)
+		return l, err
 	})
 	s.seen = sync.OnceValues(s.look)
 	return s
@@ -82,8 +82,8 @@ func newInspection(r *run) *inspection {
 
 // Close lets go of what was made.
 func (s *inspection) Close() {
-	if c := s.made.Load(); c != nil {
-		c.Close()
+	if l := s.made.Load(); l != nil {
+		l.Close()
 	}
 }
 
@@ -112,21 +112,20 @@ func (s *inspection) look() (findings, error) {
 		s.notify(w)
 	}
 	var reach server
-	env := tools.Env{Workspace: v.workspace, Shell: shell.Settings{Environ: s.os.Environ()}, Jobs: shell.NewJobs(s.paths.User("tmp", "background-processes")),
-		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb}
-	c, err := s.confined()
+	l, err := s.launcher()
 	if err != nil {
-		c = &confinement{}
-	} else if c.sandbox != nil {
-		env.Sandbox = c.sandbox
-		env.Profile = func() sandbox.Profile { roots := v.workspace.Roots(); return c.profile(roots[0], roots[1:]) }
+		l = &launch.Launcher{}
 	}
+	at := *l
+	at.Jobs, at.Roots = shell.NewJobs(s.paths.User("tmp", "background-processes")), v.workspace.Roots
+	env := tools.Env{Workspace: v.workspace, Launcher: &at,
+		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb}
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
 	}
 	v.tools = tools.New(env)
-	if v.policy, err = (rulebook{s.Options, c, s.notify, s.notify}).policy(!s.interactive); err == nil && env.Profile != nil {
-		v.policy.Masked = c.masked(env.Profile)
+	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err == nil && at.Sandbox != nil {
+		v.policy.Masked = at.Masked
 	}
 	return v, err
 }
@@ -146,22 +145,8 @@ func (s *inspection) GuardedFiles() policy.GuardedFiles {
 	return guardedFiles(s.Options, v.workspace.Roots, v.temp, newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
 }
 
-// Confinement implements [cli.Project].
-func (s *inspection) Confinement() (cli.Confinement, error) {
-	c, err := s.confined()
-	if err != nil {
-		return cli.Confinement{}, err
-	}
-	return c.describe(environOf(s.Options), func() (*policy.Policy, error) {
-		v, err := s.seen()
-		return v.policy, err
-	}), nil
-}
-
-// environOf returns the environment that commands get.
-func environOf(o *Options) []string {
-	return shell.Inherited(o.os.Environ(), shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars})
-}
+// Launcher implements [cli.Project].
+func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() }
 
 // sessionProject is the project of a conversation, for the sub-commands in a session.
 type sessionProject struct{ f *front }
@@ -174,7 +159,5 @@ func (h sessionProject) Toolset() (engine.Toolset, *policy.Policy, error) {
 // GuardedFiles implements [cli.Project].
 func (h sessionProject) GuardedFiles() policy.GuardedFiles { return h.f.guarded() }
 
-// Confinement implements [cli.Project].
-func (h sessionProject) Confinement() (cli.Confinement, error) {
-	return h.f.confinement.describe(environOf(h.f.run.Options), func() (*policy.Policy, error) { return h.f.policy, nil }), nil
-}
+// Launcher implements [cli.Project].
+func (h sessionProject) Launcher() (*launch.Launcher, error) { return h.f.launcher, nil }

@@ -82,6 +82,16 @@ func (p places) cache() string {
 	return filepath.Join(base, "gemline")
 }
 
+// temp returns where the temporary files of confined commands are kept, "" if
+// there is no place for them.
+func (p places) temp() string {
+	dir := p.cache()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "tmp")
+}
+
 // goCache returns where the user's go command keeps what it has compiled, ""
 // if there is no place for it.
 func (p places) goCache() string {

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"gemline/engine/disk"
 	"gemline/engine/limit"
@@ -22,7 +21,7 @@ import (
 	"gemline/engine/text"
 	"gemline/settings/project"
 	"gemline/settings/trust"
-	"gemline/tools/sandbox"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
@@ -39,11 +38,8 @@ type Project struct {
 	workspace    *workspace.Workspace
 	complain     func()             // says once what is wrong with its ignore files
 	overlay      *workspace.Overlay // what is written to in place of files, if not nil
-	jobs         *shell.Jobs
-	shell        shell.Settings
+	launcher     *launch.Launcher
 	tellWithheld func() string // tells once what commands are not given
-	confinement  *confinement  // what holds commands
-	shortfall    func()        // says once what it does not keep them from
 	web          *web.Fetcher
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
@@ -75,7 +71,7 @@ func (p *Project) Close() {
 
 // loadRules finds out what commands are held by and what calls are judged by.
 func (p *Project) loadRules() error {
-	c, err := chooseConfinement(p.Options) // before the warnings, since what is wrong may be refused
+	l, err := newLauncher(p.Options) // before the warnings, since what is wrong may be refused
 	for _, w := range p.warnings {
 		p.notify(w)
 	}
@@ -86,23 +82,23 @@ func (p *Project) loadRules() error {
 	if err := p.supported(); err != nil {
 		return err
 	}
-	p.confinement, p.closers = c, append(p.closers, c.Close)
-	p.status.confinement.Store(c)
-	p.shortfall = sync.OnceFunc(func() {
-		if text := c.shortfall(); text != "" && (c.sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
+	p.launcher, p.closers = l, append(p.closers, l.Close)
+	p.status.launcher.Store(l)
+	l.Before = sync.OnceFunc(func() {
+		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
 			p.notify(text)
 		}
 	})
-	if c.sandbox == nil { // else that is asked when there is a command, which takes a moment
-		p.shortfall()
+	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
+		l.Before()
 	}
-	p.policy, err = p.rulebook(c).policy(!p.answered())
+	p.policy, err = p.rulebook(l).policy(!p.answered())
 	return err
 }
 
-// rulebook returns where the rules are, for commands that c confines.
-func (p *Project) rulebook(c *confinement) rulebook {
-	return rulebook{p.Options, c, p.notify, func(text string) { p.tell(text) }}
+// rulebook returns where the rules are, for commands that l starts.
+func (p *Project) rulebook(l *launch.Launcher) rulebook {
+	return rulebook{p.Options, l, p.notify, func(text string) { p.tell(text) }}
 }
 
 // distrust holds a session in a folder that is not trusted to asking.
@@ -131,26 +127,13 @@ func (p *Project) openWorkspace() (err error) {
 			p.notify(w)
 		}
 	})
-	p.shell = shell.Settings{
-		Environ:    p.os.Environ(),
-		Inactivity: time.Duration(max(0, p.settings.Inactivity)) * time.Second,
-		PTY:        p.interactive && p.settings.Terminal,
-		Pager:      p.settings.Pager,
-		Reveal:     !p.settings.Redact, Allowed: p.settings.AllowedVars, Blocked: p.settings.BlockedVars,
-	}
 	p.web = newFetcher(p.Options)
-	p.jobs = shell.NewJobs(p.paths.User("tmp", "background-processes"))
-	p.jobs.Secrets = p.secrets
-	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.os.Environ(), p.shell)) })
-	p.closers = append(p.closers, p.jobs.Close)
+	jobs := shell.NewJobs(p.paths.User("tmp", "background-processes"))
+	jobs.Secrets = p.secrets
+	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
+	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.os.Environ(), p.launcher.Shell)) })
+	p.closers = append(p.closers, jobs.Close)
 	return nil
-}
-
-// profile says what the commands of this run may do.
-func (p *Project) profile() sandbox.Profile {
-	p.shortfall()
-	roots := p.workspace.Roots()
-	return p.confinement.profile(roots[0], roots[1:])
 }
 
 // newWorkspace makes the workspace: the directory, and those that the settings

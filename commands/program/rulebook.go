@@ -16,15 +16,16 @@ import (
 	"gemline/settings/flags"
 	"gemline/settings/project"
 	"gemline/settings/trust"
+	"gemline/tools/launch"
 )
 
 // A rulebook finds the rules that hold in a directory: those that come with the
 // program, those of files, and what the settings and the command line say.
 type rulebook struct {
 	*Options
-	confinement *confinement
-	warn        func(string)
-	tell        func(string) // of what is no warning
+	launcher *launch.Launcher
+	warn     func(string)
+	tell     func(string) // of what is no warning
 }
 
 // policy returns what judges calls by the rules. A file that is not understood is
@@ -55,12 +56,12 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		}
 		all = append(all, more...)
 	}
-	all = append(all, policy.Network(b.confinement.offline, b.confinement.asked)...)
+	all = append(all, policy.Network(b.launcher.Offline, b.launcher.Asked)...)
 	if b.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}
 	p := policy.New(policy.Mode(b.settings.ApprovalMode), all...)
-	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.confinement.contained
+	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.launcher.Contained
 	return p, nil
 }
 

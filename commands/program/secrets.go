@@ -16,12 +16,11 @@ import (
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
 func learnSecrets(o *Options, dotenv map[string]string) {
-	cfg := shell.Settings{Reveal: !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars}
 	vars := o.os.Environ()
 	for name, value := range dotenv {
 		vars = append(vars, name+"="+value)
 	}
-	for name, value := range shell.Secrets(vars, cfg) {
+	for name, value := range shell.Secrets(vars, o.shellSettings()) {
 		o.secrets.Know(name, value)
 	}
 }

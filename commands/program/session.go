@@ -29,7 +29,6 @@ import (
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
-	"gemline/tools/sandbox"
 )
 
 // A Choice says which conversation begins.
@@ -148,11 +147,10 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		s.generator = s.budget.Generator(s.generator)
 	}
 	s.Tally.Cost = s.cost
-	aside := s.generator
+	aside, launcher := s.generator, *s.launcher
 	s.env = tools.Env{
 		Workspace: s.workspace,
-		Jobs:      s.jobs,
-		Shell:     s.shell,
+		Launcher:  &launcher,
 		Secrets:   s.secrets,
 		Kept:      s.tellWithheld,
 		Outputs: func() string {
@@ -177,9 +175,9 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	}
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
 	guarded = narrowing{guarded, s}
-	if s.confinement.sandbox != nil {
-		s.env.Sandbox, s.env.Profile, s.env.Offline = s.confinement.sandbox, s.profile, s.confinement.offline
-		s.env.Denied, s.policy.Masked = s.denied, s.confinement.masked(s.Project.profile)
+	if s.launcher.Sandbox != nil {
+		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
+		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
 		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
 			verdict, _ := guarded.Judge(ctx, q)
 			return verdict == engine.Allow
@@ -193,19 +191,14 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 
 // denied returns the programs that are not there for commands, with the rules.
 func (s *Session) denied() (list []tools.Denied) {
-	denied := s.policy.Denied()
-	if len(denied) == 0 {
+	rules := s.policy.Denied()
+	if len(rules) == 0 {
 		return nil
 	}
-	for i, m := range s.confinement.masks(denied, s.Project.profile()) {
-		list = append(list, tools.Denied{Mask: m, Reason: denied[i].Reason()})
+	for i, m := range s.launcher.Masks(policy.Programs(rules)) {
+		list = append(list, tools.Denied{Mask: m, Reason: rules[i].Reason()})
 	}
 	return list
-}
-
-// profile says what the commands of this conversation may do.
-func (s *Session) profile() sandbox.Profile {
-	return s.confinement.withMasks(s.Project.profile(), s.policy.Denied())
 }
 
 // wrapped returns the tools of ts as they work in the conversation, whenever they
@@ -332,10 +325,10 @@ func (s *Session) prompt() prompt.Config {
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
-	if s.confinement.sandbox != nil {
+	if s.launcher.Sandbox != nil {
 		cfg.Sandbox = "sandbox"
 		if runtime.GOOS == "darwin" {
-			cfg.Sandbox = s.confinement.state().Name
+			cfg.Sandbox = s.launcher.State().Name
 		}
 	}
 	for _, t := range s.tools.Tools() {

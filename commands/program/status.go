@@ -6,6 +6,7 @@ import (
 
 	"gemline/repl/report"
 	"gemline/settings"
+	"gemline/tools/launch"
 )
 
 // A status is told what is no part of an answer, and knows what a record says of
@@ -15,9 +16,9 @@ type status struct {
 	warn func(string)
 	tell func(string) // of what is no warning
 
-	confinement atomic.Pointer[confinement] // nil before it is known
-	unused      atomic.Pointer[[]settings.Unused]
-	session     atomic.Pointer[Session] // that a front end holds, if it does
+	launcher atomic.Pointer[launch.Launcher] // nil before it is known
+	unused   atomic.Pointer[[]settings.Unused]
+	session  atomic.Pointer[Session] // that a front end holds, if it does
 }
 
 // newStatus returns a status that tells nobody anything.
@@ -28,8 +29,9 @@ func (s *status) notify(text string) { s.warn(text) }
 
 // sandbox returns what confines commands, nil before that is known.
 func (s *status) sandbox() *report.Sandbox {
-	if c := s.confinement.Load(); c != nil {
-		return c.record()
+	if l := s.launcher.Load(); l != nil {
+		st := l.State()
+		return &report.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 	}
 	return nil
 }

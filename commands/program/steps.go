@@ -12,6 +12,7 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/tools"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 )
 
@@ -72,16 +73,15 @@ func (i *interactive) shellStep() *input.Shell {
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
-	c := shell.Command{Text: command, Dir: i.paths.Cwd, Settings: i.shell, Jobs: i.jobs}
+	c := launch.Command{Text: command, Dir: i.paths.Cwd, Free: true}
 	lent := isTerminal(i.os.Stdout) && i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 		own := c
-		own.Settings.Inactivity, own.Settings.Timeout = 0, 0 // who runs an editor may think
 		own.Terminal = &shell.Terminal{Connect: connect, Show: show}
-		o = shell.Run(ctx, own)
+		o = i.launcher.Run(ctx, own)
 	})
 	if !lent {
 		c.Output = i.screen.Out.Text
-		o = shell.Run(ctx, c)
+		o = i.launcher.Run(ctx, c)
 	}
 	return o
 }

@@ -150,7 +150,7 @@ func (s *Session) record() {
 	}
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
 		slog.String("model", s.model(s.Choice.Model, s.settings.Model)),
-		slog.Bool("sandbox_enabled", s.confinement.sandbox != nil),
+		slog.Bool("sandbox_enabled", s.launcher.Sandbox != nil),
 		slog.String("core_tools_enabled", strings.Join(s.settings.CoreTools, ",")),
 		slog.String("approval_mode", string(s.policy.Mode())),
 		slog.Bool("api_key_enabled", s.method == "gemini-api-key"),

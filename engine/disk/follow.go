@@ -14,6 +14,12 @@ func Inside(dir, path string) bool {
 	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
+// InsideAny reports whether path, which holds no link, is one of dirs or lies below
+// one, wherever links lead from these.
+func InsideAny(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(Follow(dir), path) })
+}
+
 // Absolute returns the absolute path that a user means by path: ~ stands for
 // the home directory, unless that is "", and what is not absolute begins in dir.
 func Absolute(path, dir, home string) string {

@@ -18,6 +18,14 @@ type Denied struct {
 // Reason says so to the model.
 func (d Denied) Reason() string { return d.Rule.reason(d.Program) }
 
+// Programs returns the names in denied.
+func Programs(denied []Denied) (names []string) {
+	for _, d := range denied {
+		names = append(names, d.Program)
+	}
+	return names
+}
+
 // Denied returns the programs that rules deny to the shell as a whole, in this mode,
 // each with the rule that decides.
 func (p *Policy) Denied() (all []Denied) {

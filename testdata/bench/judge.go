@@ -11,6 +11,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/policy"
 	"gemline/tools"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -22,7 +23,7 @@ func (b *bench) judge() {
 	ws, err := workspace.New(workspace.Config{Roots: []string{b.project("")}})
 	check(err)
 	check(exec.Command("git", "init", "-q", b.project("")).Run())
-	env := tools.Env{Workspace: ws, Shell: shell.Settings{Environ: os.Environ()}}
+	env := tools.Env{Workspace: ws, Launcher: &launch.Launcher{Config: launch.Config{Shell: shell.Settings{Environ: os.Environ()}}}}
 	var tool engine.Tool
 	for _, t := range tools.New(env).Tools() {
 		if t.Name() == policy.Shell {

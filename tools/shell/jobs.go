@@ -82,6 +82,16 @@ var ErrNoLog = errors.New("the background command has no log")
 // needed.
 func NewJobs(dir string) *Jobs { return &Jobs{dir: dir} }
 
+// watching returns what ends commands if this process is killed, nothing without
+// Jobs.
+func (js *Jobs) watching() *watch {
+	if js == nil {
+		return &watch{}
+	}
+	js.watch.ready()
+	return &js.watch
+}
+
 // Start starts c in the background and returns the number of its process.
 // The limits of c's settings do not hold, and its Output is not called.
 func (js *Jobs) Start(c Command) (pid int, err error) {
@@ -99,13 +109,13 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 	if running >= maxRunning {
 		return 0, fmt.Errorf("%d commands run in the background already", running)
 	}
-	js.watch.ready()
+	watch := js.watching()
 	p, err := spawn(c)
 	if err != nil {
 		return 0, err
 	}
-	js.keep(&job{p: p, command: c.Text, pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
-	js.watch.add(p.group.leader)
+	js.keep(&job{p: p, command: c.name(), pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
+	watch.add(p.group.leader)
 	p.begin()
 	return p.group.leader, nil
 }

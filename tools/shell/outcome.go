@@ -12,6 +12,8 @@ import (
 type Outcome struct {
 	Output string // what it wrote, see the package's page
 	Binary bool   // Output only says how much was written
+	Stderr string // of a command whose outputs are told apart, the second
+	Cut    bool   // there was more than is kept, of one of them
 
 	Err        error // it could not be started
 	Code       int   // its exit code, 0 if a signal ended it

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -43,7 +44,7 @@ const maxArgument = 120 << 10
 
 // spawn starts c, stopped short of reading what it writes.
 func spawn(c Command) (*process, error) {
-	if strings.IndexByte(c.Text, 0) >= 0 {
+	if strings.IndexByte(c.name(), 0) >= 0 {
 		return nil, errors.New("the command holds a NUL byte")
 	}
 	if info, err := os.Stat(c.Dir); c.Dir != "" && err != nil {
@@ -51,7 +52,7 @@ func spawn(c Command) (*process, error) {
 	} else if c.Dir != "" && !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", c.Dir)
 	}
-	cmd, script, err := commandLine(c.Text)
+	cmd, script, err := c.build()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,9 @@ func spawn(c Command) (*process, error) {
 		defer script.Close()
 	}
 	cmd.Dir = c.Dir
-	cmd.Env = Environment(c.Settings.Environ, c.Settings)
+	if cmd.Env = slices.Clone(c.Env); c.Env == nil {
+		cmd.Env = Environment(c.Settings.Environ, c.Settings)
+	}
 	if c.Dir != "" {
 		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
 	}
@@ -68,6 +71,9 @@ func spawn(c Command) (*process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = theirs, theirs
+	if c.stdin != nil {
+		cmd.Stdin, cmd.Stdout = c.stdin, c.stdout
+	}
 	detach(cmd)
 	left := func() {}
 	if c.Terminal != nil {
@@ -95,6 +101,15 @@ func spawn(c Command) (*process, error) {
 		exited:   make(chan struct{}),
 		drained:  make(chan struct{}),
 	}, nil
+}
+
+// build returns how c is run, and the file that holds its text, if one does.
+func (c Command) build() (cmd *exec.Cmd, script *os.File, err error) {
+	if len(c.Argv) == 0 {
+		return commandLine(c.Text)
+	}
+	cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
+	return cmd, nil, cmd.Err
 }
 
 // start starts cmd, confined if that is wanted.

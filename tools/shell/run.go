@@ -3,14 +3,24 @@ package shell
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 )
 
-// A Command is a command line to run.
+// A Command is a command line to run, or a program.
 type Command struct {
-	Text     string // for bash, sh where there is none, or PowerShell on Windows
+	Text     string   // for bash, sh where there is none, or PowerShell on Windows
+	Argv     []string // a program and its arguments, in place of Text
 	Dir      string
+	Env      []string // the whole environment; nil is what [Environment] makes
 	Settings Settings
+
+	// Apart has the two outputs told apart, and the command read Input.
+	// Then Output is given the first alone, and Jobs take nothing over.
+	Apart bool
+	Input string
+
+	stdin, stdout *os.File // of a [Process]
 
 	// Output, if not nil, is given what the command writes, while it does,
 	// in pieces of whole characters. It is called by one goroutine at a
@@ -39,6 +49,14 @@ type Terminal struct {
 	Show func([]byte)
 }
 
+// name returns c on a line.
+func (c Command) name() string {
+	if len(c.Argv) > 0 {
+		return strings.Join(c.Argv, " ")
+	}
+	return c.Text
+}
+
 const (
 	// mercy is how long processes may take to end when told to.
 	mercy = 200 * time.Millisecond
@@ -54,11 +72,10 @@ func Run(ctx context.Context, c Command) Outcome {
 	if ctx.Err() != nil {
 		return Outcome{Cancelled: true}
 	}
-	watch := &watch{} // of nothing
-	if c.Jobs != nil {
-		watch = &c.Jobs.watch
-		watch.ready()
+	if c.Apart {
+		return runApart(ctx, c)
 	}
+	watch := c.Jobs.watching()
 	p, err := spawn(c)
 	if err != nil {
 		return Outcome{Err: err}
@@ -79,7 +96,7 @@ func Run(ctx context.Context, c Command) Outcome {
 		if stopped := o.Cancelled || o.Limit > 0; stopped || c.Jobs == nil {
 			p.group.kill()
 		} else {
-			o.Background = c.Jobs.adopt(p, c.Text, out)
+			o.Background = c.Jobs.adopt(p, c.name(), out)
 		}
 	}
 	if len(o.Background) == 0 {
@@ -87,7 +104,7 @@ func Run(ctx context.Context, c Command) Outcome {
 		watch.drop(p.group.leader)
 	}
 	out.end()
-	o.Output, o.Binary = out.text(), out.binary
+	o.Output, o.Binary, o.Cut = out.text(), out.binary, out.kept.cut
 	if c.Terminal != nil {
 		o.Output = rubbedOut(o.Output)
 	}

@@ -1,4 +1,4 @@
-package program
+package launch
 
 import (
 	"os/exec"
@@ -70,17 +70,17 @@ func TestCaches(t *testing.T) {
 func TestLack(t *testing.T) {
 	partly := sandbox.State{Name: "kernel", Step: "seccomp", Network: true}
 	for _, test := range []struct {
-		name        string
-		confinement confinement
-		want        string
+		name     string
+		launcher Launcher
+		want     string
 	}{
-		{"in force", confinement{sandbox: stub{sandbox.State{Files: true, Network: true}}}, ""},
-		{"no files", confinement{sandbox: stub{partly}}, "commands are not confined (seccomp)"},
-		{"no network", confinement{sandbox: stub{sandbox.State{Name: "kernel", Step: "Landlock", Files: true}}}, "commands are confined in part (kernel: Landlock)"},
-		{"nothing here", confinement{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
-		{"as somebody wants it", confinement{why: "switched off by --sandbox", quiet: true}, ""},
+		{"in force", Launcher{Sandbox: stub{sandbox.State{Files: true, Network: true}}}, ""},
+		{"no files", Launcher{Sandbox: stub{partly}}, "commands are not confined (seccomp)"},
+		{"no network", Launcher{Sandbox: stub{sandbox.State{Name: "kernel", Step: "Landlock", Files: true}}}, "commands are confined in part (kernel: Landlock)"},
+		{"nothing here", Launcher{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
+		{"as somebody wants it", Launcher{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
-		if got := test.confinement.shortfall(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
+		if got := test.launcher.Shortfall(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}

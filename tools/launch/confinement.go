@@ -1,0 +1,230 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gemline/tools/mask"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// A Config says how the commands of a run are started.
+type Config struct {
+	Shell shell.Settings
+
+	// Word is what confines commands: a name of [sandbox.Names], "on", "off", or
+	// "" for what the kernel does. By is who says so, and Where the same with its
+	// file. Inside is what confines this process, and then nothing else does.
+	Word, By, Where, Inside string
+
+	Image    string              // for a container
+	Project  string              // the directory of an image's Dockerfile, "" if it is not trusted
+	Seatbelt []string            // directories of the user's own profiles
+	Getenv   func(string) string // the environment of the program
+
+	Write, Hidden []string // what confined commands may write to besides, and can't read
+	Hooks         string   // where the user keeps hooks of new repositories
+	Temp          string   // where temporary files of commands are kept, "" if nowhere
+	Caches        string   // their caches, "" if they have none
+	Built         string   // what the user's go command has compiled
+	Network       bool     // all commands reach the network
+	Offline       bool     // no command is given the network
+	Asked         bool     // no command is given the network without a question
+}
+
+// Off switches confinement off.
+const Off = "off"
+
+// A Launcher starts the commands of a run. The zero Launcher confines none.
+type Launcher struct {
+	Config
+	Sandbox sandbox.Sandbox // nil if nothing confines commands
+
+	Jobs  *shell.Jobs     // take over what outlives a command; nil ends that
+	Roots func() []string // the directories that are worked in, the workspace first
+
+	// Before, if not nil, is called before it is asked what commands may do.
+	Before func()
+
+	// Denied, if not nil, returns the programs that are not to be there for
+	// confined commands, and Finder finds them.
+	Denied func() []string
+	Finder *mask.Finder
+
+	why   string // nothing confines commands
+	quiet bool   // whoever runs gemline knows
+}
+
+// New finds out what confines commands. Where that was asked for and can't be had
+// there is an error; where it is the default, commands run with what there is
+// of it.
+func New(cfg Config) (*Launcher, error) {
+	kernel := cfg.kernel()
+	switch {
+	case cfg.Inside != "":
+		return &Launcher{Config: cfg, why: "gemline itself runs in a sandbox: " + cfg.Inside, quiet: true}, nil
+	case cfg.Word == Off:
+		return &Launcher{Config: cfg, why: "switched off by " + cfg.By, quiet: true}, nil
+	case cfg.Word == "" && kernel == nil:
+		return &Launcher{Config: cfg, why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
+	case cfg.Word == "":
+		return confined(cfg, kernel, true), nil
+	}
+	choice, err := cfg.choice(kernel)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Choose(choice)
+	if err != nil {
+		return nil, err
+	}
+	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
+	if st := box.State(); !st.Confined() && !less {
+		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", cfg.By, st.Name, missing(st)),
+			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
+	}
+	return confined(cfg, box, false), nil
+}
+
+// confined returns a Launcher whose commands box confines, with caches of their
+// own. A soft one is the default: where nothing of it is in force, commands run
+// without.
+func confined(cfg Config, box sandbox.Sandbox, soft bool) *Launcher {
+	return &Launcher{Config: cfg, Sandbox: withCaches{box, soft, cfg.Caches, cfg.Built}}
+}
+
+// kernel returns what this system's kernel does to confine commands, nil if
+// nothing. It needs a place for their temporary files.
+func (cfg Config) kernel() sandbox.Sandbox {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return sandbox.New(sandbox.Options{Cache: cfg.Temp})
+}
+
+// choice is what [sandbox.Choose] chooses from.
+func (cfg Config) choice(kernel sandbox.Sandbox) (c sandbox.Choice, err error) {
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	user := ""
+	if runtime.GOOS == "linux" {
+		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	c = sandbox.Choice{Word: cfg.Word, By: cmp.Or(cfg.Where, cfg.By), GOOS: runtime.GOOS, Kernel: kernel, Getenv: cfg.Getenv, Exists: exists,
+		Environ: shell.Own(cfg.Shell.Environ), Image: cfg.Image, Project: cfg.Project, Seatbelt: cfg.Seatbelt}
+	c.Extras, err = sandbox.ReadExtras(cfg.Getenv, cfg.Hidden, user, exists)
+	return c, err
+}
+
+// Close lets go of what the sandbox has left.
+func (l *Launcher) Close() {
+	if closer, ok := l.Sandbox.(interface{ Close() error }); ok {
+		closer.Close()
+	}
+}
+
+// State says what is in force.
+func (l *Launcher) State() sandbox.State {
+	if l.Sandbox == nil {
+		return sandbox.State{Name: "none", Step: l.why}
+	}
+	return l.Sandbox.State()
+}
+
+// Contained reports whether commands are kept from writing elsewhere and from the
+// network.
+func (l *Launcher) Contained() bool { return !l.Network && l.State().Confined() }
+
+// Confines reports whether anything holds confined commands.
+func (l *Launcher) Confines() bool {
+	box, _ := l.Sandbox.(withCaches)
+	st := l.State()
+	return l.Sandbox != nil && (!box.soft || st.Files || st.Network)
+}
+
+// Shortfall says what commands are not kept from, "" if nothing or if whoever runs
+// gemline knows.
+func (l *Launcher) Shortfall() string {
+	switch st := l.State(); {
+	case st.Confined() || l.quiet:
+		return ""
+	case st.Files:
+		return fmt.Sprintf("commands are confined in part (%s: %s): they may reach the network; gemline sandbox status says why", st.Name, st.Step)
+	default:
+		return fmt.Sprintf("commands are not confined (%s): those that you allow run with all your rights; gemline sandbox status says why", cmp.Or(st.Step, "nothing is in force"))
+	}
+}
+
+// Profile returns what every confined command may do.
+func (l *Launcher) Profile() sandbox.Profile {
+	if l.Before != nil {
+		l.Before()
+	}
+	roots := l.Roots()
+	p := sandbox.Profile{Root: roots[0], Write: slices.Concat(roots[1:], l.Write), Network: l.Network, Hooks: l.Hooks}
+	if l.Caches != "" {
+		p.Write = append(p.Write, l.Caches)
+	}
+	p.Hidden = sandbox.Except(l.Hidden, l.Write, roots)
+	if l.Denied != nil {
+		for _, m := range l.masks(l.Denied(), p) {
+			p.Masked = append(p.Masked, m.Files...)
+		}
+	}
+	return p
+}
+
+// missing says what keeps a sandbox from what it should do.
+func missing(st sandbox.State) string {
+	var off []string
+	for _, l := range st.Layers {
+		if !l.On {
+			off = append(off, l.Name+": "+l.Why)
+		}
+	}
+	return cmp.Or(strings.Join(off, "; "), st.Step, "nothing is in force")
+}
+
+// withCaches is a sandbox whose commands have caches of their own.
+type withCaches struct {
+	sandbox.Sandbox
+	soft   bool
+	caches string
+	built  string // what the user's go command has compiled
+}
+
+// Confine implements [sandbox.Sandbox].
+func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	if st := f.State(); f.soft && !st.Files && !st.Network {
+		return func() {}, nil
+	}
+	f.addCaches(cmd, &p)
+	return f.Sandbox.Confine(cmd, p)
+}
+
+// addCaches gives cmd the caches, and p what is seen through them.
+func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
+	if p.Look { // which keeps nothing
+		cmd.Env = append(cmd.Environ(), "GOCACHE=/tmp/go-build", "npm_config_cache=/tmp/npm", "PIP_CACHE_DIR=/tmp/pip")
+		return
+	}
+	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
+		p.Cache, p.Below = filepath.Join(f.caches, "go-build"), f.built
+		cmd.Env = append(cmd.Environ(), "GOCACHE="+p.Cache,
+			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
+	}
+}
+
+// Close lets go of what the sandbox has left.
+func (f withCaches) Close() error {
+	if c, ok := f.Sandbox.(interface{ Close() error }); ok {
+		return c.Close()
+	}
+	return nil
+}

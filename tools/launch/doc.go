@@ -1,0 +1,38 @@
+// Package launch is the door through which programs are started: what is to run,
+// where, with which rights and environment, and what it may leave behind.
+//
+// A [Launcher] is made once, of plain values, and a [Command] for each program.
+// There are four ways to run one:
+//
+//   - [Launcher.Run] waits for it and has its output, with both outputs apart if
+//     that is wanted, or with the user's terminal;
+//   - [Launcher.Start] leaves it to the jobs in the background;
+//   - [Launcher.Open] gives pipes to talk with it, until it is closed;
+//   - [Launcher.Attach] gives it streams of ours, and the terminal they lead to.
+//
+// # Confined unless it says otherwise
+//
+// The zero Command is one of the model's: confined by what the [Launcher] has for
+// that, with an environment that has no secrets and keeps programs from asking.
+// Whoever starts something of the user's says so, by Free and by Vars:
+//
+//	who asks             way     Free  Vars   further
+//	the model            Run           Quiet  Rights or Look; Start in the background
+//	the user, behind !   Run     yes   Quiet  Terminal
+//	sandbox run          Attach        Usual  Rights, Alone
+//	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
+//	a server on stdio    Open          Usual  Output has its standard error; or Free
+//	editor, pager        Attach  yes   All
+//	rg                   Attach  yes   None
+//
+// # One profile
+//
+// What a confined command may do is [Launcher.Profile] with its own Rights, and
+// nobody else makes a profile. Rights are real paths, so that what is shown in a
+// question is what is given.
+//
+// # Nothing stays
+//
+// What was started by Run or Open ends with it, together with all that it has
+// started; only Jobs take over what outlives a command, until they are closed.
+package launch

@@ -1,0 +1,143 @@
+package launch
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"gemline/engine"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// A Command says what is to run, where, with which rights and environment. The
+// zero values are the safe ones.
+type Command struct {
+	Text string   // a command line, for a shell; or
+	Argv []string // a program and its arguments
+	Dir  string   // "" is that of this process
+
+	// Free gives it all rights of the user, whose it is. Else it is confined,
+	// has the Rights beyond what all confined commands have, or is held to
+	// looking at what Look shows. Alone ends what it has left running with it.
+	Free   bool
+	Rights engine.Rights
+	Look   *Look
+	Alone  bool
+
+	Vars Vars     // the environment
+	Env  []string // NAME=value, beyond that
+
+	Input    string          // what it reads
+	Apart    bool            // its two outputs are told apart
+	Output   func(string)    // is given what it writes, while it does; may be nil
+	Terminal *shell.Terminal // of the user who has typed it, else nil
+	Timeout  time.Duration   // instead of the limits of all commands; 0 is those
+}
+
+// Look is what a command sees that is held to looking, beyond the workspace.
+type Look struct {
+	Shown, Hidden []string
+	Environ       []string // in place of the process's, "" is none
+}
+
+// Vars says which of the user's variables a command gets.
+type Vars int
+
+// The environments, the least first.
+const (
+	Quiet Vars = iota // without secrets, and with what keeps programs from asking and paging
+	Usual             // without secrets
+	All               // without the credentials of gemline alone: of programs that are the user's own
+	None              // nothing but Env
+)
+
+// environ returns the environment of c, nil for that of all commands.
+func (l *Launcher) environ(c Command) (env []string) {
+	base := l.Shell.Environ
+	if c.Look != nil {
+		base = c.Look.Environ
+	}
+	switch c.Vars {
+	case Quiet:
+		env = shell.Environment(base, l.Shell)
+	case Usual:
+		env = shell.Inherited(base, l.Shell)
+	case All:
+		env = shell.Own(base)
+	}
+	return append(env, c.Env...)
+}
+
+// command returns c as a shell.Command.
+func (l *Launcher) command(c Command) shell.Command {
+	s := l.Shell
+	if c.Timeout > 0 {
+		s.Timeout, s.Inactivity = c.Timeout, 0
+	}
+	if c.Terminal != nil {
+		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
+	}
+	if !c.Free && l.Sandbox != nil {
+		p := l.profile(c)
+		s.Confine = func(cmd *exec.Cmd) (func(), error) { return l.Sandbox.Confine(cmd, p) }
+		s.Keeps = sandbox.Keeps
+	}
+	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s, Input: c.Input, Apart: c.Apart, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
+}
+
+// Run runs c in a session of its own, and returns when it is over. What is left
+// of it goes to the Jobs, or ends.
+func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
+	return shell.Run(ctx, l.command(c))
+}
+
+// Start starts c as one of the Jobs, and returns the number of its process.
+func (l *Launcher) Start(c Command) (pid int, err error) { return l.Jobs.Start(l.command(c)) }
+
+// Open starts c and talks with it: a server on standard input and output. Its Output is
+// given what it writes to its standard error. Whoever opens it closes it.
+func (l *Launcher) Open(c Command) (*shell.Process, error) { return shell.Open(l.command(c)) }
+
+// Streams are what an attached command reads from and writes to; nil is nothing.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Attach runs c as a child of this process, in its session, with streams of its:
+// a program that takes over the terminal, or one that is asked something. What it
+// leaves running goes on. The error is that of [exec.Cmd.Run], or of ctx.
+func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, l.environ(c), s.In, s.Out, s.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	if !c.Free && l.Sandbox != nil {
+		release, err := l.Sandbox.Confine(cmd, l.profile(c))
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// profile returns what confines c.
+func (l *Launcher) profile(c Command) sandbox.Profile {
+	p := l.Given(c.Rights)
+	p.Alone = c.Alone
+	if c.Look != nil {
+		p.Look, p.Alone = true, true
+		p.ReadOnly = slices.Concat(p.ReadOnly, c.Look.Shown)
+		p.Hidden = slices.Concat(p.Hidden, c.Look.Hidden)
+	}
+	return p
+}

@@ -1,0 +1,173 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/tools/sandbox"
+)
+
+// mostRights is how many paths a call may ask for of each kind. Nobody reads
+// more in a question.
+const mostRights = 20
+
+// Beyond returns what of want a confined command in dir does not have anyway, with
+// real paths. Where nothing is kept from commands, that is nothing.
+func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err error) {
+	if l.Sandbox == nil {
+		return r, nil
+	}
+	state, p := l.Sandbox.State(), l.Profile()
+	r.Network = want.Network && state.Network && !p.Network
+	if !state.Files {
+		return r, nil
+	}
+	r.Protected = want.Protected && !p.Unlimited
+	if r.Write, err = places(want.Write, dir); err != nil {
+		return r, err
+	}
+	for i, path := range r.Write {
+		for _, closed := range Above(path, p.ReadOnly) {
+			r.Write[i] = closed // it is opened as a whole
+		}
+	}
+	reads, err := places(want.Read, dir)
+	for _, path := range append(reads, r.Write...) {
+		if len(Above(path, p.Hidden)) > 0 {
+			r.Read = append(r.Read, path)
+		}
+	}
+	slices.Sort(r.Read)
+	r.Read = slices.Compact(r.Read)
+	var more []string
+	for _, path := range r.Write {
+		switch inside := disk.InsideAny(append([]string{p.Root}, p.Write...), path); {
+		case Writable(path, p):
+		case inside && !disk.InsideAny(p.ReadOnly, path):
+			r.Protected = true
+		default:
+			more = append(more, path)
+		}
+	}
+	r.Write = more
+	return r, err
+}
+
+// Writable reports whether a command confined by p can write at path.
+func Writable(path string, p sandbox.Profile) bool {
+	if !disk.InsideAny(append([]string{p.Root}, p.Write...), path) {
+		return false
+	}
+	if p.Unlimited {
+		return true
+	}
+	protected := func(element string) bool {
+		return strings.EqualFold(element, ".git") || strings.EqualFold(element, ".gemini")
+	}
+	return !disk.InsideAny(p.ReadOnly, path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), protected)
+}
+
+// Above returns those of dirs, without links, that path is or lies below.
+func Above(path string, dirs []string) (found []string) {
+	for _, dir := range dirs {
+		if dir = disk.Follow(dir); disk.InsideAny([]string{dir}, path) {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+// places returns paths as absolute ones without links, so that what is shown
+// is what is given.
+func places(paths []string, dir string) ([]string, error) {
+	var list []string
+	if len(paths) > mostRights {
+		return nil, fmt.Errorf("A call can ask for %d paths at most.", mostRights)
+	}
+	for _, p := range paths {
+		if p == "" || strings.IndexByte(p, 0) >= 0 {
+			return nil, errors.New("A path in additional_permissions can't be empty or hold a NUL byte.")
+		}
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		if p = disk.Follow(filepath.Clean(p)); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// Given returns what confines a command that has been given rights.
+func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
+	p := l.Profile()
+	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
+	p.Write = append(slices.Clone(p.Write), r.Write...)
+	p.Hidden = without(p.Hidden, r.Read)
+	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
+	return p
+}
+
+// without returns what of hidden paths stays hidden when others can be read:
+// of a directory with such a one in it, all else.
+func without(paths, granted []string) (left []string) {
+	if len(granted) == 0 { // as nearly always; following links takes its time
+		return paths
+	}
+	for _, path := range paths {
+		left = append(left, besides(path, granted)...)
+	}
+	return left
+}
+
+// besides is without for one path. A directory of very many files stays hidden.
+func besides(path string, granted []string) (left []string) {
+	const most = 1000
+	real := disk.Follow(path)
+	switch {
+	case slices.Contains(granted, real):
+		return nil
+	case !slices.ContainsFunc(granted, func(g string) bool { return disk.InsideAny([]string{real}, g) }):
+		return []string{path}
+	}
+	entries, err := os.ReadDir(real)
+	if err != nil || len(entries) > most {
+		return []string{path}
+	}
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 { // what it leads to is hidden by itself, or not at all
+			left = append(left, besides(filepath.Join(real, e.Name()), granted)...)
+		}
+	}
+	return left
+}
+
+// Held says what commands can do that have been given no rights, so that
+// "commands" before it makes a sentence.
+func (l *Launcher) Held() string {
+	state, p := l.State(), l.Profile()
+	dirs := append([]string{"this folder"}, l.Roots()[1:]...)
+	where := strings.Join(dirs, " and ")
+	if n := len(dirs); n > 3 {
+		where = fmt.Sprintf("%s and %d others", dirs[0], n-1)
+	}
+	files := ""
+	if state.Files {
+		files = "can change files only in " + where
+	}
+	switch {
+	case state.Network && !p.Network && files == "":
+		return "have no network, and can change any file"
+	case files == "":
+		return ""
+	case state.Network && !p.Network:
+		return files + " and have no network"
+	}
+	return files + ", and have the network"
+}

@@ -1,0 +1,149 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Process is a running program that is talked with. What it started ends with
+// it. Whoever opens one closes it.
+type Process struct {
+	Stdin  io.WriteCloser
+	Stdout io.ReadCloser
+
+	in, out *os.File // the same
+	p       *process
+	watch   *watch
+	once    func() Outcome // ends it
+
+	mu   sync.Mutex
+	errs *capture // of its standard error
+}
+
+// maxErrors is how many bytes of the standard error of such a program are kept.
+const maxErrors = 256 << 10
+
+// Open starts c, whose Output is given what it writes to its standard error. The
+// limits of c's settings do not hold.
+func Open(c Command) (*Process, error) {
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer theirIn.Close()
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	defer theirOut.Close()
+	watch := c.Jobs.watching()
+	c.stdin, c.stdout, c.Settings.PTY = theirIn, theirOut, false
+	p, err := spawn(c)
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, err
+	}
+	watch.add(p.group.leader)
+	t := &Process{Stdin: in, Stdout: out, in: in, out: out, p: p, watch: watch, errs: newCapture(maxErrors, false, c.Output)}
+	t.once = sync.OnceValue(t.close)
+	p.take, p.patience = t.take, grace
+	p.begin()
+	return t, nil
+}
+
+func (t *Process) take(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.errs.write(b)
+}
+
+// Stderr returns what the process has written to its standard error so far.
+func (t *Process) Stderr() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.errs.text()
+}
+
+// Done is closed when the process is over, though not all that it started may be.
+func (t *Process) Done() <-chan struct{} { return t.p.exited }
+
+// Close ends the process and what it started, and says how it ended. Closing its
+// input tells it first.
+func (t *Process) Close() Outcome { return t.once() }
+
+func (t *Process) close() Outcome {
+	t.in.Close()
+	leave := time.NewTimer(5 * mercy)
+	defer leave.Stop()
+	select {
+	case <-t.p.exited:
+	case <-leave.C:
+	}
+	t.out.Close()
+	return t.end(Outcome{})
+}
+
+// end ends what is left of the process, and says in o how it ended.
+func (t *Process) end(o Outcome) Outcome {
+	select {
+	case <-t.p.exited:
+	default:
+		t.p.group.kill()
+		<-t.p.exited
+	}
+	<-t.p.drained
+	if t.p.held || t.p.group.occupied() {
+		t.p.group.kill()
+	}
+	t.p.close()
+	t.watch.drop(t.p.group.leader)
+	t.in.Close()
+	t.errs.end()
+	o.Group, o.Stderr, o.Cut = t.p.group.leader, t.errs.text(), t.errs.kept.cut
+	o.Code, o.Signal, o.SignalName = t.p.result()
+	return o
+}
+
+// runApart is [Run] of a command that reads c.Input and whose outputs are told
+// apart. Nothing of it stays behind.
+func runApart(ctx context.Context, c Command) Outcome {
+	live := c.Output
+	c.Output = nil
+	t, err := Open(c)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	go func() {
+		io.WriteString(t.in, c.Input) // it need not read it
+		t.in.Close()
+	}()
+	first, read := newCapture(maxOutput, false, live), make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := t.out.Read(buf)
+			first.write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var o Outcome
+	c.Settings.Inactivity = 0 // who says nothing may be reading
+	t.p.await(ctx, c.Settings, &o)
+	o = t.end(o)
+	if t.out.SetReadDeadline(time.Now().Add(grace)) != nil {
+		t.out.Close()
+	}
+	<-read
+	t.out.Close()
+	first.end()
+	o.Output, o.Binary, o.Cut = first.text(), first.binary, o.Cut || first.kept.cut
+	return o
+}
