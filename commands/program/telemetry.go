@@ -2,6 +2,8 @@ package program
 
 import (
 	"cmp"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -16,7 +18,9 @@ import (
 	"github.com/google/uuid"
 
 	"gemline/engine/disk"
+	"gemline/engine/model"
 	"gemline/engine/telemetry"
+	"gemline/engine/telemetry/otlp"
 	"gemline/engine/telemetry/outfile"
 )
 
@@ -49,23 +53,67 @@ func (p *Project) newTelemetry() error {
 	return nil
 }
 
-// fileGrace is how long a file may take at the end: it is to be complete.
-const fileGrace = 10 * time.Second
+// How long a target may take at the end: a file is to be complete, a collector is not
+// waited for.
+const (
+	fileGrace      = 10 * time.Second
+	collectorGrace = time.Second
+)
 
 // telemetryTarget returns where the settings send records to, the file before all else.
-func (p *Project) telemetryTarget() (telemetry.Target, error) {
+func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 	s := p.settings
-	if s.TelemetryOutfile != "" {
+	t = telemetry.Target{Prompts: p.recordsPrompts(), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
+	switch {
+	case s.TelemetryAuth && s.TelemetryCollector:
+		return t, errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
+	case s.TelemetryOutfile != "":
 		name := p.paths.Folder(s.TelemetryOutfile)
-		t := telemetry.Target{Prompts: s.TelemetryPrompts, Traces: s.TelemetryTraces, Grace: fileGrace,
-			Trouble: "telemetry is not written to " + name}
-		f, err := outfile.Open(name)
-		if err == nil {
-			t.Exporter = f
+		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
+		t.Exporter, err = opened(outfile.Open(name))
+		return t, err
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.getenv("DO_NOT_TRACK"))):
+		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
+	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
+		return t, errors.New("gemline does not send to Google Cloud itself; run a collector with the googlecloud exporter, " +
+			"and set telemetry.useCollector and telemetry.otlpEndpoint")
+	}
+	headers := map[string]string{}
+	for name, value := range pairs(p.getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+		headers[name] = value
+		p.secrets.Know("telemetry header", value)
+	}
+	proxies := model.ProxyFrom(p.getenv)
+	cfg := otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers, Proxy: proxies.ProxyFunc()}
+	if names := model.CAsFrom(p.getenv); len(names) > 0 {
+		cfg.CAs = func() *x509.CertPool {
+			pool, _ := model.Trust(names) // what can't be read is told with the first request
+			return pool
 		}
+	}
+	c, err := otlp.New(cfg)
+	if err != nil {
+		t.Trouble += ": telemetry.otlpEndpoint"
 		return t, err
 	}
-	return telemetry.Target{}, nil
+	t.Exporter, t.Grace, t.Trouble = c, collectorGrace, "telemetry does not reach the collector at "+c.String()
+	return t, nil
+}
+
+// recordsPrompts reports whether records hold what is said. They do in a file, which
+// stays on the machine, and elsewhere if the user says so.
+func (p *Project) recordsPrompts() bool {
+	s := p.settings
+	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+	return s.TelemetryPrompts && said
+}
+
+// opened returns f as an Exporter, nil after an error.
+func opened(f *outfile.File, err error) (telemetry.Exporter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // activityTarget returns the log of activity of a name.
@@ -74,10 +122,8 @@ func (p *Project) activityTarget(name string) (telemetry.Target, error) {
 	if strings.Contains(name, "://") {
 		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
 	}
-	f, err := outfile.OpenLines(p.paths.Folder(name))
-	if err == nil {
-		t.Exporter = f
-	}
+	var err error
+	t.Exporter, err = opened(outfile.OpenLines(p.paths.Folder(name)))
 	return t, err
 }
 
@@ -155,7 +201,7 @@ func (s *Session) record() {
 		slog.String("approval_mode", string(s.policy.Mode())),
 		slog.Bool("api_key_enabled", s.method == "gemini-api-key"),
 		slog.Bool("vertex_ai_enabled", s.method == "vertex-ai"),
-		slog.Bool("log_user_prompts_enabled", s.settings.TelemetryPrompts),
+		slog.Bool("log_user_prompts_enabled", s.recordsPrompts()),
 		slog.Bool("file_filtering_respect_git_ignore", s.settings.RespectGit),
 		slog.Bool("debug_mode", s.flags.Debug),
 		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),

@@ -19,6 +19,7 @@ const (
 	patience        = 10 * time.Second // with one batch
 	maxItems        = 4096
 	maxBytes        = 32 << 20
+	maxBatch        = 2 << 20 // collectors take 4 MB at a time
 )
 
 // errSlow is the error of an Exporter that was not waited for any longer.
@@ -52,6 +53,7 @@ type item struct {
 	event   *Event
 	span    *Span
 	metrics []Metric // of a session that has ended
+	size    int      // in bytes, roughly
 }
 
 func startPipeline(p *Provider, t Target) *pipeline {
@@ -69,6 +71,7 @@ func (l *pipeline) put(i item, size int) {
 		l.dropped++
 		return
 	}
+	i.size = size
 	l.queue = append(l.queue, i)
 	l.bytes += size
 	if len(l.queue) > maxItems/4 || l.bytes > maxBytes/8 {
@@ -147,8 +150,9 @@ func (l *pipeline) flush(last bool) {
 		l.fail(fmt.Errorf("%d records found no room", dropped))
 	}
 	for len(queue) > 0 {
-		n := 1
-		for n < len(queue) && queue[n].of == queue[0].of {
+		n, bytes := 1, queue[0].size
+		for n < len(queue) && queue[n].of == queue[0].of && bytes+queue[n].size <= maxBatch {
+			bytes += queue[n].size
 			n++
 		}
 		l.export(queue[0].of, queue[:n])

@@ -160,7 +160,7 @@ func TestFailing(t *testing.T) {
 					said = append(said, n.Text)
 				}
 			}
-			time.Sleep(5 * time.Second)
+			time.Sleep(5500 * time.Millisecond)
 		}
 		r.Close()
 		before := len(bad.batches)
