@@ -278,6 +278,9 @@ func public(path string) bool {
 	if path == "/usr" || strings.HasPrefix(path, "/usr/") {
 		return !strings.HasPrefix(path, "/usr/local/etc") && !secret.Path(path)
 	}
+	if slices.ContainsFunc([]string{"/bin", "/sbin", "/lib", "/lib64"}, func(dir string) bool { return disk.Inside(dir, path) }) {
+		return true
+	}
 	return slices.Contains([]string{"/dev/null", "/etc/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/lsb-release",
 		"/etc/redhat-release", "/etc/issue", "/etc/shells", "/etc/timezone", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version"}, path)
 }

@@ -74,7 +74,8 @@ func (v *visitor) awk(name string, args []word) {
 			v.opaque("%s may run a program named by an option: %s", name, s)
 			return
 		default:
-			if strings.ContainsAny(s, "|>@") || strings.Contains(s, "system") || strings.Contains(s, "getline") {
+			code := strings.NewReplacer(">=", "", "||", "").Replace(s) // which compare
+			if strings.ContainsAny(code, "|>@") || strings.Contains(s, "system") || strings.Contains(s, "getline") {
 				v.opaque("the %s script may run programs or write files: %s", name, s)
 			}
 			return

@@ -39,6 +39,7 @@ func TestRead(t *testing.T) {
 		{`echo HEAD~1 stash@{0} {} a=b +x %y ^z`, `plain | echo HEAD~1 stash@{0} {} a=b +x %y ^z`},
 		{`"if" x; 'in' z; 'a=b' y`, `plain | if x | in z | a=b y`},
 		{`python3 -m pytest -q; node build.js`, `plain | python3 -m pytest -q | node build.js`},
+		{`awk 'NR>=10 && NR<=40 || $1>=2' f; gawk 'x||y'`, `plain | awk NR>=10 && NR<=40 || $1>=2 f | gawk x||y`},
 		{`sed -n '1,20p;s/a/b/g' f; awk '{print $1}' f; sort f; find . -name '*.go'`, `plain | sed -n 1,20p;s/a/b/g f | awk {print $1} f | sort f | find . -name *.go`},
 		{`command -v go`, `plain | command -v go`},
 
@@ -117,7 +118,7 @@ func TestOpaque(t *testing.T) {
 		// Scripts that are not shown.
 		`source a`, `. a`, `bash a`, `sh`, `echo rm | sh`, `bash -s < a`, `bash -c "$x"`, `eval "$x"`, `eval ls $x`, `zsh -i`, `zsh -c 'ls *(e:id:)'`, `sh -c 'echo @(a)'`, `bash --rcfile a`, "sh <<E\nrm $x\nE", "sh <<E\nrm \\\\x\nE", `sh <<< "$x"`,
 		`trap "$x" EXIT`, `fish -c a`, `su`, `script`, `pwsh -c a`,
-		`python3 -c 'import os'`, `python - < a`, `perl -e 1`, `ruby -ne 1`, `node -e 1`, `node --require a b`, `perl $x`, `php -r 1`, `awk 'BEGIN{system("id")}'`, `awk '{print > "a"}'`, `awk '{"id" | getline}'`, `awk -f a`,
+		`python3 -c 'import os'`, `python - < a`, `perl -e 1`, `ruby -ne 1`, `node -e 1`, `node --require a b`, `perl $x`, `php -r 1`, `awk 'BEGIN{system("id")}'`, `awk '{print > "a"}'`, `awk '{print >>="a"}'`, `awk '{print || x | "a"}'`, `awk '{print >= 1 > "a"}'`, `awk '{"id" | getline}'`, `awk -f a`,
 		`sed 's/a/id/e' f`, `sed '1e id' f`, `sed 'w a' f`, `sed 's/a/b/w c' f`, `sed -f a f`, `sed -e p -e 'e id' f`, `sed 's/a\/b/g;s/w/e/' f`, "sed 'p\ne id' f", `sed --expression='e id' f`,
 		// Options that name a program.
 		`tar cf a --checkpoint-action=exec=id b`, `tar cfI a id b`, `tar --to-comm=id -xf a`, `rg --pre id a`, `git -c core.pager=id log`, `git --exec-path=. a`, `git grep -Oid a`, `git clone ext::id a`, `git fetch --upload-pack=id a`,
