@@ -2,10 +2,10 @@ package tools
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"gemline/engine/text"
+	"gemline/tools/launch"
 	"gemline/tools/mask"
 	"gemline/tools/shell"
 )
@@ -46,7 +46,7 @@ func (env Env) denials(o shell.Outcome) string {
 		if err != nil {
 			continue
 		}
-		for line := range strings.Lines(o.Output[max(0, len(o.Output)-lastWords):]) {
+		for line := range strings.Lines(launch.LastWords(o.Output)) {
 			if unrun().MatchString(line) && name.MatchString(line) {
 				said = append(said, d.says())
 				break
@@ -57,9 +57,4 @@ func (env Env) denials(o shell.Outcome) string {
 		return ""
 	}
 	return "\n" + strings.Join(said, "\n")
-}
-
-// isDenied reports whether path is a file of a program that is denied.
-func (env Env) isDenied(path string) bool {
-	return env.Denied != nil && slices.ContainsFunc(env.Denied(), func(d Denied) bool { return slices.Contains(d.Files, path) })
 }

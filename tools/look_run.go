@@ -12,7 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/text"
+	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -73,8 +73,10 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 // passes reports whether a command has met with what is hidden from it, as a
 // search through directories does, which then has not failed.
 func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
-	_, said := complaints(o.Output)
-	return slices.ContainsFunc(said, func(r refusal) bool { return slices.Contains(hidden, c.absolute(r.path)) })
+	_, said := launch.Complaints(o.Output)
+	return slices.ContainsFunc(said, func(r launch.Refusal) bool {
+		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, c.dir, "")))
+	})
 }
 
 // free returns c as one that is not held to looking, and asked about.
@@ -161,48 +163,21 @@ func (env Env) variable(name string) (value string) {
 	return value
 }
 
-// readOnly is what programs say that could not write where nobody can.
-var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
-
 // wanted says what a command tried that was held to looking, and which rights it
 // needs for that beyond those that all have. Of one that did not fail nothing is
 // known, unless it is a line of which a part has failed that does not only look.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
-	if o.OK() && !c.ReadOnly || o.Cancelled || o.Limit > 0 || o.Err != nil {
+	if o.OK() && !c.ReadOnly {
 		return lacks, ""
 	}
-	lacks, _ = c.lacks(o)
-	lacks.Protected = false // what all have is enough for most, and what is not, it fails without again
-	if !readOnly().MatchString(o.Output) && !lacks.Network {
-		lacks.Write = nil // who may not write here is told so in these words
-		lacks = c.described(lacks)
-	}
-	output := o.Output[max(0, len(o.Output)-lastWords):]
-	var wrote, read []string
-	tried := false
-	for line := range strings.Lines(output) {
-		if readOnly().MatchString(line) {
-			tried = true
-			for _, path := range pathsIn(line) {
-				if _, err := os.Stat(filepath.Dir(c.absolute(path))); err != nil {
-					continue
-				}
-				wrote = adding(wrote, shown(c.env.Workspace.Rel(c.absolute(path))))
-			}
-		}
-	}
-	_, said := complaints(output)
-	for _, r := range said {
-		path := c.absolute(r.path)
-		if _, err := os.Lstat(path); err == nil && !r.written && !c.env.isDenied(path) && !among(disk.Follow(path), c.env.Workspace.Roots()) && !public(path) && sandbox.Readable(path) {
-			read = adding(read, path)
-		}
+	lacks, wrote, read, tried := c.env.Tried(c.plan(), o)
+	read = slices.DeleteFunc(read, public)
+	for i, path := range wrote {
+		wrote[i] = shown(c.env.Workspace.Rel(path))
 	}
 	switch {
 	case len(wrote) > 0:
 		return lacks, "it tried to write: " + strings.Join(wrote, ", ")
-	case o.OK(): // what it says may be what it has read
-		return lacks, ""
 	case tried:
 		return lacks, "it tried to write"
 	case len(read) > 0:

@@ -84,7 +84,7 @@ func (c shellCall) beyond() (engine.Rights, error) {
 	if err != nil {
 		return r, misuse("%v", err)
 	}
-	return c.described(r), nil
+	return r, nil
 }
 
 // image reports whether commands see the programs of a container's image.
@@ -107,14 +107,14 @@ func (c shellCall) hold(in *engine.Intent) {
 		online := c.runShellCommandArgs
 		online.More.Network = true
 		in.Plan.Online = online.args()
-		in.Plan.Dials = dialers(c.read.Commands)
+		in.Plan.Dials = launch.Dialers(c.read.Commands)
 	}
 }
 
 // connected returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
 func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
-	if c.env.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(dialers(c.read.Commands)) == 0 {
+	if c.env.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
 		return c
 	}
 	next, err := c, error(nil)
@@ -157,10 +157,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	if _, ok := answer.(engine.Allowed); ok {
 		cmd.Rights = next.rights
-		made := next.make()
-		o := c.env.Run(ctx, cmd)
-		made.settle(o)
-		return c.env.outcome(o)
+		return c.env.outcome(c.env.Run(ctx, cmd))
 	}
 	r, err := c.env.outcome(o)
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)

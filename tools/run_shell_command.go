@@ -120,14 +120,12 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		return c.look(ctx, tool, host)
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights}
-	made := c.make()
 	if c.Background && c.env.Jobs != nil {
 		return c.start(ctx, c.env, cmd)
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Run(ctx, cmd)
-	made.settle(o)
-	if lacks, refused := c.lacks(o); !lacks.None() {
+	if lacks, refused := c.env.Lacks(c.plan(), o); !lacks.None() {
 		return c.again(ctx, tool, host, cmd, o, lacks, refused)
 	}
 	return c.env.outcome(o)
@@ -177,11 +175,16 @@ func (c shellCall) intent() engine.Intent {
 		Detail: c.Command,
 		Grants: []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
 		Draft:  &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
-		Plan: engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
-			Dir: c.dir, Rights: c.rights, Looks: c.looks},
+		Plan:   c.plan(),
 	}
 	c.hold(&in)
 	return in
+}
+
+// plan says what is run.
+func (c shellCall) plan() engine.Plan {
+	return engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
+		Dir: c.dir, Rights: c.rights, Looks: c.looks}
 }
 
 // changed returns the arguments of a call that runs text instead.

@@ -33,13 +33,13 @@ func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err 
 		return r, err
 	}
 	for i, path := range r.Write {
-		for _, closed := range Above(path, p.ReadOnly) {
+		for _, closed := range above(path, p.ReadOnly) {
 			r.Write[i] = closed // it is opened as a whole
 		}
 	}
 	reads, err := places(want.Read, dir)
 	for _, path := range append(reads, r.Write...) {
-		if len(Above(path, p.Hidden)) > 0 {
+		if len(above(path, p.Hidden)) > 0 || slices.Contains(reads, path) && unseen(path, p) {
 			r.Read = append(r.Read, path)
 		}
 	}
@@ -48,7 +48,7 @@ func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err 
 	var more []string
 	for _, path := range r.Write {
 		switch inside := disk.InsideAny(append([]string{p.Root}, p.Write...), path); {
-		case Writable(path, p):
+		case writable(path, p):
 		case inside && !disk.InsideAny(p.ReadOnly, path):
 			r.Protected = true
 		default:
@@ -56,11 +56,11 @@ func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err 
 		}
 	}
 	r.Write = more
-	return r, err
+	return described(r), err
 }
 
-// Writable reports whether a command confined by p can write at path.
-func Writable(path string, p sandbox.Profile) bool {
+// writable reports whether a command confined by p can write at path.
+func writable(path string, p sandbox.Profile) bool {
 	if !disk.InsideAny(append([]string{p.Root}, p.Write...), path) {
 		return false
 	}
@@ -73,8 +73,8 @@ func Writable(path string, p sandbox.Profile) bool {
 	return !disk.InsideAny(p.ReadOnly, path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), protected)
 }
 
-// Above returns those of dirs, without links, that path is or lies below.
-func Above(path string, dirs []string) (found []string) {
+// above returns those of dirs, without links, that path is or lies below.
+func above(path string, dirs []string) (found []string) {
 	for _, dir := range dirs {
 		if dir = disk.Follow(dir); disk.InsideAny([]string{dir}, path) {
 			found = append(found, dir)
@@ -109,8 +109,13 @@ func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
-	p.Hidden = without(p.Hidden, r.Read)
 	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
+	for _, path := range r.Read {
+		if len(above(path, p.Hidden)) == 0 && !disk.InsideAny(r.Write, path) {
+			p.ReadOnly = append(p.ReadOnly, path) // it is seen then
+		}
+	}
+	p.Hidden = without(p.Hidden, r.Read)
 	return p
 }
 

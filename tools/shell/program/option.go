@@ -22,7 +22,6 @@ const (
 	Merges   Effect = "merges"   // so it is, if the value is not one of git's own ways to merge
 	Alters   Effect = "alters"   // it has other files written
 	Written  Effect = "writes"   // its value is a file that is written to
-	Opened   Effect = "opens"    // so it is, and it is opened as it is
 	Goes     Effect = "goes"     // what it runs, it runs in another directory
 	Replaces Effect = "replaces" // its value stands for input in the command
 	Into     Effect = "into"     // its value is the directory that is written into
@@ -31,11 +30,11 @@ const (
 	Whole    Effect = "whole"    // below the directory the whole path of an operand is written to
 )
 
-var effects = []Effect{Runs, Merges, Alters, Written, Opened, Goes, Replaces, Into, Exact, Each, Whole}
+var effects = []Effect{Runs, Merges, Alters, Written, Goes, Replaces, Into, Exact, Each, Whole}
 
 // matters reports whether an effect is one that [Program.May] looks for.
 func (e Effect) matters() bool {
-	return e == Runs || e == Merges || e == Alters || e == Written || e == Opened
+	return e == Runs || e == Merges || e == Alters || e == Written
 }
 
 // A Given is an option that a program is given, as one spelling of it.

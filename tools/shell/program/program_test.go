@@ -82,7 +82,7 @@ program r*
   -w, --ways WAY         merges
   --all                  alters
   -C DIR                 goes
-  word of= FILE          opens
+  word of= FILE          writes
   example: p x => plain
   example: q x => opaque
 
@@ -171,7 +171,7 @@ func TestMay(t *testing.T) {
 	p := entry(t, "p")
 	for word, want := range map[string]string{
 		"-x": "runs", "-ax": "runs", "-xa": "runs a", "-nx": "", "-xn": "runs n", "-a": "", "--execute": "runs", "--exec": "runs", "--e": "runs", "--exec=y": "runs y", "--": "", "--x": "", "--executed": "",
-		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "opens y", "of=": "opens", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--al": "alters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
+		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "writes y", "of=": "writes", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--al": "alters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
 	} {
 		got := ""
 		for g := range p.May(word) {

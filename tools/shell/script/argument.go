@@ -42,8 +42,6 @@ func (v *visitor) option(name string, o program.Given, args []word) {
 	case o.Effect == program.Alters:
 		v.lower(engine.Readable, "%s may write what an option says: %s", name, args[0].text)
 	case !given, value.known && value.text == "/dev/null":
-	case o.Effect == program.Opened:
-		v.open(value)
 	case o.Effect == program.Written:
 		v.write(value)
 	}

@@ -61,7 +61,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 	case "tee":
 		for _, a := range args {
 			if !a.known || !strings.HasPrefix(a.text, "-") && a.text != "/dev/null" {
-				v.open(a)
+				v.write(a)
 			}
 		}
 	case "make":
@@ -80,7 +80,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 			return
 		}
 		v.dangerousOptions(name, args, p)
-		v.writes(name, p, args)
+		v.writes(p, args)
 	}
 }
 

@@ -26,10 +26,6 @@ type Script struct {
 	Commands []engine.Command // in the order they stand in
 	Writes   []string         // paths that are written to, as [engine.Intent] has them
 
-	// Opens are those of Writes that are certain to be opened as they are,
-	// and made if they are not there: files, and not what a file is moved to.
-	Opens []Opening
-
 	// Loose says of a readable script that it is a list as a plain one is, but
 	// for patterns and variables in arguments, and commands that find, xargs
 	// and the like run.
@@ -38,11 +34,6 @@ type Script struct {
 	strict    bool // it is less than plain for more than what Loose allows
 	canonical string
 }
-
-// An Opening is a file that is opened to write to it. From, if not empty, is
-// what is copied there: its mode goes with it, if it is a file, and if Path is a
-// directory, it is copied into that.
-type Opening struct{ Path, From string }
 
 // Canonical returns a script that runs the commands of a plain script with
 // exactly their words, each quoted so that no shell can read it otherwise. Of
@@ -206,23 +197,6 @@ func (v *visitor) record(c engine.Command) {
 func (v *visitor) write(w word) {
 	v.lower(engine.Readable, "it writes to %s", w.text)
 	v.note(w)
-}
-
-// open is write of a file that is opened as it is.
-func (v *visitor) open(w word) {
-	v.write(w)
-	v.opened(w, word{known: true})
-}
-
-// opened notes a file that is opened as it is, to copy from there if that is
-// not empty.
-func (v *visitor) opened(w, from word) {
-	here := func(w word) bool {
-		return w.known && (len(v.dirs) == 1 || w.text == "" || strings.HasPrefix(w.text, "/"))
-	}
-	if v.inside == "" && here(w) && here(from) {
-		v.s.Opens = append(v.s.Opens, Opening{w.text, from.text})
-	}
 }
 
 // note adds a path that is written to by a program which is there for that.

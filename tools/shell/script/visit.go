@@ -7,6 +7,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -150,7 +151,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
 		if w.text != "/dev/null" && !v.process(r.Word) {
-			v.open(w)
+			v.write(w)
 		}
 	case syntax.DplOut:
 		if strings.Trim(w.text, "0123456789-") != "" || !w.known {

@@ -20,7 +20,7 @@ type writing struct {
 // writes tells which files a program writes to. They are told if all of its
 // arguments are understood, and not guessed. A backup that it makes beside is
 // not.
-func (v *visitor) writes(name string, p *program.Program, args []word) {
+func (v *visitor) writes(p *program.Program, args []word) {
 	if p.Writes == "" {
 		return
 	}
@@ -34,9 +34,6 @@ func (v *visitor) writes(name string, p *program.Program, args []word) {
 		for _, a := range is.operands {
 			if !a.split || fixedStart(a.text) {
 				v.note(a)
-				if name == "touch" {
-					v.opened(a, word{known: true})
-				}
 			}
 		}
 	case is.into != nil:
@@ -52,17 +49,7 @@ func (v *visitor) writes(name string, p *program.Program, args []word) {
 		} else {
 			v.note(to)
 		}
-		if name == "cp" && n == 2 && !from[0].split && !slices.ContainsFunc(args, unusualOption) {
-			v.opened(to, from[0])
-		}
 	}
-}
-
-// unusualOption reports whether a, an argument of cp, is an option with which it may
-// do something else than to open the file it copies to.
-func unusualOption(a word) bool {
-	usual := []string{"--", "--archive", "--dereference", "--force", "--no-target-directory", "--preserve", "--recursive", "--verbose"}
-	return strings.HasPrefix(a.text, "-") && strings.Trim(a.text[1:], "afHLpRrTvx") != "" && !slices.Contains(usual, a.text)
 }
 
 // below tells what is written for each of from in the directory to.

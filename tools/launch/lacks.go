@@ -1,6 +1,9 @@
-package tools
+package launch
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,15 +11,14 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
-	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/shell/program"
 )
 
-// dialers returns the programs among commands that are known to want a network,
+// Dialers returns the programs among commands that are known to want a network,
 // each once, with the sub-command that says so.
-func dialers(commands []engine.Command) (names []string) {
+func Dialers(commands []engine.Command) (names []string) {
 	for _, c := range commands {
 		name, known := c.Program()
 		var words []string
@@ -60,18 +62,18 @@ var unwritten = text.Pattern(`(?m)^curl: \(23\) `)
 // undone is what the sandbox says when a command has made what is protected.
 var undone = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
 
-// Of an output, so much of its end is looked at for what a command lacked, and
-// so many paths are taken from it.
-const (
-	lastWords = 16 << 10
-	mostPaths = 50
-)
+// mostPaths is how many paths are taken from an output.
+const mostPaths = 50
 
-// A refusal is a path, as it stands there, that a program says it could not
+// LastWords returns the end of an output, in which a command says what it lacked.
+func LastWords(output string) string { return output[max(0, len(output)-16<<10):] }
+
+// A Refusal is a path, as it stands there, that a program says it could not
 // open, or find, or take away from its directory.
-type refusal struct {
-	path                    string
-	missing, taken, written bool
+type Refusal struct {
+	Path           string
+	Written        bool // it wanted to write
+	missing, taken bool
 }
 
 // writing is what programs say that wanted to write. Others may have wanted to
@@ -82,22 +84,19 @@ var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(
 // place: for that the file itself being open to them is not enough.
 var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
-// complaints returns what the output of a command says of what it lacked.
-func complaints(output string) (network bool, refused []refusal) {
-	if len(output) > lastWords {
-		output = output[len(output)-lastWords:]
-	}
-	for line := range strings.Lines(output) {
+// Complaints returns what the output of a command says of what it lacked.
+func Complaints(output string) (network bool, refused []Refusal) {
+	for line := range strings.Lines(LastWords(output)) {
 		network = network || unreached().MatchString(line)
-		r := refusal{}
+		r := Refusal{}
 		if !refusedWrite().MatchString(line) {
 			if r.missing = notThere().MatchString(line); !r.missing {
 				continue
 			}
 		}
 		r.taken = taking().MatchString(line)
-		for _, r.path = range pathsIn(line) {
-			r.written = r.taken || writing().MatchString(strings.ReplaceAll(line, r.path, ""))
+		for _, r.Path = range pathsIn(line) {
+			r.Written = r.taken || writing().MatchString(strings.ReplaceAll(line, r.Path, ""))
 			if len(refused) < mostPaths && !slices.Contains(refused, r) {
 				refused = append(refused, r)
 			}
@@ -127,43 +126,40 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// lacks returns the rights that a command has probably failed without, and
+// Lacks returns the rights that a command has probably failed without, and
 // the paths that it could not write to, where a right is for more than these. A
 // right that would not have helped is none of them: what this process itself may
 // not write, no answer of the user's lets a command write.
-func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
-	if c.env.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
+func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, refused []string) {
+	if l.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil
 	}
-	state, p := c.env.State(), c.env.Given(c.rights)
-	network, complaints := complaints(o.Output)
+	state, p := l.State(), l.Given(plan.Rights)
+	network, complaints := Complaints(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
-	network = network || len(dialers(c.read.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
+	network = network || len(Dialers(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
 	r.Protected = state.Files && !p.Unlimited && undone().MatchString(o.Output)
 	if !state.Files {
 		return r, nil
 	}
-	next := r.Network || unwritten().MatchString(o.Output) // the files that it makes would fail next
+	own := append([]string{p.Root}, p.Write...)
+	var writes []string
+	for _, path := range plan.Writes {
+		writes = append(writes, disk.Follow(absolute(path, plan)))
+	}
 	for _, said := range complaints {
-		said.path = c.absolute(said.path)
-		if c.env.isDenied(disk.Follow(said.path)) {
+		path := absolute(said.Path, plan)
+		if slices.Contains(p.Masked, disk.Follow(path)) || said.missing && !concealed(path) {
 			continue
 		}
-		if said.missing && !concealed(said.path) {
-			continue
-		}
-		named, at, ok := c.place(said)
-		outside := !disk.InsideAny(append([]string{p.Root}, p.Write...), at)
+		named, at, ok := place(path, said.taken, plan)
+		away := len(above(named, p.Hidden)) > 0 || said.missing && unseen(named, p)
 		switch {
-		case len(launch.Above(named, p.Hidden)) > 0 && !said.written && !c.opens(named):
-			if sandbox.Readable(named) {
-				r.Read = adding(r.Read, named)
-			}
-		case c.makes(named) && outside:
-			next = true
-		case !ok || at == filepath.Dir(at) || launch.Writable(at, p):
-		case !outside && !disk.InsideAny(p.ReadOnly, at):
+		case away && !said.Written && !slices.Contains(writes, named) && sandbox.Readable(named):
+			r.Read = adding(r.Read, named)
+		case !ok || at == filepath.Dir(at) || writable(at, p):
+		case disk.InsideAny(own, at) && !disk.InsideAny(p.ReadOnly, at):
 			r.Protected = true
 		default:
 			r.Write = adding(r.Write, at)
@@ -172,18 +168,77 @@ func (c shellCall) lacks(o shell.Outcome) (r engine.Rights, refused []string) {
 			}
 		}
 	}
-	if next {
-		for file := range c.files() {
-			if at, ok := sandbox.Writable(file); ok && (at == file || c.makes(file)) && !disk.InsideAny(append([]string{p.Root}, p.Write...), at) {
-				r.Write = adding(r.Write, file)
+	if r.Network || unwritten().MatchString(o.Output) { // what it writes would fail next
+		for _, path := range writes {
+			if at, ok := sandbox.Writable(path); ok && at != filepath.Dir(at) && !disk.InsideAny(own, at) && !strings.ContainsAny(path, "$*?[{`") {
+				r.Write = adding(r.Write, at)
 			}
 		}
 	}
 	all := slices.Clone(r.Write)
 	r.Write = slices.DeleteFunc(r.Write, func(path string) bool {
-		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && disk.InsideAny([]string{dir}, path) })
+		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && disk.Inside(dir, path) })
 	})
-	return c.described(r), refused
+	return described(r), refused
+}
+
+// readOnly is what programs say that could not write where nobody can.
+var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
+
+// Tried returns which rights a command needs, beyond those that all have, that was
+// held to looking, and what it has tried to write and to read. It may have tried to
+// write what it does not name.
+func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wrote, read []string, tried bool) {
+	if o.Cancelled || o.Limit > 0 || o.Err != nil {
+		return r, nil, nil, false
+	}
+	r, _ = l.Lacks(plan, o)
+	r.Protected = false // what all have is enough for most, and what is not, it fails without again
+	for line := range strings.Lines(LastWords(o.Output)) {
+		if !readOnly().MatchString(line) {
+			continue
+		}
+		tried = true
+		for _, path := range pathsIn(line) {
+			path = absolute(path, plan)
+			if _, err := os.Stat(filepath.Dir(path)); err == nil {
+				wrote = adding(wrote, path)
+			}
+		}
+	}
+	if !tried && !r.Network { // who may not write here is told so in these words
+		r.Write = nil
+		r = described(r)
+	}
+	masked := l.Profile().Masked
+	_, said := Complaints(o.Output)
+	for _, s := range said {
+		path := absolute(s.Path, plan)
+		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) && !disk.InsideAny(l.Roots(), disk.Follow(path)) && sandbox.Readable(path) {
+			read = adding(read, path)
+		}
+	}
+	return r, wrote, read, tried
+}
+
+// described returns r with what its paths are.
+func described(r engine.Rights) engine.Rights {
+	r.Files, r.Missing = nil, nil
+	for _, path := range slices.Concat(r.Read, r.Write) {
+		switch info, err := os.Stat(path); {
+		case slices.Contains(r.Files, path), slices.Contains(r.Missing, path):
+		case err == nil && !info.IsDir():
+			r.Files = append(r.Files, path)
+		case errors.Is(err, fs.ErrNotExist):
+			r.Missing = append(r.Missing, path)
+		}
+	}
+	return r
+}
+
+// absolute returns path as it is taken by what plan runs.
+func absolute(path string, plan engine.Plan) string {
+	return filepath.Clean(disk.Absolute(path, plan.Dir, ""))
 }
 
 // adding returns list with path, if it is not there and the list is not long.
@@ -198,9 +253,9 @@ func adding(list []string, path string) []string {
 // place returns the path, without links, that a refusal is about, and the one
 // that has to be opened for it: itself if it is there, and else the nearest
 // directory above it. Of what is taken away it is the directory that it is in.
-func (c shellCall) place(said refusal) (named, at string, ok bool) {
-	named, taken := said.path, said.taken
-	for _, gone := range c.gone() {
+func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool) {
+	named = path
+	for _, gone := range gone(plan) {
 		if disk.InsideAny([]string{gone}, named) {
 			named, taken = gone, true
 		}
@@ -217,8 +272,8 @@ func (c shellCall) place(said refusal) (named, at string, ok bool) {
 
 // gone returns the paths that programs of the command take away from where they
 // are.
-func (c shellCall) gone() (paths []string) {
-	for _, command := range c.read.Commands {
+func gone(plan engine.Plan) (paths []string) {
+	for _, command := range plan.Commands {
 		name, _ := command.Program()
 		p := program.Find(name)
 		if !p.Is(program.Removes) {
@@ -230,11 +285,18 @@ func (c shellCall) gone() (paths []string) {
 		}
 		for _, w := range words {
 			if w.Known && !strings.HasPrefix(w.Text, "-") {
-				paths = append(paths, c.absolute(w.Text))
+				paths = append(paths, absolute(w.Text, plan))
 			}
 		}
 	}
 	return paths
+}
+
+// unseen reports whether path is concealed from a command confined by p, and could be
+// shown to it without what that may write to.
+func unseen(path string, p sandbox.Profile) bool {
+	holds := func(dir string) bool { return disk.Inside(path, disk.Follow(dir)) || disk.Inside(disk.Follow(dir), path) }
+	return concealed(path) && !slices.ContainsFunc(append([]string{p.Root}, p.Write...), holds)
 }
 
 // concealed reports whether path, or the directory it would be in, is there and
