@@ -32,7 +32,7 @@ func kept(f *os.File) *os.File { file := *f; return &file }
 func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
 func main() {
-	code, ok := sandbox.First(os.Args, os.Stderr)
+	code, ok := sandbox.Init(os.Args, os.Stderr)
 	if !ok {
 		code, ok = shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
 	}

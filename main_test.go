@@ -21,7 +21,7 @@ const asProgram = "GEMLINE_AS_PROGRAM"
 
 // The program is tested as a program: scripts and terminals run the very main.
 func TestMain(m *testing.M) {
-	if code, ok := sandbox.First(os.Args, os.Stderr); ok {
+	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
 		os.Exit(code) // this program confines its commands by starting itself
 	}
 	if os.Getenv("GEMLINE_TEST_STRAY") != "" {

@@ -101,7 +101,7 @@ const (
 func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
 	s, p := c.env.Shell, c.env.Profile()
 	roots := c.env.Workspace.Roots()
-	p.Look, p.Alone = true, true
+	p.Look, p.EndLeftovers = true, true
 	p.ReadOnly = append(slices.Clone(p.ReadOnly), c.env.toolchains()...)
 	for _, dir := range c.git.dirs {
 		tree, kept, _ := repository(dir)

@@ -96,7 +96,7 @@ func (c shellCall) hold(in *engine.Intent) {
 		return
 	}
 	state, p := c.env.State(), c.env.Given(c.rights)
-	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unlimited && c.rights.None()
+	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
 	in.Plan.Held = c.env.Held()
 	if !c.looks && c.holdable() {
 		held := c.runShellCommandArgs

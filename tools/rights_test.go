@@ -170,17 +170,17 @@ func TestAskedAgain(t *testing.T) {
 		{"protected", "echo 'error: could not lock config file .git/config: Read-only file system'; mkdir -p .git; touch .git/config; test -e ok || { touch ok; exit 1; }",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
 			}, "could not lock"},
 		{"protected, and made", "mkdir -p .git; test -e ok || { touch ok; echo 'bash: .git/x: Read-only file system'; exit 1; }; echo x > .git/x",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
 			}, ""},
 		{"made and undone", "echo 'gemline: sandbox: \".git\" was made or changed, which commands may not do; it is now called \"git.put-aside-1\"'; test -e ok || { touch ok; exit 125; }",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unlimited: true}
+				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
 			}, "put-aside"},
 		{"taken away", "test -e ok && exec rm -f $OUT/a; touch ok; echo \"rm: cannot remove '$OUT/a': Read-only file system\"; exit 1", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {

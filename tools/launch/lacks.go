@@ -139,7 +139,7 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
 	network = network || len(Dialers(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
-	r.Protected = state.Files && !p.Unlimited && undone().MatchString(o.Output)
+	r.Protected = state.Files && !p.Unprotected && undone().MatchString(o.Output)
 	if !state.Files {
 		return r, nil
 	}

@@ -133,9 +133,9 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 // profile returns what confines c.
 func (l *Launcher) profile(c Command) sandbox.Profile {
 	p := l.Given(c.Rights)
-	p.Alone = c.Alone
+	p.EndLeftovers = c.Alone
 	if c.Look != nil {
-		p.Look, p.Alone = true, true
+		p.Look, p.EndLeftovers = true, true
 		p.ReadOnly = slices.Concat(p.ReadOnly, c.Look.Shown)
 		p.Hidden = slices.Concat(p.Hidden, c.Look.Hidden)
 	}

@@ -28,7 +28,7 @@ func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err 
 	if !state.Files {
 		return r, nil
 	}
-	r.Protected = want.Protected && !p.Unlimited
+	r.Protected = want.Protected && !p.Unprotected
 	if r.Write, err = places(want.Write, dir); err != nil {
 		return r, err
 	}
@@ -64,7 +64,7 @@ func writable(path string, p sandbox.Profile) bool {
 	if !disk.InsideAny(append([]string{p.Root}, p.Write...), path) {
 		return false
 	}
-	if p.Unlimited {
+	if p.Unprotected {
 		return true
 	}
 	protected := func(element string) bool {
@@ -107,7 +107,7 @@ func places(paths []string, dir string) ([]string, error) {
 // Given returns what confines a command that has been given rights.
 func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
-	p.Network, p.Unlimited = p.Network || r.Network, p.Unlimited || r.Protected
+	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
 	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
 	for _, path := range r.Read {

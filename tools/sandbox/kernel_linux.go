@@ -108,7 +108,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look, Unlimited: p.Unlimited, Look: p.Look, Alone: p.Alone, Masked: p.Masked}
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look, Unprotected: p.Unprotected, Look: p.Look, EndLeftovers: p.EndLeftovers, Masked: p.Masked}
 	if p.Look {
 		if !k.state.Looks {
 			return nil, errors.New("a command can't be held to looking here")

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := First(os.Args, os.Stderr); ok {
+	if code, ok := Init(os.Args, os.Stderr); ok {
 		os.Exit(code)
 	}
 	switch os.Getenv(probeVariable) {

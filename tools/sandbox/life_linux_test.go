@@ -190,7 +190,7 @@ func TestAlone(t *testing.T) {
 		}
 		defer ours.Close()
 		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirs, os.Stderr, &syscall.SysProcAttr{Setsid: true}
-		err = begin(k, cmd, Profile{Root: dir, Alone: true})
+		err = begin(k, cmd, Profile{Root: dir, EndLeftovers: true})
 		theirs.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -16,11 +16,11 @@ import (
 type masks struct {
 	write    []string
 	readOnly []string
-	hidden   []spot
+	hidden   []hiddenPath
 }
 
-// A spot is a file or a directory.
-type spot struct {
+// A hiddenPath is a file or a directory that is hidden.
+type hiddenPath struct {
 	path string
 	dir  bool
 }
@@ -58,7 +58,7 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 	m.readOnly = there(p.ReadOnly)
 	if p.Look {
 		m.write, m.readOnly = nil, append(m.readOnly, m.write...)
-	} else if !p.Unlimited {
+	} else if !p.Unprotected {
 		readOnly, anchored := protected(p.Root)
 		m.write = append(m.write, anchored...)
 		for _, path := range readOnly {
@@ -74,12 +74,12 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 			continue // not there
 		}
 		if info, err := os.Stat(real); err == nil {
-			m.hidden = append(m.hidden, spot{real, info.IsDir()})
+			m.hidden = append(m.hidden, hiddenPath{real, info.IsDir()})
 		}
 	}
 	for _, path := range p.Masked {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() { // a link can't be covered by itself here
-			m.hidden = append(m.hidden, spot{path: path})
+			m.hidden = append(m.hidden, hiddenPath{path: path})
 		}
 	}
 	inOrder := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
@@ -88,7 +88,7 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		*list = slices.Compact(*list)
 	}
 	m.write = slices.DeleteFunc(m.write, func(path string) bool { return slices.Contains(m.readOnly, path) })
-	slices.SortFunc(m.hidden, func(a, b spot) int { return inOrder(a.path, b.path) })
+	slices.SortFunc(m.hidden, func(a, b hiddenPath) int { return inOrder(a.path, b.path) })
 	m.hidden = slices.Compact(m.hidden)
 	return m, nil
 }

@@ -60,9 +60,9 @@ func TestArguments(t *testing.T) {
 	if err := os.Symlink("strike", at("more/link")); err != nil {
 		t.Fatal(err)
 	}
-	online, unlimited, look, masked := plain, plain, plain, plain
+	online, unprotected, look, masked := plain, plain, plain, plain
 	masked.Masked = []string{at("more/strike"), at("more/link")}
-	online.Network, unlimited.Unlimited, look.Look = true, true, true
+	online.Network, unprotected.Unprotected, look.Look = true, true, true
 	bin := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(bin, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestArguments(t *testing.T) {
 		{"runsc", &sandbox.Container{Engine: "docker", Runtime: "runsc", Path: bin, Image: "image:1"}, plain},
 		{"seatbelt", seatbelt(""), plain},
 		{"seatbelt-network", seatbelt(""), online},
-		{"seatbelt-unlimited", seatbelt(""), unlimited},
+		{"seatbelt-unprotected", seatbelt(""), unprotected},
 		{"seatbelt-look", seatbelt(""), look},
 		{"seatbelt-masked", seatbelt(""), masked},
 		{"seatbelt-own", &sandbox.Seatbelt{Path: bin, Home: "/Users/user", Profile: "mine", File: "/Users/user/.gemini/sandbox-macos-mine.sb"}, plain},

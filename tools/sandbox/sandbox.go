@@ -7,18 +7,18 @@ import (
 
 // A Profile says what a confined command may do. All paths are absolute.
 type Profile struct {
-	Root      string   // the workspace: it is written to, but for what is protected there
-	Write     []string // further files and directories that are written to
-	ReadOnly  []string // of these and what Root protects, files and directories that are not
-	Hidden    []string // files and directories that can't be read
-	Masked    []string // files that can't be run, nor read; what is a link there is masked itself, and not what it leads to
-	Cache     string   // a directory in one of Write
-	Below     string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
-	Hooks     string   // a directory of the user's, whose hooks new repositories may have
-	Network   bool     // the network of this machine can be reached
-	Unlimited bool     // nothing is protected below Root and Write: the user was asked
-	Look      bool     // nothing is written but temporary files of its own, and there is no network; what does not come with the system is seen only where Root, Write and ReadOnly say so
-	Alone     bool     // what the command leaves running ends with it: nobody is there who could end it later
+	Root         string   // the workspace: it is written to, but for what is protected there
+	Write        []string // further files and directories that are written to
+	ReadOnly     []string // of these and what Root protects, files and directories that are not
+	Hidden       []string // files and directories that can't be read
+	Masked       []string // files that can't be run, nor read; what is a link there is masked itself, and not what it leads to
+	Cache        string   // a directory in one of Write
+	Below        string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
+	Hooks        string   // a directory of the user's, whose hooks new repositories may have
+	Network      bool     // the network of this machine can be reached
+	Unprotected  bool     // nothing is protected below Root and Write: the user was asked
+	Look         bool     // nothing is written but temporary files of its own, and there is no network; what does not come with the system is seen only where Root, Write and ReadOnly say so
+	EndLeftovers bool     // what the command leaves running ends with it: nobody is there who could end it later
 }
 
 // A Sandbox confines commands. It is safe for concurrent use.

@@ -129,7 +129,7 @@ func (s *Seatbelt) text(p Profile) string {
 	paths(&b, "deny file-write*", p.ReadOnly)
 	if p.Look {
 		paths(&b, "deny file-write*", work)
-	} else if !p.Unlimited {
+	} else if !p.Unprotected {
 		b.WriteString(`(deny file-write* (regex #"/\.git/(config|hooks|info|modules)(/|$)"))
 (deny file-write* (regex #"/\.gemini(/|$)"))
 (deny file-write-create file-write-unlink (regex #"/\.git$"))

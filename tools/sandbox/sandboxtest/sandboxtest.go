@@ -232,7 +232,7 @@ func files(t *testing.T, s sandbox.Sandbox) {
 	if err == nil || !there(filepath.Join(b.root, ".git", "hooks")) || !there(filepath.Join(b.root, ".gemini")) {
 		t.Errorf("what is protected can be put away: %s", out)
 	}
-	b.profile.Unlimited = true
+	b.profile.Unprotected = true
 	if out, err := b.run("echo changed >.git/config", nil); err != nil {
 		t.Errorf("what the user was asked about is refused: %s", out)
 	}

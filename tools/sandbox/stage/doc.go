@@ -5,8 +5,8 @@
 // in namespaces of its own, waits for it, says on standard error what went
 // wrong, and ends as the command did. The second one is the first process of
 // these namespaces. It builds what the command sees of the file system, gives
-// up all rights in one thread, starts the command from that thread, and buries
-// the dead until nothing lives there. Where namespaces can't be had, it becomes
+// up all rights in one thread, starts the command from that thread, and reaps
+// processes until nothing lives there. Where namespaces can't be had, it becomes
 // the command itself, with what the kernel holds without them.
 //
 // # All or nothing

@@ -70,7 +70,7 @@ func newWatch(s *Spec) (*guard, error) {
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
 	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}}
-	if s.Unlimited || s.Look || s.Root == "" {
+	if s.Unprotected || s.Look || s.Root == "" {
 		return g, nil
 	}
 	for i, dir := range append([]string{s.Root}, s.Write...) {

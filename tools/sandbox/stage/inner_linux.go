@@ -48,9 +48,9 @@ func (in *innerStage) run() error {
 		if err := in.locate(); err != nil {
 			return err
 		}
-		return in.become()
+		return in.exec()
 	}
-	deaf()
+	ignoreSignals()
 	// The thread that the kernel takes for the process is the one that gives up
 	// its rights; what runs with none could look into it, and at the others.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -76,7 +76,7 @@ func (in *innerStage) run() error {
 		in.look(true)
 		return err
 	}
-	in.bury(pid)
+	in.reap(pid)
 	return nil
 }
 
@@ -97,8 +97,8 @@ func (in *innerStage) watch() {
 	}
 }
 
-// give puts on this thread what needs no namespace.
-func (in *innerStage) give() error {
+// restrict puts the layers that need no namespace on this thread.
+func (in *innerStage) restrict() error {
 	if in.spec.has(Capabilities) {
 		if err := dropCapabilities(in.spec); err != nil {
 			return &layerError{Capabilities, err}
@@ -120,10 +120,10 @@ func (in *innerStage) give() error {
 	return nil
 }
 
-// become makes this process the command. It returns why it could not.
-func (in *innerStage) become() error {
+// exec makes this process the command. It returns why it could not.
+func (in *innerStage) exec() error {
 	env := in.environment()
-	if err := in.give(); err != nil || in.spec.Path == "" {
+	if err := in.restrict(); err != nil || in.spec.Path == "" {
 		return err
 	}
 	for fd := 3; fd < 3+in.spec.Extra; fd++ { // closed until now, in case of a start that fails
@@ -147,7 +147,7 @@ func (in *innerStage) spawn() (int, error) {
 	for fd := range 3 + in.spec.Extra {
 		how.Files = append(how.Files, uintptr(fd))
 	}
-	if err := in.give(); err != nil {
+	if err := in.restrict(); err != nil {
 		return 0, err
 	}
 	pid := 0
@@ -162,9 +162,9 @@ func (in *innerStage) spawn() (int, error) {
 	return pid, nil
 }
 
-// bury waits for all processes of the namespace. When the command is over it
+// reap waits for all processes of the namespace. When the command is over it
 // says how.
-func (in *innerStage) bury(pid int) {
+func (in *innerStage) reap(pid int) {
 	over := pid == 0
 	for {
 		var ws syscall.WaitStatus
@@ -180,8 +180,8 @@ func (in *innerStage) bury(pid int) {
 		}
 		over = true
 		alive := others()
-		if alive && in.spec.Alone {
-			end()
+		if alive && in.spec.EndLeftovers {
+			endOthers()
 			alive = false
 		}
 		for _, p := range in.look(!alive) {
@@ -202,7 +202,7 @@ func (in *innerStage) bury(pid int) {
 	}
 }
 
-// others buries the dead and reports whether somebody lives.
+// others reaps what has ended and reports whether somebody lives.
 func others() bool {
 	for {
 		var ws syscall.WaitStatus

@@ -97,11 +97,11 @@ type outerStage struct {
 }
 
 func (o *outerStage) run(args []string) int {
-	deaf()
+	ignoreSignals()
 	watch, err := newWatch(o.spec)
-	alone := o.spec.Alone && !o.spec.has(Namespaces) // with those, the second stage ends them
+	alone := o.spec.EndLeftovers && !o.spec.has(Namespaces) // with those, the second stage ends them
 	if err == nil && alone {
-		err = inherit()
+		err = adoptOrphans()
 	}
 	if err != nil {
 		o.say(err.Error())
@@ -119,7 +119,7 @@ func (o *outerStage) run(args []string) int {
 	ws := wait(pid)
 	alive.Close()
 	if alone {
-		endHeirs()
+		endAdopted()
 	}
 	if !o.exited && len(o.problems) == 0 {
 		o.code, o.signal = ws.ExitStatus(), 0

@@ -24,20 +24,20 @@ type Spec struct {
 	Path  string // of the program; empty if layers are only tried
 	Extra int    // how many files above standard error the command gets
 
-	Root      string
-	Write     []string
-	ReadOnly  []string
-	Hidden    []string
-	Masked    []string // files; the last element of one may be a link, which is covered itself
-	Cache     string   // a directory in one of Write
-	Below     string   // a directory that is seen through Cache, where that can be
-	Hooks     string   // a directory with hooks that may stay; none of Root and Write holds it
-	Temp      string   // a directory that the command sees as the temporary one
-	Network   bool
-	Unlimited bool
-	Look      bool     // nothing is written but to temporary directories that are the command's alone
-	Veiled    []string // directories of which the command sees what the Spec names, and else nothing
-	Alone     bool     // nothing outlives the command
+	Root         string
+	Write        []string
+	ReadOnly     []string
+	Hidden       []string
+	Masked       []string // files; the last element of one may be a link, which is covered itself
+	Cache        string   // a directory in one of Write
+	Below        string   // a directory that is seen through Cache, where that can be
+	Hooks        string   // a directory with hooks that may stay; none of Root and Write holds it
+	Temp         string   // a directory that the command sees as the temporary one
+	Network      bool
+	Unprotected  bool
+	Look         bool     // nothing is written but to temporary directories that are the command's alone
+	Veiled       []string // directories of which the command sees what the Spec names, and else nothing
+	EndLeftovers bool     // nothing outlives the command
 
 	Layers []string // what to put on, of the names below
 }
@@ -76,10 +76,10 @@ func (s *Spec) Encode() []byte {
 	add("hooks", s.Hooks)
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
-	add("unlimited", strconv.FormatBool(s.Unlimited))
+	add("unprotected", strconv.FormatBool(s.Unprotected))
 	add("look", strconv.FormatBool(s.Look))
 	add("veiled", s.Veiled...)
-	add("alone", strconv.FormatBool(s.Alone))
+	add("end leftovers", strconv.FormatBool(s.EndLeftovers))
 	add("layer", s.Layers...)
 	add("end", "")
 	return []byte(b.String())
@@ -120,14 +120,14 @@ func Decode(b []byte) (*Spec, error) {
 			s.Temp = v
 		case "network":
 			s.Network = v == "true"
-		case "unlimited":
-			s.Unlimited = v == "true"
+		case "unprotected":
+			s.Unprotected = v == "true"
 		case "look":
 			s.Look = v == "true"
 		case "veiled":
 			s.Veiled = append(s.Veiled, v)
-		case "alone":
-			s.Alone = v == "true"
+		case "end leftovers":
+			s.EndLeftovers = v == "true"
 		case "layer":
 			s.Layers = append(s.Layers, v)
 		case "end":

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// end ends all other processes of the namespace, and waits for that.
-func end() {
+// endOthers ends all other processes of the namespace, and waits for that.
+func endOthers() {
 	for {
 		unix.Kill(-1, unix.SIGKILL) // all but this one, which is the first
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
@@ -20,12 +20,12 @@ func end() {
 	}
 }
 
-// inherit has the processes that lose theirs become children of this one.
-func inherit() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+// adoptOrphans has processes that lose their parent become children of this one.
+func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// endHeirs ends what was inherited, and waits for that. Where processes can't
+// endAdopted ends the children of this process, and waits for that. Where processes can't
 // be seen it does nothing.
-func endHeirs() {
+func endAdopted() {
 	for {
 		pids := children()
 		if len(pids) == 0 {
