@@ -142,6 +142,32 @@ func cut(s string, most int) string {
 	return fmt.Sprintf("%s... and %s more bytes", s[:n], text.Number(len(s)-n))
 }
 
+// A source is something that a folder may bring. Whoever comes to read such a
+// thing lists it, too, in place of what does so here.
+type source struct {
+	at   string // a path in the folder; with a star at its end, the beginning of one
+	list func(v *view, at string)
+}
+
+// sources are what a folder may bring, apart from a .env file and context files,
+// which count from above it, too. What else is in .gemini is listed as a file.
+var sources = []source{
+	{".gemini/settings.json", (*view).settings},
+	{".mcp.json", (*view).servers},
+	{".gemini/policies", (*view).policies},
+	{".gemini/sandbox*", func(v *view, at string) {
+		v.add(Item{Kind: "sandbox profile", Name: at, Caution: "changes the confinement of commands"})
+	}},
+	{".gemini/extensions", named("extension")},
+	{".gemini/agents", named("agent")},
+	{".gemini/skills", (*view).skills},
+	{".agents/skills", (*view).skills},
+	{".gemini/commands", (*view).commands},
+	{".gemini/system.md", sized("system prompt")},
+	{".gemini/.env", func(*view, string) {}}, // listed where it is looked for
+	{".gemini/*", sized("file")},
+}
+
 // folder lists what is in a project's .gemini and beside it.
 func (v *view) folder(dir string) {
 	root, err := os.OpenRoot(dir)
@@ -151,11 +177,17 @@ func (v *view) folder(dir string) {
 	defer root.Close()
 	v.root = root
 	for _, name := range v.list(".gemini") {
-		v.entry(name)
+		at := ".gemini/" + name
+		i := slices.IndexFunc(sources, func(s source) bool {
+			begin, more := strings.CutSuffix(s.at, "*")
+			return at == s.at || more && strings.HasPrefix(at, begin)
+		})
+		sources[i].list(v, at)
 	}
-	v.skills(".agents/skills")
-	if text, ok := v.read(".mcp.json", "MCP server"); ok {
-		v.servers(".mcp.json", text)
+	for _, s := range sources {
+		if !strings.HasPrefix(s.at, ".gemini/") {
+			s.list(v, s.at)
+		}
 	}
 	slices.SortStableFunc(v.items, func(a, b Item) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
 }
@@ -164,36 +196,6 @@ func (v *view) folder(dir string) {
 var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent", "skill", "command", "setting", "file", "system prompt"}
 
 func rank(kind string) int { return slices.Index(order, kind) }
-
-// entry lists one thing in .gemini.
-func (v *view) entry(name string) {
-	at := ".gemini/" + name
-	switch {
-	case name == ".env": // listed where it is looked for
-	case name == "settings.json":
-		if text, ok := v.read(at, "setting"); ok {
-			v.settings(at, text)
-		}
-	case name == "system.md":
-		v.sized("system prompt", at)
-	case name == "commands":
-		v.commands(at)
-	case name == "policies":
-		for _, e := range v.list(at) {
-			v.policy(at + "/" + e)
-		}
-	case name == "skills":
-		v.skills(at)
-	case name == "agents":
-		v.names("agent", at)
-	case name == "extensions":
-		v.names("extension", at)
-	case strings.HasPrefix(name, "sandbox"):
-		v.add(Item{Kind: "sandbox profile", Name: at, Caution: "changes the confinement of commands"})
-	default:
-		v.sized("file", at)
-	}
-}
 
 // list returns the names in a directory, in order. One that can't be listed is
 // an item of its own, one that is not there is nothing.
@@ -267,24 +269,28 @@ func (v *view) peek(name string) string {
 }
 
 // sized lists a file by its size, a directory by what it holds.
-func (v *view) sized(kind, name string) {
-	info, err := v.root.Stat(name)
-	switch {
-	case err != nil:
-		v.unusable(kind, name, err)
-	case info.IsDir():
-		v.add(Item{Kind: kind, Name: name + "/", Detail: text.List(v.list(name))})
-	case !info.Mode().IsRegular():
-		v.add(Item{Kind: kind, Name: name, Detail: "is not a regular file"})
-	default:
-		v.add(Item{Kind: kind, Name: name, Detail: bytesOf(info.Size())})
+func sized(kind string) func(*view, string) {
+	return func(v *view, name string) {
+		info, err := v.root.Stat(name)
+		switch {
+		case err != nil:
+			v.unusable(kind, name, err)
+		case info.IsDir():
+			v.add(Item{Kind: kind, Name: name + "/", Detail: text.List(v.list(name))})
+		case !info.Mode().IsRegular():
+			v.add(Item{Kind: kind, Name: name, Detail: "is not a regular file"})
+		default:
+			v.add(Item{Kind: kind, Name: name, Detail: bytesOf(info.Size())})
+		}
 	}
 }
 
-// names lists a directory of things that go by the name of their file.
-func (v *view) names(kind, dir string) {
-	for _, name := range v.list(dir) {
-		v.add(Item{Kind: kind, Name: strings.TrimSuffix(name, ".md")})
+// named lists a directory of things that go by the name of their file.
+func named(kind string) func(*view, string) {
+	return func(v *view, dir string) {
+		for _, name := range v.list(dir) {
+			v.add(Item{Kind: kind, Name: strings.TrimSuffix(name, ".md")})
+		}
 	}
 }
 
@@ -297,13 +303,15 @@ func (v *view) skills(dir string) {
 	}
 }
 
-// policy lists a file of rules.
-func (v *view) policy(name string) {
-	i := Item{Kind: "policy", Name: name}
-	if strings.Contains(v.peek(name), "allow") {
-		i.Caution = "lets calls run unasked"
+// policies lists the files of rules of a directory.
+func (v *view) policies(dir string) {
+	for _, name := range v.list(dir) {
+		i := Item{Kind: "policy", Name: dir + "/" + name}
+		if strings.Contains(v.peek(i.Name), "allow") {
+			i.Caution = "lets calls run unasked"
+		}
+		v.add(i)
 	}
-	v.add(i)
 }
 
 // commands lists the commands of a directory and those below it.

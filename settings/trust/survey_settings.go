@@ -14,30 +14,39 @@ import (
 )
 
 // settings lists what a project's file of settings would run and change.
-func (v *view) settings(name string, text []byte) {
-	doc, err := jsonc.Parse(name, text)
-	if err != nil {
-		v.add(Item{Kind: "setting", Name: name, Detail: "can't be used: " + err.Error()})
-		return
-	}
-	tree := doc.Tree
+func (v *view) settings(name string) {
+	tree, _ := v.object(name, "setting")
+	v.tree(tree)
+}
+
+func (v *view) tree(tree map[string]any) {
 	hooks, listed := tree["hooks"].(map[string]any)
 	for _, event := range slices.Sorted(maps.Keys(hooks)) {
 		if v.hooks(event, "", hooks[event], jsonc.MaxDepth) {
 			delete(hooks, event)
 		}
 	}
-	servers, _ := tree["mcpServers"].(map[string]any)
-	for _, server := range slices.Sorted(maps.Keys(servers)) {
-		v.server(server, servers[server])
-	}
-	if len(servers) > 0 {
+	if v.inTree(tree) {
 		delete(tree, "mcpServers")
 	}
 	if listed && len(hooks) == 0 {
 		delete(tree, "hooks")
 	}
 	v.keys("", tree, 2)
+}
+
+// object reads a file that holds an object, nil if it can't be used.
+func (v *view) object(name, kind string) (tree map[string]any, size int) {
+	text, ok := v.read(name, kind)
+	if !ok {
+		return nil, 0
+	}
+	doc, err := jsonc.Parse(name, text)
+	if err != nil {
+		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + err.Error()})
+		return nil, 0
+	}
+	return doc.Tree, len(text)
 }
 
 // hooks lists the commands of an event, however deep they are, and reports
@@ -73,19 +82,19 @@ func (v *view) hooks(event, matcher string, value any, depth int) (found bool) {
 }
 
 // servers lists what a .mcp.json holds.
-func (v *view) servers(name string, text []byte) {
-	doc, err := jsonc.Parse(name, text)
-	if err != nil {
-		v.add(Item{Kind: "MCP server", Name: name, Detail: "can't be used: " + err.Error()})
-		return
+func (v *view) servers(name string) {
+	if tree, size := v.object(name, "MCP server"); tree != nil && !v.inTree(tree) {
+		v.add(Item{Kind: "file", Name: name, Detail: bytesOf(int64(size))})
 	}
-	servers, _ := doc.Tree["mcpServers"].(map[string]any)
-	for _, server := range slices.Sorted(maps.Keys(servers)) {
-		v.server(server, servers[server])
+}
+
+// inTree lists the MCP servers of a tree, and reports whether there are any.
+func (v *view) inTree(tree map[string]any) bool {
+	servers, _ := tree["mcpServers"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		v.server(name, servers[name])
 	}
-	if len(servers) == 0 {
-		v.add(Item{Kind: "file", Name: name, Detail: bytesOf(int64(len(text)))})
-	}
+	return len(servers) > 0
 }
 
 // server lists an MCP server: the command that starts it, or its address.

@@ -167,8 +167,12 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 func FuzzSurvey(f *testing.F) {
 	f.Add(`{"hooks": {"a": [{"hooks": [{"command": "x"}]}]}, "mcpServers": {"s": {"args": [1, "b"], "env": {"a": 1}}}, "a": {"b": {"c": {}}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
+		doc, err := jsonc.Parse("x", []byte(text))
+		if err != nil {
+			return
+		}
 		var v view
-		v.settings("x", []byte(text))
+		v.tree(doc.Tree)
 		for i, l := range v.items {
 			if len(l.Name) > maxName+40 || len(l.Detail) > maxDetail+40 || len(l.String()) == 0 {
 				t.Errorf("%d: %+v", i, l)
