@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,28 +102,28 @@ func (v *view) server(name string, value any) {
 	s, _ := value.(map[string]any)
 	var words []string
 	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
-		if text, ok := s[key].(string); ok {
+		if said, ok := s[key].(string); ok {
 			if key != "command" { // of which every word matters
-				text = settings.MaskText(text)
+				said = settings.MaskText(said)
 			}
-			words = append(words, text)
+			words = append(words, said)
 		}
 	}
 	args, _ := s["args"].([]any)
 	for _, arg := range args {
-		text, ok := arg.(string)
+		word, ok := arg.(string)
 		if !ok {
-			text = compact(arg)
-		} else if text == "" || strings.ContainsAny(text, " \t\n'\"") {
-			text = strconv.Quote(text)
+			word = text.Compact(arg)
+		} else if word == "" || strings.ContainsAny(word, " \t\n'\"") {
+			word = strconv.Quote(word)
 		}
-		words = append(words, text)
+		words = append(words, word)
 	}
 	if env, ok := s["env"].(map[string]any); ok && len(env) > 0 {
 		words = append(words, "with "+text.List(slices.Sorted(maps.Keys(env))))
 	}
 	if i.Detail = strings.Join(words, " "); i.Detail == "" {
-		i.Detail = compact(value)
+		i.Detail = text.Compact(value)
 	}
 	if fmt.Sprint(s["trust"]) == "true" {
 		i.Caution = "its tools run unasked"
@@ -140,16 +139,8 @@ func (v *view) keys(prefix string, tree map[string]any, depth int) {
 			v.keys(key+".", below, depth-1)
 			continue
 		}
-		v.add(Item{Kind: "setting", Name: key, Detail: compact(tree[name]), Caution: weakens(key, tree[name])})
+		v.add(Item{Kind: "setting", Name: key, Detail: text.Compact(tree[name]), Caution: weakens(key, tree[name])})
 	}
-}
-
-func compact(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(b)
 }
 
 // weakens says in what way a setting of a project weakens security, if it
@@ -165,7 +156,7 @@ func weakens(key string, value any) string {
 		}
 		return risk
 	}
-	low := strings.ToLower(key + " " + compact(value))
+	low := strings.ToLower(key + " " + text.Compact(value))
 	switch {
 	case strings.Contains(low, "baseurl"), strings.Contains(low, "endpoint"), strings.Contains(low, "://"):
 		return "names an address"
