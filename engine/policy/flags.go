@@ -12,7 +12,7 @@ import (
 // of entries, the narrowest list first. Whether one is enough is for [Policy.With]
 // and Judge to say.
 func Entries(q engine.Proposal) (lists [][]string) {
-	if q.Tool.Name() == Shell {
+	if runs(q) {
 		if list := commandEntries(q.Intent.Plan.Commands); list != nil {
 			lists = append(lists, list)
 		}

@@ -45,7 +45,7 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	p = p.As(p.Unattended) // so that nobody waits for what is judged
 	u := p.ask(q)
 	var e Explanation
-	if q.Tool.Name() == Shell {
+	if runs(q) {
 		e = p.script(u)
 	} else {
 		e.Ruling = p.decide(&u)

@@ -68,7 +68,7 @@ func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer
 // that they would be kept as.
 func proposals(q engine.Proposal) []engine.Grant {
 	grants := slices.Clone(q.Intent.Grants)
-	if q.Tool.Name() != Shell {
+	if !runs(q) {
 		name, tools := grants[0].Names, []string{q.Tool.Name()}
 		if q.Tool.Kind == engine.Edit {
 			name, tools = "file_path", []string{"replace", "write_file"}

@@ -39,10 +39,16 @@ func (u question) about(c *engine.Command) question {
 	return u
 }
 
+// runs reports whether a call runs commands: one of the shell, whatever is known of
+// it, or any that has a plan. Rules about the shell are about both.
+func runs(q engine.Proposal) bool {
+	return q.Tool.Name() == Shell || q.Intent.Plan.Dir != "" || len(q.Intent.Plan.Commands) > 0
+}
+
 // safe reports whether the command, or each one of the call, is known to change
 // nothing, and is held to that.
 func (u *question) safe() bool {
-	if u.Tool.Name() != Shell || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() || u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
+	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() || u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
 		return false
 	}
 	if u.command != nil {
@@ -169,7 +175,7 @@ func (r *Rule) concerns(u *question) bool {
 	}
 	agent, _ := u.Args["agent_name"].(string) // the tool that calls agents goes by their names, too
 	return slices.ContainsFunc(r.Tools, func(name string) bool {
-		return r.names(name, t) || name == agent && t.Server == "" && t.Name() == "invoke_agent"
+		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent && t.Server == "" && t.Name() == "invoke_agent"
 	})
 }
 

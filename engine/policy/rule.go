@@ -37,7 +37,7 @@ func (t Tier) narrows() bool { return t == Extension || t == Project }
 // deniesFirst reports whether a deny of the tier comes before everything else.
 func (t Tier) deniesFirst() bool { return t == User || t == Admin }
 
-// Shell is the tool whose calls are judged command by command.
+// Shell is the name by which rules are about commands, whichever tool runs them.
 const Shell = "run_shell_command"
 
 // saved is the priority of what the user said "always" to.

@@ -462,3 +462,34 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Whatever runs commands is judged by them: rules about the shell are about any call
+// that says what it would run, beside those that name its tool.
+func TestPlans(t *testing.T) {
+	rules := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 100\n" +
+		"[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 100\n"
+	own := "[[rule]]\ntoolName = \"discovered_tool_build\"\ndecision = \"deny\"\npriority = 100\n"
+	for _, test := range []struct {
+		line, rules string
+		class       engine.Class
+		want        engine.Verdict
+	}{
+		{"make all", rules, engine.Plain, engine.Allow},
+		{"make all|rm x", rules, engine.Plain, engine.Deny},
+		{"make all|ls", rules, engine.Plain, engine.Ask},
+		{"make all", rules, engine.Readable, engine.Ask},
+		{"make all", rules, engine.Opaque, engine.Deny},
+		{"make all", rules + own, engine.Plain, engine.Deny},
+		{"", rules, engine.Plain, engine.Ask},
+	} {
+		q := shell(test.class, test.line)
+		q.Tool, q.Args = named("discovered_tool_build", engine.Other), map[string]any{"target": "all"}
+		if test.line == "" {
+			q.Intent.Plan = engine.Plan{}
+		}
+		p := policy.New(policy.Default, parse(t, policy.User, test.rules)...)
+		if got, _ := p.Judge(t.Context(), q); got != test.want {
+			t.Errorf("%s %q: %v, want %v", test.class, test.line, got, test.want)
+		}
+	}
+}
