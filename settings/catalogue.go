@@ -144,9 +144,11 @@ type list struct {
 
 // entries reads keys.txt when it is first asked, and never again. A line that is
 // not understood is a mistake in this package.
-var entries = sync.OnceValue(readEntries)
+var entries = sync.OnceValue(func() list { return readEntries(false) })
 
-func readEntries() (l list) {
+// readEntries reads all entries, or those of keys with a field alone, which each
+// start needs.
+func readEntries(fields bool) (l list) {
 	indices := map[string]int{}
 	t := reflect.TypeFor[Settings]()
 	for i := range t.NumField() {
@@ -154,8 +156,12 @@ func readEntries() (l list) {
 			indices[name] = i
 		}
 	}
-	l.keys = make([]Key, 0, 320)
 	for entry := range strings.SplitSeq(keysText, "\n\n") {
+		if first, _, _ := strings.Cut(entry, "\n"); fields {
+			if _, ok := indices[strings.TrimPrefix(first, "key ")]; !ok {
+				continue
+			}
+		}
 		k := Key{Status: Used, index: -1}
 		fallback, given := "", false
 		for line := range strings.Lines(entry) {
@@ -336,11 +342,4 @@ func Risk(path []string) string {
 }
 
 // fields returns the keys that fields of [Settings] stand for.
-var fields = sync.OnceValue(func() (keys []Key) {
-	for _, k := range entries().keys {
-		if k.index >= 0 {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-})
+var fields = sync.OnceValue(func() []Key { return readEntries(true).keys })

@@ -56,7 +56,7 @@ func (in Inputs) Explain(all bool) []Entry {
 	for i := len(in.Layers) - 1; i >= 0; i-- {
 		in.Layers[i].explain(entry)
 	}
-	overrides := overrides()
+	overrides := overrides(entries().keys)
 	for _, o := range overrides {
 		if in.says(o) {
 			entry(strings.Split(o.Name, "."))

@@ -214,7 +214,7 @@ func BenchmarkDefault(b *testing.B) {
 // BenchmarkCatalogue is what the first file of settings costs.
 func BenchmarkCatalogue(b *testing.B) {
 	for b.Loop() {
-		makeCatalogue(readEntries())
+		makeCatalogue(readEntries(false))
 	}
 }
 

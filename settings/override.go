@@ -23,7 +23,7 @@ type override struct {
 	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
 }
 
-func overrides() (all []override) {
+func overrides(keys []Key) (all []override) {
 	byFlag := map[string]func(*flags.Set) (string, any, bool){
 		"model.name": func(f *flags.Set) (string, any, bool) {
 			name := strings.TrimSpace(f.Model)
@@ -67,7 +67,7 @@ func overrides() (all []override) {
 			return "--include-directories", items, len(items) > 0
 		},
 	}
-	for _, k := range entries().keys {
+	for _, k := range keys {
 		if flag := byFlag[k.Name]; flag != nil || k.env != nil {
 			all = append(all, override{k, flag})
 		}
@@ -97,10 +97,7 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 // that says none of the words that there are, a [jsonc.Error].
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
-	for _, o := range overrides() {
-		if o.index < 0 {
-			continue
-		}
+	for _, o := range overrides(fields()) {
 		if names, values := o.variables(lookup); len(values) > 0 {
 			if !o.allows(values[0]) {
 				return &jsonc.Error{Path: names[0], Message: o.mismatch(values[0]).Error()}

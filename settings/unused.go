@@ -224,7 +224,7 @@ func (u *finder) hooks(f feature, event string, v any, item Unused) {
 
 // environment lists the variables that stand for keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
-	for _, o := range overrides() {
+	for _, o := range overrides(entries().keys) {
 		if names, values := o.variables(lookup); len(values) > 0 && o.Status == Later {
 			u.key(strings.Split(o.Name, "."), values[0], Unused{File: names[0]})
 		}
