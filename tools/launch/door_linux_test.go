@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := sandbox.First(os.Args, os.Stderr); ok {
+	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
