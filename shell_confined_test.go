@@ -112,7 +112,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call("echo x >" + outside + "/made")
 	s.Line("y")
-	s.Expect(", with writing to the file " + outside + "/made\r\n") // and to nothing beside it
+	s.Expect(", with writing to the directory " + outside + " and everything below it\r\n")
 	s.Expect(asking)
 	s.Line("y")
 	over("result: ok")
