@@ -88,6 +88,9 @@ type App struct {
 	// this one. It is nil where there is one prompt and no session.
 	Restart func(ctx context.Context) (*Conversation, error)
 
+	// Ran, if not nil, is told of each command that is over, and how it ended.
+	Ran func(path []string, err error)
+
 	// Permit asks whether a folder is trusted, the working directory if it is
 	// "", keeps the answer, and says what it means. It is nil where nobody can
 	// be asked.
@@ -210,15 +213,31 @@ func Step(app *App) input.Step {
 				}
 				return next(ctx, parts)
 			}
+			var err error
 			switch {
 			case c.Prompt != nil:
-				return c.Prompt(ctx, app, line, args)
+				parts, err = c.Prompt(ctx, app, line, args)
 			case c.Run == nil:
-				return nil, c.wants(args)
+				parts, err = nil, c.wants(args)
+			default:
+				parts, err = nil, c.Run(ctx, app, args)
 			}
-			return nil, c.Run(ctx, app, args)
+			if app.Ran != nil {
+				app.Ran(set.path(line[1:], c), err)
+			}
+			return parts, err
 		}
 	}
+}
+
+// path returns the name of the command that a line begins with, and that of c if it is
+// one of that command's own.
+func (s Set) path(line string, c *Command) []string {
+	word, _, _ := strings.Cut(line, " ")
+	if top := s.named(word); top != nil && top != c {
+		return []string{top.Name, c.Name}
+	}
+	return []string{c.Name}
 }
 
 // unknown returns the error about a line that names no command here, nil if it

@@ -84,6 +84,7 @@ type grammar struct {
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
+	Inspect  inspectCommand  `cmd:"" help:"Show what a session did: requests, answers, calls and how long they took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
@@ -105,7 +106,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -34,6 +34,7 @@ func (s *Session) mode(word string) (string, error) {
 func (s *Session) setMode(m policy.Mode) error {
 	err := s.mayUse(m)
 	if err == nil {
+		s.recordMode(s.policy.Mode(), m)
 		s.policy.SetMode(m)
 	}
 	return err

@@ -94,7 +94,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
-	s.recorder.Close()
+	s.recordEnd()
 	s.journal.Close()
 }
 

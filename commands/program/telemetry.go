@@ -19,9 +19,11 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/model"
+	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/engine/telemetry/otlp"
 	"gemline/engine/telemetry/outfile"
+	"gemline/repl/input"
 )
 
 // newTelemetry makes what records of sessions go through, if they go anywhere. What
@@ -208,6 +210,33 @@ func (s *Session) record() {
 		slog.String("output_format", cmp.Or(s.flags.Format(), s.settings.Format)),
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
+}
+
+// recordCommand records that the user ran a slash command.
+func (s *Session) recordCommand(path []string, err error) {
+	status := "success"
+	if err != nil && !errors.Is(err, input.ErrQuit) {
+		status = "error"
+	}
+	ev := telemetry.Event{Name: "gemini_cli.slash_command", Body: "Slash command: " + strings.Join(path, " ") + ".",
+		Attrs: []slog.Attr{slog.String("command", path[0]), slog.String("status", status)}}
+	if len(path) > 1 {
+		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
+	}
+	s.recorder.Log(ev)
+}
+
+// recordMode records that the approval mode changes.
+func (s *Session) recordMode(from, to policy.Mode) {
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch", Body: fmt.Sprintf("Approval mode switched from %s to %s.", from, to),
+		Attrs: []slog.Attr{slog.String("from_mode", string(from)), slog.String("to_mode", string(to))}})
+}
+
+// recordEnd records that the session is over.
+func (s *Session) recordEnd() {
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.conversation_finished", Body: "Conversation finished.",
+		Attrs: []slog.Attr{slog.String("approvalMode", string(s.policy.Mode())), slog.Int("turnCount", s.recorder.Prompts())}})
+	s.recorder.Close()
 }
 
 // provider says who provides the model, and where.

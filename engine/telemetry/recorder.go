@@ -38,6 +38,16 @@ type Recorder struct {
 	current spanContext
 }
 
+// Prompts returns how many prompts there have been.
+func (r *Recorder) Prompts() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.serial
+}
+
 // Close ends the session.
 func (r *Recorder) Close() {
 	if r == nil {
