@@ -84,7 +84,7 @@ type grammar struct {
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
-	Inspect  inspectCommand  `cmd:"" help:"Show what a session did: requests, answers, calls and how long they took."`
+	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
