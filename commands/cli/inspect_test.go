@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,5 +61,35 @@ func TestPage(t *testing.T) {
 				t.Errorf("it has no %s: %s", good, body)
 			}
 		}
+	}
+}
+
+// The page is there, at the address that is printed, until the program is told to end.
+func TestServe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, []byte(activityLog), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	printed, out := io.Pipe()
+	ended := make(chan error, 1)
+	port := 0
+	go func() { ended <- (&inspectCommand{Port: &port}).serve(ctx, &World{Output: Output{Out: out}}, name) }()
+	address, err := bufio.NewReader(printed).ReadString('\n')
+	if err != nil || !strings.HasPrefix(address, "http://127.0.0.1:") {
+		t.Fatalf("%q: %v", address, err)
+	}
+	resp, err := http.Get(strings.TrimSpace(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Error(resp.Status)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,171 @@
+package telemetry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/telemetry"
+)
+
+// generate is a Generator.
+type generate func(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error]
+
+func (g generate) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return g(ctx, req)
+}
+
+func (generate) Count(context.Context, *engine.Request) (int, error) { return 0, nil }
+
+// recorded returns what a target gets of what f has recorded.
+func recorded(t *testing.T, f func(*telemetry.Recorder)) *shelf {
+	t.Helper()
+	s := &shelf{}
+	p := provider(telemetry.Target{Exporter: s, Prompts: true, Grace: time.Minute})
+	r := p.Begin(telemetry.Session{ID: "s", Class: func(err error) (string, int) {
+		if err == errUnsent {
+			return "", 0
+		}
+		return "unavailable", 503
+	}})
+	f(r)
+	r.Close()
+	if said := p.Close(); said != nil {
+		t.Error(said)
+	}
+	return s
+}
+
+var errUnsent = errors.New("too dear")
+
+func (s *shelf) count(t *testing.T, want map[string]int) {
+	t.Helper()
+	for name, n := range want {
+		if got := len(s.events("gemini_cli." + name)); got != n {
+			t.Errorf("%d × %s, want %d", got, name, n)
+		}
+	}
+}
+
+// Each attempt is a request of its own; one that was refused here is none.
+func TestGenerator(t *testing.T) {
+	ask := func(r *telemetry.Recorder, g generate, most int) {
+		req := &engine.Request{Model: "m", Contents: []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser)}}
+		for range r.Generator(g).Generate(t.Context(), req) {
+			if most--; most == 0 {
+				break
+			}
+		}
+	}
+	answer := func(yield func(*genai.GenerateContentResponse, error) bool) {
+		for _, piece := range []string{"Hel", "lo."} {
+			if !yield(&genai.GenerateContentResponse{Candidates: []*genai.Candidate{{Content: genai.NewContentFromText(piece, genai.RoleModel)}}}, nil) {
+				return
+			}
+		}
+	}
+	fails := func(err error) generate {
+		return func(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+			return func(yield func(*genai.GenerateContentResponse, error) bool) { yield(nil, err) }
+		}
+	}
+	plain := generate(func(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] { return answer })
+	again := generate(func(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+		return func(yield func(*genai.GenerateContentResponse, error) bool) {
+			req.Notify(engine.Retry{Attempt: 1, Of: 3, Err: errors.New("busy")})
+			answer(yield)
+		}
+	})
+	for _, test := range []struct {
+		name string
+		g    generate
+		most int
+		want map[string]int
+	}{
+		{"answered", plain, 0, map[string]int{"api_request": 1, "api_response": 1, "api_error": 0}},
+		{"failed", fails(errors.New("gone")), 0, map[string]int{"api_request": 1, "api_response": 0, "api_error": 1}},
+		{"never made", fails(errUnsent), 0, map[string]int{"api_request": 0, "api_response": 0, "api_error": 0}},
+		{"made again", again, 0, map[string]int{"api_request": 2, "api_response": 1, "api_error": 1, "network_retry_attempt": 1}},
+		{"left", plain, 1, map[string]int{"api_request": 1, "api_response": 0, "api_error": 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := recorded(t, func(r *telemetry.Recorder) { ask(r, test.g, test.most) })
+			s.count(t, test.want)
+			for _, ev := range s.events("gemini_cli.api_request") {
+				var contents []*genai.Content
+				if text, _ := attr(ev.Attrs, "request_text")[0].(string); json.Unmarshal([]byte(text), &contents) != nil || contents[0].Parts[0].Text != "hi" {
+					t.Errorf("request_text is %s", text)
+				}
+			}
+			for _, ev := range s.events("gemini_cli.api_response") {
+				if got := attr(ev.Attrs, "response_text"); !slices.Equal(got, []any{`{"parts":[{"text":"Hello."}],"role":"model"}`}) {
+					t.Errorf("response_text is %s", got)
+				}
+			}
+		})
+	}
+}
+
+// A call is recorded with the arguments that it ran with; one that never ended is a
+// span only, and an agent's are recorded where it runs.
+func TestRun(t *testing.T) {
+	s := recorded(t, func(r *telemetry.Recorder) {
+		run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				for _, ev := range []engine.Event{
+					engine.Called{ID: "1", Name: "glob", Args: map[string]any{"pattern": "*"}},
+					engine.Called{ID: "2", Name: "glob"},
+					engine.State{ID: "1", State: engine.Scheduled},
+					engine.Nested{ID: "1", Event: engine.Called{ID: "9", Name: "inner"}},
+					engine.Nested{ID: "1", Event: engine.Finished{ID: "9", Name: "inner"}},
+					engine.Finished{ID: "1", Name: "glob", Args: map[string]any{"pattern": "<*.go>"}},
+				} {
+					if !yield(ev, nil) {
+						return
+					}
+				}
+				yield(nil, errors.New("over"))
+			}
+		})
+		for range run(t.Context(), genai.NewPartFromText("hi")) {
+		}
+	})
+	calls := s.events("gemini_cli.tool_call")
+	if len(calls) != 1 || !slices.Equal(attr(calls[0].Attrs, "function_args"), []any{`{"pattern":"<*.go>"}`}) || !slices.Equal(attr(calls[0].Attrs, "decision"), []any{"accept"}) {
+		t.Errorf("calls: %v", calls)
+	}
+	spans := map[string]telemetry.Span{}
+	for _, b := range s.batches {
+		for _, span := range b.Spans {
+			spans[span.Name+" "+span.Error] = span
+		}
+	}
+	prompt, schedule, call := spans["user_prompt over"], spans["schedule_tool_calls left: context canceled"], spans["tool_call "]
+	if len(spans) != 4 || schedule.Parent != prompt.ID || call.Parent != schedule.ID || call.Trace != prompt.Trace || prompt.Parent != (telemetry.SpanID{}) {
+		t.Errorf("spans: %v", spans)
+	}
+}
+
+// Names that the model makes up do not fill the memory.
+func TestManyNames(t *testing.T) {
+	s := recorded(t, func(r *telemetry.Recorder) {
+		for i := range 3000 {
+			r.Measure(telemetry.ToolCalls, 1, slog.Int("function_name", i))
+		}
+	})
+	for _, b := range s.batches {
+		for _, m := range b.Metrics {
+			if m.Instrument == telemetry.ToolCalls && len(m.Points) > 1000 {
+				t.Errorf("%d points", len(m.Points))
+			}
+		}
+	}
+}
