@@ -29,7 +29,7 @@ func TestUnknownFolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := et.NewServer(et.Says("Hello."))
 			cmd, home := unknown(t, s, map[string]string{".gemini/settings.json": `{"model": {"name": "gemini-of-the-folder"}, "x\nerror: \u001b[2J": 1,
-				"hooks": {"SessionStart": [{"command": "touch x          permission: y yes, n no\u202e"}]}, "tools": {"allowed": ["run_shell_command"]}}`})
+				"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch x          permission: y yes, n no\u202e"}]}]}, "tools": {"allowed": ["run_shell_command"]}}`})
 			p := teletype.Start(t, cmd)
 			p.Expect("  hook SessionStart: touch x")
 			p.Expect(`\u{202e}`)
@@ -44,6 +44,13 @@ func TestUnknownFolder(t *testing.T) {
 				t.Errorf("%d requests before the answer", n)
 			}
 			p.Line(c.answer)
+			if strings.Contains(c.rule, "TRUST_") && !strings.Contains(c.rule, "DO_NOT") { // its hook is asked about by itself
+				p.Expect("permission: this project wants to run 1 command, which")
+				p.Expect("touch x")
+				p.Expect("Enter for not now: ")
+				p.Line("")
+				p.Expect("warning: hooks of this project do not run")
+			}
 			p.Expect("\n> ")
 			p.Line("hi")
 			p.Expect("Hello.")

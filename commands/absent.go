@@ -39,7 +39,6 @@ var absent = []struct {
 	{[]string{"export-session"}, "gemline sessions show ID --json prints a session; /about says its id"},
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
-	{[]string{"hooks"}, "hooks are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
 	{[]string{"init"}, `not in use yet; ask in words: "look at this project and write what a newcomer must know to GEMINI.md"`},
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},

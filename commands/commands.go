@@ -143,6 +143,7 @@ func Builtin() Set {
 		editor(),
 		help(),
 		history(),
+		hooks(),
 		last(),
 		memories(),
 		modes(),

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -32,13 +33,13 @@ func (s Set) usual() []string {
 		switch {
 		case c.Usual:
 			ls = append(ls, c.synopsis("/"))
-		case c.Name != "help" && c.Name != "commands" && !c.Custom:
+		case !slices.Contains([]string{"help", "commands", "hooks"}, c.Name) && !c.Custom:
 			others = append(others, "/"+c.Name)
 		}
 	}
 	return append(ls, "Also: "+strings.Join(others, " "),
 		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.",
-		"/commands lists those that you and others have written.")
+		"/commands lists those that people have written, /hooks what runs at events.")
 }
 
 // about prints the page that topic names or, where there is none, what the

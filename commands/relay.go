@@ -121,6 +121,16 @@ func permit(ctx context.Context, app *App, folder string) error {
 	return sentences(app.Out, said)
 }
 
+func hooks() *Command {
+	return relayed(Command{Name: "hooks", Summary: "commands that run at events of a session"}, "hooks",
+		relay{name: "panel", aliases: "list show", words: "list", summary: "the hooks that are set, and which of them run"},
+		relay{name: "enable", args: "NAME", summary: "switch a hook on again", take: oneWord},
+		relay{name: "disable", args: "NAME", summary: "switch a hook off", take: oneWord},
+		relay{name: "enable-all", aliases: "enableall", summary: "switch all hooks on"},
+		relay{name: "disable-all", aliases: "disableall", summary: "switch all hooks off"},
+		relay{name: "test", args: "EVENT", summary: "run the hooks of an event with a made-up input"}).only()
+}
+
 func policies() *Command {
 	c := relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
 		relay{name: "list", summary: "the rules, the strongest first"},

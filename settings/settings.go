@@ -72,6 +72,9 @@ type Settings struct {
 	NoYolo      bool     `key:"security.disableYoloMode"`
 	FolderTrust bool     `key:"security.folderTrust.enabled"`
 
+	Hooks         bool     `key:"hooksConfig.enabled"`
+	DisabledHooks []string `key:"hooksConfig.disabled"`
+
 	AuthType     string `key:"security.auth.selectedType"`
 	EnforcedAuth string `key:"security.auth.enforcedType"`
 	ExternalAuth bool   `key:"security.auth.useExternal"`

@@ -15,14 +15,10 @@ import (
 
 // An Unused is something that the user has set up and that is not in use yet.
 type Unused struct {
-	Feature string `json:"feature"` // hooks, mcpServers ..., or the key itself
-	Name    string `json:"name"`    // such as the event of a hook, or a command with its slash
+	Feature string `json:"feature"` // mcpServers, skills ..., or the key itself
+	Name    string `json:"name"`    // such as that of a server, or a command with its slash
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
-
-	// Blocks says that it may keep a call or a prompt from going ahead, so
-	// that a run without it may do what the user has forbidden.
-	Blocks bool `json:"blocks,omitempty"`
 }
 
 // String says what it is, without where.
@@ -47,8 +43,6 @@ type feature struct {
 
 func features() []feature {
 	return []feature{
-		{name: "hooks", kind: "hook",
-			switches: "hooksConfig.enabled", disabled: "hooksConfig.disabled"},
 		{name: "mcpServers", kind: "MCP server",
 			disabled: "mcp.excluded"},
 		{name: "agents", kind: "agent",
@@ -137,7 +131,7 @@ func (u *finder) add(f feature, item Unused, names ...any) {
 	}
 	item.Feature = f.name
 	same := func(o Unused) bool { return o.Feature == item.Feature && o.Name == item.Name }
-	if f.name == "hooks" || f.folder != "" {
+	if f.folder != "" {
 		same = func(Unused) bool { return false }
 	}
 	u.found = append(slices.DeleteFunc(u.found, same), item)
@@ -189,9 +183,6 @@ func (u *finder) key(path []string, v any, item Unused) {
 	switch {
 	case !sets, text.Compact(v) == text.Compact(k.Default()), isSwitch && on == (k.wants == "false"):
 		return
-	case f.name == "hooks":
-		u.hooks(f, path[len(path)-1], v, item)
-		return
 	}
 	named, below := v.(map[string]any)
 	if !below || f.name == item.Name && f.name != "mcpServers" {
@@ -201,24 +192,6 @@ func (u *finder) key(path []string, v any, item Unused) {
 	for _, name := range slices.Sorted(maps.Keys(named)) { // servers and sub-agents
 		item.Name, item.Line = name, u.line(append(path[:len(path):len(path)], name))
 		u.add(f, item)
-	}
-}
-
-// hooks lists the hooks of an event, except those that are switched off.
-func (u *finder) hooks(f feature, event string, v any, item Unused) {
-	groups, _ := v.([]any)
-	for _, g := range groups {
-		group, _ := g.(map[string]any)
-		list, _ := group["hooks"].([]any)
-		for _, h := range list {
-			if hook, _ := h.(map[string]any); hook != nil {
-				item.Name = event
-				item.Blocks = slices.Contains([]string{"BeforeTool", "BeforeAgent", "BeforeModel"}, event)
-				name, _ := hook["name"].(string)
-				command, _ := hook["command"].(string)
-				u.add(f, item, name, command)
-			}
-		}
 	}
 }
 
@@ -259,10 +232,6 @@ func (u *finder) extension(x extension.Extension) {
 		case "mcpServers":
 			for _, name := range x.Servers {
 				u.add(f, Unused{Name: name, File: manifest.File})
-			}
-		case "hooks":
-			for _, event := range slices.Sorted(maps.Keys(x.Hooks)) {
-				u.hooks(f, event, x.Hooks[event], Unused{File: x.HooksFile()})
 			}
 		}
 	}
@@ -354,18 +323,4 @@ func Places(items []Unused) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// An UnsupportedError is a hook that may keep a call from running, in a run
-// where nobody sees that it is not in use.
-type UnsupportedError struct{ Hook Unused }
-
-// Error returns one line.
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("the %s hook in %s may block what this run does, and hooks are not in use yet", text.EscapeLine(e.Hook.Name), text.EscapeLine(e.Hook.File))
-}
-
-// Hint says what to do.
-func (e *UnsupportedError) Hint() string {
-	return "take it out, put a rule in its place (gemline help policy), or run without it by --ignore-unsupported"
 }

@@ -52,6 +52,8 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
+	Hooks Hooks // nil where none are needed
+
 	Environ   []string      // of programs that are asked which version they have
 	Editor    string        // the command of the user's editor, "" if none is named
 	Clipboard func() string // the program that has the clipboard, "" if none has
@@ -84,6 +86,7 @@ type grammar struct {
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
+	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
@@ -106,7 +109,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

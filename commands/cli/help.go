@@ -78,7 +78,11 @@ func (w *World) noTopic(name string) error {
 	if w.In == nil { // in a session
 		aside = ""
 	}
-	return &flags.UsageError{Message: fmt.Sprintf("no topic %q%s; there are: %s%s", name, didYouMean(name, slices.Concat(names, Names())), strings.Join(names, ", "), aside)}
+	hint := didYouMean(name, slices.Concat(names, Names()))
+	if hint == "" {
+		hint = "; there are: " + strings.Join(names, ", ")
+	}
+	return &flags.UsageError{Message: fmt.Sprintf("no topic %q%s%s", name, hint, aside)}
 }
 
 // shorten returns what an error repeats of a text.

@@ -80,7 +80,8 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 	if err := f.files().Check(ctx, t.Files); err != nil {
 		return err
 	}
-	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Text()})
+	defer s.end(ctx, "exit")
+	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Text(), Context: s.start(ctx, "startup")})
 }
 
 // shape tells what answers must hold.

@@ -151,7 +151,7 @@ var endings = []func(error, *report.Outcome) bool{
 			special.set(o)
 		}
 	}),
-	as[*settings.UnsupportedError](end{52, "unsupported", "FatalConfigError"}, nil),
+	as[*unusableHookError](end{52, "unsupported", "FatalConfigError"}, nil),
 	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
 	as[*limit.PricesError](configEnd, nil),

@@ -24,6 +24,7 @@ type front struct {
 	*run
 	*Session              // once it has begun
 	notify   func(string) // tells what is odd but no error
+	first    string       // what hooks want the model to know before the first prompt
 	closers  []func()
 }
 
@@ -43,11 +44,17 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 // beginIn begins a conversation in p.
 func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approver) error {
 	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: approver})
-	if err == nil {
-		f.hold(s)
-		f.closers = append(f.closers, func() { f.Session.Close() })
+	if err != nil {
+		return err
 	}
-	return err
+	f.hold(s)
+	f.closers = append(f.closers, func() { f.Session.Close() }, func() { f.Session.end(ctx, "exit") })
+	source := "startup"
+	if s.past != nil {
+		source = "resume"
+	}
+	f.first = s.start(ctx, source)
+	return nil
 }
 
 // hold has s be the conversation that the front end is about.
@@ -113,10 +120,12 @@ func (f *front) restart(ctx context.Context) error {
 	if err != nil {
 		return err // and the conversation goes on
 	}
+	f.Session.end(ctx, "clear")
 	f.Session.Close()
 	f.policy.Forget()
 	f.Project.budget.Renew()
 	f.hold(s)
+	s.addContext(ctx, s.start(ctx, "clear"))
 	return nil
 }
 

@@ -94,6 +94,7 @@ func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
 	err := i.front.begin(ctx, asker)
 	i.run.status.warn = warn
 	if err == nil {
+		i.addContext(ctx, i.first)
 		i.setUpScreen()
 		i.greet()
 	}

@@ -33,6 +33,7 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 	if err != nil {
 		return err
 	}
+	p.Context = f.first
 	return f.reply(ctx, reporter, r.count, p)
 }
 
@@ -108,6 +109,7 @@ func (r *run) serve(ctx context.Context) error {
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
+	f.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)

@@ -27,6 +27,7 @@ type Options struct {
 	warnings     []string           // about the settings, told once
 	loadError    error              // why the settings are not what the files mean; a run has ended with it
 	trust        trust.Status
+	hooks        *hookSet // nil until they are looked for
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
@@ -46,7 +47,7 @@ func (o *Options) readHere(managed bool) error {
 // environment. Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := *o
-	in.interactive, in.warnings, in.dotenv = false, nil, nil
+	in.interactive, in.warnings, in.dotenv, in.hooks = false, nil, nil, nil
 	return &in, in.read(dir, false)
 }
 

@@ -309,11 +309,13 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	if r.flags.PromptInteractive != "" && !r.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
-	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
-	if r.flags.Batch != "" { // standard output is for its items
-		r.status.warn = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet)
+	told := func(info bool) func(string) {
+		return r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
 	}
-	r.status.tell = r.status.warn
+	r.status.warn, r.status.tell = told(false), told(true)
+	if r.flags.Batch != "" { // standard output is for its items
+		r.status.warn, r.status.tell = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet), batch.Notes(r.os.Stderr, "info: ", r.flags.Quiet)
+	}
 	if r.interactive {
 		return r.interact(ctx)
 	}

@@ -79,7 +79,8 @@ func (p *Project) loadRules() error {
 	if err != nil {
 		return err
 	}
-	if err := p.supported(); err != nil {
+	p.tellUnused()
+	if err := p.loadHooks(); err != nil {
 		return err
 	}
 	p.launcher, p.closers = l, append(p.closers, l.Close)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/hook"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/memory"
@@ -60,6 +61,7 @@ type Session struct {
 	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
 	tools     engine.Toolset
 	policy    *policy.Policy
+	hooks     *hook.Hooks // nil if there are none
 	engine    *engine.Engine
 	generator engine.Generator
 	budget    *limit.Budget            // of this conversation, beside the project's; nil if there is none
@@ -243,7 +245,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.Project.budget.Watch(s.recorder.Run(s.engine.Run))
+	run := s.Project.budget.Watch(s.recorder.Run(s.hooks.Run(s.engine.Run)))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
@@ -282,11 +284,16 @@ func (s *Session) useSchema() error {
 
 // newEngine makes the engine.
 func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
+	s.newHooks()
+	judge := s.hooks.Policy(s.rehearsal.Policy(guarded))
+	if s.Approver != nil { // else nobody is asked
+		asker = s.hooks.Approver(asker)
+	}
 	cfg := engine.Config{
 		Model:      s.model(s.Choice.Model, s.settings.Model),
-		Generator:  s.generator,
-		Tools:      s.tools,
-		Policy:     s.rehearsal.Policy(guarded),
+		Generator:  s.hooks.Generator(s.generator),
+		Tools:      s.hooks.Tools(s.tools, judge),
+		Policy:     judge,
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
 		TokenLimit: model.TokenLimit,
@@ -319,6 +326,7 @@ func (s *Session) prompt() prompt.Config {
 		Git:         prompt.InRepository(s.paths.Cwd),
 		Notes:       s.memory.Notes(),
 		Disabled:    prompt.Disabled(s.getenv),
+		Hooks:       s.hooks != nil,
 		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),

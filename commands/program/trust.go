@@ -13,15 +13,17 @@ import (
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
 func (r *run) enter(ctx context.Context, console *repl.Console) error {
-	if r.trust.State != trust.Unknown {
-		return nil
+	if r.trust.State == trust.Unknown {
+		state, err := r.decide(ctx, console, r.trust)
+		if err != nil || state != trust.Trusted {
+			return err
+		}
+		r.trust.State = trust.Trusted
+		if err := r.load(true); err != nil {
+			return err
+		}
 	}
-	state, err := r.decide(ctx, console, r.trust)
-	if err != nil || state != trust.Trusted {
-		return err
-	}
-	r.trust.State = trust.Trusted
-	return r.load(true)
+	return r.agree(ctx, console, r.notify)
 }
 
 // decide asks about a folder, and keeps the answer.

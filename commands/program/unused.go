@@ -1,7 +1,6 @@
 package program
 
 import (
-	"slices"
 	"strings"
 
 	"gemline/engine/text"
@@ -15,20 +14,13 @@ func (o *Options) unused() []settings.Unused {
 	return o.settings.Unused(o.paths, o.trust.State == trust.Trusted, list, o.lookup)
 }
 
-// supported says what is set up and not in use yet. A run that nobody watches
-// ends if a hook could have kept something from happening in it.
-func (p *Project) supported() error {
+// tellUnused says what is set up and not in use yet.
+func (p *Project) tellUnused() {
 	unused := p.Options.unused()
 	p.status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
 		p.notify("not in use yet: " + line + "; gemline doctor says more")
 	}
-	watched := p.attended() && p.settings.ApprovalMode != "yolo"
-	i := slices.IndexFunc(unused, func(u settings.Unused) bool { return u.Blocks })
-	if i < 0 || watched || p.flags.IgnoreUnsupported {
-		return nil
-	}
-	return &settings.UnsupportedError{Hook: unused[i]}
 }
 
 // elsewhere says where a name is a command: in a folder of skills, which are not in

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -140,7 +141,7 @@ func parse(value any) (h Hook, err error) {
 	case h.Command == "":
 		return h, fmt.Errorf("a hook has no command")
 	}
-	if ms, ok := v["timeout"].(float64); ok && ms > 0 {
+	if ms, err := strconv.ParseFloat(fmt.Sprint(v["timeout"]), 64); err == nil && ms > 0 {
 		h.Timeout = time.Duration(min(ms, float64(24*time.Hour/time.Millisecond))) * time.Millisecond
 	}
 	env, _ := v["env"].(map[string]any)

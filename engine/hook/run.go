@@ -37,8 +37,8 @@ type Outcome struct {
 // failed reports whether o is no answer.
 func (o Outcome) failed() bool { return o.Err != nil || o.Late || o.Signal != "" }
 
-// status says how a process ended that did not end well, "" if it did.
-func (o Outcome) status(h Hook) string {
+// Status says how a process ended that did not end well, "" if it did.
+func (o Outcome) Status(h Hook) string {
 	switch {
 	case o.Err != nil:
 		return o.Err.Error()
@@ -216,39 +216,45 @@ const atOnce = 16
 
 // fire runs the hooks of an event and returns what they want together.
 func (h *Hooks) fire(ctx context.Context, e Event, subject string, more fields) Answer {
-	if !h.any(e) {
+	calls := h.calls(ctx, e, subject, more)
+	if len(calls) == 0 || ctx.Err() != nil { // what was cancelled wants nothing
 		return Answer{}
+	}
+	return h.settle(e, calls)
+}
+
+// calls runs the hooks of an event.
+func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields) []Call {
+	if !h.any(e) {
+		return nil
 	}
 	hooks := For(h.cfg.Hooks, e, subject)
 	hooks = slices.DeleteFunc(hooks, func(k Hook) bool { return h.cfg.Enabled != nil && !h.cfg.Enabled(k) })
 	if len(hooks) == 0 {
-		return Answer{}
+		return nil
 	}
 	calls := make([]Call, len(hooks))
 	in := input(h.cfg.Session(), e, time.Now(), more)
 	if slices.ContainsFunc(hooks, func(k Hook) bool { return k.Sequential }) {
 		for i, k := range hooks {
 			if ctx.Err() != nil {
-				break
+				return calls[:i]
 			}
 			calls[i] = h.call(ctx, k, in)
 			if calls[i].Outcome.Code == 0 && !calls[i].Outcome.failed() {
 				in = chained(e, in, calls[i].Answer)
 			}
 		}
-	} else {
-		var wg sync.WaitGroup
-		slots := make(chan struct{}, atOnce)
-		for i, k := range hooks {
-			slots <- struct{}{}
-			wg.Go(func() { calls[i] = h.call(ctx, k, in); <-slots })
-		}
-		wg.Wait()
+		return calls
 	}
-	if ctx.Err() != nil {
-		return Answer{} // what was cancelled wants nothing
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i, k := range hooks {
+		slots <- struct{}{}
+		wg.Go(func() { calls[i] = h.call(ctx, k, in); <-slots })
 	}
-	return h.settle(e, calls)
+	wg.Wait()
+	return calls
 }
 
 // settle tells the user what the hooks of an event have said, and returns what they
@@ -258,7 +264,7 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 	for _, c := range calls {
 		answer, ok := c.Outcome.answer()
 		said := answer.Message != "" || answer.Decision == block && e.Blocks()
-		if status := c.Outcome.status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
+		if status := c.Outcome.Status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
 			if answer.Reason != "" {
 				status += ": " + answer.Reason
 			}

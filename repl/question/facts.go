@@ -20,6 +20,9 @@ type Fact struct {
 	Usual bool
 }
 
+// longestReason is how many characters say why a call is asked about in any case.
+const longestReason = 200
+
 // longestName is how many characters name a program.
 const longestName = 40
 
@@ -28,6 +31,9 @@ const longestName = 40
 func Facts(p engine.Proposal, shown bool) []Fact {
 	var fs facts
 	in := p.Intent
+	if in.Ask != "" {
+		fs.info(text.OneLine(in.Ask, longestReason))
+	}
 	fs.appearance(in)
 	if in.Secret != "" {
 		fs.info(in.Secret + " may hold secrets")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -54,6 +55,8 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 func (h Headless) advice(p engine.Proposal) string {
 	const terminal = "run it in a session at a terminal, where it is asked about"
 	switch {
+	case p.Intent.Ask != "":
+		return text.OneLine(p.Intent.Ask, longestReason) + "; " + terminal
 	case len(p.Intent.Questions) > 0:
 		return "questions are answered in a session at a terminal"
 	case !p.Intent.Plan.Rights.None() || h.Flags == nil: // nothing is advised that switches protection off

@@ -45,6 +45,8 @@ type Prompt struct {
 	Piped string      // of standard input
 	Media *genai.Part // of standard input, if it is not text
 
+	Context string // that stands before all of it
+
 	// What Piped was before it was made UTF-8; what it is if not set.
 	Bytes    int
 	Encoding string
@@ -53,10 +55,19 @@ type Prompt struct {
 // String returns all of the text, as the user gave it. The model reads it with
 // tags around what was piped in beside words.
 func (p Prompt) String() string {
+	words := p.Piped + p.Text
 	if p.Piped != "" && p.Text != "" {
-		return p.Piped + "\n\n" + p.Text
+		words = p.Piped + "\n\n" + p.Text
 	}
-	return p.Piped + p.Text
+	return p.before(words)
+}
+
+// before returns words with what stands before them.
+func (p Prompt) before(words string) string {
+	if p.Context == "" {
+		return words
+	}
+	return p.Context + "\n\n" + words
 }
 
 // block returns what was piped in as data that stands before a prompt.
@@ -126,6 +137,11 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	}
 	if p.Media != nil {
 		parts = append(parts, p.Media)
+	}
+	if len(parts) > 0 && parts[0].Text != "" {
+		parts[0] = genai.NewPartFromText(p.before(parts[0].Text))
+	} else if p.Context != "" {
+		parts = append([]*genai.Part{genai.NewPartFromText(p.Context + "\n\n")}, parts...)
 	}
 	return parts, nil
 }

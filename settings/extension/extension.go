@@ -192,7 +192,7 @@ func read(dir, cwd string) (Extension, error) {
 	x.Servers, x.ExcludeTools = slices.Sorted(maps.Keys(m.Servers)), m.ExcludeTools
 	var bundle struct{ Hooks map[string]any }
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
-		x.Hooks = bundle.Hooks
+		x.Hooks, _ = filled(bundle.Hooks, m.fill).(map[string]any)
 	}
 	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
 		return x, fmt.Errorf("%s: %w", path, err)
@@ -227,4 +227,21 @@ func (m manifest) contexts(dir string) ([]string, error) {
 func filler(dir, cwd string) func(string) string {
 	separator := string(filepath.Separator)
 	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator, "${pathSeparator}", separator).Replace
+}
+
+// filled returns a value of JSON whose texts fill has filled in.
+func filled(v any, fill func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return fill(v)
+	case []any:
+		for i := range v {
+			v[i] = filled(v[i], fill)
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = filled(v[name], fill)
+		}
+	}
+	return v
 }

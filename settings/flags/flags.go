@@ -30,7 +30,7 @@ type Set struct {
 	ListExtensions    bool     `short:"l" name:"list-extensions" group:"Run" help:"List the installed extensions and exit."`
 	FailOnAsk         bool     `group:"Run" help:"Without a terminal: stop with exit code 60 when a call needs approval."`
 	FailOnDeny        bool     `group:"Run" help:"Stop with exit code 61 when a rule denies a call."`
-	IgnoreUnsupported bool     `name:"ignore-unsupported" group:"Run" help:"Run although a hook is set up that may block calls: hooks are not in use yet. Without it such a run ends with 52 where nobody watches."`
+	IgnoreUnsupported bool     `name:"ignore-unsupported" group:"Run" help:"Run although a hook that may block something can't be used. Without it such a run ends with 52 where nobody watches."`
 	NoInput           bool     `name:"no-input" group:"Run" help:"Ask nothing, as if nobody were there."`
 	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
 	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`

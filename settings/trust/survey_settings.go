@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/jsonc"
@@ -20,11 +21,7 @@ func (v *view) settings(name string) {
 
 func (v *view) tree(tree map[string]any) {
 	hooks, listed := tree["hooks"].(map[string]any)
-	for _, event := range slices.Sorted(maps.Keys(hooks)) {
-		if v.hooks(event, "", hooks[event], jsonc.MaxDepth) {
-			delete(hooks, event)
-		}
-	}
+	v.hooks(hooks)
 	if v.inTree(tree) {
 		delete(tree, "mcpServers")
 	}
@@ -48,36 +45,19 @@ func (v *view) object(name, kind string) (tree map[string]any, size int) {
 	return doc.Tree, len(text)
 }
 
-// hooks lists the commands of an event, however deep they are, and reports
-// whether there are any.
-func (v *view) hooks(event, matcher string, value any, depth int) (found bool) {
-	if depth == 0 {
-		return false
-	}
-	switch x := value.(type) {
-	case []any:
-		for _, item := range x {
-			found = v.hooks(event, matcher, item, depth-1) || found
+// hooks lists the hooks of a file, and takes those events out of it that have no others.
+func (v *view) hooks(hooks map[string]any) {
+	list, wrong := hook.Parse(hooks, hook.Project, "")
+	for _, h := range list {
+		name := string(h.Event)
+		if h.Matcher != "" && h.Matcher != "*" {
+			name += " of " + h.Matcher
 		}
-	case map[string]any:
-		if m, ok := x["matcher"].(string); ok {
-			matcher = m
-		}
-		for _, key := range []string{"command", "url"} {
-			if text, ok := x[key].(string); ok {
-				name := event
-				if matcher != "" && matcher != "*" {
-					name += " of " + matcher
-				}
-				v.add(Item{Kind: "hook", Name: name, Detail: text})
-				found = true
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(x)) {
-			found = v.hooks(event, matcher, x[key], depth-1) || found
+		v.add(Item{Kind: "hook", Name: name, Detail: h.Command})
+		if !slices.ContainsFunc(wrong, func(p hook.Problem) bool { return p.Event == h.Event }) {
+			delete(hooks, string(h.Event))
 		}
 	}
-	return found
 }
 
 // servers lists what a .mcp.json holds.

@@ -28,7 +28,7 @@ func told(p project.Paths) []string {
 func TestSurvey(t *testing.T) {
 	p := clone(t)
 	all := []string{
-		"hook BeforeTool of read.*: touch x (not in use yet)",
+		"hook BeforeTool of read.*: touch x",
 		`* MCP server s: evil "a b" "" (not in use yet; its tools run unasked)`,
 		"MCP server t: http://evil.test/ (not in use yet)",
 		"* policy .gemini/policies/all.toml (lets calls run unasked)",
@@ -38,7 +38,7 @@ func TestSurvey(t *testing.T) {
 		"skills s1 and s2 (not in use yet)",
 		"command /x:go: holds !{}, which runs commands",
 		"command /b",
-		"setting hooks.Other: [] (not in use yet)",
+		"setting hooks.Other: []",
 		`setting model.name: "x"`,
 		`* setting tools.allowed: ["run_shell_command"] (lets tools run unasked)`,
 		"* setting tools.sandbox: false (changes the confinement of commands)",
@@ -112,7 +112,7 @@ func TestSurveyOfBrokenFiles(t *testing.T) {
 		`[]`:                                                "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
 		strings.Repeat("[", 200):                            "nested too deep",
 		strings.Repeat(" ", jsonc.MaxFile+1):                "is larger than 4 MiB",
-		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "hook E: u",
+		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "setting hooks.E: [[{\"url\":\"u\"}]]",
 		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
 		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",
 		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (says where your prompts are sent)`,
@@ -135,9 +135,9 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 	p := folder(t, tempHome(t), "much")
 	var hooks []string
 	for i := range 5000 {
-		hooks = append(hooks, fmt.Sprintf(`{"command": "c%d"}`, i))
+		hooks = append(hooks, fmt.Sprintf(`{"type": "command", "command": "c%d"}`, i))
 	}
-	files := map[string]string{".gemini/settings.json": `{"hooks": {"E": [` + strings.Join(hooks, ",") + `]}, "tools": {"allowed": ["` + strings.Repeat("é", 1000) + `"]}}`}
+	files := map[string]string{".gemini/settings.json": `{"hooks": {"SessionEnd": [{"hooks": [` + strings.Join(hooks, ",") + `]}]}, "tools": {"allowed": ["` + strings.Repeat("é", 1000) + `"]}}`}
 	for i := range 1100 {
 		files[fmt.Sprintf(".gemini/commands/%04d%s.toml", i, strings.Repeat("x", 200))] = ""
 		files[fmt.Sprintf(".gemini/policies/%04d.toml", i)] = "allow"
@@ -148,7 +148,7 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	text := strings.Join(lines, "\n")
-	for _, want := range []string{"hook E: c0", "4,950 more hooks", "and 980 more", "* setting tools.allowed", "... and 1,504 more bytes", "holds 1,000 files or more"} {
+	for _, want := range []string{"hook SessionEnd: c0", "4,950 more hooks", "and 980 more", "* setting tools.allowed", "... and 1,504 more bytes", "holds 1,000 files or more"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %.3000s", want, text)
 		}

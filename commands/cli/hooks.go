@@ -1,0 +1,405 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemline/engine/hook"
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/jsonc"
+)
+
+// Hooks are those that are set in the working directory.
+type Hooks interface {
+	// List returns all, also those that do not run, and what is wrong with others.
+	List() ([]ListedHook, []hook.Problem)
+
+	// Try runs those of an event with a made-up input.
+	Try(ctx context.Context, e hook.Event, subject string, input map[string]any) ([]hook.Call, error)
+
+	// Turn switches one on or off in the session that is held.
+	Turn(id string, on bool)
+}
+
+// A ListedHook is one as gemline hooks --json lists it.
+type ListedHook struct {
+	hook.Hook
+	Source  string `json:"source"` // project, user, system or extension
+	Timeout int64  `json:"timeout_ms"`
+	Enabled bool   `json:"enabled"`
+	Rights  string `json:"rights"` // all, confined, none, or "" if nobody has agreed to it yet
+}
+
+// hooksCommand is gemline hooks.
+type hooksCommand struct {
+	List       hooksList    `cmd:"" default:"withargs" help:"List the hooks that are set, and which of them run."`
+	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show what they say."`
+	Enable     hooksEnable  `cmd:"" help:"Switch a hook on again."`
+	Disable    hooksDisable `cmd:"" help:"Switch a hook off."`
+	EnableAll  hooksAllOn   `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on."`
+	DisableAll hooksAllOff  `cmd:"" name:"disable-all" aliases:"disableall" help:"Switch all hooks off."`
+	Migrate    hooksMigrate `cmd:"" help:"Take over the hooks of Claude Code's settings in this folder."`
+}
+
+type (
+	hooksList struct{}
+
+	hooksTest struct {
+		Event   string `arg:"" help:"The event, such as BeforeTool."`
+		Subject string `arg:"" optional:"" help:"What matchers look at: the name of a tool, the source of a session, the reason of its end."`
+		Input   string `placeholder:"JSON" help:"An object with values that the hooks read in place of the made-up ones."`
+	}
+
+	hooksEnable struct {
+		Name string `arg:"" help:"The hook's name, or its command if it has none."`
+	}
+	hooksDisable hooksEnable
+	hooksAllOn   struct{}
+	hooksAllOff  struct{}
+
+	hooksMigrate struct {
+		From bool `name:"from-claude" help:"From Claude Code, which is all there is."`
+	}
+)
+
+// Run lists the hooks.
+func (*hooksList) Run(w *World) error {
+	list, wrong := w.Hooks.List()
+	var lines, problems []string
+	for _, h := range list {
+		at := string(h.Event)
+		if h.Matcher != "" {
+			at += " of " + h.Matcher
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s (%s, %s)", h.ID(), at, h.Source, h.state()))
+		if h.Name != "" {
+			lines = append(lines, "  "+h.Command)
+		}
+	}
+	if len(list) == 0 {
+		lines = []string{"no hooks are set; gemline help hooks says how"}
+	}
+	for _, p := range wrong {
+		problems = append(problems, p.Text)
+	}
+	if w.JSON {
+		return w.document(struct {
+			Hooks    []ListedHook `json:"hooks"`
+			Problems []string     `json:"problems"`
+		}{append([]ListedHook{}, list...), append([]string{}, problems...)})
+	}
+	for _, p := range problems {
+		lines = append(lines, "not used: "+p)
+	}
+	return w.lines(lines)
+}
+
+// state says whether the hook runs, and how.
+func (h ListedHook) state() string {
+	switch {
+	case !h.Enabled:
+		return "switched off"
+	case h.Rights == "all":
+		return "runs with your rights"
+	case h.Rights == "confined":
+		return "runs confined"
+	case h.Rights == "none":
+		return "never runs, as you have said"
+	}
+	return "does not run, since nobody has agreed to it as it is now"
+}
+
+// A triedHook is one as gemline hooks test --json shows it.
+type triedHook struct {
+	Hook     string         `json:"hook"`
+	Command  string         `json:"command"`
+	ExitCode int            `json:"exit_code"`
+	Failure  string         `json:"failure,omitempty"`
+	Took     int64          `json:"duration_ms"`
+	Stdout   string         `json:"stdout"`
+	Stderr   string         `json:"stderr"`
+	Continue bool           `json:"continue"`
+	Decision string         `json:"decision,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Message  string         `json:"system_message,omitempty"`
+	Specific map[string]any `json:"hook_specific_output,omitempty"`
+}
+
+// Run runs the hooks of an event.
+func (c *hooksTest) Run(ctx context.Context, w *World) error {
+	e := hook.Event(c.Event)
+	if !slices.Contains(hook.Events, e) {
+		names := make([]string, len(hook.Events))
+		for i, e := range hook.Events {
+			names[i] = string(e)
+		}
+		return &flags.UsageError{Message: fmt.Sprintf("%.100q is no event; there are %s", c.Event, strings.Join(names, ", "))}
+	}
+	var input map[string]any
+	if c.Input != "" && json.Unmarshal([]byte(c.Input), &input) != nil {
+		return &flags.UsageError{Message: "--input needs an object of JSON"}
+	}
+	calls, err := w.Hooks.Try(ctx, e, c.Subject, input)
+	if err != nil {
+		return err
+	}
+	tried := []triedHook{}
+	var lines []string
+	for _, call := range calls {
+		a, o := call.Answer, call.Outcome
+		t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook), Took: call.Took.Milliseconds(), Stdout: o.Stdout, Stderr: o.Stderr,
+			Continue: !a.Stop, Decision: a.Decision, Message: a.Message, Specific: a.Specific}
+		if a.Stop || a.Decision != "" && a.Decision != "allow" {
+			t.Reason = a.Why()
+		}
+		tried = append(tried, t)
+		lines = append(lines, t.lines()...)
+	}
+	if len(calls) == 0 {
+		lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
+	}
+	return w.show(struct {
+		Event string      `json:"event"`
+		Hooks []triedHook `json:"hooks"`
+	}{c.Event, tried}, lines...)
+}
+
+// lines tells what a hook has said.
+func (t triedHook) lines() []string {
+	said := "says nothing"
+	switch {
+	case !t.Continue:
+		said = "stops the run: " + t.Reason
+	case t.Decision != "" && t.Reason != "":
+		said = t.Decision + ": " + t.Reason
+	case t.Decision != "":
+		said = t.Decision
+	case t.Message != "" || len(t.Specific) > 0:
+		said = "has something to say"
+	}
+	how := fmt.Sprintf("exit %d", t.ExitCode)
+	if t.Failure != "" {
+		how = t.Failure
+	}
+	lines := []string{fmt.Sprintf("%s: %s (%s, %d ms)", t.Hook, said, how, t.Took)}
+	for l := range strings.Lines(t.Message) {
+		lines = append(lines, "  message: "+strings.TrimSpace(l))
+	}
+	if len(t.Specific) > 0 {
+		b, _ := text.JSON(t.Specific, "")
+		lines = append(lines, "  "+string(b))
+	}
+	return lines
+}
+
+// Run switches a hook on.
+func (c *hooksEnable) Run(ctx context.Context, w *World) error {
+	return w.turnHooks(ctx, c.Name, true)
+}
+
+// Run switches a hook off.
+func (c *hooksDisable) Run(ctx context.Context, w *World) error {
+	return w.turnHooks(ctx, c.Name, false)
+}
+
+// Run switches all hooks on.
+func (*hooksAllOn) Run(ctx context.Context, w *World) error { return w.turnHooks(ctx, "", true) }
+
+// Run switches all hooks off.
+func (*hooksAllOff) Run(ctx context.Context, w *World) error { return w.turnHooks(ctx, "", false) }
+
+// turnHooks switches the hooks of a name on or off, all if it is "": those of the project
+// in its settings, and others in the user's.
+func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
+	list, _ := w.Hooks.List()
+	var ids []string
+	scopes := map[string][]settings.Scope{}
+	for _, h := range list {
+		ids = append(ids, h.ID())
+		scope := settings.User
+		if h.Source == hook.Project.String() {
+			scope = settings.Workspace
+		}
+		scopes[h.ID()] = append(scopes[h.ID()], scope)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if id != "" && scopes[id] == nil {
+		message := fmt.Sprintf("no hook is called %.100q; gemline hooks list lists them", id)
+		if near := text.Nearest(id, ids); near != "" {
+			message = fmt.Sprintf("no hook is called %.100q; did you mean %s?", id, text.EscapeLine(near))
+		}
+		return &flags.UsageError{Message: message}
+	}
+	if id != "" {
+		ids = []string{id}
+	}
+	word := map[bool]string{true: "on", false: "off"}[on]
+	var lines []string
+	for _, scope := range []settings.Scope{settings.User, settings.Workspace} {
+		var names []string
+		for _, id := range ids {
+			if slices.Contains(scopes[id], scope) {
+				names = append(names, id)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		src, err := where{scope}.source(w)
+		if err != nil {
+			return err
+		}
+		off := w.switchedOff(src)
+		for _, name := range names {
+			off = slices.DeleteFunc(off, func(v string) bool { return v == name })
+			if !on {
+				off = append(off, name)
+			}
+		}
+		done, err := src.SetKey(ctx, "hooksConfig.disabled", off)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			w.Hooks.Turn(name, on)
+			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, word, done.Path))
+		}
+	}
+	if lines == nil {
+		lines = []string{"no hooks are set"}
+	}
+	return w.show(struct {
+		Hooks   []string `json:"hooks"`
+		Enabled bool     `json:"enabled"`
+	}{append([]string{}, ids...), on}, lines...)
+}
+
+// switchedOff returns the hooks that a file of settings switches off.
+func (w *World) switchedOff(src settings.Source) []string {
+	config, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooksConfig"].(map[string]any)
+	list, _ := config["disabled"].([]any)
+	names := []string{}
+	for _, v := range list {
+		names = append(names, fmt.Sprint(v))
+	}
+	return names
+}
+
+// The words of Claude Code for events and tools.
+var (
+	claudeEvents = map[string]hook.Event{"PreToolUse": hook.BeforeTool, "PostToolUse": hook.AfterTool, "UserPromptSubmit": hook.BeforeAgent,
+		"Stop": hook.AfterAgent, "SubagentStop": hook.AfterAgent, "SubAgentStop": hook.AfterAgent, "PreCompact": hook.PreCompress,
+		"SessionStart": hook.SessionStart, "SessionEnd": hook.SessionEnd, "Notification": hook.Notification}
+	claudeTools = strings.NewReplacer("Edit", "replace", "Bash", "run_shell_command", "Read", "read_file", "Write", "write_file", "Glob", "glob", "Grep", "grep_search", "LS", "list_directory")
+	claudeTool  = regexp.MustCompile(`\b(Edit|Bash|Read|Write|Glob|Grep|LS)\b`)
+)
+
+// Run writes the hooks of Claude Code's settings into the project's.
+func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
+	var doc *jsonc.Document
+	var from string
+	for _, name := range []string{"settings.local.json", "settings.json"} {
+		from = w.Paths.Folder(".claude/" + name)
+		b, err := os.ReadFile(from)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err == nil {
+			doc, err = jsonc.Parse(from, b)
+		}
+		if err != nil {
+			return err
+		}
+		break
+	}
+	if doc == nil {
+		return fmt.Errorf("there is no .claude/settings.local.json and no .claude/settings.json here")
+	}
+	hooks, notes := fromClaude(doc.Tree)
+	src, err := where{settings.Workspace}.source(w)
+	if err != nil {
+		return err
+	}
+	old, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooks"].(map[string]any)
+	var lines []string
+	for _, e := range hook.Events {
+		added := hooks[e]
+		if len(added) == 0 {
+			continue
+		}
+		all, _ := old[string(e)].([]any)
+		for _, g := range added {
+			if !slices.ContainsFunc(all, func(o any) bool { return text.Compact(o) == text.Compact(g) }) {
+				all = append(all, g)
+			}
+		}
+		done, err := src.SetKey(ctx, "hooks."+string(e), all)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, fmt.Sprintf("hooks.%s: %d in %s", e, len(added), done.Path))
+	}
+	if lines == nil {
+		lines = []string{from + " has no hooks"}
+	}
+	for _, n := range notes {
+		w.Notify(n)
+	}
+	return w.show(struct {
+		From  string               `json:"from"`
+		Hooks map[hook.Event][]any `json:"hooks"`
+		Notes []string             `json:"notes"`
+	}{from, hooks, append([]string{}, notes...)}, lines...)
+}
+
+// fromClaude returns the hooks of a file of Claude Code's, by event, and what is to be
+// known about them.
+func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string) {
+	hooks = map[hook.Event][]any{}
+	events, _ := tree["hooks"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		e, known := claudeEvents[name]
+		if !known {
+			notes = append(notes, "there is no event for "+text.EscapeLine(name)+"; its hooks are left out")
+			continue
+		}
+		groups, _ := events[name].([]any)
+		for _, g := range groups {
+			group, _ := g.(map[string]any)
+			list, _ := group["hooks"].([]any)
+			var out []any
+			for _, v := range list {
+				h, _ := v.(map[string]any)
+				command, ok := h["command"].(string)
+				if !ok {
+					notes = append(notes, text.EscapeLine(name)+": a hook that is no command is left out")
+					continue
+				}
+				moved := map[string]any{"type": "command", "command": strings.ReplaceAll(command, "$CLAUDE_PROJECT_DIR", "$GEMINI_PROJECT_DIR")}
+				if seconds, err := strconv.ParseFloat(fmt.Sprint(h["timeout"]), 64); err == nil {
+					moved["timeout"] = seconds * 1000
+				}
+				out = append(out, moved)
+			}
+			if out == nil {
+				continue
+			}
+			moved := map[string]any{"hooks": out}
+			if matcher, _ := group["matcher"].(string); matcher != "" {
+				moved["matcher"] = claudeTool.ReplaceAllStringFunc(matcher, claudeTools.Replace)
+			}
+			hooks[e] = append(hooks[e], moved)
+		}
+	}
+	return hooks, notes
+}

@@ -1,0 +1,327 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/cli"
+	"gemline/engine/hook"
+	"gemline/repl"
+	"gemline/settings"
+	"gemline/settings/consent"
+	"gemline/settings/trust"
+	"gemline/tools/launch"
+	"gemline/tools/shell/script"
+)
+
+// A hookSet is the hooks that are set in a directory, and which of them run.
+type hookSet struct {
+	*Options
+	list   []hook.Hook
+	wrong  []hook.Problem
+	agreed map[string]consent.Rights // by fingerprint
+
+	mu       sync.Mutex
+	switched map[string]bool // by [hook.Hook.ID], in this run
+}
+
+// findHooks returns the hooks that the files of settings and the extensions set. Those of
+// the project come last: no other hook is left out for being the same as one of them.
+func (o *Options) findHooks() *hookSet {
+	h := &hookSet{Options: o, switched: map[string]bool{}, agreed: map[string]consent.Rights{}}
+	add := func(value map[string]any, whose hook.Source, file string) {
+		list, wrong := hook.Parse(value, whose, file)
+		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
+	}
+	of := map[settings.Scope]hook.Source{settings.User: hook.User, settings.Workspace: hook.Project}
+	o.settings.EachHooks(func(src settings.Source, value map[string]any) {
+		whose, ok := of[src.Scope]
+		if !ok {
+			whose = hook.System
+		}
+		add(value, whose, src.Path)
+	})
+	extensions, _ := o.installed() // what is wrong with one is told where it is used
+	for _, x := range extensions {
+		if x.Active {
+			add(x.Hooks, hook.Extension, x.HooksFile())
+		}
+	}
+	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
+	h.list = append(slices.DeleteFunc(slices.Clone(h.list), projects), slices.DeleteFunc(h.list, func(k hook.Hook) bool { return !projects(k) })...)
+	if slices.ContainsFunc(h.list, projects) {
+		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
+		if err != nil {
+			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
+		}
+		maps.Copy(h.agreed, agreed)
+	}
+	return h
+}
+
+// fingerprint returns what is agreed to when a hook is.
+func (h *hookSet) fingerprint(k hook.Hook) string {
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(k.Env)) {
+		env = append(env, name+"="+k.Env[name])
+	}
+	return consent.Fingerprint(h.files(k), append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command, fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
+}
+
+// files returns the files of the project that a hook names.
+func (h *hookSet) files(k hook.Hook) []string {
+	return consent.Files(h.paths.Cwd, k.Command, "GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR")
+}
+
+// rights returns what a hook may do, "" if nobody has said anything about it as it is now.
+// The user's own have the user's rights.
+func (h *hookSet) rights(k hook.Hook) consent.Rights {
+	if k.Source != hook.Project {
+		return consent.All
+	}
+	return h.agreed[h.fingerprint(k)]
+}
+
+// on reports whether a hook is switched on. A project switches off only its own.
+func (h *hookSet) on(k hook.Hook) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if on, ok := h.switched[k.ID()]; ok {
+		return on
+	}
+	said := []*settings.Settings{h.userSettings}
+	if k.Source == hook.Project {
+		said = append(said, h.settings)
+	}
+	return !slices.ContainsFunc(said, func(s *settings.Settings) bool { return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID()) })
+}
+
+// turn switches a hook on or off for this run.
+func (h *hookSet) turn(id string, on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.switched[id] = on
+}
+
+// open returns the hooks that nobody has said anything about as they are now.
+func (h *hookSet) open() []hook.Hook {
+	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.on(k) })
+}
+
+// trustedByFlag reports whether the run was told to trust the folder, which stands for an
+// agreement where nobody is asked.
+func (o *Options) trustedByFlag() bool {
+	return o.trust.State == trust.Trusted && (strings.HasPrefix(o.trust.Why, "--") || strings.HasPrefix(o.trust.Why, "GEMINI_CLI_TRUST_WORKSPACE="))
+}
+
+// loadHooks finds the hooks of the project, and says which of them do not run. A run that
+// nobody watches ends if one of these could have kept something from happening in it.
+func (p *Project) loadHooks() error {
+	if p.hooks == nil { // else they were found when the user was asked about them
+		p.hooks = p.findHooks()
+	}
+	h := p.hooks
+	watched := p.attended() && p.settings.ApprovalMode != "yolo"
+	for _, w := range h.wrong {
+		if w.Event.Blocks() && !watched && !p.flags.IgnoreUnsupported {
+			return &unusableHookError{w.Text}
+		}
+		p.notify(w.Text)
+	}
+	var left []string
+	for _, k := range h.open() {
+		if p.trustedByFlag() && !p.interactive {
+			h.agreed[h.fingerprint(k)] = consent.Confined
+			continue
+		}
+		left = append(left, k.ID())
+	}
+	if len(left) > 0 {
+		p.notify(fmt.Sprintf("hooks of this project do not run, since nobody has agreed to what they are now: %s; a session at a terminal asks, --skip-trust agrees for one run", strings.Join(left, ", ")))
+	}
+	return nil
+}
+
+// ready returns the hooks that may run as they are now.
+func (h *hookSet) ready() []hook.Hook {
+	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { r := h.rights(k); return r == "" || r == consent.None })
+}
+
+// An unusableHookError is a hook that may block and can't be used, in a run where nobody
+// sees that it is not.
+type unusableHookError struct{ what string }
+
+// Error returns one line.
+func (e *unusableHookError) Error() string { return e.what }
+
+// Hint says what to do.
+func (*unusableHookError) Hint() string {
+	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
+}
+
+// agree asks about the hooks of the project that are new or have changed, and keeps the
+// answer.
+func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(string)) error {
+	o.hooks = o.findHooks()
+	open := o.hooks.open()
+	if len(open) == 0 {
+		return nil
+	}
+	var wishes []repl.Wish
+	for _, k := range open {
+		title := "hook " + string(k.Event)
+		if k.Matcher != "" {
+			title += " of " + k.Matcher
+		}
+		if k.Name != "" {
+			title += ", " + k.Name
+		}
+		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
+			title += ", with " + name + "=" + k.Env[name]
+		}
+		wishes = append(wishes, repl.Wish{Title: title, Command: k.Command, Files: o.hooks.files(k)})
+	}
+	answer, err := console.Consent(ctx, o.trust.Folder, wishes)
+	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All, repl.NeverRun: consent.None}[answer]
+	if err != nil || rights == "" {
+		return err
+	}
+	given := map[string]consent.Rights{}
+	for _, k := range open {
+		given[o.hooks.fingerprint(k)] = rights
+	}
+	maps.Copy(o.hooks.agreed, given)
+	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
+		notify(unkept(err))
+	}
+	return nil
+}
+
+// runHook runs the command of a hook: as the user if it is the user's or was agreed to
+// so, and else confined like the commands of the model.
+func (h *hookSet) run(l *launch.Launcher) hook.Runner {
+	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
+		rights := h.rights(p.Hook)
+		if rights != consent.All && rights != consent.Confined {
+			return hook.Outcome{Err: errors.New("it has changed since it was agreed to; the next session asks about it")}
+		}
+		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: p.Env, Input: string(p.Input), Apart: true,
+			Timeout: p.Timeout, Free: rights == consent.All, Alone: true})
+		clean := h.secrets.Known
+		out = hook.Outcome{Stdout: clean(o.Output), Stderr: clean(o.Stderr), Code: o.Code, Late: o.Limit > 0, Cut: o.Cut || o.Binary, Err: o.Err}
+		if o.Signal != 0 {
+			out.Signal = o.SignalName
+		}
+		return out
+	}
+}
+
+// config returns what hooks need that are started by l.
+func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.Config {
+	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Quote: script.Quote, Session: session}
+}
+
+// newHooks makes the hooks of the conversation.
+func (s *Session) newHooks() {
+	cfg := s.Project.hooks.config(s.launcher, func() hook.Session {
+		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd, Plans: filepath.Join(s.store.Temp, s.journal.ID(), "plans")}
+	})
+	if len(cfg.Hooks) == 0 {
+		return
+	}
+	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.engine.Add(ctx, parts...) }
+	cfg.Clear = func() error { return s.engine.Rewrite(nil) }
+	s.hooks = hook.New(cfg)
+}
+
+// start runs the hooks of the beginning of the conversation, and returns what the model is
+// to know before the first prompt.
+func (s *Session) start(ctx context.Context, source string) string {
+	more := s.hooks.Start(ctx, source)
+	s.tellNotices()
+	return more
+}
+
+// end runs the hooks of the end of the conversation. Of a run that was told to stop they
+// do not have long.
+func (s *Session) end(ctx context.Context, reason string) {
+	const moment = 2 * time.Second
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
+		defer cancel()
+	}
+	s.hooks.End(ctx, reason)
+	s.tellNotices()
+}
+
+// tellNotices tells what hooks have said outside of a run.
+func (s *Session) tellNotices() {
+	for _, n := range s.hooks.Notices() {
+		if n.Info {
+			s.tell(n.Text)
+		} else {
+			s.notify(n.Text)
+		}
+	}
+}
+
+// addContext has the model know what the hooks of the beginning have said.
+func (s *Session) addContext(ctx context.Context, more string) {
+	if more == "" {
+		return
+	}
+	if err := s.engine.Add(ctx, genai.NewPartFromText(more)); err != nil {
+		s.notify(err.Error())
+	}
+}
+
+// managedHooks are the hooks of a directory for sub-commands.
+type managedHooks struct {
+	*Options
+	launcher func() (*launch.Launcher, error)
+}
+
+// set returns the hooks: those of the session, if one is held.
+func (m managedHooks) set() *hookSet {
+	if m.hooks == nil {
+		m.hooks = m.findHooks()
+	}
+	return m.hooks
+}
+
+// List implements [cli.Hooks].
+func (m managedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
+	h := m.set()
+	for _, k := range h.list {
+		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(), Enabled: h.on(k), Rights: string(h.rights(k))})
+	}
+	return list, h.wrong
+}
+
+// Try implements [cli.Hooks].
+func (m managedHooks) Try(ctx context.Context, e hook.Event, subject string, input map[string]any) ([]hook.Call, error) {
+	l, err := m.launcher()
+	if err != nil {
+		return nil, err
+	}
+	if l.Roots == nil { // nothing is worked in
+		l.Roots = func() []string { return []string{m.paths.Cwd} }
+	}
+	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.paths.Cwd}
+	cfg := m.set().config(l, func() hook.Session { return session })
+	calls := hook.New(cfg).Try(ctx, e, subject, input)
+	return calls, ctx.Err()
+}
+
+// Turn implements [cli.Hooks].
+func (m managedHooks) Turn(id string, on bool) { m.set().turn(id, on) }

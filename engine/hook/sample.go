@@ -1,0 +1,45 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"maps"
+)
+
+// Try runs the hooks of e with a made-up input, in which more stands in the place of what
+// only this event has, and returns what each of them said. Nothing is done about it. The
+// subject, if it is not empty, is what matchers look at.
+func (h *Hooks) Try(ctx context.Context, e Event, subject string, more map[string]any) []Call {
+	args := map[string]any{"command": "echo hello"}
+	response := map[string]any{"llmContent": "Output: hello", "returnDisplay": "hello"}
+	request := modelRequest{Model: "gemini-2.5-flash", Messages: []modelMessage{{"user", "Say hello."}}}
+	answer := modelResponse{Text: "Hello.", Candidates: []modelCandidate{{FinishReason: "STOP"}}}
+	answer.Candidates[0].Content.Role, answer.Candidates[0].Content.Parts = "model", []string{"Hello."}
+	tool := cmp.Or(subject, "run_shell_command")
+	in := map[Event]fields{
+		SessionStart:        {{"source", cmp.Or(subject, "startup")}},
+		SessionEnd:          {{"reason", cmp.Or(subject, "exit")}},
+		PreCompress:         {{"trigger", cmp.Or(subject, "manual")}},
+		BeforeAgent:         {{"prompt", "Say hello."}},
+		AfterAgent:          {{"prompt", "Say hello."}, {"prompt_response", "Hello."}, {"stop_hook_active", false}},
+		BeforeModel:         {{"llm_request", request}},
+		BeforeToolSelection: {{"llm_request", request}},
+		AfterModel:          {{"llm_request", request}, {"llm_response", answer}},
+		BeforeTool:          {{"tool_name", tool}, {"tool_input", args}},
+		AfterTool:           {{"tool_name", tool}, {"tool_input", args}, {"tool_response", response}},
+		Notification: {{"notification_type", "ToolPermission"}, {"message", "Tool run: echo hello requires execution"},
+			{"details", map[string]any{"type": "exec", "title": "run: echo hello", "command": "echo hello"}}},
+	}[e]
+	more = maps.Clone(more)
+	for i, f := range in {
+		if v, ok := more[f.name]; ok {
+			in[i].value = v
+			delete(more, f.name)
+		}
+	}
+	for name, v := range more {
+		in = append(in, field{name, v})
+	}
+	subject, _ = in[0].value.(string) // of the events that have one
+	return h.calls(ctx, e, subject, in)
+}

@@ -1,0 +1,101 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/tally"
+	"gemline/repl/output"
+)
+
+// A Consent is what the user says about commands that a folder wants to run.
+type Consent int
+
+// The zero Consent is not to run them this time.
+const (
+	NotThisTime Consent = iota
+	RunConfined
+	RunFree
+	NeverRun
+)
+
+// A Wish is a command that a folder wants to run.
+type Wish struct {
+	Title   string   // what it is
+	Command string   // in full
+	Files   []string // that it names
+}
+
+// longestScript is how many lines of a file are shown.
+const longestScript = 40
+
+// Consent asks whether commands of a folder may run, which are shown in full. An answer
+// that is no choice means [NotThisTime]. Ctrl-C, and the end of the input, are errors.
+func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Consent, error) {
+	c.Out.Line(output.Permission, "this project wants to run %s, which nobody has agreed to so far: %s", tally.Count(len(wishes), "command"), output.EscapeLine(folder))
+	shown := map[string]bool{}
+	hidden := false
+	for _, w := range wishes {
+		c.wish(w.Title+":", w.Command)
+		hidden = hidden || output.Hides(w.Command)
+		for _, name := range w.Files {
+			if shown[name] {
+				continue
+			}
+			shown[name] = true
+			b, err := disk.Read(name, 1<<20)
+			rel, _ := filepath.Rel(folder, name)
+			lines := strings.Count(string(b), "\n") + 1
+			switch {
+			case err != nil:
+				c.Out.Line(output.Warning, "%s can't be read: %v", output.EscapeLine(rel), err)
+			case lines > longestScript:
+				c.Out.Styled(output.Normal, indent+c.titleText(fmt.Sprintf("file %s has %d lines; read it before you agree", rel, lines)))
+			default:
+				c.wish("file "+rel+":", string(b))
+				hidden = hidden || output.Hides(string(b))
+			}
+		}
+	}
+	if hidden {
+		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
+	}
+	c.Out.Line(output.Info, "1 run them confined, like the commands of the model")
+	c.Out.Line(output.Info, "2 run them with all your rights")
+	c.Out.Line(output.Info, "3 never run them, unless they change")
+	const question = "1, 2, 3 or Enter for not now: "
+	answer := NotThisTime
+	_, err := c.repeat(ctx, question, question, "not now", func(s string) (ok bool, problem string) {
+		switch word := strings.ToLower(strings.TrimSpace(s)); word {
+		case "1", "y", "yes":
+			answer = RunConfined
+		case "2":
+			answer = RunFree
+		case "3":
+			answer = NeverRun
+		case "", "n", "no":
+		default:
+			return false, fmt.Sprintf("%.100q is none of the choices", s)
+		}
+		return true, ""
+	})
+	switch {
+	case err == io.EOF:
+		return NotThisTime, fmt.Errorf("%w: %w", context.Canceled, err)
+	case err != nil:
+		return NotThisTime, c.unanswered(err, "")
+	}
+	return answer, nil
+}
+
+// wish shows a text of a folder's below a title.
+func (c *Console) wish(title, text string) {
+	c.Out.Styled(output.Normal, indent+c.titleText(title))
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		c.Out.Styled(output.Normal, indent+indent+c.titleText(l))
+	}
+}

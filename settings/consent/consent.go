@@ -1,0 +1,145 @@
+// Package consent keeps what the user has agreed that folders may run.
+//
+// # Content
+//
+// An agreement is about a [Fingerprint]: of the words of a command and of the files that
+// these name. What is changed is something else, which nobody has agreed to.
+//
+// # In doubt, no
+//
+// A record that others may write, or that can't be read, holds no agreement.
+package consent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/settings/project"
+)
+
+// Rights are those with which something may run. The zero Rights say that nobody was
+// asked.
+type Rights string
+
+// The rights.
+const (
+	None     Rights = "none"     // it does not run
+	Confined Rights = "confined" // those of the commands of a model
+	All      Rights = "all"      // the user's
+)
+
+// A Record is the file of all agreements. Its zero value keeps none.
+type Record struct{ Path string }
+
+// In returns the record of a user, beside the list of trusted folders.
+func In(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
+
+// Of returns the rights that were given in a folder, by fingerprint.
+func (r Record) Of(folder string) (map[string]Rights, error) {
+	all, err := r.read()
+	return all[folder], err
+}
+
+// read returns the agreements of all folders.
+func (r Record) read() (all map[string]map[string]Rights, err error) {
+	all = map[string]map[string]Rights{}
+	b, err := os.ReadFile(r.Path)
+	if r.Path == "" || errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return all, err
+	}
+	if why := disk.Shared(r.Path); why != "" {
+		return all, fmt.Errorf("%s: %s, so it holds no agreement", r.Path, why)
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return map[string]map[string]Rights{}, fmt.Errorf("%s: %w", r.Path, err)
+	}
+	return all, nil
+}
+
+// Keep adds what was said in a folder.
+func (r Record) Keep(ctx context.Context, folder string, given map[string]Rights) error {
+	if r.Path == "" {
+		return errors.New("no home directory, which would hold it")
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := disk.Lock(ctx, r.Path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := r.read()
+	if err != nil {
+		return err
+	}
+	if all[folder] == nil {
+		all[folder] = map[string]Rights{}
+	}
+	maps.Copy(all[folder], given)
+	b, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(r.Path, append(b, '\n'), 0o600)
+}
+
+// Fingerprint returns what tells parts, and what is in files, from others.
+func Fingerprint(files []string, parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s\n", len(p), p)
+	}
+	for _, name := range files {
+		sum := sha256.New()
+		f, err := os.Open(name)
+		if err == nil {
+			_, err = io.Copy(sum, f)
+			f.Close()
+		}
+		fmt.Fprintf(h, "%q %v %x\n", name, err != nil, sum.Sum(nil))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// words finds what of a command may be the name of a file: with quotation marks for what
+// they are, and without them for what a shell within reads.
+var words = regexp.MustCompile("(?:\"[^\"]*\"|'[^']*'|[^\\s\"'`;|&<>()=,])+|[^\\s\"'`;|&<>()=,]+")
+
+// Files returns the files of a folder that a command names, each once. The variables
+// stand for the folder.
+func Files(folder, command string, variables ...string) (files []string) {
+	unquoted := strings.NewReplacer(`"`, "", "'", "")
+	bare := strings.NewReplacer(`"`, " ", "'", " ").Replace(command)
+	for _, word := range append(words.FindAllString(command, -1), words.FindAllString(bare, -1)...) {
+		name := unquoted.Replace(word)
+		for _, v := range variables {
+			for _, spelt := range []string{"$" + v, "${" + v + "}"} {
+				if rest, ok := strings.CutPrefix(name, spelt); ok {
+					name = "." + rest
+				}
+			}
+		}
+		name = disk.Absolute(name, folder, "")
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && disk.Inside(folder, name) && !slices.Contains(files, name) {
+			files = append(files, name)
+		}
+	}
+	return files
+}
