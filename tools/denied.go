@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"context"
+	"errors"
 	"regexp"
 	"strings"
 
+	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
@@ -57,4 +60,19 @@ func (env Env) denials(o shell.Outcome) string {
 		return ""
 	}
 	return "\n" + strings.Join(said, "\n")
+}
+
+// violation returns the result of a call as one that a rule denies, if the command has
+// tried to run a program that is not there because of it. Of a command that went
+// well for all that, only one that could not be read is suspected.
+func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) {
+	if errors.Is(err, context.Canceled) || err == nil && c.read.Class != engine.Opaque {
+		return r, err
+	}
+	said := c.env.denials(shell.Outcome{Output: r.Display})
+	if said == "" {
+		return r, err
+	}
+	return r, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution denied by policy. " + r.Text,
+		Display: "denied: " + strings.TrimSpace(said)}
 }

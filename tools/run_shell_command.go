@@ -66,7 +66,8 @@ func runShellCommand(env Env) (tool engine.Tool) {
 						host.Emit(engine.Notice{Text: text})
 					}
 				}
-				return c.run(ctx, tool, host)
+				r, err := c.run(ctx, tool, host)
+				return c.violation(r, err)
 			}}, nil
 		})
 	return tool
