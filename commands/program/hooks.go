@@ -240,6 +240,7 @@ func (s *Session) newHooks() {
 	}
 	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.engine.Add(ctx, parts...) }
 	cfg.Clear = func() error { return s.engine.Rewrite(nil) }
+	cfg.Record = s.recordHook
 	s.hooks = hook.New(cfg)
 }
 

@@ -3,6 +3,7 @@ package program
 import (
 	"cmp"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,11 +19,13 @@ import (
 	"github.com/google/uuid"
 
 	"gemline/engine/disk"
+	"gemline/engine/hook"
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/engine/telemetry/otlp"
 	"gemline/engine/telemetry/outfile"
+	"gemline/engine/text"
 	"gemline/repl/input"
 )
 
@@ -230,6 +233,46 @@ func (s *Session) recordCommand(path []string, err error) {
 func (s *Session) recordMode(from, to policy.Mode) {
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch", Body: fmt.Sprintf("Approval mode switched from %s to %s.", from, to),
 		Attrs: []slog.Attr{slog.String("from_mode", string(from)), slog.String("to_mode", string(to))}})
+}
+
+// recordHook records that a hook has run. Without what is said, its name is that of a
+// program.
+func (s *Session) recordHook(c hook.Call) {
+	if s.recorder == nil {
+		return
+	}
+	o, took := c.Outcome, slog.Int64("duration_ms", c.Took.Milliseconds())
+	event, failed := slog.String("hook_event_name", string(c.Hook.Event)), o.Status(c.Hook)
+	success := slog.Bool("success", failed == "")
+	program, _, _ := strings.Cut(c.Hook.ID(), " ")
+	name := slog.String("hook_name", filepath.Base(program))
+	result := map[bool]string{true: "succeeded", false: "failed"}[failed == ""]
+	ev := telemetry.Event{Name: "gemini_cli.hook_call", Time: c.Start.Add(c.Took), Body: fmt.Sprintf("Hook call %s.%s %s in %dms", c.Hook.Event, name.Value, result, c.Took.Milliseconds()),
+		Attrs: []slog.Attr{event, slog.String("hook_type", "command"), name, took, success, slog.Int("exit_code", o.Code)},
+		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)), slog.String("hook_output", hookOutput(c)),
+			slog.String("stdout", o.Stdout), slog.String("stderr", o.Stderr)}}
+	if failed != "" {
+		ev.Attrs = append(ev.Attrs, slog.String("error", failed))
+	}
+	s.recorder.Log(ev)
+	s.recorder.Measure(telemetry.HookCalls, 1, event, name, success)
+	s.recorder.Measure(telemetry.HookLatency, float64(c.Took.Milliseconds()), event, name, success)
+}
+
+// hookOutput returns what a hook has answered as JSON, which it may not have printed.
+func hookOutput(c hook.Call) string {
+	if printed := strings.TrimSpace(c.Outcome.Stdout); strings.HasPrefix(printed, "{") && json.Valid([]byte(printed)) {
+		return printed
+	}
+	b, err := text.JSON(struct {
+		Decision string `json:"decision,omitempty"`
+		Reason   string `json:"reason,omitempty"`
+		Message  string `json:"systemMessage,omitempty"`
+	}{c.Answer.Decision, c.Answer.Reason, c.Answer.Message}, "")
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
 }
 
 // recordEnd records that the session is over.

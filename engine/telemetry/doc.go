@@ -12,7 +12,7 @@
 //
 // A package that has something to tell hands its program a value of its own, and the
 // program turns that into an [Event] for [Recorder.Log], and perhaps a number for
-// [Recorder.Measure]. A hook that has run, for instance, is
+// [Recorder.Measure]. A hook that has run, for instance, becomes
 //
 //	r.Log(telemetry.Event{
 //		Name:    "gemini_cli.hook_call",
