@@ -26,7 +26,7 @@ type Page struct {
 // builds it come last.
 var order = []string{"usage", "gemini-cli", "approval", "commands", "command-line", "terminal", "answers", "accessibility", "configuration", "settings", "environment",
 	"credentials", "trust", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools",
-	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "telemetry"}
+	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "hooks", "telemetry"}
 
 // makers are the pages for whoever builds the program.
 var makers = []string{"performance", "tour", "tour-command", "design", "packages", "sandbox-layers", "security-tests", "rough-edges"}

@@ -206,8 +206,13 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	return nil
 }
 
-// runHook runs the command of a hook: as the user if it is the user's or was agreed to
-// so, and else confined like the commands of the model.
+const (
+	mercy      = 5 * time.Second // how long a hook whose time is up may take to end
+	mostOutput = 1 << 20         // bytes that count of what it prints
+)
+
+// run returns what runs the commands of hooks: as the user if they are the user's or were
+// agreed to so, and else confined like the commands of the model.
 func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
 		rights := h.rights(p.Hook)
@@ -215,9 +220,11 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 			return hook.Outcome{Err: errors.New("it has changed since it was agreed to; the next session asks about it")}
 		}
 		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: p.Env, Input: string(p.Input), Apart: true,
-			Timeout: p.Timeout, Free: rights == consent.All, Alone: true})
+			Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
 		clean := h.secrets.Known
-		out = hook.Outcome{Stdout: clean(o.Output), Stderr: clean(o.Stderr), Code: o.Code, Late: o.Limit > 0, Cut: o.Cut || o.Binary, Err: o.Err}
+		most := func(s string) string { return s[:min(len(s), mostOutput)] }
+		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code, Late: o.Limit > 0,
+			Cut: o.Cut || o.Binary || len(o.Output) > mostOutput, Err: o.Err}
 		if o.Signal != 0 {
 			out.Signal = o.SignalName
 		}

@@ -36,6 +36,7 @@ type Command struct {
 	Output   func(string)    // is given what it writes, while it does; may be nil
 	Terminal *shell.Terminal // of the user who has typed it, else nil
 	Timeout  time.Duration   // instead of the limits of all commands; 0 is those
+	Mercy    time.Duration   // how long it may take to end when its time is up; 0 is a moment
 }
 
 // Look is what a command sees that is held to looking, beyond the workspace.
@@ -76,7 +77,7 @@ func (l *Launcher) environ(c Command) (env []string) {
 func (l *Launcher) command(c Command) shell.Command {
 	s := l.Shell
 	if c.Timeout > 0 {
-		s.Timeout, s.Inactivity = c.Timeout, 0
+		s.Timeout, s.Inactivity, s.Mercy = c.Timeout, 0, c.Mercy
 	}
 	if c.Terminal != nil {
 		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think

@@ -3,6 +3,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"os/exec"
@@ -70,6 +71,7 @@ func signalled(status syscall.WaitStatus) (int, string) {
 type group struct {
 	leader int         // the command, and the name of its session and group
 	reaped atomic.Bool // the leader is no more, its number may be another's
+	mercy  time.Duration
 
 	mu     sync.Mutex
 	output string       // what its output is called where processes are listed
@@ -146,7 +148,7 @@ func (g *group) signal(sig syscall.Signal) {
 // kill ends all that belongs to the command: first by asking.
 func (g *group) kill() {
 	g.signal(syscall.SIGTERM)
-	deadline := time.NewTimer(mercy)
+	deadline := time.NewTimer(cmp.Or(g.mercy, mercy))
 	defer deadline.Stop()
 	look := time.NewTicker(mercy / 20)
 	defer look.Stop()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // commandLine returns how text is run.
@@ -30,6 +31,7 @@ type group struct {
 	leader int
 	output string
 	reaped atomic.Bool
+	mercy  time.Duration // nothing is asked to end here
 }
 
 // occupied reports false: once its leader is gone, a tree can't be found.

@@ -135,6 +135,7 @@ func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
 			o.Cancelled = true
 		case <-total:
 			o.Limit = s.Timeout
+			p.group.mercy = s.Mercy
 		case <-quiet:
 			if left := s.Inactivity - p.silence(); left > 0 {
 				silence.Reset(left)

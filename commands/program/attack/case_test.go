@@ -71,7 +71,7 @@ type setup struct {
 	Stdin   string
 	Cwd     string // in the workspace
 
-	Mode    string   // pty: at a terminal; umask0: with no umask; two-run: twice
+	Mode    string   // pty: at a terminal; umask0: with no umask; two-run: in a folder that is trusted by no flag
 	Answers []string // at a terminal, to the questions
 
 	APIErrorBody *string `json:"api_error_body"` // what the server says instead of answers

@@ -63,6 +63,9 @@ func build(t *testing.T, l line) *nest {
 			t.Fatal(err)
 		}
 	}
+	if n.Setup.Mode == "two-run" { // trusted once and for all, and by no flag, which would be an agreement
+		n.write(filepath.Join(n.home, ".gemini", "trustedFolders.json"), `{"`+n.ws+`": "TRUST_FOLDER"}`, 0o600)
+	}
 	for name, f := range n.Setup.Files {
 		n.write(n.at(name), f.text, f.mode)
 	}
@@ -223,7 +226,7 @@ func (n *nest) flags() []string {
 	if n.Setup.Policy != "" {
 		args = append(args, "--policy", filepath.Join(n.d, "p.toml"))
 	}
-	if n.Setup.Trust == nil || *n.Setup.Trust {
+	if (n.Setup.Trust == nil || *n.Setup.Trust) && n.Setup.Mode != "two-run" {
 		args = append(args, "--skip-trust")
 	}
 	return append(append(args, "-m", "gemini-2.5-flash"), n.Setup.Argv...)

@@ -20,8 +20,6 @@ type feature struct {
 }
 
 var missing = []feature{
-	{"hooks", []string{"TS-025", "TC-001", "TC-003", "TC-019", "TC-023", "TC-025", "SE-015"},
-		`{"id": "hooks", "setup": {"user_settings": {"hooks": {"SessionStart": [{"matcher": "*", "hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}], "BeforeAgent": [{"hooks": [{"type": "command", "command": "touch {{OUT}}/SIGN"}]}]}}}}`},
 	{"MCP servers", []string{"TC-005", "TC-033", "EX-015", "EX-017"},
 		`{"id": "mcp", "setup": {"user_settings": {"mcpServers": {"s": {"command": "touch", "args": ["{{OUT}}/SIGN"]}}}}}`},
 	{"installing extensions", []string{"EX-001", "EX-003", "EX-005", "EX-007", "EX-009", "EX-011", "EX-013"},
