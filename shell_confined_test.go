@@ -213,7 +213,7 @@ func TestYoloIsHeld(t *testing.T) {
 		{name: "a flag, and one that asks", command: "curl -s 127.0.0.1:PORT", flags: []string{"--no-network"}, more: map[string]any{"network": true}, why: "denied"},
 		{name: "a key", command: "cat HOME/" + key, why: "it probably needs reading the file HOME/" + key},
 		{name: "a key that it asks for", command: "cat HOME/" + key, more: map[string]any{"fileSystem": map[string]any{"read": []any{"~/" + key, "HOME/" + key}}}, why: "nobody could be asked"},
-		{name: "a place", command: "echo x > HOME/made", why: "it probably needs writing to the file HOME/made"},
+		{name: "a place", command: "echo x > HOME/made", why: "it probably needs writing to the directory HOME and everything below it"},
 		{name: "a place that it asks for", command: "echo x > HOME/made/x", more: map[string]any{"fileSystem": map[string]any{"write": []any{"HOME/made"}}}},
 		{name: "where the shell starts", command: "echo x > HOME/.bashrc", more: map[string]any{"fileSystem": map[string]any{"write": []any{"HOME/.bashrc"}}}, why: "nobody could be asked"},
 		{name: "what is protected", command: "git worktree add x", why: "nobody could be asked"},

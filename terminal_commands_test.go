@@ -32,6 +32,9 @@ var uses = map[string][]typed{
 	"auth signout":       {{"/auth signout", ready}},
 	"brief":              {{"/brief", ready}}, // nothing has happened yet
 	"clear":              {{"/clear", ready}},
+	"commands":           {{"/commands", ready}},
+	"commands list":      {{"/commands list", ready}},
+	"commands reload":    {{"/commands reload", ready}},
 	"copy":               {{"/copy", ready}},
 	"detail":             {{"/detail", ready}, {"/detail full", ready}, {"/detail normal", ready}},
 	"directory":          {{"/directory", ready}},

@@ -131,9 +131,10 @@ func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai
 			if p.text == "" {
 				break
 			}
-			out, err := w.Run(ctx, c.filled(p.text, call.Args, w.Quote))
+			command := c.filled(p.text, call.Args, w.Quote)
+			out, err := w.Run(ctx, command)
 			if err != nil {
-				return nil, fmt.Errorf("/%s: %w", c.Name, err)
+				return nil, input.Unsent(ctx, command, err)
 			}
 			text.WriteString(out)
 		case file:

@@ -80,7 +80,7 @@ func (f *front) output(ctx context.Context, command string, show func(engine.Eve
 		}
 		return fmt.Sprintf("%s\n[Shell command '%s' %s]", strings.TrimSuffix(result.Display, "\n"), command, how), nil
 	}
-	return "", &input.Error{Message: fmt.Sprintf("the prompt was not sent, because of !{%s}: %s", command, engine.DisplayError(err)), Err: err}
+	return "", errors.New(engine.DisplayError(err))
 }
 
 // content returns what a path in a prompt holds, nil if it can't be used.

@@ -114,7 +114,7 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 			for _, sp := range moved {
 				out, err := run(ctx, sp.command)
 				if err != nil {
-					return nil, unsent(ctx, sp.command, err)
+					return nil, Unsent(ctx, sp.command, err)
 				}
 				b.WriteString(s[at:sp.start])
 				b.WriteString(out)
@@ -126,8 +126,8 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 	}
 }
 
-// unsent is the error of a prompt with a command that did not run.
-func unsent(ctx context.Context, command string, err error) error {
+// Unsent is the error of a prompt with a command that err kept from running.
+func Unsent(ctx context.Context, command string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

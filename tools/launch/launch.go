@@ -114,7 +114,8 @@ type Streams struct {
 // leaves running goes on. The error is that of [exec.Cmd.Run], or of ctx.
 func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, l.environ(c), s.In, s.Out, s.Err
+	cmd.Env = l.environ(c)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, s.In, s.Out, s.Err
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	if !c.Free && l.Sandbox != nil {
