@@ -43,6 +43,13 @@ var uses = map[string][]typed{
 	"editor":             {{"/editor", ready}},
 	"help":               {{"/help", ready}, {"/help environment", ready}, {"/help nothing", ready}},
 	"history":            {{"/history", ready}, {"/history help", ready}},
+	"hooks":              {{"/hooks", ready}},
+	"hooks panel":        {{"/hooks panel", ready}},
+	"hooks enable":       {{"/hooks enable nothing", ready}},
+	"hooks disable":      {{"/hooks disable nothing", ready}},
+	"hooks enable-all":   {{"/hooks enable-all", ready}},
+	"hooks disable-all":  {{"/hooks disable-all", ready}},
+	"hooks test":         {{"/hooks test SessionEnd", ready}, {"/hooks test nothing", ready}},
 	"last":               {{"/last", ready}},
 	"last csv":           {{"/last csv", ready}},
 	"memory":             {{"/memory", ready}},
@@ -214,6 +221,9 @@ var managing = map[string][][]string{
 	"doctor":     {{}, {"--online"}},
 	"help":       {{}, {"environment"}, {"me"}, {"config", "set"}},
 	"completion": {{"bash"}, {"tcsh"}},
+	"hooks":      {{}, {"list"}, {"test", "SessionEnd"}, {"migrate"}},
+	"hook":       {{"list"}},
+	"inspect":    {{}, {"nothing.jsonl"}},
 	"man":        {{}},
 }
 
