@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -58,5 +59,49 @@ func TestProjectHooks(t *testing.T) {
 	start("3", question...)
 	if start(""); there("never") {
 		t.Error("it ran although it never was to")
+	}
+}
+
+// A session runs the hooks of its beginning and its end, tells what they say, asks where
+// one insists, and ends one that Ctrl-C is pressed at.
+func TestHooksOfASession(t *testing.T) {
+	t.Parallel()
+	s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen."))
+	c := configured(t, terminal(t, s), `{"hooks": {
+		"SessionStart": [{"hooks": [{"type": "command", "name": "hello", "command": "sed 's/.*\"source\":\"\\([a-z]*\\)\".*/{\"systemMessage\":\"it is \\1\",\"hookSpecificOutput\":{\"additionalContext\":\"came by \\1\"}}/'"}]}],
+		"SessionEnd": [{"hooks": [{"type": "command", "name": "bye", "command": "sed 's/.*\"reason\":\"\\([a-z]*\\)\".*/left by \\1/'"}]}],
+		"BeforeTool": [{"hooks": [{"type": "command", "name": "curious", "command": "echo '{\"decision\":\"ask\",\"reason\":\"mind this\"}'"}]}],
+		"BeforeAgent": [{"hooks": [{"type": "command", "name": "slow", "command": "grep -q 'wait for me' || exit 0; echo $$ >pid; sleep 100"}]}]
+	}}`)
+	p := teletype.Start(t, c)
+	p.Expect("info: hook hello: it is startup\r\n")
+	p.Expect("\n> ")
+	p.Line("wait for me")
+	pid := func() string { b, _ := os.ReadFile(filepath.Join(c.Dir, "pid")); return strings.TrimSpace(string(b)) }
+	for pid() == "" {
+		runtime.Gosched()
+	}
+	p.Send("\x03")
+	p.Expect("\n> ")
+	if b, err := os.ReadFile("/proc/" + pid() + "/cmdline"); err == nil && strings.Contains(string(b), "sleep") {
+		t.Errorf("it runs on: %q", b)
+	}
+	p.Line("look")
+	p.Expect("info: hook curious wants to ask: mind this\r\n")
+	p.Expect(asking)
+	p.Line("y")
+	p.Expect("Seen.")
+	p.Say("/hooks disable slow")
+	p.Expect("slow is off, in ")
+	p.Say("/hooks")
+	p.Expect("slow: BeforeAgent (user, switched off)")
+	p.Say("/clear")
+	p.Expect("info: hook bye: left by clear\r\n")
+	p.Expect("info: hook hello: it is clear\r\n")
+	p.Say("/quit")
+	p.Expect("info: hook bye: left by exit\r\n")
+	p.Exit()
+	if body := string(s.Requests()[0].Body); !strings.Contains(body, "came by startup") {
+		t.Errorf("the model was told %s", body)
 	}
 }

@@ -33,6 +33,8 @@ func TestFacts(t *testing.T) {
 		{"unconfined", engine.Intent{}, "info: commands are not confined: they run with all your rights"},
 		{"hidden", engine.Intent{Title: "a\u202eb", Plan: held}, "warning: control or invisible characters are shown as escapes; info: commands have no network"},
 		{"look-alikes", engine.Intent{Detail: "p\u0430y", Plan: held}, "warning: one word mixes letters of several alphabets: pаy (U+0430); info: commands have no network"},
+		{"a hook's wish", engine.Intent{Ask: "hook a wants to ask:\nlook " + strings.Repeat("x", 300), Plan: held},
+			"info: hook a wants to ask: look " + strings.Repeat("x", 200-len("hook a wants to ask: look ")) + "...; info: commands have no network"},
 		{"secret", engine.Intent{Secret: ".env", Plan: held}, "info: .env may hold secrets; info: commands have no network"},
 		{"writes", engine.Intent{Plan: with(func(p *engine.Plan) { p.Writes = []string{"a", "b"} })}, "info: the command writes: a, b; info: commands have no network"},
 		{"opaque", engine.Intent{Plan: with(func(p *engine.Plan) { p.Class, p.Why = engine.Opaque, "it evaluates text" })},

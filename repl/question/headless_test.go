@@ -23,6 +23,7 @@ func TestHeadless(t *testing.T) {
 		{kept, "", "allow it with a rule in a policy file (gemline help policy), or " + terminal},
 		{engine.Intent{}, "", terminal},
 		{rights, "--approval-mode yolo", terminal},
+		{engine.Intent{Ask: "hook a wants to ask: why"}, "--x", "hook a wants to ask: why; " + terminal},
 		{engine.Intent{Questions: []engine.Question{{}}}, "--x", "questions are answered in a session at a terminal"},
 	} {
 		flags = test.flags
