@@ -64,7 +64,7 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Co
 	if hidden {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
 	}
-	c.Out.Line(output.Info, "1 run them confined, like the commands of the model")
+	c.Out.Line(output.Info, "1 run them like the commands of the model: confined, where these are")
 	c.Out.Line(output.Info, "2 run them with all your rights")
 	c.Out.Line(output.Info, "3 never run them, unless they change")
 	const question = "1, 2, 3 or Enter for not now: "

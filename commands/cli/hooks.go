@@ -111,7 +111,7 @@ func (h ListedHook) state() string {
 	case h.Rights == "all":
 		return "runs with your rights"
 	case h.Rights == "confined":
-		return "runs confined"
+		return "runs like the commands of the model"
 	case h.Rights == "none":
 		return "never runs, as you have said"
 	}

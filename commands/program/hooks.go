@@ -139,7 +139,7 @@ func (p *Project) loadHooks() error {
 	}
 	var left []string
 	for _, k := range h.open() {
-		if p.trustedByFlag() && !p.interactive {
+		if p.trustedByFlag() && !p.attended() {
 			h.agreed[h.fingerprint(k)] = consent.Confined
 			continue
 		}
@@ -227,6 +227,9 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 			Cut: o.Cut || o.Binary || len(o.Output) > mostOutput, Err: o.Err}
 		if o.Signal != 0 {
 			out.Signal = o.SignalName
+		}
+		if o.Cancelled {
+			out.Err = context.Canceled
 		}
 		return out
 	}
