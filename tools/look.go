@@ -270,7 +270,7 @@ func ours(name string) bool {
 }
 
 // inside reports whether a path lies in the workspace.
-func (l *looker) inside(path string) bool { return among(path, l.c.env.Workspace.Roots()) }
+func (l *looker) inside(path string) bool { return disk.InsideAny(l.c.env.Workspace.Roots(), path) }
 
 // public reports whether a path leads to what every user of the machine may
 // read and nobody keeps secrets in.

@@ -15,7 +15,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/secret"
-	"gemline/tools/shell"
+	"gemline/tools/launch"
 	"gemline/tools/shell/program"
 	"gemline/tools/shell/script"
 )
@@ -200,12 +200,11 @@ const longest = 3 * time.Second
 
 // committed says which file with secrets was ever committed to a repository
 // that a line shows contents of: what is packed in it nothing can hide.
-func (c shellCall) committed(ctx context.Context, s shell.Settings) (why string) {
-	s.Timeout = longest
+func (c shellCall) committed(ctx context.Context, look *launch.Look) (why string) {
 	for _, dir := range c.git.dirs {
 		_, kept, _ := repository(dir)
 		for _, text := range []string{reachable, pointed(c.git.names)} {
-			if why = c.known.search(kept, text, func() (string, bool) { return search(ctx, text, dir, s) }); why != "" {
+			if why = c.known.search(kept, text, func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {
 				return why
 			}
 		}
@@ -230,9 +229,9 @@ func pointed(names []string) string {
 
 // search says what a script finds in the repository of a directory, and whether
 // it would find that again.
-func search(ctx context.Context, text, dir string, s shell.Settings) (why string, sure bool) {
+func (env Env) search(ctx context.Context, text, dir string, look *launch.Look) (why string, sure bool) {
 	rest := ""
-	cmd := shell.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir, Settings: s, Output: func(s string) {
+	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir, Look: look, Timeout: longest, Output: func(s string) {
 		rest += s
 		for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
 			rest = after
@@ -247,7 +246,7 @@ func search(ctx context.Context, text, dir string, s shell.Settings) (why string
 			}
 		}
 	}}
-	o := shell.Run(ctx, cmd)
+	o := env.Run(ctx, cmd)
 	switch {
 	case why != "", o.OK(), o.Code == 77:
 		return why, !o.Cancelled

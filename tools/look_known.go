@@ -119,7 +119,7 @@ func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) 
 				hidden = append(hidden, filepath.Join(at, name))
 			}
 			for _, name := range f.links {
-				if path := disk.Follow(filepath.Join(at, name)); among(path, roots) {
+				if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
 					hidden = append(hidden, path)
 				} // what else it leads to is not seen, or comes with the system
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,31 +12,30 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/tools/launch"
-	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
-// look runs the command held to looking. What that keeps it from is asked about
-// like any other command.
 var errHeld = errors.New("it was held to looking, and did not run")
 
+// look runs the command held to looking. What that keeps it from is asked about
+// like any other command.
 func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	settings, hidden, why := c.looking()
+	look, why := c.looking()
 	if why == "" && c.git.shows {
-		why = c.committed(ctx, settings)
+		why = c.committed(ctx, look)
 		if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
 			c.git = gitUse{}
-			settings, hidden, why = c.looking()
+			look, why = c.looking()
 		}
 	}
 	ran := why == ""
 	var o shell.Outcome
 	var lacks engine.Rights
 	if why == "" {
-		o = shell.Run(ctx, shell.Command{Text: c.text, Dir: c.dir, Settings: settings, Jobs: c.env.Jobs, Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
+		o = c.env.Run(ctx, launch.Command{Text: c.text, Dir: c.dir, Look: look, Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
 		if lacks, why = c.wanted(o); why == "" {
 			r, err := c.env.outcome(o)
-			if o.Code != 0 && c.passes(o, hidden) {
+			if o.Code != 0 && c.passes(o, look.Hidden) {
 				err = nil
 			}
 			return r, err
@@ -96,33 +94,28 @@ const (
 	mostSecrets = 2000
 )
 
-// looking returns how the command runs that is held to looking, and what is
-// hidden from it in the workspace, or why that can't be.
-func (c shellCall) looking() (s shell.Settings, hidden []string, why string) {
-	s, p := c.env.Shell, c.env.Profile()
+// looking returns what the command sees that is held to looking, or why it can't be
+// held to that. Hidden from it is what may hold secrets in the workspace.
+func (c shellCall) looking() (look *launch.Look, why string) {
+	look = &launch.Look{Shown: c.env.toolchains(), Environ: c.git.environment(c.env.Shell.Environ)}
 	roots := c.env.Workspace.Roots()
-	p.Look, p.EndLeftovers = true, true
-	p.ReadOnly = append(slices.Clone(p.ReadOnly), c.env.toolchains()...)
 	for _, dir := range c.git.dirs {
 		tree, kept, _ := repository(dir)
 		for _, path := range append(kept, tree) {
-			if path != "" && !among(path, roots) {
-				p.ReadOnly = append(p.ReadOnly, path)
+			if path != "" && !disk.InsideAny(roots, path) {
+				look.Shown = append(look.Shown, path)
 			}
 		}
-		if tree != "" && !among(tree, roots) {
+		if tree != "" && !disk.InsideAny(roots, tree) {
 			roots = append(slices.Clone(roots), tree)
 		}
 	}
 	hidden, ok := c.known.concealing(roots, len(c.git.dirs) > 0)
 	if !ok {
-		return s, nil, "there are too many files here to find out which of them may hold secrets"
+		return nil, "there are too many files here to find out which of them may hold secrets"
 	}
-	p.Hidden = append(slices.Clone(p.Hidden), hidden...)
-	s.Environ = c.git.environment(s.Environ)
-	s.Confine = func(cmd *exec.Cmd) (func(), error) { return c.env.Sandbox.Confine(cmd, p) }
-	s.Keeps = sandbox.Keeps
-	return s, hidden, ""
+	look.Hidden = hidden
+	return look, ""
 }
 
 // toolchains returns what of the user's own directories programs need that are

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/disk"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 )
@@ -186,6 +185,3 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 	}
 	return r, err
 }
-
-// among reports whether path is one of dirs or lies below one.
-func among(path string, dirs []string) bool { return disk.InsideAny(dirs, path) }

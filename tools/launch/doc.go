@@ -22,8 +22,9 @@
 //	sandbox run          Attach        Usual  Rights, Alone
 //	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
 //	a server on stdio    Open          Usual  Output has its standard error; or Free
-//	editor, pager        Attach  yes   All
-//	rg                   Attach  yes   None
+//
+// The user's editor, pager and notifier, and the rg of a search, are started by who
+// needs them: nothing is kept from them.
 //
 // # One profile
 //

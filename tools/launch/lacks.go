@@ -295,7 +295,9 @@ func gone(plan engine.Plan) (paths []string) {
 // unseen reports whether path is concealed from a command confined by p, and could be
 // shown to it without what that may write to.
 func unseen(path string, p sandbox.Profile) bool {
-	holds := func(dir string) bool { return disk.Inside(path, disk.Follow(dir)) || disk.Inside(disk.Follow(dir), path) }
+	holds := func(dir string) bool {
+		return disk.Inside(path, disk.Follow(dir)) || disk.Inside(disk.Follow(dir), path)
+	}
 	return concealed(path) && !slices.ContainsFunc(append([]string{p.Root}, p.Write...), holds)
 }
 

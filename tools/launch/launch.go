@@ -42,7 +42,7 @@ type Command struct {
 // Look is what a command sees that is held to looking, beyond the workspace.
 type Look struct {
 	Shown, Hidden []string
-	Environ       []string // in place of the process's, "" is none
+	Environ       []string // in place of the process's
 }
 
 // Vars says which of the user's variables a command gets.
@@ -52,8 +52,6 @@ type Vars int
 const (
 	Quiet Vars = iota // without secrets, and with what keeps programs from asking and paging
 	Usual             // without secrets
-	All               // without the credentials of gemline alone: of programs that are the user's own
-	None              // nothing but Env
 )
 
 // environ returns the environment of c, nil for that of all commands.
@@ -67,8 +65,6 @@ func (l *Launcher) environ(c Command) (env []string) {
 		env = shell.Environment(base, l.Shell)
 	case Usual:
 		env = shell.Inherited(base, l.Shell)
-	case All:
-		env = shell.Own(base)
 	}
 	return append(env, c.Env...)
 }
