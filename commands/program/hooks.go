@@ -15,6 +15,7 @@ import (
 
 	"gemline/commands/cli"
 	"gemline/engine/hook"
+	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/settings"
 	"gemline/settings/consent"
@@ -135,7 +136,7 @@ func (p *Project) loadHooks() error {
 		if w.Event.Blocks() && !watched && !p.flags.IgnoreUnsupported {
 			return &unusableHookError{w.Text}
 		}
-		p.notify(w.Text)
+		p.notify(text.OneLine(w.Text, longestNotice))
 	}
 	var left []string
 	for _, k := range h.open() {
@@ -143,7 +144,7 @@ func (p *Project) loadHooks() error {
 			h.agreed[h.fingerprint(k)] = consent.Confined
 			continue
 		}
-		left = append(left, k.ID())
+		left = append(left, text.OneLine(k.ID(), longestName))
 	}
 	if len(left) > 0 {
 		p.notify(fmt.Sprintf("hooks of this project do not run, since nobody has agreed to what they are now: %s; a session at a terminal asks, --skip-trust agrees for one run", strings.Join(left, ", ")))
@@ -177,7 +178,9 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 		return nil
 	}
 	var wishes []repl.Wish
+	var prints []string // from before they are shown: what changes then is something else
 	for _, k := range open {
+		prints = append(prints, o.hooks.fingerprint(k))
 		title := "hook " + string(k.Event)
 		if k.Matcher != "" {
 			title += " of " + k.Matcher
@@ -196,8 +199,8 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 		return err
 	}
 	given := map[string]consent.Rights{}
-	for _, k := range open {
-		given[o.hooks.fingerprint(k)] = rights
+	for _, p := range prints {
+		given[p] = rights
 	}
 	maps.Copy(o.hooks.agreed, given)
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
@@ -207,6 +210,8 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 }
 
 const (
+	longestNotice, longestName = 500, 60 // characters of what a file of settings says
+
 	mercy      = 5 * time.Second // how long a hook whose time is up may take to end
 	mostOutput = 1 << 20         // bytes that count of what it prints
 )

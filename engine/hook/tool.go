@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // stopExecution is the class of a call that ends the run.
@@ -51,7 +52,7 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 			return engine.Call{}, o.halt(before)
 		case before.Decision == block:
 			return engine.Call{}, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution blocked: " + before.Why(),
-				Display: "blocked by hook " + before.By + ": " + before.Why()}
+				Display: text.OneLine("blocked by hook "+before.By+": "+before.Why(), longest)}
 		}
 		changed := before.object("tool_input")
 		if changed != nil {
@@ -123,7 +124,7 @@ func (o observed) after(ctx context.Context, host engine.Host, r ran, original s
 	case after.Stop:
 		return none, o.halt(after)
 	case after.Decision == block:
-		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(), Display: "Tool result blocked: " + after.Why()}
+		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(), Display: text.OneLine("Tool result blocked: "+after.Why(), longest)}
 	}
 	next := after.object("tailToolCallRequest")
 	if next != nil && tails > 0 {
