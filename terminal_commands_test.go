@@ -326,3 +326,31 @@ func TestWordsThatAreCommands(t *testing.T) {
 		}
 	}
 }
+
+// A custom command may be the first thing of a session, and its name completed: what is
+// wrong with the files is told below the line, not in it, and what it runs is shown.
+func TestCustomCommandOnATerminal(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("Heard."))
+	c := terminal(t, server)
+	c.Term = "xterm"
+	write(t, homeOf(c), map[string]string{".gemini/commands/greet.toml": "prompt = 'say !{echo hello} back'",
+		".gemini/commands/help.toml": "prompt = 'x'"})
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("/gre\t")
+	s.Expect("/greet")
+	s.Send("\r")
+	s.Expect("User command /help is /user.help here")
+	s.Expect("run: echo hello")
+	s.Expect("Heard.")
+	s.Expect("> ")
+	s.Line("/quit")
+	succeeds(t, s)
+	if shown := string(s.Transcript()); strings.Contains(shown, "/grewarning") {
+		t.Errorf("the warning is in the line that is typed: %q", shown)
+	}
+	if sent := string(server.Requests()[0].Body); !strings.Contains(sent, "say hello back") {
+		t.Errorf("sent: %s", sent)
+	}
+}

@@ -207,6 +207,7 @@ func Step(app *App) input.Step {
 				return nil, err
 			}
 			set := app.Commands()
+			app.Customs.tell()
 			c, args := set.Find(line[1:])
 			if c == nil {
 				if err := set.unknown(app, line[1:]); err != nil {

@@ -25,20 +25,18 @@ type Customs struct {
 	mu    sync.Mutex
 	read  bool
 	found []custom.Command
+	notes []string // what is wrong with the files, not told yet
 }
 
-// Commands returns all commands that there are at the moment.
+// Commands returns all commands that there are at the moment. It tells nothing, since a
+// line may be half typed.
 func (cs *Customs) Commands() Set {
 	set := Builtin()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if !cs.read {
-		var notes []string
-		cs.found, notes = custom.Load(cs.Dirs(), func(name string) bool { return set.named(name) != nil || isAbsent(name) })
+		cs.found, cs.notes = custom.Load(cs.Dirs(), func(name string) bool { return set.named(name) != nil || isAbsent(name) })
 		cs.read = true
-		for _, note := range notes {
-			cs.Notify(note)
-		}
 	}
 	for _, c := range cs.found {
 		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments, Summary: c.Description, Custom: true,
@@ -56,17 +54,29 @@ func (cs *Customs) Commands() Set {
 	return set
 }
 
-// reload has the files read again.
+// tell says what is wrong with the files, once.
+func (cs *Customs) tell() {
+	cs.mu.Lock()
+	notes := cs.notes
+	cs.notes = nil
+	cs.mu.Unlock()
+	for _, note := range notes {
+		cs.Notify(note)
+	}
+}
+
+// reload reads the files again.
 func (cs *Customs) reload() {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	cs.read = false
+	cs.mu.Unlock()
+	cs.Commands()
+	cs.tell()
 }
 
 // customs returns /commands.
 func customs() *Command {
 	list := func(_ context.Context, app *App, _ string) error {
-		app.Commands() // that they have been read
 		if len(app.Customs.found) == 0 {
 			return lines(app.Out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}
@@ -85,7 +95,6 @@ func customs() *Command {
 		{Name: "list", Summary: "list them, and their files", Run: list},
 		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again", Run: func(ctx context.Context, app *App, _ string) error {
 			app.Customs.reload()
-			app.Commands()
 			return lines(app.Out, fmt.Sprintf("custom commands: %d", len(app.Customs.found)))
 		}},
 	}}
