@@ -88,11 +88,11 @@ func above(path string, dirs []string) (found []string) {
 func places(paths []string, dir string) ([]string, error) {
 	var list []string
 	if len(paths) > mostRights {
-		return nil, fmt.Errorf("A call can ask for %d paths at most.", mostRights)
+		return nil, fmt.Errorf("a call can ask for %d paths at most", mostRights)
 	}
 	for _, p := range paths {
 		if p == "" || strings.IndexByte(p, 0) >= 0 {
-			return nil, errors.New("A path in additional_permissions can't be empty or hold a NUL byte.")
+			return nil, errors.New("a path in additional_permissions can't be empty or hold a NUL byte")
 		}
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
