@@ -65,13 +65,11 @@ func (cs *Customs) tell() {
 	}
 }
 
-// reload reads the files again.
+// reload has the files read again.
 func (cs *Customs) reload() {
 	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	cs.read = false
-	cs.mu.Unlock()
-	cs.Commands()
-	cs.tell()
 }
 
 // customs returns /commands.
@@ -95,6 +93,8 @@ func customs() *Command {
 		{Name: "list", Summary: "list them, and their files", Run: list},
 		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again", Run: func(ctx context.Context, app *App, _ string) error {
 			app.Customs.reload()
+			app.Commands()
+			app.Customs.tell()
 			return lines(app.Out, fmt.Sprintf("custom commands: %d", len(app.Customs.found)))
 		}},
 	}}
