@@ -36,7 +36,8 @@ const longestScript = 40
 // Consent asks whether commands of a folder may run, which are shown in full. An answer
 // that is no choice means [NotThisTime]. Ctrl-C, and the end of the input, are errors.
 func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Consent, error) {
-	c.Out.Line(output.Permission, "this project wants to run %s, which nobody has agreed to so far: %s", tally.Count(len(wishes), "command"), output.EscapeLine(folder))
+	c.Out.Line(output.Permission, "this project wants to run %s, which nobody has agreed to so far: %s",
+		tally.Count(len(wishes), "command"), output.EscapeLine(folder))
 	shown := map[string]bool{}
 	hidden := false
 	for _, w := range wishes {

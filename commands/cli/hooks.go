@@ -156,7 +156,8 @@ func (c *hooksTest) Run(ctx context.Context, w *World) error {
 	var lines []string
 	for _, call := range calls {
 		a, o := call.Answer, call.Outcome
-		t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook), Took: call.Took.Milliseconds(), Stdout: o.Stdout, Stderr: o.Stderr,
+		t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook),
+			Took: call.Took.Milliseconds(), Stdout: o.Stdout, Stderr: o.Stderr,
 			Continue: !a.Stop, Decision: a.Decision, Message: a.Message, Specific: a.Specific}
 		if a.Stop || a.Decision != "" && a.Decision != "allow" {
 			t.Reason = a.Why()
@@ -300,8 +301,9 @@ var (
 	claudeEvents = map[string]hook.Event{"PreToolUse": hook.BeforeTool, "PostToolUse": hook.AfterTool, "UserPromptSubmit": hook.BeforeAgent,
 		"Stop": hook.AfterAgent, "SubagentStop": hook.AfterAgent, "SubAgentStop": hook.AfterAgent, "PreCompact": hook.PreCompress,
 		"SessionStart": hook.SessionStart, "SessionEnd": hook.SessionEnd, "Notification": hook.Notification}
-	claudeTools = strings.NewReplacer("Edit", "replace", "Bash", "run_shell_command", "Read", "read_file", "Write", "write_file", "Glob", "glob", "Grep", "grep_search", "LS", "list_directory")
-	claudeTool  = regexp.MustCompile(`\b(Edit|Bash|Read|Write|Glob|Grep|LS)\b`)
+	claudeTools = strings.NewReplacer("Edit", "replace", "Bash", "run_shell_command", "Read", "read_file",
+		"Write", "write_file", "Glob", "glob", "Grep", "grep_search", "LS", "list_directory")
+	claudeTool = regexp.MustCompile(`\b(Edit|Bash|Read|Write|Glob|Grep|LS)\b`)
 )
 
 // Run writes the hooks of Claude Code's settings into the project's.

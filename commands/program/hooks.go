@@ -58,7 +58,15 @@ func (o *Options) findHooks() *hookSet {
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
-	h.list = append(slices.DeleteFunc(slices.Clone(h.list), projects), slices.DeleteFunc(h.list, func(k hook.Hook) bool { return !projects(k) })...)
+	slices.SortStableFunc(h.list, func(a, b hook.Hook) int {
+		switch {
+		case projects(a) == projects(b):
+			return 0
+		case projects(a):
+			return 1
+		}
+		return -1
+	})
 	if slices.ContainsFunc(h.list, projects) {
 		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
 		if err != nil {
@@ -147,7 +155,8 @@ func (p *Project) loadHooks() error {
 		left = append(left, text.OneLine(k.ID(), longestName))
 	}
 	if len(left) > 0 {
-		p.notify(fmt.Sprintf("hooks of this project do not run, since nobody has agreed to what they are now: %s; a session at a terminal asks, --skip-trust agrees for one run", strings.Join(left, ", ")))
+		p.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
+			strings.Join(left, ", ") + "; a session at a terminal asks, --skip-trust agrees for one run")
 	}
 	return nil
 }
@@ -248,7 +257,8 @@ func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.C
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
 	cfg := s.Project.hooks.config(s.launcher, func() hook.Session {
-		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd, Plans: filepath.Join(s.store.Temp, s.journal.ID(), "plans")}
+		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd,
+			Plans: filepath.Join(s.store.Temp, s.journal.ID(), "plans")}
 	})
 	if len(cfg.Hooks) == 0 {
 		return
@@ -319,7 +329,8 @@ func (m managedHooks) set() *hookSet {
 func (m managedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
 	h := m.set()
 	for _, k := range h.list {
-		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(), Enabled: h.on(k), Rights: string(h.rights(k))})
+		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(),
+			Enabled: h.on(k), Rights: string(h.rights(k))})
 	}
 	return list, h.wrong
 }

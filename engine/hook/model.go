@@ -295,13 +295,15 @@ func parseResponse(object map[string]any) *genai.GenerateContentResponse {
 		if len(content.Parts) == 0 {
 			continue
 		}
-		out.Candidates = append(out.Candidates, &genai.Candidate{Content: content, FinishReason: genai.FinishReason(c.FinishReason), Index: c.Index})
+		out.Candidates = append(out.Candidates, &genai.Candidate{Content: content,
+			FinishReason: genai.FinishReason(c.FinishReason), Index: c.Index})
 	}
 	if len(out.Candidates) == 0 {
 		return nil
 	}
 	if u := m.Usage; u != nil {
-		out.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: u.Prompt, CandidatesTokenCount: u.Output, TotalTokenCount: u.Total}
+		out.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: u.Prompt,
+			CandidatesTokenCount: u.Output, TotalTokenCount: u.Total}
 	}
 	return out
 }

@@ -60,7 +60,8 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 		}
 		call, err := prepare(ctx, args)
 		if err != nil && changed != nil {
-			return call, &engine.CallError{Type: engine.InvalidToolParams, Message: "Tool parameter modification by hook failed validation: " + err.Error()}
+			return call, &engine.CallError{Type: engine.InvalidToolParams,
+				Message: "Tool parameter modification by hook failed validation: " + err.Error()}
 		}
 		if err != nil {
 			return call, err
@@ -124,7 +125,8 @@ func (o observed) after(ctx context.Context, host engine.Host, r ran, original s
 	case after.Stop:
 		return none, o.halt(after)
 	case after.Decision == block:
-		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(), Display: text.OneLine("Tool result blocked: "+after.Why(), longest)}
+		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(),
+			Display: text.OneLine("Tool result blocked: "+after.Why(), longest)}
 	}
 	next := after.object("tailToolCallRequest")
 	if next != nil && tails > 0 {
@@ -156,7 +158,8 @@ func (o observed) tail(ctx context.Context, host engine.Host, name string, args 
 		}
 		return s.Run(ctx, host)
 	}
-	return engine.Result{}, &engine.CallError{Type: engine.ToolNotRegistered, Message: "A hook asks for the tool " + name + ", which is not there."}
+	return engine.Result{}, &engine.CallError{Type: engine.ToolNotRegistered,
+		Message: "A hook asks for the tool " + name + ", which is not there."}
 }
 
 // appended returns the result of a call with a text below it.
