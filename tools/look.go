@@ -13,6 +13,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/engine/text"
+	"gemline/tools/launch"
 	"gemline/tools/shell/program"
 	"gemline/tools/shell/script"
 )
@@ -251,7 +252,7 @@ func (l *looker) path(at, word string) string {
 			for _, path := range []string{at, real} {
 				if rel, err := filepath.Rel(root, path); err == nil && disk.Inside(root, path) {
 					inside = inside || path == real
-					if secret.Path(rel) || slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), ours) {
+					if secret.Path(rel) || slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), launch.Protected) {
 						return "it reads what may hold secrets: " + brief(word)
 					}
 				}
@@ -262,11 +263,6 @@ func (l *looker) path(at, word string) string {
 		return "it reads outside of the project: " + brief(word)
 	}
 	return ""
-}
-
-// ours reports whether a directory of this name is git's or gemline's own.
-func ours(name string) bool {
-	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
 
 // inside reports whether a path lies in the workspace.

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/tools/launch"
 )
 
 // A known is what was found out for commands that look, and holds as long as
@@ -64,7 +65,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case e.IsDir() && ours(name):
+		case e.IsDir() && launch.Protected(name):
 			f.own = append(f.own, name)
 		case e.IsDir():
 			f.folders = append(f.folders, name)

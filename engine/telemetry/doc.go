@@ -17,8 +17,8 @@
 //	r.Log(telemetry.Event{
 //		Name:    "gemini_cli.hook_call",
 //		Body:    "Hook call BeforeTool.lint succeeded in 12ms",
-//		Attrs:   []slog.Attr{slog.String("hook_event_name", "BeforeTool"), slog.String("hook_name", "lint.sh"), ...},
-//		Private: []slog.Attr{slog.String("hook_name", "lint.sh --all"), slog.String("hook_input", "{}"), ...},
+//		Attrs:   []slog.Attr{slog.String("hook_name", "lint.sh"), ...},
+//		Private: []slog.Attr{slog.String("hook_name", "lint.sh --all"), ...},
 //	})
 //
 // # Names are another program's

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gemline/engine/disk"
 )
 
 // enablement is extension-enablement.json: by name, the directories in which
@@ -80,10 +82,7 @@ func fits(rule, at string) bool {
 
 // slashed returns a directory as the rules write it.
 func slashed(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	if dir = strings.Trim(filepath.ToSlash(dir), "/"); dir == "" {
+	if dir = strings.Trim(filepath.ToSlash(disk.Follow(dir)), "/"); dir == "" {
 		return "/"
 	}
 	return "/" + dir + "/"

@@ -48,10 +48,7 @@ func Hash(path string) string {
 // could not be read or written: its slug is then the one that would have been
 // entered.
 func (p Paths) Register(ctx context.Context) (Store, error) {
-	root := p.Cwd
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
+	root := disk.Follow(p.Cwd)
 	pr := Store{Root: root, Hash: Hash(root), Slug: slugOf(root)}
 	if p.Home == "" {
 		return pr, errors.New("no home directory: nothing of this session can be kept")

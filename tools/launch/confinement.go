@@ -210,15 +210,15 @@ func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 
 // addCaches gives cmd the caches, and p what is seen through them.
 func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
-	if p.Look { // which keeps nothing
-		cmd.Env = append(cmd.Environ(), "GOCACHE=/tmp/go-build", "npm_config_cache=/tmp/npm", "PIP_CACHE_DIR=/tmp/pip")
-		return
+	dir := "/tmp" // of which nothing is kept
+	if !p.Look {
+		if dir = f.caches; dir == "" || os.MkdirAll(dir, 0o700) != nil {
+			return
+		}
+		p.Cache, p.Below = filepath.Join(dir, "go-build"), f.built
 	}
-	if f.caches != "" && os.MkdirAll(f.caches, 0o700) == nil {
-		p.Cache, p.Below = filepath.Join(f.caches, "go-build"), f.built
-		cmd.Env = append(cmd.Environ(), "GOCACHE="+p.Cache,
-			"npm_config_cache="+filepath.Join(f.caches, "npm"), "PIP_CACHE_DIR="+filepath.Join(f.caches, "pip"))
-	}
+	cmd.Env = append(cmd.Environ(), "GOCACHE="+filepath.Join(dir, "go-build"),
+		"npm_config_cache="+filepath.Join(dir, "npm"), "PIP_CACHE_DIR="+filepath.Join(dir, "pip"))
 }
 
 // Close lets go of what the sandbox has left.

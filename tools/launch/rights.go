@@ -67,10 +67,12 @@ func writable(path string, p sandbox.Profile) bool {
 	if p.Unprotected {
 		return true
 	}
-	protected := func(element string) bool {
-		return strings.EqualFold(element, ".git") || strings.EqualFold(element, ".gemini")
-	}
-	return !disk.InsideAny(p.ReadOnly, path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), protected)
+	return !disk.InsideAny(p.ReadOnly, path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), Protected)
+}
+
+// Protected reports whether a directory of this name is git's or gemline's own.
+func Protected(name string) bool {
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
 
 // above returns those of dirs, without links, that path is or lies below.
