@@ -98,7 +98,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 func Survey(p project.Paths, s *settings.Settings) []Item {
 	var v view
 	if !p.AtHome() {
-		v.folder(p.Cwd)
+		v.folder(p.Cwd, s.MarkdownCommands)
 	}
 	v.dotEnv(p, s)
 	v.context(p, s)
@@ -162,14 +162,15 @@ var sources = []source{
 	{".gemini/agents", named("agent")},
 	{".gemini/skills", (*view).skills},
 	{".agents/skills", (*view).skills},
-	{".gemini/commands", (*view).commands},
+	{".gemini/commands", func(v *view, at string) { v.commands(at, ".toml", "!{}") }},
 	{".gemini/system.md", sized("system prompt")},
 	{".gemini/.env", func(*view, string) {}}, // listed where it is looked for
 	{".gemini/*", sized("file")},
 }
 
-// folder lists what is in a project's .gemini and beside it.
-func (v *view) folder(dir string) {
+// folder lists what is in a project's .gemini and beside it. Markdown are folders of
+// commands, of which those count that are named from the project's.
+func (v *view) folder(dir string, markdown []string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return
@@ -187,6 +188,11 @@ func (v *view) folder(dir string) {
 	for _, s := range sources {
 		if !strings.HasPrefix(s.at, ".gemini/") {
 			s.list(v, s.at)
+		}
+	}
+	for _, at := range markdown {
+		if filepath.IsLocal(at) && !strings.HasPrefix(at, "~") {
+			v.commands(at, ".md", "!``")
 		}
 	}
 	slices.SortStableFunc(v.items, func(a, b Item) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
@@ -314,8 +320,9 @@ func (v *view) policies(dir string) {
 	}
 }
 
-// commands lists the commands of a directory and those below it.
-func (v *view) commands(dir string) {
+// commands lists the commands of a directory and those below it. Their files' names
+// have this end, and runs, such as !{}, is what holds a command line in them.
+func (v *view) commands(dir, end, runs string) {
 	left := maxItems // directories and files
 	var walk func(at, prefix string, depth int)
 	walk = func(at, prefix string, depth int) {
@@ -325,10 +332,10 @@ func (v *view) commands(dir string) {
 				return
 			}
 			below := at + "/" + name
-			if stem, ok := strings.CutSuffix(name, ".toml"); ok {
+			if stem, ok := strings.CutSuffix(name, end); ok {
 				i := Item{Kind: "command", Name: "/" + prefix + stem}
-				if strings.Contains(v.peek(below), "!{") {
-					i.Detail = "holds !{}, which runs commands"
+				if strings.Contains(v.peek(below), runs[:2]) {
+					i.Detail = "holds " + runs + ", which runs commands"
 				}
 				v.add(i)
 			} else if info, err := v.root.Stat(below); err == nil && info.IsDir() && depth > 0 {

@@ -25,6 +25,22 @@ func told(p project.Paths) []string {
 	return lines
 }
 
+// Commands in Markdown count as the project's where the user names their folder from the
+// working directory.
+func TestSurveyMarkdownCommands(t *testing.T) {
+	p := project.New(t.TempDir(), "", t.TempDir())
+	put(t, p.Cwd, map[string]string{".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x"})
+	s := settings.Default()
+	s.MarkdownCommands = []string{".agent/commands", "~/b", filepath.Join(p.Cwd, "b"), "../b", "none"}
+	lines, _ := Brief(Survey(p, s))
+	if d := cmp.Diff([]string{"command /git:log: holds !``, which runs commands", "command /a"}, lines); d != "" {
+		t.Error(d)
+	}
+	if lines := told(p); len(lines) > 0 {
+		t.Error("with no setting:", lines)
+	}
+}
+
 func TestSurvey(t *testing.T) {
 	p := clone(t)
 	all := []string{
