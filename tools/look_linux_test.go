@@ -492,6 +492,11 @@ func TestReadOnly(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
 		t.Error("it was written")
 	}
+	*l.asked = nil
+	l.prepare(runShellCommand(l.env), map[string]any{"command": "sort -o a.txt a.txt", "read_only": true}).Run(t.Context(), l)
+	if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write: a.txt" {
+		t.Errorf("a name without quotes: %+v", *l.asked)
+	}
 	l.git("git add -f .env; git commit -qm secret")
 	for _, text := range []string{"git show HEAD", "touch x; git show HEAD:.env", "eval 'git log -p'", "xargs git show HEAD </dev/null", "cat .env .git/config", "make x; git show HEAD"} {
 		*l.asked = nil

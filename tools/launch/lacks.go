@@ -199,7 +199,13 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 			continue
 		}
 		tried = true
-		for _, path := range pathsIn(line) {
+		paths := pathsIn(line)
+		for _, path := range plan.Writes { // which may look like no path there
+			if strings.Contains(line, " "+path+":") {
+				paths = append(paths, path)
+			}
+		}
+		for _, path := range paths {
 			path = absolute(path, plan)
 			if _, err := os.Stat(filepath.Dir(path)); err == nil {
 				wrote = adding(wrote, path)
