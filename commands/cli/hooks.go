@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemline/commands/custom"
 	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -301,9 +303,7 @@ var (
 	claudeEvents = map[string]hook.Event{"PreToolUse": hook.BeforeTool, "PostToolUse": hook.AfterTool, "UserPromptSubmit": hook.BeforeAgent,
 		"Stop": hook.AfterAgent, "SubagentStop": hook.AfterAgent, "SubAgentStop": hook.AfterAgent, "PreCompact": hook.PreCompress,
 		"SessionStart": hook.SessionStart, "SessionEnd": hook.SessionEnd, "Notification": hook.Notification}
-	claudeTools = strings.NewReplacer("Edit", "replace", "Bash", "run_shell_command", "Read", "read_file",
-		"Write", "write_file", "Glob", "glob", "Grep", "grep_search", "LS", "list_directory")
-	claudeTool = regexp.MustCompile(`\b(Edit|Bash|Read|Write|Glob|Grep|LS)\b`)
+	claudeTool = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
 )
 
 // Run writes the hooks of Claude Code's settings into the project's.
@@ -398,7 +398,9 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 			}
 			moved := map[string]any{"hooks": out}
 			if matcher, _ := group["matcher"].(string); matcher != "" {
-				moved["matcher"] = claudeTool.ReplaceAllStringFunc(matcher, claudeTools.Replace)
+				moved["matcher"] = claudeTool.ReplaceAllStringFunc(matcher, func(name string) string {
+					return cmp.Or(custom.Tool(name), name)
+				})
 			}
 			hooks[e] = append(hooks[e], moved)
 		}

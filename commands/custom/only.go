@@ -17,12 +17,26 @@ type Allowed struct {
 	Prefixes []string
 }
 
-// tools are the names that other agents have for what gemline has.
-var tools = map[string][]string{
-	"bash": {"run_shell_command"}, "edit": {"replace"}, "multiedit": {"replace"}, "write": {"write_file"}, "read": {"read_file"},
-	"glob": {"glob"}, "grep": {"grep_search"}, "ls": {"list_directory"}, "list": {"list_directory"},
-	"webfetch": {"web_fetch"}, "websearch": {"google_web_search"}, "todowrite": {"write_todos"}, "todoread": {"write_todos"},
+// tools are the names that other agents have for what gemline has, in small letters.
+var tools = map[string]string{
+	"bash":      "run_shell_command",
+	"edit":      "replace",
+	"multiedit": "replace",
+	"write":     "write_file",
+	"read":      "read_file",
+	"glob":      "glob",
+	"grep":      "grep_search",
+	"ls":        "list_directory",
+	"list":      "list_directory",
+	"webfetch":  "web_fetch",
+	"websearch": "google_web_search",
+	"todowrite": "write_todos",
+	"todoread":  "write_todos",
 }
+
+// Tool returns what gemline calls a tool of other agents, such as Bash; "" if it has
+// none.
+func Tool(name string) string { return tools[strings.ToLower(name)] }
 
 // parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". The unknown ones
 // are those that there are not; a tool of gemline's may go by its own name.
@@ -30,23 +44,20 @@ func parseOnly(list []string) (only Only, unknown []string) {
 	only = Only{}
 	for _, entry := range list {
 		name, rest, with := strings.Cut(strings.TrimSpace(entry), "(")
-		names := tools[strings.ToLower(name)]
+		a := Allowed{Tool: Tool(name)}
 		switch {
 		case name == "":
 			continue
-		case names == nil && name == strings.ToLower(name):
-			names = []string{name}
-		case names == nil:
+		case a.Tool == "" && name == strings.ToLower(name):
+			a.Tool = name
+		case a.Tool == "":
 			unknown = append(unknown, name)
 			continue
 		}
-		for _, name := range names {
-			a := Allowed{Tool: name}
-			if prefix := strings.TrimSuffix(strings.TrimSuffix(rest, ")"), ":*"); with && prefix != "*" {
-				a.Prefixes = []string{strings.Join(strings.Fields(strings.TrimSuffix(prefix, "*")), " ")}
-			}
-			only = append(only, a)
+		if prefix := strings.TrimSuffix(strings.TrimSuffix(rest, ")"), ":*"); with && prefix != "*" {
+			a.Prefixes = []string{strings.Join(strings.Fields(strings.TrimSuffix(prefix, "*")), " ")}
 		}
+		only = append(only, a)
 	}
 	return only, unknown
 }
