@@ -93,6 +93,12 @@ func (p *Project) loadRules() error {
 	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
 		l.Before()
 	}
+	if format := cmp.Or(p.flags.Format(), p.settings.Format, "text"); format != "text" || p.flags.JSONFd != nil {
+		// The records say what confines commands: it is tried while the rest begins.
+		tried := make(chan struct{})
+		go func() { defer close(tried); l.State() }()
+		p.closers = append(p.closers, func() { <-tried })
+	}
 	p.policy, err = p.rulebook(l).policy(!p.answered())
 	return err
 }

@@ -22,12 +22,12 @@ type document struct {
 	counts   bool
 	invalid  bool
 	warnings []string
-	held     *Sandbox
+	begun    bool
 }
 
-func (d *document) sandboxed() bool { return true }
+func (d *document) sandboxed() bool { return false }
 
-func (d *document) begin(in Init) { d.held = in.sandbox }
+func (d *document) begin(Init) { d.begun = true }
 
 func (d *document) event(ev engine.Event) {
 	switch ev := ev.(type) {
@@ -64,8 +64,9 @@ func (d *document) end(o Outcome) {
 		d.reset()
 	}
 	at, elapsed := d.moment()
-	if d.held != nil { // by now more may be known
-		d.held = d.sandbox()
+	var held *Sandbox
+	if d.begun && !o.Hurry { // which is not waited for
+		held = d.sandbox()
 	}
 	patch, planned := d.collected(o)
 	value, code := d.structured(o)
@@ -89,7 +90,7 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), d.held,
+	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), held,
 		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // A form is the shape of a report. It is ended once.
 type form interface {
-	sandboxed() bool // it tells of what confines commands
+	sandboxed() bool // its beginning tells what confines commands
 	begin(Init)
 	event(engine.Event)
 	end(Outcome)
