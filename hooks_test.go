@@ -63,14 +63,15 @@ func TestProjectHooks(t *testing.T) {
 }
 
 // A session runs the hooks of its beginning and its end, tells what they say, asks where
-// one insists, and ends one that Ctrl-C is pressed at.
+// one insists, shows what one has made of a call, and ends one that Ctrl-C is pressed at.
 func TestHooksOfASession(t *testing.T) {
 	t.Parallel()
-	s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen."))
+	s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen."), et.Says("", et.Call("2", "run_shell_command", "command", "touch")), et.Says("Touched."))
 	c := configured(t, terminal(t, s), `{"hooks": {
 		"SessionStart": [{"hooks": [{"type": "command", "name": "hello", "command": "sed 's/.*\"source\":\"\\([a-z]*\\)\".*/{\"systemMessage\":\"it is \\1\",\"hookSpecificOutput\":{\"additionalContext\":\"came by \\1\"}}/'"}]}],
 		"SessionEnd": [{"hooks": [{"type": "command", "name": "bye", "command": "sed 's/.*\"reason\":\"\\([a-z]*\\)\".*/left by \\1/'"}]}],
-		"BeforeTool": [{"hooks": [{"type": "command", "name": "curious", "command": "echo '{\"decision\":\"ask\",\"reason\":\"mind this\"}'"}]}],
+		"BeforeTool": [{"matcher": "list_directory", "hooks": [{"type": "command", "name": "curious", "command": "echo '{\"decision\":\"ask\",\"reason\":\"mind this\"}'"}]},
+			{"matcher": "run_shell_command", "hooks": [{"type": "command", "name": "careful", "command": "sed 's/.*\"tool_input\":{\"command\":\"\\([^\"]*\\)\".*/{\"hookSpecificOutput\":{\"tool_input\":{\"command\":\"\\1 safe\"}}}/'"}]}],
 		"BeforeAgent": [{"hooks": [{"type": "command", "name": "slow", "command": "grep -q 'wait for me' || exit 0; echo $$ >pid; sleep 100"}]}]
 	}}`)
 	p := teletype.Start(t, c)
@@ -91,6 +92,14 @@ func TestHooksOfASession(t *testing.T) {
 	p.Expect(asking)
 	p.Line("y")
 	p.Expect("Seen.")
+	p.Line("touch it")
+	p.Expect("run: touch safe\r\n") // what will run, not what the model said
+	p.Expect(asking)
+	p.Line("y")
+	p.Expect("Touched.")
+	if _, err := os.Stat(filepath.Join(c.Dir, "safe")); err != nil {
+		t.Error(err)
+	}
 	p.Say("/hooks disable slow")
 	p.Expect("slow is off, in ")
 	p.Say("/hooks")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/hook"
 )
@@ -57,6 +58,9 @@ func TestTable(t *testing.T) {
 					k.Timeout = 300 * time.Millisecond
 				}
 				what := different(without, outcome(t, []hook.Hook{k}))
+				if what == "" && name != "0 empty" {
+					t.Error("nobody gets anything of it")
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				got[fmt.Sprint(e, name)] = what
@@ -107,6 +111,11 @@ func different(a, b []string) string {
 // outcome returns what everybody gets of a conversation with hooks, in lines.
 func outcome(t *testing.T, hooks []hook.Hook) (lines []string) {
 	c := begin(t, hooks, et.Says("", et.Call("1", "note", "x", "that")), et.Says("done"), et.Says("again"))
+	defer func() {
+		if len(hooks) > 0 && len(c.calls) == 0 {
+			t.Error("it did not run")
+		}
+	}()
 	list := func(who string, all ...string) {
 		for _, l := range all {
 			lines = append(lines, who+" | "+l)
@@ -131,6 +140,13 @@ func outcome(t *testing.T, hooks []hook.Hook) (lines []string) {
 	list("model", c.told()...)
 	for _, e := range c.journal.Entries() {
 		list("record", string(e.Content.Role)+": "+told(e.Content))
+	}
+	for _, r := range c.journal.Results() {
+		state := string(engine.Outcome(r.Err))
+		if r.Err != nil {
+			state += " " + engine.ErrorType(r.Err)
+		}
+		list("record", "call of "+r.Name+": "+state)
 	}
 	return lines
 }
