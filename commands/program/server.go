@@ -96,13 +96,19 @@ func (p *Project) newBudget() error {
 // waiting is how long one request may be put off by a busy server in all.
 const waiting = 10 * time.Minute
 
-// newGenerator makes the generator: the API or a recording, and what wraps it.
-func (p *Project) newGenerator() error {
-	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses, Meter: p.budget.Generator,
-		Retry: model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}}
+// retries says how often, and for how long, a request is tried.
+func (p *Project) retries() model.RetryOptions {
+	o := model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}
 	if d := time.Duration(p.flags.Timeout); d > 0 {
-		setup.Retry.Budget = min(waiting, d)
+		o.Budget = min(waiting, d)
 	}
+	return o
+}
+
+// newGenerator makes the generator of single attempts: the API or a recording, and what
+// wraps it.
+func (p *Project) newGenerator() error {
+	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses, Meter: p.budget.Generator}
 	if p.flags.FakeNonStrict != "" {
 		setup.Fake, setup.Strict = p.flags.FakeNonStrict, false
 	}

@@ -81,6 +81,8 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		return nil, err
 	}
 	s.record()
+	s.newHooks()
+	s.newGenerator()
 	guarded, asker := s.newTools()
 	err = s.useSchema()
 	if err == nil {
@@ -135,12 +137,14 @@ func (s *Session) open() ([]*genai.Content, error) {
 	return o.History, nil
 }
 
-// newTools makes the tools and the memory, and returns who judges calls and who is
-// asked about them.
-func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
-	s.generator = s.recorder.Generator(s.Project.generator)
+// newGenerator makes what answers. Hooks see every attempt of a request, and the records
+// hold what is sent after these.
+func (s *Session) newGenerator() {
 	if s.Generator != nil {
-		s.generator = s.Generator
+		s.generator = s.hooks.Generator(s.Generator)
+	} else {
+		attempt := s.hooks.Generator(s.recorder.Generator(s.Project.generator))
+		s.generator = s.recorder.Retries(model.Retry(attempt, s.retries()))
 	}
 	if s.Limits != nil {
 		limits := *s.Limits
@@ -148,6 +152,11 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		s.budget = limit.New(limits)
 		s.generator = s.budget.Generator(s.generator)
 	}
+}
+
+// newTools makes the tools and the memory, and returns who judges calls and who is
+// asked about them.
+func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	s.Tally.Cost = s.cost
 	aside, launcher := s.generator, *s.launcher
 	s.env = tools.Env{
@@ -284,14 +293,13 @@ func (s *Session) useSchema() error {
 
 // newEngine makes the engine.
 func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
-	s.newHooks()
 	judge := s.hooks.Policy(s.rehearsal.Policy(guarded))
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
 	}
 	cfg := engine.Config{
 		Model:      s.model(s.Choice.Model, s.settings.Model),
-		Generator:  s.hooks.Generator(s.generator),
+		Generator:  s.generator,
 		Tools:      s.hooks.Tools(s.tools, judge),
 		Policy:     judge,
 		Approver:   asker,

@@ -159,6 +159,8 @@ func TestLateTools(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
+			s.newHooks()
+			s.newGenerator()
 			guarded, asker := s.newTools()
 			s.tools = s.wrapped(late)
 			s.newEngine(guarded, asker, past)

@@ -13,7 +13,8 @@ import (
 )
 
 // Generator returns a Generator around g: hooks see each request of the conversation
-// and each piece of its answer. Requests beside the conversation pass as they are.
+// and each piece of its answer. Requests beside the conversation pass as they are. It
+// belongs below what makes several attempts of a request: hooks see each one.
 func (h *Hooks) Generator(g engine.Generator) engine.Generator {
 	if !h.any(BeforeModel, AfterModel, BeforeToolSelection, BeforeTool, AfterTool) {
 		return g
@@ -86,7 +87,7 @@ func (h *Hooks) beforeModel(ctx context.Context, req *engine.Request) (asked *en
 		asked = sent.apply(req)
 	}
 	s := h.fire(ctx, BeforeToolSelection, "", fields{{"llm_request", sent}})
-	if mode, ok := s.Specific["mode"].(string); ok {
+	if mode, ok := s.Specific["mode"].(string); ok && len(asked.Config.Tools) > 0 {
 		next := *asked
 		config := *next.Config
 		names, _ := s.Specific["names"].([]string)

@@ -20,15 +20,13 @@ type Setup struct {
 	// Logger, if not nil, is told what is asked and answered.
 	Logger *slog.Logger
 
-	// Meter, if not nil, returns a Generator around one that makes a single
-	// attempt of each request.
+	// Meter, if not nil, returns a Generator around the one that is described.
 	Meter func(engine.Generator) engine.Generator
-
-	Retry RetryOptions
 }
 
-// Open returns the Generator that s describes. The caller must close it when
-// it is no longer used.
+// Open returns the Generator that s describes, which makes a single attempt of
+// each request: [Retry] goes around whatever is to see every one. The caller
+// must close it when it is no longer used.
 func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 	var closers []interface{ Close() error }
 	closeAll = func() {
@@ -67,5 +65,5 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 	if s.Meter != nil {
 		g = s.Meter(g)
 	}
-	return Retry(g, s.Retry), closeAll, nil
+	return g, closeAll, nil
 }

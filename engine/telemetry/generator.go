@@ -14,7 +14,8 @@ import (
 	"gemline/engine"
 )
 
-// Generator returns a Generator that asks g and records what was asked and answered.
+// Generator returns a Generator that asks g and records what was asked and answered. Where
+// g makes a single attempt of a request, each one is recorded.
 func (r *Recorder) Generator(g engine.Generator) engine.Generator {
 	if r == nil {
 		return g
@@ -31,16 +32,7 @@ type recording struct {
 func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		x := g.r.exchange(req)
-		asked := *req
-		asked.Notify = func(ev engine.Event) {
-			if retry, ok := ev.(engine.Retry); ok {
-				x.retry(retry)
-			}
-			if req.Notify != nil {
-				req.Notify(ev)
-			}
-		}
-		for chunk, err := range g.Generator.Generate(ctx, &asked) {
+		for chunk, err := range g.Generator.Generate(ctx, req) {
 			if err != nil {
 				x.failed(err)
 				yield(nil, err)
@@ -48,8 +40,11 @@ func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 			}
 			x.hear(chunk)
 			if !yield(chunk, nil) {
-				x.failed(errLeft)
-				return
+				if ctx.Err() != nil {
+					x.failed(errLeft)
+					return
+				}
+				break // it was answered, with more than anybody wants to hear
 			}
 		}
 		x.answered()
@@ -61,10 +56,9 @@ func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 type exchange struct {
 	r      *Recorder
 	req    *engine.Request
-	start  time.Time // of the last attempt
 	prompt string
 	span   Span
-	sent   bool // the last attempt is recorded
+	sent   bool // it is recorded
 	usage  engine.Usage
 	answer genai.Content
 	finish []string
@@ -72,18 +66,11 @@ type exchange struct {
 }
 
 func (r *Recorder) exchange(req *engine.Request) *exchange {
-	x := &exchange{r: r, req: req}
+	x := &exchange{r: r, req: req, answer: genai.Content{Role: genai.RoleModel}, usage: engine.NewUsage(req.Model)}
 	var within spanContext
 	x.prompt, within = r.now()
 	x.span = r.begin("llm_call", within)
-	x.begin(x.span.Start)
 	return x
-}
-
-func (x *exchange) begin(at time.Time) {
-	x.start, x.sent, x.finish, x.id = at, false, nil, ""
-	x.answer = genai.Content{Role: genai.RoleModel}
-	x.usage = engine.NewUsage(x.req.Model)
 }
 
 // asked are the attributes of everything that is about the request.
@@ -107,13 +94,13 @@ func (x *exchange) log(ev Event, more ...slog.Attr) {
 	x.r.Log(details)
 }
 
-// send records the request, once for each attempt.
+// send records the request, once.
 func (x *exchange) send() {
 	if x.sent {
 		return
 	}
 	x.sent = true
-	ev := Event{Name: "gemini_cli.api_request", Body: "API request to " + x.req.Model + ".", Time: x.start, Attrs: x.asked(x.req.Model)}
+	ev := Event{Name: "gemini_cli.api_request", Body: "API request to " + x.req.Model + ".", Time: x.span.Start, Attrs: x.asked(x.req.Model)}
 	if x.r.prompts {
 		ev.Private = []slog.Attr{slog.String("request_text", asJSON(x.req.Contents))}
 	}
@@ -140,38 +127,15 @@ func (x *exchange) hear(chunk *genai.GenerateContentResponse) {
 	}
 }
 
-// retry records that an attempt failed and that there will be another one.
-func (x *exchange) retry(ev engine.Retry) {
-	x.fail(ev.Err)
-	class, _ := x.r.classify(ev.Err)
-	model := slog.String("model", x.req.Model)
-	attrs := []slog.Attr{slog.String("error_type", class), model}
-	if class == "invalid" { // it answered, but with nothing of use
-		x.r.Log(Event{Name: "gemini_cli.chat.content_retry", Body: fmt.Sprintf("Content retry attempt %d due to %s.", ev.Attempt, class), within: x.span.spanContext,
-			Attrs: append(attrs, slog.Int("attempt_number", ev.Attempt), millis("retry_delay_ms", ev.Delay))})
-		x.r.Measure(ContentRetries, 1)
-	} else {
-		x.r.Log(Event{Name: "gemini_cli.network_retry_attempt", Body: fmt.Sprintf("Network retry attempt %d/%d for %s.", ev.Attempt, ev.Of, x.req.Model), within: x.span.spanContext,
-			Attrs: append(attrs, slog.Int("attempt", ev.Attempt), slog.Int("max_attempts", ev.Of), millis("delay_ms", ev.Delay))})
-		x.r.Measure(NetworkRetries, 1, model, slog.Int("attempt", ev.Attempt))
-	}
-	x.begin(time.Now().Add(ev.Delay))
-}
-
-// failed records that no answer came.
+// failed records that no answer came, unless the request was never made.
 func (x *exchange) failed(err error) {
-	x.fail(err)
-	x.end(err)
-}
-
-// fail records that an attempt failed, unless it was never made.
-func (x *exchange) fail(err error) {
+	defer x.end(err)
 	class, status := x.r.classify(err)
 	if class == "" {
 		return
 	}
 	x.send()
-	took := max(0, time.Since(x.start))
+	took := max(0, time.Since(x.span.Start))
 	model := x.req.Model
 	attrs := append(x.asked(model), slog.String("model_name", model), millis("duration", took), millis("duration_ms", took))
 	attrs = append(attrs, stated(err, class)...)
@@ -190,7 +154,7 @@ func (x *exchange) fail(err error) {
 // answered records the answer.
 func (x *exchange) answered() {
 	x.send()
-	took, u := max(0, time.Since(x.start)), x.usage
+	took, u := max(0, time.Since(x.span.Start)), x.usage
 	x.answer.Parts = joined(x.answer.Parts)
 	model := slog.String("model", u.Model)
 	attrs := append(x.asked(u.Model), slog.Int("status_code", 200), slog.Int("http.status_code", 200), millis("duration_ms", took), slog.Any("finish_reasons", x.finish))

@@ -28,11 +28,17 @@ func (generate) Count(context.Context, *engine.Request) (int, error) { return 0,
 // recorded returns what a target gets of what f has recorded.
 func recorded(t *testing.T, f func(*telemetry.Recorder)) *shelf {
 	t.Helper()
+	return recordedAs(t, map[error]string{errUnsent: ""}, f)
+}
+
+// recordedAs is recorded with the classes of errors.
+func recordedAs(t *testing.T, classes map[error]string, f func(*telemetry.Recorder)) *shelf {
+	t.Helper()
 	s := &shelf{}
 	p := provider(telemetry.Target{Exporter: s, Prompts: true, Grace: time.Minute})
 	r := p.Begin(telemetry.Session{ID: "s", Class: func(err error) (string, int) {
-		if err == errUnsent {
-			return "", 0
+		if class, ok := classes[err]; ok {
+			return class, 0
 		}
 		return "unavailable", 503
 	}})
@@ -78,12 +84,6 @@ func TestGenerator(t *testing.T) {
 		}
 	}
 	plain := generate(func(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] { return answer })
-	again := generate(func(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
-		return func(yield func(*genai.GenerateContentResponse, error) bool) {
-			req.Notify(engine.Retry{Attempt: 1, Of: 3, Err: errors.New("busy")})
-			answer(yield)
-		}
-	})
 	for _, test := range []struct {
 		name string
 		g    generate
@@ -93,8 +93,7 @@ func TestGenerator(t *testing.T) {
 		{"answered", plain, 0, map[string]int{"api_request": 1, "api_response": 1, "api_error": 0}},
 		{"failed", fails(errors.New("gone")), 0, map[string]int{"api_request": 1, "api_response": 0, "api_error": 1}},
 		{"never made", fails(errUnsent), 0, map[string]int{"api_request": 0, "api_response": 0, "api_error": 0}},
-		{"made again", again, 0, map[string]int{"api_request": 2, "api_response": 1, "api_error": 1, "network_retry_attempt": 1}},
-		{"left", plain, 1, map[string]int{"api_request": 1, "api_response": 0, "api_error": 1}},
+		{"left", plain, 1, map[string]int{"api_request": 1, "api_response": 1, "api_error": 0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := recorded(t, func(r *telemetry.Recorder) { ask(r, test.g, test.most) })
@@ -106,11 +105,41 @@ func TestGenerator(t *testing.T) {
 				}
 			}
 			for _, ev := range s.events("gemini_cli.api_response") {
-				if got := attr(ev.Attrs, "response_text"); !slices.Equal(got, []any{`{"parts":[{"text":"Hello."}],"role":"model"}`}) {
+				want := map[int]string{0: "Hello.", 1: "Hel"}[test.most]
+				if got := attr(ev.Attrs, "response_text"); !slices.Equal(got, []any{`{"parts":[{"text":"` + want + `"}],"role":"model"}`}) {
 					t.Errorf("response_text is %s", got)
 				}
 			}
 		})
+	}
+}
+
+// What is asked again is recorded, and that nothing of use ever came.
+func TestRetries(t *testing.T) {
+	busy, empty := errors.New("busy"), errors.New("empty")
+	for _, test := range []struct {
+		why, last error
+		want      map[string]int
+	}{
+		{busy, nil, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0, "chat.content_retry_failure": 0}},
+		{busy, busy, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0, "chat.content_retry_failure": 0}},
+		{empty, nil, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1, "chat.content_retry_failure": 0}},
+		{empty, empty, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1, "chat.content_retry_failure": 1}},
+	} {
+		told := 0
+		s := recordedAs(t, map[error]string{busy: "rate_limit", empty: "invalid"}, func(r *telemetry.Recorder) {
+			g := generate(func(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+				return func(yield func(*genai.GenerateContentResponse, error) bool) {
+					req.Notify(engine.Retry{Attempt: 1, Of: 3, Err: test.why})
+					yield(nil, test.last)
+				}
+			})
+			for range r.Retries(g).Generate(t.Context(), &engine.Request{Model: "m", Notify: func(engine.Event) { told++ }}) {
+			}
+		})
+		if s.count(t, test.want); told != 1 {
+			t.Errorf("%v: told %d times", test, told)
+		}
 	}
 }
 
