@@ -237,8 +237,13 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 			Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
 		clean := h.secrets.Known
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
-		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code, Late: o.Limit > 0,
-			Cut: o.Cut || o.Binary || len(o.Output) > mostOutput, Err: o.Err}
+		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code, Late: o.Limit > 0, Err: o.Err}
+		switch {
+		case o.Binary:
+			out.Unused = "it printed something that is no text"
+		case o.Cut, len(o.Output) > mostOutput:
+			out.Unused = "it printed too much"
+		}
 		if o.Signal != 0 {
 			out.Signal = o.SignalName
 		}

@@ -62,7 +62,7 @@ func (o Outcome) answer() (a Answer, ok bool) {
 		return a, false
 	}
 	said := cmp.Or(strings.TrimSpace(o.Stdout), strings.TrimSpace(o.Stderr))
-	if o.Cut { // half an object is none
+	if o.Unused != "" { // half an object is none
 		said = ""
 	}
 	object, isJSON := parseJSON(said)

@@ -51,7 +51,9 @@ func bash(ctx context.Context, p hook.Process) (o hook.Outcome) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	o.Stdout, o.Stderr, o.Cut = out.kept.String(), errs.kept.String(), out.cut || errs.cut
+	if o.Stdout, o.Stderr = out.kept.String(), errs.kept.String(); out.cut || errs.cut {
+		o.Unused = "it printed too much"
+	}
 	if o.Late = errors.Is(ctx.Err(), context.DeadlineExceeded); cmd.ProcessState == nil {
 		o.Err = err
 		return o

@@ -30,7 +30,7 @@ type Outcome struct {
 	Code           int
 	Signal         string // that ended it, else empty
 	Late           bool   // it ran longer than its Timeout, and was ended
-	Cut            bool   // it printed more than is kept
+	Unused         string // why what it printed does not count, else empty
 	Err            error  // it could not be started, or the user does not want it to run
 }
 
@@ -46,8 +46,8 @@ func (o Outcome) Status(h Hook) string {
 		return fmt.Sprintf("Hook timed out after %dms", h.Timeout.Milliseconds())
 	case o.Signal != "":
 		return "it was ended by " + o.Signal
-	case o.Cut:
-		return "it printed too much, so that what it says is not used"
+	case o.Unused != "":
+		return o.Unused + ", so that what it says is not used"
 	case o.Code != 0:
 		return fmt.Sprintf("exit %d", o.Code)
 	}

@@ -160,7 +160,11 @@ func TestFailing(t *testing.T) {
 					said = append(said, n.Text)
 				}
 			}
-			time.Sleep(5500 * time.Millisecond)
+			tried := len(bad.batches)
+			r.Log(telemetry.Event{Body: strings.Repeat("x", 5<<20)}) // which is carried on at once
+			if synctest.Wait(); len(bad.batches) == tried {
+				t.Error("it was not tried again")
+			}
 		}
 		r.Close()
 		before := len(bad.batches)
