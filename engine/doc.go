@@ -26,6 +26,12 @@
 // What is told has been recorded: how a call ended, what was said, and what
 // [Engine.Rewrite] makes of the conversation.
 //
+// # Size
+//
+// Before each request its size is known: what the server has counted, and a guess of
+// what has come since. A [Context] may then put a shorter conversation in its place.
+// Otherwise what was sent once is sent again in the same bytes.
+//
 // # Calls
 //
 // Neighbouring calls of read-only tools run side by side, [MaxParallel] at

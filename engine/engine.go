@@ -38,6 +38,9 @@ type Config struct {
 	// TokenLimit returns how many tokens a model's context holds. Nil or 0
 	// means that nobody checks.
 	TokenLimit func(model string) int
+
+	// Context, if not nil, keeps the conversation within that.
+	Context Context
 }
 
 // ErrMaxTurns ends a Run that has used up [Config.MaxTurns].
@@ -58,9 +61,10 @@ type Engine struct {
 	opening *genai.Content // in the history, or nil
 	waiting bool           // the last message has no answer
 	turns   int            // requests made
-	prompt  int            // tokens of the last request, 0 if unknown
 	serial  int            // call ids given out
 	seen    map[string]bool
+	sized   sized
+	wire    wire
 }
 
 // New returns an Engine that continues the conversation past, which must not
@@ -133,9 +137,6 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			return ErrMaxTurns
 		}
 		if asked {
-			if err := e.checkSize(ctx, parts); err != nil {
-				return err
-			}
 			if err := e.interrupted(emit); err != nil {
 				return err
 			}
@@ -144,7 +145,10 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			}
 			e.waiting = true
 		}
-		said, err := e.request(ctx, emit)
+		said, err := (*genai.Content)(nil), e.fit(ctx, emit)
+		if err == nil {
+			said, err = e.request(ctx, emit)
+		}
 		if said == nil && err != nil {
 			if asked && ctx.Err() == nil { // what may be the cause is not sent again
 				e.takeBack(emit)
@@ -179,7 +183,7 @@ func (e *Engine) open(ctx context.Context, emit emitFunc) {
 		return
 	}
 	e.opening = c
-	e.history = append([]*genai.Content{c}, e.history...)
+	e.replace(append([]*genai.Content{c}, e.history...))
 	e.record(Entry{Content: c, Opening: true}, emit)
 }
 
@@ -195,7 +199,7 @@ func (e *Engine) Reopen(ctx context.Context) {
 		return
 	}
 	e.opening = c
-	e.history = slices.Concat(e.history[:at], []*genai.Content{c}, e.history[at+1:])
+	e.replace(slices.Concat(e.history[:at], []*genai.Content{c}, e.history[at+1:]))
 	e.record(Entry{Content: c, Opening: true}, func(Event) error { return nil })
 }
 
@@ -224,11 +228,9 @@ func (e *Engine) unrecorded(err error) error {
 
 // takeBack takes back a question whose request failed.
 func (e *Engine) takeBack(emit emitFunc) {
-	prompt := e.prompt
 	if err := e.Rewrite(e.history[:len(e.history)-1]); err != nil {
 		emit(Notice{Text: err.Error()})
 	}
-	e.prompt = prompt
 }
 
 // Rewrite makes said the conversation, as a compression or a rewind does. Every
@@ -236,25 +238,38 @@ func (e *Engine) takeBack(emit emitFunc) {
 // It is recorded first. The error is the journal's, which is then left alone. It
 // must not be called during a Run.
 func (e *Engine) Rewrite(said []*genai.Content) (err error) {
-	if len(said) > 0 && said[0] == e.opening {
-		said = said[1:]
-	}
+	said = e.unopened(said)
 	if e.cfg.Journal != nil {
 		if err = e.cfg.Journal.Rewrite(said); err != nil {
 			err = e.unrecorded(err)
 		}
 	}
-	e.history, e.waiting, e.prompt = nil, false, 0
+	var opening []*genai.Content
 	if e.opening != nil {
-		e.history = append(e.history, e.opening)
+		opening = append(opening, e.opening)
 	}
-	e.resume(said)
+	e.replace(slices.Concat(opening, said))
+	e.waiting = false
+	e.heed(said)
 	return err
+}
+
+// unopened returns said without the opening message.
+func (e *Engine) unopened(said []*genai.Content) []*genai.Content {
+	if len(said) > 0 && said[0] == e.opening {
+		return said[1:]
+	}
+	return said
 }
 
 // resume appends what was said before.
 func (e *Engine) resume(said []*genai.Content) {
 	e.history = append(e.history, said...)
+	e.heed(said)
+}
+
+// heed notes what of said matters later: whether it waits for an answer, and ids.
+func (e *Engine) heed(said []*genai.Content) {
 	for _, c := range said {
 		e.waiting = c.Role == genai.RoleUser
 		for _, fc := range calls(c) {
@@ -265,13 +280,32 @@ func (e *Engine) resume(said []*genai.Content) {
 
 // request hears the model out and appends what it said to the history. What it
 // returns beside an error was said before a cancellation; a failed answer is
-// not kept.
+// not kept. A request that the server refuses as too long is made once more, if
+// it can be made shorter.
 func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, error) {
 	e.turns++
-	model, start := e.cfg.Model, time.Now()
-	if err := emit(Requested{Number: e.turns, Model: model}); err != nil {
+	if err := emit(Requested{Number: e.turns, Model: e.cfg.Model}); err != nil {
 		return nil, err
 	}
+	said, err := e.ask(ctx, emit)
+	if said != nil || !errors.Is(err, ErrTooLong) || ctx.Err() != nil {
+		return said, err
+	}
+	switch shorter, serr := e.shorten(ctx, e.cfg.Context, true, emit); {
+	case serr != nil:
+		return nil, serr
+	case !shorter:
+		return nil, err
+	}
+	if err := emit(Retry{Attempt: 1, Of: 2, Err: err}); err != nil {
+		return nil, err
+	}
+	return e.ask(ctx, emit)
+}
+
+// ask makes one request.
+func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error) {
+	model, start := e.cfg.Model, time.Now()
 	empty := message{usage: NewUsage(model)}
 	m := empty
 	var failed error // of emit, inside Notify
@@ -328,7 +362,8 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	entry := Entry{Content: said, Model: m.usage.Model, Thoughts: m.thoughts()}
 	if m.counted {
 		m.usage.Took = took
-		entry.Usage, e.prompt = &m.usage, m.usage.Prompt
+		entry.Usage = &m.usage
+		e.counted(m.usage, cut == nil)
 	}
 	if err := e.record(entry, emit); cut == nil {
 		cut = err

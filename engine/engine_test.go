@@ -540,7 +540,7 @@ func TestQuestionThatDoesNotFit(t *testing.T) {
 	et.Record(e.Run(t.Context(), say("small")))
 	r := et.Record(e.Run(t.Context(), say(strings.Repeat("word ", 200))))
 	var over *engine.OverflowError
-	if len(r.Errs) != 1 || !errors.As(r.Errs[0], &over) || over.Request != 250 || over.Remaining != 100 {
+	if len(r.Errs) != 1 || !errors.As(r.Errs[0], &over) || over.Request != 250 || over.Remaining != 90 {
 		t.Errorf("got %v", r.Errs)
 	}
 	if len(e.History()) != 2 || g.Left() != 1 {

@@ -51,33 +51,28 @@ func (e *Engine) interrupted(emit emitFunc) error {
 	return e.record(Entry{Content: c, Model: e.cfg.Model}, emit)
 }
 
-// contents returns the history as a request carries it: neighbouring messages
-// of one role merged, and the first call of every message since the user last
-// spoke signed. Messages that need no change are shared with the history.
-func (e *Engine) contents() []*genai.Content {
-	var out []*genai.Content
-	for _, c := range e.history {
-		if n := len(out); n > 0 && out[n-1].Role == c.Role {
-			out[n-1] = &genai.Content{Role: c.Role, Parts: slices.Concat(out[n-1].Parts, c.Parts)}
-			continue
-		}
-		out = append(out, c)
-	}
-	for i := lastQuestion(out); i < len(out); i++ {
-		out[i] = withSignature(out[i])
-	}
-	return out
+// A wire is the history as requests carry it, as far as it has been made.
+type wire struct {
+	contents []*genai.Content
+	made     int // messages of the history that are in contents
 }
 
-// lastQuestion returns the index of the last message in which the user spoke.
-func lastQuestion(cs []*genai.Content) int {
-	for i := len(cs) - 1; i > 0; i-- {
-		c := cs[i]
-		if c.Role == genai.RoleUser && !slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil }) {
-			return i
+// contents returns the history as a request carries it: neighbouring messages
+// of one role merged, and the first call of every message signed. Messages that
+// need no change are shared with the history. What was sent once is sent again in
+// the same bytes, so that a server that keeps what it has read finds it.
+func (e *Engine) contents() []*genai.Content {
+	w := &e.wire
+	for _, c := range e.history[w.made:] {
+		c = withSignature(c)
+		if n := len(w.contents); n > 0 && w.contents[n-1].Role == c.Role {
+			w.contents[n-1] = &genai.Content{Role: c.Role, Parts: slices.Concat(w.contents[n-1].Parts, c.Parts)}
+			continue
 		}
+		w.contents = append(w.contents, c)
 	}
-	return 0
+	w.made = len(e.history)
+	return slices.Clone(w.contents) // the last one may be merged with the next
 }
 
 // withSignature returns c with its first call signed.

@@ -2,67 +2,87 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"google.golang.org/genai"
 )
 
-// An OverflowError ends a Run whose question does not fit into what is left of
-// the model's context. Nothing was sent.
-type OverflowError struct{ Request, Remaining int } // tokens
-
-// Error says how much too large the question is.
-func (e *OverflowError) Error() string {
-	return fmt.Sprintf("the message takes about %d tokens, and only %d are left in the model's context", e.Request, e.Remaining)
+// A sized is how many tokens the first messages of the history take, with all that a
+// request has beside them: what the server has counted, and a guess of what has come
+// since. Each message is guessed once.
+type sized struct {
+	tokens   int
+	messages int
 }
 
-// checkSize checks that parts fit into the model's context.
-func (e *Engine) checkSize(ctx context.Context, parts []*genai.Part) error {
-	if e.cfg.TokenLimit == nil {
-		return nil
+// counted takes over what the server has counted. The last message is the answer, which
+// may not be whole.
+func (e *Engine) counted(u Usage, whole bool) {
+	if u.Prompt == 0 {
+		return
 	}
-	limit := e.cfg.TokenLimit(e.cfg.Model)
-	if limit == 0 {
-		return nil
+	e.sized = sized{u.Prompt, len(e.history) - 1}
+	if whole && u.Output > 0 {
+		e.sized = sized{u.Prompt + u.Output, len(e.history)}
 	}
-	n, binary := EstimateTokens(parts)
-	if binary { // the estimate is coarse; the API knows
-		req := &Request{Model: e.cfg.Model, Contents: []*genai.Content{genai.NewContentFromParts(parts, genai.RoleUser)}}
-		if exact, err := e.cfg.Generator.Count(ctx, req); err == nil {
-			n = exact
-		} else if ctx.Err() != nil {
-			return ctx.Err()
+}
+
+// measure adds what has come since, and returns the tokens of the last message of that.
+func (e *Engine) measure(ctx context.Context) (last int, err error) {
+	for s := &e.sized; s.messages < len(e.history); s.messages++ {
+		c := e.history[s.messages]
+		n, binary := EstimateTokens(c.Parts)
+		if binary && s.messages == len(e.history)-1 && e.limit() > 0 { // the estimate is coarse; the API knows
+			exact, err := e.cfg.Generator.Count(ctx, &Request{Model: e.cfg.Model, Contents: []*genai.Content{c}})
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			if err == nil {
+				n = exact
+			}
 		}
+		s.tokens += n
+		last = n
 	}
-	if rest := limit - e.prompt; n > rest {
-		return &OverflowError{Request: n, Remaining: rest}
+	return last, nil
+}
+
+// cut forgets the messages of history behind the first n.
+func (s *sized) cut(history []*genai.Content, n int) {
+	if n < s.messages {
+		s.tokens = max(0, s.tokens-Estimate(history[n:s.messages]))
+		s.messages = n
 	}
-	return nil
+}
+
+// Estimate guesses how many tokens a conversation takes, as [EstimateTokens] does.
+func Estimate(said []*genai.Content) (tokens int) {
+	for _, c := range said {
+		n, _ := EstimateTokens(c.Parts)
+		tokens += n
+	}
+	return tokens
 }
 
 // EstimateTokens guesses how many tokens parts take, and reports whether some
 // hold binary data, which makes the guess a coarse one. The weights are those of
 // the Gemini CLI, whose users' limits and thresholds are tuned to them.
 func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
-	const (
-		image = 3000
-		pdf   = 25800
-	)
 	sum := 0.0
 	for _, p := range parts {
 		switch {
 		case p == nil:
-		case p.InlineData != nil && p.InlineData.MIMEType == "application/pdf":
-			sum, binary = sum+pdf, true
-		case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
-			sum, binary = sum+image, true
 		case p.InlineData != nil:
-			sum, binary = sum+float64(len(p.InlineData.Data))/3, true
+			sum, binary = sum+blob(p.InlineData.MIMEType, p.InlineData.Data), true
 		case p.FileData != nil:
 			binary = true
 		case p.FunctionResponse != nil:
 			sum += float64(len(p.FunctionResponse.Name)+size(p.FunctionResponse.Response)) / 4
+			for _, m := range p.FunctionResponse.Parts {
+				if m.InlineData != nil {
+					sum += blob(m.InlineData.MIMEType, m.InlineData.Data)
+				}
+			}
 		case p.FunctionCall != nil:
 			sum += float64(size(p.FunctionCall)) / 4
 		default:
@@ -70,6 +90,20 @@ func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
 		}
 	}
 	return int(sum), binary
+}
+
+func blob(mime string, data []byte) float64 {
+	const (
+		image = 3000
+		pdf   = 25800
+	)
+	switch {
+	case mime == "application/pdf":
+		return pdf
+	case strings.HasPrefix(mime, "image/"):
+		return image
+	}
+	return float64(len(data)) / 3
 }
 
 func estimateText(s string) float64 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -334,9 +335,11 @@ func shorten(s string, n int) string {
 
 // size returns roughly how many bytes v takes on the wire.
 func size(v any) int {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
 		return 0
 	}
-	return len(b)
+	return b.Len() - 1 // the end of the line
 }

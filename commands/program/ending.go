@@ -167,7 +167,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*input.Error](inputEnd, nil),
 	as[*cli.NoSessionError](inputEnd, nil),
 	as[*journal.BusyError](inputEnd, nil),
-	as(overflowEnd, func(_ *engine.OverflowError, o *report.Outcome) { o.Hint = model.HintOverflow }),
+	as[*engine.OverflowError](overflowEnd, nil),
 	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns sets the limit"),
 	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),
 	is(question.ErrAsked, end{60, "approval_needed", "ApprovalNeededError"}, ""),

@@ -130,13 +130,13 @@ func (a *answer) check() error {
 	case a.seen():
 		return nil
 	case reason == genai.FinishReasonMaxTokens:
-		e.Code, e.Advice = "MAX_TOKENS_EXCEEDED", HintOverflow
+		e.Code, e.Advice = "MAX_TOKENS_EXCEEDED", hintTooLong
 		e.Message = "the model used up its tokens before it answered"
 	case blocked(reason):
 		e.Kind, e.Code, e.Advice = Refused, string(reason)+"_BLOCKED", hintRephrase
 		e.Message = "the answer was withheld by the model's server: " + string(reason)
 	case a.thought:
-		e.Code, e.Advice = thinkingOnly, HintOverflow
+		e.Code, e.Advice = thinkingOnly, hintTooLong
 		e.Message = "the model thought, but did not answer"
 	case a.afterSuccess && reason == genai.FinishReasonStop:
 		return errWordless

@@ -165,7 +165,7 @@ func (f *failure) classify(model string) *Error {
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Advice = Unavailable, hintServer
 	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
-		e.Kind, e.Final, e.Advice = Overflow, true, HintOverflow
+		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	default:
 		e.Kind, e.Final = BadRequest, true
 		e.Message = "the request was refused: " + e.Message

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gemline/engine"
 	"gemline/engine/text"
 )
 
@@ -73,11 +74,11 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Is reports whether e is what an engine knows as target.
+func (e *Error) Is(target error) bool { return target == engine.ErrTooLong && e.Kind == Overflow }
+
 // Hint says what to do about it, on one line; may be empty.
 func (e *Error) Hint() string { return e.Advice }
-
-// HintOverflow says what to do where a conversation is too long.
-const HintOverflow = "send less, or begin another conversation with /clear"
 
 // What to do, by what happened.
 const (
@@ -93,6 +94,7 @@ const (
 	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintRephrase = "say it in other words"
+	hintTooLong  = engine.HintTooLong
 )
 
 // oneLine puts s on one line and cuts it to what a person reads.

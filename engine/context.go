@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/genai"
+)
+
+// A Context keeps a conversation within what the model's context holds.
+type Context interface {
+	// Fit is given the conversation before each request, and once more when the
+	// server has refused it, and returns what to say instead. What goes wrong
+	// it tells by s.Notify: the conversation then goes on as it is.
+	Fit(ctx context.Context, s Sending) Shorter
+}
+
+// A Sending is a conversation that is about to be sent.
+type Sending struct {
+	Model   string
+	Said    []*genai.Content // without the opening message; not to be changed
+	Size    int              // tokens of the request, as far as they are known
+	Limit   int              // tokens that the model's context holds, 0 if nobody knows
+	Refused bool             // the server has refused it as too long
+	Notify  func(Event)      // to be called on the goroutine that calls Fit
+}
+
+// A Shorter is a conversation that takes the place of a longer one. In the zero
+// Shorter it stays as it is.
+type Shorter struct {
+	Said []*genai.Content
+	How  string // what was done, in a clause for the user
+}
+
+// A Shortened is the cause of a [Notice] that the conversation was made shorter.
+type Shortened struct{ Before, After int } // tokens, about
+
+// Error says by how much.
+func (s *Shortened) Error() string {
+	return fmt.Sprintf("from about %s to %s tokens", thousands(s.Before), thousands(s.After))
+}
+
+// thousands returns n as a person reads a number that is a guess.
+func thousands(n int) string {
+	if n < 10_000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%dk", (n+500)/1000)
+}
+
+// ErrTooLong is what the error of a request is that the server has refused since
+// the model's context does not hold it.
+var ErrTooLong = errors.New("the conversation is too long for the model")
+
+// HintTooLong says what to do where a conversation is too long.
+const HintTooLong = "send less, or begin another conversation with /clear"
+
+// An OverflowError ends a Run whose next request does not fit into the model's
+// context. Nothing was sent.
+type OverflowError struct{ Request, Remaining, Limit int } // tokens
+
+// Error says how much too large the message is.
+func (e *OverflowError) Error() string {
+	if e.Request > e.Limit {
+		return fmt.Sprintf("the message takes about %d tokens, and the model's context holds %d", e.Request, e.Limit)
+	}
+	return fmt.Sprintf("the message takes about %d tokens, and only %d are left in the model's context", e.Request, max(0, e.Remaining))
+}
+
+// Hint says what to do, on one line.
+func (e *OverflowError) Hint() string {
+	if e.Request > e.Limit {
+		return "name a file by its path instead of sending what it holds: the model reads it in parts"
+	}
+	return HintTooLong
+}
+
+// fit sees to it that the next request fits into the model's context.
+func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
+	last, err := e.measure(ctx)
+	if err != nil {
+		return err
+	}
+	limit := e.limit()
+	alone := last > limit && !isAnswer(e.history[len(e.history)-1]) // and nothing else can be left out
+	if limit == 0 || !alone {
+		if _, err := e.shorten(ctx, e.cfg.Context, false, emit); err != nil {
+			return err
+		}
+	}
+	if limit > 0 && e.sized.tokens > limit {
+		return &OverflowError{Request: last, Remaining: limit - e.sized.tokens + last, Limit: limit}
+	}
+	return nil
+}
+
+// Shorten has c make the conversation shorter, and reports whether it did. It is told
+// by emit, whose error it returns. It must not be called during a Run.
+func (e *Engine) Shorten(ctx context.Context, c Context, emit func(Event) error) (bool, error) {
+	if _, err := e.measure(ctx); err != nil {
+		return false, err
+	}
+	return e.shorten(ctx, c, false, emit)
+}
+
+func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emitFunc) (bool, error) {
+	if c == nil {
+		return false, nil
+	}
+	var failed error // of emit
+	before := e.sized.tokens
+	s := c.Fit(ctx, Sending{Model: e.cfg.Model, Said: slices.Clip(e.unopened(e.history)), Size: before, Limit: e.limit(), Refused: refused,
+		Notify: func(ev Event) {
+			if failed == nil {
+				failed = emit(ev)
+			}
+		}})
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	if failed != nil || len(s.Said) == 0 {
+		return false, failed
+	}
+	if err := e.Rewrite(s.Said); err != nil {
+		emit(Notice{Text: err.Error()})
+	}
+	if _, err := e.measure(ctx); err != nil {
+		return true, err
+	}
+	by := &Shortened{Before: before, After: e.sized.tokens}
+	return true, emit(Notice{Text: s.How + ", " + by.Error(), Cause: by, Info: true})
+}
+
+// limit returns how many tokens the context of the model holds, 0 if nobody knows.
+func (e *Engine) limit() int {
+	if e.cfg.TokenLimit == nil {
+		return 0
+	}
+	return e.cfg.TokenLimit(e.cfg.Model)
+}
+
+// replace makes history the history.
+func (e *Engine) replace(history []*genai.Content) {
+	same := 0
+	for same < min(len(history), len(e.history)) && history[same] == e.history[same] {
+		same++
+	}
+	e.sized.cut(e.history, same)
+	e.history, e.wire = history, wire{}
+}
