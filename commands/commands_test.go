@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/custom"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/memory"
@@ -50,7 +51,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
 	}
-	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin, Customs: &commands.Customs{},
+	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
 		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
 		Elsewhere: func(string) string { return "" },
 		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },

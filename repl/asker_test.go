@@ -207,7 +207,7 @@ warning: the command is odd:\x1b
 info: commands are not confined: they run with all your rights
 permission: run: x
 y n ?: ?
-info: the model calls the tool run_shell_command with these arguments:
+info: the tool run_shell_command is called with these arguments:
 {
   "command": "rm a<b"
 }

@@ -136,7 +136,7 @@ func parseAlways(word string, grants []engine.Grant) (choice, bool) {
 
 // explain says what the question is about and what each answer means.
 func (a *Asker) explain(p engine.Proposal, edits bool) {
-	a.Out.Line(output.Info, "the model calls the tool %s with these arguments:", output.EscapeLine(p.Tool.Name()))
+	a.Out.Line(output.Info, "the tool %s is called with these arguments:", output.EscapeLine(p.Tool.Name()))
 	args, err := text.JSON(p.Args, "  ")
 	if err != nil {
 		args = fmt.Append(nil, p.Args)
@@ -157,7 +157,11 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.Out.Line(output.Info, "%s", a.titleText(question.Confinement(in)))
 	}
 	if len(in.Paths) > 0 {
-		a.Out.Line(output.Info, "it changes: %s", output.EscapeLine(strings.Join(in.Paths, ", ")))
+		does := "changes"
+		if p.Tool.Kind.ReadOnly() {
+			does = "reads"
+		}
+		a.Out.Line(output.Info, "it %s: %s", does, output.EscapeLine(strings.Join(in.Paths, ", ")))
 	}
 	a.Out.Line(output.Info, "y or yes = allow it this once")
 	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n")

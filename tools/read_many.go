@@ -105,7 +105,7 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 		case e.Ignored:
 			ignored = append(ignored, e.Path)
 		case m.ws.Suspect(e.Path):
-			m.skip(e.Path, "it may hold secrets; @ and its name read it")
+			m.skip(e.Path, "it may hold secrets; name it to have it read")
 		case e.Type.IsRegular() && !unwanted(filepath.Base(e.Path)):
 			files = append(files, e.Path)
 		}

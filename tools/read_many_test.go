@@ -46,7 +46,7 @@ func TestReadMany(t *testing.T) {
 		{[]string{"my file.txt", "src"}, "\nContent from @my file.txt:\nalpha" +
 			"\nContent from @src/.dot:\nd\nContent from @src/A.txt:\na\nContent from @src/b.txt:\nbeta" +
 			"\nContent from @src/data:\nCannot display content of binary file: src/data\nContent from @src/sub/c.txt:\nc" +
-			"\n$/src/.env: it may hold secrets; @ and its name read it\n$/src/gen.o: ignored\n$/src/out: ignored\n$/src/pic.png: an image or the like that was not named"},
+			"\n$/src/.env: it may hold secrets; name it to have it read\n$/src/gen.o: ignored\n$/src/out: ignored\n$/src/pic.png: an image or the like that was not named"},
 		{[]string{"src/pic.png", "GEMINI.md", "src/pic.png"}, "<image/png>\nContent from @GEMINI.md:\nnamed"},
 		{[]string{"none", "src/gen.o", "src/.git/c", "src/.env", "../out/s"}, "\nContent from @src/.env:\nKEY\n$/none: not found\n$/src/gen.o: ignored\n$/src/.git/c: outside the workspace\n" + p.short(p.path("../out/s")) + ": outside the workspace"},
 		{[]string{"big.txt"}, "\nContent from @big.txt:\n[WARNING: This file was cut: it has 2101 lines, and only the first 2000 are here. Use the 'read_file' tool to read more.]\n" + strings.TrimSpace(numbered(2000))},

@@ -37,7 +37,7 @@ var world = World{
 		}
 		return "<" + command + ">", nil
 	},
-	Files: func(_ context.Context, path string) ([]*genai.Part, error) {
+	Files: func(_ context.Context, path string, _ bool) ([]*genai.Part, error) {
 		if path == "none" {
 			return nil, nil
 		}
@@ -108,7 +108,8 @@ func TestExpandMarkdown(t *testing.T) {
 func TestLoad(t *testing.T) {
 	long := strings.Repeat("l", 60)
 	extension := put(t, map[string]string{"review.toml": `prompt = "e"`, "help.toml": `prompt = "e"`})
-	user := put(t, map[string]string{"review.toml": `prompt = "u"`, "git/com mit.toml": `prompt = "u"` + "\n" + `description = "two` + "\u200b" + ` words"` + "\nmodel = \"x\"",
+	user := put(t, map[string]string{"review.toml": `prompt = "u"`, "git/com mit.toml": `prompt = "u"` + "\n" + `description = "two` + "\u200b" + ` words"` + "\nmodel = \"x\"\nagent = 1\n[tools]\nx = 1",
+		"type.toml": "prompt = [\"a\"]", "described.toml": "prompt = 'x'\ndescription = 1", "b\x1b[31m\nell.toml": `prompt = "u"`, "bad\x1b.toml": "prompt = [",
 		".dot.toml": `prompt = "u"`, "help.toml": `prompt = "u"`, long + ".toml": `prompt = "u"`, "README.md": "x",
 		"bad.toml": "prompt = [", "none.toml": `description = "x"`, "latin.toml": "prompt = \"\xff\"", "user.review.toml": `prompt = "u"`})
 	project := put(t, map[string]string{"review.toml": `prompt = "p"`, "in/real.toml": `prompt = "p"`})
@@ -127,7 +128,7 @@ func TestLoad(t *testing.T) {
 		got = append(got, c.Name+" "+strings.Join(c.Others, " ")+" "+c.prompt)
 	}
 	want := []string{
-		".dot user..dot u", "ext.help ext:help e", "ext.review ext:review e", "git:com_mit user.git:com_mit u",
+		".dot user..dot u", "b__31m_ell user.b__31m_ell u", "ext.help ext:help e", "ext.review ext:review e", "git:com_mit user.git:com_mit u",
 		"in:real workspace.in:real p", "inner:real workspace.inner:real p",
 		strings.Repeat("l", 47) + "... user." + strings.Repeat("l", 47) + "... u",
 		"review workspace.review p", "user.help  u", "user.review user.user.review u", "user.review1  u",
@@ -136,8 +137,12 @@ func TestLoad(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	all := strings.Join(notes, "\n")
-	for _, part := range []string{"bad.toml is not used: line 1", "none.toml is not used: it has no prompt", "latin.toml is not used: it is not UTF-8",
-		"out.toml is not used: it is a link that leads out of the folder", "outdir is not used: it is a link", "the key model means nothing here",
+	if strings.ContainsRune(all, '\x1b') {
+		t.Errorf("a name is told raw: %q", all)
+	}
+	for _, part := range []string{"bad.toml is not used: line 1", `bad\u001b.toml is not used: line 1`, "type.toml is not used: its prompt is not a text in quotes",
+		"described.toml is not used: its description is not a text in quotes", "none.toml is not used: it has no prompt", "latin.toml is not used: it is not UTF-8",
+		"out.toml is not used: it is a link that leads out of the folder", "outdir is not used: it is a link", "the keys model, agent, tools and tools.x mean nothing here",
 		"User command /help is /user.help here, since there is a built-in command of that name",
 		"User command /review is /user.review1 here, since the project has one of that name", "Extension ext's command /review is /ext.review here"} {
 		if !strings.Contains(all, part) {
@@ -159,7 +164,7 @@ func TestDescription(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	dir := put(t, map[string]string{
-		"full.md":   "\ufeff---\r\ndescription: \"Fix: an issue\"\r\nargument-hint: [issue] [priority]\r\nallowed-tools: Bash(git diff:*, --stat), Read, NoSuch\r\nmodel: opus\r\n---\r\n\r\nFix $1.\r\n",
+		"full.md":   "\ufeff---\r\ndescription: \"Fix: an issue\"\r\nargument-hint: [issue] [priority]\r\nallowed-tools: Bash(git diff:*, --stat), Read, NoSuch\r\nmodel: opus\r\nagent: x\r\n---\r\n\r\nFix $1.\r\n",
 		"items.md":  "---\nallowed-tools:\n  - Bash(git add:*)\n  - read_file\n---\nGo.",
 		"bare.md":   "Just do it.\n---\nReally.",
 		"broken.md": "---\ndescription: never ends\n",
@@ -175,7 +180,7 @@ func TestMarkdown(t *testing.T) {
 	if c := by["bare"]; c.prompt != "Just do it.\n---\nReally." || c.Only != nil {
 		t.Errorf("bare: %+v", c)
 	}
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, "it allows NoSuch, which gemline has not") || !strings.Contains(all, "the key model means nothing here") {
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "it allows NoSuch, which gemline has not") || !strings.Contains(all, "the keys model and agent mean nothing here") || len(notes) != 2 {
 		t.Error(all)
 	}
 	shell := func(class engine.Class, lines ...string) engine.Proposal {

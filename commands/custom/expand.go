@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/text"
 	"gemline/repl/input"
 )
 
@@ -19,8 +20,9 @@ type World struct {
 	Run func(ctx context.Context, command string) (string, error)
 
 	// Files returns what a path holds, nil if it can't be used, which the user
-	// was told then.
-	Files func(ctx context.Context, path string) ([]*genai.Part, error)
+	// was told then. Own says that the user has written the command. Its error ends
+	// the expansion.
+	Files func(ctx context.Context, path string, own bool) ([]*genai.Part, error)
 
 	// Quote returns a text as one word for a shell.
 	Quote func(string) string
@@ -113,20 +115,20 @@ func closing(text string) int {
 // Expand returns the message that the command stands for.
 func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai.Part, error) {
 	if c.broken != nil {
-		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, c.File, c.broken)}
+		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.EscapeLine(c.File), c.broken)}
 	}
 	var parts []*genai.Part
-	var text strings.Builder
+	var said strings.Builder
 	flush := func() {
-		if text.Len() > 0 {
-			parts = append(parts, genai.NewPartFromText(text.String()))
-			text.Reset()
+		if said.Len() > 0 {
+			parts = append(parts, genai.NewPartFromText(said.String()))
+			said.Reset()
 		}
 	}
 	for _, p := range c.pieces {
 		switch p.kind {
 		case bare:
-			text.WriteString(c.filled(p.text, call.Args, func(s string) string { return s }))
+			said.WriteString(c.filled(p.text, call.Args, func(s string) string { return s }))
 		case shell:
 			if p.text == "" {
 				break
@@ -134,16 +136,16 @@ func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai
 			command := c.filled(p.text, call.Args, w.Quote)
 			out, err := w.Run(ctx, command)
 			if err != nil {
-				return nil, input.Unsent(ctx, command, err)
+				return nil, input.Unsent(ctx, "!{"+command+"}", err)
 			}
-			text.WriteString(out)
+			said.WriteString(out)
 		case file:
-			found, err := w.Files(ctx, p.text)
+			found, err := w.Files(ctx, p.text, c.Dir.own())
 			if err != nil {
 				return nil, err
 			}
 			if found == nil {
-				text.WriteString(p.raw)
+				said.WriteString(p.raw)
 				break
 			}
 			flush()
@@ -151,7 +153,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai
 		}
 	}
 	if call.Args != "" && !c.takesArguments() {
-		text.WriteString("\n\n" + call.Line)
+		said.WriteString("\n\n" + call.Line)
 	}
 	flush()
 	return parts, nil

@@ -115,6 +115,9 @@ func (c *Command) whose() string {
 	return strings.ToUpper(c.Dir.Owner[:1]) + c.Dir.Owner[1:]
 }
 
+// own reports whether the commands are the user's own.
+func (d Dir) own() bool { return d.Owner == "user" && !d.Extension }
+
 func (d Dir) owner() string {
 	switch {
 	case d.Extension:
@@ -134,7 +137,19 @@ type loader struct {
 }
 
 func (l *loader) note(path, format string, args ...any) {
-	l.notes = append(l.notes, "the command "+path+" is not used: "+fmt.Sprintf(format, args...))
+	l.notes = append(l.notes, "the command "+text.EscapeLine(path)+" is not used: "+fmt.Sprintf(format, args...))
+}
+
+// unknown says which keys of a file mean nothing here, in a line for all of them.
+func (l *loader) unknown(c *Command, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	what := "the key " + keys[0] + " means"
+	if last := len(keys) - 1; last > 0 {
+		what = "the keys " + strings.Join(keys[:last], ", ") + " and " + keys[last] + " mean"
+	}
+	l.notes = append(l.notes, "the command "+text.EscapeLine(c.File)+": "+text.EscapeLine(what)+" nothing here")
 }
 
 // walk reads what is in dir, whose name below the loader's directory is segments. The
@@ -148,13 +163,13 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	defer delete(way, real)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
-		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v", dir, disk.Cause(err)))
+		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v", text.EscapeLine(dir), disk.Cause(err)))
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if l.files++; l.files > maxCommands {
 			if l.files == maxCommands+1 {
-				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands", l.dir.Path, text.Number(maxCommands)))
+				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands", text.EscapeLine(l.dir.Path), text.Number(maxCommands)))
 			}
 			return
 		}
@@ -210,10 +225,7 @@ func (l *loader) read(path string, segments []string) {
 }
 
 func (l *loader) toml(c *Command, source string) error {
-	var file struct {
-		Prompt      *string
-		Description string
-	}
+	var file struct{ Prompt, Description any }
 	meta, err := toml.Decode(source, &file)
 	if pe := (toml.ParseError{}); errors.As(err, &pe) {
 		return fmt.Errorf("line %d: %s", pe.Position.Line, pe.Message)
@@ -221,13 +233,24 @@ func (l *loader) toml(c *Command, source string) error {
 	if err != nil {
 		return err
 	}
+	for _, f := range []struct {
+		name  string
+		value any
+		to    *string
+	}{{"prompt", file.Prompt, &c.prompt}, {"description", file.Description, &c.Description}} {
+		var is bool
+		if *f.to, is = f.value.(string); !is && f.value != nil {
+			return fmt.Errorf("its %s is not a text in quotes", f.name)
+		}
+	}
 	if file.Prompt == nil {
 		return fmt.Errorf("it has no prompt")
 	}
-	c.prompt, c.Description = *file.Prompt, file.Description
+	var keys []string
 	for _, key := range meta.Undecoded() {
-		l.notes = append(l.notes, fmt.Sprintf("the command %s: the key %s means nothing here", c.File, key))
+		keys = append(keys, key.String())
 	}
+	l.unknown(c, keys)
 	return nil
 }
 

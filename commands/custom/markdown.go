@@ -3,6 +3,8 @@ package custom
 import (
 	"fmt"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // markdown reads a command as other agents keep them: Markdown, with what is said of it
@@ -10,6 +12,7 @@ import (
 func (l *loader) markdown(c *Command, source string) {
 	head, body := frontMatter(source)
 	c.prompt = body
+	var keys []string
 	for _, f := range head {
 		switch f.key {
 		case "description":
@@ -19,12 +22,13 @@ func (l *loader) markdown(c *Command, source string) {
 		case "allowed-tools":
 			only, unknown := parseOnly(f.values())
 			if c.Only = only; len(unknown) > 0 {
-				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not", c.File, strings.Join(unknown, ", ")))
+				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not", text.EscapeLine(c.File), text.EscapeLine(strings.Join(unknown, ", "))))
 			}
 		default:
-			l.notes = append(l.notes, fmt.Sprintf("the command %s: the key %s means nothing here", c.File, f.key))
+			keys = append(keys, f.key)
 		}
 	}
+	l.unknown(c, keys)
 }
 
 // A fact is one line of a front matter, with the items below it.

@@ -23,11 +23,13 @@ import (
 // customs returns the commands that the user, the project and extensions bring. What
 // happens in a command that runs programs is told by show.
 func (f *front) customs(show func(engine.Event)) *commands.Customs {
-	return &commands.Customs{Dirs: f.commandDirs, Notify: func(text string) { f.notify(text) },
+	return &commands.Customs{Library: &f.Project.customs, Notify: func(text string) { f.Project.notify(text) },
 		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
 		World: custom.World{
-			Run:   func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
-			Files: f.content,
+			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
+			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
+				return f.content(ctx, path, own, show)
+			},
 			Quote: quoteArgument,
 		}}
 }
@@ -61,16 +63,11 @@ func (o *Options) commandDirs() (dirs []custom.Dir) {
 // output runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
 func (f *front) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
-	result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, func(ev engine.Event) error {
-		show(ev)
-		return nil
-	})
+	result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
 	var failed *engine.CallError
 	switch {
 	case err == nil:
 		return result.Display, nil
-	case errors.Is(err, context.Canceled): // no more words than that
-		return "", err
 	case errors.As(err, &failed) && result.Text != "": // it has run
 		how := failed.Display
 		if code, ok := strings.CutPrefix(how, "failed exit "); ok {
@@ -80,19 +77,36 @@ func (f *front) output(ctx context.Context, command string, show func(engine.Eve
 		}
 		return fmt.Sprintf("%s\n[Shell command '%s' %s]", strings.TrimSuffix(result.Display, "\n"), command, how), nil
 	}
-	return "", errors.New(engine.DisplayError(err))
+	return "", told(err)
 }
 
-// content returns what a path in a prompt holds, nil if it can't be used.
-func (f *front) content(ctx context.Context, path string) ([]*genai.Part, error) {
-	files := f.files()
+// told returns the error of a call as the user reads it.
+func told(err error) error {
+	if errors.Is(err, context.Canceled) { // no more words than that
+		return err
+	}
+	return errors.New(engine.DisplayError(err))
+}
+
+// content returns what a path in a prompt holds, nil if it can't be used. What may hold
+// secrets is asked about, like a call of the model's, unless the user has named it in a
+// command of their own.
+func (f *front) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
+	files, mark := f.files(), "@{"+path+"}"
 	files.Search = false
-	target, err := files.Find(ctx, input.Ref{Name: path})
+	target, err := files.Find(ctx, input.Ref{Name: path, As: mark})
 	if err != nil || len(target.Names) == 0 {
 		if err == nil && !target.Told {
-			f.notify(fmt.Sprintf("@{%s}: there is no such file", path))
+			f.notify(mark + ": there is no such file")
 		}
 		return nil, err
+	}
+	if !own && len(target.Names) == 1 && f.workspace.Private(target.Names[0]) {
+		result, err := f.engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
+		if err != nil {
+			return nil, input.Unsent(ctx, mark, told(err))
+		}
+		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
 	}
 	dir, isDir := strings.CutSuffix(target.Text, "/**")
 	read, err := files.Read(ctx, target.Names)
@@ -126,6 +140,11 @@ func quoteArgument(text string) string {
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	}
 	return script.Quote(text)
+}
+
+// shown returns what a call outside of the conversation tells what happens in it.
+func shown(show func(engine.Event)) func(engine.Event) error {
+	return func(ev engine.Event) error { show(ev); return nil }
 }
 
 // narrowed is the command because of which only some tools may be called.

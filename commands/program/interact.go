@@ -74,7 +74,6 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.App {
 	app := i.front.commands(i.screen.Out, i.show)
-	app.Customs.World.Run = i.substitute
 	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"gemline/commands/custom"
 	"gemline/engine/disk"
 	"gemline/engine/limit"
 	"gemline/engine/memory"
@@ -39,7 +40,8 @@ type Project struct {
 	complain     func()             // says once what is wrong with its ignore files
 	overlay      *workspace.Overlay // what is written to in place of files, if not nil
 	launcher     *launch.Launcher
-	tellWithheld func() string // tells once what commands are not given
+	customs      custom.Library // the commands that people have written
+	tellWithheld func() string  // tells once what commands are not given
 	web          *web.Fetcher
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
@@ -53,6 +55,7 @@ type Project struct {
 // open.
 func Open(o *Options, told *status, store project.Store) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
+	p.customs.Dirs = o.commandDirs
 	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
 			p.Close()

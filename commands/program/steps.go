@@ -89,9 +89,13 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
-	i.screen.Printer.Begin(time.Now())
 	return i.output(ctx, command, i.show)
 }
 
 // show prints what happens in a call that is no part of an answer.
-func (i *interactive) show(ev engine.Event) { i.screen.Printer.Print(ev, time.Now()) }
+func (i *interactive) show(ev engine.Event) {
+	if _, ok := ev.(engine.Called); ok {
+		i.screen.Printer.Begin(time.Now())
+	}
+	i.screen.Printer.Print(ev, time.Now())
+}

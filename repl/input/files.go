@@ -124,7 +124,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 		return f.take(r, path, info)
 	}
 	if !r.literal && strings.Contains(name, "*") {
-		return f.glob(ctx, name)
+		return f.glob(ctx, r, name)
 	}
 	return Target{}
 }
@@ -134,7 +134,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	refuse := func(why string) Target {
 		if !r.mail {
-			say(f.Notify, "@%s: %s; sent as text", r.Name, why)
+			say(f.Notify, "%s: %s; sent as text", cmp.Or(r.As, "@"+r.Name), why)
 		}
 		return Target{Told: true, why: why}
 	}
@@ -170,7 +170,7 @@ func quotable(name string) bool {
 }
 
 // glob returns all files that pattern matches, the roots in order.
-func (f Files) glob(ctx context.Context, pattern string) Target {
+func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	if !doublestar.ValidatePattern(filepath.ToSlash(pattern)) || !quotable(pattern) {
 		return Target{}
 	}
@@ -197,10 +197,10 @@ func (f Files) glob(ctx context.Context, pattern string) Target {
 	}
 	if private > 0 {
 		t.Told = true
-		say(f.Notify, "@%s: %d left out that may hold secrets; @ and the name reads one", pattern, private)
+		say(f.Notify, "%s: %d left out that may hold secrets; name one to have it read", cmp.Or(r.As, "@"+pattern), private)
 	}
 	if len(t.Names) > 1 {
-		say(f.Notify, "@%s: %d files", pattern, len(t.Names))
+		say(f.Notify, "%s: %d files", cmp.Or(r.As, "@"+pattern), len(t.Names))
 	}
 	return t
 }

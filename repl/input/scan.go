@@ -5,6 +5,7 @@ import "strings"
 // A Ref is an @path in a text.
 type Ref struct {
 	Name       string // without the @, quotes and escapes
+	As         string // how it is written, where that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
 	mail       bool   // it follows a letter or digit, as in an address

@@ -114,7 +114,7 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 			for _, sp := range moved {
 				out, err := run(ctx, sp.command)
 				if err != nil {
-					return nil, Unsent(ctx, sp.command, err)
+					return nil, Unsent(ctx, "!{"+sp.command+"}", err)
 				}
 				b.WriteString(s[at:sp.start])
 				b.WriteString(out)
@@ -126,13 +126,14 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 	}
 }
 
-// Unsent is the error of a prompt with a command that err kept from running.
-func Unsent(ctx context.Context, command string, err error) error {
+// Unsent is the error of a prompt that can't be sent, since err kept a mark in it from
+// being replaced.
+func Unsent(ctx context.Context, mark string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if errors.Is(err, context.Canceled) { // the user's answer to a question
 		return err
 	}
-	return &Error{Message: fmt.Sprintf("the prompt was not sent, because of !{%s}: %v", command, err), Err: err}
+	return &Error{Message: fmt.Sprintf("the prompt was not sent, because of %s: %v", mark, err), Err: err}
 }

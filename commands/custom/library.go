@@ -1,0 +1,42 @@
+package custom
+
+import "sync"
+
+// A Library is the commands of directories. It reads them when it is first asked for
+// commands, and again after [Library.Forget]. It is safe for concurrent use.
+type Library struct {
+	Dirs func() []Dir // those there are at the moment, later ones before earlier ones
+
+	mu    sync.Mutex
+	read  bool
+	found []Command
+	notes []string
+}
+
+// Commands returns the commands, by names that are not taken.
+func (l *Library) Commands(taken func(name string) bool) []Command {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.read {
+		l.found, l.notes = Load(l.Dirs(), taken)
+		l.read = true
+	}
+	return l.found
+}
+
+// Notes returns what is wrong with the files, each once in the life of the Library
+// unless the files are read again.
+func (l *Library) Notes() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	notes := l.notes
+	l.notes = nil
+	return notes
+}
+
+// Forget has the files read again.
+func (l *Library) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read = false
+}
