@@ -166,7 +166,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver, w
 	for {
 		call, err := p.Tool.Prepare(ctx, p.Args)
 		if err != nil {
-			s.Err = err
+			s.Intent.Title, s.Err = cmp.Or(call.Intent.Title, s.Intent.Title), err
 			return s, ctx.Err()
 		}
 		if call.Args != nil {

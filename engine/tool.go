@@ -35,7 +35,8 @@ type Tool struct {
 	When func() bool
 
 	// Prepare checks args and returns the call, ready to be judged. It may
-	// read but never changes anything. Its error is for the model.
+	// read but never changes anything. Its error is for the model; of a Call
+	// beside an error only the Intent's Title counts.
 	Prepare func(ctx context.Context, args map[string]any) (Call, error)
 }
 

@@ -144,7 +144,7 @@ func seen(ev engine.Event) []string {
 		return []string{"text: " + ev.Delta}
 	case engine.Finished:
 		if ev.Err != nil {
-			return []string{"failed: " + engine.DisplayError(ev.Err)}
+			return []string{strings.TrimSpace("failed: " + ev.Intent.Title + " " + engine.DisplayError(ev.Err))}
 		}
 		return []string{"did: " + ev.Result.Text}
 	}

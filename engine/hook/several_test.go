@@ -129,7 +129,7 @@ func TestMany(t *testing.T) {
 	}
 	c := begin(t, hooks, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
 	user, err := c.say("one")
-	if err != nil || len(c.calls) != 200 || user[0] != "failed: blocked by hook it: the hook ended with exit status 2" {
+	if err != nil || len(c.calls) != 200 || user[0] != "failed: note denied by hook it: the hook ended with exit status 2" {
 		t.Errorf("%v: %d ran, %q", err, len(c.calls), user)
 	}
 }

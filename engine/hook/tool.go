@@ -49,10 +49,11 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 		before := o.fire(ctx, BeforeTool, t.Name(), in)
 		switch {
 		case before.Stop:
-			return engine.Call{}, o.halt(before)
+			return titled(ctx, prepare, args), o.halt(before)
 		case before.Decision == block:
-			return engine.Call{}, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution blocked: " + before.Why(),
-				Display: text.OneLine("blocked by hook "+before.By+": "+before.Why(), longest)}
+			return titled(ctx, prepare, args), &engine.CallError{Type: engine.PolicyViolation,
+				Message: "Tool execution blocked: " + before.Why(),
+				Display: text.OneLine("denied by hook "+before.By+": "+before.Why(), longest)}
 		}
 		changed := before.object("tool_input")
 		if changed != nil {
@@ -87,6 +88,13 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 		return call, nil
 	}
 	return t
+}
+
+// titled returns a call that says what it would have done, and can't be run.
+func titled(ctx context.Context, prepare func(context.Context, map[string]any) (engine.Call, error), args map[string]any) (c engine.Call) {
+	call, _ := prepare(ctx, args) // whose error is no matter any more
+	c.Intent.Title = call.Intent.Title
+	return c
 }
 
 // halt ends the run, and returns the error of the call that it ends at.
