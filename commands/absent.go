@@ -51,7 +51,7 @@ var absent = []struct {
 	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},
 	{[]string{"skills"}, "skills are not in use yet; gemline doctor names those that are set up"},
-	{[]string{"tasks", "bg", "background", "shells", "bashes"}, "ask the model: it can list, read and stop what it runs in the background"},
+	{[]string{"shells", "bashes"}, "/tasks lists what runs in the background"},
 	{[]string{"theme", "footer", "statusline", "terminal-setup", "voice", "corgi"}, "gemline has no such command; /settings says what can be set"},
 	{[]string{"upgrade"}, "there is nothing to upgrade here; /auth says how you are signed in"},
 	{[]string{"bug-memory", "profile", "oncall", "chat debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},

@@ -33,6 +33,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
 
@@ -109,6 +110,7 @@ type Conversation struct {
 	Workspace *workspace.Workspace
 	Memory    *memory.Memory
 	Tally     *tally.Tally
+	Jobs      *shell.Jobs       // the commands in the background
 	Todos     func() []string   // the model's todo list in words
 	About     func() []Property // what /about says
 
@@ -156,6 +158,7 @@ func Builtin() Set {
 		show(),
 		stats(),
 		streaming(),
+		tasks(),
 		todos(),
 		tools(),
 		vim(),

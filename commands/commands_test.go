@@ -21,6 +21,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
 
@@ -44,7 +45,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
-	held := &commands.Conversation{Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{},
+	held := &commands.Conversation{Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
 		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },

@@ -28,16 +28,22 @@ func help() *Command {
 // and the names of the others.
 func (s Set) usual() []string {
 	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
-	var others []string
+	others := []string{"Also:"} // lines
 	for _, c := range s {
 		switch {
 		case c.Usual:
 			ls = append(ls, c.synopsis("/"))
 		case !slices.Contains([]string{"help", "commands", "hooks"}, c.Name) && !c.Custom:
-			others = append(others, "/"+c.Name)
+			const width = 80 // of a usual screen
+			last := &others[len(others)-1]
+			if len(*last)+len(" /"+c.Name) > width {
+				others = append(others, "  ")
+				last = &others[len(others)-1]
+			}
+			*last += " /" + c.Name
 		}
 	}
-	return append(ls, "Also: "+strings.Join(others, " "),
+	return append(append(ls, others...),
 		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.",
 		"/commands lists those that people have written, /hooks what runs at events.")
 }

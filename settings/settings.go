@@ -59,6 +59,8 @@ type Settings struct {
 	Ripgrep    bool   `key:"tools.useRipgrep"`
 	DirectWeb  bool   `key:"experimental.directWebFetch"`
 	WriteTodos bool   `key:"useWriteTodos"`
+	Topics     bool   `key:"general.topicUpdateNarration"`
+	Tracker    bool   `key:"experimental.taskTracker"`
 
 	MarkdownCommands []string `key:"commands.markdownFolders"`
 

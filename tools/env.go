@@ -61,6 +61,13 @@ type Env struct {
 	// such tool.
 	Todos *Todos
 
+	// Tasks returns the directory of the tracker's tasks; nil offers no
+	// tracker.
+	Tasks func() string
+
+	// Topics lets the model say what it works on.
+	Topics bool
+
 	// Web fetches pages for web_fetch; nil offers no such tool. Direct has
 	// it return a page as it is, without the help of a model.
 	Web    *web.Fetcher

@@ -15,8 +15,11 @@ import (
 // conversation, all attempts together.
 const askTime = time.Minute
 
-// errNobody says that there is no model to ask beside the conversation.
-var errNobody = errors.New("no model can be asked")
+// What may be wrong with a question beside the conversation.
+var (
+	errNobody = errors.New("no model can be asked")
+	errEmpty  = errors.New("the answer is empty")
+)
 
 // oneShot asks the helping model one thing and returns its answer. What that
 // takes is counted, and what is told on the way is shown.
@@ -54,7 +57,7 @@ func (env Env) oneShot(ctx context.Context, host engine.Host, prompt string, wit
 		}
 	}
 	if answer == nil || answer.Content == nil {
-		return nil, errors.New("the answer is empty")
+		return nil, errEmpty
 	}
 	return answer, nil
 }

@@ -10,7 +10,8 @@ func New(env Env) engine.Tools {
 	if env.Launcher == nil {
 		env.Launcher = &launch.Launcher{}
 	}
-	return engine.Tools{
+	list := engine.Tools{
+		updateTopic(env),
 		listDirectory(env),
 		readFile(env),
 		grepSearch(env),
@@ -18,10 +19,13 @@ func New(env Env) engine.Tools {
 		replace(env),
 		writeFile(env),
 		webFetch(env),
+		googleWebSearch(env),
 		runShellCommand(env),
 		listBackgroundProcesses(env),
 		readBackgroundOutput(env),
 		askUser(),
 		writeTodos(env),
+		getInternalDocs(),
 	}
+	return append(list, tracker(env)...)
 }

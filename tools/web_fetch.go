@@ -284,13 +284,22 @@ func cited(answer *genai.Candidate) string {
 		}
 		out = out[:at] + marks + out[at:]
 	}
-	out += "\n\nSources:"
-	for i, c := range g.GroundingChunks {
+	out += "\n\nSources:\n" + strings.Join(webSources(answer), "\n")
+	return out
+}
+
+// webSources returns a line for each page that an answer rests on, with its number,
+// title and address.
+func webSources(answer *genai.Candidate) (lines []string) {
+	if answer.GroundingMetadata == nil {
+		return nil
+	}
+	for i, c := range answer.GroundingMetadata.GroundingChunks {
 		if c != nil && c.Web != nil {
-			out += fmt.Sprintf("\n[%d] %s (%s)", i+1, c.Web.Title, c.Web.URI)
+			lines = append(lines, fmt.Sprintf("[%d] %s (%s)", i+1, c.Web.Title, c.Web.URI))
 		}
 	}
-	return out
+	return lines
 }
 
 // count returns "1 page", "2 pages".

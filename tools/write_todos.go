@@ -122,7 +122,7 @@ func writeTodos(env Env) engine.Tool {
 				}}, nil
 		})
 	tool.When = func() bool {
-		return env.Todos != nil && (env.Model == nil || listless(env.Model()))
+		return env.Todos != nil && env.Tasks == nil && (env.Model == nil || listless(env.Model()))
 	}
 	return tool
 }

@@ -119,9 +119,13 @@ func (s *inspection) look() (findings, error) {
 	at := *l
 	at.Jobs, at.Roots = shell.NewJobs(s.paths.User("tmp", "background-processes")), v.workspace.Roots
 	env := tools.Env{Workspace: v.workspace, Launcher: &at,
-		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb}
+		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb,
+		Topics: s.settings.Topics}
 	if s.settings.WriteTodos {
 		env.Todos = &tools.Todos{}
+	}
+	if s.settings.Tracker {
+		env.Tasks = func() string { return "" } // no call is made
 	}
 	v.tools = tools.New(env)
 	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err == nil && at.Sandbox != nil {

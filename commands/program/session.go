@@ -170,12 +170,16 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		Threshold: s.settings.Threshold,
 		Ripgrep:   s.settings.Ripgrep,
 		Model:     s.modelName,
+		Topics:    s.settings.Topics,
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Ask:    aside.Generate,
 		Helper: func() string { return s.access.Resolve("flash") },
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
+	}
+	if s.settings.Tracker && s.store.Temp != "" {
+		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
 	}
 	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
 	plain := func(text string) bool { return output.Visible(text) == text }

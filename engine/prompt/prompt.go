@@ -40,7 +40,6 @@ type Config struct {
 	Skills      []Entry
 	Plans       string // the directory of plan files; empty if plans are not kept
 	Notes       string // the file of private notes about the project; empty if there is none
-	Topic       string // what the conversation is about at the moment
 
 	// Disabled holds the keys of sections that are left out: see [Disabled].
 	Disabled map[string]bool
@@ -120,9 +119,6 @@ func System(cfg Config) (string, error) {
 	}
 	if m := memory(cfg); m != "" {
 		text += "\n\n" + m
-	}
-	if cfg.Topic != "" {
-		text += "\n\n[Active Topic: " + cfg.Topic + "]"
 	}
 	text = collapseNewlines(text)
 	return text, writeCopy(cfg, text)

@@ -39,7 +39,7 @@ func full() Config {
 	return Config{Tools: all, Interactive: true, Mode: "yolo", Git: true, Sandbox: "landlock", Hooks: true,
 		Agents: []Entry{{Name: "scout", Description: "finds things"}}, Skills: []Entry{{Name: "pdf", Description: "reads PDF files", Location: "/s/pdf/SKILL.md"}},
 		Global: "--- Context from: /h/.gemini/GEMINI.md ---\nbe kind\n\n\n\nand brief\n--- End of Context from: /h/.gemini/GEMINI.md ---",
-		Notes:  "/h/.gemini/tmp/app/memory/MEMORY.md", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}, Topic: "the parser"}
+		Notes:  "/h/.gemini/tmp/app/memory/MEMORY.md", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}}
 }
 
 func TestSystem(t *testing.T) {
@@ -79,13 +79,13 @@ func TestShort(t *testing.T) {
 
 func TestOnlyWhatExists(t *testing.T) {
 	got, _ := System(Config{})
-	for _, absent := range []string{"run_shell_command", "write_todos", "ask_user", "untrusted_context", "hook_context", "skill", "# Git", "# Sandbox", "/help", "loaded_context", "Active Topic", "is_background"} {
+	for _, absent := range []string{"run_shell_command", "write_todos", "ask_user", "untrusted_context", "hook_context", "skill", "# Git", "# Sandbox", "/help", "loaded_context", "is_background"} {
 		if strings.Contains(got, absent) {
 			t.Errorf("%q is mentioned", absent)
 		}
 	}
 	got, _ = System(full())
-	for _, present := range []string{"untrusted_context", "hook_context", "activate_skill", "# Git", "# Sandbox", "/help", "be kind", "[Active Topic: the parser]", "scout", "(AGENTS.md, GEMINI.md)"} {
+	for _, present := range []string{"untrusted_context", "hook_context", "activate_skill", "# Git", "# Sandbox", "/help", "be kind", "scout", "(AGENTS.md, GEMINI.md)"} {
 		if !strings.Contains(got, present) {
 			t.Errorf("%q is not mentioned", present)
 		}

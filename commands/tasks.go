@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/shell"
+)
+
+func tasks() *Command {
+	return &Command{Name: "tasks", Aliases: []string{"bg", "background"}, Summary: "what runs in the background", Run: listTasks, Sub: Set{
+		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: listTasks},
+		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: showTask, Complete: completeTask},
+		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: stopTask, Complete: completeTask},
+	}}
+}
+
+func listTasks(_ context.Context, app *App, args string) error {
+	if args != "" {
+		return tasks().wants(args)
+	}
+	jobs := app.Jobs.List()
+	if len(jobs) == 0 {
+		return sentences(app.Out, "nothing runs in the background")
+	}
+	ls := make([]string, len(jobs))
+	for i, j := range jobs {
+		ls[i] = fmt.Sprintf("%d %s: %s", j.PID, taskState(j), text.OneLine(j.Command, 200))
+	}
+	return sentences(app.Out, ls...)
+}
+
+// taskState says in words how far j is.
+func taskState(j shell.Job) string {
+	switch {
+	case j.Running:
+		return "running for " + time.Since(j.Started).Round(time.Second).String()
+	case j.Signal != 0:
+		return "ended by " + j.SignalName
+	case !j.Known:
+		return "ended"
+	case j.Code != 0:
+		return fmt.Sprintf("failed with %d", j.Code)
+	}
+	return "done"
+}
+
+// shownLines is how many lines /tasks show prints when nobody says.
+const shownLines = 20
+
+func showTask(_ context.Context, app *App, args string) error {
+	words := strings.Fields(args)
+	most := shownLines
+	if len(words) == 2 {
+		n, err := strconv.Atoi(words[1])
+		if err != nil || n < 1 {
+			return misused("%q is no number of lines: /tasks show PID [LINES]", words[1])
+		}
+		most, words = n, words[:1]
+	}
+	pid, err := taskOf(words)
+	if err != nil {
+		return err
+	}
+	tail, shown, total, err := app.Jobs.Tail(pid, most)
+	if errors.Is(err, shell.ErrUnknown) {
+		return noTask(pid)
+	}
+	if err != nil {
+		return unavailable("what %d has printed can't be read: %v", pid, err)
+	}
+	switch {
+	case total == 0:
+		return sentences(app.Out, fmt.Sprintf("%d has printed nothing", pid))
+	case shown < total:
+		tail = fmt.Sprintf("the last %d of %d lines:\n%s", shown, total, tail)
+	}
+	return lines(app.Out, strings.TrimSuffix(tail, "\n"))
+}
+
+func stopTask(_ context.Context, app *App, args string) error {
+	pid, err := taskOf(strings.Fields(args))
+	if err != nil {
+		return err
+	}
+	if err := app.Jobs.Stop(pid); err != nil {
+		return noTask(pid)
+	}
+	return sentences(app.Out, fmt.Sprintf("%d is ended", pid))
+}
+
+// taskOf returns the number that stands alone in words.
+func taskOf(words []string) (int, error) {
+	if len(words) != 1 {
+		return 0, misused("which one? /tasks lists them by their process ids")
+	}
+	pid, err := strconv.Atoi(words[0])
+	if err != nil {
+		return 0, misused("%q is no process id; /tasks lists them", words[0])
+	}
+	return pid, nil
+}
+
+func noTask(pid int) error {
+	return unavailable("no background command has the process id %d; /tasks lists them", pid)
+}
+
+func completeTask(_ context.Context, app *App, prefix string) (pids []string) {
+	for _, j := range app.Jobs.List() {
+		if pid := strconv.Itoa(j.PID); strings.HasPrefix(pid, prefix) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"gemline/docs"
+	"gemline/engine"
+)
+
+//go:embed doc/get_internal_docs.md
+var getInternalDocsDoc string
+
+const getInternalDocsSchema = `{"type":"object","properties":{"path":{"type":"string"}}}`
+
+type getInternalDocsArgs struct {
+	Path string `json:"path"`
+}
+
+// getInternalDocs returns the tool that reads the pages of this program, so that
+// what the model says of it is not made up.
+func getInternalDocs() engine.Tool {
+	return define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
+		func(_ context.Context, a getInternalDocsArgs) (engine.Call, error) {
+			name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(a.Path), "docs/"), ".md")
+			r := engine.Result{Text: docsList(), Display: "listed the pages"}
+			title := "gemline's documentation"
+			if name != "" {
+				page, ok := docs.Find(name)
+				if !ok {
+					return engine.Call{}, misuse("There is no page %q. %s", a.Path, docsList())
+				}
+				r, title = engine.Result{Text: page.Text, Display: page.Title}, title+": "+page.Name
+			}
+			return engine.Call{Intent: engine.Intent{Title: title},
+				Run: func(context.Context, engine.Host) (engine.Result, error) { return r, nil }}, nil
+		})
+}
+
+// docsList returns the pages, a line each.
+func docsList() string {
+	lines := []string{"The pages:"}
+	for _, p := range docs.Pages() {
+		lines = append(lines, "- "+p.Name+".md: "+p.Title)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,67 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+//go:embed doc/google_web_search.md
+var googleWebSearchDoc string
+
+const googleWebSearchSchema = `{"type":"object","properties":{
+"query":{"type":"string","description":"What to look for, in words"}},
+"required":["query"]}`
+
+type googleWebSearchArgs struct {
+	Query string `json:"query"`
+}
+
+// searchFailed is the class of its failures.
+const searchFailed = "web_search_failed"
+
+// googleWebSearch returns the tool that has the model's server search the web.
+// Nothing is fetched from here, so it takes no right of the network.
+func googleWebSearch(env Env) engine.Tool {
+	t := define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
+		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {
+			query := strings.TrimSpace(a.Query)
+			if query == "" {
+				return engine.Call{}, misuse("The 'query' parameter cannot be empty.")
+			}
+			return engine.Call{Intent: engine.Intent{Title: "search the web for " + shown(query)},
+				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+					return searchWeb(ctx, env, host, query)
+				}}, nil
+		})
+	t.When = func() bool { return env.Web != nil }
+	return t
+}
+
+// searchWeb asks a model that searches what it finds.
+func searchWeb(ctx context.Context, env Env, host engine.Host, query string) (engine.Result, error) {
+	answer, err := env.oneShot(ctx, host, query, &genai.Tool{GoogleSearch: &genai.GoogleSearch{}})
+	if ctx.Err() != nil {
+		return engine.Result{}, ctx.Err()
+	}
+	if err != nil && !errors.Is(err, errEmpty) {
+		return engine.Result{}, &engine.CallError{Type: searchFailed,
+			Message: fmt.Sprintf("Error: Error during web search for query %q: %v", query, err),
+			Display: fmt.Sprintf("nothing was searched: %v", err)}
+	}
+	text := ""
+	if err == nil {
+		text = cited(answer)
+	}
+	if strings.TrimSpace(text) != "" {
+		return engine.Result{Text: fmt.Sprintf("Web search results for %q:\n\n%s", query, untrusted(text)),
+			Display: "answered from " + count(len(webSources(answer)), "source")}, nil
+	}
+	return engine.Result{Text: fmt.Sprintf("No search results or information found for query: %q", query), Display: "found nothing"}, nil
+}
