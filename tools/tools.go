@@ -27,5 +27,5 @@ func New(env Env) engine.Tools {
 		writeTodos(env),
 		getInternalDocs(),
 	}
-	return append(list, tracker(env)...)
+	return append(list, trackerTools(env)...)
 }

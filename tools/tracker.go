@@ -3,10 +3,12 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/tracker"
 )
 
 // The properties of the tracker's schemas.
@@ -68,10 +70,13 @@ type dependencyArgs struct {
 	Dependency string `json:"dependencyId"`
 }
 
-// tracker returns the tools that keep tasks with what they depend on, for work
+// taskTools are what the tools do with the tasks.
+type taskTools struct{ store *tracker.Store }
+
+// trackerTools returns the tools that keep tasks with what they depend on, for work
 // that is too large for a list.
-func tracker(env Env) []engine.Tool {
-	s := &taskStore{dir: env.Tasks}
+func trackerTools(env Env) []engine.Tool {
+	s := taskTools{&tracker.Store{Dir: env.Tasks}}
 	list := []engine.Tool{
 		trackerTool("tracker_create_task", "Create Task", "Creates a task of work that has many: an epic, a task or a bug, below another if parentId says so.",
 			schemaOf("title*", anyText, "description*", anyText, "type*", taskType, "parentId", taskID, "dependencies", taskIDs), s.createTask),
@@ -84,8 +89,8 @@ func tracker(env Env) []engine.Tool {
 			schemaOf("taskId*", taskID, "dependencyId*", taskID), s.addDependency),
 		trackerTool("tracker_visualize", "Visualize Tracker", "Shows all tasks as a tree.", schemaOf(),
 			func(struct{}) (string, error) {
-				tasks, err := s.all()
-				return forest(tasks), err
+				tasks, err := s.store.All()
+				return tracker.Tree(tasks), err
 			}),
 	}
 	for i := range list {
@@ -100,6 +105,9 @@ func trackerTool[A any](name, label, doc, schema string, do func(A) (string, err
 		return engine.Call{Intent: engine.Intent{Title: "tasks: " + strings.ToLower(label)},
 			Run: func(context.Context, engine.Host) (engine.Result, error) {
 				text, err := do(a)
+				if no := tracker.Refused(""); errors.As(err, &no) {
+					err = &engine.CallError{Type: engine.ExecutionFailed, Message: "Error: " + string(no)}
+				}
 				if err != nil {
 					return engine.Result{}, err
 				}
@@ -111,20 +119,16 @@ func trackerTool[A any](name, label, doc, schema string, do func(A) (string, err
 // inWords says for the user what the model reads as signs.
 var inWords = strings.NewReplacer("⭕", "open", "🚧", "in progress", "⛔", "blocked", "✅", "closed", "└─ Depends on", "depends on")
 
-// untracked says what is not done with a task, and why.
-func untracked(format string, args ...any) error {
-	return &engine.CallError{Type: engine.ExecutionFailed, Message: "Error: " + fmt.Sprintf(format, args...)}
-}
-
-func (s *taskStore) createTask(a createTaskArgs) (string, error) {
-	t, err := s.create(task{Title: a.Title, Description: a.Description, Type: a.Type, Status: "open",
+func (s taskTools) createTask(a createTaskArgs) (string, error) {
+	t, err := s.store.Create(tracker.Task{Title: flat(a.Title), Description: a.Description, Type: a.Type, Status: "open",
 		Parent: a.Parent, Dependencies: append([]string{}, a.Dependencies...)})
 	return fmt.Sprintf("Created task %s: %s", t.ID, t.Title), err
 }
 
-func (s *taskStore) updateTask(a updateTaskArgs) (string, error) {
-	t, err := s.update(a.ID, func(t *task) {
+func (s taskTools) updateTask(a updateTaskArgs) (string, error) {
+	t, err := s.store.Update(a.ID, func(t *tracker.Task) {
 		set(&t.Title, a.Title)
+		t.Title = flat(t.Title)
 		set(&t.Description, a.Description)
 		set(&t.Status, a.Status)
 		if a.Dependencies != nil {
@@ -141,12 +145,12 @@ func set(to, given *string) {
 	}
 }
 
-func (s *taskStore) getTask(a taskArgs) (string, error) {
-	tasks, err := s.all()
+func (s taskTools) getTask(a taskArgs) (string, error) {
+	tasks, err := s.store.All()
 	if err != nil {
 		return "", err
 	}
-	t := find(tasks, a.ID)
+	t := tracker.Find(tasks, a.ID)
 	if t == nil {
 		return fmt.Sprintf("Task %s not found.", a.ID), nil
 	}
@@ -154,12 +158,12 @@ func (s *taskStore) getTask(a taskArgs) (string, error) {
 	return string(b), err
 }
 
-func (s *taskStore) listTasks(a listTasksArgs) (string, error) {
-	tasks, err := s.all()
+func (s taskTools) listTasks(a listTasksArgs) (string, error) {
+	tasks, err := s.store.All()
 	var lines []string
 	for _, t := range tasks {
 		if fits(a.Status, t.Status) && fits(a.Type, t.Type) && fits(a.Parent, t.Parent) {
-			lines = append(lines, fmt.Sprintf("- [%s] %s (%s)", t.ID, flat(t.Title), t.Status))
+			lines = append(lines, fmt.Sprintf("- [%s] %s (%s)", t.ID, t.Title, t.Status))
 		}
 	}
 	if lines == nil {
@@ -171,10 +175,10 @@ func (s *taskStore) listTasks(a listTasksArgs) (string, error) {
 // fits reports whether a value is the one that is wanted; "" wants any.
 func fits(wanted, value string) bool { return wanted == "" || wanted == value }
 
-func (s *taskStore) addDependency(a dependencyArgs) (string, error) {
+func (s taskTools) addDependency(a dependencyArgs) (string, error) {
 	if a.Task == a.Dependency {
-		return "", untracked("Task %s cannot depend on itself.", a.Task)
+		return "", tracker.Refused("Task " + a.Task + " cannot depend on itself.")
 	}
-	_, err := s.update(a.Task, func(t *task) { t.Dependencies = append(t.Dependencies, a.Dependency) })
+	_, err := s.store.Update(a.Task, func(t *tracker.Task) { t.Dependencies = append(t.Dependencies, a.Dependency) })
 	return fmt.Sprintf("Linked %s -> %s.", a.Task, a.Dependency), err
 }

@@ -19,7 +19,7 @@ type taskDesk struct {
 
 func newTaskDesk(t *testing.T) *taskDesk {
 	d := &taskDesk{t, filepath.Join(t.TempDir(), "tracker"), map[string]engine.Tool{}}
-	for _, tool := range tracker(Env{Tasks: func() string { return d.dir }}) {
+	for _, tool := range trackerTools(Env{Tasks: func() string { return d.dir }}) {
 		d.tools[strings.TrimPrefix(tool.Name(), "tracker_")] = tool
 	}
 	return d
