@@ -114,3 +114,26 @@ func TestHooksOfASession(t *testing.T) {
 		t.Errorf("the model was told %s", body)
 	}
 }
+
+// What a hook says to the user is a record of a conversation with a program, as other
+// notices are; what one of the end says comes before the last record.
+func TestTalkHooks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "home"), map[string]string{".gemini/settings.json": `{"hooks": {
+		"SessionStart": [{"hooks": [{"type": "command", "name": "hello", "command": "echo you are here"}]}],
+		"BeforeTool": [{"hooks": [{"type": "command", "name": "seen", "command": "echo a call"}]},
+			{"hooks": [{"type": "command", "name": "odd", "command": "exit 3"}]}],
+		"SessionEnd": [{"hooks": [{"type": "command", "name": "bye", "command": "echo gone"}]}]}}`})
+	c := talk(t, dir, et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen.")))
+	c.want("error", "severity", "info", "message", "hook hello: you are here")
+	c.say("look")
+	c.want("error", "severity", "info", "message", "hook seen: a call")
+	c.want("error", "severity", "warning", "message", "hook odd failed at BeforeTool: exit 3")
+	c.want("tool_result", "status", "success")
+	c.want("turn_result", "status", "success")
+	c.in.Close()
+	c.want("error", "severity", "info", "message", "hook bye: gone")
+	last := c.ends(0, "completed")
+	check(t, last, "warnings", "[hook odd failed at BeforeTool: exit 3]")
+}

@@ -105,7 +105,7 @@ func (r *run) serve(ctx context.Context) error {
 		}
 	}
 	r.status.warn = r.redacting(t.Notify)
-	r.status.tell = r.status.warn
+	r.status.tell = r.redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}

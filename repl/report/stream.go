@@ -55,8 +55,9 @@ type Records struct {
 	prompt  string // of the user, not yet told
 	id      string // of the prompt, if it has one
 	begun   bool
+	talks   bool            // to a program, whose user is to see all that people are told
 	early   []engine.Notice // what was told before the run began
-	warned  []string        // all that was told
+	warned  []string        // all warnings that were told
 }
 
 // moment returns the time as records have it: that of the day, and the
@@ -118,31 +119,36 @@ func (r *Records) begin(in Init) {
 	}
 	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion, output.Valid(r.Version), r.Text(r.Dir),
 		output.Valid(mode), in.Protocol, in.sandbox, r.unused()})
-	r.begun, r.prompt = true, in.Prompt
+	r.begun, r.talks, r.prompt = true, in.Protocol > 0, in.Prompt
 	r.late()
 }
 
 // late tells what could not be told before, since the init comes first.
 func (r *Records) late() {
 	for _, n := range r.early {
-		r.warning(n)
+		r.told(n)
 	}
 	r.early = nil
 }
 
-func (r *Records) warning(n engine.Notice) {
-	message := r.Text(n.Text)
-	r.Put("error", ErrorRecord{Severity: "warning", Message: message})
-	r.warned = append(r.warned, message)
+func (r *Records) told(n engine.Notice) {
+	if n.Info && !r.talks {
+		return
+	}
+	severity, message := string(NoticeLabel(n)), r.Text(n.Text)
+	r.Put("error", ErrorRecord{Severity: severity, Message: message})
+	if !n.Info {
+		r.warned = append(r.warned, message)
+	}
 }
 
 func (r *Records) event(ev engine.Event) {
 	n, ok := ev.(engine.Notice)
-	if ok && n.Info {
-		return
-	}
 	if ok && !r.begun {
 		r.early = append(r.early, n)
+		return
+	}
+	if ok && n.Info && !r.talks {
 		return
 	}
 	r.user()
@@ -155,7 +161,7 @@ func (r *Records) event(ev engine.Event) {
 		r.retry(ev)
 	case engine.Notice:
 		r.Flush()
-		r.warning(ev)
+		r.told(ev)
 	case engine.Called:
 		r.called(ev)
 	case engine.Finished:
