@@ -21,7 +21,8 @@ func shellHome(t *testing.T) (dir string, env []string) {
 	if err := os.Symlink(self(t), filepath.Join(dir, "gemline")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, map[string]string{"replies one.jsonl": "", "sources/main.go": ""})
+	write(t, dir, map[string]string{"replies one.jsonl": "", "sources/main.go": "",
+		".gemini/settings.json": `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "name": "greeting", "command": "true"}]}]}}`})
 	return dir, environment(dir, nil, "PATH="+dir+":"+os.Getenv("PATH"), "TERM=dumb", "GEMINI_CLI_TRUST_WORKSPACE=true")
 }
 
@@ -38,6 +39,8 @@ func TestCompletionInShells(t *testing.T) {
 		{"gemline config get model.na", "gemline config get model.name "},
 		{"gemline completion pow", "gemline completion powershell "},
 		{"gemline help exit", "gemline help exit-codes "},
+		{"gemline hooks disable gr", "gemline hooks disable greeting "},
+		{"gemline hooks test Pre", "gemline hooks test PreCompress "},
 		{"gemline --sandbox=pod", "gemline --sandbox=podman "},
 		{"gemline --fake-responses rep", `gemline --fake-responses replies\ one.jsonl `},
 		{"gemline --fake-responses=rep", `gemline --fake-responses=replies\ one.jsonl `},

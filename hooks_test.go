@@ -137,3 +137,25 @@ func TestTalkHooks(t *testing.T) {
 	last := c.ends(0, "completed")
 	check(t, last, "warnings", "[hook odd failed at BeforeTool: exit 3]")
 }
+
+// The names of hooks are completed: of those that are on to switch them off, and the other
+// way round.
+func TestHookNamesAreCompleted(t *testing.T) {
+	t.Parallel()
+	c := configured(t, terminal(t, et.NewServer()), `{"hooks": {"SessionEnd": [{"hooks": [
+		{"type": "command", "name": "first", "command": "true"}, {"type": "command", "name": "second", "command": "true"}]}]}}`)
+	c.Term = "xterm"
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("/hooks disable f\t\r")
+	s.Expect("first is off, in ")
+	s.Expect("> ")
+	s.Send("/hooks disable \t\r")
+	s.Expect("second is off, in ")
+	s.Expect("> ")
+	s.Send("/hooks enable s\t\r")
+	s.Expect("second is on, in ")
+	s.Expect("> ")
+	s.Line("/quit")
+	succeeds(t, s)
+}

@@ -10,6 +10,7 @@ import (
 
 	"gemline/docs"
 	"gemline/engine/auth"
+	"gemline/engine/hook"
 	"gemline/engine/model"
 	"gemline/engine/text"
 	"gemline/repl/schema"
@@ -61,19 +62,16 @@ func (w *World) answer(ctx context.Context, words []string) error {
 // read is nothing.
 func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 	add := func(word, note string) { list = append(list, candidate{word, note}) }
+	var names []string // of which there is nothing to say
 	switch kind {
 	case "shell":
-		for _, name := range []string{"bash", "zsh", "fish", "powershell"} {
-			add(name, "")
-		}
+		names = []string{"bash", "zsh", "fish", "powershell"}
 	case "method":
 		for _, m := range auth.Methods() {
 			add(string(m), "")
 		}
 	case "sandbox":
-		for _, name := range append([]string{settings.On, settings.Off}, sandbox.Names()...) {
-			add(name, "")
-		}
+		names = append([]string{settings.On, settings.Off}, sandbox.Names()...)
 	case "model":
 		for _, c := range model.ByKey.Choices() {
 			add(c.Name, c.Note)
@@ -95,10 +93,17 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, k := range settings.Keys() {
 			add(k.Name, k.Help)
 		}
-	case "schema":
-		for _, name := range append(schema.Names(), settingsSchema) {
-			add(name, "")
+	case "hook":
+		hooks, _ := w.Hooks.List()
+		for _, h := range hooks {
+			add(h.ID(), string(h.Event))
 		}
+	case "event":
+		for _, e := range hook.Events {
+			names = append(names, string(e))
+		}
+	case "schema":
+		names = append(schema.Names(), settingsSchema)
 	case "session":
 		sessions, _, _ := w.sessions()
 		slices.Reverse(sessions)
@@ -106,6 +111,9 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, s := range sessions {
 			add(s.ID, s.Title)
 		}
+	}
+	for _, name := range names {
+		add(name, "")
 	}
 	return list
 }

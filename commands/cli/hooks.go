@@ -56,13 +56,13 @@ type (
 	hooksList struct{}
 
 	hooksTest struct {
-		Event   string `arg:"" help:"The event, such as BeforeTool."`
+		Event   string `arg:"" complete:"event" help:"The event, such as BeforeTool."`
 		Subject string `arg:"" optional:"" help:"What matchers look at: the name of a tool, the source of a session, the reason of its end."`
 		Input   string `placeholder:"JSON" help:"An object with values that the hooks read in place of the made-up ones."`
 	}
 
 	hooksEnable struct {
-		Name string `arg:"" help:"The hook's name, or its command if it has none."`
+		Name string `arg:"" complete:"hook" help:"The hook's name, or its command if it has none."`
 	}
 	hooksDisable hooksEnable
 	hooksAllOn   struct{}

@@ -114,6 +114,18 @@ func (h *hookSet) on(k hook.Hook) bool {
 	return !slices.ContainsFunc(said, func(s *settings.Settings) bool { return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID()) })
 }
 
+// ids returns what the hooks are called that are switched on, or off. What can't be typed
+// is left out.
+func (h *hookSet) ids(on bool) (list []string) {
+	for _, k := range h.list {
+		if h.on(k) == on && text.EscapeLine(k.ID()) == k.ID() {
+			list = append(list, k.ID())
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // turn switches a hook on or off for this run.
 func (h *hookSet) turn(id string, on bool) {
 	h.mu.Lock()

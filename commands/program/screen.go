@@ -115,6 +115,10 @@ func (i *interactive) completion(app *commands.App) commands.Completion {
 		}
 		return names
 	}
+	hooks := func(on bool) func(context.Context) []string {
+		return func(context.Context) []string { return i.Project.hooks.ids(on) }
+	}
 	return commands.Completion{Commands: app.Commands, App: app, Files: names.Complete,
-		Words: map[string]func(context.Context) []string{"model": models, "model set": models}}
+		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
+			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
 }
