@@ -76,6 +76,8 @@ func proposals(q engine.Proposal) []engine.Grant {
 		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
 			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(jsonText(path)) + `\x00`
 			grants[0].Rule, grants[0].Near = ruleText(tools, "argsPattern = "+tomlString(pattern)), true
+		} else if q.Tool.Kind != engine.Edit {
+			grants[0].Rule = grantRule(grants[0])
 		}
 		return grants
 	}
@@ -118,6 +120,15 @@ func proposals(q engine.Proposal) []engine.Grant {
 	return grants
 }
 
+// grantRule returns the rule that a grant is kept as: about what the tool says that
+// the call is about, or about all calls of the tool.
+func grantRule(g engine.Grant) string {
+	if g.Target == "" {
+		return ruleText([]string{g.Tool}, "")
+	}
+	return ruleText([]string{g.Tool}, "target = "+tomlString(g.Target))
+}
+
 // subcommand is what a sub-command of a program looks like.
 var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
@@ -154,7 +165,10 @@ func ruleText(tools []string, condition string) string {
 		}
 		name = "[" + strings.Join(list, ", ") + "]"
 	}
-	return fmt.Sprintf("[[rule]]\ntoolName = %s\n%s\ndecision = \"allow\"\npriority = %d\n", name, condition, saved)
+	if condition != "" {
+		condition += "\n"
+	}
+	return fmt.Sprintf("[[rule]]\ntoolName = %s\n%sdecision = \"allow\"\npriority = %d\n", name, condition, saved)
 }
 
 // tomlString writes text as a string of TOML.

@@ -227,7 +227,7 @@ func TestOffered(t *testing.T) {
 		want int
 	}{
 		{engine.Edit, map[string]any{"file_path": "it's\n"}, 1}, {engine.Edit, map[string]any{"file_path": "\x00"}, 0}, {engine.Edit, map[string]any{"file_path": "a\x00b"}, 0}, {engine.Edit, map[string]any{"file_path": 1}, 0},
-		{engine.Edit, nil, 0}, {engine.Other, map[string]any{"file_path": "a"}, 0},
+		{engine.Edit, nil, 0}, {engine.Other, map[string]any{"file_path": "a"}, 1}, {engine.Fetch, nil, 1},
 	} {
 		q := engine.Proposal{Tool: named("write_file", c.kind), Args: c.args, Intent: engine.Intent{Grants: []engine.Grant{{Tool: "write_file", Target: "x"}}}}
 		if got := count(q); got != c.want {
@@ -235,7 +235,7 @@ func TestOffered(t *testing.T) {
 			continue
 		}
 		if g := offered(t, q, false)[0]; g.Rule != "" {
-			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || !g.Near {
+			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || g.Near != (c.kind == engine.Edit) {
 				t.Errorf("%v: %s by\n%s", c.args, policy.Word(v), g.Rule)
 			}
 		}
@@ -485,5 +485,35 @@ func TestSecretFiles(t *testing.T) {
 	q.Intent.Grants[0].Target, q.Args["file_path"] = "/dir/other.key", "other.key"
 	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
 		t.Errorf("another file is %s", policy.Word(got))
+	}
+}
+
+// What a tool says that its calls are about is covered to the letter, and all of
+// its calls are if it says nothing.
+func TestTargets(t *testing.T) {
+	fetch := func(target string) engine.Proposal {
+		return engine.Proposal{Tool: named("web_fetch", engine.Fetch), Intent: engine.Intent{Grants: []engine.Grant{{Tool: "web_fetch", Target: target}}}}
+	}
+	for _, c := range []struct {
+		said    string   // "always" to
+		covered []string // targets
+		asked   []string
+	}{
+		{"a.test", []string{"a.test"}, []string{"b.test", "a.test b.test", "a.tes", ""}},
+		{"it's \x01", []string{"it's \x01"}, []string{"it's"}},
+		{"", []string{"", "a.test"}, nil},
+	} {
+		rule := offered(t, fetch(c.said), false)[0].Rule
+		p := policy.New(policy.Default, parse(t, policy.User, rule)...)
+		for _, target := range c.covered {
+			if v, _ := p.Judge(t.Context(), fetch(target)); v != engine.Allow {
+				t.Errorf("%q is not covered by\n%s", target, rule)
+			}
+		}
+		for _, target := range c.asked {
+			if v, _ := p.Judge(t.Context(), fetch(target)); v != engine.Ask {
+				t.Errorf("%q is %s by\n%s", target, policy.Word(v), rule)
+			}
+		}
 	}
 }

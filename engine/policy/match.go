@@ -140,6 +140,8 @@ func (r *Rule) fits(u *question) bool {
 	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)
 		return line == r.CommandLine && (r.Dir == "" || r.Dir == u.Intent.Plan.Dir)
+	case r.Target != "":
+		return slices.ContainsFunc(u.Intent.Grants, func(g engine.Grant) bool { return g.Target == r.Target })
 	case r.Args != nil:
 		u.encode()
 		if r.Verdict == engine.Allow {

@@ -209,6 +209,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 		rule.Command, rule.exact = r.pattern(key, `^(?:`, `)`), r.pattern(key, `^(?:`, `)(?: |$)`)
 	},
 	"commandLine": func(r *reader, key string, rule *Rule) { rule.CommandLine = r.text(key) },
+	"target":      func(r *reader, key string, rule *Rule) { rule.Target = r.text(key) },
 	"directory": func(r *reader, key string, rule *Rule) {
 		if rule.Dir = r.text(key); !filepath.IsAbs(rule.Dir) {
 			r.fail(key, "%s must be an absolute path", key)
@@ -266,14 +267,15 @@ func (r *reader) rule() (rule Rule) {
 		}
 	}
 	given := 0
-	for _, key := range []string{"commandPrefix", "commandRegex", "argsPattern", "commandLine"} {
+	for _, key := range []string{"commandPrefix", "commandRegex", "argsPattern", "commandLine", "target"} {
 		if _, ok := r.table[key]; ok {
 			if given++; given > 1 {
-				r.fail(key, "of commandPrefix, commandRegex, argsPattern and commandLine a rule can have one")
+				r.fail(key, "of commandPrefix, commandRegex, argsPattern, commandLine and target a rule can have one")
 			}
 		}
 	}
 	r.line(rule)
+	r.target(rule)
 	return rule
 }
 
@@ -289,6 +291,20 @@ func (r *reader) line(rule Rule) {
 	}
 	if line && slices.ContainsFunc(rule.Tools, func(name string) bool { return !sameTool(name, Shell) }) {
 		r.fail("toolName", "commandLine is about %s", Shell)
+	}
+}
+
+// target checks what a rule says of what calls are about. Each tool says that in
+// words of its own, and commands say it better.
+func (r *reader) target(rule Rule) {
+	if rule.Target == "" {
+		return
+	}
+	if rule.Verdict != engine.Allow {
+		r.fail("target", "target is for rules that allow; argsPattern is for others")
+	}
+	if len(rule.Tools) != 1 || pattern(rule.Tools[0]) || sameTool(rule.Tools[0], Shell) {
+		r.fail("toolName", "target is about one tool, by its name, and not about %s", Shell)
 	}
 }
 

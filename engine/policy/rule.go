@@ -59,6 +59,7 @@ type Rule struct {
 	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
 	CommandLine string         // a whole one, of a rule that allows; empty for all
 	Dir         string         // where CommandLine runs; empty if that does not matter
+	Target      string         // what the tool says that the call is about, of a rule that allows; empty for all
 	Safe        bool           // only commands that are safe, and confined
 	Annotations map[string]any
 	Modes       []Mode // nil for all
@@ -96,7 +97,7 @@ func (r Rule) Learned() bool {
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Safe || r.except != nil || r.Network
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Target != "" || r.Safe || r.except != nil || r.Network
 }
 
 // coversRights reports whether the rule is about calls that ask for such rights. One
@@ -232,6 +233,7 @@ func (r *Rule) About() string {
 		add("the command line", quoted(r.CommandLine))
 		add("in", r.Dir)
 	}
+	add("of", r.Target)
 	if r.Safe {
 		add("commands", "that only look")
 	}

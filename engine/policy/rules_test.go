@@ -263,7 +263,7 @@ func TestRefused(t *testing.T) {
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandPrefix = \" \"":                     `12:1: " " names no program`,
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandRegex = \"(\"":                      "12:1: commandRegex is no regular expression",
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandRegex = \"a)(b\"":                   "12:1: commandRegex is no regular expression",
-		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandRegex = \"a\"\nargsPattern = \"a\"": "of commandPrefix, commandRegex, argsPattern and commandLine",
+		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandRegex = \"a\"\nargsPattern = \"a\"": "of commandPrefix, commandRegex, argsPattern, commandLine and target",
 		good + "decision = \"deny\"\ntoolName = \"*\"\npriority = 1\nmodes = [\"yes\"]":                                         "12:1: modes can be",
 		good + "decision = \"deny\"\ntoolName = \"*\"\npriority = 1\ninteractive = 1":                                           "12:1: interactive must be true or false",
 		good + "decision = \"deny\"\ntoolName = \"*\"\npriority = 1\nmcpName = \"\"":                                            "12:1: mcpName must not be empty",
