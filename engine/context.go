@@ -39,7 +39,7 @@ type Shortened struct{ Before, After int } // tokens, about
 
 // Error says by how much.
 func (s *Shortened) Error() string {
-	return fmt.Sprintf("from about %s to %s tokens", thousands(s.Before), thousands(s.After))
+	return fmt.Sprintf("about %s tokens became %s", thousands(s.Before), thousands(s.After))
 }
 
 // thousands returns n as a person reads a number that is a guess.
@@ -130,7 +130,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 		return true, err
 	}
 	by := &Shortened{Before: before, After: e.sized.tokens}
-	return true, emit(Notice{Text: s.How + ", " + by.Error(), Cause: by, Info: true})
+	return true, emit(Notice{Text: s.How + ": " + by.Error(), Cause: by, Info: true})
 }
 
 // limit returns how many tokens the context of the model holds, 0 if nobody knows.

@@ -12,6 +12,11 @@ type Settings struct {
 	ApprovalMode string `key:"general.defaultApprovalMode"`
 	MaxAttempts  int    `key:"general.maxAttempts"`
 	SyncSession  bool   `key:"general.sessionSync"`
+
+	MaskProtected int  `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`
+	MaskLeast     int  `key:"contextManagement.tools.outputMasking.minPrunableThresholdTokens"`
+	MaskLatest    bool `key:"contextManagement.tools.outputMasking.protectLatestTurn"`
+
 	Format       string `key:"output.format"`
 	ScreenReader bool   `key:"ui.accessibility.screenReader"`
 	Editor       string `key:"general.preferredEditor"`

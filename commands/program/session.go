@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/compress"
 	"gemline/engine/hook"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
@@ -54,19 +55,20 @@ type Choice struct {
 type Session struct {
 	*Project
 	Choice
-	journal   *journal.File
-	past      *journal.Conversation // that is gone on with, else nil
-	memory    *memory.Memory
-	env       tools.Env
-	rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
-	tools     engine.Toolset
-	policy    *policy.Policy
-	hooks     *hook.Hooks // nil if there are none
-	engine    *engine.Engine
-	generator engine.Generator
-	budget    *limit.Budget            // of this conversation, beside the project's; nil if there is none
-	recorder  *telemetry.Recorder      // nil if nothing is recorded
-	narrowed  atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
+	journal    *journal.File
+	past       *journal.Conversation // that is gone on with, else nil
+	memory     *memory.Memory
+	env        tools.Env
+	rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
+	tools      engine.Toolset
+	policy     *policy.Policy
+	hooks      *hook.Hooks // nil if there are none
+	engine     *engine.Engine
+	compressor *compress.Compressor
+	generator  engine.Generator
+	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
+	recorder   *telemetry.Recorder      // nil if nothing is recorded
+	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
 
 // Begin returns a conversation that can be asked: a new one, or one that is gone
@@ -164,9 +166,6 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		Launcher:  &launcher,
 		Secrets:   s.secrets,
 		Kept:      s.tellWithheld,
-		Outputs: func() string {
-			return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID())
-		},
 		Threshold: s.settings.Threshold,
 		Ripgrep:   s.settings.Ripgrep,
 		Model:     s.modelName,
@@ -177,6 +176,9 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
+	}
+	if s.store.Temp != "" {
+		s.env.Outputs = func() string { return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID()) }
 	}
 	if s.settings.Tracker && s.store.Temp != "" {
 		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
@@ -297,6 +299,7 @@ func (s *Session) useSchema() error {
 
 // newEngine makes the engine.
 func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
+	s.newCompressor()
 	judge := s.hooks.Policy(s.rehearsal.Policy(guarded))
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
@@ -309,6 +312,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
 		TokenLimit: model.TokenLimit,
+		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {
 				return s.System

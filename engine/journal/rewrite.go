@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,9 +14,10 @@ import (
 )
 
 // Rewrite implements [engine.Journal]. A conversation that only lost its end is
-// told by a rewind, any other by a list of all its messages; those that stay keep
-// what stands beside them. Either is one line, so that a process that is killed
-// leaves the old conversation or the new one.
+// told by a rewind, one in which only answers to calls say something else by these,
+// any other by a list of all its messages; those that stay keep what stands beside
+// them. A rewind and a list are one line, so that a process that is killed
+// leaves the old conversation or the new one; of answers it leaves the first.
 //
 // What was said until now is read from the file, which is the one to be rewritten.
 func (f *File) Rewrite(said []*genai.Content) error {
@@ -24,8 +26,12 @@ func (f *File) Rewrite(said []*genai.Content) error {
 		return err
 	}
 	r, at := fold(b, false), f.now()
-	if equal(r.said(), said) {
+	old := r.said()
+	if equal(old, said) {
 		return nil
+	}
+	if lines := r.amend(old, said, at); lines != nil && equal(fold(append(b, lines...), false).said(), said) {
+		return f.append(lines, at)
 	}
 	var line any
 	if id := r.cut(said); id != "" {
@@ -64,6 +70,48 @@ func (f *File) content() (b []byte, err error) {
 func (r *record) said() []*genai.Content {
 	said, _ := history(r.messages)
 	return said
+}
+
+// amend returns lines with the answers to calls that are other ones in said, nil if that
+// is not all that is.
+func (r *record) amend(old, said []*genai.Content, at time.Time) (lines []byte) {
+	if len(old) != len(said) {
+		return nil
+	}
+	for i, c := range said {
+		if canonical(old[i]) == canonical(c) {
+			continue
+		}
+		line := newMessage(engine.Entry{Content: c}, at)
+		line.ID = r.answering(c)
+		l, err := encode(line)
+		if err != nil || line.ID == "" {
+			return nil
+		}
+		lines = append(lines, l...)
+	}
+	return lines
+}
+
+// answering returns the id of the message that answers the first call that c answers, ""
+// if there is none.
+func (r *record) answering(c *genai.Content) string {
+	first := func(parts []*genai.Part) string {
+		if len(parts) == 0 || parts[0].FunctionResponse == nil {
+			return ""
+		}
+		return parts[0].FunctionResponse.ID
+	}
+	id := first(withNamedIDs(c.Parts))
+	if id == "" {
+		return ""
+	}
+	for _, m := range slices.Backward(r.messages) {
+		if m.kind == "user" && bytes.Contains(m.body.content, []byte(id)) && first(decodeParts(m.body.content)) == id {
+			return m.id
+		}
+	}
+	return ""
 }
 
 // cut returns the id of the message with which said ends if it and all after it

@@ -1,0 +1,195 @@
+package compress
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// A Masking says which outputs of tools are put into files.
+type Masking struct {
+	Protected int  // tokens of the newest outputs that stay
+	Least     int  // tokens of older ones below which all stay
+	Latest    bool // those of the last message stay in any case
+}
+
+// exempt are the tools whose outputs stay: what they say is short, or the user's.
+var exempt = []string{"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"}
+
+// leastWorth is how many tokens an output has that is worth a file: fewer than
+// that a preview and its path take themselves.
+const leastWorth = 250
+
+// A place is where an answer to a call stands in a conversation.
+type place struct{ message, part int }
+
+// mask returns said with older outputs in files, nil if there are none to put there.
+func (c *Compressor) mask(said []*genai.Content, m Masking, preview func(string) string) (out []*genai.Content, err error) {
+	end := len(said)
+	if m.Latest {
+		end--
+	}
+	var old []place
+	kept, prunable, crossed := 0, 0, false
+	for i := end - 1; i >= 0; i-- {
+		for j := len(said[i].Parts) - 1; j >= 0; j-- {
+			fr := said[i].Parts[j].FunctionResponse
+			if fr == nil || slices.Contains(exempt, fr.Name) {
+				continue
+			}
+			n := c.size(fr)
+			if crossed = crossed || kept+n > m.Protected; !crossed {
+				kept += n
+			} else if n > leastWorth && !masked(fr) {
+				prunable += n
+				old = append(old, place{i, j})
+			}
+		}
+	}
+	if prunable < m.Least || len(old) == 0 {
+		return nil, nil
+	}
+	out = slices.Clone(said)
+	changed := false
+	for _, at := range old {
+		was := out[at.message]
+		var p *genai.Part
+		if p, err = c.maskPart(was.Parts[at.part], preview); err != nil {
+			break // those before it are in files
+		}
+		if p == nil {
+			continue
+		}
+		parts := slices.Clone(was.Parts)
+		parts[at.part] = p
+		out[at.message], changed = &genai.Content{Role: was.Role, Parts: parts}, true
+	}
+	c.sizes = nil // of what is no longer said, too
+	if !changed {
+		return nil, err
+	}
+	return out, err
+}
+
+// size returns about how many tokens the texts of an answer take. It is worked out once.
+func (c *Compressor) size(fr *genai.FunctionResponse) int {
+	if n, ok := c.sizes[fr]; ok {
+		return n
+	}
+	if c.sizes == nil {
+		c.sizes = map[*genai.FunctionResponse]int{}
+	}
+	n, _ := engine.EstimateTokens([]*genai.Part{{FunctionResponse: &genai.FunctionResponse{Name: fr.Name, Response: fr.Response}}})
+	c.sizes[fr] = n
+	return n
+}
+
+// masked reports whether the output of an answer is in a file already.
+func masked(fr *genai.FunctionResponse) bool {
+	_, output := output(fr)
+	return strings.HasPrefix(output, maskBegin)
+}
+
+const (
+	maskBegin = "<tool_output_masked>"
+	maskEnd   = "</tool_output_masked>"
+)
+
+// output returns the text that an answer consists of, and its key; all of it as JSON, and
+// the usual key, if it is more than a text.
+func output(fr *genai.FunctionResponse) (key, s string) {
+	rest := 0
+	for k, v := range fr.Response {
+		t, ok := v.(string)
+		switch {
+		case !ok:
+			rest += leastWorth
+		case len(t) > len(s) || s == "" && k == "output":
+			rest += len(s)
+			key, s = k, t
+		default:
+			rest += len(t)
+		}
+	}
+	if rest <= leastWorth/2 {
+		return key, s
+	}
+	b, err := text.JSON(fr.Response, "  ")
+	if err != nil {
+		return "", ""
+	}
+	return "", string(b)
+}
+
+// maskPart returns p with the output in a file, nil if that would save nothing.
+func (c *Compressor) maskPart(p *genai.Part, preview func(string) string) (*genai.Part, error) {
+	fr := *p.FunctionResponse
+	key, all := output(&fr)
+	short := strings.ReplaceAll(preview(all), maskEnd, "&lt;"+maskEnd[1:])
+	if len(short)+leastWorth > len(all) {
+		return nil, nil
+	}
+	path, err := c.cfg.Keep(fileName(fr.Name+"_"+fr.ID), all)
+	if err != nil {
+		return nil, err
+	}
+	said := fmt.Sprintf("%s\n%s\n\nOutput too large. Full output available at: %s\n%s", maskBegin, short, path, maskEnd)
+	if key == "" {
+		fr.Response = map[string]any{"output": said}
+	} else {
+		fr.Response = maps.Clone(fr.Response)
+		fr.Response[key] = said
+	}
+	q := *p
+	q.FunctionResponse = &fr
+	return &q, nil
+}
+
+// preview returns the beginning and the end of an output, by lines if it has many, so that
+// marks around it and how a command ended are still there.
+func preview(s string) string {
+	const lines, most = 10, 250
+	if all := strings.Split(s, "\n"); len(all) > 2*lines {
+		short := slices.Concat(all[:lines], []string{"", fmt.Sprintf("... [%d lines omitted] ...", len(all)-2*lines), ""}, all[len(all)-lines:])
+		for i, l := range short {
+			short[i] = text.Shorten(l, most)
+		}
+		return strings.Join(short, "\n")
+	}
+	return ends(s, most, most)
+}
+
+// ends returns the first and last characters of s.
+func ends(s string, first, last int) string {
+	if len(s) <= first+last {
+		return s
+	}
+	from, to := first, len(s)-last
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to++
+	}
+	return s[:from] + "\n... [TRUNCATED] ...\n" + s[to:]
+}
+
+// fileName returns a name that a file can have.
+func fileName(s string) string {
+	const most = 100
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, strings.ToLower(s))
+	return s[:min(len(s), most)]
+}
