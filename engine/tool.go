@@ -200,11 +200,18 @@ type Result struct {
 	Media   []*genai.Part // images and the like, for the model
 	Display string        // for the user; may be empty
 	Changes []Change      // the files that were changed
+	Cut     Cut           // of Text
+}
+
+// A Cut says how much of an output the model is given. It is zero if that is all.
+type Cut struct {
+	Of, To int // characters
 }
 
 // A Change counts what a call did to one file.
 type Change struct {
 	Path           string // absolute
+	Made           bool   // it was not there before
 	Added, Removed int    // lines
 }
 

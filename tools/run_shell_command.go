@@ -259,7 +259,8 @@ func delay(ms int64) time.Duration {
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
-	r := engine.Result{Text: env.cut("run_shell_command", untrusted(o.Text())) + env.denials(o), Display: o.Output}
+	given, cut := env.cut("run_shell_command", untrusted(o.Text()))
+	r := engine.Result{Text: given + env.denials(o), Display: o.Output, Cut: cut}
 	if n := len(o.Background); n > 0 {
 		r.Display = strings.TrimPrefix(fmt.Sprintf("%s\n(%d left running in the background)", o.Output, n), "\n")
 	}
@@ -310,10 +311,10 @@ func untrusted(text string) string {
 
 // cut shortens a text of more than env.Threshold characters to its beginning
 // and its end, and keeps the whole in a file.
-func (env Env) cut(tool, all string) string {
+func (env Env) cut(tool, all string) (string, engine.Cut) {
 	n := utf8.RuneCountInString(all)
 	if env.Threshold <= 0 || n <= env.Threshold {
-		return all
+		return all, engine.Cut{}
 	}
 	head := env.Threshold / 5
 	tail := env.Threshold - head
@@ -331,7 +332,7 @@ func (env Env) cut(tool, all string) string {
 		path = err.Error()
 	}
 	return fmt.Sprintf("Output too large. Showing first %s and last %s characters. %s%s\n%s\n\n... [%s characters omitted] ...\n\n%s",
-		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last)
+		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Of: n, To: env.Threshold}
 }
 
 // Keep writes text, which tool has put out, to a file of its own among the full

@@ -297,6 +297,6 @@ func (r *revision) result(said string) engine.Result {
 	return engine.Result{
 		Text:    said,
 		Display: r.stat.String(),
-		Changes: []engine.Change{{Path: r.path, Added: r.stat.Added, Removed: r.stat.Removed}},
+		Changes: []engine.Change{{Path: r.path, Made: r.file == nil, Added: r.stat.Added, Removed: r.stat.Removed}},
 	}
 }

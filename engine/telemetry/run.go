@@ -152,7 +152,8 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	added, removed := 0, 0
 	for _, change := range ev.Result.Changes {
 		added, removed = added+change.Added, removed+change.Removed
-		p.touched(ev, "update", change.Path, slog.Int("lines", change.Added))
+		operation := map[bool]string{true: "create", false: "update"}[change.Made]
+		p.touched(ev, operation, change.Path, slog.Int("lines", change.Added))
 	}
 	if len(ev.Result.Changes) > 0 {
 		attrs = append(attrs, slog.String("metadata", asJSON(map[string]int{"model_added_lines": added, "model_removed_lines": removed})))
@@ -161,6 +162,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	} else if ev.Err == nil && ev.Name == "read_file" && len(ev.Intent.Paths) > 0 {
 		p.touched(ev, "read", ev.Intent.Paths[0])
 	}
+	p.cut(ev)
 	args := ""
 	if p.r.prompts {
 		args = asJSON(ev.Args)
@@ -174,6 +176,18 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		c.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", short(args)), slog.String("gen_ai.output.messages", short(ev.Result.Text))}
 	}
 	p.r.end(c.span, ev.Err)
+}
+
+// cut records that the model was given only a part of an output.
+func (p *prompt) cut(ev engine.Finished) {
+	c := ev.Result.Cut
+	if c == (engine.Cut{}) {
+		return
+	}
+	p.r.Log(Event{Name: "gemini_cli.tool_output_truncated", Body: fmt.Sprintf("Tool output truncated for %s.", ev.Name),
+		Attrs: []slog.Attr{slog.String("tool_name", ev.Name), slog.Int("original_content_length", c.Of),
+			slog.Int("truncated_content_length", utf8.RuneCountInString(ev.Result.Text)), slog.Int("threshold", c.To),
+			slog.String("prompt_id", p.id)}})
 }
 
 // said is a part of a sentence, "" if there is nothing to say.

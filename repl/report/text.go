@@ -38,8 +38,8 @@ func (t *textForm) event(ev engine.Event) {
 	case engine.Notice:
 		if t.Live {
 			t.flush()
-			t.line()
 		}
+		t.line() // standard error may be the same file
 	case engine.Answered:
 		t.flush()
 	case engine.Requested, engine.Called:
