@@ -59,7 +59,10 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], 
 			}
 			if err := b.claim(len(wanted)); err != nil {
 				// The engine sees the consumer leave when this returns.
-				return b.drop(wanted, err, yield)
+				if !engine.Unmade(wanted, "not run: --max-tool-calls is used up", yield) {
+					return nil
+				}
+				return err
 			}
 			wanted = nil
 		}
@@ -99,26 +102,4 @@ func (b *Budget) claim(n int) error {
 		rest = "leaves " + text.Number(left)
 	}
 	return b.cfg.stopped(Calls, "stopped: the model wants %s more, and %s %s", calls, quoted(Calls, strconv.Itoa(limit)), rest)
-}
-
-// drop tells that calls are over that have not begun. It returns cause, unless
-// the consumer leaves.
-func (b *Budget) drop(calls []engine.Called, cause error, yield func(engine.Event, error) bool) error {
-	for _, c := range calls {
-		if !yield(engine.State{ID: c.ID, Name: c.Name, State: engine.Cancelled}, nil) ||
-			!yield(engine.Finished{ID: c.ID, Name: c.Name, Err: unmade{}}, nil) {
-			return nil
-		}
-	}
-	return cause
-}
-
-// unmade is the error of a call that a limit has kept from being made.
-type unmade struct{}
-
-func (unmade) Error() string { return "not run: --max-tool-calls is used up" }
-
-// Unwrap makes it a cancellation, and says how it is told.
-func (u unmade) Unwrap() []error {
-	return []error{context.Canceled, &engine.CallError{Message: u.Error(), Display: u.Error()}}
 }
