@@ -32,6 +32,9 @@ func overrides(keys []Key) (all []override) {
 		"model.maxSessionTurns": func(f *flags.Set) (string, any, bool) {
 			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
 		},
+		"model.disableLoopDetection": func(f *flags.Set) (string, any, bool) {
+			return "--no-loop-check", true, f.NoLoopCheck
+		},
 		"general.maxAttempts": func(f *flags.Set) (string, any, bool) {
 			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
 		},

@@ -14,6 +14,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
+	"gemline/engine/loop"
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
@@ -168,6 +169,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*cli.NoSessionError](inputEnd, nil),
 	as[*journal.BusyError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
+	as[*loop.Error](end{69, "loop", "LoopDetectedError"}, nil),
 	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns sets the limit"),
 	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),
 	is(question.ErrAsked, end{60, "approval_needed", "ApprovalNeededError"}, ""),

@@ -18,6 +18,7 @@ import (
 	"gemline/engine/hook"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
+	"gemline/engine/loop"
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/policy"
@@ -66,6 +67,7 @@ type Session struct {
 	engine     *engine.Engine
 	compressor *compress.Compressor
 	generator  engine.Generator
+	guard      *loop.Guard              // against loops, nil if nobody looks for them
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
@@ -260,7 +262,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.Project.budget.Watch(s.recorder.Run(s.hooks.Run(s.engine.Run)))
+	run := s.Project.budget.Watch(s.recorder.Run(s.hooks.Run(s.guard.Run(s.engine.Run))))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
@@ -326,6 +328,9 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
+	if !s.settings.NoLoopCheck {
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Resume: s.goOn})
+	}
 	s.env.Todos.Restore(past)
 }
 

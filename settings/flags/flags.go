@@ -39,6 +39,7 @@ type Set struct {
 	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, whatever asks for it."`
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
+	NoLoopCheck       bool     `name:"no-loop-check" group:"Run" help:"Let a model that goes in circles go on."`
 	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
 	Timeout      Duration `placeholder:"TIME" group:"Limits" help:"Stop with exit code 63 after a time: 90s, 5m, 1h30m, or a number of seconds."`

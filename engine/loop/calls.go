@@ -1,0 +1,131 @@
+package loop
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// The numbers are the Gemini CLI's, but for the last one.
+const (
+	longestCycle = 5  // calls in a round
+	mostRounds   = 5  // that are alike before it is a loop
+	mostAlike    = 20 // calls in a row, whatever came back
+)
+
+// A digest tells calls, or results, from others.
+type digest = [sha256.Size]byte
+
+// A call is one that was made, or is about to be.
+type call struct {
+	id     string
+	key    digest // of the name and the arguments
+	result digest // once it is over
+	over   bool
+	title  string // for the user
+	detail string // for the model
+}
+
+// repeats reports whether c does what o did. As long as one of them is not over, it is
+// taken to end like the other.
+func (c call) repeats(o call) bool {
+	return c.key == o.key && (c.result == o.result || !c.over || !o.over)
+}
+
+// calls are the last ones of a prompt.
+type calls struct {
+	last  []call // longestCycle*mostRounds at most
+	alike int    // how many of the last are the same call
+}
+
+// begin notes a call that is about to be made. If it would go on with a loop, it is not
+// noted, and what repeats is returned.
+func (cs *calls) begin(ev engine.Called) *Error {
+	c := newCall(ev)
+	for n := 1; n <= longestCycle; n++ {
+		if cs.cycle(n) && cs.last[len(cs.last)-n].key == c.key {
+			return repeated(cs.last[len(cs.last)-n:], mostRounds, "with the same result")
+		}
+	}
+	if cs.alike >= mostAlike && cs.last[len(cs.last)-1].key == c.key {
+		return repeated(cs.last[len(cs.last)-1:], cs.alike, "in a row")
+	}
+	if len(cs.last) == 0 || cs.last[len(cs.last)-1].key != c.key {
+		cs.alike = 0
+	}
+	cs.alike++
+	if len(cs.last) == longestCycle*mostRounds {
+		cs.last = slices.Delete(cs.last, 0, 1)
+	}
+	cs.last = append(cs.last, c)
+	return nil
+}
+
+// cycle reports whether the last calls are a round of n, as often as makes a loop.
+func (cs *calls) cycle(n int) bool {
+	first := len(cs.last) - n*mostRounds
+	if first < 0 {
+		return false
+	}
+	for i := first; i+n < len(cs.last); i++ {
+		if !cs.last[i].repeats(cs.last[i+n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// end notes what came of a call.
+func (cs *calls) end(ev engine.Finished) {
+	i := slices.IndexFunc(cs.last, func(c call) bool { return c.id == ev.ID })
+	if i < 0 {
+		return
+	}
+	c := &cs.last[i]
+	c.result, c.over = resultOf(ev), true
+	if ev.Intent.Title != "" {
+		c.title = text.OneLine(ev.Intent.Title, longestTitle)
+	}
+}
+
+// forget begins anew.
+func (cs *calls) forget() { *cs = calls{} }
+
+const (
+	longestTitle  = 70  // characters that name a call for the user
+	longestDetail = 500 // and for the model
+)
+
+// newCall returns a call that is about to be made.
+func newCall(ev engine.Called) call {
+	args := text.Compact(ev.Args)
+	return call{id: ev.ID, key: sha256.Sum256([]byte(ev.Name + ":" + args)), title: text.OneLine(ev.Name, longestTitle),
+		detail: text.OneLine(ev.Name, longestTitle) + " with arguments " + text.Shorten(args, longestDetail)}
+}
+
+// resultOf returns what tells the result of a call from others.
+func resultOf(ev engine.Finished) (d digest) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%v", ev.Result.Text, ev.Err)
+	for _, m := range ev.Result.Media {
+		if m.InlineData != nil {
+			h.Write(m.InlineData.Data)
+		}
+	}
+	h.Sum(d[:0])
+	return d
+}
+
+// repeated returns the error of a round of calls.
+func repeated(round []call, times int, how string) *Error {
+	var titles, details []string
+	for _, c := range round {
+		titles, details = append(titles, c.title), append(details, c.detail)
+	}
+	return &Error{What: fmt.Sprintf("%s, %d times %s", strings.Join(titles, ", then "), times, how),
+		detail: "Repeated tool call: " + strings.Join(details, ", then ")}
+}

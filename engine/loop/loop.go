@@ -1,0 +1,229 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Config is what a [Guard] needs from the world.
+type Config struct {
+	// Approver is asked whether the conversation is to go on, where advice has not
+	// helped. Nil ends it.
+	Approver engine.Approver
+
+	// Resume, if not nil, returns the command that goes on with the session, or ""
+	// if there is none.
+	Resume func() string
+}
+
+// A Guard watches one conversation. It must not be used concurrently.
+type Guard struct {
+	cfg Config
+	off bool // the user does not want to be asked again
+}
+
+// New returns a Guard.
+func New(cfg Config) *Guard { return &Guard{cfg: cfg} }
+
+// An Error is a conversation that was stopped since it went in circles.
+type Error struct {
+	What   string // what repeats, on a line or two
+	Advice string // how to go on, on one line
+
+	detail string         // for the model
+	call   *engine.Called // that would go on with it, nil if it is a text
+}
+
+// Error returns what repeats.
+func (e *Error) Error() string { return "stopped: the model goes in circles: " + e.What }
+
+// Hint says how to go on.
+func (e *Error) Hint() string { return e.Advice }
+
+// Run returns a Run that yields what run does, and says what is needed to get it out of a
+// loop. Its error is then an [*Error]. A nil Guard returns run.
+func (g *Guard) Run(run engine.Run) engine.Run {
+	if g == nil {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			p := prompt{Guard: g, run: run, yield: yield}
+			for parts != nil && !p.left {
+				var err error
+				if parts, err = p.say(ctx, parts); err != nil && !p.left {
+					yield(nil, err)
+					return
+				}
+			}
+		}
+	}
+}
+
+// A prompt is one thing that the user says, until it is answered.
+type prompt struct {
+	*Guard
+	run   engine.Run
+	yield func(engine.Event, error) bool
+	left  bool // the consumer has left
+
+	calls   calls
+	chant   chant
+	open    []engine.Called // of the last message, that are not over
+	advised bool
+}
+
+// say says parts to the model. It returns what is to be said next, nil if nothing is.
+func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Part, err error) {
+	var why *Error
+	first := !p.advised
+	for ev, rerr := range p.run(ctx, parts...) {
+		if rerr != nil {
+			return nil, rerr
+		}
+		why = p.watch(ev)
+		_, said := ev.(engine.Text) // which the history has by now
+		if (said || why == nil) && !p.tell(ev) {
+			return nil, nil
+		}
+		if why == nil {
+			continue
+		}
+		var goOn bool
+		if next, goOn, err = p.decide(ctx, why); !goOn {
+			break // the engine closes the history
+		}
+		if why = nil; !said && !p.tell(ev) {
+			return nil, nil
+		}
+	}
+	if why == nil || p.left {
+		return nil, err
+	}
+	p.leave(why)
+	if first {
+		p.tell(engine.Notice{Text: "the model goes in circles, and is told so: " + why.What})
+	}
+	return next, err
+}
+
+// watch takes an event into account. It returns what repeats, nil if nothing does.
+func (p *prompt) watch(ev engine.Event) *Error {
+	switch ev := ev.(type) {
+	case engine.Requested:
+		p.open = nil
+		p.chant.end()
+	case engine.Retry:
+		if ev.Restart {
+			p.chant.end()
+		}
+	case engine.Text:
+		if !p.off {
+			return p.chant.add(ev.Delta)
+		}
+	case engine.Called:
+		p.open = append(p.open, ev)
+		p.chant.end()
+	case engine.State:
+		i := p.index(ev.ID)
+		if ev.State != engine.Validating || i < 0 || p.off {
+			return nil
+		}
+		why := p.calls.begin(p.open[i])
+		if why != nil {
+			c := p.open[i]
+			why.call = &c
+		}
+		return why
+	case engine.Finished:
+		p.calls.end(ev)
+		if i := p.index(ev.ID); i >= 0 {
+			p.open = slices.Delete(p.open, i, i+1)
+		}
+	}
+	return nil
+}
+
+// index returns the place of a call among those that are not over, or -1.
+func (p *prompt) index(id string) int {
+	return slices.IndexFunc(p.open, func(c engine.Called) bool { return c.ID == id })
+}
+
+// decide says what becomes of a loop: whether the Run goes on as if there was none, or
+// else what is to be said next, or the error that ends it.
+func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
+	if !p.advised {
+		p.advised = true
+		return says("System: Potential loop detected. Details: %s. Look at what the last steps have changed. "+
+			"Do not repeat them as they were: find another way, or say what keeps you from going on.", why.detail), false, nil
+	}
+	stop := *why
+	stop.Advice = "--no-loop-check lets it go on"
+	if p.cfg.Resume != nil && p.cfg.Resume() != "" {
+		stop.Advice = p.cfg.Resume() + " goes on, and --no-loop-check does not look for loops"
+	}
+	if p.cfg.Approver == nil {
+		return nil, false, &stop
+	}
+	if !p.tell(engine.Notice{Text: "the model goes in circles: " + why.What}) {
+		return nil, false, nil
+	}
+	answer, err := p.cfg.Approver.Approve(ctx, question(why))
+	if err != nil {
+		return nil, false, err
+	}
+	switch a := answer.(type) {
+	case engine.Allowed:
+		p.off = a.Scope != engine.Once
+		p.calls.forget()
+		p.chant.forget()
+		if why.call != nil {
+			p.calls.begin(*why.call)
+		}
+		return nil, true, nil
+	case engine.Refused:
+		if a.Note != "" {
+			p.advised = false
+			p.calls.forget()
+			return says("%s", a.Note), false, nil
+		}
+	}
+	return nil, false, &stop
+}
+
+// question asks whether the conversation is to go on.
+func question(why *Error) engine.Proposal {
+	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}},
+		Intent: engine.Intent{Title: "go on all the same?", Grants: []engine.Grant{{Label: "go on, and never ask this session", Tool: "loop"}}}}
+	if c := why.call; c != nil {
+		q.ID, q.Tool.Declaration.Name, q.Args = c.ID, c.Name, c.Args
+	}
+	return q
+}
+
+// says returns a message to the model.
+func says(format string, args ...any) []*genai.Part {
+	return []*genai.Part{{Text: fmt.Sprintf(format, args...)}}
+}
+
+// leave tells what the engine has made of a Run that was left.
+func (p *prompt) leave(why *Error) {
+	if why.call == nil { // in the middle of an answer, of which the history keeps what was said
+		p.tell(engine.Answered{})
+		return
+	}
+	p.left = p.left || !engine.Unmade(p.open, "not run: it would go on with a loop", p.yield)
+	p.open = nil
+}
+
+// tell yields an event. It reports whether the consumer is still there.
+func (p *prompt) tell(ev engine.Event) bool {
+	p.left = p.left || !p.yield(ev, nil)
+	return !p.left
+}

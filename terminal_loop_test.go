@@ -1,0 +1,55 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A model that goes in circles in a session is advised, and then the user is asked: once
+// more, no, other words, never again. What repeats is shown in the line above.
+func TestLoopInASession(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer()
+	look := et.Says("", et.Call("", "list_directory", "dir_path", "."))
+	server.Respond = func(r et.Received) et.Reply {
+		if body := string(r.Body); strings.Contains(body, "read the notes instead") || strings.Count(body, `"functionResponse"`) > 40 {
+			return et.Says("Fine.")
+		}
+		return look
+	}
+	c := terminal(t, server)
+	c.Term = "dumb"
+	s := teletype.Start(t, c)
+	const (
+		advised = "warning: the model goes in circles, and is told so: list ., 5 times with the same result\r\n"
+		asked   = "warning: the model goes in circles: list ., 5 times with the same result\r\npermission: go on all the same?\r\n"
+		choices = "y n a ? (a = go on, and never ask this session): "
+	)
+	s.Say("look around")
+	s.Expect(advised)
+	s.Expect(asked + choices)
+	s.Line("?")
+	s.Expect("the tool list_directory is called with these arguments:")
+	s.Expect(": ")
+	s.Line("y")
+	s.Expect(asked + choices)
+	s.Line("n")
+	s.Expect("error: stopped: the model goes in circles: list ., 5 times with the same result\r\nhint: gemline --resume ")
+	s.Say("again")
+	s.Expect(choices)
+	s.Line("n read the notes instead")
+	s.Expect("gemini: Fine.")
+	s.Say("/clear")
+	s.Say("look around")
+	s.Expect(choices)
+	s.Line("a")
+	s.Expect("gemini: Fine.")
+	s.Say("/quit")
+	succeeds(t, s)
+	lint(t, s.Transcript(), teletype.Rules{Quiet: true})
+}
