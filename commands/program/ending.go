@@ -170,7 +170,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*journal.BusyError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
 	as[*loop.Error](end{69, "loop", "LoopDetectedError"}, nil),
-	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns sets the limit"),
+	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns or model.maxSessionTurns sets the limit"),
 	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),
 	is(question.ErrAsked, end{60, "approval_needed", "ApprovalNeededError"}, ""),
 	is(question.ErrDenied, end{61, "denied", "PolicyDeniedError"}, "without --fail-on-deny the model is told, and the run goes on"),

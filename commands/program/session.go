@@ -262,7 +262,8 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.Project.budget.Watch(s.recorder.Run(s.hooks.Run(s.guard.Run(s.engine.Run))))
+	run := s.hooks.Run(s.guard.Run(s.engine.Run))
+	run = s.Project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
@@ -270,6 +271,16 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 		defer s.narrowed.Store(nil)
 		journal.Synced(run, s.sync)(ctx, parts...)(yield)
 	}
+}
+
+// turns returns how many requests a prompt may take where nobody watches it and nothing
+// else is said; 0 is no limit.
+func (s *Session) turns() int {
+	const most = 200
+	if s.attended() || s.MaxTurns != 0 || s.flags.MaxTurns != 0 || s.settings.Says("model.maxSessionTurns") {
+		return 0
+	}
+	return most
 }
 
 // sync has the disk keep the session, unless the settings leave that to the system.

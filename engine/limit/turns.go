@@ -1,0 +1,39 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// Turns returns a Run that yields what run does, and ends before it makes more than n
+// requests. Its error then wraps [engine.ErrMaxTurns]. If n is 0 there is no limit.
+func Turns(run engine.Run, n int) engine.Run {
+	if n <= 0 {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			made := 0
+			for ev, err := range run(ctx, parts...) {
+				if _, ok := ev.(engine.Requested); ok {
+					made++
+				}
+				if made > n {
+					break // the request is not made
+				}
+				if !yield(ev, err) || err != nil {
+					return
+				}
+			}
+			if made > n {
+				yield(nil, fmt.Errorf("stopped: the prompt has taken %s requests: %w", text.Number(n), engine.ErrMaxTurns))
+			}
+		}
+	}
+}
