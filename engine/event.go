@@ -76,6 +76,7 @@ type (
 	Usage struct {
 		Model                                            string // that answered
 		Asked                                            string // the model that was asked
+		Role                                             string // as in [Request]
 		Prompt, Output, Cached, Thoughts, ToolUse, Total int
 		Took                                             time.Duration
 	}

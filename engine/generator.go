@@ -29,6 +29,13 @@ type Request struct {
 	// Config alone.
 	OneShot bool
 
+	// Role is what the request counts for, such as "utility_router"; "" is the
+	// conversation with the user.
+	Role string
+
+	// Again says that the request was answered before, and the answer was none.
+	Again bool
+
 	// Notify, if not nil, tells the user about a [Retry] or passes on a
 	// [Notice]. It must be called on the goroutine that calls Generate.
 	// After a Retry with Restart, the chunks yielded so far do not count.

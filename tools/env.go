@@ -15,11 +15,9 @@ package tools
 
 import (
 	"context"
-	"iter"
-
-	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/oneshot"
 	"gemline/engine/redact"
 	"gemline/tools/launch"
 	"gemline/tools/web"
@@ -73,10 +71,8 @@ type Env struct {
 	Web    *web.Fetcher
 	Direct bool
 
-	// Ask, if not nil, asks a model something beside the conversation, the
-	// one that Helper names.
-	Ask    func(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error]
-	Helper func() string
+	// Asker asks a model something beside the conversation.
+	Asker *oneshot.Asker
 
 	// Model returns the name of the model that is asked, by which a tool
 	// may be there or not. Nil means that all are.

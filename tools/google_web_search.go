@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"gemline/engine"
+	"gemline/engine/model/oneshot"
 )
 
 //go:embed doc/google_web_search.md
@@ -46,11 +45,11 @@ func googleWebSearch(env Env) engine.Tool {
 
 // searchWeb asks a model that searches what it finds.
 func searchWeb(ctx context.Context, env Env, host engine.Host, query string) (engine.Result, error) {
-	answer, err := env.oneShot(ctx, host, query, &genai.Tool{GoogleSearch: &genai.GoogleSearch{}})
+	answer, err := env.oneShot(ctx, host, "web-search", query)
 	if ctx.Err() != nil {
 		return engine.Result{}, ctx.Err()
 	}
-	if err != nil && !errors.Is(err, errEmpty) {
+	if err != nil && !errors.Is(err, oneshot.ErrEmpty) {
 		return engine.Result{}, &engine.CallError{Type: searchFailed,
 			Message: fmt.Sprintf("Error: Error during web search for query %q: %v", query, err),
 			Display: fmt.Sprintf("nothing was searched: %v", err)}

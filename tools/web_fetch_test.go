@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine"
 	et "gemline/engine/enginetest"
+	"gemline/engine/model/oneshot"
 	"gemline/tools/web"
 )
 
@@ -26,7 +27,7 @@ func webEnv(t *testing.T, h http.HandlerFunc, replies ...et.Reply) (Env, *et.Scr
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	script := et.NewScript(replies...)
-	env := Env{Ask: script.Generate, Helper: func() string { return "helper" }, Web: web.New(web.Config{
+	env := Env{Asker: &oneshot.Asker{Generator: script, Attempts: 1}, Web: web.New(web.Config{
 		Near: func(at netip.AddrPort) bool { return at.Addr().IsLoopback() },
 		Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
 			switch host {
@@ -69,6 +70,7 @@ func candidate(t *testing.T, document string) et.Reply {
 	if err := json.Unmarshal([]byte(document), &c); err != nil {
 		t.Fatal(err)
 	}
+	c.FinishReason = genai.FinishReasonStop
 	return et.Reply{Chunks: []*genai.GenerateContentResponse{{Candidates: []*genai.Candidate{&c}}}}
 }
 
@@ -102,13 +104,13 @@ Sources:
 	}
 	req := script.Requests()[0]
 	asked := req.Contents[0].Parts[0].Text
-	if !req.OneShot || req.Model != "helper" || *req.Config.Temperature != 0 || req.Config.Tools[0].URLContext == nil {
+	if !req.OneShot || req.Model != "gemini-3-flash-preview" || *req.Config.Temperature != 0 || req.Config.Tools[0].URLContext == nil {
 		t.Errorf("asked %+v", req)
 	}
 	if strings.Count(asked, "</user_instructions>") != 1 || !strings.Contains(asked, "<authorized_urls>\nhttps://a.test/x\nhttps://b.test\n</authorized_urls>") {
 		t.Errorf("asked\n%s", asked)
 	}
-	if len(l.events) != 1 || l.events[0].(engine.Usage).Model != "helper" || l.events[0].(engine.Usage).Total != 16 {
+	if len(l.events) != 1 || l.events[0].(engine.Usage).Role != "utility_tool" || l.events[0].(engine.Usage).Total != 16 {
 		t.Errorf("shown: %v", l.events)
 	}
 }

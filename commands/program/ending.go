@@ -16,6 +16,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/loop"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/batch"
@@ -156,6 +157,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
 	as[*limit.PricesError](configEnd, nil),
+	as[*preset.Error](configEnd, nil),
 	as[*policy.FileError](configEnd, nil),
 	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) { o.ExitCode, o.Silent = e.Code, e.Err == nil }),
 	as[*sandbox.Error](end{44, "sandbox", "FatalSandboxError"}, nil),

@@ -18,6 +18,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -30,13 +31,18 @@ type server struct {
 	method    string       // how the user signs in, empty if nobody does
 	unpaid    bool         // no key is known that pays for requests
 	heard     atomic.Int64 // when something last came from the model's server
+	presets   *preset.Table
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
 // model returns the name of the model that is asked, if wanted is what the user
 // wants.
 func (s *server) model(wanted ...string) string {
-	return s.access.Resolve(cmp.Or(append(wanted, model.Default)...))
+	name := cmp.Or(append(wanted, model.Default)...)
+	if s.presets.Custom(name) {
+		return name
+	}
+	return s.access.Resolve(name)
 }
 
 // models asks the server which models it has.
@@ -127,6 +133,12 @@ func (p *Project) newGenerator() error {
 		}
 		setup.Logger, setup.API.Logger = l, l
 	}
+	configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
+	presets, err := preset.New(configs, p.access.Resolve)
+	if err != nil {
+		return err
+	}
+	setup.API.Presets, p.presets = presets, presets
 	p.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {

@@ -21,6 +21,7 @@ import (
 	"gemline/engine/loop"
 	"gemline/engine/memory"
 	"gemline/engine/model"
+	"gemline/engine/model/oneshot"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -68,6 +69,7 @@ type Session struct {
 	compressor *compress.Compressor
 	generator  engine.Generator
 	guard      *loop.Guard              // against loops, nil if nobody looks for them
+	asker      *oneshot.Asker           // asks beside the conversation
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
@@ -144,17 +146,19 @@ func (s *Session) open() ([]*genai.Content, error) {
 // newGenerator makes what answers. Hooks see every attempt of a request, and the records
 // hold what is sent after these.
 func (s *Session) newGenerator() {
+	attempt := s.recorder.Generator(s.Project.generator)
+	s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
 	if s.Generator != nil {
 		s.generator = s.hooks.Generator(s.Generator)
+		s.asker.Generator = s.Generator
 	} else {
-		attempt := s.hooks.Generator(s.recorder.Generator(s.Project.generator))
-		s.generator = s.recorder.Retries(model.Retry(attempt, s.retries()))
+		s.generator = s.recorder.Retries(model.Retry(s.hooks.Generator(attempt), s.retries()))
 	}
 	if s.Limits != nil {
 		limits := *s.Limits
 		limits.Resume = s.goOn
 		s.budget = limit.New(limits)
-		s.generator = s.budget.Generator(s.generator)
+		s.generator, s.asker.Generator = s.budget.Generator(s.generator), s.budget.Generator(s.asker.Generator)
 	}
 }
 
@@ -162,7 +166,7 @@ func (s *Session) newGenerator() {
 // asked about them.
 func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 	s.Tally.Cost = s.cost
-	aside, launcher := s.generator, *s.launcher
+	launcher := *s.launcher
 	s.env = tools.Env{
 		Workspace: s.workspace,
 		Launcher:  &launcher,
@@ -173,8 +177,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		Model:     s.modelName,
 		Topics:    s.settings.Topics,
 		Web:       s.web, Direct: s.settings.DirectWeb,
-		Ask:    aside.Generate,
-		Helper: func() string { return s.access.Resolve("flash") },
+		Asker: s.asker,
 	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
@@ -324,7 +327,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		Policy:     judge,
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
-		TokenLimit: model.TokenLimit,
+		TokenLimit: func(name string) int { return model.TokenLimit(s.presets.Chat(name, false).Model) },
 		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {

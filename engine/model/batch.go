@@ -51,8 +51,11 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 		Metadata map[string]string `json:"metadata"`
 	}
 	var all []inlined
+	model := ""
 	for i, req := range requests {
-		b, err := g.body(req).encode(nil)
+		name, said := g.body(req)
+		model = name
+		b, err := said.encode(nil)
 		if err != nil {
 			return "", fmt.Errorf("the request can't be written as JSON: %w", err)
 		}
@@ -63,7 +66,6 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 	if err != nil {
 		return "", err
 	}
-	model := requests[0].Model
 	j, err := g.job(ctx, question{model: model, method: http.MethodPost, url: g.modelURL(model, "batchGenerateContent"), body: body})
 	return j.Name, err
 }

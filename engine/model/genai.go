@@ -18,6 +18,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/preset"
 	"gemline/engine/redact"
 )
 
@@ -52,6 +53,10 @@ type Options struct {
 
 	// Quota is the project whose quota counts, if not that of Account.
 	Quota string
+
+	// Presets are what conversations are asked with where requests leave it
+	// open; nil are the built-in ones.
+	Presets *preset.Table
 
 	// Keyless requests pay by what is in Header, or not at all.
 	Keyless bool
@@ -187,7 +192,7 @@ func (o Options) userAgent(model string) string {
 }
 
 // Generate implements [engine.Generator]. Settings that req leaves open are
-// those of [Preset], if it belongs to a conversation.
+// those of [Options.Presets], if it belongs to a conversation.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		err := g.generate(ctx, req, func(chunk *genai.GenerateContentResponse) error {
@@ -203,29 +208,32 @@ func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*ge
 }
 
 func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
-	body, err := g.body(req).encode(&g.cache)
+	name, said := g.body(req)
+	body, err := said.encode(&g.cache)
 	if err != nil {
 		return fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
-	q := question{model: req.Model, method: http.MethodPost, body: body, notify: req.Notify}
-	if q.url = g.modelURL(req.Model, "generateContent"); !req.OneShot {
-		q.url = g.modelURL(req.Model, "streamGenerateContent")
+	q := question{model: name, method: http.MethodPost, body: body, notify: req.Notify}
+	if q.url = g.modelURL(name, "generateContent"); !req.OneShot {
+		q.url = g.modelURL(name, "streamGenerateContent")
 		q.url.RawQuery = "alt=sse"
 	}
 	return g.ask(ctx, q, func(x *exchange) error { return g.receive(x, emit) })
 }
 
-// body returns what req says, without the secrets that are known.
-func (g *Genai) body(req *engine.Request) body {
-	preset := Preset(req.Model)
-	if req.OneShot {
-		preset = &genai.GenerateContentConfig{}
+// body returns the model that is asked, and what req says, without the secrets that
+// are known.
+func (g *Genai) body(req *engine.Request) (model string, b body) {
+	model, config := req.Model, &genai.GenerateContentConfig{}
+	if !req.OneShot {
+		p := g.opts.Presets.Chat(req.Model, req.Again)
+		model, config = p.Model, p.Config
 	}
-	b := body{contents: g.redacted(req.Contents...), config: Merge(preset, req.Config)}
+	b = body{contents: g.redacted(req.Contents...), config: Merge(config, req.Config)}
 	if system := b.config.SystemInstruction; system != nil {
 		b.config.SystemInstruction = g.redacted(system)[0]
 	}
-	return b
+	return model, b
 }
 
 // receive reads the stream of x.
@@ -298,7 +306,8 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
-	q := question{model: req.Model, method: http.MethodPost, url: g.modelURL(req.Model, "countTokens"), body: body, notify: req.Notify}
+	name := g.opts.Presets.Chat(req.Model, false).Model
+	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"), body: body, notify: req.Notify}
 	var count struct {
 		TotalTokens *int
 		Error       json.RawMessage

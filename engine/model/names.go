@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
-
-	"gemline/engine"
 )
 
 // Default is the name that stands for the model when none is chosen.
@@ -101,24 +99,6 @@ func TokenLimit(name string) int {
 }
 
 func gemma(name string) bool { return name == "gemma-4-31b-it" || name == "gemma-4-26b-a4b-it" }
-
-// Preset returns the settings of a conversation with the model name.
-func Preset(name string) *genai.GenerateContentConfig {
-	c := &genai.GenerateContentConfig{
-		Temperature:    genai.Ptr[float32](1),
-		TopP:           genai.Ptr[float32](0.95),
-		TopK:           genai.Ptr[float32](64),
-		ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true},
-	}
-	name = strings.TrimPrefix(name, "models/")
-	switch {
-	case strings.HasPrefix(name, "gemini-2.5"):
-		c.ThinkingConfig.ThinkingBudget = genai.Ptr[int32](8192)
-	case engine.Gemini3(name), gemma(name):
-		c.ThinkingConfig.ThinkingLevel = genai.ThinkingLevelHigh
-	}
-	return c
-}
 
 // Merge returns a copy of over, which may be nil, that takes from base how to
 // sample and to think where over leaves it open.

@@ -51,28 +51,8 @@ func TestTokenLimit(t *testing.T) {
 	}
 }
 
-func TestPreset(t *testing.T) {
-	plain := genai.ThinkingConfig{IncludeThoughts: true}
-	budget, level := plain, plain
-	budget.ThinkingBudget = genai.Ptr[int32](8192)
-	level.ThinkingLevel = genai.ThinkingLevelHigh
-	for name, want := range map[string]genai.ThinkingConfig{
-		"gemini-2.5-pro": budget, "models/gemini-2.5-flash": budget, "gemini-3-pro-preview": level, "gemini-3.8-flash": level,
-		"gemini-3": level, "gemma-4-31b-it": level, "gemini-30": plain, "gemini-2.0-flash": plain, "custom": plain,
-	} {
-		c := model.Preset(name)
-		if d := cmp.Diff(&want, c.ThinkingConfig); d != "" {
-			t.Errorf("%s: %s", name, d)
-		}
-		if *c.Temperature != 1 || *c.TopP != 0.95 || *c.TopK != 64 {
-			t.Errorf("%s: %v %v %v", name, *c.Temperature, *c.TopP, *c.TopK)
-		}
-	}
-}
-
 func TestMerge(t *testing.T) {
-	base := model.Preset("gemini-2.5-pro")
-	base.MaxOutputTokens = 7
+	base := &genai.GenerateContentConfig{TopP: genai.Ptr[float32](0.95), TopK: genai.Ptr[float32](64), MaxOutputTokens: 7}
 	over := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}
 	want := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), TopP: base.TopP, TopK: base.TopK,
 		MaxOutputTokens: 7, ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,10 @@ import (
 
 // How long to go on asking, unless told otherwise.
 const (
-	maxAttempts = 10               // for a request that gets no answer
-	maxAnswers  = 4                // for an answer that is none, or breaks off
-	firstDelay  = 5 * time.Second  // doubles with every attempt
-	lastDelay   = 30 * time.Second // but does not grow beyond
+	maxAttempts = 10              // for a request that gets no answer
+	maxAnswers  = 4               // for an answer that is none, or breaks off
+	firstDelay  = 5 * time.Second // doubles with every attempt
+	growth      = 6               // times the first delay is the longest
 
 	firstJitter = 200 * time.Millisecond // added at most to what the server asks for; doubles, too
 	lastJitter  = time.Second
@@ -29,6 +30,10 @@ type RetryOptions struct {
 	// Attempts is how often a request is made that gets no answer: 10 if 0
 	// or more than that.
 	Attempts int
+
+	// Delay is how long to wait after the first attempt that got no answer, 5
+	// seconds if 0. It doubles with each attempt, to six times as long.
+	Delay time.Duration
 
 	// Budget is how long all waiting of one request may take together; 0
 	// means that nobody counts.
@@ -87,7 +92,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*ge
 			return plan.given(e)
 		}
 		if e.Answering || a.chunks > 0 {
-			asked.Contents = nudged(req.Contents, e.Code)
+			asked.Contents, asked.Again = nudged(req.Contents, e.Code), true
 		}
 		if req.Notify != nil {
 			req.Notify(again)
@@ -179,7 +184,7 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 		p.attempts = 1
 	} else {
 		again.Attempt, again.Of = p.attempts, p.opts.Attempts
-		if again.Delay = backoff(p.attempts); e.Hinted {
+		if again.Delay = p.opts.backoff(p.attempts); e.Hinted {
 			again.Delay = hinted(p.attempts, e.RetryAfter)
 		}
 		p.attempts++
@@ -206,8 +211,9 @@ func (p *plan) given(e *Error) *Error {
 
 // backoff returns how long to wait after the given attempt, where the server
 // does not say.
-func backoff(attempt int) time.Duration {
-	d := min(firstDelay<<min(attempt-1, 10), lastDelay)
+func (o RetryOptions) backoff(attempt int) time.Duration {
+	first := cmp.Or(o.Delay, firstDelay)
+	d := min(first<<min(attempt-1, 10), growth*first)
 	return d + time.Duration(float64(d)*0.3*(2*rand.Float64()-1))
 }
 

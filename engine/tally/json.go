@@ -2,6 +2,7 @@ package tally
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -76,18 +77,39 @@ type millis = int64
 
 func ms(d time.Duration) millis { return d.Milliseconds() }
 
+// main is the role of the conversation with the user.
+const main = "main"
+
 type model struct {
-	API    api
-	Tokens tokens
+	role                  // all of them together
+	ByType list[int]      // errors
+	Roles  list[role]     // by what for
 	used   []engine.Usage // what Tokens is the sum of
 	cost   *spent         // as it is written; nil if it is not known
 }
 
-type api struct {
+// A role is what a model was asked in one role.
+type role struct {
+	calls
+	Tokens tokens
+}
+
+type calls struct {
 	Requests, Errors int
 	Latency          time.Duration
-	ByType           list[int]
 }
+
+// add counts a request.
+func (c *calls) add(took time.Duration, failed bool) {
+	c.Requests++
+	c.Latency += took
+	if failed {
+		c.Errors++
+	}
+}
+
+// in returns the counts that a request in a role belongs to.
+func (m *model) in(what string) [2]*role { return [2]*role{&m.role, m.Roles.at(cmp.Or(what, main))} }
 
 type tokens struct {
 	Input      int `json:"input"` // of the prompt, what was not cached
@@ -112,33 +134,36 @@ func (s *tokens) add(u engine.Usage) {
 	s.Input = max(0, s.Prompt-s.Cached)
 }
 
-// MarshalJSON returns m with all its requests in the role "main": nothing else
-// asks a model.
+// callsJSON is the form of calls.
+type callsJSON struct {
+	Requests int    `json:"totalRequests"`
+	Errors   int    `json:"totalErrors"`
+	Latency  millis `json:"totalLatencyMs"`
+}
+
+func (c calls) json() callsJSON { return callsJSON{c.Requests, c.Errors, ms(c.Latency)} }
+
+// MarshalJSON returns the form that a role has under its name.
+func (r role) MarshalJSON() ([]byte, error) {
+	return text.JSON(struct {
+		callsJSON
+		Tokens tokens `json:"tokens"`
+	}{r.json(), r.Tokens}, "")
+}
+
+// MarshalJSON returns the form that a model has under its name.
 func (m model) MarshalJSON() ([]byte, error) {
-	type calls struct {
-		Requests int    `json:"totalRequests"`
-		Errors   int    `json:"totalErrors"`
-		Latency  millis `json:"totalLatencyMs"`
-	}
 	type byType struct {
-		calls
+		callsJSON
 		ByType list[int] `json:"errorsByType"`
 	}
-	type role struct {
-		calls
-		Tokens tokens `json:"tokens"`
-	}
-	type roles struct {
-		Main role `json:"main"`
-	}
-	c := calls{m.API.Requests, m.API.Errors, ms(m.API.Latency)}
 	var b bytes.Buffer
 	err := encode(&b, struct {
-		API    byType `json:"api"`
-		Tokens tokens `json:"tokens"`
-		Roles  roles  `json:"roles"`
+		API    byType     `json:"api"`
+		Tokens tokens     `json:"tokens"`
+		Roles  list[role] `json:"roles"`
 		*spent
-	}{byType{c, m.API.ByType}, m.Tokens, roles{role{c, m.Tokens}}, m.cost})
+	}{byType{m.json(), m.ByType}, m.Tokens, m.Roles, m.cost})
 	return b.Bytes(), err
 }
 

@@ -122,9 +122,9 @@ func (t *Tally) end(in string, err error, now time.Time) {
 func (t *Tally) settle(in string, now time.Time) {
 	if p := t.pending[in]; p != nil {
 		delete(t.pending, in)
-		m := t.models.at(p.model)
-		m.API.Requests++
-		m.API.Latency += elapsed(p.at, now)
+		for _, r := range t.models.at(p.model).in(main) {
+			r.add(elapsed(p.at, now), false)
+		}
 	}
 }
 
@@ -137,10 +137,10 @@ func (t *Tally) fail(p *request, err error, now time.Time) {
 		return
 	}
 	m := t.models.at(p.model)
-	m.API.Requests++
-	m.API.Errors++
-	m.API.Latency += elapsed(p.at, now)
-	*m.API.ByType.at(class)++
+	for _, r := range m.in(main) {
+		r.add(elapsed(p.at, now), true)
+	}
+	*m.ByType.at(class)++
 }
 
 func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
@@ -152,14 +152,17 @@ func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
 
 func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
 	took := ev.Took
-	if p := t.pending[in]; p != nil && p.again {
-		took = elapsed(p.at, now) // Took includes the attempts that failed
+	if ev.Role == "" { // else the conversation's own request is still open
+		if p := t.pending[in]; p != nil && p.again {
+			took = elapsed(p.at, now) // Took includes the attempts that failed
+		}
+		delete(t.pending, in)
 	}
-	delete(t.pending, in)
 	m := t.models.at(ev.Model)
-	m.API.Requests++
-	m.API.Latency += took
-	m.Tokens.add(ev)
+	for _, r := range m.in(ev.Role) {
+		r.add(took, false)
+		r.Tokens.add(ev)
+	}
 	m.used = append(m.used, ev)
 	t.span.Tokens += ev.Sum()
 }

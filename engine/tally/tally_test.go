@@ -246,8 +246,8 @@ func TestRequests(t *testing.T) {
 			}
 			ta.End(test.end, c.after(time.Second))
 			m := ta.models.at("m")
-			if m.API.Requests != test.requests || m.API.Errors != test.errors {
-				t.Errorf("%d requests, %d errors; want %d, %d", m.API.Requests, m.API.Errors, test.requests, test.errors)
+			if m.Requests != test.requests || m.calls.Errors != test.errors {
+				t.Errorf("%d requests, %d errors; want %d, %d", m.Requests, m.calls.Errors, test.requests, test.errors)
 			}
 		})
 	}
@@ -300,7 +300,7 @@ func TestAgents(t *testing.T) {
 	got := ""
 	for i, name := range s.models.keys {
 		m := s.models.values[i]
-		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.API.Requests, m.API.Errors, m.Tokens.Total)
+		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.Requests, m.calls.Errors, m.Tokens.Total)
 	}
 	want := "outer 2 requests, 0 failed, 1001 tokens\none 1 requests, 0 failed, 10 tokens\ntwo 2 requests, 1 failed, 100 tokens\n"
 	if got != want || s.Calls() != 3 || len(s.pending) > 0 {

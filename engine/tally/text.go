@@ -62,7 +62,7 @@ func (s Span) String() string {
 func (t *Tally) Overview(now time.Time) []string {
 	var api time.Duration
 	for _, m := range t.models.values {
-		api += m.API.Latency
+		api += m.Latency
 	}
 	wall := time.Duration(0)
 	if !t.began.IsZero() {
@@ -76,7 +76,7 @@ func (t *Tally) Overview(now time.Time) []string {
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), Count(m.API.Requests, "request"), Count(m.Tokens.Prompt, "token"))
+		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), Count(m.Requests, "request"), Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
 			s += fmt.Sprintf(" (%s of them cached)", text.Number(m.Tokens.Cached))
 		}
@@ -100,16 +100,16 @@ func (t *Tally) Models() []string {
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
 		failed := ""
-		for j, class := range m.API.ByType.keys {
-			failed += fmt.Sprintf("; %s: %d", inSentence(class), *m.API.ByType.values[j])
+		for j, class := range m.ByType.keys {
+			failed += fmt.Sprintf("; %s: %d", inSentence(class), *m.ByType.values[j])
 		}
 		average := time.Duration(0)
-		if n := m.API.Requests; n > 0 {
-			average = m.API.Latency / time.Duration(n)
+		if n := m.Requests; n > 0 {
+			average = m.Latency / time.Duration(n)
 		}
 		ls = append(ls,
 			"Model "+inSentence(name),
-			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.API.Requests, m.API.Errors, percent(m.API.Errors, m.API.Requests), failed),
+			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.Requests, m.Errors, percent(m.Errors, m.Requests), failed),
 			"  Average time: "+Duration(average),
 			"  Tokens in all: "+text.Number(m.Tokens.Total),
 			"  Tokens in: "+text.Number(m.Tokens.Prompt),
@@ -121,6 +121,12 @@ func (t *Tally) Models() []string {
 		)
 		if c := t.cost(m); c != nil {
 			ls = append(ls, "  Cost: "+c.String())
+		}
+		for j, what := range m.Roles.keys {
+			if r := m.Roles.values[j]; what != main || len(m.Roles.keys) > 1 {
+				ls = append(ls, fmt.Sprintf("  As %s: %s, %s in, %s out", inSentence(what), Count(r.Requests, "request"),
+					Count(r.Tokens.Prompt, "token"), text.Number(r.Tokens.Candidates)))
+			}
 		}
 	}
 	return ls

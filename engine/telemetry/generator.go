@@ -75,11 +75,8 @@ func (r *Recorder) exchange(req *engine.Request) *exchange {
 
 // asked are the attributes of everything that is about the request.
 func (x *exchange) asked(model string) []slog.Attr {
-	role := "main"
-	if x.req.OneShot {
-		role = "utility_tool"
-	}
-	return []slog.Attr{slog.String("model", model), slog.String("prompt_id", x.prompt), slog.String("role", role)}
+	role := slog.String("role", cmp.Or(x.req.Role, "main"))
+	return []slog.Attr{slog.String("model", model), slog.String("prompt_id", x.prompt), role}
 }
 
 // log records an event of the exchange, and its details.

@@ -1,0 +1,217 @@
+// Package oneshot asks models questions beside a conversation: whether to go on, what
+// a page says, what a long history comes to.
+//
+// Whoever has a question says what it is for, and the table of presets says which model
+// is asked, with which settings, and for how long the answer is worth waiting.
+//
+// # Never in the way
+//
+// A question has a bound, by its purpose, for all attempts together: at the end of it
+// the caller has an error and goes on without an answer. Delays between attempts are
+// shorter than those of a conversation.
+//
+// # Nothing is shown
+//
+// Of an answer only the whole counts. What it took is told as an [engine.Usage] with
+// the role of the purpose; an attempt that failed, as a notice.
+package oneshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/preset"
+)
+
+const (
+	maxAttempts = 5
+	firstDelay  = time.Second // after an attempt that got no answer
+)
+
+// ErrEmpty is the cause of the error of an answer that says nothing.
+var ErrEmpty = errors.New("the answer is empty")
+
+// errNobody says that there is no model to ask.
+var errNobody = errors.New("no model can be asked beside the conversation")
+
+// An Asker asks questions. It is safe for concurrent use. The nil Asker has an error
+// for each.
+type Asker struct {
+	// Generator answers. It makes a single attempt of each request.
+	Generator engine.Generator
+
+	// Presets says what each purpose is asked with.
+	Presets *preset.Table
+
+	// Attempts is how often a question is asked: 5 if 0 or more than that.
+	Attempts int
+}
+
+// A Question is what is asked.
+type Question struct {
+	Purpose  string // as [preset.Table.Purpose] knows it
+	System   string // the instruction, may be empty
+	Contents []*genai.Content
+
+	// Tell, if not nil, is told what the answer took and what went wrong on the
+	// way. It is called on the goroutine that asks.
+	Tell func(engine.Event)
+}
+
+// Text returns the text of the answer, which is not empty.
+func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
+	c, err := a.Ask(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	return words(c), nil
+}
+
+// JSON has the question answered with JSON that fits a schema, and reads the answer
+// into a value. An answer that can't be read so is asked for again.
+func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
+	_, err := a.ask(ctx, q, func(c *genai.GenerateContentConfig) {
+		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", schema
+	}, func(c *genai.Candidate) error { return json.Unmarshal(unfenced(words(c)), into) })
+	return err
+}
+
+// Ask returns the answer, which says something.
+func (a *Asker) Ask(ctx context.Context, q Question) (*genai.Candidate, error) {
+	return a.ask(ctx, q, func(*genai.GenerateContentConfig) {}, func(*genai.Candidate) error { return nil })
+}
+
+func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateContentConfig), read func(*genai.Candidate) error) (*genai.Candidate, error) {
+	if a == nil || a.Generator == nil {
+		return nil, errNobody
+	}
+	p := a.Presets.Purpose(q.Purpose)
+	bounded, cancel := context.WithTimeout(ctx, p.Limit)
+	defer cancel()
+	config := *p.Config
+	if with(&config); q.System != "" {
+		config.SystemInstruction = genai.NewContentFromText(q.System, genai.RoleUser)
+	}
+	t := teller{tell: q.Tell, usage: engine.NewUsage(p.Model)}
+	t.usage.Role = p.Role
+	checked := &checking{Generator: a.Generator, read: read, teller: &t}
+	attempts := a.Attempts
+	if attempts <= 0 || attempts > maxAttempts {
+		attempts = maxAttempts
+	}
+	g := model.Retry(checked, model.RetryOptions{Attempts: attempts, Delay: firstDelay})
+	for _, err := range g.Generate(bounded, &engine.Request{Model: p.Model, Contents: q.Contents, Config: &config,
+		OneShot: true, Role: p.Role, Notify: t.notify}) {
+		switch {
+		case err == nil:
+		case bounded.Err() != nil && ctx.Err() == nil:
+			return nil, &model.Error{Kind: model.Unavailable, Err: err, Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
+		default:
+			return nil, empty(err)
+		}
+	}
+	return checked.answer, nil
+}
+
+// empty gives the error of an answer that says nothing its cause.
+func empty(err error) error {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Code != "NO_RESPONSE_TEXT" {
+		return err
+	}
+	last := *e
+	last.Err = ErrEmpty
+	return &last
+}
+
+// A teller tells of what happens beside the conversation.
+type teller struct {
+	tell  func(engine.Event)
+	usage engine.Usage
+}
+
+func (t *teller) notify(ev engine.Event) {
+	if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
+		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
+	}
+	if t.tell != nil {
+		t.tell(ev)
+	}
+}
+
+// A checking Generator gives answers that can be read. It keeps the last one.
+type checking struct {
+	engine.Generator
+	*teller
+	read   func(*genai.Candidate) error
+	answer *genai.Candidate
+}
+
+// Generate implements [engine.Generator].
+func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		start := time.Now()
+		g.answer = nil
+		for chunk, err := range g.Generator.Generate(ctx, req) {
+			if err == nil {
+				err = g.hear(chunk, start)
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// hear takes in an answer, which comes in one piece.
+func (g *checking) hear(chunk *genai.GenerateContentResponse, start time.Time) error {
+	if u := g.usage; u.Update(chunk) {
+		u.Took = time.Since(start)
+		g.notify(u)
+	}
+	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil || chunk.Candidates[0].Content == nil {
+		return nil
+	}
+	c := chunk.Candidates[0]
+	if words(c) == "" {
+		return nil // which is known below as no answer
+	}
+	if err := g.read(c); err != nil {
+		return &model.Error{Kind: model.Invalid, Code: "NO_JSON", Answering: true, Err: err,
+			Message: "the model was to answer with JSON, and did not"}
+	}
+	g.answer = c
+	return nil
+}
+
+// words returns what c says.
+func words(c *genai.Candidate) string {
+	var b strings.Builder
+	for _, p := range c.Content.Parts {
+		if p != nil && !p.Thought {
+			b.WriteString(p.Text)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// unfenced returns what stands in a code fence, if s is one.
+func unfenced(s string) []byte {
+	b := []byte(s)
+	if inner, ok := bytes.CutPrefix(b, []byte("```")); ok {
+		if _, rest, ok := bytes.Cut(inner, []byte("\n")); ok {
+			b = bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("```"))
+		}
+	}
+	return b
+}

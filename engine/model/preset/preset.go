@@ -1,0 +1,283 @@
+package preset
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A Preset is what a request is made with. It must not be changed: others get the
+// same one.
+type Preset struct {
+	Model  string // as the server knows it
+	Config *genai.GenerateContentConfig
+
+	Role  string        // for what the request counts
+	Limit time.Duration // how long the answer is worth waiting for, 0 for a conversation's
+}
+
+// A Table holds the aliases and what overrides them. Nil has the built-in ones. It is
+// safe for concurrent use.
+type Table struct {
+	resolve   func(string) string
+	custom    map[string]alias // before the built-in ones
+	overrides []override       // in place of the built-in ones, if not nil
+
+	mu    sync.Mutex
+	known map[key]*Preset
+}
+
+// A key says what a Preset was made for.
+type key struct {
+	name  string
+	aside bool // beside a conversation
+	again bool
+}
+
+// An alias is a name for a model and settings.
+type alias struct {
+	extends string
+	model   string
+	config  map[string]any
+}
+
+// An override changes what requests are made with that it matches.
+type override struct {
+	model, scope string // "" matches all
+	again        *bool  // that a request is a repetition; nil matches both
+	keys         int    // how many of these are given
+	alias               // what it changes; extends nothing
+}
+
+// overridden returns the overrides that are there without settings: what is asked again
+// is answered with more variety.
+func overridden() []override {
+	return []override{{model: "chat-base", again: new(true), keys: 2, alias: alias{config: map[string]any{"temperature": 1.0}}}}
+}
+
+// deepest is how many aliases may build on each other.
+const deepest = 100
+
+// New returns the Table of the settings below modelConfigs, which may be nil. Resolve
+// returns the model that a name stands for; nil takes names as they are. An error is
+// an [*Error].
+func New(modelConfigs map[string]any, resolve func(string) string) (*Table, error) {
+	t := &Table{resolve: resolve}
+	var err error
+	r := reader{&err}
+	t.custom = r.aliases("aliases", modelConfigs["aliases"])
+	maps.Copy(t.custom, r.aliases("customAliases", modelConfigs["customAliases"]))
+	t.overrides = overridden()
+	if v, ok := modelConfigs["overrides"]; ok {
+		t.overrides = r.overrides("overrides", v)
+	}
+	t.overrides = append(slices.Clip(t.overrides), r.overrides("customOverrides", modelConfigs["customOverrides"])...)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range t.Customs() {
+		if _, err := t.chain(name); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Custom reports whether the user has given an alias this name.
+func (t *Table) Custom(name string) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.custom[name]
+	return ok
+}
+
+// Customs returns the names of the user's aliases, in order.
+func (t *Table) Customs() []string {
+	if t == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(t.custom))
+}
+
+// Chat returns what a conversation with a model is asked with. Again says that the
+// request repeats one whose answer was none.
+func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name: model, again: again}) }
+
+// Purpose returns what is asked beside a conversation with.
+func (t *Table) Purpose(name string) *Preset { return t.find(key{name: name, aside: true}) }
+
+func (t *Table) find(k key) *Preset {
+	if t == nil {
+		t = &Table{overrides: overridden()}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.known[k]; p != nil {
+		return p
+	}
+	p := t.make(k)
+	if t.known == nil || len(t.known) > 1000 { // names come from outside
+		t.known = map[key]*Preset{}
+	}
+	t.known[k] = p
+	return p
+}
+
+func (t *Table) make(k key) *Preset {
+	chain, err := t.chain(k.name)
+	if err != nil {
+		panic(err) // New has seen all of them
+	}
+	var sum alias
+	for _, l := range chain {
+		sum.over(l.alias)
+	}
+	for _, o := range t.matching(k, chain, t.model(sum.model)) {
+		sum.over(o)
+	}
+	p := &Preset{Model: t.model(sum.model), Config: &genai.GenerateContentConfig{}, Role: Main}
+	if k.aside {
+		what := purposeOf(k.name)
+		p.Role, p.Limit = what.role, what.limit
+	}
+	if err := decode(sum.config, p.Config); err != nil {
+		panic(err) // each part could be read, and parts keep their types
+	}
+	return p
+}
+
+// model returns the model that a name stands for.
+func (t *Table) model(name string) string {
+	if t.resolve == nil {
+		return name
+	}
+	return t.resolve(name)
+}
+
+// over has a say what l says.
+func (a *alias) over(l alias) {
+	a.model = cmp.Or(l.model, a.model)
+	a.config = merge(a.config, l.config)
+}
+
+// merge returns a with the values of b, in objects in both as well.
+func merge(a, b map[string]any) map[string]any {
+	if len(b) == 0 {
+		return a
+	}
+	c := maps.Clone(a)
+	if c == nil {
+		c = map[string]any{}
+	}
+	for name, v := range b {
+		was, one := c[name].(map[string]any)
+		is, other := v.(map[string]any)
+		if one && other {
+			v = merge(was, is)
+		}
+		c[name] = v
+	}
+	return c
+}
+
+// A link is an alias in a chain.
+type link struct {
+	name string
+	alias
+}
+
+// chain returns the aliases that name stands on, the lowest first.
+func (t *Table) chain(name string) (links []link, err error) {
+	for at := name; at != ""; {
+		if slices.ContainsFunc(links, func(l link) bool { return l.name == at }) || len(links) == deepest {
+			return nil, &Error{"the alias " + name + " stands on itself", "see extends of " + at}
+		}
+		a, known := t.alias(at)
+		if !known {
+			if len(links) > 0 && !modelLike(at) {
+				return nil, &Error{fmt.Sprintf("the alias %s extends %q, which is none", links[len(links)-1].name, at), "gemline models lists the names"}
+			}
+			a = alias{extends: family(at), model: at}
+		}
+		links = append(links, link{at, a})
+		at = a.extends
+	}
+	slices.Reverse(links)
+	return links, nil
+}
+
+// alias returns the alias of that name.
+func (t *Table) alias(name string) (alias, bool) {
+	if a, ok := t.custom[name]; ok {
+		return a, true
+	}
+	for _, r := range builtin {
+		if r.name != name {
+			continue
+		}
+		a := alias{extends: r.extends, model: r.model}
+		if r.config != "" {
+			if err := json.Unmarshal([]byte(r.config), &a.config); err != nil {
+				panic(err)
+			}
+		}
+		return a, true
+	}
+	return alias{}, false
+}
+
+// modelLike reports whether a name that no alias has may be a model's.
+func modelLike(name string) bool {
+	return strings.HasPrefix(name, "gemini-") || strings.HasPrefix(name, "gemma-")
+}
+
+// matching returns what the overrides change that match k, in the order in which they
+// count: those of the model, then those of the aliases, the lowest first; of these, those
+// that ask for more come later.
+func (t *Table) matching(k key, chain []link, model string) (all []alias) {
+	type match struct {
+		override
+		level int
+	}
+	var found []match
+	for _, o := range t.overrides {
+		level := 0
+		if o.model != "" && o.model != model {
+			level = slices.IndexFunc(chain, func(l link) bool { return l.name == o.model }) + 1
+			if level == 0 {
+				continue
+			}
+		}
+		if o.scope != "" && o.scope != "core" || o.again != nil && *o.again != k.again {
+			continue
+		}
+		found = append(found, match{o, level})
+	}
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Or(a.level-b.level, a.keys-b.keys) })
+	for _, m := range found {
+		all = append(all, m.alias)
+	}
+	return all
+}
+
+// family returns the alias that a model builds on.
+func family(model string) string {
+	model = strings.TrimPrefix(model, "models/")
+	switch {
+	case strings.HasPrefix(model, "gemini-2.5"):
+		return "chat-base-2.5"
+	case engine.Gemini3(model), strings.HasPrefix(model, "gemma-4-"):
+		return "chat-base-3"
+	}
+	return "chat-base"
+}
