@@ -58,15 +58,17 @@ type Settings struct {
 	ConfirmedTools   []string `key:"tools.confirmationRequired"`
 	ExcludedTools    []string `key:"tools.exclude"`
 
-	Pager      string `key:"tools.shell.pager"`
-	Inactivity int    `key:"tools.shell.inactivityTimeout"`
-	Terminal   bool   `key:"tools.shell.enableInteractiveShell"`
-	Threshold  int    `key:"tools.truncateToolOutputThreshold"`
-	Ripgrep    bool   `key:"tools.useRipgrep"`
-	DirectWeb  bool   `key:"experimental.directWebFetch"`
-	WriteTodos bool   `key:"useWriteTodos"`
-	Topics     bool   `key:"general.topicUpdateNarration"`
-	Tracker    bool   `key:"experimental.taskTracker"`
+	Pager            string `key:"tools.shell.pager"`
+	Inactivity       int    `key:"tools.shell.inactivityTimeout"`
+	Terminal         bool   `key:"tools.shell.enableInteractiveShell"`
+	Threshold        int    `key:"tools.truncateToolOutputThreshold"`
+	Ripgrep          bool   `key:"tools.useRipgrep"`
+	DirectWeb        bool   `key:"experimental.directWebFetch"`
+	WriteTodos       bool   `key:"useWriteTodos"`
+	DiscoveryCommand string `key:"tools.discoveryCommand"`
+	CallCommand      string `key:"tools.callCommand"`
+	Topics           bool   `key:"general.topicUpdateNarration"`
+	Tracker          bool   `key:"experimental.taskTracker"`
 
 	MarkdownCommands []string `key:"commands.markdownFolders"`
 

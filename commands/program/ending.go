@@ -154,6 +154,7 @@ var endings = []func(error, *report.Outcome) bool{
 		}
 	}),
 	as[*unusableHookError](end{52, "unsupported", "FatalConfigError"}, nil),
+	as[*discoveryError](configEnd, nil),
 	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
 	as[*limit.PricesError](configEnd, nil),

@@ -150,6 +150,12 @@ func (p *Project) loadHooks() error {
 	if p.hooks == nil { // else they were found when the user was asked about them
 		p.hooks = p.findHooks()
 	}
+	if p.discovery == nil {
+		var err error
+		if p.discovery, err = p.findDiscovery(); err != nil {
+			p.notify(err.Error())
+		}
+	}
 	h := p.hooks
 	watched := p.attended() && p.settings.ApprovalMode != "yolo"
 	for _, w := range h.wrong {
@@ -190,29 +196,17 @@ func (*unusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
 }
 
-// agree asks about the hooks of the project that are new or have changed, and keeps the
+// agree asks about what the project wants to run and is new or has changed, and keeps the
 // answer.
-func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(string)) error {
+func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(string)) (err error) {
 	o.hooks = o.findHooks()
-	open := o.hooks.open()
-	if len(open) == 0 {
-		return nil
+	if o.discovery, err = o.findDiscovery(); err != nil {
+		notify(err.Error())
 	}
-	var wishes []repl.Wish
-	var prints []string // from before they are shown: what changes then is something else
-	for _, k := range open {
-		prints = append(prints, o.hooks.fingerprint(k))
-		title := "hook " + string(k.Event)
-		if k.Matcher != "" {
-			title += " of " + k.Matcher
-		}
-		if k.Name != "" {
-			title += ", " + k.Name
-		}
-		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
-			title += ", with " + name + "=" + k.Env[name]
-		}
-		wishes = append(wishes, repl.Wish{Title: title, Command: k.Command, Files: o.hooks.files(k)})
+	wishes, prints := o.hooks.wishes()
+	more, others := o.discovery.wishes()
+	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
+		return nil
 	}
 	answer, err := console.Consent(ctx, o.trust.Folder, wishes)
 	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All, repl.NeverRun: consent.None}[answer]
@@ -224,10 +218,31 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 		given[p] = rights
 	}
 	maps.Copy(o.hooks.agreed, given)
+	maps.Copy(o.discovery.agreed, given)
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
 		notify(unkept(err))
 	}
 	return nil
+}
+
+// wishes returns the hooks that nobody has said anything about, as they are shown, with
+// their fingerprints from before that: what changes then is something else.
+func (h *hookSet) wishes() (wishes []repl.Wish, prints []string) {
+	for _, k := range h.open() {
+		prints = append(prints, h.fingerprint(k))
+		title := "hook " + string(k.Event)
+		if k.Matcher != "" {
+			title += " of " + k.Matcher
+		}
+		if k.Name != "" {
+			title += ", " + k.Name
+		}
+		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
+			title += ", with " + name + "=" + k.Env[name]
+		}
+		wishes = append(wishes, repl.Wish{Title: title, Command: k.Command, Files: h.files(k)})
+	}
+	return wishes, prints
 }
 
 const (

@@ -27,7 +27,8 @@ type Options struct {
 	warnings     []string           // about the settings, told once
 	loadError    error              // why the settings are not what the files mean; a run has ended with it
 	trust        trust.Status
-	hooks        *hookSet // nil until they are looked for
+	hooks        *hookSet   // nil until they are looked for
+	discovery    *discovery // likewise
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
@@ -47,7 +48,7 @@ func (o *Options) readHere(managed bool) error {
 // environment. Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := *o
-	in.interactive, in.warnings, in.dotenv, in.hooks = false, nil, nil, nil
+	in.interactive, in.warnings, in.dotenv, in.hooks, in.discovery = false, nil, nil, nil, nil
 	return &in, in.read(dir, false)
 }
 

@@ -89,8 +89,12 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s.record()
 	s.newHooks()
 	s.newGenerator()
-	guarded, asker := s.newTools()
-	err = s.useSchema()
+	var found engine.Tools
+	if s.Generator == nil {
+		found, err = s.discovered(ctx)
+	}
+	guarded, asker := s.newTools(found)
+	err = cmp.Or(err, s.useSchema())
 	if err == nil {
 		s.newEngine(guarded, asker, past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
@@ -164,7 +168,7 @@ func (s *Session) newGenerator() {
 
 // newTools makes the tools and the memory, and returns who judges calls and who is
 // asked about them.
-func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
+func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, asker engine.Approver) {
 	s.Tally.Cost = s.cost
 	launcher := *s.launcher
 	s.env = tools.Env{
@@ -206,7 +210,7 @@ func (s *Session) newTools() (guarded engine.Policy, asker engine.Approver) {
 		}
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(tools.New(s.env))
+		s.tools = s.wrapped(append(tools.New(s.env), discovered...))
 	}
 	return guarded, asker
 }

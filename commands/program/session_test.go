@@ -161,7 +161,7 @@ func TestLateTools(t *testing.T) {
 			defer s.Close()
 			s.newHooks()
 			s.newGenerator()
-			guarded, asker := s.newTools()
+			guarded, asker := s.newTools(nil)
 			s.tools = s.wrapped(late)
 			s.newEngine(guarded, asker, past)
 			answers := map[string]string{}

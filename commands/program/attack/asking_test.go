@@ -76,7 +76,10 @@ func (n *nest) sit() string {
 	n.t.Helper()
 	n.turns = turns(n.t, n.Call)
 	s := teletype.Start(n.t, teletype.Command{Path: program(n.t), Args: append(n.flags(), "--prompt-format", "stable"), Dir: n.at(n.Setup.Cwd), Env: n.environment()})
-	s.Match(ready)
+	if strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") { // what the project wants to run: not now
+		s.Line("")
+		s.Match(ready)
+	}
 	s.Line(n.prompt())
 	for _, a := range n.Setup.Answers {
 		s.Match(`(?m)^answer: $`)

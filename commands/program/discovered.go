@@ -1,0 +1,121 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"gemline/engine"
+	"gemline/repl"
+	"gemline/settings/consent"
+	"gemline/tools"
+)
+
+// A discovery is the command that the settings name for declaring tools, and the
+// one that carries them out.
+type discovery struct {
+	tools.Discovery
+	project bool                      // the project's settings have a part in it
+	agreed  map[string]consent.Rights // by fingerprint
+
+	mu    sync.Mutex
+	done  bool
+	found engine.Tools
+}
+
+// findDiscovery returns what the settings say. Nothing runs yet.
+func (o *Options) findDiscovery() (d *discovery, err error) {
+	d = &discovery{}
+	d.Command, d.Call, d.Dir = strings.TrimSpace(o.settings.DiscoveryCommand), strings.TrimSpace(o.settings.CallCommand), o.paths.Cwd
+	d.Rights = d.free
+	d.project = o.settings.DiscoveryCommand != o.userSettings.DiscoveryCommand || o.settings.CallCommand != o.userSettings.CallCommand
+	if d.Command != "" && d.project {
+		d.agreed, err = consent.In(o.paths).Of(o.trust.Folder)
+	}
+	if d.agreed == nil {
+		d.agreed = map[string]consent.Rights{}
+	}
+	return d, err
+}
+
+// fingerprint returns what is agreed to.
+func (d *discovery) fingerprint() string {
+	return consent.Fingerprint(d.files(), "tools", d.Command, d.Call)
+}
+
+// files returns the files of the project that the commands name.
+func (d *discovery) files() []string {
+	return append(consent.Files(d.Dir, d.Command), consent.Files(d.Dir, d.Call)...)
+}
+
+// rights returns what the commands may do, "" if nobody has said anything about them as
+// they are now. The user's own have the user's rights.
+func (d *discovery) rights() consent.Rights {
+	if !d.project {
+		return consent.All
+	}
+	return d.agreed[d.fingerprint()]
+}
+
+// free is the [tools.Discovery.Rights] of a run.
+func (d *discovery) free() (bool, error) {
+	switch d.rights() {
+	case consent.All:
+		return true, nil
+	case consent.Confined:
+		return false, nil
+	}
+	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was agreed to; the next session asks about it")
+}
+
+// wishes returns what the project wants to run and nobody has said anything about, with
+// the fingerprints of that.
+func (d *discovery) wishes() (wishes []repl.Wish, prints []string) {
+	if d.Command == "" || d.rights() != "" {
+		return nil, nil
+	}
+	prints = append(prints, d.fingerprint()) // before it is shown: what changes then is something else
+	return []repl.Wish{{Title: "tools that the first command declares and the second carries out",
+		Command: d.Command + "\n" + d.Call, Files: d.files()}}, prints
+}
+
+// discovered returns the tools that a command declares. It runs for the first
+// conversation that asks.
+func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
+	d := p.discovery
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done || d.Command == "" {
+		return d.found, nil
+	}
+	if d.rights() == "" && p.trustedByFlag() && !p.attended() {
+		d.agreed[d.fingerprint()] = consent.Confined
+	}
+	switch d.rights() {
+	case "":
+		p.notify("the tools of this project are not offered, since nobody has agreed to what tools.discoveryCommand and tools.callCommand are now; " +
+			"a session at a terminal asks, --skip-trust agrees for one run")
+	case consent.None:
+	default:
+		found, err := d.Tools(ctx, p.launcher)
+		if err != nil {
+			return nil, &discoveryError{fmt.Errorf("tools.discoveryCommand (%s): %w", d.Command, err)}
+		}
+		d.found = found
+	}
+	d.done = true
+	return d.found, nil
+}
+
+// A discoveryError is why it is not known which tools there are.
+type discoveryError struct{ error }
+
+// Unwrap returns what went wrong.
+func (e *discoveryError) Unwrap() error { return e.error }
+
+// Hint says what to do.
+func (*discoveryError) Hint() string {
+	return "mend the command, or take it out of the settings (gemline config list --origin names the file)"
+}

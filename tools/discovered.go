@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/schema"
+	"gemline/engine/text"
+	"gemline/tools/launch"
+	"gemline/tools/shell"
+)
+
+// A Discovery is how a command says which tools there are, and another one
+// carries them out.
+type Discovery struct {
+	Command string // prints declarations of functions, as JSON
+	Call    string // is given the name of one, and its arguments on standard input
+	Dir     string // where both run
+
+	// Rights says of each run whether it has all rights of the user, or else is
+	// confined as the model's commands are. An error is why it is not to be.
+	Rights func() (free bool, err error)
+}
+
+// discoveredPrefix is what the names of such tools begin with.
+const discoveredPrefix = "discovered_tool_"
+
+// discoveredFailed is the class of their failures.
+const discoveredFailed = "discovered_tool_execution_error"
+
+// functionName is what the API takes for the name of a function.
+var functionName = text.Pattern(`^[A-Za-z_][A-Za-z0-9_.:-]*$`)
+
+// Tools runs d's command and returns the tools that it declares.
+func (d Discovery) Tools(ctx context.Context, l *launch.Launcher) (tools engine.Tools, err error) {
+	o := d.run(ctx, l, d.Command, "")
+	if err := failureOf(o); err != nil {
+		return nil, err
+	}
+	var items []map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(o.Output), &items); err != nil {
+		return nil, fmt.Errorf("it printed no list of declarations: %w", err)
+	}
+	for _, item := range items {
+		functions := []json.RawMessage{}
+		for _, key := range []string{"function_declarations", "functionDeclarations"} {
+			if err := json.Unmarshal(item[key], &functions); item[key] != nil && err != nil {
+				return nil, fmt.Errorf("its %s are no list: %w", key, err)
+			}
+		}
+		if item["name"] != nil {
+			b, _ := json.Marshal(item)
+			functions = append(functions, b)
+		}
+		for _, f := range functions {
+			t, err := d.tool(l, f)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(tools, func(other engine.Tool) bool { return other.Name() == t.Name() }) {
+				return nil, fmt.Errorf("it declares two functions of the name %q", strings.TrimPrefix(t.Name(), discoveredPrefix))
+			}
+			tools = append(tools, t)
+		}
+	}
+	return tools, nil
+}
+
+// run runs a command line.
+func (d Discovery) run(ctx context.Context, l *launch.Launcher, command, input string) shell.Outcome {
+	free, err := d.Rights()
+	if err != nil {
+		return shell.Outcome{Err: err}
+	}
+	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Input: input, Apart: true, Free: free, Alone: true})
+}
+
+// failureOf returns how the command of o failed, nil if it did not.
+func failureOf(o shell.Outcome) error {
+	said := strings.TrimSpace(o.Stderr)
+	switch {
+	case o.Err != nil:
+		return o.Err
+	case o.Cancelled:
+		return context.Canceled
+	case o.Limit > 0:
+		return errors.New("it took too long")
+	case o.Cut || o.Binary:
+		return errors.New("it printed too much, or no text")
+	case o.Signal != 0:
+		return fmt.Errorf("it was ended by %s", o.SignalName)
+	case o.Code != 0:
+		return fmt.Errorf("it failed with %d: %s", o.Code, text.OneLine(said, 200))
+	}
+	return nil
+}
+
+// tool returns the tool that a declaration is about.
+func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, error) {
+	var f struct {
+		Name, Description    string
+		ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
+	}
+	if err := json.Unmarshal(declaration, &f); err != nil {
+		return engine.Tool{}, fmt.Errorf("it declares something that is no function: %w", err)
+	}
+	const most = 64 // characters of a name, for the API
+	name := discoveredPrefix + f.Name
+	if !functionName().MatchString(f.Name) || len(name) > most {
+		return engine.Tool{}, fmt.Errorf("%q can't be the name of a function", text.OneLine(f.Name, 80))
+	}
+	if len(f.ParametersJSONSchema) == 0 || string(f.ParametersJSONSchema) == "null" {
+		f.ParametersJSONSchema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	shape, err := schema.Parse(f.ParametersJSONSchema)
+	if err != nil {
+		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
+	}
+	return engine.Tool{
+		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: f.ParametersJSONSchema,
+			Description: strings.TrimSpace(f.Description) + "\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
+		Label: name,
+		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
+			if err := check(shape, args); err != nil {
+				return engine.Call{}, err
+			}
+			if args == nil {
+				args = map[string]any{}
+			}
+			input, err := text.JSON(args, "")
+			if err != nil {
+				return engine.Call{}, misuse("%v", err)
+			}
+			intent := engine.Intent{Title: "call " + f.Name, Detail: d.Call + " " + f.Name + "\n  " + string(input),
+				Grants: []engine.Grant{{Label: "always " + f.Name, Tool: name}}}
+			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
+				return discoveredResult(d.run(ctx, l, d.Call+" "+f.Name, string(input)))
+			}}, nil
+		},
+	}, nil
+}
+
+// discoveredResult returns what a call printed. Words on standard error are a failure.
+func discoveredResult(o shell.Outcome) (engine.Result, error) {
+	if o.Cancelled {
+		return engine.Result{}, context.Canceled
+	}
+	err := failureOf(o)
+	if err == nil && o.Stderr == "" {
+		return engine.Result{Text: o.Output, Display: text.OneLine(o.Output, 200)}, nil
+	}
+	or := func(s, none string) string {
+		if s == "" {
+			return none
+		}
+		return s
+	}
+	problem := "(none)"
+	if o.Err != nil || o.Limit > 0 || o.Cut || o.Binary {
+		problem = err.Error()
+	}
+	return engine.Result{}, &engine.CallError{Type: discoveredFailed,
+		Display: text.OneLine(or(o.Stderr, fmt.Sprint(err)), 200),
+		Message: fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %d\nSignal: %s", or(o.Output, "(empty)"), or(o.Stderr, "(empty)"),
+			problem, o.Code, or(o.SignalName, "(none)"))}
+}
