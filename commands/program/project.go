@@ -149,7 +149,7 @@ func (p *Project) openWorkspace() (err error) {
 // newWorkspace makes the workspace: the directory, and those that the settings
 // add. What is kept of it is at temp.
 func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
-	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, Overlay: over, Ledger: o.ledger, Secrets: o.places().keptSecret,
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, File: o.globalContext(), Overlay: over, Ledger: o.ledger, Secrets: o.places().keptSecret,
 		RespectGit: o.settings.RespectGit, RespectGemini: o.settings.RespectGemini, IgnoreFiles: o.settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
@@ -164,6 +164,15 @@ func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 		}
 	}
 	return ws, nil
+}
+
+// globalContext returns the file of what the user wants to hold everywhere, "" if there is
+// no home.
+func (o *Options) globalContext() string {
+	if o.paths.Home == "" {
+		return ""
+	}
+	return o.paths.User(memory.DefaultName)
 }
 
 // add has a directory worked in.

@@ -178,7 +178,7 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
 	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
 	if o.paths.Home != "" {
-		g.Own, g.Except = append(g.Own, o.paths.User()), []string{o.paths.User("tmp")}
+		g.Own, g.Except = append(g.Own, o.paths.User(), disk.Follow(o.globalContext())), []string{o.paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
 	for _, dir := range filepath.SplitList(o.getenv("PATH")) {

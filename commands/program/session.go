@@ -363,6 +363,7 @@ func (s *Session) prompt() prompt.Config {
 		Interactive: s.answered(),
 		Mode:        string(s.policy.Mode()),
 		Git:         prompt.InRepository(s.paths.Cwd),
+		GlobalFile:  s.globalContext(),
 		Notes:       s.memory.Notes(),
 		Disabled:    prompt.Disabled(s.getenv),
 		Hooks:       s.hooks != nil,

@@ -39,6 +39,7 @@ type Config struct {
 	Agents      []Entry
 	Skills      []Entry
 	Plans       string // the directory of plan files; empty if plans are not kept
+	GlobalFile  string // the file of what holds in all projects; empty if there is none
 	Notes       string // the file of private notes about the project; empty if there is none
 
 	// Disabled holds the keys of sections that are left out: see [Disabled].
@@ -146,7 +147,7 @@ func instruction(cfg Config) (string, error) {
 		parts = append(parts, strings.TrimSpace(text))
 	}
 	text := strings.Join(parts, "\n\n")
-	return strings.NewReplacer("${plans}", cfg.Plans, "${notes}", cfg.Notes).Replace(text), nil
+	return strings.NewReplacer("${plans}", cfg.Plans, "${notes}", cfg.Notes, "${global}", cfg.GlobalFile).Replace(text), nil
 }
 
 // conditions returns a function that tells which conditions hold.
@@ -165,6 +166,8 @@ func conditions(cfg Config) func(string) bool {
 			return cfg.Plans != "" && slices.Contains(cfg.Tools, "exit_plan_mode")
 		case "notes":
 			return cfg.Notes != ""
+		case "global":
+			return cfg.GlobalFile != ""
 		case "skill":
 			return len(cfg.Skills) > 0
 		case "untrusted": // the tools that mark what they bring in

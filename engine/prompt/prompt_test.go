@@ -38,8 +38,8 @@ var (
 func full() Config {
 	return Config{Tools: all, Interactive: true, Mode: "yolo", Git: true, Sandbox: "landlock", Hooks: true,
 		Agents: []Entry{{Name: "scout", Description: "finds things"}}, Skills: []Entry{{Name: "pdf", Description: "reads PDF files", Location: "/s/pdf/SKILL.md"}},
-		Global: "--- Context from: /h/.gemini/GEMINI.md ---\nbe kind\n\n\n\nand brief\n--- End of Context from: /h/.gemini/GEMINI.md ---",
-		Notes:  "/h/.gemini/tmp/app/memory/MEMORY.md", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}}
+		Global:     "--- Context from: /h/.gemini/GEMINI.md ---\nbe kind\n\n\n\nand brief\n--- End of Context from: /h/.gemini/GEMINI.md ---",
+		GlobalFile: "/h/.gemini/GEMINI.md", Notes: "/h/.gemini/tmp/app/memory/MEMORY.md", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}}
 }
 
 func TestSystem(t *testing.T) {

@@ -104,6 +104,11 @@ func (w *Workspace) locate(path string) (Place, error) {
 			return Place{w: w, dir: w.tempDir(), rel: rel, real: real, name: path}, nil
 		}
 	}
+	if w.file != "" && real == w.file {
+		if dir := w.dirOfFile(); dir != nil {
+			return Place{w: w, dir: dir, rel: filepath.Base(real), real: real, name: path}, nil
+		}
+	}
 	if dir, rel := w.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
 		return Place{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}

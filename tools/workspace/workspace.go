@@ -17,6 +17,10 @@ type Config struct {
 	Roots []string // directories; the first is the working directory
 	Temp  string   // a directory outside the roots that may be used too, or ""
 
+	// File is a file outside of all these that may be used too, or "": where its
+	// directory is there.
+	File string
+
 	// Overlay, if not nil, takes what is written instead of the disk.
 	Overlay *Overlay
 
@@ -36,6 +40,7 @@ type Config struct {
 // concurrent use.
 type Workspace struct {
 	temp  string // real path, or ""
+	file  string // real path, or ""
 	rules Rules
 	extra []string
 	over  *Overlay
@@ -46,6 +51,7 @@ type Workspace struct {
 	mu      sync.RWMutex
 	roots   []*disk.Dir // opened at their real paths
 	tempNow *disk.Dir   // at temp; nil if it was not there when it was looked for
+	fileDir *disk.Dir   // that of file; nil until it is asked for
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the
@@ -83,6 +89,9 @@ func New(cfg Config) (*Workspace, error) {
 		if w.temp, err = w.follow(abs); err != nil {
 			return nil, err
 		}
+	}
+	if cfg.File != "" {
+		w.file, _ = w.follow(cfg.File) // else it can't be used
 	}
 	return w, nil
 }
@@ -155,6 +164,16 @@ func (w *Workspace) dirOf(path string) (dir *disk.Dir, rel string) {
 		}
 	}
 	return dir, rel
+}
+
+// dirOfFile returns the directory of the file outside, nil if it is not there.
+func (w *Workspace) dirOfFile() *disk.Dir {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fileDir == nil || w.fileDir.Gone() {
+		w.fileDir, _ = disk.OpenDir(filepath.Dir(w.file))
+	}
+	return w.fileDir
 }
 
 // tempDir returns the temporary directory, nil if it is not there. It may have
