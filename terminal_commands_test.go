@@ -50,6 +50,7 @@ var uses = map[string][]typed{
 	"hooks enable-all":   {{"/hooks enable-all", ready}},
 	"hooks disable-all":  {{"/hooks disable-all", ready}},
 	"hooks test":         {{"/hooks test SessionEnd", ready}, {"/hooks test nothing", ready}},
+	"init":               {{"/init", ready}},
 	"last":               {{"/last", ready}},
 	"last csv":           {{"/last csv", ready}},
 	"memory":             {{"/memory", ready}},
@@ -145,7 +146,7 @@ func everything(t *testing.T) (lines []typed) {
 
 // remarks answer what everything sends to the model.
 func remarks() []et.Reply {
-	return []et.Reply{et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("Four.")}
+	return []et.Reply{et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("Four."), et.Says("Five.")}
 }
 
 // labels are what messages of the program begin with.

@@ -40,7 +40,6 @@ var absent = []struct {
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
-	{[]string{"init"}, `not in use yet; ask in words: "look at this project and write what a newcomer must know to GEMINI.md"`},
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, gemline config set model.name NAME makes it the default"},

@@ -146,6 +146,7 @@ func Builtin() Set {
 		help(),
 		history(),
 		hooks(),
+		initialize(),
 		last(),
 		memories(),
 		modes(),

@@ -172,7 +172,7 @@ func conditions(cfg Config) func(string) bool {
 			return len(cfg.Skills) > 0
 		case "untrusted": // the tools that mark what they bring in
 			return slices.ContainsFunc(cfg.Tools, func(t string) bool {
-				return t == "run_shell_command" || t == "web_fetch" || strings.HasPrefix(t, "mcp_")
+				return t == "run_shell_command" || t == "web_fetch" || t == "google_web_search" || strings.HasPrefix(t, "mcp_")
 			})
 		}
 		return slices.Contains(cfg.Tools, name)
