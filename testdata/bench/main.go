@@ -3,6 +3,9 @@
 // machine's.
 //
 //	go run ./testdata/bench ./gemline
+//	go run ./testdata/bench ./gemline hooks
+//
+// The second measures one part only: start, judge, steps, hooks, streams or search.
 //
 // FILES sets the size of the tree that is searched (20000), RUNS how often
 // each row is measured (11), and PEER_BIN names another program with the same
@@ -19,6 +22,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -29,7 +33,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench PROGRAM")
+		fmt.Fprintln(os.Stderr, "usage: bench PROGRAM [PART ...]")
 		os.Exit(2)
 	}
 	b, err := newBench(os.Args[1])
@@ -38,11 +42,14 @@ func main() {
 		os.Exit(1)
 	}
 	defer os.RemoveAll(b.dir)
-	b.start()
-	b.judge()
-	b.steps()
-	b.streams()
-	b.search()
+	for _, part := range []struct {
+		name    string
+		measure func()
+	}{{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"hooks", b.hooks}, {"streams", b.streams}, {"search", b.search}} {
+		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
+			part.measure()
+		}
+	}
 }
 
 type bench struct {
@@ -202,24 +209,47 @@ func (b *bench) start() {
 // as it is for people. Real ones take several times that.
 const thought = 100 * time.Millisecond
 
-// steps measures what one more tool call costs: the difference between long
-// and short runs.
+// step measures what one more tool call costs: the difference between a run of n+1 calls
+// and one of a single call.
+func (b *bench) step(n int, call string, f func() sample) []float64 {
+	var xs []float64
+	for range min(b.runs, 5) {
+		b.server.calls(call, 1, 1)
+		short := f()
+		b.server.calls(call, n+1, 1)
+		long := f()
+		xs = append(xs, ms(long.wall-short.wall)/float64(n))
+	}
+	sort.Float64s(xs)
+	return xs
+}
+
+// reads returns a call that reads the small file.
+func (b *bench) reads() string {
+	return `{"name":"read_file","args":{"file_path":` + strconv.Quote(b.project("small.txt")) + `}}`
+}
+
+// hooks measures what a hook adds to a tool call, beside the start of its process.
+func (b *bench) hooks() {
+	const n = 100
+	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	settings := filepath.Join(b.dir, "home", ".gemini", "settings.json")
+	check(os.MkdirAll(filepath.Dir(settings), 0o700))
+	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
+	without := b.step(n, b.reads(), us)
+	check(os.WriteFile(settings, []byte(`{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"true"}]}]}}`), 0o600))
+	with := b.step(n, b.reads(), us)
+	check(os.Remove(settings))
+	row("one read_file step, no hook", "ms", without, "", nil)
+	row("one read_file step, one BeforeTool hook", "ms", with, "", nil)
+	row("what the hook adds", "ms", []float64{median(with) - median(without)}, "bash -c true", bash)
+}
+
+// steps measures what one more tool call costs.
 func (b *bench) steps() {
 	n := 100
-	step := func(call string, f func() sample) []float64 {
-		var xs []float64
-		for range min(b.runs, 5) {
-			b.server.calls(call, 1, 1)
-			short := f()
-			b.server.calls(call, n+1, 1)
-			long := f()
-			xs = append(xs, ms(long.wall-short.wall)/float64(n))
-		}
-		sort.Float64s(xs)
-		return xs
-	}
-	read := `{"name":"read_file","args":{"file_path":` + strconv.Quote(b.project("small.txt")) + `}}`
-	shell := `{"name":"run_shell_command","args":{"command":"true"}}`
+	step := func(call string, f func() sample) []float64 { return b.step(n, call, f) }
+	read, shell := b.reads(), `{"name":"run_shell_command","args":{"command":"true"}}`
 	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
 	floor := step(read, func() sample { return b.run(b.floor, b.server.url, "1000") })
 	row("one read_file step", "ms", step(read, us), "floor", floor)
