@@ -31,7 +31,7 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 	at := o.places()
 	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By, Inside: o.os.getenv("SANDBOX"), Image: s.Image, Getenv: o.getenv,
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
-		Network: s.Network, Offline: s.Offline, Asked: s.Asked}
+		Found: at.found(), Network: s.Network, Offline: s.Offline, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Where = "tools.sandbox in " + text.EscapeLine(s.File)
 	}

@@ -92,6 +92,15 @@ func (p places) temp() string {
 	return filepath.Join(dir, "tmp")
 }
 
+// found returns where it is kept what confines commands, which these can't write to; ""
+// if there is no place for it.
+func (p places) found() string {
+	if p.Home == "" {
+		return ""
+	}
+	return p.User("gemline", "confinement.json")
+}
+
 // goCache returns where the user's go command keeps what it has compiled, ""
 // if there is no place for it.
 func (p places) goCache() string {

@@ -97,9 +97,10 @@ func (p *Project) loadRules() error {
 		l.Before()
 	}
 	if format := cmp.Or(p.flags.Format(), p.settings.Format, "text"); format != "text" || p.flags.JSONFd != nil {
-		// The records say what confines commands: it is tried while the rest begins.
+		// The records say what confines commands: that may have to be tried, while the
+		// rest begins.
 		tried := make(chan struct{})
-		go func() { defer close(tried); l.State() }()
+		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
 	p.policy, err = p.rulebook(l).policy(!p.answered())

@@ -30,7 +30,7 @@ func (s *status) notify(text string) { s.warn(text) }
 // sandbox returns what confines commands, nil before that is known.
 func (s *status) sandbox() *report.Sandbox {
 	if l := s.launcher.Load(); l != nil {
-		st := l.State()
+		st := l.Last()
 		return &report.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 	}
 	return nil

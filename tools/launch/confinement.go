@@ -34,6 +34,7 @@ type Config struct {
 	Temp          string   // where temporary files of commands are kept, "" if nowhere
 	Caches        string   // their caches, "" if they have none
 	Built         string   // what the user's go command has compiled
+	Found         string   // a file that keeps what confines commands, for [Launcher.Last]; "" is none
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
 	Asked         bool     // no command is given the network without a question
@@ -106,7 +107,7 @@ func (cfg Config) kernel() sandbox.Sandbox {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	return sandbox.New(sandbox.Options{Cache: cfg.Temp})
+	return sandbox.New(sandbox.Options{Cache: cfg.Temp, Found: cfg.Found})
 }
 
 // choice is what [sandbox.Choose] chooses from.
@@ -135,6 +136,16 @@ func (l *Launcher) State() sandbox.State {
 		return sandbox.State{Name: "none", Step: l.why}
 	}
 	return l.Sandbox.State()
+}
+
+// Last is State, but may be what another process has found out in the same
+// circumstances. It is for telling of it.
+func (l *Launcher) Last() sandbox.State {
+	box, _ := l.Sandbox.(withCaches)
+	if kernel, ok := box.Sandbox.(interface{ Last() sandbox.State }); ok {
+		return kernel.Last()
+	}
+	return l.State()
 }
 
 // Contained reports whether commands are kept from writing elsewhere and from the

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +29,7 @@ type Kernel struct {
 	helperErr error    // why there is no helper
 
 	probe  sync.Once
+	tried  atomic.Bool
 	layers []string // in force
 	state  State
 
@@ -270,6 +272,8 @@ func (k *Kernel) find() {
 		layers = possible(slices.DeleteFunc(layers, func(l string) bool { return l == failed }), why)
 	}
 	k.layers, k.state = layers, k.describe(layers, why)
+	k.tried.Store(true)
+	k.keep()
 }
 
 var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities, stage.Landlock, stage.Seccomp}

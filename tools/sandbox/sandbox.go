@@ -42,6 +42,7 @@ type Options struct {
 	Helper  []byte   // is used in place of the embedded one
 	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
 	Cache   string   // is used, and made, where none of Temp can be
+	Found   string   // a file for [Kernel.Last], below a directory that commands can't write to; "" is none
 }
 
 // ErrUnavailable is why a command is not confined: nothing on this system can.
