@@ -12,7 +12,7 @@ import (
 
 // An Event is something the user may want to see. It is one of [Requested], [Text],
 // [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
-// [Usage], [Retry], [Notice] or [Nested].
+// [Usage], [Retry], [Notice], [Checked] or [Nested].
 type Event interface{ event() }
 
 type (
@@ -97,6 +97,16 @@ type (
 		Info  bool  // nothing is wrong
 	}
 
+	// Checked says that a check of the work is over, which was Started with its ID.
+	Checked struct {
+		ID      string
+		Command string
+		Round   int   // counted from 1 over the prompt
+		Code    int   // the exit code, as a shell has it: of a signal, 128 and its number
+		Err     error // why the check is red, nil if it is not
+		Took    time.Duration
+	}
+
 	// Nested is an event of a conversation inside a running call: of an
 	// agent's, which asks its questions by the [Host] of the call.
 	Nested struct {
@@ -159,6 +169,7 @@ func (Answered) event()  {}
 func (Usage) event()     {}
 func (Retry) event()     {}
 func (Notice) event()    {}
+func (Checked) event()   {}
 func (Nested) event()    {}
 
 // A CallState is how far a call has come.

@@ -32,6 +32,9 @@ func overrides(keys []Key) (all []override) {
 		"model.maxSessionTurns": func(f *flags.Set) (string, any, bool) {
 			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
 		},
+		"check": func(f *flags.Set) (string, any, bool) {
+			return "--check", f.Check, f.Check != ""
+		},
 		"model.disableLoopDetection": func(f *flags.Set) (string, any, bool) {
 			return "--no-loop-check", true, f.NoLoopCheck
 		},

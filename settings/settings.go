@@ -9,6 +9,7 @@ type Settings struct {
 	Model        string `key:"model.name"`
 	MaxTurns     int    `key:"model.maxSessionTurns"`
 	Idle         int    `key:"model.streamIdleTimeoutSeconds"`
+	Check        string `key:"check"`
 	NoLoopCheck  bool   `key:"model.disableLoopDetection"`
 	ApprovalMode string `key:"general.defaultApprovalMode"`
 	MaxAttempts  int    `key:"general.maxAttempts"`

@@ -12,6 +12,7 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/auth"
+	"gemline/engine/check"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/loop"
@@ -172,6 +173,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*cli.NoSessionError](inputEnd, nil),
 	as[*journal.BusyError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
+	as[*check.Error](end{71, "check_failed", "CheckFailedError"}, nil),
 	as[*loop.Error](end{69, "loop", "LoopDetectedError"}, nil),
 	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns or model.maxSessionTurns sets the limit"),
 	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),

@@ -205,6 +205,8 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	}
 	wishes, prints := o.hooks.wishes()
 	more, others := o.discovery.wishes()
+	wishes, prints = append(wishes, more...), append(prints, others...)
+	more, others = o.openCheck()
 	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
 		return nil
 	}

@@ -43,6 +43,7 @@ type Project struct {
 	customs      custom.Library // the commands that people have written
 	tellWithheld func() string  // tells once what commands are not given
 	web          *web.Fetcher
+	check        string              // the command that checks the work, "" if there is none
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
 	telemetry    *telemetry.Provider // nil if nothing is recorded
@@ -86,6 +87,7 @@ func (p *Project) loadRules() error {
 	if err := p.loadHooks(); err != nil {
 		return err
 	}
+	p.loadCheck()
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)
 	l.Before = sync.OnceFunc(func() {

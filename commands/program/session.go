@@ -269,7 +269,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.hooks.Run(s.guard.Run(s.engine.Run))
+	run := s.checked().Wrap(s.hooks.Run(s.guard.Run(s.engine.Run)))
 	run = s.Project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)

@@ -102,6 +102,12 @@ func (r *Recorder) line(ev engine.Event) string {
 		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.Of, restart, flat(ev.Err.Error()))
 	case engine.Notice:
 		return "notice " + flat(ev.Text)
+	case engine.Checked:
+		how := "ok"
+		if ev.Err != nil {
+			how = flat(engine.DisplayError(ev.Err))
+		}
+		return fmt.Sprintf("checked %s, round %d: %d, %s", ev.Command, ev.Round, ev.Code, how)
 	case engine.Nested:
 		return ev.Agent + ": " + r.line(ev.Event)
 	default:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A Tally counts the events of a session. The zero Tally is ready for use. It
@@ -32,6 +33,7 @@ type Tally struct {
 	files   map[string]bool
 	pending map[string]*request // by the conversation that it is of
 	allowed map[string]bool     // calls that may run but are not over
+	check   *Check
 	span    Span
 	start   time.Time // of span
 	changed map[string]bool
@@ -40,6 +42,17 @@ type Tally struct {
 
 // Begin has part count what t counts from now on, in the place of the part before.
 func (t *Tally) Begin(part *Tally) { t.part = part }
+
+// A Check is how the last check of the work went.
+type Check struct {
+	Command string `json:"command"`
+	Rounds  int    `json:"rounds"`    // of checks that there were
+	Code    int    `json:"exit_code"` // of the last one
+	OK      bool   `json:"ok"`
+}
+
+// Checked returns how the last check went, nil if nothing was checked.
+func (t *Tally) Checked() *Check { return t.check }
 
 // A request is one that was sent and whose outcome is not known.
 type request struct {
@@ -92,6 +105,15 @@ func (t *Tally) observe(in string, ev engine.Event, now time.Time) {
 	case engine.State:
 		if ev.State == engine.Scheduled {
 			insert(&t.allowed, in+ev.ID)
+		}
+	case engine.Checked:
+		t.check = &Check{Command: ev.Command, Rounds: ev.Round, Code: ev.Code, OK: ev.Err == nil}
+		t.span.Check = "ok"
+		if ev.Err != nil {
+			t.span.Check = engine.DisplayError(ev.Err)
+		}
+		if ev.Round > 1 {
+			t.span.Check += " in round " + text.Number(ev.Round)
 		}
 	case engine.Finished:
 		t.end(in+ev.ID+"/", ev.Err, now)

@@ -16,6 +16,7 @@ type Span struct {
 	Calls  int // of tools
 	Files  int // that were changed
 	Tokens int
+	Check  string // how the last check of the work went; empty if there was none
 
 	Failed, Denied, Refused, Cancelled int // of Calls
 }
@@ -51,6 +52,9 @@ func (s Span) String() string {
 	}
 	if s.Files > 0 {
 		parts = append(parts, Count(s.Files, "file")+" changed")
+	}
+	if s.Check != "" {
+		parts = append(parts, "check "+s.Check)
 	}
 	if s.Tokens > 0 {
 		parts = append(parts, Count(s.Tokens, "token"))

@@ -85,13 +85,14 @@ func (d *document) end(o Outcome) {
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []Denial        `json:"denied"`
+		Check    *tally.Check    `json:"check,omitempty"`
 		Patch    *string         `json:"patch,omitempty"`
 		Planned  *[]Planned      `json:"planned,omitempty"`
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
 	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), held,
-		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
+		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, CheckOf(d.Tally), patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
 		panic(err) // marshal returns JSON

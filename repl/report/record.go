@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/output"
 )
@@ -63,8 +64,18 @@ type (
 		Value    json.RawMessage `json:"structured_output,omitempty"`
 		Code     *string         `json:"extracted,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
+		Check    *tally.Check    `json:"check,omitempty"`
 	}
 )
+
+// CheckOf returns what a record says of the last check that was counted, nil if nothing.
+func CheckOf(t *tally.Tally) *tally.Check {
+	c := t.Checked()
+	if c == nil {
+		return nil
+	}
+	return &tally.Check{Command: output.Valid(c.Command), Rounds: c.Rounds, Code: c.Code, OK: c.OK}
+}
 
 // An ErrorRecord tells what is wrong, or odd.
 type ErrorRecord struct {

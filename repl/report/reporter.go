@@ -194,6 +194,10 @@ func (c *core) notice(ev engine.Event) {
 		c.tell(NoticeLabel(ev), ev.Text)
 	case engine.Retry:
 		c.warn("%s", RetryText(ev))
+	case engine.Checked:
+		if ev.Err != nil {
+			c.warn("check: %s: %s", output.FirstLine(ev.Command), engine.DisplayError(ev.Err))
+		}
 	case engine.Finished:
 		title := output.FirstLine(cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name)))
 		delete(c.called, ev.ID)

@@ -234,7 +234,7 @@ func (r *Records) end(o Outcome) {
 	value, code := r.structured(o)
 	at, elapsed := r.moment()
 	took := time.Duration(elapsed) * time.Millisecond
-	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil}
+	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally)}
 	if r.begun {
 		last.Sandbox = r.sandbox()
 	}

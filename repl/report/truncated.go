@@ -25,10 +25,12 @@ func FailTruncated(ask engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			var cut *engine.Notice // held back until it is known whether the run goes on
 			for ev, err := range ask(ctx, parts...) {
-				if cut != nil && !yield(*cut, nil) {
-					return
+				if cut != nil && (err != nil || goesOn(ev)) {
+					if !yield(*cut, nil) {
+						return
+					}
+					cut = nil
 				}
-				cut = nil
 				if n, ok := ev.(engine.Notice); ok && err == nil && errors.Is(n.Cause, engine.ErrCut) {
 					cut = &n
 					continue
@@ -42,4 +44,14 @@ func FailTruncated(ask engine.Run) engine.Run {
 			}
 		}
 	}
+}
+
+// goesOn reports whether an event is one of more work behind an answer, and not of what is
+// made of it.
+func goesOn(ev engine.Event) bool {
+	switch ev.(type) {
+	case engine.Requested, engine.Called:
+		return true
+	}
+	return false
 }

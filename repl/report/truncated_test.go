@@ -26,6 +26,7 @@ func TestFailTruncated(t *testing.T) {
 		{"half of one", []engine.Event{text, cut}, nil, "Text cut!"},
 		{"half of one, and calls", []engine.Event{text, cut, turn, text}, nil, "Text Notice Requested Text"},
 		{"twice", []engine.Event{cut, turn, text, cut}, nil, "Notice Requested Text cut!"},
+		{"a check behind it", []engine.Event{text, cut, engine.Checked{}}, nil, "Text Checked cut!"},
 		{"a failure behind it", []engine.Event{text, cut}, failure, "Text Notice broken!"},
 		{"nothing", nil, nil, ""},
 	} {

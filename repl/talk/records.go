@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/repl/report"
@@ -72,6 +73,7 @@ type (
 		ExitCode int             `json:"exit_code"`
 		Reason   string          `json:"termination_reason"`
 		Denied   []report.Denial `json:"denied"`
+		Check    *tally.Check    `json:"check,omitempty"`
 	}
 )
 
@@ -170,7 +172,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 		r.User("", "")
 		r.Session = cmp.Or(c.Session(), r.Session)
 		r.Put("turn_result", turnRecord{c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...)})
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally)})
 	})
 }
 

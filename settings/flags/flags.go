@@ -39,6 +39,8 @@ type Set struct {
 	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, whatever asks for it."`
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
+	Check             string   `placeholder:"CMD" group:"Run" help:"When the model has changed something, run this command, and let the model mend what it finds; exit code 71 if it still fails."`
+	CheckRounds       int      `name:"check-rounds" default:"3" placeholder:"N" group:"Run" help:"With --check: let the model mend what it finds N times; 3 if not given."`
 	NoLoopCheck       bool     `name:"no-loop-check" group:"Run" help:"Let a model that goes in circles go on."`
 	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
@@ -323,6 +325,8 @@ func (f *Set) agree() error {
 		return usage("--max-tokens must not be negative")
 	case !(f.MaxCost >= 0) || math.IsInf(f.MaxCost, 0):
 		return usage("--max-cost must be an amount")
+	case f.CheckRounds < 0:
+		return usage("--check-rounds must not be negative")
 	case f.MaxRepairs < 0:
 		return usage("--max-repairs must not be negative")
 	case f.Jobs < 0 || f.Jobs > MaxJobs:
@@ -382,6 +386,9 @@ func (f *Set) exclusive() []pair {
 		{f.SessionFile != "", "--session-file", f.Resume.Set, "--resume"},
 		{f.SessionFile != "", "--session-file", f.Session != "", "--session"},
 		{f.SessionFile != "", "--session-file", f.SessionID != "", "--session-id"},
+		{f.Check != "", "--check", f.Patch, "--patch"},
+		{f.Check != "", "--check", f.DryRun, "--dry-run"},
+		{f.Check != "", "--check", f.BatchAPI, "--batch-api"},
 		{batch, "--batch", f.Patch, "--patch"},
 		{batch, "--batch", f.DryRun, "--dry-run"},
 		{batch, "--batch", f.JSONFd != nil, "--json-fd"},

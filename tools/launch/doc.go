@@ -21,6 +21,7 @@
 //	the user, behind !   Run     yes   Quiet  Terminal
 //	sandbox run          Attach        Usual  Rights, Alone
 //	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
+//	the check            Run           Quiet  Alone
 //	a server on stdio    Open          Usual  Output has its standard error; or Free
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who

@@ -1,0 +1,163 @@
+// Package check has a command say whether the model's work is good, and the model mend
+// what it finds.
+//
+// # After the work
+//
+// A [Run] checks when an answer is over before which files may have changed: by a tool
+// that edits, by a command that was not held to looking, or by a tool of which nobody
+// knows what it does. An answer alone is not checked.
+//
+// # Red is an error
+//
+// What the command prints is the next message to the model, a few times. A Run whose last
+// check fails ends with an [*Error], whatever the model says about it.
+//
+// # The command is somebody else's
+//
+// [Config.Run] starts it, bounds what it prints and ends all of it with the context.
+package check
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// Config says what is checked by which command.
+type Config struct {
+	Command string // as the user knows it
+
+	// Mends is how often what is found is told to the model.
+	Mends int
+
+	// Run runs the command once. The Result's text is for the model, and the error
+	// why the check is red, such as an [*engine.CallError]; code is the exit code.
+	Run func(ctx context.Context) (res engine.Result, code int, err error)
+
+	// Kind returns the kind of a tool.
+	Kind func(name string) engine.Kind
+}
+
+// An Error is a Run whose last check was red.
+type Error struct {
+	Command string
+	Why     string // such as "exit 2"
+}
+
+// Error returns one line.
+func (e *Error) Error() string { return fmt.Sprintf("the check is red: %s: %s", e.Command, e.Why) }
+
+// Hint says what else there is.
+func (*Error) Hint() string { return "--check-rounds N lets the model mend more often what it finds" }
+
+// id is that of the check among the calls that run.
+const id = "check"
+
+// Wrap returns a Run that yields what run does, and checks it. Each check is an
+// [engine.Started], what was printed, and an [engine.Checked]. Without a command it is run
+// itself.
+func (c Config) Wrap(run engine.Run) engine.Run {
+	if c.Command == "" {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			w := work{Config: c, yield: yield}
+			if err := w.do(ctx, run, parts); err != nil && !w.left {
+				yield(nil, err)
+			}
+		}
+	}
+}
+
+// work is what is done for one prompt.
+type work struct {
+	Config
+	yield   func(engine.Event, error) bool
+	left    bool // the consumer has left
+	changed bool // files may have changed since the last check
+}
+
+// do says parts to the model, and then what the check finds. Its error is left to be
+// yielded.
+func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) error {
+	var red *Error // of the last check
+	for round := 1; ; round++ {
+		w.changed = false
+		for ev, err := range run(ctx, parts...) {
+			if err != nil {
+				return err
+			}
+			w.watch(ev)
+			if !w.tell(ev) {
+				return nil
+			}
+		}
+		if !w.changed { // so the check would find the same
+			if red == nil {
+				return nil
+			}
+			return red
+		}
+		res, why, err := w.check(ctx, round)
+		if err != nil || w.left || why == "" {
+			return err
+		}
+		if red = (&Error{Command: w.Command, Why: why}); round > w.Mends {
+			return red
+		}
+		parts = []*genai.Part{{Text: fmt.Sprintf("The work is not done: the check failed (%s). Mend what it finds. This is what it printed:\n\n%s", why, res)}}
+	}
+}
+
+// watch notes whether files may have changed.
+func (w *work) watch(ev engine.Event) {
+	_, said := engine.Source(ev)
+	f, ok := said.(engine.Finished)
+	if !ok {
+		return
+	}
+	switch w.Kind(f.Name) {
+	case engine.Edit:
+		w.changed = w.changed || f.Err == nil
+	case engine.Execute:
+		w.changed = w.changed || f.Took > 0 && !f.Intent.Plan.Looks
+	case engine.Other:
+		w.changed = w.changed || f.Took > 0
+	}
+	w.changed = w.changed || len(f.Result.Changes) > 0
+}
+
+// check runs the command. It returns what it printed, for the model, and why it is red, ""
+// if it is not. The error is that of ctx.
+func (w *work) check(ctx context.Context, round int) (text, why string, err error) {
+	title := "check: " + w.Command
+	if !w.tell(engine.Started{ID: id, Name: id, Intent: engine.Intent{Title: title}}) {
+		return "", "", nil
+	}
+	start := time.Now()
+	res, code, rerr := w.Run(ctx)
+	if ctx.Err() != nil {
+		return "", "", ctx.Err()
+	}
+	if res.Display != "" && !w.tell(engine.Output{ID: id, Delta: res.Display}) {
+		return "", "", nil
+	}
+	if rerr != nil {
+		why = strings.TrimPrefix(engine.DisplayError(rerr), "failed ")
+	}
+	w.tell(engine.Checked{ID: id, Command: w.Command, Round: round, Code: code, Err: rerr, Took: time.Since(start)})
+	return res.Text, why, nil
+}
+
+// tell yields an event. It reports whether the consumer is still there.
+func (w *work) tell(ev engine.Event) bool {
+	w.left = w.left || !w.yield(ev, nil)
+	return !w.left
+}

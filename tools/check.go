@@ -1,0 +1,32 @@
+package tools
+
+import (
+	"context"
+
+	"gemline/engine"
+	"gemline/tools/launch"
+)
+
+// Exit codes of commands that have none, as shells and timeout(1) have them.
+const (
+	codeLate      = 124
+	codeUnstarted = 126
+	codeSignal    = 128 // and its number
+)
+
+// Check runs a command of the user's that checks the model's work, with the rights of the
+// model's own. It returns what the model reads of it, its exit code, and why it is red. What
+// it has left running ends with it.
+func (env Env) Check(ctx context.Context, command string) (res engine.Result, code int, err error) {
+	o := env.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], Alone: true})
+	switch code = o.Code; {
+	case o.Err != nil:
+		code = codeUnstarted
+	case o.Limit > 0:
+		code = codeLate
+	case o.Signal > 0:
+		code = codeSignal + o.Signal
+	}
+	res, err = env.outcome(o)
+	return res, code, err
+}
