@@ -35,6 +35,7 @@ var uses = map[string][]typed{
 	"commands":           {{"/commands", ready}},
 	"commands list":      {{"/commands list", ready}},
 	"commands reload":    {{"/commands reload", ready}},
+	"compress":           {{"/compress what counts", ready}}, // nothing has happened yet
 	"copy":               {{"/copy", ready}},
 	"detail":             {{"/detail", ready}, {"/detail full", ready}, {"/detail normal", ready}},
 	"directory":          {{"/directory", ready}},

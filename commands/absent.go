@@ -34,7 +34,6 @@ var absent = []struct {
 	{[]string{"agents"}, "sub-agents are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
 	{[]string{"chat", "resume"}, "sessions are saved automatically: gemline sessions list lists them, gemline --resume ID continues one"},
-	{[]string{"compress", "summarize", "compact"}, "a conversation can't be compressed yet; /clear begins another, /brief asks for a summary of this one"},
 	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
 	{[]string{"export-session"}, "gemline sessions show ID --json prints a session; /about says its id"},
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},

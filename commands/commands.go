@@ -89,6 +89,10 @@ type App struct {
 	// this one. It is nil where there is one prompt and no session.
 	Restart func(ctx context.Context) (*Conversation, error)
 
+	// Compress makes the conversation shorter, and tells how much. What is to be
+	// kept above all is in the user's words, or "".
+	Compress func(ctx context.Context, keep string) error
+
 	// Ran, if not nil, is told of each command that is over, and how it ended.
 	Ran func(path []string, err error)
 
@@ -138,6 +142,7 @@ func Builtin() Set {
 		authentication(),
 		brief(),
 		clearing(),
+		compressing(),
 		copying(),
 		customs(),
 		detail(),

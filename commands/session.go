@@ -37,6 +37,17 @@ func clearing() *Command {
 		}}
 }
 
+func compressing() *Command {
+	return &Command{Name: "compress", Usual: true, Aliases: []string{"summarize", "compact"}, Args: "[WHAT TO KEEP]",
+		Summary: "sum up what was said longest ago, and go on",
+		Run: func(ctx context.Context, app *App, keep string) error {
+			if app.Compress == nil {
+				return unavailable("there is no conversation to compress here")
+			}
+			return app.Compress(ctx, keep)
+		}}
+}
+
 func modes() *Command {
 	names := make([]string, len(policy.Modes))
 	for i, m := range policy.Modes {

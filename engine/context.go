@@ -30,12 +30,16 @@ type Sending struct {
 // A Shorter is a conversation that takes the place of a longer one. In the zero
 // Shorter it stays as it is.
 type Shorter struct {
-	Said []*genai.Content
-	How  string // what was done, in a clause for the user
+	Said   []*genai.Content
+	How    string // what was done, in a clause for the user
+	Summed bool   // a summary stands for what was said
 }
 
 // A Shortened is the cause of a [Notice] that the conversation was made shorter.
-type Shortened struct{ Before, After int } // tokens, about
+type Shortened struct {
+	Before, After int // tokens, about
+	Summed        bool
+}
 
 // Error says by how much.
 func (s *Shortened) Error() string {
@@ -55,7 +59,7 @@ func thousands(n int) string {
 var ErrTooLong = errors.New("the conversation is too long for the model")
 
 // HintTooLong says what to do where a conversation is too long.
-const HintTooLong = "send less, or begin another conversation with /clear"
+const HintTooLong = "send less, sum up what was said with /compress, or begin another conversation with /clear"
 
 // An OverflowError ends a Run whose next request does not fit into the model's
 // context. Nothing was sent.
@@ -129,7 +133,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	if _, err := e.measure(ctx); err != nil {
 		return true, err
 	}
-	by := &Shortened{Before: before, After: e.sized.tokens}
+	by := &Shortened{Before: before, After: e.sized.tokens, Summed: s.Summed}
 	return true, emit(Notice{Text: s.How + ": " + by.Error(), Cause: by, Info: true})
 }
 

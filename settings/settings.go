@@ -15,9 +15,10 @@ type Settings struct {
 	MaxAttempts  int    `key:"general.maxAttempts"`
 	SyncSession  bool   `key:"general.sessionSync"`
 
-	MaskProtected int  `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`
-	MaskLeast     int  `key:"contextManagement.tools.outputMasking.minPrunableThresholdTokens"`
-	MaskLatest    bool `key:"contextManagement.tools.outputMasking.protectLatestTurn"`
+	Compression   float64 `key:"model.compressionThreshold"`
+	MaskProtected int     `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`
+	MaskLeast     int     `key:"contextManagement.tools.outputMasking.minPrunableThresholdTokens"`
+	MaskLatest    bool    `key:"contextManagement.tools.outputMasking.protectLatestTurn"`
 
 	Format       string `key:"output.format"`
 	ScreenReader bool   `key:"ui.accessibility.screenReader"`

@@ -92,7 +92,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			}
 			return cli.Run(ctx, w, args)
 		},
-		Ran: func(path []string, err error) { f.Session.recordCommand(path, err) },
+		Compress: func(ctx context.Context, keep string) error { return f.Session.compress(ctx, keep, show) },
+		Ran:      func(path []string, err error) { f.Session.recordCommand(path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.os.getenv, shell.Own(f.os.Environ()), text)
 		},

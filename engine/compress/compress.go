@@ -1,45 +1,246 @@
 package compress
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // Config is what a Compressor needs from the world.
 type Config struct {
-	Masking Masking
+	// Threshold is the share of the model's context that a conversation may take
+	// before it is compressed; 0 means half.
+	Threshold float64
+	Masking   Masking
 
 	// Keep writes what a tool has put out to a file of its own, which the model can
 	// read, without the secrets in it, and returns its path. The name is part of
 	// that of the file.
 	Keep func(name, output string) (path string, err error)
+
+	// Ask asks a model something beside the conversation, and returns what it says.
+	// Nil means that there is none to ask.
+	Ask func(ctx context.Context, q Question) (string, error)
+
+	// Before, if not nil, is called when a conversation is about to be compressed.
+	Before func(ctx context.Context, trigger Trigger)
 }
 
-// A Compressor is an [engine.Context]. It must not be used concurrently.
+// A Question is one that is asked beside the conversation.
+type Question struct {
+	Model    string // that the conversation is held with
+	System   string
+	Contents []*genai.Content
+	Notify   func(engine.Event)
+}
+
+// A Trigger is what a compression is begun by.
+type Trigger string
+
+// The triggers.
+const (
+	Auto   Trigger = "auto"
+	Manual Trigger = "manual"
+)
+
+const (
+	half = 0.5
+
+	// budget is how many tokens of outputs stay in a conversation that is compressed.
+	budget = 50_000
+
+	// worth is the least part of a conversation, as 1/worth, that is compressed unasked,
+	// and growth by how much of the context it has to grow before that is tried again.
+	worth, growth = 10, 20
+)
+
+// A Compressor is an [engine.Context] of one conversation. It must not be used
+// concurrently.
 type Compressor struct {
-	cfg    Config
-	sizes  map[*genai.FunctionResponse]int // tokens
-	unkept bool                            // it was told that files can't be written
+	cfg     Config
+	sizes   map[*genai.FunctionResponse]int // tokens
+	unkept  bool                            // it was told that files can't be written
+	model   string                          // that refused is about
+	refused int                             // tokens that the server has refused, 0 if it has not
+	next    int                             // tokens of a conversation that is tried again
+	fresh   bool                            // it has been compressed, and what it takes is not known yet
+	larger  bool                            // a snapshot was larger than what it stood for
 }
 
-// New returns a Compressor of one conversation.
-func New(cfg Config) *Compressor { return &Compressor{cfg: cfg} }
+// New returns a Compressor.
+func New(cfg Config) *Compressor {
+	if cfg.Threshold <= 0 {
+		cfg.Threshold = half
+	}
+	return &Compressor{cfg: cfg}
+}
 
 // Fit implements [engine.Context].
-func (c *Compressor) Fit(_ context.Context, s engine.Sending) engine.Shorter {
-	said, err := c.mask(s.Said, c.cfg.Masking, preview)
-	c.tell(s, err)
-	return engine.Shorter{Said: said, How: "old outputs were put into files"}
+func (c *Compressor) Fit(ctx context.Context, s engine.Sending) engine.Shorter {
+	if c.due(s) {
+		short, err := c.compress(ctx, s, Auto, "")
+		if err != nil && ctx.Err() == nil && err != ErrNothing {
+			s.Notify(engine.Notice{Text: err.Error()})
+		}
+		if short.Said != nil || ctx.Err() != nil {
+			return short
+		}
+	}
+	return engine.Shorter{Said: c.mask(s, c.cfg.Masking), How: unburdened}
 }
 
-// tell says once that outputs can't be put into files.
-func (c *Compressor) tell(s engine.Sending, err error) {
-	if err != nil && !c.unkept {
-		c.unkept = true
-		s.Notify(engine.Notice{Text: fmt.Sprintf("old outputs stay in the conversation: %v", err)})
+// due reports whether s is to be compressed unasked.
+func (c *Compressor) due(s engine.Sending) bool {
+	if s.Model != c.model {
+		c.model, c.refused, c.next = s.Model, 0, 0
 	}
+	if s.Refused {
+		c.refused = s.Size
+		return true
+	}
+	limit := s.Limit
+	if c.refused > 0 {
+		limit = min(c.refused, cmp.Or(limit, math.MaxInt))
+	}
+	if c.fresh {
+		c.fresh, c.next = false, s.Size+limit/growth
+	}
+	return limit > 0 && float64(s.Size) >= c.cfg.Threshold*float64(limit) && s.Size >= c.next
+}
+
+// A Command is an [engine.Context] that compresses the conversation at once.
+type Command struct {
+	*Compressor
+	Keep string // what is to be kept above all, in the user's words
+	Err  error  // why it stays as it is
+}
+
+// Fit implements [engine.Context].
+func (m *Command) Fit(ctx context.Context, s engine.Sending) (short engine.Shorter) {
+	short, m.Err = m.compress(ctx, s, Manual, m.Keep)
+	if short.Said != nil && m.Err == ErrNothing {
+		m.Err = nil
+	}
+	return short
+}
+
+// What was done, for the user.
+const (
+	unburdened = "old outputs were put into files"
+	compressed = "the conversation was compressed"
+)
+
+// ErrNothing says that a conversation has no older part.
+var ErrNothing = errors.New("there is nothing to compress yet")
+
+var (
+	errEmpty  = errors.New("the model's summary is empty")
+	errNobody = errors.New("no model can be asked for a summary")
+)
+
+// A failure is why a conversation was not compressed.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return "the conversation was not compressed: " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// compress returns s with a snapshot in the place of its older part. If that can't be, it
+// says why, and what it returns has at most outputs in files.
+func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger, keep string) (engine.Shorter, error) {
+	c.next = s.Size + s.Limit/growth
+	short := c.mask(s, Masking{Protected: budget})
+	lighter := engine.Shorter{Said: short, How: unburdened}
+	if short == nil {
+		short = s.Said
+	}
+	before := engine.Estimate(s.Said)
+	at := split(short)
+	unasked := by == Auto && !s.Refused
+	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
+		return lighter, ErrNothing
+	}
+	if c.cfg.Before != nil {
+		c.cfg.Before(ctx, by)
+	}
+	snapshot, err := c.snapshot(ctx, s, short[:at], keep)
+	if err != nil {
+		return lighter, &failure{err}
+	}
+	after := rest(short, at)
+	said := append([]*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser), genai.NewContentFromText(thanks, genai.RoleModel)}, after...)
+	if n := engine.Estimate(said); n > before {
+		c.larger = true
+		return lighter, &failure{fmt.Errorf("with its summary it would be larger, about %s tokens instead of %s; /compress tries again",
+			text.Number(n), text.Number(before))}
+	}
+	c.fresh = true
+	return engine.Shorter{Said: said, How: compressed, Summed: true}, nil
+}
+
+// share is how much of a conversation is summed up, as far as its messages let it.
+const share = 0.7
+
+// split returns how many messages of said are summed up: so many that the rest begins with
+// a question of the user's, or else with a step towards the answer to one.
+func split(said []*genai.Content) int {
+	total := float64(engine.Estimate(said))
+	sum, question, before, step := 0.0, 0, 0.0, 0
+	for i, c := range said {
+		switch {
+		case asks(c) && sum >= share*total:
+			return i
+		case asks(c):
+			question, before = i, sum
+		case step == 0 && sum >= share*total && i > 0 && c.Role == genai.RoleModel && answers(said[i-1]):
+			step = i
+		}
+		sum += float64(engine.Estimate(said[i : i+1]))
+	}
+	switch n := len(said); {
+	case n > 0 && said[n-1].Role == genai.RoleModel && !calls(said[n-1]):
+		return n
+	case before < total/2 && step > 0:
+		return step
+	}
+	return question
+}
+
+// longQuestion is how many tokens a question has that is not said again.
+const longQuestion = 10_000
+
+// rest returns what stays of said behind the first at messages. If these are steps, the
+// question that they are about stands before them.
+func rest(said []*genai.Content, at int) []*genai.Content {
+	if at == len(said) || asks(said[at]) {
+		return said[at:]
+	}
+	for i := at - 1; i >= 0; i-- {
+		if !asks(said[i]) {
+			continue
+		}
+		if isSnapshot(said[i]) || engine.Estimate(said[i:i+1]) > longQuestion {
+			break
+		}
+		return append([]*genai.Content{said[i]}, said[at:]...)
+	}
+	return said[at:]
+}
+
+// asks reports whether the user says c, and it answers no calls.
+func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !answers(c) }
+
+func answers(c *genai.Content) bool {
+	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil })
+}
+
+func calls(c *genai.Content) bool {
+	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionCall != nil })
 }

@@ -1,11 +1,22 @@
 // Package compress keeps a conversation within what the model's context holds: it puts
-// old outputs of tools into files, and leaves a preview of each.
+// old outputs of tools into files and leaves a preview of each, and it has a model write
+// a snapshot that stands for what was said longest ago.
 //
 // # Nothing is lost
 //
-// What is taken out of a conversation is in a file first, which the model can read.
+// An output that is taken out of a conversation is in a file first, which the model can
+// read. Where a snapshot can't be had, or is no shorter, the conversation stays.
 //
 // # Nothing is changed
 //
 // What is given stays as it is; what takes its place shares what is the same.
+//
+// # A snapshot is a report
+//
+// It was made from what files, pages and programs say. So it is marked as what it is, and
+// no word of it stands outside of the marks.
+//
+// # Not again and again
+//
+// After an attempt, however it ended, the next one waits until the conversation has grown.
 package compress

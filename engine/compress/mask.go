@@ -30,8 +30,18 @@ const leastWorth = 250
 // A place is where an answer to a call stands in a conversation.
 type place struct{ message, part int }
 
-// mask returns said with older outputs in files, nil if there are none to put there.
-func (c *Compressor) mask(said []*genai.Content, m Masking, preview func(string) string) (out []*genai.Content, err error) {
+// mask returns what s says with older outputs in files, nil if there are none to put there.
+// Where a file can't be written the output stays, which is told once.
+func (c *Compressor) mask(s engine.Sending, m Masking) []*genai.Content {
+	out, err := c.masked(s.Said, m)
+	if err != nil && !c.unkept {
+		c.unkept = true
+		s.Notify(engine.Notice{Text: fmt.Sprintf("old outputs stay in the conversation: %v", err)})
+	}
+	return out
+}
+
+func (c *Compressor) masked(said []*genai.Content, m Masking) (out []*genai.Content, err error) {
 	end := len(said)
 	if m.Latest {
 		end--
@@ -47,7 +57,7 @@ func (c *Compressor) mask(said []*genai.Content, m Masking, preview func(string)
 			n := c.size(fr)
 			if crossed = crossed || kept+n > m.Protected; !crossed {
 				kept += n
-			} else if n > leastWorth && !masked(fr) {
+			} else if n > leastWorth && !isMasked(fr) {
 				prunable += n
 				old = append(old, place{i, j})
 			}
@@ -61,7 +71,11 @@ func (c *Compressor) mask(said []*genai.Content, m Masking, preview func(string)
 	for _, at := range old {
 		was := out[at.message]
 		var p *genai.Part
-		if p, err = c.maskPart(was.Parts[at.part], preview); err != nil {
+		short := preview
+		if at.message == len(said)-1 { // the model has not read it yet
+			short = excerpt
+		}
+		if p, err = c.maskPart(was.Parts[at.part], short); err != nil {
 			break // those before it are in files
 		}
 		if p == nil {
@@ -91,8 +105,8 @@ func (c *Compressor) size(fr *genai.FunctionResponse) int {
 	return n
 }
 
-// masked reports whether the output of an answer is in a file already.
-func masked(fr *genai.FunctionResponse) bool {
+// isMasked reports whether the output of an answer is in a file already.
+func isMasked(fr *genai.FunctionResponse) bool {
 	_, output := output(fr)
 	return strings.HasPrefix(output, maskBegin)
 }
@@ -129,10 +143,10 @@ func output(fr *genai.FunctionResponse) (key, s string) {
 }
 
 // maskPart returns p with the output in a file, nil if that would save nothing.
-func (c *Compressor) maskPart(p *genai.Part, preview func(string) string) (*genai.Part, error) {
+func (c *Compressor) maskPart(p *genai.Part, shorten func(string) string) (*genai.Part, error) {
 	fr := *p.FunctionResponse
 	key, all := output(&fr)
-	short := strings.ReplaceAll(preview(all), maskEnd, "&lt;"+maskEnd[1:])
+	short := strings.ReplaceAll(shorten(all), maskEnd, "&lt;"+maskEnd[1:])
 	if len(short)+leastWorth > len(all) {
 		return nil, nil
 	}
@@ -165,6 +179,9 @@ func preview(s string) string {
 	}
 	return ends(s, most, most)
 }
+
+// excerpt is a longer preview.
+func excerpt(s string) string { return ends(s, 8_000, 32_000) }
 
 // ends returns the first and last characters of s.
 func ends(s string, first, last int) string {

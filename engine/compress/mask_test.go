@@ -72,10 +72,10 @@ func TestMask(t *testing.T) {
 		{"the latest, too", Masking{Protected: 10, Least: 10}, 10, []string{"1 output", "4 error", "6 output"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			said := slices.Concat(old, step("glob", "5", outputs(printed(test.newer))), step("glob", "6", outputs(printed(5000))))
+			said := slices.Concat(old, step("glob", "5", outputs(printed(test.newer))), step("glob", "6", outputs(printed(12_000))))
 			before, kept := fmt.Sprint(show(said)), shelf{}
 			c := New(Config{Masking: test.m, Keep: kept.keep})
-			out, err := c.mask(said, test.m, preview)
+			out, err := c.masked(said, test.m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestMask(t *testing.T) {
 			}
 			if out != nil {
 				et.CheckHistory(t, out)
-				if again, err := c.mask(out, test.m, preview); again != nil || err != nil {
+				if again, err := c.masked(out, test.m); again != nil || err != nil {
 					t.Errorf("masked twice: %q, %v", show(again), err)
 				}
 			}
@@ -122,8 +122,8 @@ func TestMasked(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			kept := shelf{}
-			said := slices.Concat([]*genai.Content{user("go")}, step("X", "y1", test.response))
-			out, err := New(Config{Keep: kept.keep}).mask(said, Masking{}, preview)
+			said := slices.Concat([]*genai.Content{user("go")}, step("X", "y1", test.response), []*genai.Content{user("next")})
+			out, err := New(Config{Keep: kept.keep}).masked(said, Masking{})
 			if err != nil || out == nil {
 				t.Fatal(out, err)
 			}
@@ -148,7 +148,7 @@ func TestUnkept(t *testing.T) {
 	c := New(Config{Masking: Masking{}, Keep: func(string, string) (string, error) { return "", errors.New("the disk is full") }})
 	var told []string
 	for range 3 {
-		s := c.Fit(t.Context(), engine.Sending{Said: slices.Concat(step("read_file", "1", outputs(printed(9000)))), Notify: func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) }})
+		s := c.Fit(t.Context(), engine.Sending{Said: slices.Concat(step("read_file", "1", outputs(printed(9000))), []*genai.Content{user("next")}), Notify: func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) }})
 		if s.Said != nil {
 			t.Error("something was taken out")
 		}
