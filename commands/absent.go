@@ -42,7 +42,6 @@ var absent = []struct {
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, gemline config set model.name NAME makes it the default"},
-	{[]string{"plan copy"}, "a plan is an answer like others; /copy copies the last one"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
 	{[]string{"quit --delete", "exit --delete"}, "/quit keeps the session; gemline sessions delete ID deletes it, and /about says its id"},
 	{[]string{"restore", "rewind"}, "gemline can't undo changes yet; git diff shows them"},

@@ -31,19 +31,23 @@ func again() *Command {
 func copying() *Command {
 	return &Command{Name: "copy", Usual: true, Summary: "put the last answer on the clipboard",
 		Run: func(ctx context.Context, app *App, _ string) error {
-			if app.Copy == nil {
-				return unavailable("there is no clipboard here")
-			}
-			text := lastAnswer(app.Engine)
-			if text == "" {
-				return unavailable("there is no answer to copy yet")
-			}
-			how, err := app.Copy(ctx, text)
-			if err != nil {
-				return err
-			}
-			return sentences(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
+			return app.copies(ctx, lastAnswer(app.Engine), "there is no answer to copy yet")
 		}}
+}
+
+// copies puts text on the clipboard, or says that there is none.
+func (app *App) copies(ctx context.Context, text, none string) error {
+	switch {
+	case app.Copy == nil:
+		return unavailable("there is no clipboard here")
+	case text == "":
+		return unavailable("%s", none)
+	}
+	how, err := app.Copy(ctx, text)
+	if err != nil {
+		return err
+	}
+	return sentences(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 }
 
 // lastAnswer returns the text of the model's last message that has any.

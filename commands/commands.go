@@ -114,8 +114,9 @@ type Conversation struct {
 	Workspace *workspace.Workspace
 	Memory    *memory.Memory
 	Tally     *tally.Tally
-	Jobs      *shell.Jobs       // the commands in the background
-	Todos     func() []string   // the model's todo list in words
+	Jobs      *shell.Jobs     // the commands in the background
+	Todos     func() []string // the model's todo list in words
+	Plan      func() (Plan, error)
 	About     func() []Property // what /about says
 
 	// Mode changes the approval mode, unless word is empty, and says which it
@@ -125,6 +126,12 @@ type Conversation struct {
 	// Directories records which directories are worked in, the first one
 	// aside, so that they are there when the conversation is gone on with.
 	Directories func(dirs []string) error
+}
+
+// A Plan is what the model means to do, as a file says it. The zero Plan is none.
+type Plan struct {
+	Path, Text string
+	Approved   bool
 }
 
 // A Property is one line of /about.

@@ -49,6 +49,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },
+		Plan:        func() (commands.Plan, error) { return commands.Plan{}, nil },
 		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
 	}
@@ -245,6 +246,33 @@ func TestWordsOfTheOriginal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// /plan shows the plan that there is, and copies it.
+func TestPlan(t *testing.T) {
+	app, out := session(t)
+	app.Mode = func(word string) (string, error) { return "now " + word, nil }
+	app.Copy = func(_ context.Context, text string) (string, error) { return "of " + text, nil }
+	say := func(line string) ([]*genai.Part, string, error) {
+		out.Reset()
+		parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		return parts, out.String(), err
+	}
+	if _, _, err := say("/plan copy"); err == nil || !strings.Contains(err.Error(), "there is no plan to copy yet") {
+		t.Error(err)
+	}
+	app.Plan = func() (commands.Plan, error) {
+		return commands.Plan{Path: "/p/a\nb.md", Text: "1. Do it.\n", Approved: true}, nil
+	}
+	if _, said, err := say("/plan"); err != nil || said != "now plan\nplan (approved): /p/a\\nb.md\n1. Do it.\n" {
+		t.Errorf("%q %v", said, err)
+	}
+	if _, said, err := say("/plan copy"); err != nil || said != "copied 10 bytes of 1. Do it.\n\n" {
+		t.Errorf("%q %v", said, err)
+	}
+	if parts, said, err := say("/plan copy the files"); err != nil || said != "now plan\n" || len(parts) != 1 || parts[0].Text != "copy the files" {
+		t.Errorf("%q %v %v", said, parts, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/repl/input"
 )
 
@@ -65,17 +66,39 @@ func modes() *Command {
 }
 
 func plan() *Command {
-	return &Command{Name: "plan", Args: "[TEXT]", Summary: "change to plan mode, which changes nothing; with text, ask for a plan",
-		Prompt: func(_ context.Context, app *App, _, text string) ([]*genai.Part, error) {
-			said, err := app.Mode("plan")
+	return &Command{Name: "plan", Args: "[TEXT|copy]", Summary: "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
+		Complete: words("copy"),
+		Prompt: func(ctx context.Context, app *App, _, said string) ([]*genai.Part, error) {
+			plan, err := app.Plan()
 			if err != nil {
 				return nil, err
 			}
-			if err := lines(app.Out, said); err != nil || text == "" {
+			if said == "copy" {
+				return nil, app.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
+			}
+			mode, err := app.Mode("plan")
+			if err == nil {
+				err = lines(app.Out, mode)
+			}
+			if err != nil {
 				return nil, err
 			}
-			return []*genai.Part{genai.NewPartFromText(text)}, nil
+			if said != "" {
+				return []*genai.Part{genai.NewPartFromText(said)}, nil
+			}
+			if plan.Path == "" {
+				return nil, nil
+			}
+			return nil, lines(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path), strings.TrimSpace(plan.Text))
 		}}
+}
+
+// State says in a word or two whether the plan was approved.
+func (p Plan) State() string {
+	if p.Approved {
+		return "approved"
+	}
+	return "not approved yet"
 }
 
 func stats() *Command {

@@ -174,19 +174,20 @@ type Kind int
 
 // The kinds of tools.
 const (
-	Other   Kind = iota // unknown; asked about and run alone
-	Read                // reads files
-	Search              // looks through files
-	Fetch               // reads from the network
-	Think               // changes only the model's own notes
-	Edit                // changes files
-	Execute             // runs programs
-	AskUser             // asks the user, and changes nothing
+	Other    Kind = iota // unknown; asked about and run alone
+	Read                 // reads files
+	Search               // looks through files
+	Fetch                // reads from the network
+	Think                // changes only the model's own notes
+	Edit                 // changes files
+	Execute              // runs programs
+	AskUser              // asks the user, and changes nothing
+	Planning             // begins and ends planning, and changes nothing else
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse"}[k]
+	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan"}[k]
 }
 
 // ReadOnly reports whether calls of kind k change nothing that a later call

@@ -12,6 +12,8 @@ type Settings struct {
 	Check        string `key:"check"`
 	NoLoopCheck  bool   `key:"model.disableLoopDetection"`
 	ApprovalMode string `key:"general.defaultApprovalMode"`
+	PlanMode     bool   `key:"general.plan.enabled"`
+	PlanDir      string `key:"general.plan.directory"`
 	MaxAttempts  int    `key:"general.maxAttempts"`
 	SyncSession  bool   `key:"general.sessionSync"`
 

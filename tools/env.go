@@ -66,6 +66,9 @@ type Env struct {
 	// Topics lets the model say what it works on.
 	Topics bool
 
+	// Plans are the plans of the session; nil offers no tools for them.
+	Plans *Plans
+
 	// Web fetches pages for web_fetch; nil offers no such tool. Direct has
 	// it return a page as it is, without the help of a model.
 	Web    *web.Fetcher

@@ -26,6 +26,8 @@ func New(env Env) engine.Tools {
 		askUser(),
 		writeTodos(env),
 		getInternalDocs(),
+		exitPlanMode(env),
+		enterPlanMode(env),
 	}
 	return append(list, trackerTools(env)...)
 }

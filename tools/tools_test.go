@@ -17,7 +17,7 @@ func TestDeclarationsAreLean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most, mostTracker = 8100, 2200
+	const most, mostTracker = 8850, 2200 // of the tools for plans, one is there at a time
 	total, tracked := 0, 0
 	for _, tool := range New(Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}) {
 		b, err := json.Marshal(tool.Declaration)

@@ -107,7 +107,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
 	return &commands.Conversation{Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
-		Todos: s.env.Todos.Lines, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
+		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
 // restart ends the conversation, with what was granted in it and what it has

@@ -89,6 +89,9 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	if len(said) == 0 {
 		return
 	}
+	if plan, err := i.plan(); err == nil && plan.Path != "" {
+		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
+	}
 	const most = 3 // calls
 	for n, fc := range i.past.Interrupted {
 		if n == most {

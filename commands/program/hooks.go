@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -290,9 +289,13 @@ func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.C
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
+	plans := ""
+	if s.env.Plans != nil {
+		plans = s.env.Plans.Dir
+	}
 	cfg := s.Project.hooks.config(s.launcher, func() hook.Session {
 		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd,
-			Plans: filepath.Join(s.store.Temp, s.journal.ID(), "plans")}
+			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {
 		return

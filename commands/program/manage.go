@@ -127,9 +127,18 @@ func (s *inspection) look() (findings, error) {
 	if s.settings.Tracker {
 		env.Tasks = func() string { return "" } // no call is made
 	}
+	if s.settings.PlanMode {
+		env.Plans = &tools.Plans{Planning: func() bool { return s.settings.ApprovalMode == string(policy.Plan) }}
+	}
 	v.tools = tools.New(env)
-	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err == nil && at.Sandbox != nil {
+	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err != nil {
+		return v, err
+	}
+	if at.Sandbox != nil {
 		v.policy.Masked = at.Masked
+	}
+	if env.Plans != nil {
+		v.policy.Plans = env.Plans.Is
 	}
 	return v, err
 }

@@ -15,7 +15,7 @@ var meanings = map[policy.Mode]string{
 	policy.Default:  "edits and commands are asked about",
 	policy.AutoEdit: "edits run without a question, commands are asked about",
 	policy.Yolo:     "everything runs without a question",
-	policy.Plan:     "only what changes nothing runs",
+	policy.Plan:     "nothing but plans is changed",
 }
 
 // mode changes the approval mode of the session, unless word is empty, and says
@@ -46,6 +46,8 @@ func (o *Options) mayUse(m policy.Mode) error {
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
 		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, plan and yolo", m)
+	case m == policy.Plan && !o.settings.PlanMode:
+		return errors.New("general.plan.enabled in the settings switches the approval mode plan off")
 	case m == policy.Yolo && o.settings.NoYolo:
 		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit):

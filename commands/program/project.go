@@ -80,6 +80,7 @@ func (p *Project) loadRules() error {
 		p.notify(w)
 	}
 	p.distrust()
+	p.forbidPlanMode()
 	if err != nil {
 		return err
 	}
@@ -124,6 +125,14 @@ func (p *Project) distrust() {
 	}
 	if p.settings.Confine() {
 		p.notify("this folder is not trusted: the approval mode is default")
+	}
+}
+
+// forbidPlanMode has a session that may not use plan mode begin in another one.
+func (p *Project) forbidPlanMode() {
+	if p.settings.ApprovalMode == string(policy.Plan) && !p.settings.PlanMode {
+		p.settings.ApprovalMode = string(policy.Default)
+		p.notify("general.plan.enabled in the settings switches plan mode off: the approval mode is default")
 	}
 }
 

@@ -192,6 +192,9 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 	if s.settings.Tracker && s.store.Temp != "" {
 		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
 	}
+	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
+		s.policy.Plans = s.env.Plans.Is
+	}
 	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
@@ -210,7 +213,7 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		}
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(append(tools.New(s.env), discovered...))
+		s.tools = s.wrapped(s.env.Plans.Tools(append(tools.New(s.env), discovered...)))
 	}
 	return guarded, asker
 }
@@ -350,6 +353,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		s.guard = loop.New(loop.Config{Approver: s.Approver, Resume: s.goOn})
 	}
 	s.env.Todos.Restore(past)
+	s.env.Plans.Restore(past)
 }
 
 // modelName returns the name of the model that is asked.
@@ -372,6 +376,9 @@ func (s *Session) prompt() prompt.Config {
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	if p := s.env.Plans; p != nil {
+		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
 	}
 	if s.launcher.Sandbox != nil {
 		cfg.Sandbox = "sandbox"

@@ -235,6 +235,12 @@ func (s *Session) recordMode(from, to policy.Mode) {
 		Attrs: []slog.Attr{slog.String("from_mode", string(from)), slog.String("to_mode", string(to))}})
 }
 
+// recordPlan records that a plan is carried out.
+func (s *Session) recordPlan(m policy.Mode) {
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.execution", Body: fmt.Sprintf("A plan is carried out in the approval mode %s.", m),
+		Attrs: []slog.Attr{slog.String("approval_mode", string(m))}})
+}
+
 // recordHook records that a hook has run. Without what is said, its name is that of a
 // program.
 func (s *Session) recordHook(c hook.Call) {

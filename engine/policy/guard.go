@@ -74,7 +74,7 @@ type guardedApprover struct {
 
 // Approve implements [engine.Approver].
 func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
-	if a.guard.edits(q, a.guard.files.protects) {
+	if a.guard.edits(q, a.guard.protects) {
 		q.Intent.Grants = nil
 	}
 	if q.Intent.Plan.Failed == "" {
@@ -110,7 +110,7 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
 	case yolo && w.opensPrograms(q):
 		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}
-	case !yolo && w.edits(q, g.protects):
+	case !yolo && w.edits(q, w.protects):
 		e.Ruling = Ruling{Why: "the call may write to a protected file"}
 	case !yolo || !w.edits(q, g.isOwn):
 	case p.Unattended:
@@ -120,6 +120,15 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 		e.Ruling = Ruling{Why: "the call may write to gemline's own configuration"}
 	}
 	return e
+}
+
+// protects reports whether the file at path is guarded. A plan that is written in plan
+// mode is by its own name only, not by that of the folder.
+func (g guard) protects(path string) bool {
+	if g.Mode() == Plan && g.Plans != nil && g.Plans(path) {
+		return g.files.isProtectedName(filepath.Base(path))
+	}
+	return g.files.protects(path)
 }
 
 // opensPrograms reports whether q asks for the right to write where programs of the

@@ -71,7 +71,7 @@ func (r *Rule) allowsByArgs() bool { return r != nil && r.Tier.deniesFirst() && 
 // whatever projects and extensions narrow.
 //
 // In plan mode no rule but one that denies is about a call that may change
-// something.
+// something other than plans.
 func (p *Policy) decide(u *question) Ruling { return decide(p.about(u), u) }
 
 // about returns the rules that may be about a call, and about each of its
@@ -87,7 +87,7 @@ func (p *Policy) about(u *question) (list []*Rule) {
 
 // decide is [Policy.decide] among the rules that may be about u.
 func decide(rules []*Rule, u *question) Ruling {
-	look := u.mode != Plan || looks(u.Tool.Kind) || u.safe()
+	look := u.mode != Plan || looks(u.Tool.Kind) || u.plans || u.safe()
 	return strongest(rules, look, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
 }
 
@@ -289,7 +289,7 @@ func (p *Policy) Offers(t engine.Tool) bool {
 		if r.Verdict == engine.Deny {
 			return !r.bounded()
 		}
-		return look || r.Safe && p.confined()
+		return look || r.Safe && p.confined() || t.Kind == engine.Edit && p.Plans != nil && !r.Safe
 	})
 	return ruling.Verdict != engine.Deny
 }

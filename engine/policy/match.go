@@ -17,6 +17,7 @@ type question struct {
 	engine.Proposal
 	mode        Mode
 	interactive bool
+	plans       bool            // it edits plans and nothing else
 	command     *engine.Command // nil for the call as a whole
 
 	read         bool   // what follows is known
@@ -30,7 +31,11 @@ func (p *Policy) ask(q engine.Proposal) question {
 	if !slices.Contains(Modes[:], mode) {
 		mode = Default
 	}
-	return question{Proposal: q, mode: mode, interactive: !p.Unattended}
+	u := question{Proposal: q, mode: mode, interactive: !p.Unattended}
+	if paths := q.Intent.Paths; q.Tool.Kind == engine.Edit && p.Plans != nil && !runs(q) && len(paths) > 0 {
+		u.plans = !slices.ContainsFunc(paths, func(path string) bool { return !p.Plans(path) })
+	}
+	return u
 }
 
 // about returns the question about one of the commands.

@@ -10,7 +10,7 @@
 //
 // What the user or the administrator denies is denied, in every mode and whatever
 // else allows it. What projects and extensions bring can only ask and deny. In plan
-// mode nothing lets a call change anything.
+// mode nothing lets a call change anything but a plan.
 //
 // # Allowing is exact
 //
@@ -68,6 +68,11 @@ type Policy struct {
 	// Policy is used.
 	Confined func() bool
 
+	// Plans reports whether a path, which is absolute, is that of a plan: nothing
+	// else may be written in plan mode. Nil means that none is. It is set before
+	// the Policy is used.
+	Plans func(path string) bool
+
 	// Masked reports whether none of these programs is there for commands,
 	// whatever spelling they run it by. Nil means that some are. It is set
 	// before the Policy is used.
@@ -78,6 +83,7 @@ type Policy struct {
 
 	mu      sync.Mutex
 	mode    Mode
+	before  Mode // from which plan mode was entered
 	rules   []Rule
 	granted map[engine.Grant]bool
 }
@@ -93,7 +99,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, Masked: p.Masked, Store: p.Store, mode: p.mode, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Masked: p.Masked, Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.
@@ -118,13 +124,24 @@ func (p *Policy) Mode() Mode {
 func (p *Policy) SetMode(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if m == Plan && p.mode != Plan {
+		p.before = p.mode
+	}
 	p.mode = m
+}
+
+// Before returns the mode from which plan mode was entered last, "" if it was on from
+// the start or never.
+func (p *Policy) Before() Mode {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.before
 }
 
 // looks reports whether calls of a kind only look at the workspace, or not
 // even that. A question to the user needs no other question before it.
 func looks(k engine.Kind) bool {
-	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser
+	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser || k == engine.Planning
 }
 
 // key is what grants are compared by: how one is offered does not matter.

@@ -39,6 +39,7 @@ type Config struct {
 	Agents      []Entry
 	Skills      []Entry
 	Plans       string // the directory of plan files; empty if plans are not kept
+	Plan        string // the file of the plan that was approved; empty if none was
 	GlobalFile  string // the file of what holds in all projects; empty if there is none
 	Notes       string // the file of private notes about the project; empty if there is none
 
@@ -147,7 +148,7 @@ func instruction(cfg Config) (string, error) {
 		parts = append(parts, strings.TrimSpace(text))
 	}
 	text := strings.Join(parts, "\n\n")
-	return strings.NewReplacer("${plans}", cfg.Plans, "${notes}", cfg.Notes, "${global}", cfg.GlobalFile).Replace(text), nil
+	return strings.NewReplacer("${plans}", cfg.Plans, "${plan}", cfg.Plan, "${notes}", cfg.Notes, "${global}", cfg.GlobalFile).Replace(text), nil
 }
 
 // conditions returns a function that tells which conditions hold.
@@ -164,6 +165,8 @@ func conditions(cfg Config) func(string) bool {
 			return cfg.Sandbox == "sandbox-exec"
 		case "plans":
 			return cfg.Plans != "" && slices.Contains(cfg.Tools, "exit_plan_mode")
+		case "approved":
+			return cfg.Plan != ""
 		case "notes":
 			return cfg.Notes != ""
 		case "global":

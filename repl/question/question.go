@@ -41,6 +41,8 @@ func Kind(p engine.Proposal) string {
 		return "command"
 	case engine.Edit:
 		return "change"
+	case engine.Planning:
+		return "plan"
 	}
 	return "call of " + p.Tool.Name()
 }

@@ -1,0 +1,100 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/commands"
+	"gemline/engine/disk"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/tools"
+)
+
+// newPlans returns the plans of the conversation, nil if none are kept.
+func (s *Session) newPlans() *tools.Plans {
+	dir := s.planDir()
+	if dir == "" || !s.settings.PlanMode {
+		return nil
+	}
+	return &tools.Plans{Workspace: s.workspace, Dir: dir, Attended: s.Approver != nil,
+		Planning: func() bool { return s.policy.Mode() == policy.Plan },
+		Enter:    func() error { return s.setMode(policy.Plan) },
+		Leave:    s.leavePlanMode,
+		Modes: func() (list []tools.Mode) {
+			for _, m := range s.modesAfterPlan() {
+				list = append(list, tools.Mode{Name: string(m), Meaning: meanings[m]})
+			}
+			return list
+		},
+	}
+}
+
+// planDir returns the folder of the plans, "" if there is none: the one of the settings,
+// which lies in the project, or else one of the session's own.
+func (s *Session) planDir() string {
+	if dir := s.settings.PlanDir; dir != "" {
+		root := s.workspace.Roots()[0]
+		at := filepath.Join(root, dir)
+		hidden := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool { return strings.HasPrefix(name, ".") && name != "." })
+		if filepath.IsLocal(dir) && at != root && !hidden && disk.Follow(at) == at {
+			return at
+		}
+		s.notify(fmt.Sprintf("general.plan.directory: %s is no folder in the project, or a hidden one; plans are kept with the session", text.EscapeLine(dir)))
+	}
+	if temp := s.workspace.Temp(); temp != "" {
+		return filepath.Join(temp, s.journal.ID(), "plans")
+	}
+	return ""
+}
+
+// modesAfterPlan returns the approval mode that plan mode was entered from, and the others
+// that may follow it. It is never yolo that nobody watches.
+func (s *Session) modesAfterPlan() []policy.Mode {
+	before := s.policy.Before()
+	if s.mayUse(before) != nil || before == policy.Yolo && s.Approver == nil {
+		before = policy.Default
+	}
+	list := []policy.Mode{before}
+	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit} {
+		if m != before && s.mayUse(m) == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// leavePlanMode changes to one of the modes that may follow plan mode, the first one if
+// there is no word for another, and says which it is.
+func (s *Session) leavePlanMode(word string) (string, error) {
+	modes := s.modesAfterPlan()
+	m := modes[0]
+	if word != "" {
+		m = policy.Mode(word)
+	}
+	if !slices.Contains(modes, m) {
+		return "", fmt.Errorf("the approval mode %.40q can't follow plan mode here", word)
+	}
+	if err := s.setMode(m); err != nil {
+		return "", err
+	}
+	s.recordPlan(m)
+	return map[policy.Mode]string{
+		policy.Default:  "Default mode (edits will require confirmation)",
+		policy.AutoEdit: "Auto-Edit mode (edits will be applied automatically)",
+		policy.Yolo:     "YOLO mode (all tool calls auto-approved)",
+	}[m], nil
+}
+
+// plan returns the plan of the conversation.
+func (s *Session) plan() (p commands.Plan, err error) {
+	path := s.env.Plans.Current()
+	if path == "" {
+		return p, nil
+	}
+	b, err := os.ReadFile(path)
+	return commands.Plan{Path: path, Text: string(b), Approved: s.env.Plans.Approved() != ""}, err
+}

@@ -1,0 +1,131 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+)
+
+//go:embed doc/exit_plan_mode.md
+var exitPlanModeDoc string
+
+const (
+	exitPlanModeName   = "exit_plan_mode"
+	exitPlanModeSchema = `{"type":"object","properties":{"plan_filename":{"type":"string","description":"Such as plan.md"}},"required":["plan_filename"]}`
+)
+
+type exitPlanModeArgs struct {
+	Name string `json:"plan_filename"`
+}
+
+// exitPlanMode returns the tool that asks for the approval of a plan, and ends plan mode
+// if it is given.
+func exitPlanMode(env Env) engine.Tool {
+	p := env.Plans
+	var tool engine.Tool
+	tool = define(exitPlanModeName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
+		func(_ context.Context, a exitPlanModeArgs) (engine.Call, error) {
+			if _, err := p.read(a.Name); err != nil {
+				return engine.Call{}, err
+			}
+			return engine.Call{Intent: engine.Intent{Title: "hand in the plan " + a.Name}, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				if !p.Planning() {
+					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "Plan mode is off already."}
+				}
+				if !p.Attended {
+					return p.alone(a.Name)
+				}
+				return p.ask(ctx, host, tool, a.Name)
+			}}, nil
+		})
+	tool.When = func() bool { return p != nil && p.Planning() }
+	return tool
+}
+
+// alone is what becomes of a plan that nobody can approve: the model goes back to the
+// mode that it came from. A user who wanted plan mode gets nothing else.
+func (p *Plans) alone(name string) (engine.Result, error) {
+	r, err := p.read(name)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if p.entered.Load() {
+		return p.approve(r.path, "", false)
+	}
+	return engine.Result{Display: "kept; plan mode stays on", Text: fmt.Sprintf(
+		"The plan is kept at: %s\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is.", r.path)}, nil
+}
+
+// ask asks the user about a plan, again as often as the user changes it.
+func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, name string) (engine.Result, error) {
+	changed := false
+	for {
+		r, err := p.read(name)
+		if err != nil {
+			return engine.Result{}, err
+		}
+		answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: map[string]any{"plan_filename": name}, Intent: p.question(r, name)})
+		if err != nil {
+			return engine.Result{}, err
+		}
+		at := "\n\nThe plan is stored at: " + r.path + "\n"
+		switch a := answer.(type) {
+		case engine.Allowed:
+			mode := ""
+			if a.Scope != engine.Once {
+				mode = a.Grant.Target
+			}
+			return p.approve(r.path, mode, changed)
+		case engine.Changed:
+			text, ok := a.Args["plan"].(string)
+			if !ok {
+				return engine.Result{}, misuse("the changed plan was expected as the argument plan")
+			}
+			if err := r.propose(text); err != nil {
+				return engine.Result{}, err
+			}
+			if err := r.write(ctx); err != nil {
+				return engine.Result{}, err
+			}
+			changed = true
+		case engine.Refused:
+			said := "Plan rejected. No feedback provided." + at + "Ask the user what to change in it."
+			if a.Note != "" {
+				said = "Plan rejected. User feedback: " + a.Note + at + "Revise the plan based on the feedback."
+			}
+			return engine.Result{Text: said, Display: "the plan is not approved; plan mode stays on"}, nil
+		default:
+			return engine.Result{Text: "User cancelled the plan approval dialog. The plan was not approved and you are still in Plan Mode.", Display: "no answer; plan mode stays on"}, nil
+		}
+	}
+}
+
+// question is what the user is asked about a plan. "Always" is the mode that follows.
+func (p *Plans) question(r *revision, name string) engine.Intent {
+	modes := p.Modes()
+	in := engine.Intent{Title: fmt.Sprintf("carry out %s in %s: %s", name, modes[0].Name, modes[0].Meaning),
+		Detail: strings.TrimSpace(r.file.Text),
+		Draft:  &engine.Draft{Name: name, Text: r.file.Text, Args: func(text string) map[string]any { return map[string]any{"plan_filename": name, "plan": text} }}}
+	for _, m := range modes[1:] {
+		in.Grants = append(in.Grants, engine.Grant{Label: "carry it out in " + m.Name, Tool: exitPlanModeName, Target: m.Name})
+	}
+	return in
+}
+
+// approve ends plan mode.
+func (p *Plans) approve(path, mode string, changed bool) (engine.Result, error) {
+	said, err := p.Leave(mode)
+	if err != nil {
+		return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: err.Error()}
+	}
+	p.entered.Store(false)
+	p.approved.Store(&path)
+	text := approval + said + ".\n\n" + stored + path + "\nRead and follow the plan strictly during implementation."
+	if changed {
+		text += " The user has changed it."
+	}
+	return engine.Result{Text: text, Display: "plan mode is over: " + said}, nil
+}

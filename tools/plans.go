@@ -1,0 +1,215 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/tools/workspace"
+)
+
+// Plans are the plans of a session, each a Markdown file in one folder, and the mode in
+// which nothing else is written. Nil keeps no plans.
+type Plans struct {
+	Workspace *workspace.Workspace
+
+	// Dir is the folder, absolute and without a link. If a link takes the place of
+	// it or of a directory above, there are no plans in it.
+	Dir string
+
+	// Planning reports whether plan mode is on, and Enter switches it on.
+	Planning func() bool
+	Enter    func() error
+
+	// Leave ends plan mode for another mode, "" for the one that was on before, and
+	// says in words which it is now. Modes returns the one before and the others
+	// that may follow, each with what it means.
+	Leave func(mode string) (said string, err error)
+	Modes func() []Mode
+
+	// Attended says that somebody can approve of plans.
+	Attended bool
+
+	entered  atomic.Bool            // plan mode was the model's wish
+	approved atomic.Pointer[string] // the plan that was approved last
+}
+
+// A Mode is an approval mode that may follow plan mode.
+type Mode struct{ Name, Meaning string }
+
+// planEnding is how the names of plans end.
+const planEnding = ".md"
+
+// Is reports whether path, which is absolute, is that of a plan, wherever a link at it
+// leads. The file need not be there.
+func (p *Plans) Is(path string) bool {
+	is := func(path string) bool {
+		name := filepath.Base(path)
+		return filepath.Dir(path) == p.Dir && filepath.Ext(name) == planEnding && !strings.HasPrefix(name, ".") && shown(name) == name
+	}
+	return p != nil && is(path) && is(disk.Follow(path))
+}
+
+// path returns the plan that the model means by name: by that of the file, or by its
+// path. A name in another folder is none of a plan.
+func (p *Plans) path(name string) (string, error) {
+	dir, file := filepath.Split(filepath.Clean(strings.ReplaceAll(strings.TrimPrefix(name, "@"), "\x00", "")))
+	path := filepath.Join(p.Dir, file)
+	if dir != "" && filepath.Clean(dir) != filepath.Base(p.Dir) {
+		if at, err := p.Workspace.Resolve(name); err != nil || disk.Follow(filepath.Dir(at)) != p.Dir {
+			path = ""
+		}
+	}
+	if !p.Is(path) {
+		return "", &engine.CallError{Type: engine.PolicyViolation,
+			Message: fmt.Sprintf("Plan mode is read-only, but for plans: Markdown files directly in %s, such as plan%s. %s is none.", p.Dir, planEnding, shown(name)),
+			Display: "denied: in plan mode only plans are written"}
+	}
+	return path, nil
+}
+
+// make makes the folder, for the user alone.
+func (p *Plans) make() error {
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return &engine.CallError{Type: engine.ExecutionFailed, Message: fmt.Sprintf("There is no folder for plans: %v", err)}
+	}
+	return nil
+}
+
+// Tools returns the tools of ts such that those that edit write plans in plan mode, and
+// nothing else.
+func (p *Plans) Tools(ts engine.Toolset) engine.Toolset {
+	if p == nil {
+		return ts
+	}
+	return engine.Map(ts, func(t engine.Tool) engine.Tool {
+		if t.Kind != engine.Edit {
+			return t
+		}
+		if p.Planning() {
+			d := *t.Declaration
+			d.Description = fmt.Sprintf("ONLY FOR PLANS: in plan mode it takes Markdown files directly in %s and nothing else, by name, such as plan%s. %s",
+				p.Dir, planEnding, d.Description)
+			t.Declaration = &d
+		}
+		prepare := t.Prepare
+		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+			name, _ := args["file_path"].(string)
+			if !p.Planning() || name == "" {
+				return prepare(ctx, args)
+			}
+			return p.prepare(ctx, prepare, name, args)
+		}
+		return t
+	})
+}
+
+// prepare prepares the edit of the plan of a name.
+func (p *Plans) prepare(ctx context.Context, edit func(context.Context, map[string]any) (engine.Call, error), name string, args map[string]any) (engine.Call, error) {
+	path, err := p.path(name)
+	if err != nil {
+		return engine.Call{}, err
+	}
+	args = maps.Clone(args)
+	args["file_path"] = path
+	call, err := edit(ctx, args)
+	if err != nil {
+		return call, err
+	}
+	if call.Args == nil {
+		call.Args = args
+	}
+	call.Intent.Title = "write the plan " + filepath.Base(path)
+	write := call.Run
+	call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+		if err := p.make(); err != nil {
+			return engine.Result{}, err
+		}
+		defer disk.Restrict(path)
+		return write(ctx, host)
+	}
+	return call, nil
+}
+
+// read reads the plan of a name.
+func (p *Plans) read(name string) (*revision, error) {
+	if name != filepath.Base(name) || !p.Is(filepath.Join(p.Dir, name)) {
+		return nil, misuse("plan_filename must be the name of a Markdown file in %s, such as plan%s", p.Dir, planEnding)
+	}
+	r, err := revise(p.Workspace, filepath.Join(p.Dir, name), "read_content_failure")
+	switch {
+	case err != nil:
+		return nil, err
+	case r.file == nil:
+		return nil, &engine.CallError{Type: "file_not_found", Display: "there is no such plan",
+			Message: fmt.Sprintf("There is no plan %s: write it with write_file first.", r.path)}
+	case strings.TrimSpace(r.file.Text) == "":
+		return nil, &engine.CallError{Type: engine.ExecutionFailed, Display: "the plan is empty",
+			Message: fmt.Sprintf("The plan %s is empty: write it with write_file first.", r.path)}
+	}
+	return r, nil
+}
+
+// Approved returns the path of the plan that was approved last, "" if none was.
+func (p *Plans) Approved() string {
+	if p == nil || p.approved.Load() == nil {
+		return ""
+	}
+	return *p.approved.Load()
+}
+
+// Current returns the path of the plan that was approved last or, if none was, of the
+// one that was written last. It is "" if there is none.
+func (p *Plans) Current() string {
+	path := p.Approved()
+	if p == nil || path != "" || disk.Follow(p.Dir) != p.Dir {
+		return path
+	}
+	entries, _ := os.ReadDir(p.Dir) // none, if that fails
+	var last fs.FileInfo
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && p.Is(filepath.Join(p.Dir, e.Name())) && (last == nil || info.ModTime().After(last.ModTime())) {
+			last, path = info, filepath.Join(p.Dir, e.Name())
+		}
+	}
+	return path
+}
+
+// approval begins what the model reads of a plan that was approved, and stored stands
+// before its path.
+const (
+	approval = "Plan approved. Switching to "
+	stored   = "The approved implementation plan is stored at: "
+)
+
+// Restore sets which plan was approved to what a conversation says of that.
+func (p *Plans) Restore(history []*genai.Content) {
+	if p == nil {
+		return
+	}
+	p.approved.Store(nil)
+	for _, c := range history {
+		for _, part := range c.Parts {
+			fr := part.FunctionResponse
+			if fr == nil || fr.Name != exitPlanModeName {
+				continue
+			}
+			said, _ := fr.Response["output"].(string)
+			_, rest, _ := strings.Cut(said, stored)
+			path, _, _ := strings.Cut(rest, "\n")
+			if _, err := os.Lstat(path); strings.HasPrefix(said, approval) && err == nil && p.Is(path) {
+				p.approved.Store(&path)
+			}
+		}
+	}
+}
