@@ -38,7 +38,8 @@ func TestProjectHooks(t *testing.T) {
 		return text
 	}
 	there := func(name string) bool { _, err := os.Stat(filepath.Join(cmd.Dir, name)); return err == nil }
-	question := []string{"permission: this project wants to run 1 command, which", "  hook SessionStart, mark:", "bash mark.sh; touch ../outside\\x1b[2J", "  file mark.sh:", "touch ran",
+	question := []string{"permission: this project wants to run 1 command, which", "  hook SessionStart, mark:",
+		"bash mark.sh; touch ../outside\\x1b[2J", "  file mark.sh:", "touch ran",
 		"warning: control or invisible characters are shown as escapes", "Enter for not now: "}
 	if text := start("", question...); !strings.Contains(text, "hooks of this project do not run") || there("ran") {
 		t.Errorf("it ran unasked: %q", text)
@@ -66,7 +67,8 @@ func TestProjectHooks(t *testing.T) {
 // one insists, shows what one has made of a call, and ends one that Ctrl-C is pressed at.
 func TestHooksOfASession(t *testing.T) {
 	t.Parallel()
-	s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen."), et.Says("", et.Call("2", "run_shell_command", "command", "touch")), et.Says("Touched."))
+	s := et.NewServer(et.Says("", et.Call("1", "list_directory", "dir_path", ".")), et.Says("Seen."),
+		et.Says("", et.Call("2", "run_shell_command", "command", "touch")), et.Says("Touched."))
 	c := configured(t, terminal(t, s), `{"hooks": {
 		"SessionStart": [{"hooks": [{"type": "command", "name": "hello", "command": "sed 's/.*\"source\":\"\\([a-z]*\\)\".*/{\"systemMessage\":\"it is \\1\",\"hookSpecificOutput\":{\"additionalContext\":\"came by \\1\"}}/'"}]}],
 		"SessionEnd": [{"hooks": [{"type": "command", "name": "bye", "command": "sed 's/.*\"reason\":\"\\([a-z]*\\)\".*/left by \\1/'"}]}],

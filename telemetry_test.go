@@ -32,11 +32,13 @@ func TestTelemetryCollector(t *testing.T) {
 		got[r.URL.Path] = append(got[r.URL.Path], b...) // messages of the protocol can be joined
 	}))
 	defer collector.Close()
-	s := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "none/key-of-the-test")), et.Says("SECRET-ANSWER"))
+	s := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "none/key-of-the-test")),
+		et.Says("SECRET-ANSWER"))
 	var out, errs bytes.Buffer
 	cmd := headless(t, s, t.TempDir(), &out, &errs, "-p", "SECRET-PROMPT")
 	defer s.Close()
-	cmd.Env = append(cmd.Env, "GEMINI_TELEMETRY_ENABLED=true", "GEMINI_TELEMETRY_OTLP_PROTOCOL=http", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+	cmd.Env = append(cmd.Env, "GEMINI_TELEMETRY_ENABLED=true", "GEMINI_TELEMETRY_OTLP_PROTOCOL=http",
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, &errs)
 	}
@@ -55,10 +57,12 @@ func TestTelemetryCollector(t *testing.T) {
 			}
 		}
 	}
-	if names["gemini_cli.tool_call"] != 1 || names["gemini_cli.api_response"] != 2 || names["gemini_cli.user_prompt"] != 1 || names["gemini_cli.config"] != 1 {
+	if names["gemini_cli.tool_call"] != 1 || names["gemini_cli.api_response"] != 2 ||
+		names["gemini_cli.user_prompt"] != 1 || names["gemini_cli.config"] != 1 {
 		t.Errorf("events: %v", names)
 	}
-	for path, text := range map[string]string{"/v1/traces": "llm_call", "/v1/metrics": "gemini_cli.session.count", "/v1/logs": "file_not_found"} {
+	for path, text := range map[string]string{"/v1/traces": "llm_call", "/v1/metrics": "gemini_cli.session.count",
+		"/v1/logs": "file_not_found"} {
 		if !bytes.Contains(got[path], []byte(text)) {
 			t.Errorf("%s has no %s", path, text)
 		}
@@ -88,15 +92,22 @@ func TestTelemetryUnreachable(t *testing.T) {
 		name, want string
 		env        []string
 	}{
-		{"silent, gRPC", "the collector at http://" + silent.Addr().String() + ": it takes too long", []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=http://" + silent.Addr().String()}},
-		{"silent, HTTP", ": it takes too long", []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=http://" + silent.Addr().String(), "GEMINI_TELEMETRY_OTLP_PROTOCOL=http"}},
+		{"silent, gRPC", "the collector at http://" + silent.Addr().String() + ": it takes too long",
+			[]string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=http://" + silent.Addr().String()}},
+		{"silent, HTTP", ": it takes too long",
+			[]string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=http://" + silent.Addr().String(),
+				"GEMINI_TELEMETRY_OTLP_PROTOCOL=http"}},
 		{"nobody there", "connect", []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=http://u:hunter2@" + gone.Addr().String()}},
-		{"no address", "telemetry.otlpEndpoint: the address is no http:// or https:// one", []string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=pigeon://roof"}},
+		{"no address", "telemetry.otlpEndpoint: the address is no http:// or https:// one",
+			[]string{"GEMINI_TELEMETRY_OTLP_ENDPOINT=pigeon://roof"}},
 		{"not to be tracked", "DO_NOT_TRACK is set", []string{"DO_NOT_TRACK=1"}},
-		{"Google Cloud", "run a collector with the googlecloud exporter, and set telemetry.useCollector", []string{"GEMINI_TELEMETRY_TARGET=gcp"}},
+		{"Google Cloud", "run a collector with the googlecloud exporter, and set telemetry.useCollector",
+			[]string{"GEMINI_TELEMETRY_TARGET=gcp"}},
 		{"both", "can't both be true", []string{"GEMINI_TELEMETRY_USE_COLLECTOR=1", "GEMINI_TELEMETRY_USE_CLI_AUTH=1"}},
-		{"full disk", "telemetry is not written to /dev/full: no space left on device", []string{"GEMINI_TELEMETRY_OUTFILE=/dev/full"}},
-		{"activity to an address", "GEMINI_CLI_ACTIVITY_LOG_TARGET names an address", []string{"GEMINI_TELEMETRY_ENABLED=false", "GEMINI_CLI_ACTIVITY_LOG_TARGET=http://127.0.0.1:1/"}},
+		{"full disk", "telemetry is not written to /dev/full: no space left on device",
+			[]string{"GEMINI_TELEMETRY_OUTFILE=/dev/full"}},
+		{"activity to an address", "GEMINI_CLI_ACTIVITY_LOG_TARGET names an address",
+			[]string{"GEMINI_TELEMETRY_ENABLED=false", "GEMINI_CLI_ACTIVITY_LOG_TARGET=http://127.0.0.1:1/"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +127,8 @@ func TestTelemetryUnreachable(t *testing.T) {
 			if took := time.Since(start); took > 10*time.Second { // the patience with one batch
 				t.Errorf("it took %v", took)
 			}
-			if said := errs.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) || strings.Contains(said, "hunter2") {
+			if said := errs.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) ||
+				strings.Contains(said, "hunter2") {
 				t.Errorf("said %q", said)
 			}
 		})

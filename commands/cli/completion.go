@@ -38,7 +38,8 @@ func (c *completionCommand) Run(ctx context.Context, w *World) error {
 	text, err := shells.ReadFile("shells/" + c.Shell)
 	if err != nil || len(c.Words) > 0 {
 		name := strings.Join(append([]string{c.Shell}, c.Words...), " ")
-		return &flags.UsageError{Message: fmt.Sprintf("no completion for the shell %q; there are bash, zsh, fish and powershell", shorten(name))}
+		return &flags.UsageError{Message: fmt.Sprintf("no completion for the shell %q; "+
+			"there are bash, zsh, fish and powershell", shorten(name))}
 	}
 	_, err = w.Out.Write(text)
 	return err
@@ -48,7 +49,8 @@ func (c *completionCommand) Run(ctx context.Context, w *World) error {
 // dirs or words, and in each other line a word, a tab and what it is.
 func (w *World) answer(ctx context.Context, words []string) error {
 	var b strings.Builder
-	c := completer{flags: flags.Table(), commands: table(), values: func(kind string) []candidate { return w.values(ctx, kind) }}
+	c := completer{flags: flags.Table(), commands: table(),
+		values: func(kind string) []candidate { return w.values(ctx, kind) }}
 	kind, list := c.complete(words)
 	b.WriteString(kind + "\n")
 	for _, x := range list {

@@ -57,8 +57,8 @@ type (
 
 	hooksTest struct {
 		Event   string `arg:"" complete:"event" help:"The event, such as BeforeTool."`
-		Subject string `arg:"" optional:"" help:"What matchers look at: the name of a tool, the source of a session, the reason of its end."`
-		Input   string `placeholder:"JSON" help:"An object with values that the hooks read in place of the made-up ones."`
+		Subject string `arg:"" optional:"" help:"What matchers look at, such as the name of a tool."`
+		Input   string `placeholder:"JSON" help:"An object with values in place of the made-up ones."`
 	}
 
 	hooksEnable struct {
@@ -144,7 +144,8 @@ func (c *hooksTest) Run(ctx context.Context, w *World) error {
 		for i, e := range hook.Events {
 			names[i] = string(e)
 		}
-		return &flags.UsageError{Message: fmt.Sprintf("%.100q is no event; there are %s", c.Event, strings.Join(names, ", "))}
+		return &flags.UsageError{Message: fmt.Sprintf("%.100q is no event; there are %s", c.Event,
+			strings.Join(names, ", "))}
 	}
 	var input map[string]any
 	if c.Input != "" && json.Unmarshal([]byte(c.Input), &input) != nil {
@@ -223,20 +224,9 @@ func (*hooksAllOff) Run(ctx context.Context, w *World) error { return w.turnHook
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
 func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
-	list, _ := w.Hooks.List()
-	var ids []string
-	scopes := map[string][]settings.Scope{}
-	for _, h := range list {
-		ids = append(ids, h.ID())
-		scope := settings.User
-		if h.Source == hook.Project.String() {
-			scope = settings.Workspace
-		}
-		scopes[h.ID()] = append(scopes[h.ID()], scope)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if id != "" && scopes[id] == nil {
+	set := w.hookScopes()
+	ids := slices.Sorted(maps.Keys(set))
+	if id != "" && set[id] == nil {
 		message := fmt.Sprintf("no hook is called %.100q; gemline hooks list lists them", id)
 		if near := text.Nearest(id, ids); near != "" {
 			message = fmt.Sprintf("no hook is called %.100q; did you mean %s?", id, text.EscapeLine(near))
@@ -249,33 +239,17 @@ func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
 	word := map[bool]string{true: "on", false: "off"}[on]
 	var lines []string
 	for _, scope := range []settings.Scope{settings.User, settings.Workspace} {
-		var names []string
-		for _, id := range ids {
-			if slices.Contains(scopes[id], scope) {
-				names = append(names, id)
-			}
-		}
+		elsewhere := func(id string) bool { return !slices.Contains(set[id], scope) }
+		names := slices.DeleteFunc(slices.Clone(ids), elsewhere)
 		if len(names) == 0 {
 			continue
 		}
-		src, err := where{scope}.source(w)
-		if err != nil {
-			return err
-		}
-		off := w.switchedOff(src)
-		for _, name := range names {
-			off = slices.DeleteFunc(off, func(v string) bool { return v == name })
-			if !on {
-				off = append(off, name)
-			}
-		}
-		done, err := src.SetKey(ctx, "hooksConfig.disabled", off)
+		path, err := w.turnIn(ctx, scope, names, on)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			w.Hooks.Turn(name, on)
-			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, word, done.Path))
+			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, word, path))
 		}
 	}
 	if lines == nil {
@@ -285,6 +259,40 @@ func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
 		Hooks   []string `json:"hooks"`
 		Enabled bool     `json:"enabled"`
 	}{append([]string{}, ids...), on}, lines...)
+}
+
+// hookScopes returns, by the names of hooks, in whose settings they are switched on and off.
+func (w *World) hookScopes() map[string][]settings.Scope {
+	list, _ := w.Hooks.List()
+	scopes := map[string][]settings.Scope{}
+	for _, h := range list {
+		scope := settings.User
+		if h.Source == hook.Project.String() {
+			scope = settings.Workspace
+		}
+		scopes[h.ID()] = append(scopes[h.ID()], scope)
+	}
+	return scopes
+}
+
+// turnIn switches hooks on or off in the settings of a scope, and returns their file.
+func (w *World) turnIn(ctx context.Context, scope settings.Scope, names []string, on bool) (path string, err error) {
+	src, err := where{scope}.source(w)
+	if err != nil {
+		return "", err
+	}
+	off := slices.DeleteFunc(w.switchedOff(src), func(name string) bool { return slices.Contains(names, name) })
+	if !on {
+		off = append(off, names...)
+	}
+	done, err := src.SetKey(ctx, "hooksConfig.disabled", off)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		w.Hooks.Turn(name, on)
+	}
+	return done.Path, nil
 }
 
 // switchedOff returns the hooks that a file of settings switches off.
@@ -300,9 +308,18 @@ func (w *World) switchedOff(src settings.Source) []string {
 
 // The words of Claude Code for events and tools.
 var (
-	claudeEvents = map[string]hook.Event{"PreToolUse": hook.BeforeTool, "PostToolUse": hook.AfterTool, "UserPromptSubmit": hook.BeforeAgent,
-		"Stop": hook.AfterAgent, "SubagentStop": hook.AfterAgent, "SubAgentStop": hook.AfterAgent, "PreCompact": hook.PreCompress,
-		"SessionStart": hook.SessionStart, "SessionEnd": hook.SessionEnd, "Notification": hook.Notification}
+	claudeEvents = map[string]hook.Event{
+		"PreToolUse":       hook.BeforeTool,
+		"PostToolUse":      hook.AfterTool,
+		"UserPromptSubmit": hook.BeforeAgent,
+		"Stop":             hook.AfterAgent,
+		"SubagentStop":     hook.AfterAgent,
+		"SubAgentStop":     hook.AfterAgent,
+		"PreCompact":       hook.PreCompress,
+		"SessionStart":     hook.SessionStart,
+		"SessionEnd":       hook.SessionEnd,
+		"Notification":     hook.Notification,
+	}
 	claudeTool = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
 )
 
@@ -387,7 +404,8 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 					notes = append(notes, text.EscapeLine(name)+": a hook that is no command is left out")
 					continue
 				}
-				moved := map[string]any{"type": "command", "command": strings.ReplaceAll(command, "$CLAUDE_PROJECT_DIR", "$GEMINI_PROJECT_DIR")}
+				command = strings.ReplaceAll(command, "$CLAUDE_PROJECT_DIR", "$GEMINI_PROJECT_DIR")
+				moved := map[string]any{"type": "command", "command": command}
 				if seconds, err := strconv.ParseFloat(fmt.Sprint(h["timeout"]), 64); err == nil {
 					moved["timeout"] = seconds * 1000
 				}

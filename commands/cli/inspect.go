@@ -15,7 +15,7 @@ import (
 
 // inspectCommand is gemline inspect.
 type inspectCommand struct {
-	File string `arg:"" optional:"" help:"A log of activity or a telemetry file. If none is named, the one that the environment or the settings name."`
+	File string `arg:"" optional:"" help:"A log of activity or a telemetry file; else that of the environment or the settings."`
 	Port *int   `help:"Show it as a web page for this machine at a port, any that is free if it is 0, until Ctrl-C."`
 }
 
@@ -30,7 +30,8 @@ func (c *inspectCommand) Run(ctx context.Context, w *World) error {
 		name = s.TelemetryOutfile
 	}
 	if name == "" {
-		return &flags.UsageError{Message: "gemline inspect needs a file: a log of activity (gemline help telemetry), or a telemetry file"}
+		return &flags.UsageError{Message: "gemline inspect needs a file: " +
+			"a log of activity (gemline help telemetry), or a telemetry file"}
 	}
 	name = w.Paths.Folder(name)
 	if c.Port != nil {
@@ -80,7 +81,8 @@ func readActivity(name string) ([]activity, error) {
 		}
 		kind, line := describe(said)
 		if kind != "" {
-			all = append(all, activity{word(said["event.timestamp"]), word(said["session.id"]), kind, text.OneLine(line, 300), said})
+			all = append(all, activity{word(said["event.timestamp"]), word(said["session.id"]), kind,
+				text.OneLine(line, 300), said})
 		}
 	}
 	return all, nil
@@ -108,13 +110,16 @@ func describe(said map[string]any) (kind, line string) {
 	case "gemini_cli.api_request":
 		return "request", fmt.Sprintf("%s, %d bytes", get("model"), len(get("request_text")))
 	case "gemini_cli.api_response":
-		return "answer", fmt.Sprintf("%s, %s, %s tokens in, %s out", get("model"), took, get("input_token_count"), get("output_token_count"))
+		return "answer", fmt.Sprintf("%s, %s, %s tokens in, %s out", get("model"), took, get("input_token_count"),
+			get("output_token_count"))
 	case "gemini_cli.api_error":
 		return "error", fmt.Sprintf("%s, %s: %s", get("model"), took, get("error"))
 	case "gemini_cli.tool_call":
-		return "call", fmt.Sprintf("%s, %s, %s %s", get("function_name"), took, cmp.Or(get("error"), "done"), get("function_args"))
+		return "call", fmt.Sprintf("%s, %s, %s %s", get("function_name"), took, cmp.Or(get("error"), "done"),
+			get("function_args"))
 	case "gemini_cli.hook_call":
-		return "hook", fmt.Sprintf("%s, %s, %s, exit code %s", get("hook_event_name"), get("hook_name"), took, get("exit_code"))
+		return "hook", fmt.Sprintf("%s, %s, %s, exit code %s", get("hook_event_name"), get("hook_name"), took,
+			get("exit_code"))
 	case "gemini_cli.slash_command":
 		return "command", fmt.Sprintf("/%s %s", get("command"), get("subcommand"))
 	case "gemini_cli.network_retry_attempt", "gemini_cli.chat.content_retry":

@@ -40,7 +40,8 @@ func (c *inspectCommand) serve(ctx context.Context, w *World, name string) error
 // a page elsewhere whose name was made to lead here.
 func page(host, path, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != host || r.Method != http.MethodGet || subtle.ConstantTimeCompare([]byte(r.URL.Path), []byte(path)) != 1 {
+		here := subtle.ConstantTimeCompare([]byte(r.URL.Path), []byte(path)) == 1
+		if r.Host != host || r.Method != http.MethodGet || !here {
 			http.NotFound(w, r)
 			return
 		}
@@ -51,7 +52,9 @@ func page(host, path, name string) http.Handler {
 		}
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		h.Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "+
+				"base-uri 'none'; form-action 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		activityPage().Execute(w, struct {

@@ -82,7 +82,8 @@ func (h *hookSet) fingerprint(k hook.Hook) string {
 	for _, name := range slices.Sorted(maps.Keys(k.Env)) {
 		env = append(env, name+"="+k.Env[name])
 	}
-	return consent.Fingerprint(h.files(k), append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command, fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
+	return consent.Fingerprint(h.files(k), append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
+		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
 }
 
 // files returns the files of the project that a hook names.
@@ -110,7 +111,9 @@ func (h *hookSet) on(k hook.Hook) bool {
 	if k.Source == hook.Project {
 		said = append(said, h.settings)
 	}
-	return !slices.ContainsFunc(said, func(s *settings.Settings) bool { return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID()) })
+	return !slices.ContainsFunc(said, func(s *settings.Settings) bool {
+		return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID())
+	})
 }
 
 // ids returns what the hooks are called that are switched on, or off. What can't be typed
@@ -140,7 +143,9 @@ func (h *hookSet) open() []hook.Hook {
 // trustedByFlag reports whether the run was told to trust the folder, which stands for an
 // agreement where nobody is asked.
 func (o *Options) trustedByFlag() bool {
-	return o.trust.State == trust.Trusted && (strings.HasPrefix(o.trust.Why, "--") || strings.HasPrefix(o.trust.Why, "GEMINI_CLI_TRUST_WORKSPACE="))
+	why := o.trust.Why
+	return o.trust.State == trust.Trusted &&
+		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 }
 
 // loadHooks finds the hooks of the project, and says which of them do not run. A run that
@@ -180,7 +185,10 @@ func (p *Project) loadHooks() error {
 
 // ready returns the hooks that may run as they are now.
 func (h *hookSet) ready() []hook.Hook {
-	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { r := h.rights(k); return r == "" || r == consent.None })
+	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
+		r := h.rights(k)
+		return r == "" || r == consent.None
+	})
 }
 
 // An unusableHookError is a hook that may block and can't be used, in a run where nobody
@@ -210,7 +218,8 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 		return nil
 	}
 	answer, err := console.Consent(ctx, o.trust.Folder, wishes)
-	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All, repl.NeverRun: consent.None}[answer]
+	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All,
+		repl.NeverRun: consent.None}[answer]
 	if err != nil || rights == "" {
 		return err
 	}
@@ -253,19 +262,23 @@ const (
 	mostOutput = 1 << 20         // bytes that count of what it prints
 )
 
+// errChanged is why a hook of a project does not run that did at the start.
+var errChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
+
 // run returns what runs the commands of hooks: as the user if they are the user's or were
 // agreed to so, and else confined like the commands of the model.
 func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
 		rights := h.rights(p.Hook)
 		if rights != consent.All && rights != consent.Confined {
-			return hook.Outcome{Err: errors.New("it has changed since it was agreed to; the next session asks about it")}
+			return hook.Outcome{Err: errChanged}
 		}
-		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: p.Env, Input: string(p.Input), Apart: true,
-			Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
+		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: p.Env, Input: string(p.Input),
+			Apart: true, Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
 		clean := h.secrets.Known
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
-		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code, Late: o.Limit > 0, Err: o.Err}
+		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,
+			Late: o.Limit > 0, Err: o.Err}
 		switch {
 		case o.Binary:
 			out.Unused = "it printed something that is no text"
@@ -373,7 +386,9 @@ func (m managedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
 }
 
 // Try implements [cli.Hooks].
-func (m managedHooks) Try(ctx context.Context, e hook.Event, subject string, input map[string]any) ([]hook.Call, error) {
+func (m managedHooks) Try(
+	ctx context.Context, e hook.Event, subject string, input map[string]any,
+) ([]hook.Call, error) {
 	l, err := m.launcher()
 	if err != nil {
 		return nil, err

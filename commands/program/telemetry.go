@@ -49,7 +49,8 @@ func (p *Project) newTelemetry() error {
 	if len(targets) == 0 {
 		return nil
 	}
-	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.os.Version, Clean: p.secrets.Text})
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.os.Version,
+		Clean: p.secrets.Text})
 	p.closers = append(p.closers, func() {
 		for _, text := range p.telemetry.Close() {
 			p.notify(text)
@@ -80,7 +81,8 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.getenv("DO_NOT_TRACK"))):
 		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
 	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
-		return t, errors.New("gemline does not send to Google Cloud itself; run a collector with the googlecloud exporter, " +
+		return t, errors.New("gemline does not send to Google Cloud itself; " +
+			"run a collector with the googlecloud exporter, " +
 			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
@@ -89,7 +91,8 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 		p.secrets.Know("telemetry header", value)
 	}
 	proxies := model.ProxyFrom(p.getenv)
-	cfg := otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers, Proxy: proxies.ProxyFunc()}
+	cfg := otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
+		Proxy: proxies.ProxyFunc()}
 	if names := model.CAsFrom(p.getenv); len(names) > 0 {
 		cfg.CAs = func() *x509.CertPool {
 			pool, _ := model.Trust(names) // what can't be read is told with the first request
@@ -150,7 +153,8 @@ func (p *Project) resource() []slog.Attr {
 	if surface := p.getenv("GEMINI_CLI_SURFACE"); surface != "" {
 		attrs = append(attrs, slog.String("surface", surface))
 	}
-	if project := cmp.Or(p.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.getenv("GOOGLE_CLOUD_PROJECT")); project != "" && p.settings.TelemetryTarget == "gcp" {
+	if project := cmp.Or(p.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
+		p.settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
 	for key, value := range pairs(p.getenv("OTEL_RESOURCE_ATTRIBUTES")) {
@@ -181,7 +185,8 @@ func (s *Session) record() {
 		return
 	}
 	s.recorder = s.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
-		Attrs: []slog.Attr{slog.String("installation.id", s.installation()), slog.Bool("interactive", s.interactive), slog.String("auth_type", s.method)},
+		Attrs: []slog.Attr{slog.String("installation.id", s.installation()),
+			slog.Bool("interactive", s.interactive), slog.String("auth_type", s.method)},
 		Model: s.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)
@@ -231,7 +236,8 @@ func (s *Session) recordCommand(path []string, err error) {
 
 // recordMode records that the approval mode changes.
 func (s *Session) recordMode(from, to policy.Mode) {
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch", Body: fmt.Sprintf("Approval mode switched from %s to %s.", from, to),
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch",
+		Body:  fmt.Sprintf("Approval mode switched from %s to %s.", from, to),
 		Attrs: []slog.Attr{slog.String("from_mode", string(from)), slog.String("to_mode", string(to))}})
 }
 
@@ -253,9 +259,12 @@ func (s *Session) recordHook(c hook.Call) {
 	program, _, _ := strings.Cut(c.Hook.ID(), " ")
 	name := slog.String("hook_name", filepath.Base(program))
 	result := map[bool]string{true: "succeeded", false: "failed"}[failed == ""]
-	ev := telemetry.Event{Name: "gemini_cli.hook_call", Time: c.Start.Add(c.Took), Body: fmt.Sprintf("Hook call %s.%s %s in %dms", c.Hook.Event, name.Value, result, c.Took.Milliseconds()),
-		Attrs: []slog.Attr{event, slog.String("hook_type", "command"), name, took, success, slog.Int("exit_code", o.Code)},
-		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)), slog.String("hook_output", hookOutput(c)),
+	ev := telemetry.Event{Name: "gemini_cli.hook_call", Time: c.Start.Add(c.Took),
+		Body: fmt.Sprintf("Hook call %s.%s %s in %dms", c.Hook.Event, name.Value, result, c.Took.Milliseconds()),
+		Attrs: []slog.Attr{event, slog.String("hook_type", "command"), name, took, success,
+			slog.Int("exit_code", o.Code)},
+		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)),
+			slog.String("hook_output", hookOutput(c)),
 			slog.String("stdout", o.Stdout), slog.String("stderr", o.Stderr)}}
 	if failed != "" {
 		ev.Attrs = append(ev.Attrs, slog.String("error", failed))
@@ -284,7 +293,8 @@ func hookOutput(c hook.Call) string {
 // recordEnd records that the session is over.
 func (s *Session) recordEnd() {
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.conversation_finished", Body: "Conversation finished.",
-		Attrs: []slog.Attr{slog.String("approvalMode", string(s.policy.Mode())), slog.Int("turnCount", s.recorder.Prompts())}})
+		Attrs: []slog.Attr{slog.String("approvalMode", string(s.policy.Mode())),
+			slog.Int("turnCount", s.recorder.Prompts())}})
 	s.recorder.Close()
 }
 

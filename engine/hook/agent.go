@@ -108,7 +108,8 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		if err := p.ask(ctx, parts); err != nil || p.left {
 			return err
 		}
-		after := p.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()}, {"stop_hook_active", active}})
+		after := p.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()},
+			{"stop_hook_active", active}})
 		if after.Specific["clearContext"] == true && (after.Stop || after.Decision == block) && p.cfg.Clear != nil {
 			if err := p.cfg.Clear(); err != nil {
 				return err

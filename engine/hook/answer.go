@@ -101,7 +101,8 @@ func parseJSON(text string) (object map[string]any, ok bool) {
 
 func newAnswer(o map[string]any) (a Answer) {
 	text := func(name string) string { s, _ := o[name].(string); return s }
-	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"), Message: text("systemMessage")}
+	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"),
+		Message: text("systemMessage")}
 	switch text("decision") {
 	case "block", "deny":
 		a.Decision = block

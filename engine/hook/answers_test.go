@@ -62,7 +62,8 @@ func TestArguments(t *testing.T) {
 	if err != nil || !slices.Contains(user, "did: "+did) {
 		t.Errorf("%q %v", user, err)
 	}
-	if asked := c.asked.Proposals(); len(asked) != 1 || asked[0].Intent.Detail != "other" || !reflect.DeepEqual(asked[0].Args, map[string]any{"x": "other"}) {
+	if asked := c.asked.Proposals(); len(asked) != 1 || asked[0].Intent.Detail != "other" ||
+		!reflect.DeepEqual(asked[0].Args, map[string]any{"x": "other"}) {
 		t.Errorf("asked: %+v", asked)
 	}
 	if !reflect.DeepEqual(c.ran, []map[string]any{{"x": "other"}}) {
@@ -78,7 +79,8 @@ func TestArgumentsRefused(t *testing.T) {
 	t.Parallel()
 	c := begin(t, []hook.Hook{prints(hook.BeforeTool, `{"hookSpecificOutput":{"tool_input":{"bad":1}}}`)},
 		et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
-	if _, err := c.say("one"); err != nil || c.told()[1] != "error: Tool parameter modification by hook failed validation: bad is bad" {
+	if _, err := c.say("one"); err != nil ||
+		c.told()[1] != "error: Tool parameter modification by hook failed validation: bad is bad" {
 		t.Errorf("%q %v", c.told(), err)
 	}
 }
@@ -89,7 +91,8 @@ func TestAgreedToOtherArguments(t *testing.T) {
 	k := on(hook.BeforeTool, `x=$(sed 's/.*"x":"\([a-z+]*\)".*/\1/'); echo '{"hookSpecificOutput":{"tool_input":{"x":"'$x'+"}}}'`)
 	asked := et.NewApprover(t, engine.Changed{Args: map[string]any{"x": "b"}, Agreed: true}, engine.Allowed{})
 	c := beginAsked(t, asked, []hook.Hook{k}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
-	if _, err := c.say("one"); err != nil || len(c.asked.Proposals()) != 2 || !reflect.DeepEqual(c.ran, []map[string]any{{"x": "b+"}}) {
+	if _, err := c.say("one"); err != nil || len(c.asked.Proposals()) != 2 ||
+		!reflect.DeepEqual(c.ran, []map[string]any{{"x": "b+"}}) {
 		t.Errorf("%v: asked %d times, ran %v", err, len(c.asked.Proposals()), c.ran)
 	}
 }
@@ -101,7 +104,8 @@ func TestAsk(t *testing.T) {
 		et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
 	_, err := c.say("one")
 	asked := c.asked.Proposals()
-	if err != nil || len(asked) != 1 || asked[0].Intent.Ask != "hook it wants to ask: look twice" || len(asked[0].Intent.Grants) > 0 {
+	if err != nil || len(asked) != 1 || asked[0].Intent.Ask != "hook it wants to ask: look twice" ||
+		len(asked[0].Intent.Grants) > 0 {
 		t.Errorf("%v: %+v", err, asked)
 	}
 }
@@ -115,12 +119,14 @@ func TestTailCall(t *testing.T) {
 	c := begin(t, []hook.Hook{k}, et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
 	user, err := c.say("one")
 	asked := c.asked.Proposals()
-	if err != nil || !slices.Equal(user, []string{"did: note did b", "text: done"}) || len(asked) != 1 || asked[0].Tool.Name() != "note" {
+	if err != nil || !slices.Equal(user, []string{"did: note did b", "text: done"}) || len(asked) != 1 ||
+		asked[0].Tool.Name() != "note" {
 		t.Errorf("%v: %q, asked %+v", err, user, asked)
 	}
 	k.Matcher = "" // also for the call that takes its place
 	c = begin(t, []hook.Hook{k}, et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
-	if user, err = c.say("one"); err != nil || !slices.ContainsFunc(user, func(l string) bool { return strings.Contains(l, "have put 10 calls in the place of one") }) {
+	if user, err = c.say("one"); err != nil || !slices.ContainsFunc(user,
+		func(l string) bool { return strings.Contains(l, "have put 10 calls in the place of one") }) {
 		t.Errorf("%v: %q", err, user)
 	}
 	originals := 0
@@ -142,7 +148,8 @@ func TestContext(t *testing.T) {
 		prints(hook.AfterTool, `{"hookSpecificOutput":{"additionalContext":"b"}}`)},
 		et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
 	_, err := c.say("one")
-	want := []string{"one + <hook_context>a &lt;/hook_context&gt;</hook_context>", "output: note did a\n\n<hook_context>b</hook_context>"}
+	want := []string{"one + <hook_context>a &lt;/hook_context&gt;</hook_context>",
+		"output: note did a\n\n<hook_context>b</hook_context>"}
 	if err != nil || !slices.Equal(c.told(), want) {
 		t.Errorf("%v: %q", err, c.told())
 	}
@@ -212,7 +219,8 @@ func TestOneShot(t *testing.T) {
 	t.Parallel()
 	c := begin(t, []hook.Hook{on(hook.BeforeModel, "exit 2")})
 	g := c.Generator(et.NewScript(et.Says("done")))
-	for chunk, err := range g.Generate(t.Context(), &engine.Request{OneShot: true, Config: &genai.GenerateContentConfig{}}) {
+	for chunk, err := range g.Generate(t.Context(), &engine.Request{OneShot: true,
+		Config: &genai.GenerateContentConfig{}}) {
 		if err != nil || told(chunk.Candidates[0].Content) != "done" {
 			t.Error(err)
 		}
@@ -222,9 +230,11 @@ func TestOneShot(t *testing.T) {
 // TestReturns has a hook that is never content send the agent back: that ends, and is said.
 func TestReturns(t *testing.T) {
 	t.Parallel()
-	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2")}, slices.Repeat([]et.Reply{et.Says("done")}, 200)...)
+	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2")},
+		slices.Repeat([]et.Reply{et.Says("done")}, 200)...)
 	user, err := c.say("one")
-	if err != nil || len(c.told()) != 101 || user[len(user)-1] != "warning: hooks have sent the agent back 100 times; the answer stays as it is" {
+	if err != nil || len(c.told()) != 101 ||
+		user[len(user)-1] != "warning: hooks have sent the agent back 100 times; the answer stays as it is" {
 		t.Errorf("%v: %d requests, %q", err, len(c.told()), user[len(user)-1])
 	}
 	var in struct {

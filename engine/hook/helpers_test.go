@@ -93,7 +93,8 @@ func begin(t *testing.T, hooks []hook.Hook, replies ...et.Reply) *talk {
 
 // beginAsked is begin with a user who answers otherwise.
 func beginAsked(t *testing.T, asked *et.Approver, hooks []hook.Hook, replies ...et.Reply) *talk {
-	k := &talk{t: t, script: et.NewScript(replies...), dir: t.TempDir(), calls: make(chan hook.Call, 1000), asked: asked}
+	k := &talk{t: t, script: et.NewScript(replies...), dir: t.TempDir(), calls: make(chan hook.Call, 1000),
+		asked: asked}
 	k.Hooks = hook.New(hook.Config{Hooks: hooks, Run: bash, Quote: func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 		Record: func(c hook.Call) { k.calls <- c },
 		Session: func() hook.Session {
@@ -107,7 +108,8 @@ func beginAsked(t *testing.T, asked *et.Approver, hooks []hook.Hook, replies ...
 				if args["bad"] != nil {
 					return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Message: "bad is bad"}
 				}
-				in := engine.Intent{Title: name, Detail: fmt.Sprint(args["x"]), Grants: []engine.Grant{{Label: "always", Tool: name}}}
+				in := engine.Intent{Title: name, Detail: fmt.Sprint(args["x"]),
+					Grants: []engine.Grant{{Label: "always", Tool: name}}}
 				return engine.Call{Intent: in, Run: func(context.Context, engine.Host) (engine.Result, error) {
 					k.ran = append(k.ran, args)
 					return engine.Result{Text: name + " did " + fmt.Sprint(args["x"]), Display: "shown"}, nil
@@ -116,8 +118,8 @@ func beginAsked(t *testing.T, asked *et.Approver, hooks []hook.Hook, replies ...
 	}
 	tools := engine.Tools{tool("note", engine.Other), tool("list", engine.Read)}
 	judge := k.Policy(policy.New(policy.Default))
-	k.engine = engine.New(engine.Config{Model: "m", Generator: k.Generator(k.script), Tools: k.Tools(tools, judge), Policy: judge,
-		Approver: k.Approver(k.asked), Journal: &k.journal})
+	k.engine = engine.New(engine.Config{Model: "m", Generator: k.Generator(k.script), Tools: k.Tools(tools, judge),
+		Policy: judge, Approver: k.Approver(k.asked), Journal: &k.journal})
 	k.run = k.Run(k.engine.Run)
 	return k
 }

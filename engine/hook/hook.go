@@ -86,7 +86,8 @@ type Problem struct {
 // groups of each event.
 func Parse(value map[string]any, source Source, file string) (hooks []Hook, wrong []Problem) {
 	complain := func(event, format string, args ...any) {
-		wrong = append(wrong, Problem{Event(event), fmt.Sprintf("%s: hooks.%s: ", file, event) + fmt.Sprintf(format, args...)})
+		what := fmt.Sprintf("%s: hooks.%s: ", file, event) + fmt.Sprintf(format, args...)
+		wrong = append(wrong, Problem{Event(event), what})
 	}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		groups, ok := value[name].([]any)

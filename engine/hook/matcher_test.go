@@ -33,7 +33,8 @@ func TestMatches(t *testing.T) {
 		{hook.Notification, "anything", "", true},
 	} {
 		start := time.Now()
-		if got := (hook.Hook{Event: tt.e, Matcher: tt.matcher}).Matches(tt.subject); got != tt.want || time.Since(start) > time.Second {
+		if got := (hook.Hook{Event: tt.e, Matcher: tt.matcher}).Matches(tt.subject); got != tt.want ||
+			time.Since(start) > time.Second {
 			t.Errorf("%s %q of %.20q: %v after %v", tt.e, tt.matcher, tt.subject, got, time.Since(start))
 		}
 	}
@@ -47,7 +48,8 @@ func FuzzMatches(f *testing.F) {
 		for _, e := range hook.Events {
 			got := hook.Hook{Event: e, Matcher: matcher}.Matches(subject)
 			re, err := regexp.Compile(matcher)
-			if tool := e == hook.BeforeTool || e == hook.AfterTool; tool && matcher != "" && matcher != "*" && err == nil && got != re.MatchString(subject) {
+			if tool := e == hook.BeforeTool || e == hook.AfterTool; tool && matcher != "" && matcher != "*" &&
+				err == nil && got != re.MatchString(subject) {
 				t.Errorf("%s: %q of %q is %v", e, matcher, subject, got)
 			}
 		}
@@ -60,11 +62,13 @@ func TestParse(t *testing.T) {
 	group := func(h any) []any { return []any{map[string]any{"hooks": []any{h}}} }
 	good := map[string]any{"type": "command", "command": "x", "timeout": 1500.0, "env": map[string]any{"N": 1.0}}
 	hooks, wrong := hook.Parse(map[string]any{
-		"BeforeTool": []any{map[string]any{"matcher": "(?!x)", "hooks": []any{good}}, map[string]any{"matcher": "(", "sequential": true, "hooks": []any{good}}},
-		"AfterTool":  group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
+		"BeforeTool": []any{map[string]any{"matcher": "(?!x)", "hooks": []any{good}},
+			map[string]any{"matcher": "(", "sequential": true, "hooks": []any{good}}},
+		"AfterTool": group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
 		"Later": []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
 	}, hook.User, "F")
-	if len(hooks) != 1 || hooks[0].Matcher != "(" || !hooks[0].Sequential || hooks[0].Timeout != 1500*time.Millisecond || hooks[0].Env["N"] != "1" || hooks[0].Source != hook.User {
+	if len(hooks) != 1 || hooks[0].Matcher != "(" || !hooks[0].Sequential ||
+		hooks[0].Timeout != 1500*time.Millisecond || hooks[0].Env["N"] != "1" || hooks[0].Source != hook.User {
 		t.Errorf("%+v", hooks)
 	}
 	var text string

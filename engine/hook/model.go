@@ -61,7 +61,9 @@ func (g generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 
 // beforeModel returns what is asked in place of req, or what is answered to it without
 // asking a model.
-func (h *Hooks) beforeModel(ctx context.Context, req *engine.Request) (asked *engine.Request, answer *genai.GenerateContentResponse, err error) {
+func (h *Hooks) beforeModel(
+	ctx context.Context, req *engine.Request,
+) (asked *engine.Request, answer *genai.GenerateContentResponse, err error) {
 	asked = req
 	sent := newModelRequest(req)
 	a := h.fire(ctx, BeforeModel, "", fields{{"llm_request", sent}})
@@ -99,7 +101,9 @@ func (h *Hooks) beforeModel(ctx context.Context, req *engine.Request) (asked *en
 }
 
 // afterModel returns what counts in place of a piece of the answer.
-func (h *Hooks) afterModel(ctx context.Context, sent modelRequest, chunk *genai.GenerateContentResponse) (*genai.GenerateContentResponse, error) {
+func (h *Hooks) afterModel(
+	ctx context.Context, sent modelRequest, chunk *genai.GenerateContentResponse,
+) (*genai.GenerateContentResponse, error) {
 	a := h.fire(ctx, AfterModel, "", fields{{"llm_request", sent}, {"llm_response", newModelResponse(chunk)}})
 	if a.Stop || a.Decision == block {
 		return nil, &end{stopped: a.Stop, why: a.Why()}
@@ -164,7 +168,8 @@ func (m modelRequest) with(changes map[string]any) modelRequest {
 		m.Messages = next.Messages
 	}
 	if c := &next.Config; decode("config", c) {
-		m.Config = modelConfig{cmp.Or(c.Temperature, m.Config.Temperature), cmp.Or(c.MaxOutputTokens, m.Config.MaxOutputTokens),
+		m.Config = modelConfig{cmp.Or(c.Temperature, m.Config.Temperature),
+			cmp.Or(c.MaxOutputTokens, m.Config.MaxOutputTokens),
 			cmp.Or(c.TopP, m.Config.TopP), cmp.Or(c.TopK, m.Config.TopK)}
 	}
 	return m
@@ -181,7 +186,8 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	if req.Config != nil {
 		config = *req.Config
 	}
-	config.Temperature, config.MaxOutputTokens, config.TopP, config.TopK = m.Config.Temperature, m.Config.MaxOutputTokens, m.Config.TopP, m.Config.TopK
+	config.Temperature, config.MaxOutputTokens = m.Config.Temperature, m.Config.MaxOutputTokens
+	config.TopP, config.TopK = m.Config.TopP, m.Config.TopK
 	out.Config = &config
 	out.Contents = slices.Clone(req.Contents)
 	left := m.Messages

@@ -42,7 +42,8 @@ func TestAggregation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := begin(t, said(hook.BeforeTool, false, tt.texts...), et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
+			c := begin(t, said(hook.BeforeTool, false, tt.texts...), et.Says("", et.Call("1", "list", "x", "a")),
+				et.Says("done"))
 			_, err := c.say("one")
 			got := ""
 			if told := c.told(); len(told) > 1 {
@@ -129,7 +130,8 @@ func TestMany(t *testing.T) {
 	}
 	c := begin(t, hooks, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
 	user, err := c.say("one")
-	if err != nil || len(c.calls) != 200 || user[0] != "failed: note denied by hook it: the hook ended with exit status 2" {
+	if err != nil || len(c.calls) != 200 ||
+		user[0] != "failed: note denied by hook it: the hook ended with exit status 2" {
 		t.Errorf("%v: %d ran, %q", err, len(c.calls), user)
 	}
 }
@@ -138,17 +140,20 @@ func TestMany(t *testing.T) {
 func TestBadOutput(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ command, want string }{
-		"a gigabyte":        {"head -c 1G /dev/zero", "warning: hook it failed at SessionStart: it printed too much, so that what it says is not used"},
-		"twice":             {`echo '{"systemMessage":"a"}{"systemMessage":"b"}'`, `info: hook it: {"systemMessage":"a"}{"systemMessage":"b"}`},
-		"a number":          {"echo 12", ""},
-		"a list":            {"echo '[1]'", ""},
-		"null":              {"echo null", ""},
-		"JSON in a text":    {`echo '"{\"systemMessage\":\"a\"}"'`, "info: hook it: a"},
-		"other types":       {`echo '{"systemMessage":1,"decision":{},"continue":"no","hookSpecificOutput":[]}'`, ""},
-		"lines":             {`printf 'a\n\npermission: y\n'`, "info: hook it: a info: hook it: permission: y"},
-		"no such command":   {"exec /no/such", "warning: hook it failed at SessionStart: exit 127: bash: line 1: /no/such: No such file or directory"},
-		"reads nothing":     {"exec <&-; echo x", "info: hook it: x"},
-		"a daemon":          {"cat >/dev/null; setsid sleep 60 >/dev/null 2>&1 </dev/null & echo x", "info: hook it: x"},
+		"a gigabyte": {"head -c 1G /dev/zero",
+			"warning: hook it failed at SessionStart: it printed too much, so that what it says is not used"},
+		"twice":          {`echo '{"systemMessage":"a"}{"systemMessage":"b"}'`, `info: hook it: {"systemMessage":"a"}{"systemMessage":"b"}`},
+		"a number":       {"echo 12", ""},
+		"a list":         {"echo '[1]'", ""},
+		"null":           {"echo null", ""},
+		"JSON in a text": {`echo '"{\"systemMessage\":\"a\"}"'`, "info: hook it: a"},
+		"other types":    {`echo '{"systemMessage":1,"decision":{},"continue":"no","hookSpecificOutput":[]}'`, ""},
+		"lines":          {`printf 'a\n\npermission: y\n'`, "info: hook it: a info: hook it: permission: y"},
+		"no such command": {"exec /no/such",
+			"warning: hook it failed at SessionStart: exit 127: bash: line 1: /no/such: No such file or directory"},
+		"reads nothing": {"exec <&-; echo x", "info: hook it: x"},
+		"a daemon": {"cat >/dev/null; setsid sleep 60 >/dev/null 2>&1 </dev/null & echo x",
+			"info: hook it: x"},
 		"an endless daemon": {"sleep 60 & echo x", "info: hook it: x"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,8 @@ var (
 		{"broken", `echo '{"decision":"block",'`},
 	}
 	ends = []struct{ name, end string }{
-		{"0", "exit 0"}, {"1", "exit 1"}, {"2", "exit 2"}, {"3", "exit 3"}, {"signal", "kill -TERM $$"}, {"timeout", "exec sleep 60"},
+		{"0", "exit 0"}, {"1", "exit 1"}, {"2", "exit 2"}, {"3", "exit 3"}, {"signal", "kill -TERM $$"},
+		{"timeout", "exec sleep 60"},
 	}
 )
 

@@ -80,7 +80,8 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 				return res, err
 			}
 			if changed != nil {
-				res, err = appended(res, err, "[System] Tool input parameters were modified by a hook before execution.")
+				res, err = appended(res, err,
+					"[System] Tool input parameters were modified by a hook before execution.")
 			}
 			r := ran{t, in.with("tool_input", args), res, err}
 			return o.after(ctx, host, r, cmp.Or(original, t.Name()), tails)
@@ -91,7 +92,9 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 }
 
 // titled returns a call that says what it would have done, and can't be run.
-func titled(ctx context.Context, prepare func(context.Context, map[string]any) (engine.Call, error), args map[string]any) (c engine.Call) {
+func titled(
+	ctx context.Context, prepare func(context.Context, map[string]any) (engine.Call, error), args map[string]any,
+) (c engine.Call) {
 	call, _ := prepare(ctx, args) // whose error is no matter any more
 	c.Intent.Title = call.Intent.Title
 	return c
@@ -125,7 +128,9 @@ type ran struct {
 }
 
 // after returns what comes of a call of the tool original when hooks have seen it.
-func (o observed) after(ctx context.Context, host engine.Host, r ran, original string, tails int) (engine.Result, error) {
+func (o observed) after(
+	ctx context.Context, host engine.Host, r ran, original string, tails int,
+) (engine.Result, error) {
 	in := append(r.in, field{"tool_response", toolResponse(r.res, r.err)})
 	after := o.fire(ctx, AfterTool, r.tool.Name(), in)
 	none := engine.Result{Changes: r.res.Changes}
@@ -154,7 +159,9 @@ func (o observed) after(ctx context.Context, host engine.Host, r ran, original s
 }
 
 // tail carries out the call that takes the place of one of the tool original.
-func (o observed) tail(ctx context.Context, host engine.Host, name string, args map[string]any, original string, tails int) (engine.Result, error) {
+func (o observed) tail(
+	ctx context.Context, host engine.Host, name string, args map[string]any, original string, tails int,
+) (engine.Result, error) {
 	for _, t := range o.tools.Tools() {
 		if t.Name() != name {
 			continue
@@ -240,7 +247,8 @@ func (n notifying) Approve(ctx context.Context, p engine.Proposal) (engine.Answe
 		kind = "ask_user"
 	case p.Tool.Server != "":
 		kind, message = "mcp", "MCP"
-		details["serverName"], details["toolName"], details["toolDisplayName"], details["toolArgs"] = p.Tool.Server, p.Tool.Name(), p.Tool.Label, p.Args
+		details["serverName"], details["toolName"] = p.Tool.Server, p.Tool.Name()
+		details["toolDisplayName"], details["toolArgs"] = p.Tool.Label, p.Args
 	case p.Tool.Kind == engine.Edit:
 		kind, message = "edit", "editing"
 		details["fileDiff"] = i.Detail

@@ -83,7 +83,8 @@ func (x *exchange) asked(model string) []slog.Attr {
 func (x *exchange) log(ev Event, more ...slog.Attr) {
 	ev.within = x.span.spanContext
 	x.r.Log(ev)
-	details := Event{Name: "gen_ai.client.inference.operation.details", Body: "GenAI operation details from " + x.req.Model + ".", within: ev.within,
+	details := Event{Name: "gen_ai.client.inference.operation.details",
+		Body: "GenAI operation details from " + x.req.Model + ".", within: ev.within,
 		Attrs: append(x.conventions(), more...)}
 	if x.r.large {
 		details.Large = x.messages()
@@ -97,7 +98,8 @@ func (x *exchange) send() {
 		return
 	}
 	x.sent = true
-	ev := Event{Name: "gemini_cli.api_request", Body: "API request to " + x.req.Model + ".", Time: x.span.Start, Attrs: x.asked(x.req.Model)}
+	ev := Event{Name: "gemini_cli.api_request", Body: "API request to " + x.req.Model + ".", Time: x.span.Start,
+		Attrs: x.asked(x.req.Model)}
 	if x.r.prompts {
 		ev.Private = []slog.Attr{slog.String("request_text", asJSON(x.req.Contents))}
 	}
@@ -134,7 +136,8 @@ func (x *exchange) failed(err error) {
 	x.send()
 	took := max(0, time.Since(x.span.Start))
 	model := x.req.Model
-	attrs := append(x.asked(model), slog.String("model_name", model), millis("duration", took), millis("duration_ms", took))
+	attrs := append(x.asked(model), slog.String("model_name", model), millis("duration", took),
+		millis("duration_ms", took))
 	attrs = append(attrs, stated(err, class)...)
 	counted := []slog.Attr{slog.String("model", model), slog.String("error_type", class)}
 	if status != 0 {
@@ -142,7 +145,8 @@ func (x *exchange) failed(err error) {
 		counted = append(counted, slog.Int("status_code", status))
 	}
 	x.log(Event{Name: "gemini_cli.api_error", Attrs: attrs,
-		Body: fmt.Sprintf("API error for %s. Error: %v. Duration: %dms.", model, err, took.Milliseconds())}, slog.String("error.type", class))
+		Body: fmt.Sprintf("API error for %s. Error: %v. Duration: %dms.", model, err, took.Milliseconds())},
+		slog.String("error.type", class))
 	x.r.Measure(Requests, 1, counted...)
 	x.r.Measure(RequestLatency, float64(took.Milliseconds()), slog.String("model", model))
 	x.r.Measure(ClientDuration, took.Seconds(), append(x.operation(), slog.String("error.type", class))...)
@@ -154,11 +158,18 @@ func (x *exchange) answered() {
 	took, u := max(0, time.Since(x.span.Start)), x.usage
 	x.answer.Parts = joined(x.answer.Parts)
 	model := slog.String("model", u.Model)
-	attrs := append(x.asked(u.Model), slog.Int("status_code", 200), slog.Int("http.status_code", 200), millis("duration_ms", took), slog.Any("finish_reasons", x.finish))
+	attrs := append(x.asked(u.Model), slog.Int("status_code", 200), slog.Int("http.status_code", 200),
+		millis("duration_ms", took), slog.Any("finish_reasons", x.finish))
 	for _, c := range []struct {
 		name, kind string
 		n          int
-	}{{"input", "input", u.Prompt}, {"output", "output", u.Output}, {"cached_content", "cache", u.Cached}, {"thoughts", "thought", u.Thoughts}, {"tool", "tool", u.ToolUse}} {
+	}{
+		{"input", "input", u.Prompt},
+		{"output", "output", u.Output},
+		{"cached_content", "cache", u.Cached},
+		{"thoughts", "thought", u.Thoughts},
+		{"tool", "tool", u.ToolUse},
+	} {
 		attrs = append(attrs, slog.Int(c.name+"_token_count", c.n))
 		x.r.Measure(Tokens, float64(c.n), model, slog.String("type", c.kind))
 	}
@@ -177,7 +188,8 @@ func (x *exchange) answered() {
 }
 
 func (x *exchange) end(err error) {
-	x.span.Attrs = append(x.conventions()[1:], slog.String("gen_ai.prompt.name", x.prompt)) // the name is the operation's
+	// the name is the operation's
+	x.span.Attrs = append(x.conventions()[1:], slog.String("gen_ai.prompt.name", x.prompt))
 	if x.r.large {
 		x.span.Large = x.messages()
 	}
@@ -187,7 +199,8 @@ func (x *exchange) end(err error) {
 // operation are the attributes that the conventions ask of metrics.
 func (x *exchange) operation() []slog.Attr {
 	return append([]slog.Attr{slog.String("gen_ai.operation.name", "generate_content"),
-		slog.String("gen_ai.request.model", x.req.Model), slog.String("gen_ai.response.model", x.usage.Model)}, x.r.session.Model...)
+		slog.String("gen_ai.request.model", x.req.Model),
+		slog.String("gen_ai.response.model", x.usage.Model)}, x.r.session.Model...)
 }
 
 // conventions are the attributes that the conventions ask of events and spans.
@@ -211,7 +224,8 @@ func (x *exchange) conventions() []slog.Attr {
 	}
 	if len(x.finish) > 0 {
 		attrs = append(attrs, slog.Any("gen_ai.response.finish_reasons", x.finish),
-			slog.Int("gen_ai.usage.input_tokens", x.usage.Prompt), slog.Int("gen_ai.usage.output_tokens", x.usage.Output))
+			slog.Int("gen_ai.usage.input_tokens", x.usage.Prompt),
+			slog.Int("gen_ai.usage.output_tokens", x.usage.Output))
 	}
 	return attrs
 }

@@ -39,11 +39,14 @@ func parts(c *genai.Content) []any {
 		switch {
 		case p == nil:
 		case p.FunctionCall != nil:
-			all = append(all, map[string]any{"type": "tool_call", "id": p.FunctionCall.ID, "name": p.FunctionCall.Name, "arguments": short(asJSON(p.FunctionCall.Args))})
+			all = append(all, map[string]any{"type": "tool_call", "id": p.FunctionCall.ID,
+				"name": p.FunctionCall.Name, "arguments": short(asJSON(p.FunctionCall.Args))})
 		case p.FunctionResponse != nil:
-			all = append(all, map[string]any{"type": "tool_call_response", "id": p.FunctionResponse.ID, "result": short(asJSON(p.FunctionResponse.Response))})
+			all = append(all, map[string]any{"type": "tool_call_response", "id": p.FunctionResponse.ID,
+				"result": short(asJSON(p.FunctionResponse.Response))})
 		case p.InlineData != nil:
-			all = append(all, map[string]any{"type": "blob", "mime_type": p.InlineData.MIMEType, "size": len(p.InlineData.Data)})
+			all = append(all, map[string]any{"type": "blob", "mime_type": p.InlineData.MIMEType,
+				"size": len(p.InlineData.Data)})
 		case p.Thought:
 			all = append(all, map[string]any{"type": "reasoning", "content": short(p.Text)})
 		default:

@@ -11,23 +11,35 @@ import (
 // The instruments. Those of the conventions have the bounds that these ask for, all
 // others those that OpenTelemetry uses if nothing is said.
 var (
-	Sessions        = &Instrument{Name: "gemini_cli.session.count", About: "Count of CLI sessions started."}
-	ToolCalls       = &Instrument{Name: "gemini_cli.tool.call.count", About: "Counts tool calls, tagged by function name and success."}
-	ToolLatency     = &Instrument{Name: "gemini_cli.tool.call.latency", Unit: "ms", About: "Latency of tool calls in milliseconds.", Bounds: bounds}
-	Requests        = &Instrument{Name: "gemini_cli.api.request.count", About: "Counts API requests, tagged by model and status."}
-	RequestLatency  = &Instrument{Name: "gemini_cli.api.request.latency", Unit: "ms", About: "Latency of API requests in milliseconds.", Bounds: bounds}
-	Tokens          = &Instrument{Name: "gemini_cli.token.usage", About: "Counts the total number of tokens used."}
-	FileOperations  = &Instrument{Name: "gemini_cli.file.operation.count", About: "Counts file operations (create, read, update)."}
-	LinesChanged    = &Instrument{Name: "gemini_cli.lines.changed", About: "Number of lines changed (from file diffs)."}
-	ContentRetries  = &Instrument{Name: "gemini_cli.chat.content_retry.count", About: "Counts retries due to content errors."}
-	ContentFailures = &Instrument{Name: "gemini_cli.chat.content_retry_failure.count", About: "Counts occurrences of all content retries failing."}
-	NetworkRetries  = &Instrument{Name: "gemini_cli.network_retry.count", About: "Counts retries due to network errors."}
-	HookCalls       = &Instrument{Name: "gemini_cli.hook_call.count", About: "Counts hook calls, tagged by hook event name and success."}
-	HookLatency     = &Instrument{Name: "gemini_cli.hook_call.latency", Unit: "ms", About: "Latency of hook calls in milliseconds.", Bounds: bounds}
+	Sessions  = &Instrument{Name: "gemini_cli.session.count", About: "Count of CLI sessions started."}
+	ToolCalls = &Instrument{Name: "gemini_cli.tool.call.count",
+		About: "Counts tool calls, tagged by function name and success."}
+	ToolLatency = &Instrument{Name: "gemini_cli.tool.call.latency", Unit: "ms",
+		About: "Latency of tool calls in milliseconds.", Bounds: bounds}
+	Requests = &Instrument{Name: "gemini_cli.api.request.count",
+		About: "Counts API requests, tagged by model and status."}
+	RequestLatency = &Instrument{Name: "gemini_cli.api.request.latency", Unit: "ms",
+		About: "Latency of API requests in milliseconds.", Bounds: bounds}
+	Tokens         = &Instrument{Name: "gemini_cli.token.usage", About: "Counts the total number of tokens used."}
+	FileOperations = &Instrument{Name: "gemini_cli.file.operation.count",
+		About: "Counts file operations (create, read, update)."}
+	LinesChanged   = &Instrument{Name: "gemini_cli.lines.changed", About: "Number of lines changed (from file diffs)."}
+	ContentRetries = &Instrument{Name: "gemini_cli.chat.content_retry.count",
+		About: "Counts retries due to content errors."}
+	ContentFailures = &Instrument{Name: "gemini_cli.chat.content_retry_failure.count",
+		About: "Counts occurrences of all content retries failing."}
+	NetworkRetries = &Instrument{Name: "gemini_cli.network_retry.count",
+		About: "Counts retries due to network errors."}
+	HookCalls = &Instrument{Name: "gemini_cli.hook_call.count",
+		About: "Counts hook calls, tagged by hook event name and success."}
+	HookLatency = &Instrument{Name: "gemini_cli.hook_call.latency", Unit: "ms",
+		About: "Latency of hook calls in milliseconds.", Bounds: bounds}
 
-	ClientTokens = &Instrument{Name: "gen_ai.client.token.usage", Unit: "token", About: "Number of input and output tokens used.",
+	ClientTokens = &Instrument{Name: "gen_ai.client.token.usage", Unit: "token",
+		About:  "Number of input and output tokens used.",
 		Bounds: []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}}
-	ClientDuration = &Instrument{Name: "gen_ai.client.operation.duration", Unit: "s", About: "GenAI operation duration.", Fraction: true,
+	ClientDuration = &Instrument{Name: "gen_ai.client.operation.duration", Unit: "s",
+		About: "GenAI operation duration.", Fraction: true,
 		Bounds: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}}
 )
 

@@ -57,7 +57,8 @@ type item struct {
 }
 
 func startPipeline(p *Provider, t Target) *pipeline {
-	l := &pipeline{Target: t, provider: p, wake: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{})}
+	l := &pipeline{Target: t, provider: p, wake: make(chan struct{}, 1), ending: make(chan struct{}),
+		ended: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	go l.run()
 	return l
@@ -198,7 +199,8 @@ func (l *pipeline) fail(err error) {
 
 // event returns ev as the Target is to have it.
 func (l *pipeline) event(r *Recorder, ev Event) Event {
-	attrs := slices.Concat(r.common, []slog.Attr{slog.String("event.name", ev.Name), slog.String("event.timestamp", timestamp(ev.Time))}, ev.Attrs)
+	attrs := slices.Concat(r.common, []slog.Attr{slog.String("event.name", ev.Name),
+		slog.String("event.timestamp", timestamp(ev.Time))}, ev.Attrs)
 	if l.Prompts {
 		for _, a := range ev.Private {
 			attrs = slices.DeleteFunc(attrs, func(public slog.Attr) bool { return public.Key == a.Key })

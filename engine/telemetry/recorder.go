@@ -85,7 +85,8 @@ func (r *Recorder) end(s Span, err error) {
 		s.Error = err.Error()
 	}
 	s.Attrs = append([]slog.Attr{slog.String("gen_ai.operation.name", s.Name), slog.String("gen_ai.agent.name", Name),
-		slog.String("gen_ai.agent.description", "A coding agent for plain terminals."), slog.String("gen_ai.conversation.id", r.session.ID)}, s.Attrs...)
+		slog.String("gen_ai.agent.description", "A coding agent for plain terminals."),
+		slog.String("gen_ai.conversation.id", r.session.ID)}, s.Attrs...)
 	r.each(item{of: r, span: &s}, sizeOf(s.Attrs)+sizeOf(s.Large))
 }
 

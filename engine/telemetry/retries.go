@@ -58,13 +58,16 @@ func (r *Recorder) retry(model string, ev engine.Retry) {
 	of := slog.String("model", model)
 	attrs := []slog.Attr{slog.String("error_type", class), of}
 	if class == invalid {
-		r.Log(Event{Name: "gemini_cli.chat.content_retry", Body: fmt.Sprintf("Content retry attempt %d due to %s.", ev.Attempt, class),
+		r.Log(Event{Name: "gemini_cli.chat.content_retry",
+			Body:  fmt.Sprintf("Content retry attempt %d due to %s.", ev.Attempt, class),
 			Attrs: append(attrs, slog.Int("attempt_number", ev.Attempt), millis("retry_delay_ms", ev.Delay))})
 		r.Measure(ContentRetries, 1)
 		return
 	}
-	r.Log(Event{Name: "gemini_cli.network_retry_attempt", Body: fmt.Sprintf("Network retry attempt %d/%d for %s.", ev.Attempt, ev.Of, model),
-		Attrs: append(attrs, slog.Int("attempt", ev.Attempt), slog.Int("max_attempts", ev.Of), millis("delay_ms", ev.Delay))})
+	r.Log(Event{Name: "gemini_cli.network_retry_attempt",
+		Body: fmt.Sprintf("Network retry attempt %d/%d for %s.", ev.Attempt, ev.Of, model),
+		Attrs: append(attrs, slog.Int("attempt", ev.Attempt), slog.Int("max_attempts", ev.Of),
+			millis("delay_ms", ev.Delay))})
 	r.Measure(NetworkRetries, 1, of, slog.Int("attempt", ev.Attempt))
 }
 
@@ -75,7 +78,9 @@ func (r *Recorder) gaveUp(model string, err error, attempts int) {
 	if class != invalid {
 		return
 	}
-	r.Log(Event{Name: "gemini_cli.chat.content_retry_failure", Body: fmt.Sprintf("Content retries failed after %d attempts: %v.", attempts, err),
-		Attrs: append(stated(err, class), slog.Int("total_attempts", attempts), slog.String("final_error_type", class), slog.String("model", model))})
+	r.Log(Event{Name: "gemini_cli.chat.content_retry_failure",
+		Body: fmt.Sprintf("Content retries failed after %d attempts: %v.", attempts, err),
+		Attrs: append(stated(err, class), slog.Int("total_attempts", attempts),
+			slog.String("final_error_type", class), slog.String("model", model))})
 	r.Measure(ContentFailures, 1)
 }

@@ -81,7 +81,8 @@ func (r *Recorder) answer(parts []*genai.Part) *prompt {
 	length := utf8.RuneCountInString(said)
 	p.span.Attrs = []slog.Attr{slog.String("gen_ai.prompt.name", p.id)}
 	if r.large {
-		p.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", messages(&genai.Content{Role: genai.RoleUser, Parts: parts}))}
+		p.span.Large = []slog.Attr{slog.String("gen_ai.input.messages",
+			messages(&genai.Content{Role: genai.RoleUser, Parts: parts}))}
 	}
 	r.Log(Event{Name: "gemini_cli.user_prompt", Body: fmt.Sprintf("User prompt. Length: %d.", length),
 		Attrs:   []slog.Attr{slog.Int("prompt_length", length), slog.String("prompt_id", p.id)},
@@ -139,7 +140,8 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	if decision != "" {
 		result = append(result, slog.String("decision", decision))
 	}
-	attrs := append(slices.Clip(result), millis("duration_ms", ev.Took), slog.String("prompt_id", p.id), slog.String("tool_type", "native"),
+	attrs := append(slices.Clip(result), millis("duration_ms", ev.Took), slog.String("prompt_id", p.id),
+		slog.String("tool_type", "native"),
 		slog.Int64("start_time", now.Add(-ev.Took).UnixMilli()), slog.Int64("end_time", now.UnixMilli()),
 		slog.Int("content_length", len(ev.Result.Text)))
 	if ev.Err != nil {
@@ -156,7 +158,8 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		p.touched(ev, operation, change.Path, slog.Int("lines", change.Added))
 	}
 	if len(ev.Result.Changes) > 0 {
-		attrs = append(attrs, slog.String("metadata", asJSON(map[string]int{"model_added_lines": added, "model_removed_lines": removed})))
+		lines := map[string]int{"model_added_lines": added, "model_removed_lines": removed}
+		attrs = append(attrs, slog.String("metadata", asJSON(lines)))
 		p.r.Measure(LinesChanged, float64(added), name, slog.String("type", "added"))
 		p.r.Measure(LinesChanged, float64(removed), name, slog.String("type", "removed"))
 	} else if ev.Err == nil && ev.Name == "read_file" && len(ev.Intent.Paths) > 0 {
@@ -167,13 +170,16 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	if p.r.prompts {
 		args = asJSON(ev.Args)
 	}
-	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs, Private: []slog.Attr{slog.String("function_args", args)}, within: c.span.spanContext,
-		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said("Decision", decision), ev.Err == nil, ev.Took.Milliseconds())})
+	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs,
+		Private: []slog.Attr{slog.String("function_args", args)}, within: c.span.spanContext,
+		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said("Decision", decision),
+			ev.Err == nil, ev.Took.Milliseconds())})
 	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
 	p.r.Measure(ToolLatency, float64(ev.Took.Milliseconds()), name)
 	c.span.Attrs = []slog.Attr{slog.String("gen_ai.tool.name", ev.Name), slog.String("gen_ai.tool.call_id", ev.ID)}
 	if p.r.large {
-		c.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", short(args)), slog.String("gen_ai.output.messages", short(ev.Result.Text))}
+		c.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", short(args)),
+			slog.String("gen_ai.output.messages", short(ev.Result.Text))}
 	}
 	p.r.end(c.span, ev.Err)
 }

@@ -62,13 +62,15 @@ func attr(attrs []slog.Attr, key string) (all []any) {
 }
 
 func provider(targets ...telemetry.Target) *telemetry.Provider {
-	return telemetry.New(telemetry.Config{Targets: targets, Clean: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }})
+	return telemetry.New(telemetry.Config{Targets: targets,
+		Clean: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }})
 }
 
 // What was said reaches the target that is to have it, and no other; secrets reach none.
 func TestPrivate(t *testing.T) {
 	open, shut := &shelf{}, &shelf{}
-	p := provider(telemetry.Target{Exporter: open, Prompts: true, Grace: time.Second}, telemetry.Target{Exporter: shut, Grace: time.Second})
+	p := provider(telemetry.Target{Exporter: open, Prompts: true, Grace: time.Second},
+		telemetry.Target{Exporter: shut, Grace: time.Second})
 	r := p.Begin(telemetry.Session{ID: "s1"})
 	r.Log(telemetry.Event{Name: "gemini_cli.hook_call", Body: "hunter2 ran",
 		Attrs:   []slog.Attr{slog.String("hook_name", "lint.sh"), slog.Any("list", []string{"a", "hunter2"})},
@@ -91,7 +93,8 @@ func TestPrivate(t *testing.T) {
 		if got := attr(ev.Attrs, "hook_name"); !slices.Equal(got, []any{test.want}) {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
-		if got := attr(ev.Attrs, "list")[0].([]string); got[1] != "[redacted]" || ev.Body != "[redacted] ran" || attr(ev.Attrs, "all") != nil {
+		if got := attr(ev.Attrs, "list")[0].([]string); got[1] != "[redacted]" || ev.Body != "[redacted] ran" ||
+			attr(ev.Attrs, "all") != nil {
 			t.Errorf("got %v, %q", ev.Attrs, ev.Body)
 		}
 		if got := attr(ev.Attrs, "session.id"); !slices.Equal(got, []any{"s1"}) {
@@ -206,7 +209,8 @@ func TestHistogram(t *testing.T) {
 				continue
 			}
 			pt := m.Points[0]
-			if want := []uint64{1, 1, 1}; !slices.Equal(pt.Buckets[:3], want) || pt.Buckets[15] != 1 || pt.Count != 4 || pt.Min != 0 || pt.Max != 10001 || pt.Sum != 10012 {
+			if want := []uint64{1, 1, 1}; !slices.Equal(pt.Buckets[:3], want) || pt.Buckets[15] != 1 ||
+				pt.Count != 4 || pt.Min != 0 || pt.Max != 10001 || pt.Sum != 10012 {
 				t.Errorf("got %+v", pt)
 			}
 			return

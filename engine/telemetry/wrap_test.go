@@ -83,7 +83,8 @@ func TestGenerator(t *testing.T) {
 			return func(yield func(*genai.GenerateContentResponse, error) bool) { yield(nil, err) }
 		}
 	}
-	plain := generate(func(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] { return answer })
+	type chunks = iter.Seq2[*genai.GenerateContentResponse, error]
+	plain := generate(func(context.Context, *engine.Request) chunks { return answer })
 	for _, test := range []struct {
 		name string
 		g    generate
@@ -100,7 +101,8 @@ func TestGenerator(t *testing.T) {
 			s.count(t, test.want)
 			for _, ev := range s.events("gemini_cli.api_request") {
 				var contents []*genai.Content
-				if text, _ := attr(ev.Attrs, "request_text")[0].(string); json.Unmarshal([]byte(text), &contents) != nil || contents[0].Parts[0].Text != "hi" {
+				text, _ := attr(ev.Attrs, "request_text")[0].(string)
+				if json.Unmarshal([]byte(text), &contents) != nil || contents[0].Parts[0].Text != "hi" {
 					t.Errorf("request_text is %s", text)
 				}
 			}
@@ -121,20 +123,26 @@ func TestRetries(t *testing.T) {
 		why, last error
 		want      map[string]int
 	}{
-		{busy, nil, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0, "chat.content_retry_failure": 0}},
-		{busy, busy, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0, "chat.content_retry_failure": 0}},
-		{empty, nil, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1, "chat.content_retry_failure": 0}},
-		{empty, empty, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1, "chat.content_retry_failure": 1}},
+		{busy, nil, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0,
+			"chat.content_retry_failure": 0}},
+		{busy, busy, map[string]int{"network_retry_attempt": 1, "chat.content_retry": 0,
+			"chat.content_retry_failure": 0}},
+		{empty, nil, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1,
+			"chat.content_retry_failure": 0}},
+		{empty, empty, map[string]int{"network_retry_attempt": 0, "chat.content_retry": 1,
+			"chat.content_retry_failure": 1}},
 	} {
 		told := 0
 		s := recordedAs(t, map[error]string{busy: "rate_limit", empty: "invalid"}, func(r *telemetry.Recorder) {
-			g := generate(func(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+			type chunks = iter.Seq2[*genai.GenerateContentResponse, error]
+			g := generate(func(_ context.Context, req *engine.Request) chunks {
 				return func(yield func(*genai.GenerateContentResponse, error) bool) {
 					req.Notify(engine.Retry{Attempt: 1, Of: 3, Err: test.why})
 					yield(nil, test.last)
 				}
 			})
-			for range r.Retries(g).Generate(t.Context(), &engine.Request{Model: "m", Notify: func(engine.Event) { told++ }}) {
+			for range r.Retries(g).Generate(t.Context(), &engine.Request{Model: "m",
+				Notify: func(engine.Event) { told++ }}) {
 			}
 		})
 		if s.count(t, test.want); told != 1 {
@@ -178,7 +186,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	prompt, schedule, call := spans["user_prompt over"], spans["schedule_tool_calls left: context canceled"], spans["tool_call "]
-	if len(spans) != 4 || schedule.Parent != prompt.ID || call.Parent != schedule.ID || call.Trace != prompt.Trace || prompt.Parent != (telemetry.SpanID{}) {
+	if len(spans) != 4 || schedule.Parent != prompt.ID || call.Parent != schedule.ID ||
+		call.Trace != prompt.Trace || prompt.Parent != (telemetry.SpanID{}) {
 		t.Errorf("spans: %v", spans)
 	}
 }

@@ -137,7 +137,8 @@ func Files(folder, command string, variables ...string) (files []string) {
 			}
 		}
 		name = disk.Absolute(name, folder, "")
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && disk.Inside(folder, name) && !slices.Contains(files, name) {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && disk.Inside(folder, name) &&
+			!slices.Contains(files, name) {
 			files = append(files, name)
 		}
 	}

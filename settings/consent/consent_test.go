@@ -53,12 +53,14 @@ func TestFiles(t *testing.T) {
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	r := consent.Record{Path: filepath.Join(t.TempDir(), "x", "consents.json")}
-	for folder, given := range map[string]map[string]consent.Rights{"/a": {"1": consent.All}, "/b": {"1": consent.None, "2": consent.Confined}} {
+	for folder, given := range map[string]map[string]consent.Rights{"/a": {"1": consent.All},
+		"/b": {"1": consent.None, "2": consent.Confined}} {
 		if err := r.Keep(t.Context(), folder, given); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := r.Of("/b"); err != nil || got["1"] != consent.None || got["2"] != consent.Confined || got["3"] != "" {
+	if got, err := r.Of("/b"); err != nil || got["1"] != consent.None || got["2"] != consent.Confined ||
+		got["3"] != "" {
 		t.Error(got, err)
 	}
 	if info, err := os.Stat(r.Path); err != nil || info.Mode().Perm() != 0o600 {

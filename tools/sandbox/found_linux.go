@@ -64,7 +64,8 @@ func (k *Kernel) circumstances() string {
 		link, _ := os.Readlink("/proc/self/ns/" + name)
 		fmt.Fprintln(&b, link)
 	}
-	for _, path := range []string{"/proc/sys/kernel/random/boot_id", "/proc/self/attr/current", "/proc/sys/user/max_user_namespaces",
+	for _, path := range []string{"/proc/sys/kernel/random/boot_id", "/proc/self/attr/current",
+		"/proc/sys/user/max_user_namespaces",
 		"/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"} {
 		text, _ := os.ReadFile(path)
 		fmt.Fprintf(&b, "%s\n", text)

@@ -57,7 +57,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	m := map[string]proto.Message{"/base/v1/logs": new(collectorlogs.ExportLogsServiceRequest),
 		"/base/v1/traces": new(collectortrace.ExportTraceServiceRequest), "/base/v1/metrics": new(collectormetrics.ExportMetricsServiceRequest)}[req.URL.Path]
 	b, err := io.ReadAll(req.Body)
-	if m == nil || err != nil || req.Header.Get("Content-Type") != "application/x-protobuf" || proto.Unmarshal(b, m) != nil {
+	if m == nil || err != nil || req.Header.Get("Content-Type") != "application/x-protobuf" ||
+		proto.Unmarshal(b, m) != nil {
 		http.Error(w, "what is that?", http.StatusBadRequest)
 		return
 	}
@@ -69,7 +70,8 @@ type logsService struct {
 	*receiver
 }
 
-func (s logsService) Export(ctx context.Context, m *collectorlogs.ExportLogsServiceRequest) (*collectorlogs.ExportLogsServiceResponse, error) {
+func (s logsService) Export(ctx context.Context,
+	m *collectorlogs.ExportLogsServiceRequest) (*collectorlogs.ExportLogsServiceResponse, error) {
 	s.keep(token(ctx), m)
 	return &collectorlogs.ExportLogsServiceResponse{}, nil
 }
@@ -79,7 +81,8 @@ type traceService struct {
 	*receiver
 }
 
-func (s traceService) Export(ctx context.Context, m *collectortrace.ExportTraceServiceRequest) (*collectortrace.ExportTraceServiceResponse, error) {
+func (s traceService) Export(ctx context.Context,
+	m *collectortrace.ExportTraceServiceRequest) (*collectortrace.ExportTraceServiceResponse, error) {
 	s.keep(token(ctx), m)
 	return &collectortrace.ExportTraceServiceResponse{}, nil
 }
@@ -89,7 +92,8 @@ type metricsService struct {
 	*receiver
 }
 
-func (s metricsService) Export(ctx context.Context, m *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
+func (s metricsService) Export(ctx context.Context,
+	m *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
 	s.keep(token(ctx), m)
 	return &collectormetrics.ExportMetricsServiceResponse{}, nil
 }
@@ -123,13 +127,17 @@ func batch() *telemetry.Batch {
 	s := telemetry.Span{Name: "tool_call", Start: at, End: later, Parent: telemetry.SpanID{4}, Error: "it failed",
 		Attrs: []slog.Attr{slog.String("gen_ai.tool.name", "glob")}}
 	s.Trace, s.ID = telemetry.TraceID{1}, telemetry.SpanID{3}
-	return &telemetry.Batch{Version: "1.2", Resource: []slog.Attr{slog.String("service.name", "gemini-cli"), slog.Int("process.pid", 7)},
-		Events: []telemetry.Event{{Name: "gemini_cli.x", Body: "It is.", Time: at, Attrs: []slog.Attr{slog.String("s", "ü\xff"), slog.Int("n", -3),
-			slog.Bool("b", true), slog.Float64("f", 0.5), slog.Any("l", []string{"a", "b"}), slog.String("e", "")}}},
+	return &telemetry.Batch{Version: "1.2", Resource: []slog.Attr{slog.String("service.name", "gemini-cli"),
+		slog.Int("process.pid", 7)},
+		Events: []telemetry.Event{{Name: "gemini_cli.x", Body: "It is.", Time: at,
+			Attrs: []slog.Attr{slog.String("s", "ü\xff"), slog.Int("n", -3),
+				slog.Bool("b", true), slog.Float64("f", 0.5), slog.Any("l", []string{"a", "b"}), slog.String("e", "")}}},
 		Spans: []telemetry.Span{s},
 		Metrics: []telemetry.Metric{
-			{Instrument: telemetry.Sessions, Points: []telemetry.Point{{Attrs: []slog.Attr{slog.String("a", "b")}, Start: at, End: later, Sum: 41}}},
-			{Instrument: telemetry.ClientDuration, Points: []telemetry.Point{{Start: at, End: later, Sum: 1.5, Count: 2, Min: 0.5, Max: 1,
+			{Instrument: telemetry.Sessions, Points: []telemetry.Point{{Attrs: []slog.Attr{slog.String("a", "b")},
+				Start: at, End: later, Sum: 41}}},
+			{Instrument: telemetry.ClientDuration, Points: []telemetry.Point{{Start: at, End: later, Sum: 1.5,
+				Count: 2, Min: 0.5, Max: 1,
 				Buckets: []uint64{0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0}}}},
 		}}
 }
@@ -198,11 +206,18 @@ func TestExport(t *testing.T) {
 		name  string
 		start func(*receiver) (string, *x509.CertPool)
 		grpc  bool
-	}{{"http", plain, false}, {"https", encrypted, false}, {"grpc", call, true}, {"grpc without a scheme", bare, true}, {"grpc over TLS", encryptedCall, true}} {
+	}{
+		{"http", plain, false},
+		{"https", encrypted, false},
+		{"grpc", call, true},
+		{"grpc without a scheme", bare, true},
+		{"grpc over TLS", encryptedCall, true},
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &receiver{}
 			endpoint, pool := test.start(r)
-			c, err := New(Config{Endpoint: endpoint, GRPC: test.grpc, Headers: map[string]string{"x-token": "secret"}, CAs: func() *x509.CertPool { return pool }})
+			c, err := New(Config{Endpoint: endpoint, GRPC: test.grpc,
+				Headers: map[string]string{"x-token": "secret"}, CAs: func() *x509.CertPool { return pool }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +233,9 @@ func TestExport(t *testing.T) {
 // What a collector refuses, and one that is none, is an error of one line without
 // the address.
 func TestRefused(t *testing.T) {
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "<html>") }))
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "<html>")
+	}))
 	defer page.Close()
 	moved := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/", http.StatusTemporaryRedirect))
 	defer moved.Close()
@@ -241,7 +258,8 @@ func TestRefused(t *testing.T) {
 		{"elsewhere", moved.URL, false, "HTTP status 307 Temporary Redirect "},
 		{"gRPC with a web server", page.URL, true, ""},
 		{"gRPC that refuses", full, true, "gRPC status 8 too much"},
-		{"gRPC without the service", serveGRPC(t, nil), true, "gRPC status 12 unknown service opentelemetry.proto.collector.logs.v1.LogsService"},
+		{"gRPC without the service", serveGRPC(t, nil), true,
+			"gRPC status 12 unknown service opentelemetry.proto.collector.logs.v1.LogsService"},
 		{"nobody there", gone.Addr().String(), false, "connection refused"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -251,7 +269,8 @@ func TestRefused(t *testing.T) {
 			}
 			defer c.Close()
 			err = c.Export(t.Context(), batch())
-			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "http://") {
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") ||
+				strings.Contains(err.Error(), "http://") {
 				t.Errorf("got %v", err)
 			}
 		})

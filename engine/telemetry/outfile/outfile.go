@@ -43,7 +43,8 @@ func Open(name string) (*File, error) { return open(name, encode) }
 func OpenLines(name string) (*File, error) { return open(name, encodeLines) }
 
 func open(name string, encode func(*bytes.Buffer, *telemetry.Batch) error) (*File, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o600) // a pipe that nobody reads is an error
+	// a pipe that nobody reads is an error
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o600)
 	if err != nil {
 		return nil, bare(err)
 	}
@@ -267,7 +268,8 @@ func named(trace telemetry.TraceID, id telemetry.SpanID) spanContext {
 }
 
 func shape(m telemetry.Metric) metric {
-	out := metric{Descriptor: descriptor{m.Name, "COUNTER", m.About, m.Unit, 0}, Temporality: cumulative, Type: sumPoint, Monotonic: true}
+	out := metric{Descriptor: descriptor{m.Name, "COUNTER", m.About, m.Unit, 0}, Temporality: cumulative,
+		Type: sumPoint, Monotonic: true}
 	if m.Bounds != nil {
 		out.Descriptor.Type, out.Type, out.Monotonic = "HISTOGRAM", histogramPoint, false
 	}

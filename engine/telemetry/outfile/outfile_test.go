@@ -20,12 +20,16 @@ import (
 // batch returns a record of each kind.
 func batch(body string) *telemetry.Batch {
 	now := time.Unix(1700000000, 5)
-	s := telemetry.Span{Name: "tool_call", Start: now, End: now.Add(1500 * time.Millisecond), Parent: telemetry.SpanID{2}, Error: "it failed"}
+	s := telemetry.Span{Name: "tool_call", Start: now, End: now.Add(1500 * time.Millisecond),
+		Parent: telemetry.SpanID{2}, Error: "it failed"}
 	s.Trace, s.ID = telemetry.TraceID{1}, telemetry.SpanID{3}
 	return &telemetry.Batch{Resource: []slog.Attr{slog.String("service.name", "gemini-cli")},
-		Events:  []telemetry.Event{{Name: "gemini_cli.config", Body: body, Time: now, Attrs: []slog.Attr{slog.String("event.name", "gemini_cli.config"), slog.Int("n", 3), slog.Bool("b", true), slog.Any("l", []string{"<a>"})}}},
-		Spans:   []telemetry.Span{s},
-		Metrics: []telemetry.Metric{{Instrument: telemetry.Sessions, Points: []telemetry.Point{{Start: now, End: now, Sum: 1}}}}}
+		Events: []telemetry.Event{{Name: "gemini_cli.config", Body: body, Time: now,
+			Attrs: []slog.Attr{slog.String("event.name", "gemini_cli.config"), slog.Int("n", 3),
+				slog.Bool("b", true), slog.Any("l", []string{"<a>"})}}},
+		Spans: []telemetry.Span{s},
+		Metrics: []telemetry.Metric{{Instrument: telemetry.Sessions,
+			Points: []telemetry.Point{{Start: now, End: now, Sum: 1}}}}}
 }
 
 // A reader that splits the file at } newline { finds objects that are told by their
@@ -80,7 +84,8 @@ func TestFull(t *testing.T) {
 	}
 	defer f.Close()
 	for range 2 {
-		if err := f.Export(t.Context(), batch("x")); !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "/dev/full") {
+		if err := f.Export(t.Context(), batch("x")); !errors.Is(err, syscall.ENOSPC) ||
+			strings.Contains(err.Error(), "/dev/full") {
 			t.Errorf("got %v", err)
 		}
 	}
