@@ -312,7 +312,10 @@ func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error)
 	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
 		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
 	}, Notify: func(ev Event) {
-		if r, ok := ev.(Retry); ok && r.Restart {
+		if r, ok := ev.(Retry); ok && r.Model != "" {
+			empty.usage = NewUsage(r.Model)
+		}
+		if r, ok := ev.(Retry); ok && (r.Restart || r.Model != "") {
 			m = empty
 		}
 		if failed == nil {

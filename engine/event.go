@@ -87,7 +87,8 @@ type (
 		Of      int // how many there may be
 		Delay   time.Duration
 		Err     error
-		Restart bool // what was shown since the last Requested no longer counts
+		Restart bool   // what was shown since the last Requested no longer counts
+		Model   string // that is asked instead, "" if it is the same
 	}
 
 	// Notice is the engine speaking for itself.

@@ -10,6 +10,9 @@ type Settings struct {
 	MaxTurns     int    `key:"model.maxSessionTurns"`
 	Idle         int    `key:"model.streamIdleTimeoutSeconds"`
 	Check        string `key:"check"`
+	Fallback     string `key:"model.fallback"`
+	Routing      bool   `key:"model.routing"`
+	PlanRouting  bool   `key:"general.plan.modelRouting"`
 	NoLoopCheck  bool   `key:"model.disableLoopDetection"`
 	ApprovalMode string `key:"general.defaultApprovalMode"`
 	PlanMode     bool   `key:"general.plan.enabled"`

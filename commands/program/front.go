@@ -116,7 +116,7 @@ func (s *Session) conversation() *commands.Conversation {
 func (f *front) restart(ctx context.Context) error {
 	next := f.Session.Choice
 	next.Choice, next.Directories = journal.Choice{}, f.workspace.Roots()[1:]
-	next.Model, next.Policy, next.Tally = f.engine.Model(), f.policy, newTally()
+	next.Model, next.Policy, next.Tally = f.router.Wanted(), f.policy, newTally()
 	s, err := f.Project.Begin(ctx, next)
 	if err != nil {
 		return err // and the conversation goes on
@@ -133,7 +133,7 @@ func (f *front) restart(ctx context.Context) error {
 func (s *Session) about() []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.os.Version},
-		{Name: "model", Value: s.engine.Model()},
+		{Name: "model", Value: s.router.Shown()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},
 		{Name: "session", Value: s.journal.ID()},
 		{Name: "session file", Value: s.journal.Path()},

@@ -37,7 +37,7 @@ func (i *interactive) greet() {
 	if i.unpaid {
 		room -= around + len(keyless)
 	}
-	i.screen.Out.Line(output.Info, "%s", greeting(i.engine.Model(), i.folder(), room))
+	i.screen.Out.Line(output.Info, "%s", greeting(i.router.Shown(), i.folder(), room))
 	if i.unpaid {
 		i.screen.Out.Line(output.Warning, keyless)
 	}

@@ -48,7 +48,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if f.Schema == nil { // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	runner := &report.Once{Model: f.engine.Model(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
+	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout), Ask: ask, Schema: f.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
@@ -113,7 +113,7 @@ func (r *run) serve(ctx context.Context) error {
 	app := f.commands(t, t.Show)
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
-	return t.Serve(ctx, report.Init{Model: f.engine.Model()})
+	return t.Serve(ctx, report.Init{Model: f.router.Shown()})
 }
 
 // piped returns the prompt of the command line and of standard input.

@@ -19,6 +19,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
+	"gemline/engine/model/route"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -32,6 +33,7 @@ type server struct {
 	unpaid    bool         // no key is known that pays for requests
 	heard     atomic.Int64 // when something last came from the model's server
 	presets   *preset.Table
+	health    route.Health // of the models
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
@@ -102,9 +104,13 @@ func (p *Project) newBudget() error {
 // waiting is how long one request may be put off by a busy server in all.
 const waiting = 10 * time.Minute
 
-// retries says how often, and for how long, a request is tried.
-func (p *Project) retries() model.RetryOptions {
+// retries says how often, and for how long, a request is tried: at most so often, if that
+// is not 0.
+func (p *Project) retries(most int) model.RetryOptions {
 	o := model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}
+	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
+		o.Attempts = most
+	}
 	if d := time.Duration(p.flags.Timeout); d > 0 {
 		o.Budget = min(waiting, d)
 	}

@@ -22,6 +22,7 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/model"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -69,6 +70,7 @@ type Session struct {
 	compressor *compress.Compressor
 	generator  engine.Generator
 	guard      *loop.Guard              // against loops, nil if nobody looks for them
+	router     *route.Router            // decides which model answers
 	asker      *oneshot.Asker           // asks beside the conversation
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
@@ -152,11 +154,15 @@ func (s *Session) open() ([]*genai.Content, error) {
 func (s *Session) newGenerator() {
 	attempt := s.recorder.Generator(s.Project.generator)
 	s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
+	s.newRouter()
 	if s.Generator != nil {
 		s.generator = s.hooks.Generator(s.Generator)
 		s.asker.Generator = s.Generator
 	} else {
-		s.generator = s.recorder.Retries(model.Retry(s.hooks.Generator(attempt), s.retries()))
+		once := s.hooks.Generator(attempt)
+		s.generator = s.router.Generator(func(most int) engine.Generator {
+			return s.recorder.Retries(model.Retry(once, s.retries(most)))
+		})
 	}
 	if s.Limits != nil {
 		limits := *s.Limits
@@ -164,6 +170,25 @@ func (s *Session) newGenerator() {
 		s.budget = limit.New(limits)
 		s.generator, s.asker.Generator = s.budget.Generator(s.generator), s.budget.Generator(s.asker.Generator)
 	}
+}
+
+// newRouter makes what decides which model answers. Nothing is asked about a prompt that
+// is a trial, or whose answer is there.
+func (s *Session) newRouter() {
+	cfg := route.Config{Model: cmp.Or(s.Choice.Model, s.settings.Model), Access: s.access, Presets: s.presets, Health: &s.health,
+		Action: route.Action(s.settings.Fallback), Approver: s.Approver}
+	if s.settings.Routing && !s.Trial && s.Generator == nil {
+		cfg.Asker = s.asker
+	}
+	cfg.Mode = func() route.Mode {
+		mode := s.policy.Mode()
+		m := route.Mode{Planning: mode == policy.Plan, Planned: s.env.Plans.Approved() != "", Yolo: mode == policy.Yolo}
+		if !s.settings.PlanRouting {
+			m.Planning, m.Planned = false, false
+		}
+		return m
+	}
+	s.router = route.New(cfg)
 }
 
 // newTools makes the tools and the memory, and returns who judges calls and who is
@@ -272,7 +297,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.checked().Wrap(s.hooks.Run(s.guard.Run(s.engine.Run)))
+	run := s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(s.engine.Run))))
 	run = s.Project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
@@ -328,7 +353,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		asker = s.hooks.Approver(asker)
 	}
 	cfg := engine.Config{
-		Model:      s.model(s.Choice.Model, s.settings.Model),
+		Model:      s.router.Model(),
 		Generator:  s.generator,
 		Tools:      s.hooks.Tools(s.tools, judge),
 		Policy:     judge,

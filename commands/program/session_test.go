@@ -27,7 +27,7 @@ func start(t *testing.T, args ...string) *run {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	env := map[string]string{"GEMINI_CLI_HOME": t.TempDir(), "GEMINI_API_KEY": "k"}
+	env := map[string]string{"GEMINI_CLI_HOME": t.TempDir(), "GEMINI_API_KEY": "k", "GEMINI_MODEL": "gemini-2.5-pro"}
 	r, _, err := newRun(Process{Args: args, Stdin: null, Stdout: null, Stderr: null,
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok }})

@@ -203,7 +203,7 @@ func (f *failure) busy(e *Error) {
 	case strings.Contains(f.message, "limit: 0"), f.quota("PerDay"), f.quota("Daily"):
 		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 	case f.reason("MODEL_CAPACITY_EXHAUSTED"), f.reason("MODEL_CAPACITY_EXCEEDED"), len(f.details) == 0 && capacity(f.message):
-		e.Kind, e.Advice = Unavailable, hintServer
+		e.Kind, e.Code, e.Advice = Unavailable, CodeCapacity, hintServer
 	case f.reason("INSUFFICIENT_G1_CREDITS_BALANCE"), cloudcode && f.reason("QUOTA_EXHAUSTED"):
 		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && !e.Hinted:

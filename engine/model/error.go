@@ -35,6 +35,9 @@ func (k Kind) String() string {
 	return names[k]
 }
 
+// CodeCapacity is the code of a model that is at its capacity, whoever asks.
+const CodeCapacity = "MODEL_CAPACITY_EXHAUSTED"
+
 // An Error is a request that was not answered.
 type Error struct {
 	Kind Kind

@@ -166,7 +166,7 @@ func TestFailures(t *testing.T) {
 			RetryAfter: time.Hour, Hinted: true, Message: "the server refused: You exceeded your current quota (429 RESOURCE_EXHAUSTED)"}},
 		{"daily", et.DailyQuota(), model.Error{Kind: model.Quota, HTTP: 429, Code: "RESOURCE_EXHAUSTED", Final: true, RetryAfter: 34070 * time.Millisecond, Hinted: true,
 			Message: "the quota of requests per day is used up (429 RESOURCE_EXHAUSTED)"}},
-		{"overloaded", et.Unavailable(), model.Error{Kind: model.Unavailable, HTTP: 503, Code: "UNAVAILABLE",
+		{"overloaded", et.Unavailable(), model.Error{Kind: model.Unavailable, HTTP: 503, Code: model.CodeCapacity,
 			Message: "the server refused: The model is overloaded (503 UNAVAILABLE)"}},
 		{"gateway", et.WebPage(502, "Bad Gateway"), model.Error{Kind: model.Unavailable, HTTP: 502,
 			Message: "the server answered 502 with a web page: Bad Gateway"}},

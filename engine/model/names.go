@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Default is the name that stands for the model when none is chosen.
@@ -60,6 +62,35 @@ func (r Access) Resolve(name string) string {
 	return name
 }
 
+// Chain returns the models that may answer in the place of one, which stands first, each
+// where those before it can't. Quiet says that nobody is asked about that: the first one
+// was the cheapest.
+func (r Access) Chain(name string) (chain []string, quiet bool) {
+	chain = []string{name}
+	id := strings.TrimPrefix(name, "models/")
+	switch {
+	case strings.HasPrefix(id, "gemini-") && strings.Contains(id, "flash-lite"):
+		return append(chain, r.Resolve("gemini-3.5-flash"), pro25), true
+	case engine.Gemini3(id) && strings.Contains(id, "pro"):
+		chain = append(chain, r.flash())
+	case id == pro25:
+		chain = append(chain, r.Resolve("gemini-3.5-flash"))
+	}
+	return chain, false
+}
+
+// Auto reports whether name leaves open which model is meant: a larger one, or the
+// smaller one that it returns.
+func (r Access) Auto(name string) (small string, auto bool) {
+	switch name {
+	case "", Default, "auto-gemini-3":
+		return r.flash(), true
+	case "auto-gemini-2.5":
+		return r.Resolve("gemini-3.5-flash"), true
+	}
+	return "", false
+}
+
 // A Choice is a model that the user may choose.
 type Choice struct {
 	Name string
@@ -69,7 +100,7 @@ type Choice struct {
 // Choices returns the names to offer, the aliases first.
 func (r Access) Choices() []Choice {
 	choices := []Choice{
-		{"auto", "the best there is: " + r.pro()},
+		{"auto", r.pro() + ", or " + r.flash() + " where that will do"},
 		{"pro", r.pro()},
 		{"flash", r.flash()},
 		{"flash-lite", r.flashLite()},

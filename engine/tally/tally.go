@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -169,6 +170,7 @@ func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
 	if p := t.pending[in]; p != nil {
 		t.fail(p, ev.Err, now)
 		p.at, p.again = now.Add(ev.Delay), true
+		p.model = cmp.Or(ev.Model, p.model)
 	}
 }
 

@@ -48,6 +48,7 @@ type (
 		Delay   int64  `json:"delay_ms"`
 		Message string `json:"message"`
 		Restart bool   `json:"restart"`
+		Model   string `json:"model,omitempty"`
 	}
 	resultRecord struct {
 		Status   string          `json:"status"`

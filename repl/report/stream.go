@@ -201,7 +201,7 @@ func (r *Records) retry(ev engine.Retry) {
 	} else {
 		r.Flush()
 	}
-	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(), r.Text(errorText(ev.Err)), ev.Restart})
+	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(), r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
 }
 
 func (r *Records) called(ev engine.Called) {

@@ -25,6 +25,13 @@ func About(ev engine.Called) string {
 
 // RetryText tells of a retry in one line.
 func RetryText(ev engine.Retry) string {
+	if ev.Model != "" {
+		again := ev.Model + " answers instead"
+		if ev.Restart {
+			again += "; the answer begins again"
+		}
+		return output.FirstLine(errorText(ev.Err)) + "; " + again
+	}
 	again := "asking again"
 	if ev.Delay > 0 {
 		again += " in " + tally.Duration(ev.Delay)

@@ -1,0 +1,180 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+)
+
+// An Action is what happens when a model can't answer and another one could.
+type Action string
+
+// The actions.
+const (
+	Ask    Action = "ask"    // the user is asked, where somebody can be
+	Switch Action = "switch" // the other one answers
+	Off    Action = "off"    // the prompt has failed
+)
+
+// tried is how often a model is asked that another one can stand in for.
+const tried = 3
+
+// A failure is why a model did not answer, as far as that matters for what to do.
+type failure int
+
+const (
+	other     failure = iota // another model would not help
+	quota                    // for good
+	capacity                 // for now
+	missing                  // there is no such model
+	transient                // it was tried often enough
+)
+
+// failureOf returns the class of an error.
+func failureOf(err error) failure {
+	var e *model.Error
+	switch {
+	case !errors.As(err, &e):
+		return other
+	case e.Kind == model.NotFound:
+		return missing
+	case e.Kind == model.Quota && e.Final:
+		return quota
+	case e.Kind == model.Unavailable && e.Code == model.CodeCapacity:
+		return capacity
+	case e.Kind == model.Quota, e.Kind == model.Unavailable && e.HTTP != 0 && !e.Final:
+		return transient
+	}
+	return other
+}
+
+// Generator returns a Generator that asks the next model of a chain where one can't
+// answer. Retried returns a Generator that makes so many attempts of a request, or, for
+// 0, as many as usual.
+func (r *Router) Generator(retried func(attempts int) engine.Generator) engine.Generator {
+	if r.cfg.Action == Off {
+		return retried(0)
+	}
+	return fallback{retried(0), r, retried}
+}
+
+type fallback struct {
+	engine.Generator
+	r       *Router
+	retried func(attempts int) engine.Generator
+}
+
+// Generate implements [engine.Generator].
+func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		asked := *req
+		name := f.r.cfg.Presets.Chat(req.Model, false).Model
+		chain, quiet := f.r.after(name)
+		for {
+			next, heard, err := f.attempt(ctx, &asked, attempt{name, chain, quiet}, yield)
+			if next == "" {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			if req.Notify != nil {
+				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(name, err), Restart: heard, Model: next})
+			}
+			asked.Model, name, chain = next, next, chain[1:]
+		}
+	}
+}
+
+// An attempt is one model's.
+type attempt struct {
+	model string
+	rest  []string // the models that can stand in for it
+	quiet bool     // nobody is asked about that
+}
+
+// attempt asks one model. It returns the model to ask instead, "" if there is none; the
+// error is then left to be yielded.
+func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt, yield func(*genai.GenerateContentResponse, error) bool) (next string, heard bool, err error) {
+	health, g := f.r.cfg.Health, f.Generator
+	switch {
+	case len(a.rest) == 0: // the last resort
+	case health.failing(a.model):
+		g = f.retried(1)
+	default:
+		g = f.retried(tried)
+	}
+	for chunk, gerr := range g.Generate(ctx, req) {
+		if err = gerr; err != nil {
+			break
+		}
+		heard = true
+		if !yield(chunk, nil) {
+			return "", true, nil
+		}
+	}
+	why := failureOf(err)
+	switch {
+	case err == nil && health.failing(a.model):
+		health.Forget(a.model)
+	case why == other || ctx.Err() != nil:
+	case len(a.rest) == 0:
+		health.mark(a.model, why) // for prompts that leave the choice open
+	default:
+		goOn, always, aerr := f.r.may(ctx, a, err, why)
+		if aerr != nil {
+			return "", heard, aerr
+		}
+		if goOn {
+			f.r.took(a, why, always)
+			return a.rest[0], heard, err
+		}
+	}
+	return "", heard, err
+}
+
+// after returns the models that can answer in the place of one, the first before all
+// others, and whether nobody is asked about that.
+func (r *Router) after(name string) (rest []string, quiet bool) {
+	chain, quiet := r.cfg.Access.Chain(name)
+	return slices.DeleteFunc(chain[1:], func(m string) bool { return m == name || r.cfg.Health.Down(m) }), quiet
+}
+
+// may finds out whether the next model may answer, and if so, whether it may from now on.
+func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (goOn, always bool, aerr error) {
+	if r.cfg.Action != Ask || r.cfg.Approver == nil || a.quiet || why == transient || r.cfg.Mode().Planning {
+		return true, true, nil
+	}
+	answer, aerr := r.cfg.Approver.Approve(ctx, engine.Proposal{ID: "model", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "model"}},
+		Intent: engine.Intent{Title: fmt.Sprintf("%v; let %s answer?", because(a.model, err), a.rest[0]),
+			Grants: []engine.Grant{{Label: a.rest[0] + " for the rest of the session", Tool: "model"}}}})
+	allowed, ok := answer.(engine.Allowed)
+	return ok && aerr == nil, ok && allowed.Scope != engine.Once, aerr
+}
+
+// because returns an error that says of a model why it does not answer.
+func because(name string, err error) error {
+	if strings.Contains(err.Error(), name) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// took notes that the next model answers in the place of one: in this prompt, and if it
+// may always, as long as the first one can't.
+func (r *Router) took(a attempt, why failure, always bool) {
+	if always {
+		r.cfg.Health.mark(a.model, why)
+	}
+	if r.talk != nil {
+		r.talk.SetModel(a.rest[0])
+	}
+}
