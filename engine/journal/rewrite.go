@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -30,8 +31,14 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	if equal(old, said) {
 		return nil
 	}
-	if lines := r.amend(old, said, at); lines != nil && equal(fold(append(b, lines...), false).said(), said) {
-		return f.append(lines, at)
+	if lines := r.amend(old, said, at); lines != nil {
+		for line := range bytes.Lines(lines) {
+			r.line(line)
+		}
+		if equal(r.said(), said) {
+			return f.append(lines, at)
+		}
+		r = fold(b, false)
 	}
 	var line any
 	if id := r.cut(said); id != "" {
@@ -79,7 +86,7 @@ func (r *record) amend(old, said []*genai.Content, at time.Time) (lines []byte) 
 		return nil
 	}
 	for i, c := range said {
-		if canonical(old[i]) == canonical(c) {
+		if alike(old[i], c) {
 			continue
 		}
 		line := newMessage(engine.Entry{Content: c}, at)
@@ -177,7 +184,12 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 
 // equal reports whether two conversations are the same on the wire.
 func equal(a, b []*genai.Content) bool {
-	return slices.EqualFunc(a, b, func(a, b *genai.Content) bool { return canonical(a) == canonical(b) })
+	return slices.EqualFunc(a, b, alike)
+}
+
+// alike reports whether two messages are the same on the wire. Most are so in memory.
+func alike(a, b *genai.Content) bool {
+	return reflect.DeepEqual(a, b) || canonical(a) == canonical(b)
 }
 
 func canonical(c *genai.Content) string {
