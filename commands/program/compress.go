@@ -31,7 +31,11 @@ func (s *Session) summary(ctx context.Context, q compress.Question) (string, err
 // told on the way is shown.
 func (s *Session) compress(ctx context.Context, keep string, show func(engine.Event)) error {
 	by := &compress.Command{Compressor: s.compressor, Keep: keep}
-	_, err := s.engine.Shorten(ctx, by, func(ev engine.Event) error { show(ev); return nil })
+	_, err := s.engine.Shorten(ctx, by, func(ev engine.Event) error {
+		s.recorder.Compression(ev)
+		show(ev)
+		return nil
+	})
 	s.tellNotices()
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}

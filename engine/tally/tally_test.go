@@ -266,7 +266,7 @@ func TestText(t *testing.T) {
 		"Time: 1 h 0 min since the first question; 0.0 s for the model's answers, 0.1 s for tools.",
 		"Tool calls: 4 calls, 2 succeeded, 2 failed (50 % succeeded). You were asked about 2 and refused 1.",
 		"Files: 2 files changed; 6 lines added, 2 removed.",
-		"Model gemini-2.5-flash: 3 requests, 110 tokens in (40 of them cached), 5 out.",
+		"Model gemini-2.5-flash: 3 requests, 110 tokens in (40 of them cached, 36 %), 5 out.",
 	}
 	if diff := cmp.Diff(want, ta.Overview(c.t)); diff != "" {
 		t.Error(diff)

@@ -82,7 +82,7 @@ func (t *Tally) Overview(now time.Time) []string {
 		m := t.models.values[i]
 		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), Count(m.Requests, "request"), Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
-			s += fmt.Sprintf(" (%s of them cached)", text.Number(m.Tokens.Cached))
+			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt))
 		}
 		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.Tokens.Candidates)))
 	}

@@ -30,7 +30,8 @@ var (
 		About: "Counts occurrences of all content retries failing."}
 	NetworkRetries = &Instrument{Name: "gemini_cli.network_retry.count",
 		About: "Counts retries due to network errors."}
-	HookCalls = &Instrument{Name: "gemini_cli.hook_call.count",
+	Compressions = &Instrument{Name: "gemini_cli.chat_compression", About: "Counts chat compression events."}
+	HookCalls    = &Instrument{Name: "gemini_cli.hook_call.count",
 		About: "Counts hook calls, tagged by hook event name and success."}
 	HookLatency = &Instrument{Name: "gemini_cli.hook_call.latency", Unit: "ms",
 		About: "Latency of hook calls in milliseconds.", Bounds: bounds}

@@ -103,6 +103,7 @@ func (p *prompt) end(err error) {
 // observe records what an event says of a call. An agent's own Run is recorded where
 // it is.
 func (p *prompt) observe(ev engine.Event) {
+	p.r.Compression(ev)
 	switch ev := ev.(type) {
 	case engine.Called:
 		if len(p.calls) == 0 {
@@ -124,6 +125,18 @@ func (p *prompt) observe(ev engine.Event) {
 			p.r.end(p.schedule, nil)
 		}
 	}
+}
+
+// Compression records that a conversation was summed up, if ev says so.
+func (r *Recorder) Compression(ev engine.Event) {
+	n, _ := ev.(engine.Notice)
+	by := (*engine.Shortened)(nil)
+	if r == nil || !errors.As(n.Cause, &by) || !by.Summed {
+		return
+	}
+	attrs := []slog.Attr{slog.Int("tokens_before", by.Before), slog.Int("tokens_after", by.After)}
+	r.Log(Event{Name: "gemini_cli.chat_compression", Body: fmt.Sprintf("Chat compression (saved %d tokens)", by.Before-by.After), Attrs: attrs})
+	r.Measure(Compressions, 1, attrs...)
 }
 
 func (p *prompt) finished(ev engine.Finished, c *call) {

@@ -207,3 +207,24 @@ func TestManyNames(t *testing.T) {
 		}
 	}
 }
+
+// That a conversation was summed up is recorded; old outputs that are in files are not.
+func TestCompression(t *testing.T) {
+	s := recorded(t, func(r *telemetry.Recorder) {
+		run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				_ = yield(engine.Notice{Cause: &engine.Shortened{Before: 9, After: 8}}, nil) &&
+					yield(engine.Notice{Text: "something else"}, nil) &&
+					yield(engine.Notice{Cause: &engine.Shortened{Before: 90, After: 20, Summed: true}}, nil)
+			}
+		})
+		for range run(t.Context(), genai.NewPartFromText("hi")) {
+		}
+	})
+	s.count(t, map[string]int{"chat_compression": 1})
+	for _, ev := range s.events("gemini_cli.chat_compression") {
+		if before, after := attr(ev.Attrs, "tokens_before"), attr(ev.Attrs, "tokens_after"); !slices.Equal(before, []any{int64(90)}) || !slices.Equal(after, []any{int64(20)}) {
+			t.Errorf("%v tokens became %v", before, after)
+		}
+	}
+}
