@@ -20,6 +20,8 @@ type Settings struct {
 	MaxAttempts  int    `key:"general.maxAttempts"`
 	SyncSession  bool   `key:"general.sessionSync"`
 
+	SkipNextSpeaker bool `key:"model.skipNextSpeakerCheck"`
+
 	Compression   float64 `key:"model.compressionThreshold"`
 	MaskProtected int     `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`
 	MaskLeast     int     `key:"contextManagement.tools.outputMasking.minPrunableThresholdTokens"`

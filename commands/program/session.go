@@ -297,7 +297,11 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(s.engine.Run))))
+	run := engine.Run(s.engine.Run)
+	if !s.settings.SkipNextSpeaker {
+		run = loop.Continue(run, s.asker, s.engine.History)
+	}
+	run = s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(run))))
 	run = s.Project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
@@ -375,7 +379,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 	}
 	s.engine = engine.New(cfg, past...)
 	if !s.settings.NoLoopCheck {
-		s.guard = loop.New(loop.Config{Approver: s.Approver, Resume: s.goOn})
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
 	}
 	s.env.Todos.Restore(past)
 	s.env.Plans.Restore(past)

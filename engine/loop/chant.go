@@ -72,7 +72,7 @@ func (c *chant) add(delta string) *Error {
 			}
 			if c.held.add(r) {
 				excerpt := text.OneLine(c.held.since(chunk), chunk)
-				return &Error{What: "the answer says again and again " + strconv.Quote(excerpt),
+				return &Error{text: true, What: "the answer says again and again " + strconv.Quote(excerpt),
 					detail: `Repeating content detected: "` + excerpt + `..."`}
 			}
 		}

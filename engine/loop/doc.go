@@ -1,4 +1,5 @@
-// Package loop notices when a conversation goes in circles, and ends it.
+// Package loop notices when a conversation does not get anywhere: when it goes in circles,
+// and when it stops halfway.
 //
 // # A call repeats another only if its result was the same
 //
@@ -11,6 +12,9 @@
 // and what stands between them repeats, too. Code is not looked at, and a list, a table,
 // a heading or a quote begins anew.
 //
+// After thirty requests for one prompt a model is asked now and then whether the turn gets
+// anywhere; another one has to be of the same opinion.
+//
 // # It stops before the next round
 //
 // What happened can't be taken back, so the call that would begin the next round is not
@@ -21,6 +25,10 @@
 //
 // The first time, the model is told. The second time for the same prompt, the user is
 // asked; where nobody can be, the Run ends with an [*Error].
+//
+// # The other way round
+//
+// [Continue] goes on where a model has stopped and says that it has not finished.
 //
 // # Constant memory
 //

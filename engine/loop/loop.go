@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/oneshot"
 )
 
 // Config is what a [Guard] needs from the world.
@@ -16,6 +17,11 @@ type Config struct {
 	// Approver is asked whether the conversation is to go on, where advice has not
 	// helped. Nil ends it.
 	Approver engine.Approver
+
+	// Asker, if not nil, is asked what it thinks of long turns, and History returns the
+	// conversation.
+	Asker   *oneshot.Asker
+	History func() []*genai.Content
 
 	// Resume, if not nil, returns the command that goes on with the session, or ""
 	// if there is none.
@@ -37,7 +43,8 @@ type Error struct {
 	Advice string // how to go on, on one line
 
 	detail string         // for the model
-	call   *engine.Called // that would go on with it, nil if it is a text
+	call   *engine.Called // that would go on with it, nil if there is none
+	text   bool           // it is an answer that repeats itself
 }
 
 // Error returns what repeats.
@@ -54,7 +61,7 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			p := prompt{Guard: g, run: run, yield: yield}
+			p := prompt{Guard: g, run: run, yield: yield, asked: wordsOf(parts)}
 			for parts != nil && !p.left {
 				var err error
 				if parts, err = p.say(ctx, parts); err != nil && !p.left {
@@ -71,8 +78,10 @@ type prompt struct {
 	*Guard
 	run   engine.Run
 	yield func(engine.Event, error) bool
-	left  bool // the consumer has left
+	left  bool   // the consumer has left
+	asked string // what the user has said
 
+	judges  judge
 	calls   calls
 	chant   chant
 	open    []engine.Called // of the last message, that are not over
@@ -87,7 +96,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 		if rerr != nil {
 			return nil, rerr
 		}
-		why = p.watch(ev)
+		why = p.watch(ctx, ev)
 		_, said := ev.(engine.Text) // which the history has by now
 		if (said || why == nil) && !p.tell(ev) {
 			return nil, nil
@@ -114,11 +123,12 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 }
 
 // watch takes an event into account. It returns what repeats, nil if nothing does.
-func (p *prompt) watch(ev engine.Event) *Error {
+func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.Requested:
 		p.open = nil
 		p.chant.end()
+		return p.judge(ctx)
 	case engine.Retry:
 		if ev.Restart {
 			p.chant.end()
@@ -214,7 +224,7 @@ func says(format string, args ...any) []*genai.Part {
 
 // leave tells what the engine has made of a Run that was left.
 func (p *prompt) leave(why *Error) {
-	if why.call == nil { // in the middle of an answer, of which the history keeps what was said
+	if why.text { // in the middle of an answer, of which the history keeps what was said
 		p.tell(engine.Answered{})
 		return
 	}

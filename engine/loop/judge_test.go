@@ -1,0 +1,128 @@
+package loop_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/genai"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/loop"
+	"gemline/engine/model"
+	"gemline/engine/model/oneshot"
+)
+
+// opinions returns who is asked beside a conversation; where the model's server has
+// nothing more to say it refuses.
+func opinions(replies ...et.Reply) (*oneshot.Asker, *et.Script) {
+	s := et.NewScript(replies...)
+	return &oneshot.Asker{Generator: s, Attempts: 1}, s
+}
+
+func thinks(confidence float64) et.Reply {
+	return et.Says(fmt.Sprintf(`{"unproductive_state_analysis":"it reads on and on","unproductive_state_confidence":%v}`, confidence))
+}
+
+// wandering is a turn of n requests that no rule takes for a loop.
+func wandering(n int) (replies []et.Reply) {
+	for i := range n - 1 {
+		replies = append(replies, looks(fmt.Sprint("page ", i)))
+	}
+	return append(replies, et.Says("Done."))
+}
+
+// A model is asked about long turns, another one before it counts, and sooner again the
+// less certain it is that all is well.
+func TestJudge(t *testing.T) {
+	refused := et.Fails(&model.Error{Kind: model.Refused, Message: "no"})
+	tests := []struct {
+		name     string
+		requests int
+		replies  []et.Reply // to the questions
+		err      string
+		advised  bool
+	}{
+		{name: "short", requests: 29},
+		{name: "once", requests: 39, replies: []et.Reply{thinks(0.5)}},
+		{name: "every ten", requests: 50, replies: []et.Reply{thinks(0.5), thinks(0.5), thinks(0.5)}},
+		{name: "every fifteen", requests: 59, replies: []et.Reply{thinks(0), thinks(0)}},
+		{name: "every six", requests: 43, replies: []et.Reply{thinks(0.89), thinks(0.89), thinks(0.89)}},
+		{name: "no answer", requests: 45, replies: []et.Reply{refused, refused}},
+		{name: "nonsense", requests: 45, replies: []et.Reply{et.Says("well"), thinks(-7)}},
+		{name: "another opinion", requests: 44, replies: []et.Reply{thinks(1), thinks(0)}},
+		{name: "a loop", requests: 35, replies: []et.Reply{thinks(1), thinks(0.95)}, advised: true},
+		{name: "the other is not there", requests: 35, replies: []et.Reply{thinks(1), refused}, advised: true},
+		{name: "still", requests: 60, replies: []et.Reply{thinks(1), thinks(1), thinks(1), thinks(1)}, advised: true, err: "it reads on and on"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, _ := conversation(t, wandering(test.requests)...)
+				asker, questions := opinions(test.replies...)
+				g := loop.New(loop.Config{Asker: asker, History: e.History})
+				r := et.Record(g.Run(e.Run)(t.Context(), genai.NewPartFromText("read the book")))
+				if questions.Left() > 0 || len(questions.Requests()) != len(test.replies) {
+					t.Errorf("asked %d times, not %d", len(questions.Requests()), len(test.replies))
+				}
+				if advised := strings.Contains(fmt.Sprint(spoken(e)), "System: Potential loop detected. Details: it reads on and on."); advised != test.advised {
+					t.Errorf("advised: %v", advised)
+				}
+				var stopped *loop.Error
+				if len(r.Errs) > 0 && !errors.As(r.Errs[0], &stopped) || (stopped != nil) != (test.err != "") || stopped != nil && stopped.What != test.err {
+					t.Errorf("ended with %v, not %q", r.Errs, test.err)
+				}
+				et.CheckHistory(t, e.History())
+				for _, q := range questions.Requests() {
+					last := q.Contents[len(q.Contents)-1].Parts[0].Text
+					if len(q.Contents) > 21 || !strings.HasPrefix(last, "<original_user_request>\nread the book\n</original_user_request>") {
+						t.Errorf("%d messages, the last is %q", len(q.Contents), last)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The model goes on where it says that it is not through, and not without end.
+func TestContinue(t *testing.T) {
+	speaker := func(who string) et.Reply {
+		return et.Says(fmt.Sprintf(`{"reasoning":"so it says","next_speaker":%q}`, who))
+	}
+	tests := []struct {
+		name    string
+		replies []et.Reply
+		answers []et.Reply
+		said    []string
+	}{
+		{"the user", []et.Reply{et.Says("Done.")}, []et.Reply{speaker("user")}, []string{"go"}},
+		{"the model", []et.Reply{et.Says("Now I look."), looks("x"), et.Says("Done.")}, []et.Reply{speaker("model"), speaker("user")}, []string{"go", "Please continue."}},
+		{"nobody knows", []et.Reply{et.Says("Done.")}, []et.Reply{et.Says("who?")}, []string{"go"}},
+		{"without end", times(101, et.Says("Now I look.")), times(101, speaker("model")), slices.Concat([]string{"go"}, times(100, "Please continue."))},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, script := conversation(t, test.replies...)
+				asker, questions := opinions(test.answers...)
+				r := et.Record(loop.Continue(e.Run, asker, e.History)(t.Context(), genai.NewPartFromText("go")))
+				if len(r.Errs) > 0 || script.Left() > 0 || questions.Left() > 0 {
+					t.Errorf("%v, %d replies and %d answers are left", r.Errs, script.Left(), questions.Left())
+				}
+				if got := spoken(e); !slices.Equal(got, test.said) {
+					t.Errorf("said %q", got)
+				}
+				et.CheckHistory(t, e.History())
+			})
+		})
+	}
+	e, _ := conversation(t, et.Fails(&model.Error{Kind: model.Refused, Message: "no"}))
+	asker, questions := opinions(speaker("model"))
+	r := et.Record(loop.Continue(e.Run, asker, func() []*genai.Content { return []*genai.Content{} })(t.Context(), genai.NewPartFromText("go")))
+	if len(r.Errs) != 1 || questions.Left() != 1 {
+		t.Errorf("after a failure: %v", r.Errs)
+	}
+}
