@@ -76,6 +76,7 @@ type Settings struct {
 	WriteTodos       bool   `key:"useWriteTodos"`
 	DiscoveryCommand string `key:"tools.discoveryCommand"`
 	CallCommand      string `key:"tools.callCommand"`
+	NoCorrection     bool   `key:"tools.disableLLMCorrection"`
 	Topics           bool   `key:"general.topicUpdateNarration"`
 	Tracker          bool   `key:"experimental.taskTracker"`
 
@@ -131,6 +132,23 @@ func (s *Settings) Labels() map[string]string {
 		words[name], _ = v.(string)
 	}
 	return words
+}
+
+// Summaries returns the tools whose long outputs are to be summed up, and how many tokens
+// each may take.
+func (s *Settings) Summaries() map[string]int {
+	const usual = 2000 // as the Gemini CLI has it
+	budgets := map[string]int{}
+	of, _ := s.Merged["model"].(map[string]any)
+	tools, _ := of["summarizeToolOutput"].(map[string]any)
+	for name, v := range tools {
+		budgets[name] = usual
+		said, _ := v.(map[string]any)
+		if n, ok := said["tokenBudget"].(float64); ok {
+			budgets[name] = int(n)
+		}
+	}
+	return budgets
 }
 
 // Says reports whether a file gives a key a value.

@@ -52,6 +52,15 @@ type Env struct {
 	// given; 0 or less means all.
 	Threshold int
 
+	// Correct has a model say what an edit was meant to be that does not fit. What
+	// that takes is told to Tell, on the goroutine that prepares the call.
+	Correct bool
+	Tell    func(engine.Event)
+
+	// Summaries are the tools whose long outputs a smaller model sums up, and how
+	// many tokens that may have.
+	Summaries map[string]int
+
 	// Ripgrep lets grep_search run rg when it is installed.
 	Ripgrep bool
 

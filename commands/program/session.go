@@ -74,6 +74,7 @@ type Session struct {
 	asker      *oneshot.Asker           // asks beside the conversation
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
+	beside     []engine.Event           // of what was asked while a call was prepared, not yet told
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
 
@@ -205,6 +206,9 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		Ripgrep:   s.settings.Ripgrep,
 		Model:     s.modelName,
 		Topics:    s.settings.Topics,
+		Summaries: s.settings.Summaries(),
+		Correct:   !s.settings.NoCorrection,
+		Tell:      func(ev engine.Event) { s.beside = append(s.beside, ev) },
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Asker: s.asker,
 	}
@@ -297,7 +301,7 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	run := engine.Run(s.engine.Run)
+	run := engine.Run(s.telling(s.engine.Run))
 	if !s.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}
@@ -309,6 +313,26 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 	return func(yield func(engine.Event, error) bool) {
 		defer s.narrowed.Store(nil)
 		journal.Synced(run, s.sync)(ctx, parts...)(yield)
+	}
+}
+
+// telling returns a run that also tells what was asked of a model while a call was
+// prepared, as soon as it yields the next event.
+func (s *Session) telling(run engine.Run) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			for ev, err := range run(ctx, parts...) {
+				for len(s.beside) > 0 {
+					next := s.beside[0]
+					if s.beside = s.beside[1:]; !yield(next, nil) {
+						return
+					}
+				}
+				if !yield(ev, err) {
+					return
+				}
+			}
+		}
 	}
 }
 
