@@ -120,6 +120,9 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 			return nil, empty(err)
 		}
 	}
+	if checked.answer == nil { // a call of a tool, perhaps, of which there are none
+		return nil, &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Message: "the model's answer has no text", Err: ErrEmpty}
+	}
 	return checked.answer, nil
 }
 

@@ -140,3 +140,12 @@ func ExampleAsker() {
 	// utility_router 42
 	// pro <nil>
 }
+
+// An answer that calls a tool, of which there are none, says nothing.
+func TestAnswerWithoutText(t *testing.T) {
+	a := &oneshot.Asker{Generator: et.NewScript(et.Says("", et.Call("1", "read_file")))}
+	answer, err := a.Ask(t.Context(), question("web-search", nil))
+	if answer != nil || !errors.Is(err, oneshot.ErrEmpty) {
+		t.Errorf("got %v, %v", answer, err)
+	}
+}
