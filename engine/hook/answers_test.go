@@ -227,6 +227,21 @@ func TestOneShot(t *testing.T) {
 	}
 }
 
+// Where no tools are declared there is nothing to select from.
+func TestSelectionWithoutTools(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"ANY"}}}`)})
+	script := et.NewScript(et.Says("done"))
+	for _, err := range c.Generator(script).Generate(t.Context(), &engine.Request{Config: &genai.GenerateContentConfig{}}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if got := script.Requests()[0].Config.ToolConfig; got != nil || len(c.calls) != 1 {
+		t.Errorf("%+v, %d hooks ran", got, len(c.calls))
+	}
+}
+
 // TestReturns has a hook that is never content send the agent back: that ends, and is said.
 func TestReturns(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,8 @@
 // [Hooks] wraps what is there: [Hooks.Run] a Run, [Hooks.Generator] a Generator,
 // [Hooks.Tools] a Toolset, [Hooks.Policy] a Policy and [Hooks.Approver] an Approver.
 // The engine knows nothing of hooks. Where no hook is set for what a wrapper is about,
-// it returns what it was given.
+// it returns what it was given. A Generator is wrapped below the one that asks again:
+// hooks see each attempt of a request.
 //
 // # The format is another program's
 //

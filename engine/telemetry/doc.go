@@ -4,9 +4,10 @@
 //
 // # Wrappers
 //
-// [Recorder.Run] and [Recorder.Generator] wrap a Run and a Generator, beside the tally,
-// and record what passes. Nothing else in the program knows that somebody records. A
-// nil Recorder records nothing, and its wrappers return what they were given.
+// [Recorder.Run] wraps a Run, beside the tally, [Recorder.Generator] a Generator of single
+// attempts, and [Recorder.Retries] the one that makes several of them. They record what
+// passes. Nothing else in the program knows that somebody records. A nil Recorder
+// records nothing, and its wrappers return what they were given.
 //
 // # Records of others
 //
