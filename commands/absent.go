@@ -41,7 +41,7 @@ var absent = []struct {
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
 	{[]string{"mcp"}, "MCP servers are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
-	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, gemline config set model.name NAME makes it the default"},
+	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
 	{[]string{"quit --delete", "exit --delete"}, "/quit keeps the session; gemline sessions delete ID deletes it, and /about says its id"},
 	{[]string{"restore", "rewind"}, "gemline can't undo changes yet; git diff shows them"},

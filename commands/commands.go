@@ -29,7 +29,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/memory"
-	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
@@ -65,9 +64,8 @@ type Command struct {
 type App struct {
 	*Conversation
 	Out    io.Writer
-	Models model.Access // what the names of models stand for
-	Home   string       // what ~ stands for
-	Screen *Screen      // the session's own; nil where there is none
+	Home   string  // what ~ stands for
+	Screen *Screen // the session's own; nil where there is none
 
 	// Commands returns those that there are at the moment, and Customs are those of
 	// them that people have written.
@@ -109,6 +107,7 @@ type App struct {
 // A Conversation is what commands reach of the one that is held.
 type Conversation struct {
 	Engine    *engine.Engine
+	Model     Models
 	Policy    *policy.Policy
 	Tools     engine.Toolset
 	Workspace *workspace.Workspace

@@ -45,7 +45,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
-	held := &commands.Conversation{Engine: e, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
+	held := &commands.Conversation{Engine: e, Model: commands.Models{Chosen: e.Model, Choose: e.SetModel}, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
 		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },
@@ -140,6 +140,9 @@ func TestCommands(t *testing.T) {
 		{"/model", "model: gemini-2.5-flash", ""},
 		{"/model gemini-2.5-pro", "model: gemini-2.5-pro", ""},
 		{"/model set", "", "which model?"},
+		{"/model --persist", "", "which model?"},
+		{"/model set gemini-2.5-pro --persist", "model: gemini-2.5-pro", "no topic \"gemini-2.5-pro\""},
+		{"/model set --persistent", "", "not the name of a model"},
 		{"/model a b", "", "not the name of a model"},
 		{"/memory show", "Memory is currently empty.", ""},
 		{"/memory list", "No GEMINI.md files in use.", ""},

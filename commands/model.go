@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 	"gemline/engine/text"
 )
 
 func models() *Command {
-	return &Command{Name: "model", Usual: true, Args: "[NAME]", Summary: "say which models there are, or change to one",
+	return &Command{Name: "model", Usual: true, Args: "[NAME] [--persist]", Summary: "say which models there are, or change to one",
 		Run: useModel, Sub: Set{
-			{Name: "set", Args: "NAME", Summary: "change the model for this session", Run: func(ctx context.Context, app *App, args string) error {
+			{Name: "set", Args: "NAME [--persist]", Summary: "change the model for this session; --persist for later ones, too", Run: func(ctx context.Context, app *App, args string) error {
 				if args == "" {
 					return misused("which model? /model set NAME")
 				}
@@ -23,34 +24,84 @@ func models() *Command {
 		}}
 }
 
+// A Models is which models there are to choose from, and which one is.
+type Models struct {
+	Access  model.Access   // what names stand for
+	Presets *preset.Table  // has the user's own names
+	Chosen  func() string  // the one that is, or a name such as auto
+	Choose  func(n string) // changes it
+}
+
+// resolve returns the model that a name stands for. The user's own names stand for
+// themselves, as they bring more than a model.
+func (m Models) resolve(name string) string {
+	if m.Presets.Custom(name) {
+		return name
+	}
+	return m.Access.Resolve(name)
+}
+
+// choices returns the names to offer, the user's own after the others.
+func (m Models) choices() []model.Choice {
+	all := m.Access.Choices()
+	for _, name := range m.Presets.Customs() {
+		all = append(all, model.Choice{Name: name, Note: "yours, " + m.Presets.Chat(name, false).Model})
+	}
+	return all
+}
+
 // listTimeout is how long a server may take to list its models.
 const listTimeout = 5 * time.Second
 
-func useModel(ctx context.Context, app *App, name string) error {
-	if name == "" {
-		ls := []string{"model: " + app.Engine.Model(), "", "Names you can give:"}
-		for _, c := range app.Models.Choices() {
-			ls = append(ls, c.Name+": "+c.Note)
-		}
-		return sentences(app.Out, ls...)
+func useModel(ctx context.Context, app *App, args string) error {
+	words := strings.Fields(args)
+	given := len(words)
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "--persist" })
+	persist := len(words) < given
+	switch {
+	case len(words) == 0 && persist:
+		return misused("which model? /model set NAME --persist")
+	case len(words) == 0:
+		return listModels(app)
 	}
-	if strings.ContainsAny(name, " \t/?#") {
-		return misused("%q is not the name of a model", name)
+	name := words[0]
+	if len(words) > 1 || strings.ContainsAny(name, "/?#") || strings.HasPrefix(name, "-") {
+		return misused("%q is not the name of a model", strings.Join(words, " "))
 	}
-	resolved := app.Models.Resolve(name)
+	resolved := app.Model.resolve(name)
 	checked, err := checkModel(ctx, app, resolved)
 	if err != nil {
 		return err
 	}
-	app.Engine.SetModel(resolved)
-	return sentences(app.Out, "model: "+resolved+checked)
+	app.Model.Choose(name)
+	shown := resolved
+	if _, auto := app.Model.Access.Auto(name); auto {
+		shown = app.Model.Chosen()
+	}
+	if err := sentences(app.Out, "model: "+shown+checked); err != nil || !persist {
+		return err
+	}
+	return app.Manage(ctx, "config", "set", "--", "model.name", name)
+}
+
+// listModels says which model it is, and which there are.
+func listModels(app *App) error {
+	line := "model: " + app.Model.Chosen()
+	if now := app.Engine.Model(); now != app.Model.Chosen() {
+		line += "; now " + now
+	}
+	ls := []string{line, "", "Names you can give:"}
+	for _, c := range app.Model.choices() {
+		ls = append(ls, c.Name+": "+c.Note)
+	}
+	return sentences(app.Out, ls...)
 }
 
 // checkModel asks the server whether it has a model that the program does not
 // know. It is an error if it has not. If it can't be asked, the note says so.
 func checkModel(ctx context.Context, app *App, name string) (note string, err error) {
-	known := func(c model.Choice) bool { return app.Models.Resolve(c.Name) == name || c.Name == name }
-	choices := app.Models.Choices()
+	known := func(c model.Choice) bool { return app.Model.resolve(c.Name) == name || c.Name == name }
+	choices := app.Model.choices()
 	if slices.ContainsFunc(choices, known) {
 		return "", nil
 	}
@@ -75,5 +126,5 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near
 	}
-	return "", fmt.Errorf("%s; the model stays %s", message, app.Engine.Model())
+	return "", fmt.Errorf("%s; the model stays %s", message, app.Model.Chosen())
 }

@@ -80,7 +80,7 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 	customs := f.customs(show)
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Models: f.access, Home: f.paths.Home, Elsewhere: f.elsewhere,
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Home: f.paths.Home, Elsewhere: f.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.restart(ctx)
 			return f.conversation(), err
@@ -106,7 +106,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	return &commands.Conversation{Engine: s.engine, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+	models := commands.Models{Access: s.access, Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
@@ -128,6 +129,12 @@ func (f *front) restart(ctx context.Context) error {
 	f.hold(s)
 	s.addContext(ctx, s.start(ctx, "clear"))
 	return nil
+}
+
+// choose changes the model for the session.
+func (s *Session) choose(name string) {
+	s.router.Choose(name)
+	s.engine.SetModel(s.router.Model())
 }
 
 func (s *Session) about() []commands.Property {

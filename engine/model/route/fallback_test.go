@@ -205,7 +205,7 @@ func TestQuestion(t *testing.T) {
 func TestSticky(t *testing.T) {
 	script := et.NewScript(classifier(t, "score 1")...)
 	mode := route.Mode{}
-	r := route.New(route.Config{Model: "auto", Presets: presets(t), Asker: &oneshot.Asker{Generator: script}, Mode: func() route.Mode { return mode }})
+	r := route.New(route.Config{Model: "auto", Presets: presets(t), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}, Mode: func() route.Mode { return mode }})
 	c := &talk{}
 	var asked []string
 	modes := []route.Mode{{}, {Planning: true}, {Planning: true}, {Yolo: true}, {Planned: true}}
@@ -238,7 +238,7 @@ func TestClassifierFails(t *testing.T) {
 	down := et.Fails(&model.Error{Kind: model.NotFound, Final: true, Message: "no such model"})
 	script := et.NewScript(down, classifier(t, "score 95")[0], down, down)
 	c := &talk{}
-	r := route.New(route.Config{Model: "auto", Presets: presets(t), Asker: &oneshot.Asker{Generator: script}})
+	r := route.New(route.Config{Model: "auto", Presets: presets(t), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}})
 	var told []string
 	for range 6 {
 		told = append(told, notices(t, r.Run(c, c.run)(t.Context(), genai.NewPartFromText("x")))...)

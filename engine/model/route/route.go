@@ -106,6 +106,7 @@ func (r *Router) Shown() string {
 type decision struct {
 	model  string
 	reason string // in a few words, "" if it goes without saying
+	quiet  bool   // it is not told
 }
 
 // Run returns a Run that asks the model that is decided on for each prompt.
@@ -137,13 +138,13 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 }
 
 // take has the model of a decision asked. A change is told; the first choice is one if it
-// is not what the user may expect.
+// is not what the user may expect. How hard a prompt is, only users are told that watch.
 func (r *Router) take(d decision, tell func(engine.Event)) {
 	if d.model == "" {
 		return
 	}
 	r.talk.SetModel(d.model)
-	if was := cmp.Or(r.last, r.Model()); was != d.model {
+	if was := cmp.Or(r.last, r.Model()); was != d.model && !d.quiet {
 		why := ""
 		if d.reason != "" {
 			why = ": " + d.reason
@@ -187,16 +188,16 @@ func (r *Router) instead(name string) (decision, bool) {
 	if len(rest) == 0 {
 		return decision{}, false
 	}
-	return decision{rest[0], id + " can't at the moment"}, true
+	return decision{model: rest[0], reason: id + " can't at the moment"}, true
 }
 
 // byMode has the larger model plan and the smaller one carry out what was planned.
 func (r *Router) byMode(mode Mode, large, small string) (decision, bool) {
 	switch {
 	case mode.Planning:
-		return decision{large, "it makes plans"}, true
+		return decision{model: large, reason: "it makes plans"}, true
 	case mode.Planned:
-		return decision{small, "it carries out plans"}, true
+		return decision{model: small, reason: "it carries out plans"}, true
 	}
 	return decision{}, false
 }
@@ -211,14 +212,15 @@ func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small 
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		if r.failed++; r.failed == mostFailures {
+		if r.failed++; r.failed == mostFailures && r.cfg.Approver != nil {
 			tell(engine.Notice{Text: large + " answers from now on: what chooses between models has failed twice", Info: true})
 		}
 	case !hard:
-		r.failed, d = 0, decision{small, reason}
+		r.failed, d = 0, decision{model: small, reason: reason}
 	default:
 		r.failed, d.reason = 0, reason
 	}
+	d.quiet = r.cfg.Approver == nil
 	return d
 }
 

@@ -112,7 +112,7 @@ func TestRouting(t *testing.T) {
 				}
 				script := et.NewScript(classifier(t, f[4])...)
 				r := route.New(route.Config{Model: f[0], Access: access[f[1]], Presets: presets(t), Health: health,
-					Asker: &oneshot.Asker{Generator: script},
+					Asker: &oneshot.Asker{Generator: script}, Approver: et.NewApprover(t),
 					Mode: func() route.Mode {
 						return route.Mode{Planning: strings.Contains(f[3], "planning"), Planned: strings.Contains(f[3], "planned")}
 					},
