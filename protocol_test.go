@@ -147,6 +147,30 @@ func TestTalkApproval(t *testing.T) {
 	}
 }
 
+// A plan is approved, changed and sent back like any other proposal.
+func TestTalkPlan(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "plan.md", "content", "1. Do it.\n")), et.Says("", et.Call("2", "exit_plan_mode", "plan_filename", "plan.md")),
+		et.Says("", et.Call("3", "exit_plan_mode", "plan_filename", "plan.md")), et.Says("Done."))
+	c := talk(t, dir, s, "--approval-mode", "plan")
+	c.say("make a plan")
+	c.want("tool_result", "status", "success")
+	r := c.want("approval_request", "tool_name", "exit_plan_mode", "title", "carry out plan.md in default: edits and commands are asked about", "detail", "1. Do it.")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"plan": "2. Do it well.\n"}})
+	r = c.want("approval_request", "detail", "2. Do it well.")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "deny", "note": "why well?"})
+	c.want("tool_result", "status", "success", "output", "the plan is not approved; plan mode stays on")
+	r = c.want("approval_request", "detail", "2. Do it well.")
+	if got := lastAsked(s); !strings.Contains(got, "Plan rejected. User feedback: why well?") {
+		t.Error(got)
+	}
+	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "grant": 0})
+	c.want("tool_result", "output", "plan mode is over: Auto-Edit mode (edits will be applied automatically)")
+	c.want("turn_result", "status", "success")
+	c.finish(0, "completed")
+}
+
 // The model's questions go to the client, and its replies to the model.
 func TestTalkQuestion(t *testing.T) {
 	t.Parallel()

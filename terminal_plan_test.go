@@ -107,3 +107,20 @@ func TestPlanAtATerminal(t *testing.T) {
 		})
 	}
 }
+
+// Whoever goes from yolo to plan mode is back there when the plan is approved.
+func TestPlanFromYolo(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "plan.md", "content", "1. Do it.\n")), et.Says("", et.Call("2", "exit_plan_mode", "plan_filename", "plan.md")), et.Says("On it."))
+	s := teletype.Start(t, terminal(t, server, "-y"))
+	s.Expect("yolo> ")
+	s.Line("/plan do it")
+	s.Expect("carry out plan.md in yolo: everything runs without a question")
+	s.Expect("a = carry it out in default")
+	s.Expect(": ")
+	s.Line("y")
+	s.Expect("On it.")
+	s.Expect("yolo> ")
+	s.Line("/quit")
+	succeeds(t, s)
+}

@@ -54,6 +54,10 @@ type Command struct {
 	// line is all that was typed.
 	Prompt func(ctx context.Context, app *App, line, args string) ([]*genai.Part, error)
 
+	// Typed says that what Prompt returns is the user's words, which go through the
+	// steps that follow as others do.
+	Typed bool
+
 	// Complete, if not nil, returns what the last word of the arguments may
 	// become. The word begins with prefix.
 	Complete func(ctx context.Context, app *App, prefix string) []string
@@ -233,7 +237,9 @@ func Step(app *App) input.Step {
 			var err error
 			switch {
 			case c.Prompt != nil:
-				parts, err = c.Prompt(ctx, app, line, args)
+				if parts, err = c.Prompt(ctx, app, line, args); err == nil && c.Typed && len(parts) > 0 {
+					parts, err = next(ctx, parts)
+				}
 			case c.Run == nil:
 				parts, err = nil, c.wants(args)
 			default:

@@ -67,7 +67,7 @@ func modes() *Command {
 
 func plan() *Command {
 	return &Command{Name: "plan", Args: "[TEXT|copy]", Summary: "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
-		Complete: words("copy"),
+		Complete: words("copy"), Typed: true,
 		Prompt: func(ctx context.Context, app *App, _, said string) ([]*genai.Part, error) {
 			plan, err := app.Plan()
 			if err != nil {
@@ -77,7 +77,7 @@ func plan() *Command {
 				return nil, app.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
 			}
 			mode, err := app.Mode("plan")
-			if err == nil {
+			if err == nil && (said == "" || app.Restart != nil) { // else there is nothing but the answer to print
 				err = lines(app.Out, mode)
 			}
 			if err != nil {

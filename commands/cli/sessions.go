@@ -188,8 +188,10 @@ func (c *sessionsDelete) Run(w *World) error {
 	if err := journal.Remove(filepath.Dir(s.Path), s.ID); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(temp, "tool-outputs", "session-"+s.ID)); err != nil {
-		return err
+	for _, dir := range []string{filepath.Join(temp, "tool-outputs", "session-"+s.ID), filepath.Join(temp, s.ID)} { // the other has its plans
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
 	}
 	return w.show(map[string]any{"deleted": s.ID, "title": s.Title},
 		fmt.Sprintf("Deleted session %d: %s (%s)", number, s.Title, journal.Ago(s.Updated, time.Now())))

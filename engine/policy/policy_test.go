@@ -53,6 +53,54 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// In plan mode files are edited that are plans, and no others beside them, as far as no
+// rule is against it and the file is none that is guarded.
+func TestPlanFiles(t *testing.T) {
+	const denyAll, allowAll = "[[rule]]\ntoolName = \"tool\"\ndecision = \"deny\"\npriority = 1\n", "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 999\n"
+	for _, c := range []struct {
+		mode  policy.Mode
+		kind  engine.Kind
+		rule  string
+		paths string
+		want  engine.Verdict
+	}{
+		{policy.Plan, engine.Edit, "", "/plans/x.md", engine.Allow},
+		{policy.Plan, engine.Edit, "", "/plans/x.md /elsewhere", engine.Deny}, // where a link leads
+		{policy.Plan, engine.Edit, allowAll, "/elsewhere", engine.Deny},
+		{policy.Plan, engine.Edit, allowAll, "", engine.Deny},
+		{policy.Plan, engine.Edit, denyAll, "/plans/x.md", engine.Deny},
+		{policy.Plan, engine.Edit, "", "/plans/GEMINI.md", engine.Ask},
+		{policy.Plan, engine.Execute, allowAll, "/plans/x.md", engine.Deny},
+		{policy.Plan, engine.Other, allowAll, "/plans/x.md", engine.Deny},
+		{policy.Default, engine.Edit, "", "/plans/x.md", engine.Ask},
+	} {
+		var rules []policy.Rule
+		if c.rule != "" {
+			rules = parse(t, policy.User, c.rule)
+		}
+		p := policy.New(c.mode, rules...)
+		p.Plans = func(path string) bool { return strings.HasPrefix(path, "/plans/") }
+		guarded, _ := policy.Guard(p, nil, policy.GuardedFiles{Own: []string{"/plans/own"}})
+		q := engine.Proposal{Tool: tool(c.kind), Intent: engine.Intent{Paths: strings.Fields(c.paths)}}
+		if got, _ := guarded.Judge(t.Context(), q); got != c.want {
+			t.Errorf("kind %d of %q in mode %s below %q: %d, want %d", c.kind, c.paths, c.mode, c.rule, got, c.want)
+		}
+		if offered := p.Offers(q.Tool); c.kind == engine.Edit && offered == (c.rule == denyAll) {
+			t.Errorf("offered below %q: %v", c.rule, offered)
+		}
+	}
+}
+
+// The mode from which plan mode was entered is remembered, and nothing else is.
+func TestBefore(t *testing.T) {
+	p := policy.New(policy.Plan)
+	for _, c := range []struct{ set, want policy.Mode }{{policy.Plan, ""}, {policy.AutoEdit, ""}, {policy.Plan, policy.AutoEdit}, {policy.Plan, policy.AutoEdit}, {policy.Yolo, policy.AutoEdit}, {policy.Plan, policy.Yolo}} {
+		if p.SetMode(c.set); p.Before() != c.want || p.As(true).Before() != c.want {
+			t.Errorf("after %s: %q, want %q", c.set, p.Before(), c.want)
+		}
+	}
+}
+
 // Without a user, a tool that asks one is not offered, and a call of it is
 // told so, in every mode.
 func TestUnattended(t *testing.T) {
