@@ -377,6 +377,9 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	if cut == nil && entry.Usage != nil {
 		cut = emit(*entry.Usage)
 	}
+	if cut == nil && len(m.cited) > 0 {
+		cut = emit(Cited{m.cited})
+	}
 	if r := m.finish; cut == nil && r != "" && r != genai.FinishReasonStop && m.text {
 		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r), Cause: ErrCut})
 	}

@@ -12,7 +12,7 @@ import (
 
 // An Event is something the user may want to see. It is one of [Requested], [Text],
 // [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
-// [Usage], [Retry], [Notice], [Checked] or [Nested].
+// [Usage], [Retry], [Notice], [Cited], [Checked] or [Nested].
 type Event interface{ event() }
 
 type (
@@ -71,6 +71,9 @@ type (
 	// history and the journal. Of an answer that a cancellation cut short,
 	// that is what came until then; of one that failed, nothing.
 	Answered struct{}
+
+	// Cited says what the answer rests on, as the model's server says.
+	Cited struct{ References []Reference }
 
 	// Usage counts the tokens of one request that was answered.
 	Usage struct {
@@ -170,6 +173,7 @@ func (Answered) event()  {}
 func (Usage) event()     {}
 func (Retry) event()     {}
 func (Notice) event()    {}
+func (Cited) event()     {}
 func (Checked) event()   {}
 func (Nested) event()    {}
 

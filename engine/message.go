@@ -14,6 +14,7 @@ type message struct {
 	counted bool // by the server, in usage
 	finish  genai.FinishReason
 	text    bool // something visible was said
+	cited   []Reference
 }
 
 // add takes in one chunk and shows what is meant for reading.
@@ -25,6 +26,9 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 	c := chunk.Candidates[0] // the others were not asked for
 	if c.FinishReason != "" {
 		m.finish = c.FinishReason
+	}
+	if more := references(c); more != nil {
+		m.cited = sorted(append(m.cited, more...))
 	}
 	if c.Content == nil {
 		return nil

@@ -3,6 +3,7 @@ package repl
 import (
 	"strings"
 
+	"gemline/engine"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
 )
@@ -187,6 +188,15 @@ func ripe(s string, pace Pace) int {
 func (p *Printer) endAnswer() {
 	p.spans(p.answer.rest())
 	p.answer = answer{}
+}
+
+// cited shows below an answer what it rests on.
+func (p *Printer) cited(all []engine.Reference) {
+	p.settle()
+	p.say(output.Info, "Sources:")
+	for _, r := range all {
+		p.Out.Styled(output.Address, indent+output.EscapeLine(r.String()))
+	}
 }
 
 // Answer shows a whole answer, as one that the model has just given.

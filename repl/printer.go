@@ -188,6 +188,8 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Called:
 		p.turn.called[ev.ID] = report.About(ev)
 		p.arguments(ev)
+	case engine.Cited:
+		p.cited(ev.References)
 	case engine.Checked:
 		p.finished(engine.Finished{ID: ev.ID, Name: ev.ID, Err: ev.Err, Took: ev.Took})
 	case engine.Nested:

@@ -102,6 +102,8 @@ func (r *Recorder) line(ev engine.Event) string {
 		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.Of, restart, flat(ev.Err.Error()))
 	case engine.Notice:
 		return "notice " + flat(ev.Text)
+	case engine.Cited:
+		return "cited " + flat(fmt.Sprint(ev.References))
 	case engine.Checked:
 		how := "ok"
 		if ev.Err != nil {

@@ -23,6 +23,7 @@ type document struct {
 	invalid  bool
 	warnings []string
 	begun    bool
+	cited    cited
 }
 
 func (d *document) sandboxed() bool { return false }
@@ -30,6 +31,7 @@ func (d *document) sandboxed() bool { return false }
 func (d *document) begin(Init) { d.begun = true }
 
 func (d *document) event(ev engine.Event) {
+	d.cited.observe(ev)
 	switch ev := ev.(type) {
 	case engine.Requested:
 		d.reset()
@@ -73,6 +75,7 @@ func (d *document) end(o Outcome) {
 	b := marshal(struct {
 		Session  string          `json:"session_id"`
 		Response string          `json:"response"`
+		Cited    []Citation      `json:"citations,omitempty"`
 		Value    json.RawMessage `json:"structured_output,omitempty"`
 		Code     *string         `json:"extracted,omitempty"`
 		Stats    *tally.Tally    `json:"stats"`
@@ -91,7 +94,7 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{output.Valid(d.Session), d.response.String(), value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), held,
+	}{output.Valid(d.Session), d.response.String(), d.cited.list, value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), held,
 		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, CheckOf(d.Tally), patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {

@@ -66,6 +66,7 @@ type (
 		Code     *string         `json:"extracted,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
 		Check    *tally.Check    `json:"check,omitempty"`
+		Cited    []Citation      `json:"citations,omitempty"`
 	}
 )
 

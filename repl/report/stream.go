@@ -58,6 +58,7 @@ type Records struct {
 	talks   bool            // to a program, whose user is to see all that people are told
 	early   []engine.Notice // what was told before the run began
 	warned  []string        // all warnings that were told
+	cited   cited
 }
 
 // moment returns the time as records have it: that of the day, and the
@@ -107,6 +108,14 @@ func (r *Records) Args(args map[string]any) any {
 // User notes what the user says, to be told when something follows from it.
 func (r *Records) User(prompt, id string) { r.prompt, r.id = prompt, id }
 
+// Cited returns what the last answer rests on, and forgets it: the next turn may have
+// none.
+func (r *Records) Cited() []Citation {
+	list := r.cited.list
+	r.cited.list = nil
+	return list
+}
+
 // Denied returns the calls that were denied so far.
 func (r *Records) Denied() []Denial { return r.denied }
 
@@ -152,6 +161,7 @@ func (r *Records) event(ev engine.Event) {
 		return
 	}
 	r.user()
+	r.cited.observe(ev)
 	switch ev := ev.(type) {
 	case engine.Text:
 		r.say(r.utf8.Feed(ev.Delta))
@@ -234,7 +244,7 @@ func (r *Records) end(o Outcome) {
 	value, code := r.structured(o)
 	at, elapsed := r.moment()
 	took := time.Duration(elapsed) * time.Millisecond
-	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally)}
+	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally), r.cited.list}
 	if r.begun {
 		last.Sandbox = r.sandbox()
 	}

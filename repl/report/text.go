@@ -42,6 +42,11 @@ func (t *textForm) event(ev engine.Event) {
 		t.line() // standard error may be the same file
 	case engine.Answered:
 		t.flush()
+	case engine.Cited:
+		t.line()
+		for _, r := range ev.References {
+			t.tell(output.Info, "source: "+r.String())
+		}
 	case engine.Requested, engine.Called:
 		t.flush()
 		t.line()

@@ -74,6 +74,8 @@ type (
 		Reason   string          `json:"termination_reason"`
 		Denied   []report.Denial `json:"denied"`
 		Check    *tally.Check    `json:"check,omitempty"`
+
+		Cited []report.Citation `json:"citations,omitempty"`
 	}
 )
 
@@ -172,7 +174,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 		r.User("", "")
 		r.Session = cmp.Or(c.Session(), r.Session)
 		r.Put("turn_result", turnRecord{c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally)})
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), r.Cited()})
 	})
 }
 
