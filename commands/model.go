@@ -13,14 +13,17 @@ import (
 )
 
 func models() *Command {
-	return &Command{Name: "model", Usual: true, Args: "[NAME] [--persist]", Summary: "say which models there are, or change to one",
-		Run: useModel, Sub: Set{
-			{Name: "set", Args: "NAME [--persist]", Summary: "change the model for this session; --persist for later ones, too", Run: func(ctx context.Context, app *App, args string) error {
-				if args == "" {
-					return misused("which model? /model set NAME")
-				}
-				return useModel(ctx, app, args)
-			}},
+	return &Command{Name: "model", Usual: true, Args: "[NAME] [--persist]",
+		Summary: "say which models there are, or change to one",
+		Run:     useModel, Sub: Set{
+			{Name: "set", Args: "NAME [--persist]",
+				Summary: "change the model for this session; --persist for later ones, too",
+				Run: func(ctx context.Context, app *App, args string) error {
+					if args == "" {
+						return misused("which model? /model set NAME")
+					}
+					return useModel(ctx, app, args)
+				}},
 		}}
 }
 

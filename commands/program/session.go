@@ -176,8 +176,11 @@ func (s *Session) newGenerator() {
 // newRouter makes what decides which model answers. Nothing is asked about a prompt that
 // is a trial, or whose answer is there.
 func (s *Session) newRouter() {
-	cfg := route.Config{Model: cmp.Or(s.Choice.Model, s.settings.Model), Access: s.access, Presets: s.presets, Health: &s.health,
-		Action: route.Action(s.settings.Fallback), Approver: s.Approver}
+	cfg := route.Config{Model: cmp.Or(s.Choice.Model, s.settings.Model), Access: s.access, Presets: s.presets,
+		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: s.Approver}
+	if s.recorder != nil {
+		cfg.Decided = s.recordDecision
+	}
 	if s.settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
 	}

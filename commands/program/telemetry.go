@@ -21,6 +21,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/hook"
 	"gemline/engine/model"
+	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/engine/telemetry/otlp"
@@ -232,6 +233,24 @@ func (s *Session) recordCommand(path []string, err error) {
 		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
 	}
 	s.recorder.Log(ev)
+}
+
+// recordDecision records which model answers a prompt.
+func (s *Session) recordDecision(d route.Decision) {
+	source, took := slog.String("decision_source", d.Source), d.Took.Milliseconds()
+	attrs := []slog.Attr{slog.String("decision_model", d.Model), source, slog.Int64("routing_latency_ms", took),
+		slog.Bool("failed", d.Err != nil), slog.String("approval_mode", string(s.policy.Mode())),
+		slog.String("reasoning", d.Reason), slog.Bool("enable_numerical_routing", true),
+		slog.String("classifier_threshold", strconv.Itoa(route.Threshold))}
+	if d.Err != nil {
+		attrs = append(attrs, slog.String("error_message", d.Err.Error()))
+		s.recorder.Measure(telemetry.RoutingFailures, 1, slog.String("routing.decision_source", d.Source),
+			slog.String("routing.error_message", d.Err.Error()))
+	}
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.model_routing", Attrs: attrs,
+		Body: fmt.Sprintf("Model routing decision. Model: %s, Source: %s", d.Model, d.Source)})
+	s.recorder.Measure(telemetry.RoutingLatency, float64(took), slog.String("routing.decision_model", d.Model),
+		slog.String("routing.decision_source", d.Source))
 }
 
 // recordMode records that the approval mode changes.

@@ -33,6 +33,10 @@ var (
 	Compressions = &Instrument{Name: "gemini_cli.chat_compression", About: "Counts chat compression events."}
 	HookCalls    = &Instrument{Name: "gemini_cli.hook_call.count",
 		About: "Counts hook calls, tagged by hook event name and success."}
+	RoutingLatency = &Instrument{Name: "gemini_cli.model_routing.latency", Unit: "ms",
+		About: "Latency of model routing decisions in milliseconds.", Bounds: bounds}
+	RoutingFailures = &Instrument{Name: "gemini_cli.model_routing.failure.count",
+		About: "Counts model routing failures."}
 	HookLatency = &Instrument{Name: "gemini_cli.hook_call.latency", Unit: "ms",
 		About: "Latency of hook calls in milliseconds.", Bounds: bounds}
 

@@ -91,7 +91,8 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*genai.Candidate, error) {
 	return a.ask(ctx, q, func(*genai.GenerateContentConfig) {}, func(*genai.Candidate) error { return nil })
 }
 
-func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateContentConfig), read func(*genai.Candidate) error) (*genai.Candidate, error) {
+func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateContentConfig),
+	read func(*genai.Candidate) error) (*genai.Candidate, error) {
 	if a == nil || a.Generator == nil {
 		return nil, errNobody
 	}
@@ -110,18 +111,21 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 		attempts = maxAttempts
 	}
 	g := model.Retry(checked, model.RetryOptions{Attempts: attempts, Delay: firstDelay})
-	for _, err := range g.Generate(bounded, &engine.Request{Model: p.Model, Contents: q.Contents, Config: &config,
-		OneShot: true, Role: p.Role, Notify: t.notify}) {
+	req := &engine.Request{Model: p.Model, Contents: q.Contents, Config: &config, OneShot: true, Role: p.Role,
+		Notify: t.notify}
+	for _, err := range g.Generate(bounded, req) {
 		switch {
 		case err == nil:
 		case bounded.Err() != nil && ctx.Err() == nil:
-			return nil, &model.Error{Kind: model.Unavailable, Err: err, Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
+			return nil, &model.Error{Kind: model.Unavailable, Err: err,
+				Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
 		default:
 			return nil, empty(err)
 		}
 	}
 	if checked.answer == nil { // a call of a tool, perhaps, of which there are none
-		return nil, &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Message: "the model's answer has no text", Err: ErrEmpty}
+		return nil, &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Err: ErrEmpty,
+			Message: "the model's answer has no text"}
 	}
 	return checked.answer, nil
 }

@@ -61,7 +61,8 @@ type override struct {
 // overridden returns the overrides that are there without settings: what is asked again
 // is answered with more variety.
 func overridden() []override {
-	return []override{{model: "chat-base", again: new(true), keys: 2, alias: alias{config: map[string]any{"temperature": 1.0}}}}
+	warm := alias{config: map[string]any{"temperature": 1.0}}
+	return []override{{model: "chat-base", again: new(true), keys: 2, alias: warm}}
 }
 
 // deepest is how many aliases may build on each other.
@@ -205,7 +206,8 @@ func (t *Table) chain(name string) (links []link, err error) {
 		a, known := t.alias(at)
 		if !known {
 			if len(links) > 0 && !modelLike(at) {
-				return nil, &Error{fmt.Sprintf("the alias %s extends %q, which is none", links[len(links)-1].name, at), "gemline models lists the names"}
+				return nil, &Error{fmt.Sprintf("the alias %s extends %q, which is none", links[len(links)-1].name, at),
+					"gemline models lists the names"}
 			}
 			a = alias{extends: family(at), model: at}
 		}

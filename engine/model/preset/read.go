@@ -24,7 +24,8 @@ type reader struct{ err *error }
 
 func (r reader) fail(at, want string) {
 	if *r.err == nil {
-		*r.err = &Error{fmt.Sprintf("the setting modelConfigs.%s is not %s", at, want), "gemline settings validate shows where settings are"}
+		*r.err = &Error{fmt.Sprintf("the setting modelConfigs.%s is not %s", at, want),
+			"gemline config list --origin says where it is set"}
 	}
 }
 

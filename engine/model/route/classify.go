@@ -9,8 +9,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// threshold is the complexity from which on the larger model answers.
-const threshold = 90
+// Threshold is the complexity from which on the larger model answers.
+const Threshold = 90
 
 //go:embed score.md
 var scoreDoc string
@@ -18,16 +18,17 @@ var scoreDoc string
 //go:embed choice.md
 var choiceDoc string
 
-// A score is how the classifier of the newer models answers.
-type score struct {
+// A grade is how the classifier of the newer models answers.
+type grade struct {
 	Score int
 }
 
 var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_reasoning":{"type":"string"},` +
-	`"complexity_score":{"type":"integer","minimum":1,"maximum":100}},"required":["complexity_reasoning","complexity_score"]}`)
+	`"complexity_score":{"type":"integer","minimum":1,"maximum":100}},` +
+	`"required":["complexity_reasoning","complexity_score"]}`)
 
 // UnmarshalJSON implements [json.Unmarshaler]. What is no score is an error.
-func (s *score) UnmarshalJSON(b []byte) error {
+func (s *grade) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Reasoning *string `json:"complexity_reasoning"`
 		Score     int     `json:"complexity_score"`

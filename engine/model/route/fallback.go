@@ -103,7 +103,8 @@ type attempt struct {
 
 // attempt asks one model. It returns the model to ask instead, "" if there is none; the
 // error is then left to be yielded.
-func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt, yield func(*genai.GenerateContentResponse, error) bool) (next string, heard bool, err error) {
+func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
+	yield func(*genai.GenerateContentResponse, error) bool) (next string, heard bool, err error) {
 	health, g := f.r.cfg.Health, f.Generator
 	switch {
 	case len(a.rest) == 0: // the last resort
@@ -153,9 +154,12 @@ func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (go
 	if r.cfg.Action != Ask || r.cfg.Approver == nil || a.quiet || why == transient || r.cfg.Mode().Planning {
 		return true, true, nil
 	}
-	answer, aerr := r.cfg.Approver.Approve(ctx, engine.Proposal{ID: "model", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "model"}},
+	const name = "model"
+	answer, aerr := r.cfg.Approver.Approve(ctx, engine.Proposal{ID: name,
+		Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
+		Args: map[string]any{"instead_of": a.model, "asked": a.rest[0]},
 		Intent: engine.Intent{Title: fmt.Sprintf("%v; let %s answer?", because(a.model, err), a.rest[0]),
-			Grants: []engine.Grant{{Label: a.rest[0] + " for the rest of the session", Tool: "model"}}}})
+			Grants: []engine.Grant{{Label: a.rest[0] + " for the rest of the session", Tool: name}}}})
 	allowed, ok := answer.(engine.Allowed)
 	return ok && aerr == nil, ok && allowed.Scope != engine.Once, aerr
 }
@@ -174,7 +178,7 @@ func (r *Router) took(a attempt, why failure, always bool) {
 	if always {
 		r.cfg.Health.mark(a.model, why)
 	}
-	if r.talk != nil {
+	if r.last = a.rest[0]; r.talk != nil {
 		r.talk.SetModel(a.rest[0])
 	}
 }

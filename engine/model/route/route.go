@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -35,6 +35,9 @@ type Config struct {
 
 	// Mode returns what the conversation is at. Nil is nothing special.
 	Mode func() Mode
+
+	// Decided, if not nil, is told of each decision.
+	Decided func(Decision)
 }
 
 // A Mode is what matters of the approval mode.
@@ -102,12 +105,26 @@ func (r *Router) Shown() string {
 	return r.Model()
 }
 
-// A decision is which model answers.
-type decision struct {
-	model  string
-	reason string // in a few words, "" if it goes without saying
-	quiet  bool   // it is not told
+// A Decision is which model answers.
+type Decision struct {
+	Model  string // "" if what was decided before holds
+	Source string // the strategy that decided, as the Gemini CLI's records call it
+	Reason string // in a few words, "" if it goes without saying
+	Took   time.Duration
+	Err    error // why the classifier could not decide, nil if it could or was not asked
+
+	quiet bool // it is not told
 }
+
+// The strategies.
+const (
+	fromFallback = "agent-router/fallback"
+	fromOverride = "agent-router/override"
+	fromMode     = "agent-router/approval-mode"
+	fromChoice   = "agent-router/classifier"
+	fromScore    = "agent-router/numerical_classifier"
+	fromDefault  = "agent-router/default"
+)
 
 // Run returns a Run that asks the model that is decided on for each prompt.
 func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
@@ -139,93 +156,99 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 
 // take has the model of a decision asked. A change is told; the first choice is one if it
 // is not what the user may expect. How hard a prompt is, only users are told that watch.
-func (r *Router) take(d decision, tell func(engine.Event)) {
-	if d.model == "" {
+func (r *Router) take(d Decision, tell func(engine.Event)) {
+	if d.Model == "" {
 		return
 	}
-	r.talk.SetModel(d.model)
-	if was := cmp.Or(r.last, r.Model()); was != d.model && !d.quiet {
-		why := ""
-		if d.reason != "" {
-			why = ": " + d.reason
-		}
-		tell(engine.Notice{Text: d.model + " answers" + why, Info: true})
+	if r.cfg.Decided != nil {
+		r.cfg.Decided(d)
 	}
-	r.last = d.model
+	r.talk.SetModel(d.Model)
+	if was := cmp.Or(r.last, r.Model()); was != d.Model && !d.quiet {
+		why := ""
+		if d.Reason != "" {
+			why = ": " + d.Reason
+		}
+		tell(engine.Notice{Text: d.Model + " answers" + why, Info: true})
+	}
+	r.last = d.Model
 }
 
 // decide goes through the strategies. Without parts, the prompt goes on, and what was
 // decided holds unless the mode has it otherwise.
-func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tell func(engine.Event)) decision {
+func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tell func(engine.Event)) (d Decision) {
+	start := time.Now()
+	defer func() { d.Took = time.Since(start) }()
 	large := r.Model()
 	small, auto := r.cfg.Access.Auto(r.wanted)
 	if d, down := r.instead(large); down {
 		return d
 	}
 	if !auto || r.cfg.Presets.Custom(r.wanted) {
-		return decision{model: large}
+		return Decision{Model: large, Source: fromOverride}
 	}
-	d, decided := r.byMode(mode, large, small)
-	if !decided {
-		if parts == nil {
-			return decision{}
-		}
+	switch {
+	case mode.Planning:
+		d = Decision{Model: large, Source: fromMode, Reason: "it makes plans"}
+	case mode.Planned:
+		d = Decision{Model: small, Source: fromMode, Reason: "it carries out plans"}
+	case parts == nil:
+		return Decision{}
+	default:
 		d = r.byClass(ctx, parts, large, small, tell)
 	}
-	if r.cfg.Health.Down(d.model) {
-		return decision{model: large}
+	if r.cfg.Health.Down(d.Model) {
+		return Decision{Model: large, Source: fromDefault}
 	}
 	return d
 }
 
 // instead returns what answers in the place of a model that can't.
-func (r *Router) instead(name string) (decision, bool) {
+func (r *Router) instead(name string) (Decision, bool) {
 	id := r.cfg.Presets.Chat(name, false).Model
 	if r.cfg.Action == Off || !r.cfg.Health.Down(id) {
-		return decision{}, false
+		return Decision{}, false
 	}
 	rest, _ := r.after(id)
 	if len(rest) == 0 {
-		return decision{}, false
+		return Decision{}, false
 	}
-	return decision{model: rest[0], reason: id + " can't at the moment"}, true
-}
-
-// byMode has the larger model plan and the smaller one carry out what was planned.
-func (r *Router) byMode(mode Mode, large, small string) (decision, bool) {
-	switch {
-	case mode.Planning:
-		return decision{model: large, reason: "it makes plans"}, true
-	case mode.Planned:
-		return decision{model: small, reason: "it carries out plans"}, true
-	}
-	return decision{}, false
+	return Decision{Model: rest[0], Source: fromFallback, Reason: id + " can't at the moment"}, true
 }
 
 // byClass decides by how hard the prompt is. Who can't say has the larger model answer.
-func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string, tell func(engine.Event)) decision {
-	if r.cfg.Asker == nil || r.failed >= mostFailures || slices.ContainsFunc(parts, func(p *genai.Part) bool { return p.FunctionResponse != nil }) {
-		return decision{model: large}
+func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string,
+	tell func(engine.Event)) Decision {
+	d := Decision{Model: large, Source: fromDefault, quiet: r.cfg.Approver == nil}
+	if r.cfg.Asker == nil || r.failed >= mostFailures {
+		return d
 	}
-	d := decision{model: large}
 	hard, reason, err := r.hard(ctx, parts, engine.Gemini3(large), tell)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		if r.failed++; r.failed == mostFailures && r.cfg.Approver != nil {
-			tell(engine.Notice{Text: large + " answers from now on: what chooses between models has failed twice", Info: true})
-		}
-	case !hard:
-		r.failed, d = 0, decision{model: small, reason: reason}
-	default:
-		r.failed, d.reason = 0, reason
+	if ctx.Err() != nil {
+		return d
 	}
-	d.quiet = r.cfg.Approver == nil
+	if err != nil {
+		if r.failed++; r.failed == mostFailures && !d.quiet {
+			tell(engine.Notice{Info: true,
+				Text: large + " answers from now on: what chooses between models has failed twice"})
+		}
+		d.Err = err
+		return d
+	}
+	r.failed, d.Reason, d.Source = 0, reason, fromScore
+	if reason == "" {
+		d.Source = fromChoice
+	}
+	if !hard {
+		d.Model = small
+	}
 	return d
 }
 
-// hard reports whether a prompt is one for the larger model.
-func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool, tell func(engine.Event)) (hard bool, reason string, err error) {
+// hard reports whether a prompt is one for the larger model, and how hard it is, if it is
+// scored.
+func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool,
+	tell func(engine.Event)) (hard bool, score string, err error) {
 	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Tell: func(ev engine.Event) {
 		if _, counts := ev.(engine.Usage); counts { // what fails costs the user nothing but the choice
 			tell(ev)
@@ -238,7 +261,7 @@ func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool, tel
 		return c.Model == "pro", "", err
 	}
 	q.Contents = excerpt(r.talk.History(), 8, 8, parts)
-	var s score
+	var s grade
 	err = r.cfg.Asker.JSON(ctx, q, scoreSchema, &s)
-	return s.Score >= threshold, fmt.Sprintf("complexity %d of 100", s.Score), err
+	return s.Score >= Threshold, fmt.Sprintf("complexity %d of 100", s.Score), err
 }
