@@ -59,6 +59,11 @@ func TestPlanAtATerminal(t *testing.T) {
 			s.Expect("- mend greeting.txt")
 			s.Expect(" carry out plan.md in default: edits and commands are asked about")
 			s.Expect("(a = carry it out in auto_edit): ")
+			s.Line("?")
+			s.Expect("a = carry it out in auto_edit, until the session ends\r\n")
+			if kept := s.Expect("n a e ?: "); strings.Contains(kept, "[[rule]]") {
+				t.Errorf("a rule is offered: %s", kept)
+			}
 			s.Line("n because it must be gentle")
 			s.Expect(`- mend it\x1b[31m gently`)
 			s.Expect("auto_edit): ")

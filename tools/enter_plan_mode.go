@@ -11,7 +11,8 @@ import (
 //go:embed doc/enter_plan_mode.md
 var enterPlanModeDoc string
 
-const enterPlanModeSchema = `{"type":"object","properties":{"reason":{"type":"string","description":"In a sentence"}}}`
+const enterPlanModeSchema = `{"type":"object","properties":{
+"reason":{"type":"string","description":"In a sentence"}}}`
 
 type enterPlanModeArgs struct {
 	Reason string `json:"reason"`
@@ -37,7 +38,8 @@ func enterPlanMode(env Env) engine.Tool {
 					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: err.Error()}
 				}
 				p.entered.Store(true)
-				return engine.Result{Display: "plan mode", Text: fmt.Sprintf("Switching to Plan mode.\n\nPlans are Markdown files directly in %s.", p.Dir)}, nil
+				return engine.Result{Display: "plan mode",
+					Text: fmt.Sprintf("Switching to Plan mode.\n\nPlans are Markdown files directly in %s.", p.Dir)}, nil
 			}}, nil
 		})
 	tool.When = func() bool { return p != nil && !p.Planning() }

@@ -14,7 +14,9 @@ var exitPlanModeDoc string
 
 const (
 	exitPlanModeName   = "exit_plan_mode"
-	exitPlanModeSchema = `{"type":"object","properties":{"plan_filename":{"type":"string","description":"Such as plan.md"}},"required":["plan_filename"]}`
+	exitPlanModeSchema = `{"type":"object","properties":{
+"plan_filename":{"type":"string","description":"Such as plan.md"}},
+"required":["plan_filename"]}`
 )
 
 type exitPlanModeArgs struct {
@@ -31,7 +33,8 @@ func exitPlanMode(env Env) engine.Tool {
 			if _, err := p.read(a.Name); err != nil {
 				return engine.Call{}, err
 			}
-			return engine.Call{Intent: engine.Intent{Title: "hand in the plan " + a.Name}, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			in := engine.Intent{Title: "hand in the plan " + a.Name}
+			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if !p.Planning() {
 					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "Plan mode is off already."}
 				}
@@ -55,8 +58,8 @@ func (p *Plans) alone(name string) (engine.Result, error) {
 	if p.entered.Load() {
 		return p.approve(r.path, "", false)
 	}
-	return engine.Result{Display: "kept; plan mode stays on", Text: fmt.Sprintf(
-		"The plan is kept at: %s\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is.", r.path)}, nil
+	return engine.Result{Display: "kept; plan mode stays on", Text: "The plan is kept at: " + r.path +
+		"\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is."}, nil
 }
 
 // ask asks the user about a plan, again as often as the user changes it.
@@ -67,7 +70,7 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 		if err != nil {
 			return engine.Result{}, err
 		}
-		answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: map[string]any{"plan_filename": name}, Intent: p.question(r, name)})
+		answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: planArgs(name, nil), Intent: p.question(r, name)})
 		if err != nil {
 			return engine.Result{}, err
 		}
@@ -98,7 +101,8 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 			}
 			return engine.Result{Text: said, Display: "the plan is not approved; plan mode stays on"}, nil
 		default:
-			return engine.Result{Text: "User cancelled the plan approval dialog. The plan was not approved and you are still in Plan Mode.", Display: "no answer; plan mode stays on"}, nil
+			return engine.Result{Display: "no answer; plan mode stays on",
+				Text: "User cancelled the plan approval dialog. The plan was not approved and you are still in Plan Mode."}, nil
 		}
 	}
 }
@@ -108,11 +112,21 @@ func (p *Plans) question(r *revision, name string) engine.Intent {
 	modes := p.Modes()
 	in := engine.Intent{Title: fmt.Sprintf("carry out %s in %s: %s", name, modes[0].Name, modes[0].Meaning),
 		Detail: strings.TrimSpace(r.file.Text),
-		Draft:  &engine.Draft{Name: name, Text: r.file.Text, Args: func(text string) map[string]any { return map[string]any{"plan_filename": name, "plan": text} }}}
+		Draft:  &engine.Draft{Name: name, Text: r.file.Text, Args: func(text string) map[string]any { return planArgs(name, &text) }}}
 	for _, m := range modes[1:] {
 		in.Grants = append(in.Grants, engine.Grant{Label: "carry it out in " + m.Name, Tool: exitPlanModeName, Target: m.Name})
 	}
 	return in
+}
+
+// planArgs returns the arguments of a proposal of the plan of a name, with its text if the
+// user has changed that.
+func planArgs(name string, text *string) map[string]any {
+	args := map[string]any{"plan_filename": name}
+	if text != nil {
+		args["plan"] = *text
+	}
+	return args
 }
 
 // approve ends plan mode.

@@ -54,7 +54,8 @@ const planEnding = ".md"
 func (p *Plans) Is(path string) bool {
 	is := func(path string) bool {
 		name := filepath.Base(path)
-		return filepath.Dir(path) == p.Dir && filepath.Ext(name) == planEnding && !strings.HasPrefix(name, ".") && shown(name) == name
+		return filepath.Dir(path) == p.Dir && filepath.Ext(name) == planEnding &&
+			!strings.HasPrefix(name, ".") && shown(name) == name
 	}
 	return p != nil && is(path) && is(disk.Follow(path))
 }
@@ -71,7 +72,8 @@ func (p *Plans) path(name string) (string, error) {
 	}
 	if !p.Is(path) {
 		return "", &engine.CallError{Type: engine.PolicyViolation,
-			Message: fmt.Sprintf("Plan mode is read-only, but for plans: Markdown files directly in %s, such as plan%s. %s is none.", p.Dir, planEnding, shown(name)),
+			Message: fmt.Sprintf("Plan mode is read-only, but for plans: Markdown files directly in %s, such as plan%s. %s is none.",
+				p.Dir, planEnding, shown(name)),
 			Display: "denied: in plan mode only plans are written"}
 	}
 	return path, nil
@@ -97,8 +99,8 @@ func (p *Plans) Tools(ts engine.Toolset) engine.Toolset {
 		}
 		if p.Planning() {
 			d := *t.Declaration
-			d.Description = fmt.Sprintf("ONLY FOR PLANS: in plan mode it takes Markdown files directly in %s and nothing else, by name, such as plan%s. %s",
-				p.Dir, planEnding, d.Description)
+			d.Description = fmt.Sprintf("ONLY FOR PLANS: in plan mode it takes Markdown files directly in %s "+
+				"and nothing else, by name, such as plan%s. %s", p.Dir, planEnding, d.Description)
 			t.Declaration = &d
 		}
 		prepare := t.Prepare
@@ -113,8 +115,11 @@ func (p *Plans) Tools(ts engine.Toolset) engine.Toolset {
 	})
 }
 
-// prepare prepares the edit of the plan of a name.
-func (p *Plans) prepare(ctx context.Context, edit func(context.Context, map[string]any) (engine.Call, error), name string, args map[string]any) (engine.Call, error) {
+// A preparer is what an [engine.Tool] prepares calls by.
+type preparer = func(ctx context.Context, args map[string]any) (engine.Call, error)
+
+// prepare has edit prepare the edit of the plan of a name.
+func (p *Plans) prepare(ctx context.Context, edit preparer, name string, args map[string]any) (engine.Call, error) {
 	path, err := p.path(name)
 	if err != nil {
 		return engine.Call{}, err

@@ -95,9 +95,11 @@ func named(commands []Command, notes []string, taken func(string) bool) ([]Comma
 		}
 		switch winner := plain[name]; {
 		case taken(name):
-			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since there is a built-in command of that name", c.whose(), name, c.Others[0]))
+			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since there is a built-in command of that name",
+				c.whose(), name, c.Others[0]))
 		case winner != c:
-			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since %s has one of that name", c.whose(), name, c.Others[0], winner.Dir.owner()))
+			notes = append(notes, fmt.Sprintf("%s command /%s is /%s here, since %s has one of that name",
+				c.whose(), name, c.Others[0], winner.Dir.owner()))
 		default:
 			continue
 		}
@@ -169,7 +171,8 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 		path := filepath.Join(dir, e.Name())
 		if l.files++; l.files > maxCommands {
 			if l.files == maxCommands+1 {
-				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands", text.EscapeLine(l.dir.Path), text.Number(maxCommands)))
+				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands",
+					text.EscapeLine(l.dir.Path), text.Number(maxCommands)))
 			}
 			return
 		}

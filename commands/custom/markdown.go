@@ -22,7 +22,8 @@ func (l *loader) markdown(c *Command, source string) {
 		case "allowed-tools":
 			only, unknown := parseOnly(f.values())
 			if c.Only = only; len(unknown) > 0 {
-				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not", text.EscapeLine(c.File), text.EscapeLine(strings.Join(unknown, ", "))))
+				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not",
+					text.EscapeLine(c.File), text.EscapeLine(strings.Join(unknown, ", "))))
 			}
 		default:
 			keys = append(keys, f.key)

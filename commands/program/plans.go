@@ -39,11 +39,12 @@ func (s *Session) planDir() string {
 	if dir := s.settings.PlanDir; dir != "" {
 		root := s.workspace.Roots()[0]
 		at := filepath.Join(root, dir)
-		hidden := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool { return strings.HasPrefix(name, ".") && name != "." })
+		hidden := strings.Contains("/"+filepath.ToSlash(filepath.Clean(dir)), "/.")
 		if filepath.IsLocal(dir) && at != root && !hidden && disk.Follow(at) == at {
 			return at
 		}
-		s.notify(fmt.Sprintf("general.plan.directory: %s is no folder in the project, or a hidden one; plans are kept with the session", text.EscapeLine(dir)))
+		s.notify(fmt.Sprintf("general.plan.directory: %s is no folder in the project, or a hidden one; "+
+			"plans are kept with the session", text.EscapeLine(dir)))
 	}
 	if temp := s.workspace.Temp(); temp != "" {
 		return filepath.Join(temp, s.journal.ID(), "plans")

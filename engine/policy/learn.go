@@ -53,9 +53,11 @@ type proposer struct {
 
 // Approve implements [engine.Approver].
 func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
-	if a.never {
+	switch {
+	case q.Tool.Kind == engine.Planning: // which offers what follows this call, and nothing to keep
+	case a.never:
 		q.Intent.Grants = nil
-	} else if len(q.Intent.Grants) > 0 {
+	case len(q.Intent.Grants) > 0:
 		q.Intent.Grants = proposals(q)
 		for i := range q.Intent.Grants {
 			q.Intent.Grants[i].Brief = a.policy.Store.Project == "" && a.policy.Store.User == ""
