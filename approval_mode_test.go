@@ -134,7 +134,7 @@ func TestPlan(t *testing.T) {
 	s.Expect("there is no plan to copy yet; /plan TEXT asks for one\r\n> ")
 	s.Line("/quit")
 	s.Exit()
-	if said := string(server.Requests()[0].Body); !strings.Contains(said, "make it faster") || strings.Contains(said, "/plan") {
+	if said := string(server.Requests()[0].Body); !strings.Contains(said, "make it faster") || strings.Contains(said, "/plan ") {
 		t.Errorf("the model was asked %q", said)
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "one")); err == nil {
