@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +96,37 @@ func TestAccess(t *testing.T) {
 				t.Errorf("%d: %s stands twice, or for %s, which stands for something else", r, c.Name, got)
 			}
 			seen[c.Name] = true
+		}
+	}
+}
+
+// A chain begins with the model itself and goes on with others, which are concrete.
+func TestChain(t *testing.T) {
+	for _, c := range []struct {
+		access model.Access
+		name   string
+		want   string
+		quiet  bool
+	}{
+		{model.ByKey, "gemini-3.1-pro-preview-customtools", "gemini-3.1-pro-preview-customtools gemini-3.8-flash", false},
+		{model.ByAssist, "gemini-3-pro-preview", "gemini-3-pro-preview gemini-3-flash-preview", false},
+		{model.ByKey, "gemini-2.5-pro", "gemini-2.5-pro gemini-3.8-flash", false},
+		{model.ByAssist, "gemini-2.5-pro", "gemini-2.5-pro gemini-3-flash", false},
+		{model.ByKey, "gemini-3.5-flash-lite", "gemini-3.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
+		{model.ByKey, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
+		{model.ByKey, "gemini-3.8-flash", "gemini-3.8-flash", false},
+		{model.ByKey, "gemini-2.5-flash", "gemini-2.5-flash", false},
+		{model.ByKey, "gemma-4-31b-it", "gemma-4-31b-it", false},
+		{model.ByKey, "their-pro-flash-lite", "their-pro-flash-lite", false},
+	} {
+		chain, quiet := c.access.Chain(c.name)
+		if got := strings.Join(chain, " "); got != c.want || quiet != c.quiet {
+			t.Errorf("%d: %s, quiet %v; want %s", c.access, got, quiet, c.want)
+		}
+		for _, m := range chain {
+			if c.access.Resolve(m) != m {
+				t.Errorf("%s stands for another model", m)
+			}
 		}
 	}
 }

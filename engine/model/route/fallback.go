@@ -48,7 +48,7 @@ func failureOf(err error) failure {
 		return missing
 	case e.Kind == model.Quota && e.Final:
 		return quota
-	case e.Kind == model.Unavailable && e.Code == model.CodeCapacity:
+	case e.Kind == model.Unavailable && (e.Code == model.CodeCapacity || e.Final && e.RetryAfter > 0):
 		return capacity
 	case e.Kind == model.Quota, e.Kind == model.Unavailable && e.HTTP != 0 && !e.Final:
 		return transient
@@ -124,8 +124,8 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	}
 	why := failureOf(err)
 	switch {
-	case err == nil && health.failing(a.model):
-		health.Forget(a.model)
+	case err == nil:
+		health.recovered(a.model)
 	case why == other || ctx.Err() != nil:
 	case len(a.rest) == 0:
 		health.mark(a.model, why) // for prompts that leave the choice open

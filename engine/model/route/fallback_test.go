@@ -32,6 +32,7 @@ var (
 	noModel   = &model.Error{Kind: model.NotFound, HTTP: 404, Final: true, Message: "model " + pro + ": not found"}
 	broken    = &model.Error{Kind: model.Unavailable, HTTP: 500, Message: "internal (500)"}
 	noNetwork = &model.Error{Kind: model.Unavailable, Message: "no such host"}
+	gone      = &model.Error{Kind: model.Unavailable, HTTP: 503, Final: true, RetryAfter: time.Hour, Message: "come back in an hour"}
 	badKey    = &model.Error{Kind: model.Auth, HTTP: 401, Final: true, Message: "the API key was refused"}
 )
 
@@ -112,6 +113,7 @@ func TestFallback(t *testing.T) {
 		{"in the middle", pro, route.Switch, nil, []et.Reply{partly, ok},
 			"ask gemini-2.5-pro; half; next gemini-3.8-flash restart; Done.; by gemini-3.8-flash", ""},
 		{"not there", pro, route.Switch, nil, []et.Reply{et.Fails(noModel), ok}, "ask gemini-2.5-pro; next gemini-3.8-flash; Done.; by gemini-3.8-flash", ""},
+		{"for an hour", pro, route.Switch, nil, []et.Reply{et.Fails(gone), ok}, "ask gemini-2.5-pro; next gemini-3.8-flash; Done.; by gemini-3.8-flash", ""},
 		{"again and again", pro, route.Ask, []engine.Answer{}, []et.Reply{et.Fails(broken), et.Fails(broken), et.Fails(broken), ok, et.Fails(broken), ok},
 			"ask gemini-2.5-pro; retry 1; retry 2; next gemini-3.8-flash; Done.; by gemini-3.8-flash",
 			"gemini-2.5-pro answers; ask gemini-2.5-pro; next gemini-3.8-flash; Done.; by gemini-3.8-flash"},

@@ -14,6 +14,7 @@ type Health struct {
 	mu     sync.Mutex
 	down   map[string]time.Time // until when a model can't answer; zero is for good
 	sticky map[string]bool      // models that failed last time, and get one attempt
+	vain   int                  // how often the classifier has failed since it last answered
 }
 
 // Down reports whether a model can't answer.
@@ -24,12 +25,35 @@ func (h *Health) Down(model string) bool {
 	return ok && (until.IsZero() || time.Now().Before(until))
 }
 
-// Forget has a model be tried again.
+// Forget has a model be tried again, and the classifier.
 func (h *Health) Forget(model string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.vain = 0
 	delete(h.down, model)
 	delete(h.sticky, model)
+}
+
+// mostVain is how often the classifier may fail in a row before prompts no longer wait
+// for it.
+const mostVain = 2
+
+// classifies reports whether the classifier is worth asking.
+func (h *Health) classifies() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.vain < mostVain
+}
+
+// classified notes whether the classifier has answered. It reports whether that was the
+// last time that it was asked.
+func (h *Health) classified(ok bool) (last bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.vain++; ok {
+		h.vain = 0
+	}
+	return h.vain == mostVain
 }
 
 // mark notes why a model has failed.
@@ -47,6 +71,13 @@ func (h *Health) mark(model string, why failure) {
 	default:
 		h.down[model] = time.Time{}
 	}
+}
+
+// recovered notes that a model has answered.
+func (h *Health) recovered(model string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sticky, model)
 }
 
 // failing reports whether a model failed the last time that it was asked.

@@ -60,12 +60,7 @@ type Router struct {
 	wanted string
 	talk   Conversation // nil before the first prompt
 	last   string       // the model that was told last
-	failed int          // how often the classifier has failed since it last answered
 }
-
-// mostFailures is how often the classifier may fail in a row before prompts no longer wait
-// for it.
-const mostFailures = 2
 
 // New returns a Router.
 func New(cfg Config) *Router {
@@ -220,22 +215,22 @@ func (r *Router) instead(name string) (Decision, bool) {
 func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string,
 	tell func(engine.Event)) Decision {
 	d := Decision{Model: large, Source: fromDefault, quiet: r.cfg.Approver == nil}
-	if r.cfg.Asker == nil || r.failed >= mostFailures {
+	if r.cfg.Asker == nil || !r.cfg.Health.classifies() {
 		return d
 	}
 	hard, reason, err := r.hard(ctx, parts, engine.Gemini3(large), tell)
 	if ctx.Err() != nil {
 		return d
 	}
-	if err != nil {
-		if r.failed++; r.failed == mostFailures && !d.quiet {
+	if last := r.cfg.Health.classified(err == nil); err != nil {
+		if last && !d.quiet {
 			tell(engine.Notice{Info: true,
 				Text: large + " answers from now on: what chooses between models has failed twice"})
 		}
 		d.Err = err
 		return d
 	}
-	r.failed, d.Reason, d.Source = 0, reason, fromScore
+	d.Reason, d.Source = reason, fromScore
 	if reason == "" {
 		d.Source = fromChoice
 	}
