@@ -211,7 +211,7 @@ func (s *Settled) refuse(t Tool, answer Answer) {
 	switch a := answer.(type) {
 	case Unasked:
 		s.unasked = a.Advice
-		s.Err = &CallError{Type: NeedsConfirmation,
+		s.Err = &CallError{Type: NeedsConfirmation, Allow: a.Advice,
 			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", cmp.Or(t.Label, t.Name()), a.Advice),
 			Display: "denied: nobody to ask; " + a.Advice}
 	case Refused:

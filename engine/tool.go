@@ -223,7 +223,8 @@ type CallError struct {
 	Display string // for the user; Message if empty
 
 	// Lacked says what a call would have needed that nobody could be asked
-	// for, and Allow what would have given it; both are empty else.
+	// for, empty if it is the call itself, and Allow what would have given it;
+	// both are empty else.
 	Lacked, Allow string
 
 	Rule *Rule // of a call that a rule denies

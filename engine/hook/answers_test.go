@@ -141,6 +141,48 @@ func TestTailCall(t *testing.T) {
 	}
 }
 
+// TestTailCallKept has a call that would take the place of one not run: the user says no, its
+// tool does not take it, a hook blocks it, or there is no such tool.
+func TestTailCallKept(t *testing.T) {
+	t.Parallel()
+	next := func(call string) hook.Hook {
+		k := prints(hook.AfterTool, `{"hookSpecificOutput":{"tailToolCallRequest":`+call+`}}`)
+		k.Matcher = "list"
+		return k
+	}
+	block := prints(hook.BeforeTool, `{"decision":"block","reason":"no notes"}`)
+	block.Matcher = "note"
+	for name, tt := range map[string]struct {
+		hooks  []hook.Hook
+		answer engine.Answer
+		want   string
+	}{
+		"refused":  {[]hook.Hook{next(`{"name":"note","args":{"x":"b"}}`)}, engine.Refused{Note: "not now"}, "The user said: not now"},
+		"unasked":  {[]hook.Hook{next(`{"name":"note","args":{"x":"b"}}`)}, engine.Unasked{Advice: "use -y"}, "requires user confirmation, which is not supported in non-interactive mode; use -y"},
+		"bad":      {[]hook.Hook{next(`{"name":"note","args":{"bad":1}}`)}, nil, "bad is bad"},
+		"blocked":  {[]hook.Hook{next(`{"name":"note","args":{"x":"b"}}`), block}, nil, "Tool execution blocked: no notes"},
+		"no such":  {[]hook.Hook{next(`{"name":"nowhere"}`)}, nil, "the tool nowhere, which is not there"},
+		"no words": {[]hook.Hook{next(`{"args":7}`)}, nil, "the tool , which is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var answers []engine.Answer
+			if tt.answer != nil {
+				answers = []engine.Answer{tt.answer}
+			}
+			c := beginAsked(t, et.NewApprover(t, answers...), tt.hooks, et.Says("", et.Call("1", "list", "x", "a")), et.Says("done"))
+			_, err := c.say("one")
+			if told := c.told(); err != nil || len(told) != 2 || !strings.Contains(told[1], tt.want) {
+				t.Errorf("%v: %q", err, told)
+			}
+			for _, args := range c.ran {
+				if args["x"] != "a" {
+					t.Errorf("ran with %v", args)
+				}
+			}
+		})
+	}
+}
+
 // TestContext has hooks add to a prompt and to a result.
 func TestContext(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,8 @@ func (c *core) deny(ev engine.Finished) {
 		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.Unasked)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = output.Valid(engine.DisplayError(ev.Err))
+	case ce != nil && ce.Type == engine.NeedsConfirmation: // in the place of the call, as a hook may have it
+		d.Why, d.Allow = "nobody could be asked", output.Valid(ce.Allow)
 	case ce != nil && ce.Lacked != "":
 		d.Why, d.Allow = output.Valid(ce.Lacked), output.Valid(ce.Allow)
 	default:
