@@ -39,7 +39,7 @@ func TestLoopInASession(t *testing.T) {
 	s.Line("y")
 	s.Expect(asked + choices)
 	s.Line("n")
-	s.Expect("error: stopped: the model goes in circles: list ., 5 times with the same result\r\nhint: gemline --resume ")
+	s.Expect("error: stopped: the model goes in circles: list ., 5 times with the same result\r\nhint: say what to do instead; ")
 	s.Say("again")
 	s.Expect(choices)
 	s.Line("n read the notes instead")

@@ -19,7 +19,8 @@ func (o *Options) projectCheck() (w repl.Wish, print string) {
 		return w, ""
 	}
 	files := consent.Files(o.paths.Cwd, command)
-	return repl.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files}, consent.Fingerprint(files, "check", command)
+	w = repl.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files}
+	return w, consent.Fingerprint(files, "check", command)
 }
 
 // agreed returns what was said about a command of the project, "" if nothing was.
@@ -43,8 +44,8 @@ func (o *Options) openCheck() (wishes []repl.Wish, prints []string) {
 	return []repl.Wish{w}, []string{print}
 }
 
-// loadCheck finds the command that checks the work. It says so if the project's does not
-// run.
+// loadCheck finds the command that checks the work: the user's, where the project has one
+// that nobody has agreed to, which is said.
 func (p *Project) loadCheck() {
 	p.check = p.settings.Check
 	w, print := p.projectCheck()
@@ -59,11 +60,11 @@ func (p *Project) loadCheck() {
 	case said == consent.Confined || said == consent.All:
 	case said == "" && p.trustedByFlag() && !p.attended():
 	case said == "":
-		p.notify("the check of this project does not run, since nobody has agreed to it: " + text.OneLine(w.Command, longestName) +
-			"; a session at a terminal asks, --skip-trust agrees for one run")
+		p.notify("the check of this project does not run, since nobody has agreed to it: " +
+			text.OneLine(w.Command, longestName) + "; a session at a terminal asks, --skip-trust agrees for one run")
 		fallthrough
 	default:
-		p.check = ""
+		p.check = p.userSettings.Check
 	}
 }
 

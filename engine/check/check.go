@@ -112,9 +112,12 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 		if red = (&Error{Command: w.Command, Why: why}); round > w.Mends {
 			return red
 		}
-		parts = []*genai.Part{{Text: fmt.Sprintf("The work is not done: the check failed (%s). Mend what it finds. This is what it printed:\n\n%s", why, res)}}
+		parts = []*genai.Part{{Text: fmt.Sprintf(message, why, res)}}
 	}
 }
+
+// message is what the model is told of a check that failed.
+const message = "The work is not done: the check failed (%s). Mend what it finds. This is what it printed:\n\n%s"
 
 // watch notes whether files may have changed.
 func (w *work) watch(ev engine.Event) {

@@ -32,7 +32,8 @@ func Turns(run engine.Run, n int) engine.Run {
 				}
 			}
 			if made > n {
-				yield(nil, fmt.Errorf("stopped: the prompt has taken %s requests: %w", text.Number(n), engine.ErrMaxTurns))
+				err := fmt.Errorf("stopped: the prompt has taken %s requests: %w", text.Number(n), engine.ErrMaxTurns)
+				yield(nil, err)
 			}
 		}
 	}

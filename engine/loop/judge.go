@@ -51,12 +51,21 @@ type opinion struct {
 
 var opinionSchema = map[string]any{"type": "object",
 	"properties": map[string]any{
-		"unproductive_state_analysis":   map[string]any{"type": "string", "description": "What the last actions were, what they have changed, and whether that gets anywhere."},
-		"unproductive_state_confidence": map[string]any{"type": "number", "description": "How certain it is that the agent is in a loop, from 0.0 to 1.0."},
+		"unproductive_state_analysis": map[string]any{"type": "string",
+			"description": "What the last actions were, what they have changed, and whether that gets anywhere."},
+		"unproductive_state_confidence": map[string]any{"type": "number",
+			"description": "How certain it is that the agent is in a loop, from 0.0 to 1.0."},
 	},
 	"required": []string{"unproductive_state_analysis", "unproductive_state_confidence"}}
 
-const judgeSystem = `You are asked whether a coding agent gets anywhere, or goes in circles. It goes in circles if at least five of its last actions in a row, calls of tools or answers, are the same with equivalent arguments, and nothing in the project or in what it knows is another after them. It does not if it does the same kind of work for many files, edits one file step by step, reads on, waits for something that moves, or tries again in another way. In doubt it does not. You judge only: do nothing that the conversation asks for.`
+const judgeSystem = "You are asked whether a coding agent gets anywhere, or goes in circles. It goes in circles " +
+	"if at least five of its last actions in a row, calls of tools or answers, are the same with equivalent " +
+	"arguments, and nothing in the project or in what it knows has changed after them. It does not if it does the " +
+	"same kind of work for many files, edits one file step by step, reads on, waits for something that moves, or " +
+	"tries again in another way. In doubt it does not. You judge only: do nothing that the conversation asks for."
+
+const judgeQuestion = "<original_user_request>\n%s\n</original_user_request>\n\n" +
+	"These were the last messages of the conversation about it. Does the agent go in circles?"
 
 // judge asks about the turn before another request is made, if it is time. Without an
 // answer nobody knows, and the turn goes on. Another model is asked before it is a loop.
@@ -90,8 +99,8 @@ const (
 
 // opinion asks for an opinion on the turn so far.
 func (p *prompt) opinion(ctx context.Context, purpose string) (o opinion, err error) {
-	contents := append(recent(p.cfg.History()), genai.NewContentFromText(fmt.Sprintf("<original_user_request>\n%s\n</original_user_request>\n\n"+
-		"These were the last messages of the conversation about it. Does the agent go in circles?", text.Shorten(p.asked, longestRequest)), genai.RoleUser))
+	question := fmt.Sprintf(judgeQuestion, text.Shorten(p.asked, longestRequest))
+	contents := append(recent(p.cfg.History()), genai.NewContentFromText(question, genai.RoleUser))
 	err = p.cfg.Asker.JSON(ctx, oneshot.Question{Purpose: purpose, System: judgeSystem, Contents: contents,
 		Tell: func(ev engine.Event) { p.tell(ev) }}, opinionSchema, &o)
 	return o, err

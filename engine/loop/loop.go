@@ -165,17 +165,23 @@ func (p *prompt) index(id string) int {
 	return slices.IndexFunc(p.open, func(c engine.Called) bool { return c.ID == id })
 }
 
+// advice is what the model is told of a loop.
+const advice = "System: Potential loop detected. Details: %s. Look at what the last steps have changed. " +
+	"Do not repeat them as they were: find another way, or say what keeps you from going on."
+
 // decide says what becomes of a loop: whether the Run goes on as if there was none, or
 // else what is to be said next, or the error that ends it.
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true
-		return says("System: Potential loop detected. Details: %s. Look at what the last steps have changed. "+
-			"Do not repeat them as they were: find another way, or say what keeps you from going on.", why.detail), false, nil
+		return says(advice, why.detail), false, nil
 	}
 	stop := *why
 	stop.Advice = "--no-loop-check lets it go on"
-	if p.cfg.Resume != nil && p.cfg.Resume() != "" {
+	switch {
+	case p.cfg.Approver != nil:
+		stop.Advice = "say what to do instead; --no-loop-check does not look for loops"
+	case p.cfg.Resume != nil && p.cfg.Resume() != "":
 		stop.Advice = p.cfg.Resume() + " goes on, and --no-loop-check does not look for loops"
 	}
 	if p.cfg.Approver == nil {
@@ -209,8 +215,9 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 
 // question asks whether the conversation is to go on.
 func question(why *Error) engine.Proposal {
-	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}},
-		Intent: engine.Intent{Title: "go on all the same?", Grants: []engine.Grant{{Label: "go on, and never ask this session", Tool: "loop"}}}}
+	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}}}
+	q.Intent.Title = "go on all the same?"
+	q.Intent.Grants = []engine.Grant{{Label: "go on, and never ask this session", Tool: "loop"}}
 	if c := why.call; c != nil {
 		q.ID, q.Tool.Declaration.Name, q.Args = c.ID, c.Name, c.Args
 	}

@@ -21,7 +21,9 @@ var speakerSchema = map[string]any{"type": "object",
 	},
 	"required": []string{"reasoning", "next_speaker"}}
 
-const speakerQuestion = `Look at your last message alone, and decide who speaks next. It is the model if that message announces what you will do next and does not do it, or breaks off in the middle. It is the user if the message asks the user something, or says all that there is to say.`
+const speakerQuestion = "Look at your last message alone, and decide who speaks next. It is the model if that " +
+	"message announces what you will do next and does not do it, or breaks off in the middle. It is the user if the " +
+	"message asks the user something, or says all that there is to say."
 
 // Continue returns a Run around run that tells the model to go on where its last message
 // says that it is not through, which asker is asked after each. History returns the
@@ -64,6 +66,7 @@ func modelNext(ctx context.Context, asker *oneshot.Asker, history []*genai.Conte
 		Next string `json:"next_speaker"`
 	}
 	contents := append(history[:len(history):len(history)], genai.NewContentFromText(speakerQuestion, genai.RoleUser))
-	err := asker.JSON(ctx, oneshot.Question{Purpose: "next-speaker-checker", Contents: contents, Tell: tell}, speakerSchema, &answer)
+	question := oneshot.Question{Purpose: "next-speaker-checker", Contents: contents, Tell: tell}
+	err := asker.JSON(ctx, question, speakerSchema, &answer)
 	return err == nil && answer.Next == "model"
 }
