@@ -70,7 +70,8 @@ func (e *OverflowError) Error() string {
 	if e.Request > e.Limit {
 		return fmt.Sprintf("the message takes about %d tokens, and the model's context holds %d", e.Request, e.Limit)
 	}
-	return fmt.Sprintf("the message takes about %d tokens, and only %d are left in the model's context", e.Request, max(0, e.Remaining))
+	return fmt.Sprintf("the message takes about %d tokens, and only %d are left in the model's context",
+		e.Request, max(0, e.Remaining))
 }
 
 // Hint says what to do, on one line.
@@ -115,7 +116,8 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	}
 	var failed error // of emit
 	before := e.sized.tokens
-	s := c.Fit(ctx, Sending{Model: e.cfg.Model, Said: slices.Clip(e.unopened(e.history)), Size: before, Limit: e.limit(), Refused: refused,
+	s := c.Fit(ctx, Sending{Model: e.cfg.Model, Said: slices.Clip(e.unopened(e.history)),
+		Size: before, Limit: e.limit(), Refused: refused,
 		Notify: func(ev Event) {
 			if failed == nil {
 				failed = emit(ev)

@@ -15,16 +15,18 @@ import (
 func (s *Session) newCompressor() {
 	s.compressor = compress.New(compress.Config{
 		Threshold: s.settings.Compression,
-		Masking:   compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast, Latest: s.settings.MaskLatest},
-		Keep:      s.env.Keep,
-		Ask:       s.summary,
-		Before:    func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
+		Masking: compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast,
+			Latest: s.settings.MaskLatest},
+		Keep:   s.env.Keep,
+		Ask:    s.summary,
+		Before: func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
 	})
 }
 
 // summary asks a model for a summary.
 func (s *Session) summary(ctx context.Context, q compress.Question) (string, error) {
-	return s.asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System, Contents: q.Contents, Tell: q.Notify})
+	return s.asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System,
+		Contents: q.Contents, Tell: q.Notify})
 }
 
 // compress makes the conversation shorter, and keeps above all what keep says. What is

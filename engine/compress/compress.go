@@ -164,7 +164,8 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	before := engine.Estimate(s.Said)
 	at := split(short)
 	unasked := by == Auto && !s.Refused
-	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
+	known := at <= 2 && at > 0 && isSnapshot(short[0]) // there is nothing but a snapshot and its thanks
+	if at == 0 || known || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
 	if c.cfg.Before != nil {
@@ -174,12 +175,12 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	if err != nil {
 		return lighter, &failure{err}
 	}
-	after := rest(short, at)
-	said := append([]*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser), genai.NewContentFromText(thanks, genai.RoleModel)}, after...)
-	if n := engine.Estimate(said); n > before {
+	said := append([]*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser),
+		genai.NewContentFromText(thanks, genai.RoleModel)}, rest(short, at)...)
+	if n := engine.Estimate(said); n >= before {
 		c.larger = true
-		return lighter, &failure{fmt.Errorf("with its summary it would be larger, about %s tokens instead of %s; /compress tries again",
-			text.Number(n), text.Number(before))}
+		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s; "+
+			"/compress tries again", text.Number(n), text.Number(before))}
 	}
 	c.fresh = true
 	return engine.Shorter{Said: said, How: compressed, Summed: true}, nil

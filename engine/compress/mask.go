@@ -100,7 +100,8 @@ func (c *Compressor) size(fr *genai.FunctionResponse) int {
 	if c.sizes == nil {
 		c.sizes = map[*genai.FunctionResponse]int{}
 	}
-	n, _ := engine.EstimateTokens([]*genai.Part{{FunctionResponse: &genai.FunctionResponse{Name: fr.Name, Response: fr.Response}}})
+	texts := &genai.FunctionResponse{Name: fr.Name, Response: fr.Response}
+	n, _ := engine.EstimateTokens([]*genai.Part{{FunctionResponse: texts}})
 	c.sizes[fr] = n
 	return n
 }
@@ -171,7 +172,8 @@ func (c *Compressor) maskPart(p *genai.Part, shorten func(string) string) (*gena
 func preview(s string) string {
 	const lines, most = 10, 250
 	if all := strings.Split(s, "\n"); len(all) > 2*lines {
-		short := slices.Concat(all[:lines], []string{"", fmt.Sprintf("... [%d lines omitted] ...", len(all)-2*lines), ""}, all[len(all)-lines:])
+		omitted := fmt.Sprintf("... [%d lines omitted] ...", len(all)-2*lines)
+		short := slices.Concat(all[:lines], []string{"", omitted, ""}, all[len(all)-lines:])
 		for i, l := range short {
 			short[i] = text.Shorten(l, most)
 		}

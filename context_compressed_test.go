@@ -1,0 +1,33 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// Ctrl-C ends the wait for a summary, and the conversation is what it was.
+func TestCompressionInterrupted(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("It is 4711."), et.Says("Tea."), et.Silent(), et.Says("Still here."))
+	s := teletype.Start(t, terminal(t, server))
+	s.Say("what is the port?")
+	s.Say("and what do I drink?")
+	s.Say("/compress")
+	for range 3 {
+		<-server.Arrived()
+	}
+	s.Send("\x03")
+	s.Say("what now?")
+	s.Expect("Still here.")
+	s.Say("/quit")
+	s.Exit()
+	requests := server.Requests()
+	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "It is 4711.") || strings.Contains(body, "state_snapshot") {
+		t.Errorf("the last request was %s", body)
+	}
+}
