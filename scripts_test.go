@@ -153,11 +153,12 @@ func chunks(ts *testscript.TestScript, text string) []*genai.GenerateContentResp
 // faults are made when they are wanted: this is the program, too, which has no
 // time for them.
 var faults = map[string]func() et.Reply{
-	"429":    et.DailyQuota,
-	"badkey": et.BadKey,
-	"401":    et.Unauthenticated,
-	"404":    func() et.Reply { return et.NotFound("gemini-x") },
-	"400":    func() et.Reply { return et.BadRequest("contents is not specified") },
+	"429":       et.DailyQuota,
+	"halfquota": func() et.Reply { return et.ErrorInStream(et.Streams("half ", "an answer"), et.DailyQuota()) },
+	"badkey":    et.BadKey,
+	"401":       et.Unauthenticated,
+	"404":       func() et.Reply { return et.NotFound("gemini-x") },
+	"400":       func() et.Reply { return et.BadRequest("contents is not specified") },
 	"toolong": func() et.Reply {
 		return et.BadRequest("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")
 	},
