@@ -252,3 +252,31 @@ func TestClassifierFails(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 }
+
+// What stands in for a model in a prompt goes on when the mode changes. Words are scored, and
+// nothing else.
+func TestStandInStays(t *testing.T) {
+	mode := route.Mode{}
+	c := &talk{}
+	script, aside := et.NewScript(et.Fails(noQuota), et.Says(".")), et.NewScript()
+	r := route.New(route.Config{Model: pro, Presets: presets(t), Mode: func() route.Mode { return mode }, Action: route.Ask,
+		Approver: et.NewApprover(t, engine.Allowed{}), Asker: &oneshot.Asker{Generator: aside}})
+	g := r.Generator(func(int) engine.Generator { return script })
+	run := func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			for range g.Generate(ctx, &engine.Request{Model: c.model}) {
+			}
+			mode.Yolo = true
+			yield(engine.Finished{}, nil)
+		}
+	}
+	notices(t, r.Run(c, run)(t.Context(), genai.NewPartFromText("x")))
+	if c.model != flash || r.Shown() != pro {
+		t.Errorf("%s answers, and %s is wanted", c.model, r.Shown())
+	}
+	r.Choose("auto")
+	notices(t, r.Run(c, c.run)(t.Context(), genai.NewPartFromBytes([]byte("GIF89a"), "image/gif")))
+	if c.model != "gemini-3.1-pro-preview-customtools" || len(aside.Requests()) > 0 {
+		t.Errorf("%s answers about a picture, scored %d times", c.model, len(aside.Requests()))
+	}
+}

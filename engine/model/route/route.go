@@ -88,14 +88,11 @@ func (r *Router) Model() string {
 	return r.cfg.Access.Resolve(r.wanted)
 }
 
-// Shown returns what users are told is asked: the model, or auto where it is decided for
-// each prompt.
+// Shown returns what users are told is asked: the model that they want, or auto where it
+// is decided for each prompt. Another one may stand in for it.
 func (r *Router) Shown() string {
 	if _, auto := r.cfg.Access.Auto(r.wanted); auto && r.cfg.Asker != nil && !r.cfg.Presets.Custom(r.wanted) {
 		return r.Wanted()
-	}
-	if r.talk != nil {
-		return r.talk.Model()
 	}
 	return r.Model()
 }
@@ -179,10 +176,11 @@ func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tel
 	if d, down := r.instead(large); down {
 		return d
 	}
-	if !auto || r.cfg.Presets.Custom(r.wanted) {
+	switch named := !auto || r.cfg.Presets.Custom(r.wanted); {
+	case named && parts == nil: // another one may stand in for it
+		return Decision{}
+	case named:
 		return Decision{Model: large, Source: fromOverride}
-	}
-	switch {
 	case mode.Planning:
 		d = Decision{Model: large, Source: fromMode, Reason: "it makes plans"}
 	case mode.Planned:
@@ -215,7 +213,7 @@ func (r *Router) instead(name string) (Decision, bool) {
 func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string,
 	tell func(engine.Event)) Decision {
 	d := Decision{Model: large, Source: fromDefault, quiet: r.cfg.Approver == nil}
-	if r.cfg.Asker == nil || !r.cfg.Health.classifies() {
+	if r.cfg.Asker == nil || !r.cfg.Health.classifies() || textOf(parts) == "" {
 		return d
 	}
 	hard, reason, err := r.hard(ctx, parts, engine.Gemini3(large), tell)
