@@ -11,6 +11,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 )
 
 // modelsCommand is gemline models.
@@ -71,23 +72,23 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if c.Online {
 		list, err = w.onServer(ctx)
 	} else {
-		list = choices(access)
+		list, err = w.choices(access)
 	}
 	if err != nil {
 		return err
 	}
+	resolved := access.Resolve(current)
 	is := func(m listedModel) bool { return m.Name == current }
 	switch i := slices.IndexFunc(list, is); {
 	case i >= 0:
-		list[i].Default = true
+		list[i].Default, resolved = true, cmp.Or(list[i].Resolved, resolved)
 	case !c.Online:
-		resolved := access.Resolve(current)
 		list = append([]listedModel{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
 	}
 	if err := w.addPrices(list); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"default": current, "resolves_to": access.Resolve(current), "online": c.Online, "models": append([]listedModel{}, list...)},
+	return w.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online, "models": append([]listedModel{}, list...)},
 		columns(list)...)
 }
 
@@ -128,13 +129,25 @@ func (w *World) model() (string, model.Access, error) {
 	return cmp.Or(strings.TrimSpace(s.Model), model.Default), Access(c.Method), nil
 }
 
-// choices returns the models that the program knows.
-func choices(access model.Access) (list []listedModel) {
-	for _, c := range access.Choices() {
-		resolved := access.Resolve(c.Name)
-		list = append(list, listedModel{Name: c.Name, Resolved: resolved, Note: c.Note, Context: model.TokenLimit(resolved)})
+// choices returns the models that the program knows, and the user's own names of some.
+func (w *World) choices(access model.Access) (list []listedModel, err error) {
+	add := func(name, resolved, note string) {
+		list = append(list, listedModel{Name: name, Resolved: resolved, Note: note, Context: model.TokenLimit(resolved)})
 	}
-	return list
+	for _, c := range access.Choices() {
+		add(c.Name, access.Resolve(c.Name), c.Note)
+	}
+	s, err := w.settings()
+	if err != nil {
+		return nil, err
+	}
+	configs, _ := s.Merged["modelConfigs"].(map[string]any)
+	own, err := preset.New(configs, access.Resolve)
+	for _, name := range own.Customs() {
+		m := own.Chat(name, false).Model
+		add(name, m, "yours, "+m)
+	}
+	return list, err
 }
 
 // onServer asks the server.
