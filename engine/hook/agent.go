@@ -90,26 +90,16 @@ func (p *prompt) tell() bool {
 // to be yielded.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 	p.text = textOf(parts)
-	active := false
+	parts, err := p.before(ctx, parts)
+	if err != nil {
+		return err
+	}
 	for returns := 0; ; returns++ {
-		prompt := textOf(parts)
-		before := p.fire(ctx, BeforeAgent, "", fields{{"prompt", prompt}})
-		if before.Stop && p.cfg.Add != nil {
-			if err := p.cfg.Add(ctx, parts...); err != nil {
-				return err
-			}
-		}
-		if before.Stop || before.Decision == block {
-			return &end{stopped: before.Stop, why: before.Why()}
-		}
-		if more := before.context(); more != "" {
-			parts = append(parts[:len(parts):len(parts)], &genai.Part{Text: more})
-		}
 		if err := p.ask(ctx, parts); err != nil || p.left {
 			return err
 		}
 		after := p.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()},
-			{"stop_hook_active", active}})
+			{"stop_hook_active", returns > 0}})
 		if after.Specific["clearContext"] == true && (after.Stop || after.Decision == block) && p.cfg.Clear != nil {
 			if err := p.cfg.Clear(); err != nil {
 				return err
@@ -127,11 +117,29 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 			return nil
 		}
 		p.warn("Agent execution blocked: %s", after.Why())
-		parts, active = []*genai.Part{{Text: after.Why()}}, true
+		parts = []*genai.Part{{Text: after.Why()}}
 		if !p.tell() {
 			return nil
 		}
 	}
+}
+
+// before returns what is said in place of parts, which the user has said. What hooks
+// send the agent back with is no such prompt.
+func (p *prompt) before(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+	a := p.fire(ctx, BeforeAgent, "", fields{{"prompt", p.text}})
+	if a.Stop && p.cfg.Add != nil {
+		if err := p.cfg.Add(ctx, parts...); err != nil {
+			return nil, err
+		}
+	}
+	if a.Stop || a.Decision == block {
+		return nil, &end{stopped: a.Stop, why: a.Why()}
+	}
+	if more := a.context(); more != "" {
+		parts = append(parts[:len(parts):len(parts)], &genai.Part{Text: more})
+	}
+	return parts, nil
 }
 
 // ask yields what comes of one message.

@@ -285,9 +285,11 @@ func TestSelectionWithoutTools(t *testing.T) {
 }
 
 // TestReturns has a hook that is never content send the agent back: that ends, and is said.
+// Hooks of prompts see what the user has said, once, and not what sends it back.
 func TestReturns(t *testing.T) {
 	t.Parallel()
-	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2")},
+	before := prints(hook.BeforeAgent, `{"hookSpecificOutput":{"additionalContext":"context"}}`)
+	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2"), before},
 		slices.Repeat([]et.Reply{et.Says("done")}, 200)...)
 	user, err := c.say("one")
 	if err != nil || len(c.told()) != 101 ||
@@ -298,6 +300,10 @@ func TestReturns(t *testing.T) {
 		Prompt, Response string
 		Active           bool `json:"stop_hook_active"`
 	}
+	if len(c.calls) != 102 || strings.Count(strings.Join(c.told(), "\n"), "<hook_context>") != 1 {
+		t.Errorf("%d hooks ran", len(c.calls))
+	}
+	<-c.calls
 	first, second := <-c.calls, <-c.calls
 	if json.Unmarshal(first.Input, &in); in.Prompt != "one" || in.Active {
 		t.Errorf("%s", first.Input)
