@@ -126,14 +126,16 @@ func united(e Event, answers []Answer) (all Answer) {
 	weight := map[string]int{"": 0, allow: 1, ask: 2, block: 3}
 	var contexts []string
 	for _, a := range answers {
-		all.Stop = all.Stop || a.Stop
+		if a.Stop {
+			all.Stop, all.StopReason = true, joined(all.StopReason, a.StopReason)
+		}
 		switch {
 		case weight[a.Decision] > weight[all.Decision]:
 			all.Decision, all.By = a.Decision, a.By
 		case a.Decision == all.Decision:
 			all.By += ", " + a.By
 		}
-		all.StopReason, all.Reason = joined(all.StopReason, a.StopReason), joined(all.Reason, a.Reason)
+		all.Reason = joined(all.Reason, a.Reason)
 		if text := a.text("additionalContext"); text != "" {
 			contexts = append(contexts, text)
 		}

@@ -13,9 +13,10 @@
 // # The format is another program's
 //
 // What a hook reads and what is made of its answer are the Gemini CLI's, so that
-// scripts work with both. There are three differences. A hook that ends with exit
+// scripts work with both. There are four differences. A hook that ends with exit
 // status 2 blocks, also if it prints nothing; stop_hook_active stays true until the
-// prompt is over; and where nobody can be asked, "ask" denies.
+// prompt is over; where nobody can be asked, "ask" denies; and what AfterModel puts in
+// the place of a piece of an answer is what the history holds.
 //
 // # A hook that fails is no answer
 //

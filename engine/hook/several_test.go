@@ -34,11 +34,12 @@ func TestAggregation(t *testing.T) {
 		want  string // what the model is told of the call
 		asked int
 	}{
-		"a block wins":   {[]string{`{"decision":"allow"}`, `{"decision":"deny","reason":"a"}`, `{"decision":"ask"}`, `{"decision":"block","reason":"b"}`}, "error: Tool execution blocked: a b", 0},
-		"then a stop":    {[]string{`{"decision":"block","reason":"a"}`, `{"continue":false,"stopReason":"s"}`, `{"continue":false,"stopReason":"t"}`}, "", 0},
-		"then a wish":    {[]string{`{"decision":"allow"}`, `{"decision":"ask"}`, `{"decision":"approve"}`}, "output: list did a", 1},
-		"allowed by all": {[]string{`{"decision":"allow"}`, `{"decision":"approve"}`}, "output: list did a", 0},
-		"the last input": {[]string{`{"hookSpecificOutput":{"tool_input":{"x":"b"}}}`, `{"hookSpecificOutput":{"tool_input":{"x":"c"}}}`}, "output: list did c [System] Tool input parameters were modified by a hook before execution.", 0},
+		"a block wins":                    {[]string{`{"decision":"allow"}`, `{"decision":"deny","reason":"a"}`, `{"decision":"ask"}`, `{"decision":"block","reason":"b"}`}, "error: Tool execution blocked: a b", 0},
+		"then a stop":                     {[]string{`{"decision":"block","reason":"a"}`, `{"continue":false,"stopReason":"s"}`, `{"continue":false,"stopReason":"t"}`}, "", 0},
+		"then a wish":                     {[]string{`{"decision":"allow"}`, `{"decision":"ask"}`, `{"decision":"approve"}`}, "output: list did a", 1},
+		"a reason of a stop that is none": {[]string{`{"decision":"block","reason":"a","stopReason":"s"}`}, "error: Tool execution blocked: a", 0},
+		"allowed by all":                  {[]string{`{"decision":"allow"}`, `{"decision":"approve"}`}, "output: list did a", 0},
+		"the last input":                  {[]string{`{"hookSpecificOutput":{"tool_input":{"x":"b"}}}`, `{"hookSpecificOutput":{"tool_input":{"x":"c"}}}`}, "output: list did c [System] Tool input parameters were modified by a hook before execution.", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
