@@ -66,8 +66,11 @@ func (r Record) read() (all map[string]map[string]Rights, err error) {
 	if why := disk.Shared(r.Path); why != "" {
 		return all, fmt.Errorf("%s: %s, so it holds no agreement", r.Path, why)
 	}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return map[string]map[string]Rights{}, fmt.Errorf("%s: %w", r.Path, err)
+	if err = json.Unmarshal(b, &all); err == nil && all == nil {
+		err = errors.New("it holds no object")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Path, err)
 	}
 	return all, nil
 }

@@ -71,12 +71,14 @@ func TestRecord(t *testing.T) {
 		t.Error("a record that anybody may write counts")
 	}
 	os.Chmod(r.Path, 0o600)
-	os.WriteFile(r.Path, []byte(`{"/a": {"1": "all"}, `), 0o600)
-	if got, err := r.Of("/a"); err == nil || got["1"] != "" {
-		t.Error("a broken record counts")
-	}
-	if err := r.Keep(t.Context(), "/a", nil); err == nil {
-		t.Error("a broken record is replaced")
+	for _, broken := range []string{`{"/a": {"1": "all"}, `, "null", ""} {
+		os.WriteFile(r.Path, []byte(broken), 0o600)
+		if got, err := r.Of("/a"); err == nil || got["1"] != "" {
+			t.Errorf("a broken record counts: %s", broken)
+		}
+		if err := r.Keep(t.Context(), "/a", nil); err == nil {
+			t.Errorf("a broken record is replaced: %s", broken)
+		}
 	}
 	if got, err := (consent.Record{}).Of("/a"); err != nil || len(got) > 0 {
 		t.Error(got, err)
