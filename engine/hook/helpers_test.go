@@ -93,9 +93,14 @@ func begin(t *testing.T, hooks []hook.Hook, replies ...et.Reply) *talk {
 
 // beginAsked is begin with a user who answers otherwise.
 func beginAsked(t *testing.T, asked *et.Approver, hooks []hook.Hook, replies ...et.Reply) *talk {
+	return beginRun(t, asked, bash, hooks, replies...)
+}
+
+// beginRun is beginAsked with another Runner.
+func beginRun(t *testing.T, asked *et.Approver, run hook.Runner, hooks []hook.Hook, replies ...et.Reply) *talk {
 	k := &talk{t: t, script: et.NewScript(replies...), dir: t.TempDir(), calls: make(chan hook.Call, 1000),
 		asked: asked}
-	k.Hooks = hook.New(hook.Config{Hooks: hooks, Run: bash, Quote: func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+	k.Hooks = hook.New(hook.Config{Hooks: hooks, Run: run, Quote: func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 		Record: func(c hook.Call) { k.calls <- c },
 		Session: func() hook.Session {
 			return hook.Session{ID: "s", Transcript: k.dir + "/s.jsonl", Cwd: k.dir, Plans: k.dir}

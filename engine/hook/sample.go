@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 )
 
 // Try runs the hooks of e with a made-up input, in which more stands in the place of what
@@ -37,8 +38,8 @@ func (h *Hooks) Try(ctx context.Context, e Event, subject string, more map[strin
 			delete(more, f.name)
 		}
 	}
-	for name, v := range more {
-		in = append(in, field{name, v})
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		in = append(in, field{name, more[name]})
 	}
 	subject, _ = in[0].value.(string) // of the events that have one
 	return h.calls(ctx, e, subject, in)
