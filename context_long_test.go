@@ -45,7 +45,11 @@ func (p *patient) respond(r et.Received) et.Reply {
 	defer p.mu.Unlock()
 	found := facts(r.Body)
 	if r.Action == "generateContent" {
-		if !bytes.Contains(r.Body, []byte("Compare your snapshot")) {
+		checked := bytes.Contains(r.Body, []byte("Compare your snapshot"))
+		if !checked && !bytes.Contains(r.Body, []byte("Sum up the conversation above")) {
+			return et.Says("{}") // another question beside the conversation
+		}
+		if !checked {
 			p.asked = append(p.asked, strings.Join(found, " "))
 		}
 		return et.Says("<scratchpad>let me see</scratchpad><state_snapshot><key_knowledge>" + strings.Join(found, " ") + "</key_knowledge></state_snapshot>")
