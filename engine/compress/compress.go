@@ -164,8 +164,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	before := engine.Estimate(s.Said)
 	at := split(short)
 	unasked := by == Auto && !s.Refused
-	known := at <= 2 && at > 0 && isSnapshot(short[0]) // there is nothing but a snapshot and its thanks
-	if at == 0 || known || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
+	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
 	if c.cfg.Before != nil {
@@ -190,23 +189,29 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 const share = 0.7
 
 // split returns how many messages of said are summed up: so many that the rest begins with
-// a question of the user's, or else with a step towards the answer to one.
+// a question of the user's, or else with a step towards the answer to one. A snapshot is
+// not summed up by itself.
 func split(said []*genai.Content) int {
+	known := 0
+	if len(said) > 0 && isSnapshot(said[0]) {
+		known = 2 // with the thanks
+	}
 	total := float64(engine.Estimate(said))
 	sum, question, before, step := 0.0, 0, 0.0, 0
 	for i, c := range said {
 		switch {
+		case i <= known:
 		case asks(c) && sum >= share*total:
 			return i
 		case asks(c):
 			question, before = i, sum
-		case step == 0 && sum >= share*total && i > 0 && c.Role == genai.RoleModel && answers(said[i-1]):
+		case step == 0 && sum >= share*total && c.Role == genai.RoleModel && answers(said[i-1]):
 			step = i
 		}
 		sum += float64(engine.Estimate(said[i : i+1]))
 	}
 	switch n := len(said); {
-	case n > 0 && said[n-1].Role == genai.RoleModel && !calls(said[n-1]):
+	case n > known && said[n-1].Role == genai.RoleModel && !calls(said[n-1]):
 		return n
 	case before < total/2 && step > 0:
 		return step
