@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // An Answer is what a hook wants, or several hooks together.
@@ -30,6 +32,12 @@ const (
 	ask   = "ask"
 	block = "block"
 )
+
+// warningMark begins a message that is a warning.
+const warningMark = "Warning: "
+
+// decisions are the words for them in JSON.
+var decisions = map[string]string{"block": block, "deny": block, "ask": ask, "allow": allow, "approve": allow}
 
 // Why returns the reason for a stop or a block.
 func (a Answer) Why() string { return cmp.Or(a.StopReason, a.Reason, "No reason provided") }
@@ -61,12 +69,9 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	if o.failed() {
 		return a, false
 	}
-	said := cmp.Or(strings.TrimSpace(o.Stdout), strings.TrimSpace(o.Stderr))
-	if o.Unused != "" { // half an object is none
-		said = ""
-	}
+	said := o.said()
 	object, isJSON := parseJSON(said)
-	ok = object != nil || said != "" && !isJSON
+	ok = object != nil || said != "" && !isJSON && o.misread() == ""
 	switch {
 	case object != nil:
 		a = newAnswer(object)
@@ -74,7 +79,7 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	case o.Code == 0:
 		a = Answer{Decision: allow, Message: said}
 	case o.Code == 1:
-		a = Answer{Decision: allow, Message: "Warning: " + said}
+		a = Answer{Decision: allow, Message: warningMark + said}
 	default:
 		a = Answer{Decision: block, Reason: said}
 	}
@@ -83,6 +88,50 @@ func (o Outcome) answer() (a Answer, ok bool) {
 		a.Reason = cmp.Or(a.Reason, strings.TrimSpace(o.Stderr), "the hook ended with exit status 2")
 	}
 	return a, ok || a.Decision == block
+}
+
+// said returns what the hook printed that counts.
+func (o Outcome) said() string {
+	if o.Unused != "" { // half an object is none
+		return ""
+	}
+	return cmp.Or(strings.TrimSpace(o.Stdout), strings.TrimSpace(o.Stderr))
+}
+
+// misread says what of the output means nothing although it was meant to, "" if that is
+// nothing: a hook that is to block something must not fail to in silence.
+func (o Outcome) misread() string {
+	const most = 200 // characters of it
+	said := o.said()
+	object, isJSON := parseJSON(said)
+	switch {
+	case said == "" || said == "null":
+		return ""
+	case !isJSON && o.Code == 0 && strings.HasPrefix(said, "{"):
+		return "it printed JSON that is broken: " + text.OneLine(said, most)
+	case !isJSON:
+		return ""
+	case object == nil:
+		return "it printed JSON that is no object: " + text.OneLine(said, most)
+	}
+	specific, _ := object["hookSpecificOutput"].(map[string]any)
+	for _, of := range []struct {
+		name  string
+		value any
+	}{{"decision", object["decision"]}, {"permissionDecision", specific["permissionDecision"]}} {
+		if word, is := of.value.(string); of.value != nil && (!is || word != "" && decisions[word] == "") {
+			return fmt.Sprintf("its %s %s is none", of.name, text.OneLine(text.Compact(of.value), most))
+		}
+	}
+	if args := specific["tool_input"]; args != nil {
+		if _, is := args.(map[string]any); !is {
+			return "its tool_input is no object"
+		}
+	}
+	if specific == nil && object["hookSpecificOutput"] != nil {
+		return "its hookSpecificOutput is no object"
+	}
+	return ""
 }
 
 // parseJSON returns the JSON object that text is, nil if it is none, and reports whether
@@ -103,15 +152,11 @@ func newAnswer(o map[string]any) (a Answer) {
 	text := func(name string) string { s, _ := o[name].(string); return s }
 	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"),
 		Message: text("systemMessage")}
-	switch text("decision") {
-	case "block", "deny":
-		a.Decision = block
-	case "ask":
-		a.Decision = ask
-	case "allow", "approve":
-		a.Decision = allow
-	}
+	a.Decision = decisions[text("decision")]
 	a.Specific, _ = o["hookSpecificOutput"].(map[string]any)
+	if by := decisions[a.text("permissionDecision")]; a.Decision == "" { // as Claude Code has it
+		a.Decision, a.Reason = by, cmp.Or(a.Reason, a.text("permissionDecisionReason"))
+	}
 	return a
 }
 

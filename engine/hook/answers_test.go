@@ -51,6 +51,17 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestOtherWords has a hook decide in the words of Claude Code.
+func TestOtherWords(t *testing.T) {
+	t.Parallel()
+	const deny = `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"not that"}}`
+	c := begin(t, []hook.Hook{prints(hook.BeforeTool, deny)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	user, err := c.say("one")
+	if err != nil || !slices.Contains(user, "failed: note denied by hook it: not that") || len(c.ran) != 0 {
+		t.Errorf("%q %v, ran: %v", user, err, c.ran)
+	}
+}
+
 // TestArguments has a hook rewrite the arguments of a call: what is asked about, runs and
 // is recorded are the new ones.
 func TestArguments(t *testing.T) {

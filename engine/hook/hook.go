@@ -2,9 +2,11 @@ package hook
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"time"
@@ -118,8 +120,8 @@ func Parse(value map[string]any, source Source, file string) (hooks []Hook, wron
 				}
 				h.Event, h.Matcher, h.Sequential, h.Source, h.File = Event(name), matcher, sequential, source, file
 				if h.byName() {
-					if _, err := regexp.Compile(matcher); err != nil && foreign.MatchString(matcher) {
-						complain(name, "the matcher %q looks around or back, which matchers can't do here", matcher)
+					if _, err := regexp.Compile(matcher); err != nil {
+						complain(name, "the matcher %.100q %s", matcher, unusable(matcher, err))
 						continue
 					}
 				}
@@ -155,8 +157,20 @@ func parse(value any) (h Hook, err error) {
 	return h, nil
 }
 
-// foreign are expressions that JavaScript has and Go has not. A hook whose matcher is one
-// must not be taken for one that matches nothing.
+// unusable says why an expression is none here. A hook whose matcher is one must not be
+// taken for one that matches nothing.
+func unusable(matcher string, err error) string {
+	if foreign.MatchString(matcher) {
+		return "looks around or back, which matchers can't do here"
+	}
+	why := err.Error()
+	if se := (*syntax.Error)(nil); errors.As(err, &se) {
+		why = string(se.Code)
+	}
+	return "is no regular expression: " + why
+}
+
+// foreign are expressions that JavaScript has and Go has not.
 var foreign = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]|\\k<`)
 
 // byName reports whether h's matcher is an expression for names of tools.
@@ -170,7 +184,7 @@ func (h Hook) Matches(subject string) bool {
 	}
 	if h.byName() {
 		re, err := regexp.Compile(h.Matcher)
-		return err == nil && re.MatchString(subject) || err != nil && h.Matcher == subject
+		return err == nil && re.MatchString(subject)
 	}
 	exact := h.Event == SessionStart || h.Event == SessionEnd || h.Event == PreCompress
 	return !exact || h.Matcher == subject

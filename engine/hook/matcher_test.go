@@ -22,7 +22,7 @@ func TestMatches(t *testing.T) {
 		{hook.AfterTool, "^file", "write_file", false},
 		{hook.AfterTool, "replace|write_.*", "write_file", true},
 		{hook.BeforeTool, "mcp_git_.*", "mcp_git_log", true},
-		{hook.BeforeTool, "(", "(", true},
+		{hook.BeforeTool, "(", "(", false},
 		{hook.BeforeTool, "(", "a(b", false},
 		{hook.BeforeTool, "(a+)+$", strings.Repeat("a", 1<<16) + "b", false},
 		{hook.SessionStart, "startup", "startup", true},
@@ -63,11 +63,13 @@ func TestParse(t *testing.T) {
 	good := map[string]any{"type": "command", "command": "x", "timeout": 1500.0, "env": map[string]any{"N": 1.0}}
 	hooks, wrong := hook.Parse(map[string]any{
 		"BeforeTool": []any{map[string]any{"matcher": "(?!x)", "hooks": []any{good}},
-			map[string]any{"matcher": "(", "sequential": true, "hooks": []any{good}}},
+			map[string]any{"matcher": "(", "hooks": []any{good}}, map[string]any{"matcher": "*_file", "hooks": []any{good}},
+			map[string]any{"matcher": "x{1,1001}", "hooks": []any{good}},
+			map[string]any{"matcher": "x", "sequential": true, "hooks": []any{good}}},
 		"AfterTool": group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
 		"Later": []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
 	}, hook.User, "F")
-	if len(hooks) != 1 || hooks[0].Matcher != "(" || !hooks[0].Sequential ||
+	if len(hooks) != 1 || hooks[0].Matcher != "x" || !hooks[0].Sequential ||
 		hooks[0].Timeout != 1500*time.Millisecond || hooks[0].Env["N"] != "1" || hooks[0].Source != hook.User {
 		t.Errorf("%+v", hooks)
 	}
@@ -79,6 +81,9 @@ func TestParse(t *testing.T) {
 F: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can
 F: hooks.BeforeAgent: it is not a list
 F: hooks.BeforeTool: the matcher "(?!x)" looks around or back, which matchers can't do here
+F: hooks.BeforeTool: the matcher "(" is no regular expression: missing closing )
+F: hooks.BeforeTool: the matcher "*_file" is no regular expression: missing argument to repetition operator
+F: hooks.BeforeTool: the matcher "x{1,1001}" is no regular expression: invalid repeat count
 F: hooks.Later: there is no such event; its hooks do not run
 F: hooks.Notification: item 1: a hook is not an object
 F: hooks.SessionEnd: item 1: a hook has no command

@@ -48,6 +48,8 @@ func (o Outcome) Status(h Hook) string {
 		return "it was ended by " + o.Signal
 	case o.Unused != "":
 		return o.Unused + ", so that what it says is not used"
+	case o.misread() != "":
+		return o.misread()
 	case o.Code != 0:
 		return fmt.Sprintf("exit %d", o.Code)
 	}
@@ -263,7 +265,7 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 	var answers []Answer
 	for _, c := range calls {
 		answer, ok := c.Outcome.answer()
-		said := answer.Message != "" || answer.Decision == block && e.Blocks()
+		said := (answer.Message != "" || answer.Decision == block && e.Blocks()) && c.Outcome.misread() == ""
 		if status := c.Outcome.Status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
 			if answer.Reason != "" {
 				status += ": " + answer.Reason
@@ -273,9 +275,10 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 		if !ok {
 			continue
 		}
-		for line := range strings.Lines(text.Shorten(answer.Message, longest)) {
+		message, warning := strings.CutPrefix(answer.Message, warningMark)
+		for line := range strings.Lines(text.Shorten(message, longest)) {
 			if line = strings.TrimSpace(line); line != "" {
-				h.keep(engine.Notice{Info: true, Text: "hook " + name(c.Hook) + ": " + line})
+				h.keep(engine.Notice{Info: !warning, Text: "hook " + name(c.Hook) + ": " + line})
 			}
 		}
 		answer.By = name(c.Hook)
