@@ -114,7 +114,7 @@ func TestYoloObeys(t *testing.T) {
 	}
 	s := et.NewServer(append(replies, et.Says("Done."))...)
 	t.Cleanup(s.Close)
-	run := headless(t, s, dir, io.Discard, os.Stderr, "-p", "go", "-y", "-q", "--policy", "deny.toml")
+	run := headless(t, s, dir, io.Discard, os.Stderr, "-p", "go", "-y", "-q", "--no-loop-check", "--policy", "deny.toml")
 	if err := run.Run(); err != nil {
 		t.Fatal(err)
 	}

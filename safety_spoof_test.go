@@ -379,7 +379,7 @@ func TestSpoofingByWidth(t *testing.T) {
 		}
 		b.WriteString("- " + strings.Repeat("y", 30) + " " + fake + "\n\n> " + fake + " " + fake + "\n\n**" + fake + " z**\n\n|" + fake + "|b|\n|-|-|\n|" + fake + "|" + fake + "|\n\n")
 	}
-	c := terminal(t, et.NewServer(et.Says(b.String())))
+	c := terminal(t, et.NewServer(et.Says(b.String())), "--no-loop-check")
 	c.Env = append(c.Env, "FORCE_COLOR=1")
 	c.Term, c.Rows, c.Cols = "xterm", 24, 40
 	s := teletype.Start(t, c)

@@ -139,7 +139,7 @@ func TestAnswerBytes(t *testing.T) {
 		size += len(word)
 		pieces = append(pieces, word)
 	}
-	c := terminal(t, et.NewServer(et.Streams(pieces...)))
+	c := terminal(t, et.NewServer(et.Streams(pieces...)), "--no-loop-check")
 	c.Env = append(c.Env, "FORCE_COLOR=1")
 	c.Term, c.Rows, c.Cols = "xterm", 24, 80
 	s := teletype.Start(t, c)

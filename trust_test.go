@@ -266,7 +266,7 @@ func TestOddPlaces(t *testing.T) {
 	t.Run("without a home", func(t *testing.T) {
 		s := et.NewServer(et.Says("Hello."))
 		cmd, _ := unknown(t, s, map[string]string{"GEMINI.md": "CANARY"})
-		cmd.Env = append(cmd.Env, "HOME=")
+		cmd.Env = append(cmd.Env, "HOME=", "GEMINI_MODEL=gemini-2.5-flash")
 		p := teletype.Start(t, cmd)
 		p.Expect("Enter for not now: ")
 		p.Line("1")
