@@ -58,6 +58,10 @@ var endings = []ending{
 	{name: "a bad request", args: []string{"-p", "hi"}, replies: []et.Reply{et.BadRequest("no")}, code: 1, reason: "bad_request"},
 	{name: "a refusal", args: []string{"-p", "hi"}, replies: []et.Reply{et.Blocked()}, code: 66, reason: "refused"},
 	{name: "no server", args: []string{"-p", "hi", "--max-attempts", "1"}, replies: []et.Reply{et.Unavailable()}, code: 68, reason: "unavailable"},
+	{name: "in circles", args: []string{"-p", "hi"}, replies: []et.Reply{et.Says(strings.Repeat("And the same again. ", 99)), et.Says(strings.Repeat("And the same again. ", 99))},
+		code: 69, reason: "loop"},
+	{name: "red", args: []string{"-p", "hi", "-y", "--check", "exit 3", "--check-rounds", "0"}, replies: []et.Reply{
+		et.Says("", et.Call("1", "write_file", "file_path", "new.txt", "content", "x")), et.Says("Done.")}, code: 71, reason: "check_failed"},
 	{name: "turns used up", args: []string{"-p", "hi", "--max-turns", "1"}, replies: []et.Reply{et.Says("", et.Call("1", "list_directory", "dir_path", "."))}, code: 53, reason: "max_turns"},
 	{name: "nobody to ask", args: []string{"-p", "hi", "--fail-on-ask"}, replies: []et.Reply{et.Says("", et.Call("1", "run_shell_command", "command", "rm x"))}, code: 60, reason: "approval_needed"},
 	{name: "a rule", args: []string{"-p", "hi", "--fail-on-deny", "--approval-mode", "plan"}, replies: []et.Reply{et.Says("", et.Call("1", "run_shell_command", "command", "rm x"))}, code: 61, reason: "denied"},
