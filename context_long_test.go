@@ -81,7 +81,7 @@ func (p *patient) thoughts() string {
 // run answers a prompt without a terminal, and returns the final record and what was told.
 func (p *patient) run(t *testing.T, c teletype.Command, args ...string) (doc map[string]any, told string) {
 	t.Helper()
-	cmd := exec.Command(c.Path, append(append([]string{}, c.Args...), append(args, "--approval-mode", "yolo", "--max-turns", "1000", "-o", "json")...)...)
+	cmd := exec.Command(c.Path, append(append([]string{}, c.Args...), append(args, "--approval-mode", "yolo", "--max-turns", "1000", "--no-loop-check", "-o", "json")...)...)
 	var errs bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, c.Env, &errs
 	out, err := cmd.Output()

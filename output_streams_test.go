@@ -61,7 +61,7 @@ func writesOf(t *testing.T, trace string, fd int) (sizes []int) {
 func TestEachRecordIsOneWrite(t *testing.T) {
 	t.Parallel()
 	tracing(t)
-	long := strings.Repeat("0123456789abcdef", 20000) // 320 kB, five times what a pipe holds
+	long := et.Text(320_000) // 320 kB, five times what a pipe holds
 	for _, test := range []struct {
 		name string
 		args []string

@@ -375,7 +375,7 @@ func TestTalkFullPipes(t *testing.T) {
 	const turns, size = 12, 64 << 10
 	replies := make([]et.Reply, turns)
 	for i := range replies {
-		replies[i] = et.Says(strings.Repeat("answer ", size/7))
+		replies[i] = et.Says(et.Text(size))
 	}
 	c := dial(t, t.TempDir(), et.NewServer(replies...), "--no-loop-check")
 	for range turns {

@@ -169,7 +169,7 @@ var faults = map[string]func() et.Reply{
 	"large":      func() et.Reply { return et.Huge(1 << 20) },
 	"huge":       func() et.Reply { return et.Huge(huge()) },
 	"unfinished": func() et.Reply { return et.Unfinished("half an answer") },
-	"cutlarge":   func() et.Reply { return et.Unfinished(strings.Repeat("half ", 1<<20/5)) },
+	"cutlarge":   func() et.Reply { return et.Unfinished(et.Text(1 << 20)) },
 	"503":        et.Unavailable,
 	"stalled":    func() et.Reply { return et.Stalled(et.Streams("half ", "an answer")) },
 	"silent":     et.Silent,

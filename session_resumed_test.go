@@ -19,7 +19,7 @@ func TestResumedSessionSaysWhereItStands(t *testing.T) {
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
-			server := et.NewServer(et.Says("It is **mended**.\n\nThe cause was a missing case.\n\n"+strings.Repeat("More of it. ", 60)+"The end."),
+			server := et.NewServer(et.Says("It is **mended**.\n\nThe cause was a missing case.\n\n"+et.Text(720)+"."+"The end."),
 				et.Says("Now I run the tests.", et.Call("1", "run_shell_command", "command", "sleep 99")))
 			c := terminal(t, server)
 			run := func(args ...string) *exec.Cmd {

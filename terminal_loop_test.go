@@ -35,7 +35,7 @@ func TestLoopInASession(t *testing.T) {
 	s.Expect(asked + choices)
 	s.Line("?")
 	s.Expect("the tool list_directory is called with these arguments:")
-	s.Expect(": ")
+	s.Expect("y n a ?: ")
 	s.Line("y")
 	s.Expect(asked + choices)
 	s.Line("n")

@@ -298,7 +298,7 @@ func TestClientLost(t *testing.T) {
 	server.Respond = func(et.Received) et.Reply {
 		close(asked)
 		<-gone
-		return et.Streams(strings.Repeat("much ", 100_000), "more")
+		return et.Streams(et.Text(500_000), "more")
 	}
 	c := terminal(t, server, "-p", "tell me much")
 	ssh, code := sshServer(t).command(c, "-T")

@@ -205,7 +205,16 @@ func Bytewise(r Reply) Reply {
 }
 
 // Huge says one text of n bytes in one chunk.
-func Huge(n int) Reply { return Says(strings.Repeat("0123456789abcdef", n/16+1)[:n]) }
+func Huge(n int) Reply { return Says(Text(n)) }
+
+// Text returns n bytes of words that do not repeat themselves.
+func Text(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "%015d ", i)
+	}
+	return b.String()[:n]
+}
 
 // Long says n chunks of the same text.
 func Long(n int, text string) Reply {

@@ -17,6 +17,13 @@ const (
 	window      = 5000 // characters that are looked back
 )
 
+// slots is for how many digests there is room. One that takes the place of another costs
+// one of the many chunks that a text which repeats itself has.
+const (
+	slotBits = 13
+	slots    = 1 << slotBits
+)
+
 // mostRun is how many of one character in a row count: more are a line that divides, or
 // room, unless there is no end of them.
 const mostRun = 3
@@ -49,8 +56,8 @@ type held struct {
 	hash   uint64
 	text   [window]rune
 	hashes [window]uint64 // of the chunk that begins there
-	prev   [window]int    // where the chunk that begins there began before
-	last   map[uint64]int // where a chunk began last
+	prev   [window]int    // where the chunk that begins there began before, or less than 0
+	last   [slots]int     // where a chunk of such a digest began last, and one
 }
 
 // add takes in a piece of the text, and returns what repeats, nil if nothing does.
@@ -68,7 +75,7 @@ func (c *chant) add(delta string) *Error {
 				continue
 			}
 			if c.held == nil {
-				c.held = &held{last: map[uint64]int{}}
+				c.held = &held{}
 			}
 			if c.held.add(r) {
 				excerpt := text.OneLine(c.held.since(chunk), chunk)
@@ -95,26 +102,23 @@ func (c *chant) end() {
 
 // add takes in a character, and reports whether the text repeats itself.
 func (h *held) add(r rune) bool {
-	at := h.n % window
-	if gone := h.n - window; gone >= 0 && h.last[h.hashes[at]] == gone {
-		delete(h.last, h.hashes[at])
-	}
 	if h.n >= chunk {
 		h.hash -= uint64(h.text[(h.n-chunk)%window]) * leaving
 	}
 	h.hash = h.hash*base + uint64(r)
-	h.text[at] = r
+	h.text[h.n%window] = r
 	h.n++
 	start := h.n - chunk
 	if start < 0 {
 		return false
 	}
-	before, ok := h.last[h.hash]
-	if !ok {
+	slot := &h.last[h.hash>>(64-slotBits)]
+	before := *slot - 1
+	if before < 0 || before <= h.n-window || h.hashes[before%window] != h.hash {
 		before = -1
 	}
-	h.last[h.hash], h.hashes[start%window], h.prev[start%window] = start, h.hash, before
-	return h.repeats(start)
+	*slot, h.hashes[start%window], h.prev[start%window] = start+1, h.hash, before
+	return before >= h.from && h.repeats(start)
 }
 
 // repeats reports whether the chunk at a position is one too many.
