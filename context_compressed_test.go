@@ -27,7 +27,8 @@ func TestCompressionInterrupted(t *testing.T) {
 	s.Say("/quit")
 	s.Exit()
 	requests := server.Requests()
-	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "It is 4711.") || strings.Contains(body, "state_snapshot") {
+	body := string(requests[len(requests)-1].Body)
+	if !strings.Contains(body, "It is 4711.") || strings.Contains(body, "state_snapshot") {
 		t.Errorf("the last request was %s", body)
 	}
 }

@@ -26,8 +26,11 @@ type patient struct {
 	largest int // tokens of a request
 	bodies  [][]byte
 	asked   []string // the facts in each question for a snapshot, a check aside
+	read    string   // the last answer to a call, and what follows
 	last    []string // those in the last request of the conversation
 }
+
+var keptAt = regexp.MustCompile(`Full output available at: ([^\\"]+)`)
 
 var fact = regexp.MustCompile(`FACT-[a-z]+-\d+`)
 
@@ -52,13 +55,15 @@ func (p *patient) respond(r et.Received) et.Reply {
 		if !checked {
 			p.asked = append(p.asked, strings.Join(found, " "))
 		}
-		return et.Says("<scratchpad>let me see</scratchpad><state_snapshot><key_knowledge>" + strings.Join(found, " ") + "</key_knowledge></state_snapshot>")
+		return et.Says("<scratchpad>let me see</scratchpad><state_snapshot><key_knowledge>" + strings.Join(found, " ") +
+			"</key_knowledge></state_snapshot>")
 	}
 	p.last = found
 	n := len(r.Body) / 4
 	p.largest = max(p.largest, n)
 	p.bodies = append(p.bodies, r.Body)
 	if p.steps == 0 {
+		p.read = string(r.Body[max(0, bytes.LastIndex(r.Body, []byte(`{"functionResponse"`))):])
 		return et.Says("Done.").With(int32(n), 1)
 	}
 	p.steps--
@@ -66,7 +71,11 @@ func (p *patient) respond(r et.Received) et.Reply {
 	if len(p.bodies) == 1 {
 		text += " I found FACT-said-2."
 	}
-	return et.Says(text, et.Call("", "read_file", "file_path", fmt.Sprintf("part-%d.txt", p.steps%10))).With(int32(n), int32(len(text)/4))
+	path := fmt.Sprintf("part-%d.txt", p.steps%10)
+	if m := keptAt.FindSubmatch(r.Body); p.steps == 0 && m != nil { // what is in a file can be read there
+		path = string(m[1])
+	}
+	return et.Says(text, et.Call("", "read_file", "file_path", path)).With(int32(n), int32(len(text)/4))
 }
 
 // thoughts returns what it says of a file.
@@ -81,7 +90,8 @@ func (p *patient) thoughts() string {
 // run answers a prompt without a terminal, and returns the final record and what was told.
 func (p *patient) run(t *testing.T, c teletype.Command, args ...string) (doc map[string]any, told string) {
 	t.Helper()
-	cmd := exec.Command(c.Path, append(append([]string{}, c.Args...), append(args, "--approval-mode", "yolo", "--max-turns", "1000", "--no-loop-check", "-o", "json")...)...)
+	args = append(args, "--approval-mode", "yolo", "--max-turns", "1000", "--no-loop-check", "-o", "json")
+	cmd := exec.Command(c.Path, append(slices.Clone(c.Args), args...)...)
 	var errs bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, c.Env, &errs
 	out, err := cmd.Output()
@@ -106,7 +116,8 @@ func TestLongSession(t *testing.T) {
 	c := configured(t, terminal(t, server), fmt.Sprintf(`{"model": {"compressionThreshold": 0.%d}}`, percent))
 	parts := map[string]string{}
 	for i := range 10 {
-		parts[fmt.Sprintf("part-%d.txt", i)] = fmt.Sprintf("FACT-read-%d\n", i) + strings.Repeat("a line of a file that has a good many lines like it\n", 500)
+		lines := strings.Repeat("a line of a file that has a good many lines like it\n", 250)
+		parts[fmt.Sprintf("part-%d.txt", i)] = fmt.Sprintf("FACT-read-%d\n%sIN THE MIDDLE\n%s", i, lines, lines)
 	}
 	write(t, c.Dir, parts)
 	doc, told := p.run(t, c, "-p", "Read all parts. Remember FACT-asked-1.")
@@ -115,10 +126,15 @@ func TestLongSession(t *testing.T) {
 	}
 	said := steps * (len(p.thoughts()) + len(parts["part-0.txt"])) / 4
 	most := 1_048_576*percent/100 + 20_000
-	masked, compressed := strings.Count(told, "old outputs were put into files"), strings.Count(told, "the conversation was compressed")
-	t.Logf("%d tokens in %d requests, the largest of %d; masked %d times, compressed %d times", said, len(p.bodies), p.largest, masked, compressed)
+	masked := strings.Count(told, "old outputs were put into files")
+	compressed := strings.Count(told, "the conversation was compressed")
+	t.Logf("%d tokens in %d requests, the largest of %d; masked %d times, compressed %d times",
+		said, len(p.bodies), p.largest, masked, compressed)
 	if said < 2_400_000 || p.largest > most || masked < 10 || compressed < 3 || compressed != len(p.asked) {
 		t.Errorf("the largest request has %d tokens; %d questions\n%s", p.largest, len(p.asked), told)
+	}
+	if !strings.Contains(p.read, "IN THE MIDDLE") {
+		t.Errorf("the file of an output was read as %.300s", p.read)
 	}
 	if len(p.asked) > 0 && !strings.Contains(p.asked[0], "FACT-asked-1") {
 		t.Errorf("asked about %q", p.asked)
@@ -137,8 +153,10 @@ func TestLongSession(t *testing.T) {
 	}
 	p.last = nil
 	p.run(t, c, "--resume", "latest", "-p", "What do you know?")
-	if got := strings.Join(p.last, " "); !strings.Contains(got, "FACT-said-2") || !strings.Contains(got, "FACT-asked-1") || !strings.Contains(got, "FACT-read-9") {
-		t.Errorf("the resumed session knows %s", got)
+	for _, want := range []string{"FACT-said-2", "FACT-asked-1", "FACT-read-9"} {
+		if !slices.Contains(p.last, want) {
+			t.Errorf("the resumed session knows %s", p.last)
+		}
 	}
 }
 
