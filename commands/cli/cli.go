@@ -149,7 +149,7 @@ func Means(words []string) bool {
 		return false
 	}
 	_, err = k.Parse(words)
-	return err == nil
+	return err == nil || strings.HasPrefix(err.Error(), "--") // the value of a flag, which is a mistake
 }
 
 // Run carries out a sub-command, given as on the command line. A mistake in

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/disk"
 	"gemline/engine/telemetry/outfile"
 	"gemline/engine/text"
 	"gemline/settings/flags"
@@ -71,7 +72,7 @@ type activity struct {
 func readActivity(name string) ([]activity, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s can't be read: %w", name, disk.Cause(err))
 	}
 	defer f.Close()
 	all := []activity{}

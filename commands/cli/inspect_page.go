@@ -4,13 +4,19 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"time"
+
+	"gemline/settings/flags"
 )
 
 // serve shows the file at an address of this machine that nobody can guess, until
@@ -19,9 +25,15 @@ func (c *inspectCommand) serve(ctx context.Context, w *World, name string) error
 	if _, err := readActivity(name); err != nil {
 		return err
 	}
+	if *c.Port < 0 || *c.Port > math.MaxUint16 {
+		return &flags.UsageError{Message: "--port must be a number from 0 to 65535"}
+	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*c.Port)))
 	if err != nil {
-		return err
+		if se := (*os.SyscallError)(nil); errors.As(err, &se) {
+			err = se.Err
+		}
+		return fmt.Errorf("port %d can't be used: %w; --port 0 takes one that is free", *c.Port, err)
 	}
 	path := "/" + rand.Text() + "/"
 	s := &http.Server{Handler: page(l.Addr().String(), path, name), ReadHeaderTimeout: 10 * time.Second}

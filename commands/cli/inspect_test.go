@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -91,5 +93,29 @@ func TestServe(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A port that can't be had is told in words.
+func TestServePort(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, []byte(activityLog), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().(*net.TCPAddr).Port
+	for port, want := range map[int]string{
+		-1:    "--port must be a number from 0 to 65535",
+		65536: "--port must be a number from 0 to 65535",
+		taken: fmt.Sprintf("port %d can't be used: address already in use; --port 0 takes one that is free", taken),
+	} {
+		err := (&inspectCommand{Port: &port}).serve(t.Context(), &World{}, name)
+		if err == nil || err.Error() != want {
+			t.Errorf("%d: %v", port, err)
+		}
 	}
 }

@@ -51,6 +51,8 @@ func TestMeans(t *testing.T) {
 		"tools":                      true,
 		"tools --jsno":               true, // a mistake is told
 		"tools for the job":          false,
+		"inspect log --port x":       true,
+		"inspect the log --prot 1":   false,
 		"models of growth":           false,
 		"models list --online":       true,
 		"sessions delete 3":          true,
