@@ -30,6 +30,9 @@ func relayed(c Command, command string, subs ...relay) *Command {
 		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases), Args: r.args, Summary: r.summary,
 			Run: func(ctx context.Context, app *App, args string) error {
 				words, err := take(args)
+				if err == nil && args == "" && r.args != "" && !strings.HasPrefix(r.args, "[") {
+					err = misused("/%s %s needs %s", c.Name, r.name, r.args)
+				}
 				if err != nil {
 					return err
 				}

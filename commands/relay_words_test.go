@@ -42,6 +42,22 @@ func TestAuth(t *testing.T) {
 	}
 }
 
+// What needs a word says so as it is typed.
+func TestMissingWord(t *testing.T) {
+	for line, want := range map[string]string{
+		"/hooks disable": "/hooks disable needs NAME",
+		"/hooks test":    "/hooks test needs EVENT",
+		"/policies test": "/policies test needs COMMAND",
+	} {
+		app, _ := session(t)
+		app.Manage = func(context.Context, ...string) error { return nil }
+		_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
 // A mistaken word is no folder, of which it would be said that it is trusted.
 func TestPermissionsWords(t *testing.T) {
 	for line, want := range map[string]string{

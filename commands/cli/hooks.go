@@ -93,6 +93,9 @@ func (*hooksList) Run(w *World) error {
 	for _, p := range wrong {
 		problems = append(problems, p.Text)
 	}
+	if why := w.unread(); why != "" {
+		problems = append(problems, why)
+	}
 	if w.JSON {
 		return w.document(struct {
 			Hooks    []ListedHook `json:"hooks"`
@@ -103,6 +106,15 @@ func (*hooksList) Run(w *World) error {
 		lines = append(lines, "not used: "+p)
 	}
 	return w.lines(lines)
+}
+
+// unread says that the settings of the folder are not read, "" if they are or there are none.
+func (w *World) unread() string {
+	path := w.Paths.Workspace("settings.json")
+	if _, err := os.Stat(path); err != nil || w.Trusted || w.Paths.AtHome() {
+		return ""
+	}
+	return text.EscapeLine(path) + ", since this folder is not trusted; gemline trust add trusts it"
 }
 
 // state says whether the hook runs, and how.
@@ -170,6 +182,9 @@ func (c *hooksTest) Run(ctx context.Context, w *World) error {
 	}
 	if len(calls) == 0 {
 		lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
+		if why := w.unread(); why != "" {
+			lines = append(lines, "not used: "+why)
+		}
 	}
 	return w.show(struct {
 		Event string      `json:"event"`
@@ -357,6 +372,7 @@ func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 			continue
 		}
 		all, _ := old[string(e)].([]any)
+		before := len(all)
 		for _, g := range added {
 			if !slices.ContainsFunc(all, func(o any) bool { return text.Compact(o) == text.Compact(g) }) {
 				all = append(all, g)
@@ -366,7 +382,11 @@ func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 		if err != nil {
 			return err
 		}
-		lines = append(lines, fmt.Sprintf("hooks.%s: %d in %s", e, len(added), done.Path))
+		line := fmt.Sprintf("hooks.%s: %d in %s", e, len(all)-before, done.Path)
+		if len(all) == before {
+			line = fmt.Sprintf("hooks.%s: all are in %s already", e, done.Path)
+		}
+		lines = append(lines, line)
 	}
 	if lines == nil {
 		lines = []string{from + " has no hooks"}
@@ -414,14 +434,38 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 			if out == nil {
 				continue
 			}
-			moved := map[string]any{"hooks": out}
-			if matcher, _ := group["matcher"].(string); matcher != "" {
-				moved["matcher"] = claudeTool.ReplaceAllStringFunc(matcher, func(name string) string {
-					return cmp.Or(custom.Tool(name), name)
-				})
+			matcher, _ := group["matcher"].(string)
+			matchers, unknown := fromClaudeMatcher(e, matcher)
+			for _, tool := range unknown {
+				notes = append(notes, text.EscapeLine(tool)+" in a matcher of "+name+" is no tool here; it matches nothing")
 			}
-			hooks[e] = append(hooks[e], moved)
+			for _, matcher := range matchers {
+				moved := map[string]any{"hooks": out}
+				if matcher != "" {
+					moved["matcher"] = matcher
+				}
+				hooks[e] = append(hooks[e], moved)
+			}
 		}
 	}
 	return hooks, notes
+}
+
+// fromClaudeMatcher returns what a matcher of Claude Code's is for e, and its tools that
+// there are not. What is no expression here is a matcher for each of its words.
+func fromClaudeMatcher(e hook.Event, matcher string) (matchers, unknown []string) {
+	switch e {
+	case hook.BeforeTool, hook.AfterTool:
+		moved := claudeTool.ReplaceAllStringFunc(matcher, func(name string) string {
+			tool := custom.Tool(name)
+			if tool == "" {
+				unknown = append(unknown, name)
+			}
+			return cmp.Or(tool, name)
+		})
+		return []string{moved}, unknown
+	case hook.SessionStart, hook.SessionEnd, hook.PreCompress:
+		return strings.Split(matcher, "|"), nil
+	}
+	return []string{matcher}, nil
 }
