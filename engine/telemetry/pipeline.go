@@ -42,9 +42,11 @@ type pipeline struct {
 	due     bool // the metrics are wanted at once
 	dropped int
 
+	telling sync.Once // of the first thing that went wrong
+
 	// Touched by the goroutine only.
-	failing, told bool
-	measured      time.Time
+	failing  bool
+	measured time.Time
 }
 
 // An item is one record, and whose it is.
@@ -190,11 +192,10 @@ func (l *pipeline) export(r *Recorder, items []item) {
 
 // fail keeps what went wrong, the first time.
 func (l *pipeline) fail(err error) {
-	if !l.told {
-		l.told = true
+	l.telling.Do(func() {
 		text := l.provider.cfg.Clean(fmt.Sprintf("%s: %v", l.Trouble, err))
 		l.trouble.Store(&text)
-	}
+	})
 }
 
 // event returns ev as the Target is to have it.

@@ -23,10 +23,12 @@ type shelf struct {
 	mu      sync.Mutex
 	batches []telemetry.Batch
 	err     error
-	block   bool // until the context is over
+	block   bool          // until the context is over
+	deaf    time.Duration // that it takes, context or not
 }
 
 func (s *shelf) Export(ctx context.Context, b *telemetry.Batch) error {
+	time.Sleep(s.deaf)
 	if s.block {
 		<-ctx.Done()
 		return ctx.Err()
@@ -142,6 +144,22 @@ func TestStuck(t *testing.T) {
 		}
 		if len(fine.events("last")) != 1 {
 			t.Error("the other target has not got the last record")
+		}
+	})
+}
+
+// A target that does not let itself be stopped is left, and said once, also where it fails
+// at that moment.
+func TestDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf := &shelf{deaf: 1100 * time.Millisecond, err: errors.New("gone")}
+		p := provider(telemetry.Target{Exporter: deaf, Grace: time.Second, Trouble: "no telemetry"})
+		p.Begin(telemetry.Session{ID: "s"})
+		synctest.Wait()
+		said := p.Close()
+		time.Sleep(time.Minute)
+		if len(said) != 1 || !strings.HasPrefix(said[0], "no telemetry: ") {
+			t.Errorf("said %q", said)
 		}
 	})
 }
