@@ -157,12 +157,14 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		slog.String("tool_type", "native"),
 		slog.Int64("start_time", now.Add(-ev.Took).UnixMilli()), slog.Int64("end_time", now.UnixMilli()),
 		slog.Int("content_length", len(ev.Result.Text)))
+	private, failed := []slog.Attr{}, error(nil)
 	if ev.Err != nil {
 		class := engine.ErrorType(ev.Err)
 		if engine.Outcome(ev.Err) == engine.Cancelled {
 			class = "cancelled"
 		}
-		attrs = append(attrs, stated(ev.Err, class)...)
+		failed = errors.New(engine.DisplayError(ev.Err)) // what the model reads may hold what was printed
+		attrs, private = append(attrs, stated(failed, class)...), stated(ev.Err, "")
 	}
 	added, removed := 0, 0
 	for _, change := range ev.Result.Changes {
@@ -184,7 +186,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		args = asJSON(ev.Args)
 	}
 	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs,
-		Private: []slog.Attr{slog.String("function_args", args)}, within: c.span.spanContext,
+		Private: append(private, slog.String("function_args", args)), within: c.span.spanContext,
 		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said("Decision", decision),
 			ev.Err == nil, ev.Took.Milliseconds())})
 	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
@@ -194,7 +196,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		c.span.Large = []slog.Attr{slog.String("gen_ai.input.messages", short(args)),
 			slog.String("gen_ai.output.messages", short(ev.Result.Text))}
 	}
-	p.r.end(c.span, ev.Err)
+	p.r.end(c.span, failed)
 }
 
 // cut records that the model was given only a part of an output.

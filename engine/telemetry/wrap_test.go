@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,6 +190,40 @@ func TestRun(t *testing.T) {
 	if len(spans) != 4 || schedule.Parent != prompt.ID || call.Parent != schedule.ID ||
 		call.Trace != prompt.Trace || prompt.Parent != (telemetry.SpanID{}) {
 		t.Errorf("spans: %v", spans)
+	}
+}
+
+// What a failed call has printed reaches only the target that is to have what was said.
+func TestFailedCall(t *testing.T) {
+	open, shut := &shelf{}, &shelf{}
+	p := provider(telemetry.Target{Exporter: open, Prompts: true, Grace: time.Minute},
+		telemetry.Target{Exporter: shut, Grace: time.Minute})
+	r := p.Begin(telemetry.Session{ID: "s"})
+	run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			_ = yield(engine.Called{ID: "1", Name: "run_shell_command"}, nil) &&
+				yield(engine.Finished{ID: "1", Name: "run_shell_command", Err: &engine.CallError{
+					Type: "shell_execute_error", Message: "Output: the letter", Display: "failed exit 1"}}, nil)
+		}
+	})
+	for range run(t.Context(), genai.NewPartFromText("hi")) {
+	}
+	r.Close()
+	p.Close()
+	for s, want := range map[*shelf]string{open: "Output: the letter", shut: "failed exit 1"} {
+		calls := s.events("gemini_cli.tool_call")
+		if len(calls) != 1 || !slices.Equal(attr(calls[0].Attrs, "error"), []any{want}) ||
+			!slices.Equal(attr(calls[0].Attrs, "error.message"), []any{want}) ||
+			!slices.Equal(attr(calls[0].Attrs, "error_type"), []any{"shell_execute_error"}) {
+			t.Errorf("not %s: %v", want, calls)
+		}
+		for _, b := range s.batches {
+			for _, span := range b.Spans {
+				if strings.Contains(span.Error, "letter") {
+					t.Errorf("%s holds %s", span.Name, span.Error)
+				}
+			}
+		}
 	}
 }
 
