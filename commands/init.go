@@ -23,7 +23,9 @@ func initialize() *Command {
 	return &Command{Name: "init", Args: "[WORDS]", Summary: "have the model look at the project and write GEMINI.md",
 		Prompt: func(_ context.Context, app *App, _, args string) ([]*genai.Part, error) {
 			path := filepath.Join(app.Workspace.Roots()[0], memory.DefaultName)
-			if _, err := app.Workspace.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			info, err := app.Workspace.Lstat(path)
+			empty := err == nil && info.Mode().IsRegular() && info.Size() == 0
+			if !empty && !errors.Is(err, fs.ErrNotExist) {
 				return nil, unavailable("%s is there already; ask the model to improve it, or move it away", memory.DefaultName)
 			}
 			return []*genai.Part{genai.NewPartFromText(strings.TrimSpace(initPrompt + "\n\n" + args))}, nil
