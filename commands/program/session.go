@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -74,7 +75,7 @@ type Session struct {
 	asker      *oneshot.Asker           // asks beside the conversation
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
-	beside     []engine.Event           // of what was asked while a call was prepared, not yet told
+	beside     backlog                  // of what was asked while a call was prepared
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
 
@@ -211,7 +212,7 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		Topics:    s.settings.Topics,
 		Summaries: s.settings.Summaries(),
 		Correct:   !s.settings.NoCorrection,
-		Tell:      func(ev engine.Event) { s.beside = append(s.beside, ev) },
+		Tell:      s.beside.add,
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Asker: s.asker,
 	}
@@ -325,9 +326,8 @@ func (s *Session) telling(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
-				for len(s.beside) > 0 {
-					next := s.beside[0]
-					if s.beside = s.beside[1:]; !yield(next, nil) {
+				for _, next := range s.beside.take() {
+					if !yield(next, nil) {
 						return
 					}
 				}
@@ -337,6 +337,27 @@ func (s *Session) telling(run engine.Run) engine.Run {
 			}
 		}
 	}
+}
+
+// A backlog is events that are not told yet. It is safe for concurrent use: the call that
+// a hook puts in the place of another is prepared while others run.
+type backlog struct {
+	mu     sync.Mutex
+	events []engine.Event
+}
+
+func (b *backlog) add(ev engine.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, ev)
+}
+
+func (b *backlog) take() []engine.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	events := b.events
+	b.events = nil
+	return events
 }
 
 // turns returns how many requests a prompt may take where nobody watches it and nothing
