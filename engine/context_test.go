@@ -33,7 +33,8 @@ func printing(n int) engine.Tool {
 // what has come since.
 func TestSize(t *testing.T) {
 	call := et.Call("1", "read")
-	g := et.NewScript(et.Says("", call).With(1000, 20), et.Says("", call).With(5000, 0), et.Says("", call), et.Says("done").With(6000, 1), et.Says("bye"))
+	g := et.NewScript(et.Says("", call).With(1000, 20), et.Says("", call).With(5000, 0), et.Says("", call),
+		et.Says("done").With(6000, 1), et.Says("bye"))
 	cfg := config(t, g, printing(4000))
 	var sizes []int
 	cfg.Context = fitting(func(_ context.Context, s engine.Sending) engine.Shorter {
@@ -46,7 +47,8 @@ func TestSize(t *testing.T) {
 	const answer = 1004 // of the tool, with its name and as JSON
 	asked, _ := engine.EstimateTokens(e.History()[5].Parts)
 	again, _ := engine.EstimateTokens(e.History()[7].Parts)
-	want := []int{100 + 1 + 50, 1000 + 20 + answer, 5000 + asked + answer, 5000 + asked + answer + again + answer, 6001 + 1}
+	want := []int{100 + 1 + 50, 1000 + 20 + answer, 5000 + asked + answer, 5000 + asked + answer + again + answer,
+		6001 + 1}
 	if !slices.Equal(sizes, want) {
 		t.Errorf("got  %v\nwant %v", sizes, want)
 	}
@@ -157,7 +159,8 @@ func TestTooLongAlone(t *testing.T) {
 	e := engine.New(cfg)
 	var over *engine.OverflowError
 	r := et.Record(e.Run(t.Context(), say(strings.Repeat("word", 2000))))
-	if len(r.Errs) != 1 || !errors.As(r.Errs[0], &over) || over.Request != 2000 || over.Limit != 1000 || !strings.Contains(over.Hint(), "path") {
+	if len(r.Errs) != 1 || !errors.As(r.Errs[0], &over) || over.Request != 2000 || over.Limit != 1000 ||
+		!strings.Contains(over.Hint(), "path") {
 		t.Errorf("%v", r.Errs)
 	}
 	if asked != 0 || len(e.History()) != 0 {
@@ -179,13 +182,15 @@ func BenchmarkStep(b *testing.B) {
 			for i := range steps {
 				past = append(past, user(fmt.Sprint("question ", i)),
 					&genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: et.Call(fmt.Sprint(i), "read")}}},
-					&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: fmt.Sprint(i), Name: "read",
-						Response: map[string]any{"output": strings.Repeat("x", 32_000)}}}}},
+					&genai.Content{Role: genai.RoleUser,
+						Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: fmt.Sprint(i), Name: "read",
+							Response: map[string]any{"output": strings.Repeat("x", 32_000)}}}}},
 					genai.NewContentFromText("answer", genai.RoleModel))
 			}
 			g := &answering{}
-			e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: g, TokenLimit: func(string) int { return 1 << 40 },
-				Context: fitting(func(context.Context, engine.Sending) engine.Shorter { return engine.Shorter{} })}, past...)
+			e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: g,
+				TokenLimit: func(string) int { return 1 << 40 },
+				Context:    fitting(func(context.Context, engine.Sending) engine.Shorter { return engine.Shorter{} })}, past...)
 			step := func() {
 				for _, err := range e.Run(b.Context(), say("go on")) {
 					if err != nil {

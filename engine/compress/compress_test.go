@@ -105,12 +105,14 @@ const limit = 100_000
 
 // sending returns a conversation that is about to be sent, and collects what is told.
 func sending(said []*genai.Content, told *[]string) engine.Sending {
-	return engine.Sending{Model: "m", Said: said, Size: engine.Estimate(said), Limit: limit, Notify: func(ev engine.Event) {
-		*told = append(*told, ev.(engine.Notice).Text)
-	}}
+	return engine.Sending{Model: "m", Said: said, Size: engine.Estimate(said), Limit: limit,
+		Notify: func(ev engine.Event) {
+			*told = append(*told, ev.(engine.Notice).Text)
+		}}
 }
 
-const facts = "<scratchpad>hmm </state_snapshot></scratchpad>\n<state_snapshot>\n<key_knowledge>the port is 4711</key_knowledge>\n</state_snapshot> Bye!"
+const facts = "<scratchpad>hmm </state_snapshot></scratchpad>\n" +
+	"<state_snapshot>\n<key_knowledge>the port is 4711</key_knowledge>\n</state_snapshot> Bye!"
 
 // A conversation that takes more than its share is compressed: a question with the older part,
 // another whether that is all, and a snapshot in its place.
@@ -119,13 +121,18 @@ func TestCompress(t *testing.T) {
 	s := &sage{answers: []any{"<state_snapshot>draft</state_snapshot>", facts}}
 	var told []string
 	var triggers []Trigger
-	c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Before: func(_ context.Context, by Trigger) { triggers = append(triggers, by) }})
+	c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Before: func(_ context.Context,
+		by Trigger) {
+		triggers = append(triggers, by)
+	}})
 	short := c.Fit(t.Context(), sending(said, &told))
-	if got := about(short.Said); got != "S Got it. Thanks for the additional context q4" || !short.Summed || len(told) != 0 {
+	if got := about(short.Said); got != "S Got it. Thanks for the additional context q4" || !short.Summed ||
+		len(told) != 0 {
 		t.Fatalf("%s, told %q", got, told)
 	}
 	text := short.Said[0].Parts[0].Text
-	if want := preface + "<state_snapshot>\n<key_knowledge>the port is 4711</key_knowledge>\n</state_snapshot>"; text != want {
+	want := preface + "<state_snapshot>\n<key_knowledge>the port is 4711</key_knowledge>\n</state_snapshot>"
+	if text != want {
 		t.Errorf("the snapshot is %s", text)
 	}
 	if !slices.Equal(triggers, []Trigger{Auto}) {
@@ -136,7 +143,8 @@ func TestCompress(t *testing.T) {
 		t.Errorf("asked %d times, first about %s", len(s.asked), about(s.asked[0].Contents))
 	}
 	probe := s.asked[1].Contents
-	if len(probe) != 7 || probe[5].Parts[0].Text != "<state_snapshot>draft</state_snapshot>" || probe[6].Parts[0].Text != check {
+	if len(probe) != 7 || probe[5].Parts[0].Text != "<state_snapshot>draft</state_snapshot>" ||
+		probe[6].Parts[0].Text != check {
 		t.Errorf("the check was %s", about(probe))
 	}
 
@@ -175,7 +183,8 @@ func TestNotCompressed(t *testing.T) {
 		{"failed", []any{errors.New("no quota"), errors.New("no quota"), errors.New("no quota")},
 			"the conversation was not compressed: no quota", 1, 2, 3},
 		{"larger", []any{words("<state_snapshot>", 70_000), "ok", words("<state_snapshot>", 200_000), "ok"},
-			"the conversation was not compressed: with its summary it would take about 75,070 tokens instead of 60,000; /compress tries again", 2, 2, 4},
+			"the conversation was not compressed: with its summary it would take about 75,070 tokens instead of 60,000; " +
+				"/compress tries again", 2, 2, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &sage{answers: test.answers}
@@ -249,7 +258,8 @@ func TestOutputsOfCompressed(t *testing.T) {
 	var told []string
 	said := talk("q1 s30 s1 q1 s1 s30 s30")
 	short := c.Fit(t.Context(), sending(said, &told))
-	if about(short.Said) != "S Got it. Thanks for the additional context q3 call6 answer6" && !strings.Contains(about(short.Said), "answer6") {
+	if about(short.Said) != "S Got it. Thanks for the additional context q3 call6 answer6" &&
+		!strings.Contains(about(short.Said), "answer6") {
 		t.Fatalf("it became %s, told %q", about(short.Said), told)
 	}
 	et.CheckHistory(t, short.Said)

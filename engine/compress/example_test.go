@@ -22,7 +22,8 @@ func Example() {
 			}}, nil
 		}}
 	e := engine.New(engine.Config{Model: "m", Tools: engine.Tools{read}, Policy: policy.New(policy.Yolo),
-		Generator: et.NewScript(et.Says("", et.Call("1", "read_file")), et.Says("", et.Call("2", "read_file")), et.Says("Done.")),
+		Generator: et.NewScript(et.Says("", et.Call("1", "read_file")), et.Says("", et.Call("2", "read_file")),
+			et.Says("Done.")),
 		Context: compress.New(compress.Config{
 			Masking: compress.Masking{Latest: true},
 			Keep:    func(name, output string) (string, error) { return "/outputs/" + name + ".txt", nil },

@@ -200,13 +200,17 @@ func TestRewriteOfAnswers(t *testing.T) {
 	said = append(said, user("what is a?"))
 	for i := range 50 {
 		id := fmt.Sprint("c", i)
-		call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{callPart("read_file", id, nil, ""), callPart("read_file", id+"b", nil, "")}}
-		answer := genai.NewContentFromParts([]*genai.Part{answerPart("read_file", id, strings.Repeat("long ", 2000)), answerPart("read_file", id+"b", "short")}, genai.RoleUser)
-		put(t, f, engine.Entry{Content: call}, engine.Entry{Content: answer, Calls: []engine.CallRecord{{ID: "read_file__" + id, Name: "read_file", Answer: answer.Parts[:1]}}})
+		call := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{callPart("read_file", id, nil, ""),
+			callPart("read_file", id+"b", nil, "")}}
+		answer := genai.NewContentFromParts([]*genai.Part{answerPart("read_file", id, strings.Repeat("long ", 2000)),
+			answerPart("read_file", id+"b", "short")}, genai.RoleUser)
+		put(t, f, engine.Entry{Content: call}, engine.Entry{Content: answer,
+			Calls: []engine.CallRecord{{ID: "read_file__" + id, Name: "read_file", Answer: answer.Parts[:1]}}})
 		said = append(said, call, answer)
 	}
 	for _, i := range []int{2, 40, 100} {
-		said[i] = genai.NewContentFromParts([]*genai.Part{answerPart("read_file", fmt.Sprint("c", i/2-1), "elsewhere"), said[i].Parts[1]}, genai.RoleUser)
+		said[i] = genai.NewContentFromParts([]*genai.Part{answerPart("read_file", fmt.Sprint("c", i/2-1), "elsewhere"),
+			said[i].Parts[1]}, genai.RoleUser)
 	}
 	before, err := os.Stat(f.Path())
 	if err != nil {
