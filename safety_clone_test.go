@@ -118,6 +118,7 @@ func (k canary) clone(t *testing.T) *clone {
 			g.c.Env = append(g.c.Env, kv)
 		}
 	}
+	g.write(filepath.Dir(g.home("settings.json")), map[string]string{"settings.json": `{"model": {"routing": false}}`})
 	if k.home != "" {
 		g.write(filepath.Dir(g.home(".env")), map[string]string{".env": strings.ReplaceAll(k.home, "SERVER", g.server.URL)})
 	}
