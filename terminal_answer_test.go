@@ -107,7 +107,7 @@ func TestAnswerWidth(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := et.NewServer(et.Says("Look:\n\n"+text), et.Says("Look:\n\n"+text))
-			c := terminal(t, server)
+			c := terminal(t, server, "--no-loop-check")
 			c.Term, c.Rows, c.Cols = tt.term, 24, 40
 			write(t, c.Dir+"/../home", map[string]string{".gemini/settings.json": tt.settings})
 			s := teletype.Start(t, c)
