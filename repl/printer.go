@@ -33,6 +33,10 @@ type Printer struct {
 	// server, be it nothing that is shown.
 	Heard func() time.Time
 
+	// Hook, if not nil, returns the name of a hook that the turn waits for, "" if
+	// there is none.
+	Hook func() string
+
 	// Detail is how much is told of what the model does. With Thoughts, full
 	// detail has its reasoning.
 	Detail   Detail
@@ -91,7 +95,17 @@ func (p *Printer) End(err error, now time.Time) {
 func (p *Printer) Shown() int { return p.shown }
 
 // Doing says in words what the turn waits for.
-func (p *Printer) Doing() string { return p.turn.running.doing() }
+func (p *Printer) Doing() string {
+	if p.Hook != nil {
+		if name := p.Hook(); name != "" {
+			return "running the hook " + output.EscapeLine(name)
+		}
+	}
+	return p.turn.running.doing()
+}
+
+// forModel is what is waited for if nothing else is.
+const forModel = "waiting for the model"
 
 // calls are those that run.
 type calls []call
@@ -100,7 +114,7 @@ type calls []call
 func (cs calls) doing() string {
 	switch n := len(cs); n {
 	case 0:
-		return "waiting for the model"
+		return forModel
 	case 1:
 		return cs[0].doing()
 	default:
@@ -140,7 +154,7 @@ func (p *Printer) Progress(now time.Time) {
 			last = t
 		}
 	}
-	if silence := now.Sub(last); len(p.turn.running) == 0 && silence >= longSilence {
+	if silence := now.Sub(last); doing == forModel && silence >= longSilence {
 		doing += ", nothing has come for " + tally.Duration(silence)
 	}
 	p.say(output.Progress, "%s, %s", tally.Duration(now.Sub(p.turn.began)), doing)

@@ -111,6 +111,31 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+// While a hook runs, it is not the model that is waited for.
+func TestProgressOfHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hook atomic.Value
+		hook.Store("guard\a")
+		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(func(engine.Event, error) bool) {
+				time.Sleep(75 * time.Second)
+				hook.Store("")
+				time.Sleep(30 * time.Second)
+			}
+		})
+		r.Printer.Hook = func() string { return hook.Load().(string) }
+		if err := r.Do(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+		const running = `running the hook guard\x07` + "\n"
+		want := "progress: 10 s, " + running + "progress: 40 s, " + running + "progress: 1 min 10 s, " + running +
+			"progress: 1 min 40 s, waiting for the model, nothing has come for 1 min 40 s\ndone: 1 min 45 s\n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
 // After a minute without a byte of the answer, the line says for how long. What
 // comes and shows nothing counts, and a wait that was told of does not.
 func TestSilence(t *testing.T) {

@@ -57,7 +57,7 @@ func (i *interactive) openScreen() error {
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) }, Thoughts: i.settings.Thinking == "full",
-		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }}
+		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }, Hook: func() string { return i.hooks.Running() }}
 	if i.settings.Layout != "plain" {
 		i.screen.Columns = i.terminal().width
 	}

@@ -104,6 +104,7 @@ type Hooks struct {
 	mu      sync.Mutex
 	notices []engine.Notice // that the user has not read yet
 	failing map[string]bool // hooks of which was told already that they fail
+	running []string        // the names of those that run
 	stopped string          // why the run is to end, else empty
 }
 
@@ -305,9 +306,36 @@ func name(k Hook) string {
 	return text.OneLine(k.ID(), most)
 }
 
+// begin notes that a hook runs, until what it returns is called.
+func (h *Hooks) begin(name string) (end func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running = append(h.running, name)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		at := slices.Index(h.running, name)
+		h.running = slices.Delete(h.running, at, at+1)
+	}
+}
+
+// Running returns the name of a hook that runs, the one that began first, "" if none does.
+func (h *Hooks) Running() string {
+	if h == nil {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.running) == 0 {
+		return ""
+	}
+	return h.running[0]
+}
+
 // call runs one hook.
 func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 	c := Call{Hook: k, Input: in.json(), Start: time.Now()}
+	defer h.begin(name(k))()
 	c.Outcome = h.cfg.Run(ctx, h.process(k, c.Input))
 	c.Took = time.Since(c.Start)
 	c.Answer, _ = c.Outcome.answer()

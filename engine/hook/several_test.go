@@ -181,6 +181,22 @@ func TestBadOutput(t *testing.T) {
 	}
 }
 
+// What runs can be asked for while it does.
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	var c *talk
+	seen := ""
+	run := func(ctx context.Context, p hook.Process) hook.Outcome {
+		seen = c.Running()
+		return bash(ctx, p)
+	}
+	c = beginRun(t, et.NewApprover(t), run, []hook.Hook{on(hook.SessionStart, "true")})
+	c.Start(t.Context(), "startup")
+	if after := c.Running(); seen != "it" || after != "" || (*hook.Hooks)(nil).Running() != "" {
+		t.Errorf("%q, then %q", seen, after)
+	}
+}
+
 // A failure is told once, each way of it.
 func TestFailureIsToldOnce(t *testing.T) {
 	t.Parallel()
