@@ -88,7 +88,7 @@ func (h *hookSet) fingerprint(k hook.Hook) string {
 
 // files returns the files of the project that a hook names.
 func (h *hookSet) files(k hook.Hook) []string {
-	return consent.Files(h.paths.Cwd, k.Command, "GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR")
+	return consent.Files(h.paths.Cwd, k.Command)
 }
 
 // rights returns what a hook may do, "" if nobody has said anything about it as it is now.

@@ -125,24 +125,40 @@ func Fingerprint(files []string, parts ...string) string {
 // they are, and without them for what a shell within reads.
 var words = regexp.MustCompile("(?:\"[^\"]*\"|'[^']*'|[^\\s\"'`;|&<>()=,])+|[^\\s\"'`;|&<>()=,]+")
 
-// Files returns the files of a folder that a command names, each once. The variables
-// stand for the folder.
-func Files(folder, command string, variables ...string) (files []string) {
+// variable finds the one that a word begins with, such as $PWD.
+var variable = regexp.MustCompile(`^\$(\w+|\{[^}]*\})`)
+
+// Files returns the files of a folder that a command may name, each once: from the folder
+// itself, from a directory of it that the command names, too, and behind a variable, which
+// may hold the folder.
+func Files(folder, command string) (files []string) {
 	unquoted := strings.NewReplacer(`"`, "", "'", "")
 	bare := strings.NewReplacer(`"`, " ", "'", " ").Replace(command)
+	var names []string
+	dirs := []string{folder}
 	for _, word := range append(words.FindAllString(command, -1), words.FindAllString(bare, -1)...) {
 		name := unquoted.Replace(word)
-		for _, v := range variables {
-			for _, spelt := range []string{"$" + v, "${" + v + "}"} {
-				if rest, ok := strings.CutPrefix(name, spelt); ok {
-					name = "." + rest
-				}
-			}
+		if v := variable.FindString(name); v != "$HOME" && v != "${HOME}" {
+			name = strings.TrimPrefix(name, v)
 		}
-		name = disk.Absolute(name, folder, "")
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && disk.Inside(folder, name) &&
-			!slices.Contains(files, name) {
-			files = append(files, name)
+		if rest, ok := strings.CutPrefix(name, folder); ok {
+			name = rest
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		at := filepath.Join(folder, name)
+		if info, err := os.Stat(at); err == nil && info.IsDir() && disk.Inside(folder, at) && !slices.Contains(dirs, at) {
+			dirs = append(dirs, at)
+		}
+	}
+	for _, name := range names {
+		for _, dir := range dirs {
+			at := filepath.Join(dir, name)
+			if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && disk.Inside(folder, at) &&
+				!slices.Contains(files, at) {
+				files = append(files, at)
+			}
 		}
 	}
 	return files

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gemline/settings/consent"
@@ -28,6 +29,9 @@ func TestFiles(t *testing.T) {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700)
 		os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 	}
+	outside := filepath.Join(t.TempDir(), "outside.sh")
+	os.WriteFile(outside, []byte("exit 2"), 0o600)
+	os.Symlink(outside, filepath.Join(dir, "link.sh"))
 	for command, want := range map[string][]string{
 		"./a.sh":                              {"a.sh"},
 		"bash a.sh && python3 sub/b.py a.sh":  {"a.sh", "sub/b.py"},
@@ -38,15 +42,56 @@ func TestFiles(t *testing.T) {
 		dir + "/a.sh":                         {"a.sh"},
 		"cat /etc/passwd ../x sub":            nil,
 		"$(./a.sh)":                           {"a.sh"},
+		`bash "$PWD/a.sh" ${X:-.}/sub/b.py`:   {"a.sh", "sub/b.py"},
+		"cd sub && python3 b.py":              {"sub/b.py"},
+		`"$(git rev-parse --show-cdup)/a.sh"`: {"a.sh"},
+		"$HOME/a.sh ~/a.sh /a.sh.x":           nil,
+		"./link.sh":                           {"link.sh"},
 	} {
 		var got []string
-		for _, f := range consent.Files(dir, command, "ROOT") {
+		for _, f := range consent.Files(dir, command) {
 			rel, _ := filepath.Rel(dir, f)
 			got = append(got, rel)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, not %q", command, got, want)
 		}
+	}
+}
+
+// A file that stands in a command as the shell would find it is among those that are
+// looked at, whatever stands around it, and none is that lies elsewhere.
+func FuzzFiles(f *testing.F) {
+	dir := f.TempDir()
+	script := filepath.Join(dir, "a.sh")
+	os.WriteFile(script, nil, 0o600)
+	for _, around := range []string{"bash ", `"$X"/`, "cd ..; ", "'", "${", "$(pwd)/", "../../", dir} {
+		f.Add(around, " && true")
+	}
+	f.Fuzz(func(t *testing.T, before, after string) {
+		for _, command := range []string{before + "a.sh" + after, before + " ./a.sh " + after} {
+			files := consent.Files(dir, command)
+			if len(files) > 1 || len(files) == 1 && files[0] != script {
+				t.Errorf("%q: %q", command, files)
+			}
+		}
+		if quotes := strings.Count(before, "'") + strings.Count(before, `"`); quotes == 0 && consent.Files(dir, before+" ./a.sh "+after) == nil {
+			t.Errorf("nothing of %q", before)
+		}
+	})
+}
+
+// What a link leads to is part of the fingerprint, wherever it is.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside.sh")
+	os.WriteFile(outside, []byte("exit 2"), 0o600)
+	os.Symlink(outside, filepath.Join(dir, "link.sh"))
+	files := consent.Files(dir, "./link.sh")
+	before := consent.Fingerprint(files)
+	os.WriteFile(outside, []byte("exit 0"), 0o600)
+	if len(files) != 1 || consent.Fingerprint(files) == before {
+		t.Errorf("%q have the same fingerprint", files)
 	}
 }
 
