@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"google.golang.org/genai"
 
@@ -243,6 +244,32 @@ func FuzzExpand(f *testing.F) {
 		w.Run = func(context.Context, string) (string, error) { ran++; return "!{again} !`again`", nil }
 		if _, err := c.Expand(context.Background(), Invocation{Line: "/x " + args, Args: args}, w); err == nil && ran != shells {
 			t.Errorf("%d commands ran, %d are in %q", ran, shells, prompt)
+		}
+	})
+}
+
+// A file that somebody else has written is read to a command or a note, and what of it is
+// listed has no control characters.
+func FuzzLoad(f *testing.F) {
+	f.Add("prompt = \"x\"\ndescription = \"a\\u001bb\"\nother = 1", false)
+	f.Add("---\nallowed-tools: Bash(git:*), Read(\n- x\nargument-hint: \"\x1b[2J\"\n---\n!`x` $1", true)
+	f.Add("---\n---", true)
+	f.Add("prompt = {}", false)
+	f.Fuzz(func(t *testing.T, source string, markdown bool) {
+		dir := Dir{Path: t.TempDir(), Owner: "workspace", Markdown: markdown}
+		l := loader{dir: dir}
+		path := filepath.Join(dir.Path, "x"+l.extension())
+		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l.read(path, []string{"x"})
+		if len(l.found) == 0 && len(l.notes) == 0 {
+			t.Errorf("nothing is said of %q", source)
+		}
+		for _, c := range l.found {
+			if strings.ContainsFunc(c.Description+c.Arguments, unicode.IsControl) {
+				t.Errorf("%q, %q", c.Description, c.Arguments)
+			}
 		}
 	})
 }
