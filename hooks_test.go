@@ -117,6 +117,27 @@ func TestHooksOfASession(t *testing.T) {
 	}
 }
 
+// Ctrl-C ends the hooks of the beginning and the end of a session, too.
+func TestHooksOutsideOfTurns(t *testing.T) {
+	t.Parallel()
+	c := configured(t, terminal(t, et.NewServer()), `{"hooks": {
+		"SessionStart": [{"hooks": [{"type": "command", "name": "slow", "command": "echo $$ >began; exec sleep 1000"}]}],
+		"SessionEnd": [{"hooks": [{"type": "command", "name": "slow", "command": "echo $$ >ended; exec sleep 1000"}]}]}}`)
+	p := teletype.Start(t, c)
+	wait := func(name string) {
+		for b := []byte(nil); len(b) == 0; runtime.Gosched() {
+			b, _ = os.ReadFile(filepath.Join(c.Dir, name))
+		}
+	}
+	wait("began")
+	p.Send("\x03")
+	p.Expect("\n> ")
+	p.Line("/quit")
+	wait("ended")
+	p.Send("\x03")
+	succeeds(t, p)
+}
+
 // What a hook says to the user is a record of a conversation with a program, as other
 // notices are; what one of the end says comes before the last record.
 func TestTalkHooks(t *testing.T) {

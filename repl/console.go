@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/internal/line"
+	"gemline/repl/internal/turn"
 	"gemline/repl/output"
 	"gemline/repl/question"
 )
@@ -104,6 +106,27 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 		}
 	}()
 	return ctx, func() { close(quit); <-gone; cancel(nil) }
+}
+
+// Wait does work that belongs to no turn. Ctrl-C cancels it, and what it waits for is
+// told from time to time, in the words of doing.
+func (c *Console) Wait(ctx context.Context, doing func() string, work func(context.Context)) {
+	inner, stop := c.interruptible(ctx)
+	defer stop()
+	began, progress := time.Now(), time.NewTimer(firstProgress)
+	defer progress.Stop()
+	over := make(turn.Desk)
+	over.Beside(func() { work(inner) }, func() {
+		for {
+			select {
+			case <-over:
+				return
+			case now := <-progress.C:
+				c.Out.Line(output.Progress, "%s, %s", tally.Duration(now.Sub(began)), doing())
+				progress.Reset(nextProgress)
+			}
+		}
+	})
 }
 
 // read reads an input from the user.

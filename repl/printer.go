@@ -98,7 +98,7 @@ func (p *Printer) Shown() int { return p.shown }
 func (p *Printer) Doing() string {
 	if p.Hook != nil {
 		if name := p.Hook(); name != "" {
-			return "running the hook " + output.EscapeLine(name)
+			return ForHook(name)
 		}
 	}
 	return p.turn.running.doing()
@@ -106,6 +106,14 @@ func (p *Printer) Doing() string {
 
 // forModel is what is waited for if nothing else is.
 const forModel = "waiting for the model"
+
+// ForHook says in words that a hook is waited for; its name may be empty.
+func ForHook(name string) string {
+	if name == "" {
+		return "running hooks"
+	}
+	return "running the hook " + output.EscapeLine(name)
+}
 
 // calls are those that run.
 type calls []call

@@ -322,7 +322,8 @@ func (s *Session) newHooks() {
 // start runs the hooks of the beginning of the conversation, and returns what the model is
 // to know before the first prompt.
 func (s *Session) start(ctx context.Context, source string) string {
-	more := s.hooks.Start(ctx, source)
+	more := ""
+	s.wait(ctx, s.forHook, func(ctx context.Context) { more = s.hooks.Start(ctx, source) })
 	s.tellNotices()
 	return more
 }
@@ -336,9 +337,12 @@ func (s *Session) end(ctx context.Context, reason string) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
 		defer cancel()
 	}
-	s.hooks.End(ctx, reason)
+	s.wait(ctx, s.forHook, func(ctx context.Context) { s.hooks.End(ctx, reason) })
 	s.tellNotices()
 }
+
+// forHook says which hook is waited for.
+func (s *Session) forHook() string { return repl.ForHook(s.hooks.Running()) }
 
 // tellNotices tells what hooks have said outside of a run.
 func (s *Session) tellNotices() {

@@ -36,7 +36,7 @@ func (r *run) interact(ctx context.Context) error {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	console.Interrupts = interrupts
+	console.Interrupts, r.status.wait = interrupts, console.Wait
 	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit}
 	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -16,13 +17,19 @@ type status struct {
 	warn func(string)
 	tell func(string) // of what is no warning
 
+	// wait does work outside of a turn, and may say what it waits for.
+	wait func(ctx context.Context, doing func() string, work func(context.Context))
+
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
 	session  atomic.Pointer[Session] // that a front end holds, if it does
 }
 
 // newStatus returns a status that tells nobody anything.
-func newStatus() *status { return &status{warn: func(string) {}, tell: func(string) {}} }
+func newStatus() *status {
+	return &status{warn: func(string) {}, tell: func(string) {},
+		wait: func(ctx context.Context, _ func() string, work func(context.Context)) { work(ctx) }}
+}
 
 // notify tells what is odd but no error.
 func (s *status) notify(text string) { s.warn(text) }
