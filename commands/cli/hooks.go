@@ -296,9 +296,14 @@ func (w *World) turnIn(ctx context.Context, scope settings.Scope, names []string
 	if err != nil {
 		return "", err
 	}
-	off := slices.DeleteFunc(w.switchedOff(src), func(name string) bool { return slices.Contains(names, name) })
+	off, err := w.switchedOff(src, names)
+	if err != nil {
+		return "", err
+	}
 	if !on {
-		off = append(off, names...)
+		for _, name := range names {
+			off = append(off, name)
+		}
 	}
 	done, err := src.SetKey(ctx, "hooksConfig.disabled", off)
 	if err != nil {
@@ -310,15 +315,35 @@ func (w *World) turnIn(ctx context.Context, scope settings.Scope, names []string
 	return done.Path, nil
 }
 
-// switchedOff returns the hooks that a file of settings switches off.
-func (w *World) switchedOff(src settings.Source) []string {
-	config, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooksConfig"].(map[string]any)
-	list, _ := config["disabled"].([]any)
-	names := []string{}
-	for _, v := range list {
-		names = append(names, fmt.Sprint(v))
+// switchedOff returns the hooks that a file of settings switches off, as they are written
+// there, without those of the names.
+func (w *World) switchedOff(src settings.Source, names []string) ([]any, error) {
+	list, err := written[[]any](src, "hooksConfig", "disabled")
+	if list == nil && err == nil {
+		list, err = written[[]any](src, "hooks", "disabled") // its older name
 	}
-	return names
+	config, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooksConfig"].(map[string]any)
+	meant, _ := config["disabled"].([]any)
+	off := []any{}
+	for i, v := range list {
+		if len(meant) == len(list) {
+			v = meant[i]
+		}
+		if !slices.Contains(names, fmt.Sprint(v)) {
+			off = append(off, list[i])
+		}
+	}
+	return off, err
+}
+
+// written returns a value of a file of settings as it is written there: what a variable
+// stands for is never put in its place.
+func written[V any](src settings.Source, path ...string) (v V, err error) {
+	doc, err := jsonc.Read(src.Path)
+	if doc != nil {
+		v, _ = doc.Written(path).(V)
+	}
+	return v, err
 }
 
 // The words of Claude Code for events and tools.
@@ -364,7 +389,10 @@ func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	old, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooks"].(map[string]any)
+	old, err := written[map[string]any](src, "hooks")
+	if err != nil {
+		return err
+	}
 	var lines []string
 	for _, e := range hook.Events {
 		added := hooks[e]
