@@ -226,8 +226,10 @@ func Step(app *App) input.Step {
 				return nil, err
 			}
 			set := app.Commands()
-			app.Customs.tell()
 			c, args := set.Find(line[1:])
+			if c == nil || c.Custom { // else it has nothing to do with their files
+				app.Customs.tell()
+			}
 			if c == nil {
 				if err := set.unknown(app, line[1:]); err != nil {
 					return nil, err
@@ -272,6 +274,9 @@ func (s Set) unknown(app *App, line string) error {
 	}
 	if said := app.Elsewhere(words[0]); said != "" {
 		return unavailable("/%s: %s", words[0], said)
+	}
+	if why := app.Customs.Lost(words[0]); why != "" {
+		return misused("/%s: %s", words[0], why)
 	}
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)

@@ -59,6 +59,7 @@ func (cs *Customs) tell() {
 func customs() *Command {
 	list := func(_ context.Context, app *App, _ string) error {
 		found := app.Customs.found()
+		app.Customs.tell()
 		if len(found) == 0 {
 			return lines(app.Out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}

@@ -120,7 +120,7 @@ func TestLoad(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	commands, notes := Load([]Dir{
+	commands, notes, lost := Load([]Dir{
 		{Path: extension, Owner: "ext", Extension: true, Within: true},
 		{Path: user, Owner: "user"}, {Path: project, Owner: "workspace", Within: true}, {Path: filepath.Join(user, "nowhere"), Owner: "user"},
 	}, func(name string) bool { return name == "help" })
@@ -136,6 +136,9 @@ func TestLoad(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if why := lost["none"]; !strings.HasSuffix(why, "none.toml is not used: it has no prompt") {
+		t.Errorf("/none is lost since %q", why)
 	}
 	all := strings.Join(notes, "\n")
 	if strings.ContainsRune(all, '\x1b') {
@@ -154,7 +157,7 @@ func TestLoad(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	dir := put(t, map[string]string{"a.toml": `prompt = "x"`, "b.toml": "prompt = 'x'\ndescription = \"\"\"two\n\\u0007 lines " + strings.Repeat("w", 200) + "\"\"\""})
-	commands, _ := Load([]Dir{{Path: dir, Owner: "ext", Extension: true}}, func(string) bool { return false })
+	commands, _, _ := Load([]Dir{{Path: dir, Owner: "ext", Extension: true}}, func(string) bool { return false })
 	if got := commands[0].Description; got != "[ext] Custom command from a.toml" {
 		t.Errorf("got %q", got)
 	}
@@ -170,7 +173,7 @@ func TestMarkdown(t *testing.T) {
 		"bare.md":   "Just do it.\n---\nReally.",
 		"broken.md": "---\ndescription: never ends\n",
 	})
-	commands, notes := Load([]Dir{{Path: dir, Owner: "user", Markdown: true}}, func(string) bool { return false })
+	commands, notes, _ := Load([]Dir{{Path: dir, Owner: "user", Markdown: true}}, func(string) bool { return false })
 	by := map[string]Command{}
 	for _, c := range commands {
 		by[c.Name] = c
@@ -257,7 +260,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("prompt = {}", false)
 	f.Fuzz(func(t *testing.T, source string, markdown bool) {
 		dir := Dir{Path: t.TempDir(), Owner: "workspace", Markdown: markdown}
-		l := loader{dir: dir}
+		l := loader{dir: dir, lost: map[string]string{}}
 		path := filepath.Join(dir.Path, "x"+l.extension())
 		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 			t.Fatal(err)

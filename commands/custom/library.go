@@ -11,6 +11,7 @@ type Library struct {
 	read  bool
 	found []Command
 	notes []string
+	lost  map[string]string
 }
 
 // Commands returns the commands, by names that are not taken.
@@ -18,7 +19,7 @@ func (l *Library) Commands(taken func(name string) bool) []Command {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.read {
-		l.found, l.notes = Load(l.Dirs(), taken)
+		l.found, l.notes, l.lost = Load(l.Dirs(), taken)
 		l.read = true
 	}
 	return l.found
@@ -32,6 +33,14 @@ func (l *Library) Notes() []string {
 	notes := l.notes
 	l.notes = nil
 	return notes
+}
+
+// Lost returns why there is no command of a name although a file is there for it, "" if
+// there is none.
+func (l *Library) Lost(name string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost[name]
 }
 
 // Forget has the files read again.

@@ -57,14 +57,17 @@ const (
 // Load reads the commands of dirs. Where two have a name in common, the one of the later
 // Dir gets it, and taken says which names none can have; a command that lacks its
 // name is called by that of its owner, a dot and its own, as all can be.
-// What can't be used, and which names were not given, is in notes.
-func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string) {
+// What can't be used, and which names were not given, is in notes; lost says by names why
+// the files that would have them can't be used.
+func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string, lost map[string]string) {
+	lost = map[string]string{}
 	for _, dir := range dirs {
-		l := loader{dir: dir}
+		l := loader{dir: dir, lost: lost}
 		l.walk(dir.Path, nil, map[string]bool{})
 		commands, notes = append(commands, l.found...), append(notes, l.notes...)
 	}
-	return named(commands, notes, taken)
+	commands, notes = named(commands, notes, taken)
+	return commands, notes, lost
 }
 
 // named gives commands their names.
@@ -135,11 +138,24 @@ type loader struct {
 	dir   Dir
 	found []Command
 	notes []string
+	lost  map[string]string // why what would have a name is not used
 	files int
 }
 
 func (l *loader) note(path, format string, args ...any) {
-	l.notes = append(l.notes, "the command "+text.EscapeLine(path)+" is not used: "+fmt.Sprintf(format, args...))
+	what := text.EscapeLine(path) + " is not used: " + fmt.Sprintf(format, args...)
+	l.notes = append(l.notes, "the command "+what)
+	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, l.extension())); err == nil {
+		l.lost[commandName(strings.Split(below, string(filepath.Separator)))] = what
+	}
+}
+
+// commandName returns the name of the command at a path below its folder.
+func commandName(path []string) string {
+	for i, s := range path {
+		path[i] = segment(s)
+	}
+	return strings.Join(path, ":")
 }
 
 // unknown says which keys of a file mean nothing here, in a line for all of them.
@@ -209,10 +225,7 @@ func (l *loader) read(path string, segments []string) {
 		l.note(path, "%v", disk.Cause(err))
 		return
 	}
-	for i, s := range segments {
-		segments[i] = segment(s)
-	}
-	c := Command{Name: strings.Join(segments, ":"), File: path, Dir: l.dir}
+	c := Command{Name: commandName(segments), File: path, Dir: l.dir}
 	if l.dir.Markdown {
 		l.markdown(&c, string(b))
 	} else if err := l.toml(&c, string(b)); err != nil {
