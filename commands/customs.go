@@ -74,14 +74,16 @@ func customs() *Command {
 		}
 		return nil
 	}
-	return &Command{Name: "commands", Summary: "list the commands that you or the project have written, or read them again", Run: list, Sub: Set{
+	summary := "list the commands that you or the project have written, or read them again"
+	return &Command{Name: "commands", Summary: summary, Run: list, Sub: Set{
 		{Name: "list", Summary: "list them, and their files", Run: list},
-		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again", Run: func(ctx context.Context, app *App, _ string) error {
-			app.Customs.Forget()
-			found := app.Customs.found()
-			app.Customs.tell()
-			return lines(app.Out, fmt.Sprintf("custom commands: %d", len(found)))
-		}},
+		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again",
+			Run: func(_ context.Context, app *App, _ string) error {
+				app.Customs.Forget()
+				found := app.Customs.found()
+				app.Customs.tell()
+				return lines(app.Out, fmt.Sprintf("custom commands: %d", len(found)))
+			}},
 	}}
 }
 

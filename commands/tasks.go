@@ -13,7 +13,8 @@ import (
 )
 
 func tasks() *Command {
-	return &Command{Name: "tasks", Aliases: []string{"bg", "background"}, Summary: "what runs in the background", Run: listTasks, Sub: Set{
+	aliases := []string{"bg", "background"}
+	return &Command{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: listTasks, Sub: Set{
 		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: listTasks},
 		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: showTask, Complete: completeTask},
 		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: stopTask, Complete: completeTask},

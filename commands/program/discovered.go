@@ -28,9 +28,10 @@ type discovery struct {
 // findDiscovery returns what the settings say. Nothing runs yet.
 func (o *Options) findDiscovery() (d *discovery, err error) {
 	d = &discovery{}
-	d.Command, d.Call, d.Dir = strings.TrimSpace(o.settings.DiscoveryCommand), strings.TrimSpace(o.settings.CallCommand), o.paths.Cwd
-	d.Rights = d.free
-	d.project = o.settings.DiscoveryCommand != o.userSettings.DiscoveryCommand || o.settings.CallCommand != o.userSettings.CallCommand
+	said, user := o.settings, o.userSettings
+	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
+	d.Dir, d.Rights = o.paths.Cwd, d.free
+	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.Command != "" && d.project {
 		d.agreed, err = consent.In(o.paths).Of(o.trust.Folder)
 	}
@@ -38,6 +39,17 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 		d.agreed = map[string]consent.Rights{}
 	}
 	return d, err
+}
+
+// loadDiscovery finds the commands, unless the user was asked about them.
+func (p *Project) loadDiscovery() {
+	if p.discovery != nil {
+		return
+	}
+	var err error
+	if p.discovery, err = p.findDiscovery(); err != nil {
+		p.notify(err.Error())
+	}
 }
 
 // fingerprint returns what is agreed to.
@@ -67,7 +79,8 @@ func (d *discovery) free() (bool, error) {
 	case consent.Confined:
 		return false, nil
 	}
-	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was agreed to; the next session asks about it")
+	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was agreed to; " +
+		"the next session asks about it")
 }
 
 // wishes returns what the project wants to run and nobody has said anything about, with
@@ -95,7 +108,8 @@ func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
 	}
 	switch d.rights() {
 	case "":
-		p.notify("the tools of this project are not offered, since nobody has agreed to what tools.discoveryCommand and tools.callCommand are now; " +
+		p.notify("the tools of this project are not offered, since nobody has agreed to what " +
+			"tools.discoveryCommand and tools.callCommand are now; " +
 			"a session at a terminal asks, --skip-trust agrees for one run")
 	case consent.None:
 	default:

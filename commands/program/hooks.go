@@ -154,12 +154,6 @@ func (p *Project) loadHooks() error {
 	if p.hooks == nil { // else they were found when the user was asked about them
 		p.hooks = p.findHooks()
 	}
-	if p.discovery == nil {
-		var err error
-		if p.discovery, err = p.findDiscovery(); err != nil {
-			p.notify(err.Error())
-		}
-	}
 	h := p.hooks
 	watched := p.attended() && p.settings.ApprovalMode != "yolo"
 	for _, w := range h.wrong {

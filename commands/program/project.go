@@ -88,6 +88,7 @@ func (p *Project) loadRules() error {
 	if err := p.loadHooks(); err != nil {
 		return err
 	}
+	p.loadDiscovery()
 	p.loadCheck()
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)

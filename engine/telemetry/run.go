@@ -135,7 +135,8 @@ func (r *Recorder) Compression(ev engine.Event) {
 		return
 	}
 	attrs := []slog.Attr{slog.Int("tokens_before", by.Before), slog.Int("tokens_after", by.After)}
-	r.Log(Event{Name: "gemini_cli.chat_compression", Body: fmt.Sprintf("Chat compression (saved %d tokens)", by.Before-by.After), Attrs: attrs})
+	r.Log(Event{Name: "gemini_cli.chat_compression", Attrs: attrs,
+		Body: fmt.Sprintf("Chat compression (saved %d tokens)", by.Before-by.After)})
 	r.Measure(Compressions, 1, attrs...)
 }
 
