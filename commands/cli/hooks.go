@@ -87,14 +87,14 @@ func (*hooksList) Run(w *World) error {
 			lines = append(lines, "  "+h.Command)
 		}
 	}
-	if len(list) == 0 {
-		lines = []string{"no hooks are set; gemline help hooks says how"}
-	}
 	for _, p := range wrong {
 		problems = append(problems, p.Text)
 	}
 	if why := w.unread(); why != "" {
 		problems = append(problems, why)
+	}
+	if len(list)+len(problems) == 0 {
+		lines = []string{"no hooks are set; gemline help hooks says how"}
 	}
 	if w.JSON {
 		return w.document(struct {
