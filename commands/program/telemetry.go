@@ -275,22 +275,33 @@ func (s *Session) recordHook(c hook.Call) {
 	o, took := c.Outcome, slog.Int64("duration_ms", c.Took.Milliseconds())
 	event, failed := slog.String("hook_event_name", string(c.Hook.Event)), o.Status(c.Hook)
 	success := slog.Bool("success", failed == "")
-	program, _, _ := strings.Cut(c.Hook.ID(), " ")
-	name := slog.String("hook_name", filepath.Base(program))
+	name := slog.String("hook_name", programOf(c.Hook.ID()))
 	result := map[bool]string{true: "succeeded", false: "failed"}[failed == ""]
 	ev := telemetry.Event{Name: "gemini_cli.hook_call", Time: c.Start.Add(c.Took),
-		Body: fmt.Sprintf("Hook call %s.%s %s in %dms", c.Hook.Event, name.Value, result, c.Took.Milliseconds()),
-		Attrs: []slog.Attr{event, slog.String("hook_type", "command"), name, took, success,
-			slog.Int("exit_code", o.Code)},
+		Body:  fmt.Sprintf("Hook call %s.%s %s in %dms", c.Hook.Event, name.Value, result, c.Took.Milliseconds()),
+		Attrs: []slog.Attr{event, slog.String("hook_type", "command"), name, took, success},
 		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)),
 			slog.String("hook_output", hookOutput(c)),
 			slog.String("stdout", o.Stdout), slog.String("stderr", o.Stderr)}}
+	if o.Err == nil && !o.Late && o.Signal == "" { // else it has none
+		ev.Attrs = append(ev.Attrs, slog.Int("exit_code", o.Code))
+	}
 	if failed != "" {
 		ev.Attrs = append(ev.Attrs, slog.String("error", failed))
 	}
 	s.recorder.Log(ev)
 	s.recorder.Measure(telemetry.HookCalls, 1, event, name, success)
 	s.recorder.Measure(telemetry.HookLatency, float64(c.Took.Milliseconds()), event, name, success)
+}
+
+// programOf returns the program of a command, behind variables that are set for it.
+func programOf(command string) string {
+	for _, word := range strings.Fields(command) {
+		if !strings.Contains(word, "=") {
+			return filepath.Base(word)
+		}
+	}
+	return "hook"
 }
 
 // hookOutput returns what a hook has answered as JSON, which it may not have printed.
