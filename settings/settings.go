@@ -23,6 +23,9 @@ type Settings struct {
 	SkipNextSpeaker bool `key:"model.skipNextSpeakerCheck"`
 
 	Compression   float64 `key:"model.compressionThreshold"`
+	Distill       bool    `key:"experimental.contextManagement"`
+	DistillTo     int     `key:"contextManagement.tools.distillation.maxOutputTokens"`
+	DistillSumUp  int     `key:"contextManagement.tools.distillation.summarizationThresholdTokens"`
 	MaskProtected int     `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`
 	MaskLeast     int     `key:"contextManagement.tools.outputMasking.minPrunableThresholdTokens"`
 	MaskLatest    bool    `key:"contextManagement.tools.outputMasking.protectLatestTurn"`

@@ -57,6 +57,9 @@ type Env struct {
 	Correct bool
 	Tell    func(engine.Event)
 
+	// Distill says which outputs are cut by Distilled; then Threshold is of no use.
+	Distill Distillation
+
 	// Summaries are the tools whose long outputs a smaller model sums up, and how
 	// many tokens that may have.
 	Summaries map[string]int

@@ -32,6 +32,14 @@ func (env Env) summarized(t engine.Tool) engine.Tool {
 	if budget <= 0 {
 		return t
 	}
+	return reworded(t, func(ctx context.Context, host engine.Host, all string) (string, engine.Cut) {
+		return env.sum(ctx, host, t.Name(), all, budget), engine.Cut{}
+	})
+}
+
+// reworded returns a tool whose outputs, those of calls that fail too, are what edit makes
+// of them, and are told as cut where it says so.
+func reworded(t engine.Tool, edit func(ctx context.Context, host engine.Host, all string) (string, engine.Cut)) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
@@ -45,10 +53,13 @@ func (env Env) summarized(t engine.Tool) engine.Tool {
 			if failed := errors.As(err, &ce) && ce.Message == r.Text; err != nil && !failed {
 				return r, err
 			}
-			r.Text = env.sum(ctx, host, t.Name(), r.Text, budget)
+			var cut engine.Cut
+			if r.Text, cut = edit(ctx, host, r.Text); cut.Of > 0 {
+				r.Cut = cut
+			}
 			if ce != nil {
-				summed := *ce
-				summed.Message, err = r.Text, &summed
+				said := *ce
+				said.Message, err = r.Text, &said
 			}
 			return r, err
 		}

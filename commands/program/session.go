@@ -216,6 +216,10 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Asker: s.asker,
 	}
+	if s.settings.Distill {
+		s.env.Threshold = 0
+		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
+	}
 	if s.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
 	}
@@ -266,7 +270,7 @@ func (s *Session) denied() (list []tools.Denied) {
 // wrapped returns the tools of ts as they work in the conversation, whenever they
 // come.
 func (s *Session) wrapped(ts engine.Toolset) engine.Toolset {
-	ts = wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets)
+	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
 	return journal.Durable(s.rehearsal.Tools(ts), s.sync)
 }
 
