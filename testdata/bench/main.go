@@ -5,7 +5,8 @@
 //	go run ./testdata/bench ./gemline
 //	go run ./testdata/bench ./gemline hooks
 //
-// The second measures one part only: start, judge, steps, hooks, streams or search.
+// The second measures one part only: start, judge, steps,
+// overhead, hooks, streams or search.
 //
 // FILES sets the size of the tree that is searched (20000), RUNS how often
 // each row is measured (11), and PEER_BIN names another program with the same
@@ -26,6 +27,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -45,7 +47,10 @@ func main() {
 	for _, part := range []struct {
 		name    string
 		measure func()
-	}{{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"hooks", b.hooks}, {"streams", b.streams}, {"search", b.search}} {
+	}{
+		{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"overhead", b.overhead}, {"hooks", b.hooks},
+		{"streams", b.streams}, {"search", b.search},
+	} {
 		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
 			part.measure()
 		}
@@ -112,7 +117,7 @@ func (b *bench) runIn(dir string, args ...string) sample {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb",
-		"GEMINI_API_KEY=bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
+		"GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
 	cmd.Env = append(cmd.Env, b.env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -224,9 +229,10 @@ func (b *bench) step(n int, call string, f func() sample) []float64 {
 	return xs
 }
 
-// reads returns a call that reads the small file.
+// reads returns a call that reads the small file, up to a line behind its end that is
+// another one each time, as that of a model that does not go in circles.
 func (b *bench) reads() string {
-	return `{"name":"read_file","args":{"file_path":` + strconv.Quote(b.project("small.txt")) + `}}`
+	return `{"name":"read_file","args":{"file_path":` + strconv.Quote(b.project("small.txt")) + `,"end_line":1%d}}`
 }
 
 // hooks measures what a hook adds to a tool call, beside the start of its process.
@@ -245,11 +251,43 @@ func (b *bench) hooks() {
 	row("what the hook adds", "ms", []float64{median(with) - median(without)}, "bash -c true", bash)
 }
 
+// overhead measures what passes between the end of an answer, which is a call, and the
+// next request, which carries the result, as a conversation grows.
+func (b *bench) overhead() {
+	steps, around := []int{10, 100, 300}, 5 // each with its neighbours, of which one may be unlucky
+	last := steps[len(steps)-1] + around
+	us := func() sample {
+		return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q", "--max-turns", "1000")
+	}
+	floor := func() sample { return b.run(b.floor, b.server.url, "1000") }
+	b.server.calls(b.reads(), last, 1)
+	for _, who := range []struct {
+		name string
+		run  func() sample
+	}{{"", us}, {", floor", floor}} {
+		waits := make([][]float64, len(steps))
+		for range min(b.runs, 5) {
+			b.server.waited()
+			who.run()
+			run := b.server.waited()
+			for i, n := range steps {
+				waits[i] = append(waits[i], run[n-around:n+around]...)
+			}
+		}
+		for i, n := range steps {
+			sort.Float64s(waits[i])
+			row(fmt.Sprintf("overhead of a step at step %d%s", n, who.name), "ms", waits[i],
+				fmt.Sprintf("step %d", steps[0]), waits[0])
+		}
+	}
+	fmt.Printf("%-46s %9d bytes\n", fmt.Sprintf("request at step %d", last), b.server.last.Load())
+}
+
 // steps measures what one more tool call costs.
 func (b *bench) steps() {
 	n := 100
 	step := func(call string, f func() sample) []float64 { return b.step(n, call, f) }
-	read, shell := b.reads(), `{"name":"run_shell_command","args":{"command":"true"}}`
+	read, shell := b.reads(), `{"name":"run_shell_command","args":{"command":"true %d"}}`
 	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
 	floor := step(read, func() sample { return b.run(b.floor, b.server.url, "1000") })
 	row("one read_file step", "ms", step(read, us), "floor", floor)
@@ -354,6 +392,19 @@ type server struct {
 	reply  atomic.Value // func(turn int, w io.Writer)
 	last   atomic.Int64 // size of the last request
 	thinks atomic.Int64 // how long it takes before it answers, in nanoseconds
+
+	mu    sync.Mutex
+	ended time.Time // the last answer, if there was one
+	waits []float64 // from the end of an answer to the next whole request, in milliseconds
+}
+
+// waited returns how long it took from each answer to the next request, and forgets it.
+func (s *server) waited() []float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waits := s.waits
+	s.ended, s.waits = time.Time{}, nil
+	return waits
 }
 
 func serve(small string) (*server, error) {
@@ -367,12 +418,24 @@ func serve(small string) (*server, error) {
 }
 
 func (s *server) handle(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+	body := make([]byte, max(0, r.ContentLength)) // a body that grows would be measured, too
+	if _, err := io.ReadFull(r.Body, body); err != nil {
+		return // whose client will not succeed
+	}
+	s.mu.Lock()
+	if !s.ended.IsZero() {
+		s.waits = append(s.waits, ms(time.Since(s.ended)))
+	}
+	s.mu.Unlock()
 	s.last.Store(int64(len(body)))
 	time.Sleep(time.Duration(s.thinks.Load()))
 	turn := bytes.Count(body, []byte(`"role":"model"`))
 	w.Header().Set("Content-Type", "text/event-stream")
 	s.reply.Load().(func(int, http.ResponseWriter))(turn, w)
+	http.NewResponseController(w).Flush()
+	s.mu.Lock()
+	s.ended = time.Now()
+	s.mu.Unlock()
 }
 
 func event(w io.Writer, parts string, end bool) {
@@ -389,15 +452,20 @@ func (s *server) script(text string) {
 	s.reply.Store(func(_ int, w http.ResponseWriter) { event(w, `{"text":`+string(b)+`}`, true) })
 }
 
-// calls asks for steps calls, wide at a time, and then ends.
+// calls asks for steps calls, wide at a time, and then ends. In each call %d is another
+// number.
 func (s *server) calls(call string, steps, wide int) {
 	s.reply.Store(func(turn int, w http.ResponseWriter) {
 		if turn >= steps {
 			event(w, `{"text":"done"}`, true)
 			return
 		}
-		part := `{"functionCall":` + call + `}`
-		event(w, part+strings.Repeat(","+part, wide-1), true)
+		parts := make([]string, wide)
+		for i := range parts {
+			number := fmt.Sprintf("%03d%02d", turn, i)
+			parts[i] = `{"functionCall":` + strings.ReplaceAll(call, "%d", number) + `}`
+		}
+		event(w, strings.Join(parts, ","), true)
 	})
 }
 
