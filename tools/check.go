@@ -27,6 +27,7 @@ func (env Env) Check(ctx context.Context, command string) (res engine.Result, co
 	case o.Signal > 0:
 		code = codeSignal + o.Signal
 	}
+	env.Distill = Distillation{} // this is no tool's output
 	res, err = env.outcome(o)
 	return res, code, err
 }

@@ -54,7 +54,7 @@ func (env Env) Distilled(ts engine.Toolset) engine.Toolset {
 			said, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default", Tell: host.Emit, Contents: []*genai.Content{
 				genai.NewContentFromText(fmt.Sprintf(distillPrompt, untrusted(all)), genai.RoleUser)}})
 			if err == nil { // else the cut has to do
-				given += significance + said
+				given += significance + untrusted(said)
 			}
 			return given, cut
 		})

@@ -47,7 +47,7 @@ func TestDistilled(t *testing.T) {
 			if err != nil || (r.Text == all) != test.whole || (r.Cut.Of == 0) != test.whole {
 				t.Fatalf("%.200q, cut %+v, %v", r.Text, r.Cut, err)
 			}
-			if test.sum != strings.HasSuffix(r.Text, significance+"It is about letters.") {
+			if test.sum != strings.HasSuffix(r.Text, significance+untrusted("It is about letters.")) {
 				t.Errorf("the end is %q", r.Text[max(0, len(r.Text)-200):])
 			}
 			if test.whole {

@@ -57,7 +57,8 @@ type Env struct {
 	Correct bool
 	Tell    func(engine.Event)
 
-	// Distill says which outputs are cut by Distilled; then Threshold is of no use.
+	// Distill says which outputs are cut by Distilled, those of commands as well: then
+	// Threshold is of no use for these.
 	Distill Distillation
 
 	// Summaries are the tools whose long outputs a smaller model sums up, and how

@@ -259,7 +259,10 @@ func delay(ms int64) time.Duration {
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
-	given, cut := env.cut("run_shell_command", untrusted(o.Text()))
+	given, cut := untrusted(o.Text()), engine.Cut{}
+	if env.Distill.Most <= 0 { // else it is distilled
+		given, cut = env.cut("run_shell_command", given)
+	}
 	r := engine.Result{Text: given + env.denials(o), Display: o.Output, Cut: cut}
 	if n := len(o.Background); n > 0 {
 		r.Display = strings.TrimPrefix(fmt.Sprintf("%s\n(%d left running in the background)", o.Output, n), "\n")

@@ -296,11 +296,11 @@ func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.C
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
-	plans := ""
-	if s.env.Plans != nil {
-		plans = s.env.Plans.Dir
-	}
 	cfg := s.Project.hooks.config(s.launcher, func() hook.Session {
+		plans := ""
+		if s.env.Plans != nil { // which is made after the hooks
+			plans = s.env.Plans.Dir
+		}
 		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd,
 			Plans: plans}
 	})

@@ -155,22 +155,24 @@ func (s *Session) open() ([]*genai.Content, error) {
 // hold what is sent after these.
 func (s *Session) newGenerator() {
 	attempt := s.recorder.Generator(s.Project.generator)
-	s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
-	s.newRouter()
 	if s.Generator != nil {
-		s.generator = s.hooks.Generator(s.Generator)
-		s.asker.Generator = s.Generator
-	} else {
-		once := s.hooks.Generator(attempt)
-		s.generator = s.router.Generator(func(most int) engine.Generator {
-			return s.recorder.Retries(model.Retry(once, s.retries(most)))
-		})
+		attempt = s.Generator
 	}
 	if s.Limits != nil {
 		limits := *s.Limits
 		limits.Resume = s.goOn
 		s.budget = limit.New(limits)
-		s.generator, s.asker.Generator = s.budget.Generator(s.generator), s.budget.Generator(s.asker.Generator)
+		attempt = s.budget.Generator(attempt)
+	}
+	once := s.hooks.Generator(attempt)
+	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
+		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
+	}
+	s.newRouter()
+	if s.generator = once; s.Generator == nil {
+		s.generator = s.router.Generator(func(most int) engine.Generator {
+			return s.recorder.Retries(model.Retry(once, s.retries(most)))
+		})
 	}
 }
 
@@ -217,7 +219,6 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		Asker: s.asker,
 	}
 	if s.settings.Distill {
-		s.env.Threshold = 0
 		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
 	}
 	if s.settings.WriteTodos {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 const (
@@ -91,6 +92,9 @@ func (c *Compressor) ask(ctx context.Context, s engine.Sending, said []*genai.Co
 	return preface + begin + "\n" + found + "\n" + end, nil
 }
 
+// marks are what may be taken for the mark of a snapshot.
+var marks = text.Pattern(`(?i)<(\s*/?\s*state_snapshot)`)
+
 // marked returns what an answer has between the marks of a snapshot, all but its scratchpad
 // if there are none. Nothing in it is such a mark.
 func marked(answer string) string {
@@ -103,11 +107,14 @@ func marked(answer string) string {
 			answer = answer[:i]
 		}
 	}
-	answer = strings.NewReplacer(begin, "&lt;"+begin[1:], end, "&lt;"+end[1:]).Replace(answer)
-	return strings.TrimSpace(answer)
+	return strings.TrimSpace(marks().ReplaceAllString(answer, "&lt;$1"))
 }
 
 // isSnapshot reports whether c is a snapshot that stands for what was said before it.
 func isSnapshot(c *genai.Content) bool {
-	return c.Role == genai.RoleUser && len(c.Parts) > 0 && strings.Contains(c.Parts[0].Text, begin)
+	if c.Role != genai.RoleUser || len(c.Parts) == 0 {
+		return false
+	}
+	said := c.Parts[0].Text
+	return strings.HasPrefix(said, preface) || strings.HasPrefix(strings.TrimSpace(said), begin)
 }

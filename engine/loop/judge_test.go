@@ -77,9 +77,9 @@ func TestJudge(t *testing.T) {
 				}
 				et.CheckHistory(t, e.History())
 				for _, q := range questions.Requests() {
-					last := q.Contents[len(q.Contents)-1].Parts[0].Text
-					if len(q.Contents) > 21 || !strings.HasPrefix(last, "<original_user_request>\nread the book\n</original_user_request>") {
-						t.Errorf("%d messages, the last is %q", len(q.Contents), last)
+					first := q.Contents[0] // a call may not stand there
+					if len(q.Contents) > 22 || first.Role != genai.RoleUser || !strings.HasPrefix(first.Parts[0].Text, "<original_user_request>\nread the book\n</original_user_request>") {
+						t.Errorf("%d messages, the first is %q", len(q.Contents), first.Parts[0].Text)
 					}
 				}
 			})

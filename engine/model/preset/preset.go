@@ -85,9 +85,17 @@ func New(modelConfigs map[string]any, resolve func(string) string) (*Table, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range t.Customs() {
-		if _, err := t.chain(name); err != nil {
+	names := t.Customs()
+	for _, r := range builtin { // which stand on the user's where these have their names
+		names = append(names, r.name)
+	}
+	for _, name := range names {
+		const others = 2 // that the name of a model adds
+		switch links, err := t.chain(name); {
+		case err != nil:
 			return nil, err
+		case len(links) > deepest-others:
+			return nil, &Error{fmt.Sprintf("the alias %s builds on %d others, which are too many", name, len(links)), "see its extends"}
 		}
 	}
 	return t, nil

@@ -127,3 +127,22 @@ func ExampleTable() {
 	fmt.Println(p.Model, p.Role, p.Limit, p.Config.MaxOutputTokens)
 	// Output: flash-lite utility_router 3s 200
 }
+
+// Aliases of the user's that stand below all others leave room for these.
+func TestDeepAliases(t *testing.T) {
+	for n := 90; n < 103; n++ {
+		aliases := map[string]any{"base": map[string]any{"extends": "a0"}}
+		for i := range n {
+			aliases[fmt.Sprintf("a%d", i)] = map[string]any{"extends": fmt.Sprintf("a%d", i+1)}
+		}
+		aliases[fmt.Sprintf("a%d", n)] = map[string]any{}
+		table, err := preset.New(map[string]any{"customAliases": aliases}, nil)
+		if err != nil {
+			continue
+		}
+		for _, name := range []string{"gemini-3-pro", "gemini-2.5-x", "other", "base"} {
+			table.Chat(name, false) // does not panic
+		}
+		table.Purpose("chat-compression-default")
+	}
+}
