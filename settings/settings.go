@@ -19,6 +19,7 @@ type Settings struct {
 	PlanDir      string `key:"general.plan.directory"`
 	MaxAttempts  int    `key:"general.maxAttempts"`
 	SyncSession  bool   `key:"general.sessionSync"`
+	Checkpoints  bool   `key:"general.checkpointing.enabled"`
 
 	SkipNextSpeaker bool `key:"model.skipNextSpeakerCheck"`
 

@@ -35,6 +35,7 @@ import (
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
+	"gemline/tools/checkpoint"
 )
 
 // A Choice says which conversation begins.
@@ -64,6 +65,7 @@ type Session struct {
 	memory     *memory.Memory
 	env        tools.Env
 	rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
+	keeper     *checkpoint.Keeper
 	tools      engine.Toolset
 	policy     *policy.Policy
 	hooks      *hook.Hooks // nil if there are none
@@ -113,6 +115,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
 	s.recordEnd()
+	s.keeper.Close()
 	s.journal.Close()
 }
 
@@ -234,6 +237,7 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		s.policy.Plans = s.env.Plans.Is
 	}
 	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
+	s.keeper = s.newKeeper()
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
 	approver := s.Approver
@@ -272,7 +276,7 @@ func (s *Session) denied() (list []tools.Denied) {
 // come.
 func (s *Session) wrapped(ts engine.Toolset) engine.Toolset {
 	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
-	return journal.Durable(s.rehearsal.Tools(ts), s.sync)
+	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), s.sync)
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the
@@ -319,6 +323,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
+	run = s.keeper.Run(run)
 	return func(yield func(engine.Event, error) bool) {
 		defer s.narrowed.Store(nil)
 		journal.Synced(run, s.sync)(ctx, parts...)(yield)

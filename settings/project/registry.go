@@ -35,6 +35,15 @@ func (p Store) Chats() string {
 	return filepath.Join(p.Temp, "chats")
 }
 
+// History returns the repository of the states of its files, "" if there is no place
+// for it. Beside it is that of other programs.
+func (p Store) History() string {
+	if p.Temp == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(filepath.Dir(p.Temp)), "history", p.Slug, "gemline")
+}
+
 // Hash returns the SHA-256 of path in hexadecimal.
 func Hash(path string) string {
 	sum := sha256.Sum256([]byte(path))

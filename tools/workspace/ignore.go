@@ -61,6 +61,14 @@ func (w *Workspace) Hides(dir string, rules Rules) func(name string, dir bool) b
 	}
 }
 
+// GitHides is [Workspace.Hides] by what git's ignore files say alone, of a directory that
+// is not hidden itself.
+func (w *Workspace) GitHides(dir string) func(name string, dir bool) bool {
+	s := *w.scopeOf(dir, Rules{Git: true})
+	s.own = nil
+	return func(name string, isDir bool) bool { return s.ignores(filepath.Join(dir, name), isDir) }
+}
+
 // Unignores reports whether an ignore file of ours takes back what another
 // kind of ignore file may say.
 func (w *Workspace) Unignores() bool {

@@ -1,0 +1,30 @@
+package disk
+
+import (
+	"io/fs"
+	"time"
+)
+
+// A Look is what a directory says of one of its entries. Two that are equal are of
+// the same content, if the first is settled.
+type Look struct {
+	Mode     fs.FileMode
+	Size     int64
+	Dev, Ino uint64
+
+	Modified, Changed int64 // nanoseconds since 1970; 0 is a time that is not known
+}
+
+// soon is how long ago a change on a disk of this machine has to be, so that the
+// next one surely comes with another time: more than a tick of the kernel's clock.
+const soon = 50 * time.Millisecond
+
+// Settled reports whether whatever changes from at on gets another Look. The file
+// is on a disk that is this machine's own, or not.
+func (l Look) Settled(at time.Time, local bool) bool {
+	before := at.Add(-settled)
+	if local {
+		before = at.Add(-soon)
+	}
+	return l.Changed != 0 && max(l.Changed, l.Modified) < before.UnixNano()
+}

@@ -1,0 +1,128 @@
+//go:build unix
+
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Folder is an open directory whose entries are looked at one by one, as cheaply
+// as the system lets it. Names are those of entries; no link is followed.
+type Folder struct {
+	path string
+	fd   int
+}
+
+// Folder opens the directory called name.
+func (d *Dir) Folder(name string) (*Folder, error) {
+	at, err := d.sub(name)
+	if err != nil {
+		return nil, d.blame(err, "open", name)
+	}
+	defer at.Close()
+	f, err := at.Open(".")
+	if err != nil {
+		return nil, d.blame(err, "open", name)
+	}
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	return &Folder{filepath.Join(d.path, name), fd}, err
+}
+
+// Folder opens the directory called name.
+func (f *Folder) Folder(name string) (*Folder, error) {
+	fd, err := f.open(name, unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{filepath.Join(f.path, name), fd}, nil
+}
+
+// Close closes the directory.
+func (f *Folder) Close() { syscall.Close(f.fd) }
+
+func (f *Folder) open(name string, flags int) (int, error) {
+	for {
+		fd, err := unix.Openat(f.fd, name, flags|unix.O_RDONLY|careful, 0)
+		switch err {
+		case nil:
+			return fd, nil
+		case unix.EINTR:
+			continue
+		case unix.ELOOP:
+			return -1, &fs.PathError{Op: "open", Path: filepath.Join(f.path, name), Err: ErrLink}
+		}
+		return -1, &fs.PathError{Op: "open", Path: filepath.Join(f.path, name), Err: err}
+	}
+}
+
+// Names returns the names of the entries, in no order.
+func (f *Folder) Names() ([]string, error) {
+	fd, err := f.open(".", unix.O_DIRECTORY) // which begins at the first one
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), f.path)
+	defer file.Close()
+	if err := made(file); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
+	}
+	return file.Readdirnames(-1)
+}
+
+// Look looks at the directory itself.
+func (f *Folder) Look() (Look, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(f.fd, &st)
+	return lookOf(&st), err
+}
+
+// LookAt looks at an entry, which may be a link.
+func (f *Folder) LookAt(name string) (Look, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return Look{}, &fs.PathError{Op: "stat", Path: filepath.Join(f.path, name), Err: err}
+	}
+	return lookOf(&st), nil
+}
+
+// File opens a regular file for reading. It never waits.
+func (f *Folder) File(name string) (*os.File, error) {
+	fd, err := f.open(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), filepath.Join(f.path, name))
+	info, err := file.Stat()
+	if err == nil {
+		err = Regular(info)
+	}
+	if err == nil {
+		err = made(file)
+	}
+	if err != nil {
+		file.Close()
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(f.path, name), Err: err}
+	}
+	return file, nil
+}
+
+// Readlink returns where a link leads.
+func (f *Folder) Readlink(name string) (string, error) {
+	for size := 128; ; size *= 2 {
+		b := make([]byte, size)
+		n, err := unix.Readlinkat(f.fd, name, b)
+		if err != nil {
+			return "", &fs.PathError{Op: "readlink", Path: filepath.Join(f.path, name), Err: err}
+		}
+		if n < size {
+			return string(b[:n]), nil
+		}
+	}
+}

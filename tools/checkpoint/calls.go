@@ -1,0 +1,201 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// A Turn is what follows from one prompt.
+type Turn struct{ ID, Asked, Print string }
+
+// Run returns a Run whose calls belong to one turn.
+func (k *Keeper) Run(run engine.Run) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			said := said(parts)
+			k.mu.Lock()
+			k.turn = Turn{ID: uuid.NewString(), Asked: text.OneLine(said, 200), Print: Print(parts)}
+			k.mu.Unlock()
+			run(ctx, parts...)(yield)
+		}
+	}
+}
+
+// said returns the words of a message.
+func said(parts []*genai.Part) string {
+	var all []string
+	for _, p := range parts {
+		if p != nil && p.Text != "" && !p.Thought {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// Print tells a question from others, by its words.
+func Print(parts []*genai.Part) string {
+	sum := sha256.Sum256([]byte(said(parts)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Tools returns the tools of ts such that the files are looked at before and after
+// a call that may change some. A call that is held to looking is one if the user
+// lets it do more.
+func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
+	return engine.Map(ts, func(t engine.Tool) engine.Tool {
+		if t.Kind.ReadOnly() || t.Kind == engine.AskUser || t.Kind == engine.Planning {
+			return t
+		}
+		prepare := t.Prepare
+		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
+			call, err := prepare(ctx, args)
+			run := call.Run
+			if err != nil || run == nil {
+				return call, err
+			}
+			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				h := &watching{Host: host, change: &change{k: k, tool: t, call: call}}
+				if !call.Intent.Plan.Looks {
+					h.begin(ctx)
+				}
+				r, err := run(ctx, h)
+				h.end(context.WithoutCancel(ctx))
+				return r, err
+			}
+			return call, err
+		}
+		return t
+	})
+}
+
+// A watching host has the files looked at when the user lets a call do more.
+type watching struct {
+	engine.Host
+	*change
+}
+
+// Approve implements [engine.Approver].
+func (h *watching) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
+	a, err := h.Host.Approve(ctx, q)
+	if _, ok := a.(engine.Allowed); ok && err == nil {
+		h.begin(ctx)
+	}
+	return a, err
+}
+
+// A change is what a call does to files.
+type change struct {
+	k     *Keeper
+	tool  engine.Tool
+	call  engine.Call
+	begun bool
+	git   []string // what was seen of the user's repositories
+}
+
+// edits reports whether all that the call changes is named by it.
+func (c *change) edits() bool { return c.tool.Kind == engine.Edit && len(c.call.Intent.Paths) > 0 }
+
+// begin keeps the files as they are before the call.
+func (c *change) begin(ctx context.Context) {
+	if c.begun {
+		return
+	}
+	if err := c.k.before(ctx, c); err != nil {
+		c.k.mu.Lock()
+		defer c.k.mu.Unlock()
+		c.k.tell(fmt.Sprintf("what follows can't be taken back by /undo: %v", err))
+		return
+	}
+	c.begun = true
+}
+
+func (k *Keeper) before(ctx context.Context, c *change) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	done, err := k.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, path := range append(slices.Clone(c.call.Intent.Paths), c.call.Intent.Plan.Writes...) {
+		k.name(k.absolute(path, c.call.Intent.Plan.Dir))
+	}
+	if !c.edits() {
+		c.git = k.seeGit()
+	}
+	if err := k.found(ctx, !c.edits()); err != nil {
+		k.reset()
+		return err
+	}
+	return nil
+}
+
+// found keeps the files as they are, if others have changed some.
+func (k *Keeper) found(ctx context.Context, all bool) error {
+	tree, s, err := k.take(ctx, all)
+	if err != nil || tree == k.tipTree && k.tip != "" {
+		return err
+	}
+	if k.short != nil && all {
+		k.tell(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", k.short))
+	}
+	return k.commit(s.batch, tree, Record{Kind: Found})
+}
+
+// reset forgets what is known of the files: it is perhaps not on the disk.
+func (k *Keeper) reset() { k.top, k.swept, k.saved = &node{}, false, false }
+
+// mostLost is how many paths are named that can't be brought back.
+const mostLost = 20
+
+// end keeps the files as they are after the call.
+func (c *change) end(ctx context.Context) {
+	if !c.begun {
+		return
+	}
+	k := c.k
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.after(ctx, c); err != nil {
+		k.reset()
+		k.tell(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
+	}
+}
+
+func (k *Keeper) after(ctx context.Context, c *change) error {
+	done, err := k.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	tree, s, err := k.take(ctx, !c.edits())
+	if err != nil {
+		return err
+	}
+	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print, Tool: c.tool.Name(), Title: c.call.Intent.Title}
+	slices.Sort(s.lost)
+	r.Lost, r.More = s.lost[:min(mostLost, len(s.lost))], max(0, len(s.lost)-mostLost)
+	if !c.edits() {
+		r.Moved = moved(c.git, k.seeGit())
+	}
+	if tree == k.tipTree && len(r.Lost)+len(r.Moved) == 0 {
+		return nil
+	}
+	if k.short != nil && !c.edits() {
+		r.Short = k.short.Error()
+	}
+	r.Time = time.Now()
+	return k.commit(s.batch, tree, r)
+}

@@ -1,0 +1,277 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/tools/checkpoint/shadow"
+	"gemline/tools/workspace"
+)
+
+// A Config says what is kept, and where.
+type Config struct {
+	Dir       string // of the repository, which is made when it is needed; "" is nowhere
+	Off       string // why nothing is kept, "" if something is
+	Workspace *workspace.Workspace
+	Ledger    *disk.Ledger
+	Except    []string            // directories that are passed over
+	Session   func() string       // the id of the session
+	Hide      func(string) string // takes secrets out of what is said of a change; nil takes none
+	Notify    func(string)        // tells what is odd but no error
+	Limits    Limits
+	Files     shadow.Files // nil is the system's
+}
+
+// A Keeper keeps states of the files of a session. It is safe for concurrent use.
+type Keeper struct {
+	cfg Config
+
+	mu      sync.Mutex
+	repo    *shadow.Repo // nil before it is needed
+	top     *node
+	names   map[string]string // files that edits have named, and from where on they are looked at
+	rules   string            // what was seen of ignore files that are not below a directory that is worked in
+	swept   bool              // all was looked at once
+	short   error             // why only what is named is kept
+	tip     shadow.Sum        // the last state of the session
+	tipTree shadow.Sum
+	turn    Turn
+	told    map[string]bool
+	saved   bool // the index on the disk is that of top
+}
+
+// New returns a Keeper. Nothing is touched before the first call that may change
+// something.
+func New(cfg Config) *Keeper {
+	cfg.Limits = cfg.Limits.orDefault()
+	if cfg.Files == nil {
+		cfg.Files = shadow.OS{}
+	}
+	if cfg.Hide == nil {
+		cfg.Hide = func(text string) string { return text }
+	}
+	return &Keeper{cfg: cfg, names: map[string]string{}, told: map[string]bool{}}
+}
+
+// Why nothing can be taken back.
+var (
+	ErrNowhere = errors.New("there is no home directory to keep checkpoints in")
+	ErrOff     = errors.New("checkpoints are switched off")
+)
+
+// Ready returns why what calls change can't be taken back here, nil if it can. It
+// makes the repository, and looks at no files: that there are too many of them
+// shows when a command has run.
+func (k *Keeper) Ready() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.open(); err != nil {
+		return err
+	}
+	return k.short
+}
+
+// open opens the repository.
+func (k *Keeper) open() error {
+	switch {
+	case k.cfg.Off != "":
+		return fmt.Errorf("%w: %s", ErrOff, k.cfg.Off)
+	case k.cfg.Dir == "":
+		return ErrNowhere
+	case k.repo != nil:
+		return nil
+	}
+	repo, err := shadow.Create(k.cfg.Dir, k.cfg.Files)
+	if err != nil {
+		return fmt.Errorf("no checkpoint can be made: %w", err)
+	}
+	k.repo = repo
+	return nil
+}
+
+// Close keeps what is known of the files for the next session, and closes the
+// repository.
+func (k *Keeper) Close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.repo == nil {
+		return
+	}
+	if k.swept && !k.saved {
+		k.save()
+	}
+	k.repo.Close()
+	k.repo = nil
+}
+
+// use begins work with the repository, and ends with done.
+func (k *Keeper) use(ctx context.Context) (done func(), err error) {
+	if err := k.open(); err != nil {
+		return nil, err
+	}
+	done, collected, err := k.repo.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if k.top == nil {
+		k.top = k.load()
+		k.swept = k.top != nil
+		if k.top == nil {
+			k.top = &node{}
+		}
+		k.tip, err = k.repo.Ref(k.cfg.Session())
+		if c, cerr := k.repo.Commit(k.tip); err == nil && cerr == nil {
+			k.tipTree = c.Tree
+		} else {
+			k.tip = ""
+		}
+	} else if collected {
+		k.top, k.swept, k.saved = &node{}, false, false
+	}
+	return done, nil
+}
+
+// take looks at the files, and returns their state: at all of them or at those that
+// are named.
+func (k *Keeper) take(ctx context.Context, all bool) (tree shadow.Sum, s *sweep, err error) {
+	s = k.newSweep(ctx)
+	if all && k.short == nil {
+		if err := k.sweep(s); err != nil {
+			if !errors.Is(err, errTooMuch) {
+				return "", s, err
+			}
+			k.short = err
+			k.top = &node{}
+			s = k.newSweep(ctx)
+		}
+	}
+	for path, base := range k.names {
+		s.path(k.top, base, path)
+	}
+	if s.err != nil {
+		return "", s, s.err
+	}
+	if k.top.sum == "" {
+		k.top.touch()
+	}
+	if err := k.top.tree(s.batch); err != nil {
+		return "", s, err
+	}
+	return k.top.sum, s, nil
+}
+
+// sweep looks at all files.
+func (k *Keeper) sweep(s *sweep) error {
+	rules := k.rulesAbove()
+	s.sorted, s.first = rules != k.rules && k.swept, !k.swept
+	if s.first {
+		s.until = s.at.Add(k.cfg.Limits.First)
+	}
+	roots := k.cfg.Workspace.Roots()
+	for range 2 {
+		for _, root := range roots {
+			if !slices.ContainsFunc(roots, func(other string) bool { return other != root && disk.Inside(other, root) }) {
+				s.root(k.top.at(root, true), root)
+			}
+		}
+		if s.err != nil {
+			return s.err
+		}
+		if s.sorted || !s.ruled.Load() {
+			break
+		}
+		s.sorted = true
+	}
+	k.rules, k.swept = rules, true
+	return nil
+}
+
+// rulesAbove returns what there is to see of the ignore files that hold for what is
+// worked in and do not lie there.
+func (k *Keeper) rulesAbove() string {
+	var b strings.Builder
+	for _, root := range k.cfg.Workspace.Roots() {
+		top := workspace.Top(root)
+		for dir := root; ; dir = filepath.Dir(dir) {
+			for _, name := range []string{".gitignore", ".git", ".git/info/exclude"} {
+				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && (!info.IsDir() && dir != root || name != ".gitignore") {
+					if info.IsDir() {
+						fmt.Fprintln(&b, dir, name)
+						continue
+					}
+					fmt.Fprintln(&b, dir, name, info.Size(), info.ModTime().UnixNano())
+				}
+			}
+			if dir == top || dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return b.String()
+}
+
+// name has a file kept from now on, whatever rules say of it.
+func (k *Keeper) name(path string) {
+	path = disk.Follow(path)
+	if _, ok := k.names[path]; ok {
+		return
+	}
+	base := ""
+	for _, root := range k.cfg.Workspace.Roots() {
+		if disk.Inside(root, path) && root != path && len(root) > len(base) {
+			base = root
+		}
+	}
+	if base == "" { // where something is
+		for base = filepath.Dir(path); base != filepath.Dir(base); base = filepath.Dir(base) {
+			if info, err := os.Stat(base); err == nil && info.IsDir() {
+				break
+			}
+		}
+	}
+	k.names[path] = base
+	if n := k.top.at(path, true); n.cover == watched {
+		n.gone()
+		n.cover = named
+	}
+}
+
+// commit makes a tree the last state of the session, with what is said of it.
+func (k *Keeper) commit(b *shadow.Batch, tree shadow.Sum, r Record) error {
+	r.Session, r.Time = k.cfg.Session(), cmp.Or(r.Time, time.Now())
+	r.Asked, r.Title = k.cfg.Hide(r.Asked), k.cfg.Hide(r.Title)
+	said, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	sum, err := b.Add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree, Parent: k.tip, Time: r.Time, Message: r.subject() + "\n\n" + string(said) + "\n"}))
+	if err == nil {
+		err = b.Commit()
+	}
+	if err == nil {
+		err = k.repo.SetRef(k.cfg.Session(), sum)
+	}
+	if err != nil {
+		return err
+	}
+	k.tip, k.tipTree, k.saved = sum, tree, false
+	return nil
+}
+
+// tell tells something once.
+func (k *Keeper) tell(text string) {
+	if k.cfg.Notify != nil && !k.told[text] {
+		k.told[text] = true
+		k.cfg.Notify(text)
+	}
+}

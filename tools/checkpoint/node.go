@@ -1,0 +1,147 @@
+package checkpoint
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"gemline/engine/disk"
+	"gemline/tools/checkpoint/shadow"
+)
+
+// A cover says what of a file or a directory is kept.
+type cover byte
+
+const (
+	named   cover = iota // a file that an edit names; a directory for those below it
+	whole                // all that is not ignored
+	watched              // nothing: it is looked at
+)
+
+// A node is a file or a directory as it was when it was looked at last. What is not
+// there has no mode and no sum.
+type node struct {
+	name    string
+	up      *node
+	kids    []*node // by name
+	look    disk.Look
+	sum     shadow.Sum // of the content, of where a link leads, or of a directory's tree
+	cover   cover
+	settled bool // an equal look means an equal file
+	dirty   atomic.Bool
+}
+
+// touch notes that the trees of the directories above have to be made again.
+func (n *node) touch() {
+	for ; n != nil && !n.dirty.Swap(true); n = n.up {
+	}
+}
+
+// kid returns the entry of a name, made if there is none and that is wanted.
+func (n *node) kid(name string, wanted bool) *node {
+	i, ok := slices.BinarySearchFunc(n.kids, name, func(k *node, name string) int { return strings.Compare(k.name, name) })
+	if ok {
+		return n.kids[i]
+	}
+	if !wanted {
+		return nil
+	}
+	k := &node{name: name, up: n}
+	n.kids = slices.Insert(n.kids, i, k)
+	return k
+}
+
+// at returns the node of a path, nil if there is none and none is wanted.
+func (n *node) at(path string, wanted bool) *node {
+	for _, name := range parts(path) {
+		if n = n.kid(name, wanted); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// path returns where n is.
+func (n *node) path() string {
+	if n.up == nil {
+		return ""
+	}
+	return joined(n.up.path(), n.name)
+}
+
+// there reports whether n was there.
+func (n *node) there() bool { return n.look != disk.Look{} }
+
+// gone notes that n is not there, nor anything below it.
+func (n *node) gone() {
+	if n.there() || n.sum != "" {
+		n.touch()
+	}
+	n.look, n.sum, n.settled = disk.Look{}, "", false
+	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
+		k.gone()
+		return k.cover != named
+	})
+}
+
+// entry returns n as one of a tree, if it is in that.
+func (n *node) entry() (e shadow.Entry, ok bool) {
+	return shadow.Entry{Name: n.name, Mode: n.look.Mode, Sum: n.sum}, n.sum != ""
+}
+
+// tree makes the trees of n and of what is below it anew, as far as they have to be.
+func (n *node) tree(to *shadow.Batch) error {
+	if !n.dirty.Swap(false) {
+		return nil
+	}
+	switch {
+	case n.there() && !n.look.Mode.IsDir(): // a file, whose sum is known
+		return nil
+	case !n.there() && len(n.kids) == 0 && n.up != nil:
+		n.sum = ""
+		return nil
+	}
+	var entries []shadow.Entry
+	for _, k := range n.kids {
+		if err := k.tree(to); err != nil {
+			n.touch()
+			return err
+		}
+		if e, ok := k.entry(); ok {
+			if !k.there() { // a directory above all that is worked in
+				e.Mode = fs.ModeDir | 0o755
+			}
+			entries = append(entries, e)
+		}
+	}
+	n.sum = ""
+	if n.up != nil && len(entries) == 0 && (n.cover == watched || !n.there()) {
+		return nil
+	}
+	sum, err := to.Add(shadow.Tree, shadow.EncodeTree(entries))
+	if err != nil {
+		n.touch()
+		return err
+	}
+	n.sum = sum
+	return nil
+}
+
+// parts returns the names of a path that is absolute.
+func parts(path string) []string {
+	path = filepath.ToSlash(path)
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// joined returns a path below another one, "" for the top.
+func joined(path, name string) string {
+	if path == "" {
+		if filepath.Separator == '/' {
+			return "/" + name
+		}
+		return name + string(filepath.Separator)
+	}
+	return filepath.Join(path, name)
+}

@@ -1,0 +1,159 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/checkpoint/shadow"
+)
+
+// A Kind says what has led to a state.
+type Kind string
+
+// The kinds of states.
+const (
+	Found    Kind = "found"    // others, since the last one
+	Called   Kind = "call"     // a call
+	Undone   Kind = "undo"     // turns were taken back
+	Redone   Kind = "redo"     // and done again
+	Restored Kind = "restored" // files were, one by one or to a state
+)
+
+// A Record is what is said of a state.
+type Record struct {
+	Kind    Kind      `json:"kind"`
+	Session string    `json:"session"`
+	Time    time.Time `json:"time"`
+
+	Turn  string `json:"turn,omitempty"`  // of a call
+	Asked string `json:"asked,omitempty"` // how the question begins
+	Print string `json:"print,omitempty"` // of the question, see [Print]
+	Call  string `json:"call,omitempty"`
+	Tool  string `json:"tool,omitempty"`
+	Title string `json:"title,omitempty"`
+
+	Lost  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
+	More  int      `json:"more,omitempty"`  // how many more there are
+	Moved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
+	Short string   `json:"short,omitempty"` // why of the files only those are kept that edits name
+
+	Turns []string `json:"turns,omitempty"` // that were taken back or done again
+}
+
+// subject is how git lists the state.
+func (r Record) subject() string {
+	parts := []string{string(r.Kind)}
+	for _, p := range []string{r.Tool, r.Title} {
+		if p != "" {
+			parts = append(parts, text.OneLine(p, 200))
+		}
+	}
+	return text.Shorten(strings.Join(parts, ": "), 200)
+}
+
+// A State is one of a session.
+type State struct {
+	Record
+	Sum, Parent shadow.Sum
+	Tree        shadow.Sum
+}
+
+// mostStates is how many states of a session are looked at.
+const mostStates = 20_000
+
+// states returns the states of a session, the last one first.
+func states(repo *shadow.Repo, session string) (list []State, err error) {
+	sum, err := repo.Ref(session)
+	for ; err == nil && sum != "" && len(list) < mostStates; sum = list[len(list)-1].Parent {
+		var c shadow.CommitObject
+		if c, err = repo.Commit(sum); err != nil {
+			break
+		}
+		s := State{Sum: sum, Parent: c.Parent, Tree: c.Tree}
+		_, said, _ := strings.Cut(c.Message, "\n\n")
+		if jerr := json.Unmarshal([]byte(said), &s.Record); jerr != nil {
+			s.Record = Record{Kind: Found, Time: c.Time}
+		}
+		list = append(list, s)
+	}
+	if errors.Is(err, shadow.ErrMissing) && len(list) > 0 { // what is there is there
+		err = nil
+	}
+	return list, err
+}
+
+// A Done is a turn that has changed something.
+type Done struct {
+	ID     string
+	Asked  string
+	Print  string
+	Time   time.Time
+	Calls  []State // the first one first
+	Undone bool
+
+	all []State // of the session, from the first call's to the last one's, the last one first
+}
+
+// turns returns the turns of a session that have changed something, the last one first.
+func turns(all []State) (list []*Done) {
+	byID := map[string]*Done{}
+	first, last := map[string]int{}, map[string]int{}
+	for i, s := range slices.Backward(all) {
+		switch s.Kind {
+		case Called:
+			d := byID[s.Turn]
+			if d == nil {
+				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
+				byID[s.Turn], first[s.Turn] = d, i
+				list = append(list, d)
+			}
+			d.Calls = append(d.Calls, s)
+			last[s.Turn] = i
+		case Undone, Redone:
+			for _, id := range s.Turns {
+				if d := byID[id]; d != nil {
+					d.Undone = s.Kind == Undone
+				}
+			}
+		}
+	}
+	for id, d := range byID {
+		d.all = all[last[id] : first[id]+1]
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// Lost returns what of the turn can't be taken back.
+func (d *Done) Lost() (lost []string, more int, moved []string, short string) {
+	for _, s := range d.Calls {
+		for _, path := range s.Lost {
+			if !slices.Contains(lost, path) {
+				lost = append(lost, path)
+			}
+		}
+		for _, m := range s.Moved {
+			if !slices.Contains(moved, m) {
+				moved = append(moved, m)
+			}
+		}
+		more += s.More
+		if s.Short != "" {
+			short = s.Short
+		}
+	}
+	return lost, more, moved, short
+}
+
+// String names the turn.
+func (d *Done) String() string {
+	if d.Asked == "" {
+		return fmt.Sprintf("what was done at %s", d.Time.Format("15:04"))
+	}
+	return d.Asked
+}

@@ -1,0 +1,86 @@
+package shadow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// refs is where names of states are.
+const refs = "refs/sessions"
+
+var refName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$`)
+
+// A Ref is the name of a state, which keeps it and those before it.
+type Ref struct {
+	Name    string
+	Changed time.Time
+}
+
+// Refs returns the names of states, in no order.
+func (r *Repo) Refs() (list []Ref, err error) {
+	entries, err := r.dir.List(filepath.FromSlash(refs))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if !refName.MatchString(e.Name()) || strings.HasPrefix(e.Name(), temporary) {
+			continue
+		}
+		if info, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(refs), e.Name())); err == nil && info.Mode().IsRegular() {
+			list = append(list, Ref{e.Name(), info.ModTime()})
+		}
+	}
+	return list, err
+}
+
+// Ref returns the state of a name, "" if there is none.
+func (r *Repo) Ref(name string) (Sum, error) {
+	if !refName.MatchString(name) {
+		return "", fmt.Errorf("%.80q can't be the name of a state", name)
+	}
+	b, err := r.read(filepath.Join(filepath.FromSlash(refs), name), mostLine)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return ParseSum(strings.TrimSuffix(string(b), "\n"))
+}
+
+// SetRef gives a state a name. The disk has it then.
+func (r *Repo) SetRef(name string, sum Sum) error {
+	if !refName.MatchString(name) {
+		return fmt.Errorf("%.80q can't be the name of a state", name)
+	}
+	at, err := r.sub(filepath.FromSlash(refs))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if err := r.put(at, name, []byte(sum.String()+"\n")); err != nil {
+		return err
+	}
+	return r.files.Sync(at)
+}
+
+// DropRef takes the name from a state, which [Repo.Collect] removes then.
+func (r *Repo) DropRef(name string) error {
+	if !refName.MatchString(name) {
+		return nil
+	}
+	at, err := r.sub(filepath.FromSlash(refs))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if err := at.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.files.Sync(at)
+}

@@ -1,0 +1,440 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/engine/parallel"
+	"gemline/tools/checkpoint/shadow"
+	"gemline/tools/workspace"
+)
+
+// Limits bound what is kept of a folder. The zero value is the default.
+type Limits struct {
+	File    int64         // bytes of a file that is kept
+	Files   int           // that a folder may hold, those that are ignored aside
+	Watched int           // that are looked at and not kept
+	First   time.Duration // how long all may be looked at for the first time
+}
+
+func (l Limits) orDefault() Limits {
+	if l.File == 0 {
+		l.File = 64 << 20
+	}
+	if l.Files == 0 {
+		l.Files = 250_000
+	}
+	if l.Watched == 0 {
+		l.Watched = 5000
+	}
+	if l.First == 0 {
+		l.First = 20 * time.Second
+	}
+	return l
+}
+
+// errTooMuch says that a folder holds more than is kept of one.
+var errTooMuch = errors.New("there is too much in this folder to keep all of it")
+
+// A sweep looks at files, and keeps what is new. Its directories are looked at side
+// by side; a node belongs to whoever looks at its directory.
+type sweep struct {
+	ctx    context.Context
+	ws     *workspace.Workspace
+	limits Limits
+	except map[string]bool // paths that are passed over
+	batch  *shadow.Batch
+	at     time.Time
+	local  bool
+	sorted bool // what is ignored is found out anew
+	first  bool // nothing was known
+	slots  chan struct{}
+	until  time.Time // zero is no limit
+
+	files, watched atomic.Int64
+	ruled          atomic.Bool // an ignore file has changed
+
+	mu    sync.Mutex
+	lost  []string // what was watched and is not as it was
+	aside []string // what is not kept, and why
+	err   error
+}
+
+// newSweep returns a sweep that has looked at nothing.
+func (k *Keeper) newSweep(ctx context.Context) *sweep {
+	s := &sweep{ctx: ctx, ws: k.cfg.Workspace, limits: k.cfg.Limits, except: map[string]bool{}, batch: k.repo.Begin(), at: time.Now(),
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	for _, path := range k.cfg.Except {
+		s.except[disk.Follow(path)] = true
+	}
+	return s
+}
+
+// fail notes the first error, which ends the sweep.
+func (s *sweep) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// stopped reports whether the sweep is over before its end.
+func (s *sweep) stopped() bool {
+	switch {
+	case s.ctx.Err() != nil:
+		s.fail(context.Cause(s.ctx))
+	case int(s.files.Load()) > s.limits.Files:
+		s.fail(fmt.Errorf("%w: more than %d files", errTooMuch, s.limits.Files))
+	case !s.until.IsZero() && time.Now().After(s.until):
+		s.fail(fmt.Errorf("%w in %v", errTooMuch, s.limits.First))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
+}
+
+// note adds to a list what happened to a path.
+func (s *sweep) note(list *[]string, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*list = append(*list, text)
+}
+
+// root looks at a directory that is worked in, with all below it.
+func (s *sweep) root(n *node, path string) {
+	s.local = disk.Local(path)
+	d, err := disk.OpenDir(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.fail(err)
+		}
+		n.gone()
+		return
+	}
+	defer d.Close()
+	f, err := d.Folder(".")
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	defer f.Close()
+	if n.cover != whole {
+		n.cover, n.settled = whole, false
+	}
+	s.folder(n, f, path)
+}
+
+// folder looks at the entries of a directory.
+func (s *sweep) folder(n *node, f *disk.Folder, path string) {
+	look, err := f.Look()
+	if err != nil || s.stopped() {
+		if err != nil {
+			s.fail(err)
+		}
+		return
+	}
+	if n.cover != watched && (look.Mode != n.look.Mode || n.sum == "") {
+		n.touch()
+	}
+	if !n.settled || s.sorted || !sameDir(look, n.look) {
+		if err := s.list(n, f, path); err != nil {
+			n.settled = false
+			return
+		}
+	}
+	n.look, n.settled = look, look.Settled(s.at, s.local)
+	var wg sync.WaitGroup
+	var p parallel.Panic
+	for _, k := range slices.Clone(n.kids) {
+		if k.cover == watched {
+			s.watched.Add(1)
+		}
+		look, err := f.LookAt(k.name)
+		switch {
+		case err != nil:
+			s.vanish(n, k)
+		case look.Mode.IsDir():
+			s.enter(k, f, filepath.Join(path, k.name), &wg, &p)
+		default:
+			s.file(k, f, look, filepath.Join(path, k.name))
+		}
+	}
+	wg.Wait()
+	p.Raise()
+}
+
+// sameDir reports whether a directory lists what it has listed.
+func sameDir(a, b disk.Look) bool {
+	return a.Ino == b.Ino && a.Dev == b.Dev && a.Modified == b.Modified && a.Changed == b.Changed
+}
+
+// enter looks at a directory in another one, beside others if somebody has time.
+func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p *parallel.Panic) {
+	if k.there() && !k.look.Mode.IsDir() { // it was a file
+		k.gone()
+	}
+	sub, err := f.Folder(k.name)
+	if err != nil {
+		if k.cover == whole && !errors.Is(err, fs.ErrNotExist) {
+			s.note(&s.aside, path+": it can't be read")
+		}
+		k.gone()
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		wg.Go(func() {
+			defer func() { <-s.slots }()
+			defer p.Catch()
+			defer sub.Close()
+			s.folder(k, sub, path)
+		})
+	default:
+		defer sub.Close()
+		s.folder(k, sub, path)
+	}
+}
+
+// vanish notes that an entry is not there any more.
+func (s *sweep) vanish(n, k *node) {
+	if k.cover == watched && k.there() {
+		s.loses(k)
+	}
+	if strings.EqualFold(k.name, ".gitignore") && k.there() {
+		s.ruled.Store(true)
+	}
+	k.gone()
+	n.touch()
+	if k.cover != named && len(k.kids) == 0 {
+		n.kids = slices.DeleteFunc(n.kids, func(o *node) bool { return o == k })
+	}
+}
+
+// loses notes that what was watched is gone.
+func (s *sweep) loses(k *node) {
+	path := k.path()
+	if k.look.Mode.IsDir() {
+		path += string(filepath.Separator)
+	}
+	s.note(&s.lost, path+": deleted")
+}
+
+// list finds out which entries a directory has, and what is kept of them.
+func (s *sweep) list(n *node, f *disk.Folder, path string) error {
+	names, err := f.Names()
+	if err != nil {
+		if errors.Is(err, disk.ErrKernel) {
+			n.gone()
+			return err
+		}
+		s.fail(err)
+		return err
+	}
+	slices.Sort(names)
+	var hides func(string, bool) bool
+	var kids []*node
+	for _, name := range names {
+		full := filepath.Join(path, name)
+		if s.except[full] || shadow.CheckName(name) != nil {
+			continue
+		}
+		k := n.kid(name, false)
+		if k == nil {
+			if n.cover == watched && s.watched.Load()+int64(len(kids)) >= int64(s.limits.Watched) {
+				continue
+			}
+			k = &node{name: name, up: n}
+		}
+		if hides == nil && n.cover != watched {
+			hides = s.ws.GitHides(path)
+		}
+		if n.cover == watched {
+			s.assign(k, f, func(string, bool) bool { return true })
+		} else {
+			s.assign(k, f, hides)
+		}
+		kids = append(kids, k)
+	}
+	for _, k := range n.kids {
+		if _, still := slices.BinarySearch(names, k.name); still && !s.except[filepath.Join(path, k.name)] {
+			continue
+		}
+		if k.cover == watched && k.there() {
+			s.loses(k)
+		}
+		if strings.EqualFold(k.name, ".gitignore") {
+			s.ruled.Store(true)
+		}
+		k.gone()
+		if k.cover == named || len(k.kids) > 0 {
+			kids = append(kids, k)
+		}
+	}
+	slices.SortFunc(kids, func(a, b *node) int { return strings.Compare(a.name, b.name) })
+	if !slices.Equal(kids, n.kids) {
+		n.touch()
+	}
+	n.kids = kids
+	return nil
+}
+
+// assign says what is kept of an entry. A file that is named is kept in any case.
+func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
+	look, err := f.LookAt(k.name)
+	if err != nil {
+		return
+	}
+	to := whole
+	if hides(k.name, look.Mode.IsDir()) {
+		to = watched
+	}
+	switch was := k.cover; {
+	case was == named && to == watched && k.up != nil && k.sum != "" && !look.Mode.IsDir():
+	case was == to:
+	default:
+		if was == whole && to == watched || was == watched && to == whole {
+			k.gone()
+		}
+		k.cover = to
+	}
+}
+
+// file looks at what is no directory.
+func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
+	if k.cover != watched {
+		s.files.Add(1)
+	}
+	if k.there() && k.look.Mode.IsDir() {
+		k.gone()
+		k.kids = nil
+	}
+	if look == k.look && k.settled {
+		return
+	}
+	was := k.look
+	content, why := s.content(k, f, look)
+	if why == unreadable && k.sum != "" && unwritten(was, look) { // its mode says so now
+		if was.Mode != look.Mode {
+			k.touch()
+		}
+		k.look, k.settled = look, false
+		return
+	}
+	if why != "" {
+		if was != (disk.Look{}) && !unwritten(was, look) {
+			s.note(&s.lost, path+": changed")
+		}
+		if k.cover != watched && was == (disk.Look{}) {
+			s.note(&s.aside, path+": "+why)
+		}
+		if k.sum != "" {
+			k.sum = ""
+			k.touch()
+		}
+		k.look, k.settled = look, true
+		return
+	}
+	sum, err := s.batch.Add(shadow.Blob, content)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	if sum != k.sum || look.Mode != was.Mode {
+		k.touch()
+		if strings.EqualFold(k.name, ".gitignore") && !s.first {
+			s.ruled.Store(true)
+		}
+	}
+	k.look, k.sum, k.settled = look, sum, look.Settled(s.at, s.local)
+}
+
+const unreadable = "it can't be read"
+
+// unwritten reports whether what two looks saw has one content, whoever may read it.
+func unwritten(a, b disk.Look) bool {
+	return a.Size == b.Size && a.Modified == b.Modified && a.Ino == b.Ino && a.Mode.Type() == b.Mode.Type()
+}
+
+// content returns what is kept of a file, or why nothing is.
+func (s *sweep) content(k *node, f *disk.Folder, look disk.Look) (content []byte, why string) {
+	switch {
+	case k.cover == watched:
+		return nil, "it is ignored"
+	case look.Mode&fs.ModeSymlink != 0:
+		to, err := f.Readlink(k.name)
+		if err != nil {
+			return nil, unreadable
+		}
+		return []byte(to), ""
+	case !look.Mode.IsRegular():
+		return nil, "it is no regular file"
+	case look.Size > s.limits.File:
+		return nil, fmt.Sprintf("it has more than %d MiB", s.limits.File>>20)
+	}
+	file, err := f.File(k.name)
+	if err != nil {
+		return nil, unreadable
+	}
+	defer file.Close()
+	if content, err = disk.Content(file, s.limits.File); err != nil {
+		return nil, unreadable
+	}
+	return content, ""
+}
+
+// path looks at a file that an edit names, and at the directories above it from base
+// on, which is there.
+func (s *sweep) path(top *node, base, path string) {
+	n := top.at(base, true)
+	d, err := disk.OpenDir(base)
+	if err != nil {
+		top.at(path, true).gone()
+		return
+	}
+	defer d.Close()
+	s.local = disk.Local(base)
+	f, err := d.Folder(".")
+	rel, rerr := filepath.Rel(base, path)
+	if err != nil || rerr != nil {
+		s.fail(errors.Join(err, rerr))
+		return
+	}
+	defer func() { f.Close() }()
+	names := parts(rel)
+	for i, name := range names {
+		n = n.kid(name, true)
+		look, err := f.LookAt(name)
+		switch last := i == len(names)-1; {
+		case err != nil || look.Mode.IsDir() == last:
+			top.at(path, true)
+			n.gone()
+			return
+		case last:
+			s.file(n, f, look, path)
+			return
+		}
+		if n.cover == named && look.Mode != n.look.Mode {
+			n.touch()
+		}
+		if n.cover == named || !n.there() {
+			n.look, n.settled = look, false
+		}
+		next, err := f.Folder(name)
+		if err != nil {
+			return // nobody can edit it there
+		}
+		f.Close()
+		f = next
+	}
+}
