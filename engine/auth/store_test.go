@@ -61,7 +61,7 @@ func (r *ring) DeleteAll(string) error { return r.do() }
 const secret = "AIza-secret_0123"
 
 func stored(t *testing.T, r keyring.Keyring) *Store {
-	return &Store{file: fileOf(filepath.Join(t.TempDir(), ".gemini", FileName), "host", "user"), ring: r, waited: patience}
+	return &Store{Vault: Vault{file: fileOf(filepath.Join(t.TempDir(), ".gemini", FileName), "host", "user"), ring: r, waited: patience}}
 }
 
 // TestStore keeps a key and forgets it, wherever it can be kept.

@@ -19,6 +19,8 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
+
+	"gemline/engine/auth"
 )
 
 // defaultBase is where Google's API is.
@@ -189,7 +191,7 @@ func parseBase(o Options) (*url.URL, error) {
 		return nil, bad(fmt.Sprintf("%q names no server", publicAddress(u)))
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", publicAddress(u)))
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !auth.Loopback(u.Hostname()):
 		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", publicAddress(u)))
 	}
 	return u, nil
@@ -204,12 +206,6 @@ func publicAddress(u *url.URL) string {
 	}
 	out.RawQuery, out.Fragment, out.RawFragment = "", "", ""
 	return out.String()
-}
-
-// loopback reports whether host is this machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // checkProxy finds what [httpproxy] passes over in silence.

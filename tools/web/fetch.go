@@ -258,34 +258,39 @@ func next(u *url.URL, location string) (*url.URL, error) {
 // bare returns the host of u without the www in front, which is no other host.
 func bare(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 
-// get sends one request, with a redirect for an answer like any other.
+// get sends one request for a page, with a redirect for an answer like any other.
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
-	open, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	proxy, err := f.cfg.Proxy(u)
-	if err != nil {
-		return nil, err
-	}
-	transport := open.direct
-	if proxy != nil {
-		addrs, err := f.lookup(ctx, u.Hostname())
-		if err != nil {
-			return nil, fmt.Errorf("%w; a proxy is only given hosts whose addresses are known to be public", err)
-		}
-		if err := f.public(u, addrs); err != nil {
-			return nil, err
-		}
-		transport = open.proxied
-	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", f.cfg.UserAgent)
 	req.Header.Set("Accept", "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, */*;q=0.5")
-	return transport.RoundTrip(req)
+	req.Header.Set("User-Agent", f.cfg.UserAgent)
+	return f.RoundTrip(req)
+}
+
+// RoundTrip implements [http.RoundTripper] for requests of any kind to the public web: to
+// another address none is made, with a [Blocked] error.
+func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
+	open, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := f.cfg.Proxy(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if proxy == nil {
+		return open.direct.RoundTrip(req)
+	}
+	addrs, err := f.lookup(req.Context(), req.URL.Hostname())
+	if err != nil {
+		return nil, fmt.Errorf("%w; a proxy is only given hosts whose addresses are known to be public", err)
+	}
+	if err := f.public(req.URL, addrs); err != nil {
+		return nil, err
+	}
+	return open.proxied.RoundTrip(req)
 }
 
 // read reads the whole of a page. One that is too long is none.

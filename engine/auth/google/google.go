@@ -1,0 +1,158 @@
+// Package google exchanges the credentials of a Google account for tokens: those of a file, or
+// those of the machine, where that is one of Google's.
+//
+// # Nothing is kept
+//
+// A [Source] asks for a token each time. Whoever uses it keeps it until it expires.
+//
+// # Secrets
+//
+// What credentials hold is told to Know before anything is sent, and is in no error.
+package google
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+
+	ours "gemline/engine/auth"
+)
+
+// Platform is the scope of everything in Google's cloud.
+const Platform = "https://www.googleapis.com/auth/cloud-platform"
+
+// types are those of credentials that are understood.
+var types = map[string]credentials.CredType{
+	"service_account":                  credentials.ServiceAccount,
+	"authorized_user":                  credentials.AuthorizedUser,
+	"impersonated_service_account":     credentials.ImpersonatedServiceAccount,
+	"external_account":                 credentials.ExternalAccount,
+	"external_account_authorized_user": credentials.ExternalAccountAuthorizedUser,
+}
+
+// A Source makes tokens.
+type Source struct {
+	Scopes []string     // what a token is good for
+	Client *http.Client // asks servers of tokens; not the machine's own
+
+	// Host is the server that tells a machine about itself, "" for the usual one.
+	Host string
+
+	// Know is told each secret of the credentials, and what it is.
+	Know func(what, secret string)
+}
+
+// A Token is good for a while.
+type Token struct {
+	Secret string
+	Until  time.Time // zero if nobody said
+	Quota  string    // the project that requests are counted for, "" if the credentials name none
+}
+
+// Token exchanges the credentials in data, or those of the machine if data is nil. The error
+// is an [Unusable], [ErrNoMetadata], an [auth.Error] for a refusal, or one of the network.
+func (s Source) Token(ctx context.Context, data []byte) (Token, error) {
+	if data == nil {
+		return s.machine(ctx)
+	}
+	return s.file(ctx, data)
+}
+
+// file exchanges credentials of a file for a token.
+func (s Source) file(ctx context.Context, data []byte) (Token, error) {
+	var file struct {
+		Type    string
+		Quota   string `json:"quota_project_id"`
+		Key     string `json:"private_key"`
+		Refresh string `json:"refresh_token"`
+		Secret  string `json:"client_secret"`
+		Token   string `json:"token_uri"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return Token{}, Unusable("they are not JSON")
+	}
+	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
+		s.Know("credentials", secret)
+	}
+	kind, known := types[file.Type]
+	if !known {
+		return Token{}, Unusable(fmt.Sprintf("credentials of the type %q are not understood", file.Type))
+	}
+	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !ours.Loopback(u.Hostname()) {
+		return Token{}, Unusable("token_uri must begin with https://")
+	}
+	creds, err := credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
+		Scopes: s.Scopes, DisableAsyncRefresh: true, Logger: slog.New(slog.DiscardHandler),
+		TokenURL: file.Token, Client: s.Client,
+	})
+	if err != nil {
+		return Token{}, Unusable(err.Error())
+	}
+	token, err := creds.Token(ctx)
+	if err != nil {
+		return Token{}, err
+	}
+	return Token{Secret: token.Value, Until: token.Expiry, Quota: file.Quota}, nil
+}
+
+// Unusable says why credentials make no sense.
+type Unusable string
+
+func (u Unusable) Error() string { return string(u) }
+
+// metadata is where machines of Google's are told about themselves.
+const metadata = "169.254.169.254"
+
+// ErrNoMetadata is the error of a machine that has no account.
+var ErrNoMetadata = errors.New("no metadata server")
+
+// machine asks for a token of the account that the machine has. That goes by no proxy: whoever
+// answers is next door.
+func (s Source) machine(ctx context.Context) (Token, error) {
+	u := url.URL{Scheme: "http", Host: cmp.Or(s.Host, metadata), Path: "/computeMetadata/v1/instance/service-accounts/default/token",
+		RawQuery: url.Values{"scopes": {strings.Join(s.Scopes, ",")}}.Encode()}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Token{}, Unusable("GCE_METADATA_HOST is not a host name")
+	}
+	req.Header.Set("Metadata-Flavor", "Google")
+	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, DisableKeepAlives: true}
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		if s.Host == "" && ctx.Err() == nil {
+			return Token{}, ErrNoMetadata
+		}
+		return Token{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
+	}
+	defer resp.Body.Close()
+	if s.Host == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // whoever that is
+		return Token{}, ErrNoMetadata
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return Token{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
+	}
+	if resp.StatusCode != http.StatusOK {
+		return Token{}, &auth.Error{Response: resp, Body: body}
+	}
+	var token struct {
+		Value   string `json:"access_token"`
+		Expires int    `json:"expires_in"`
+	}
+	if json.Unmarshal(body, &token) != nil || token.Value == "" {
+		return Token{}, Unusable("the metadata server's answer holds no token")
+	}
+	return Token{Secret: token.Value, Until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
+}

@@ -1,0 +1,138 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// patience is how long the keyring may take. Behind it there may be a service
+// that asks the user something nobody sees.
+const patience = 3 * time.Second
+
+// inRing says that a value is in the keyring.
+const inRing = "keyring"
+
+// A Vault keeps secrets by service and account, which are the Gemini CLI's own: in the
+// keyring of the system, or in a [File] where there is none.
+type Vault struct {
+	file   File
+	ring   keyring.Keyring // nil if it is not to be used
+	waited time.Duration
+}
+
+// NewVault returns the Vault whose file is in dir, the user's own directory.
+// It opens nothing. Unless getenv says otherwise, the keyring comes first.
+func NewVault(dir string, getenv func(string) string) Vault {
+	v := Vault{file: NewFile(dir), waited: patience}
+	if !on(getenv("GEMINI_FORCE_FILE_STORAGE")) {
+		v.ring = system{}
+	}
+	return v
+}
+
+// system is the keyring of the system.
+type system struct{}
+
+func (system) Get(s, user string) (string, error) { return keyring.Get(s, user) }
+func (system) Set(s, user, secret string) error   { return keyring.Set(s, user, secret) }
+func (system) Delete(s, user string) error        { return keyring.Delete(s, user) }
+func (system) DeleteAll(s string) error           { return keyring.DeleteAll(s) }
+
+// Get returns a value that is fit, and where it was, empty if there is none.
+func (v *Vault) Get(ctx context.Context, service, account string, fit func(string) bool) (value, from string, err error) {
+	if v.ring != nil {
+		value, err := v.wait(ctx, func() (string, error) { return v.ring.Get(service, account) })
+		if err == nil && fit(value) {
+			return value, inRing, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return "", "", err
+		}
+	} // whatever is wrong with the keyring, the file may do
+	if value, err = v.file.Get(service, account); err != nil || !fit(value) {
+		return "", "", err
+	}
+	return value, "file " + v.file.Path, nil
+}
+
+// Set stores a value and returns where. With filed, that is the file in any case. An older
+// value is gone then.
+func (v *Vault) Set(ctx context.Context, service, account, value string, filed bool) (where string, err error) {
+	if v.ring != nil && !filed {
+		_, err := v.wait(ctx, func() (string, error) { return "", v.ring.Set(service, account, value) })
+		if err == nil {
+			v.file.Delete(ctx, service, account) // if it can't be, the keyring still comes first
+			return inRing, nil
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+	if err := v.file.Set(ctx, service, account, value); err != nil {
+		return "", err
+	}
+	if v.ring != nil { // it would come first
+		v.forget(ctx, service, account)
+	}
+	return "file " + v.file.Path, nil
+}
+
+// Delete forgets a value, and returns where it was.
+func (v *Vault) Delete(ctx context.Context, service, account string) (from []string, err error) {
+	if v.ring != nil && v.forget(ctx, service, account) == nil {
+		from = append(from, inRing)
+	}
+	had, err := v.file.Delete(ctx, service, account)
+	if had {
+		from = append(from, "file "+v.file.Path)
+	}
+	return from, err
+}
+
+// forget removes a value from the keyring.
+func (v *Vault) forget(ctx context.Context, service, account string) error {
+	_, err := v.wait(ctx, func() (string, error) { return "", v.ring.Delete(service, account) })
+	return err
+}
+
+// The errors of a keyring that does not answer, and of a library that fell
+// over what it answered.
+var (
+	errSlow = errors.New("the keyring does not answer")
+	errFell = errors.New("the keyring can't be used")
+)
+
+// wait runs f, which may not return for a long time, and goes on without it if
+// it takes too long: nothing can end it.
+func (v *Vault) wait(ctx context.Context, f func() (string, error)) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, v.waited, errSlow)
+	defer cancel()
+	type result struct {
+		value string
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		r := result{err: errFell}
+		defer func() { recover(); done <- r }() // of others, about others
+		r.value, r.err = f()
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// String says where values are kept, for error texts.
+func (v *Vault) String() string {
+	if v.ring == nil {
+		return "file " + v.file.Path
+	}
+	return fmt.Sprintf("keyring or file %s", v.file.Path)
+}

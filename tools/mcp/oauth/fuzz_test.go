@@ -1,0 +1,104 @@
+package oauth
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParseChallenge(t *testing.T) {
+	for field, want := range map[string]challenge{
+		"": {},
+		`Bearer resource_metadata="https://a/b", scope="a b", error="invalid_token"`: {"https://a/b", "a b", "invalid_token"},
+		`bearer resource_metadata=https://a/b,scope=a`:                               {"https://a/b", "a", ""},
+		`Basic realm="Bearer scope=x", Bearer scope="y"`:                             {"", "y", ""},
+		`Negotiate abc==, Bearer scope = "a\"b"`:                                     {"", `a"b`, ""},
+		`Bearer scope=a, Basic scope=b`:                                              {"", "a", ""},
+		`Bearer scope=a, scope=b`:                                                    {"", "a", ""},
+		`Bearer scope="a`:                                                            {"", "a", ""},
+		`Digest scope=x`:                                                             {},
+		`Bearer`:                                                                     {},
+		`"Bearer" scope=x`:                                                           {"", "x", ""}, // lenient: what is around a word is passed over
+	} {
+		if got := parseChallenge([]string{field}); got != want {
+			t.Errorf("%s: %+v", field, got)
+		}
+	}
+	if got := parseChallenge([]string{`Basic realm="x"`, `Bearer scope=s`}); got.Scope != "s" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// FuzzChallenge finds the parameters of a field that is written by the rules, whatever stands before it.
+func FuzzChallenge(f *testing.F) {
+	for _, s := range []string{"", "a b", `a"b\`, "=,=", "Basic x=y"} {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, value, before string) {
+		parseChallenge([]string{before + value})
+		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) || !utf8.ValidString(value) {
+			return
+		}
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
+		field := `Basic realm="` + quoted + `", Bearer scope="` + quoted + `", resource_metadata="` + quoted + `"`
+		if got := parseChallenge([]string{field}); got.Scope != value || got.Metadata != value {
+			t.Errorf("%q: %+v", field, got)
+		}
+	})
+}
+
+// FuzzMetadata holds what a server says to the rules: no address that is taken is unencrypted or has
+// a password in it, and no text of a server's in an error can steer the terminal.
+func FuzzMetadata(f *testing.F) {
+	f.Add(`{"issuer": "https://a", "authorization_endpoint": "https://a/b", "token_endpoint": "https://a/c"}`)
+	f.Add(`{"resource": "https://mcp.example/mcp", "authorization_servers": ["http://[::1]:8"], "expires_in": "1e3"}`)
+	f.Add(`{"error": "a\u001b[31m", "error_description": "\u202e", "issuer": "//a@b", "token_endpoint": "https:a"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		server, _ := url.Parse("https://mcp.example/mcp")
+		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{Know: func(string, string) {}}}
+		c.reach = newReach(Config{Transport: http.DefaultTransport}, c.server, server)
+		var r resource
+		var m metadata
+		json.Unmarshal([]byte(body), &r)
+		json.Unmarshal([]byte(body), &m)
+		if covers(r.Resource, server) {
+			if u, err := url.Parse(r.Resource); err != nil || !sameOrigin(u, server) {
+				t.Errorf("%q", r.Resource)
+			}
+		}
+		check := func(err error) {
+			if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+				t.Errorf("%q", err.Error())
+			}
+		}
+		for _, s := range append(r.Servers, m.Issuer, m.Authorization, m.Token, m.Registration) {
+			u, err := c.reach.parse("it", s, nil)
+			if check(err); err == nil {
+				if u.Scheme != "https" || u.User != nil || u.Host == "" {
+					t.Errorf("%q is taken", s)
+				}
+				for _, place := range issuerPlaces(u) {
+					if at, err := url.Parse(place); err != nil || at.Host != u.Host || !strings.Contains(at.EscapedPath(), wellKnown) {
+						t.Errorf("%q: %q, %v", s, place, err)
+					}
+				}
+			}
+		}
+		got := readReply(answer{200, "application/json", []byte(body)})
+		if got.Expires < 0 || got.Expires > 1e10 {
+			t.Errorf("%v", got.Expires)
+		}
+		if got.Access != "" && c.usable(got) == nil && strings.ContainsAny(got.Access, "\r\n \x00") {
+			t.Errorf("%q is sent", got.Access)
+		}
+		check(c.failed(said(got.Error)+said(got.Description), nil))
+		readReply(answer{200, "application/x-www-form-urlencoded", []byte(body)})
+		redirect, problem := parsePasted(body, "state")
+		if problem == "" && redirect.state != "state" && (redirect.state != "" || redirect.code == "") {
+			t.Errorf("%+v", redirect)
+		}
+	})
+}

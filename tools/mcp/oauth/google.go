@@ -1,0 +1,211 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	gauth "cloud.google.com/go/auth"
+
+	"gemline/engine/auth"
+	"gemline/engine/auth/google"
+)
+
+// impersonation is where tokens of service accounts are made.
+const impersonation = "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/"
+
+// A googleServer gives requests the token of a Google account.
+type googleServer struct {
+	cfg    Config
+	server Server
+	url    *url.URL
+	turn   chan google.Token // holds the token while nobody looks at it
+}
+
+// newGoogle returns what makes requests to a server that takes Google's tokens.
+func newGoogle(cfg Config, s Server) (*googleServer, error) {
+	wrong := func(format string, args ...any) error {
+		return &auth.Error{Config: true, Message: s.Name + ": authProviderType " + s.Provider + " " + fmt.Sprintf(format, args...)}
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && !auth.Loopback(u.Hostname()) {
+		return nil, wrong("wants a server at an https:// address")
+	}
+	host := strings.ToLower(u.Hostname())
+	switch impersonates := s.Provider == "service_account_impersonation"; {
+	case impersonates && (s.Audience == "" || s.ServiceAccount == ""):
+		return nil, wrong("wants targetAudience and targetServiceAccount")
+	case impersonates:
+	case !strings.HasSuffix(host, ".googleapis.com") && host != "luci.app" && !strings.HasSuffix(host, ".luci.app"):
+		return nil, wrong("is for servers of Google's, and %s is none: its host ends in .googleapis.com or luci.app", said(host))
+	case len(s.Scopes) == 0:
+		return nil, wrong("wants oauth.scopes")
+	}
+	if cfg.Know == nil {
+		cfg.Know = func(string, string) {}
+	}
+	g := &googleServer{cfg: cfg, server: s, url: u, turn: make(chan google.Token, 1)}
+	g.turn <- google.Token{Until: time.Unix(1, 0)}
+	return g, nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (g *googleServer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if origin(req.URL) != origin(g.url) || req.Header.Get("Authorization") != "" {
+		return g.cfg.Transport.RoundTrip(req)
+	}
+	token, err := g.token(req.Context())
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+token.Secret)
+	const quota = "X-Goog-User-Project"
+	if token.Quota != "" && req.Header.Get(quota) == "" && g.server.Provider == "google_credentials" {
+		req.Header.Set(quota, token.Quota)
+	}
+	return g.cfg.Transport.RoundTrip(req)
+}
+
+// token returns a token that is good for some minutes.
+func (g *googleServer) token(ctx context.Context) (google.Token, error) {
+	select {
+	case held := <-g.turn:
+		defer func() { g.turn <- held }()
+		if !held.Until.IsZero() && time.Until(held.Until) < early {
+			ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("no token within %s", mostTime))
+			defer cancel()
+			fresh, err := g.fresh(ctx)
+			if err != nil {
+				return google.Token{}, g.failed(ctx, err)
+			}
+			g.cfg.Know("MCP token", fresh.Secret)
+			held = fresh
+		}
+		return held, nil
+	case <-ctx.Done():
+		return google.Token{}, ctx.Err()
+	}
+}
+
+// fresh gets a token.
+func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
+	if g.cfg.Account == nil {
+		return google.Token{}, google.ErrNoMetadata
+	}
+	data, _, err := g.cfg.Account()
+	if err != nil {
+		return google.Token{}, err
+	}
+	impersonates := g.server.Provider == "service_account_impersonation"
+	scopes := g.server.Scopes
+	if impersonates {
+		scopes = []string{google.Platform}
+	}
+	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport}, Host: g.cfg.Metadata, Know: g.cfg.Know}.Token(ctx, data)
+	if err == nil && impersonates {
+		g.cfg.Know("access token", token.Secret)
+		token, err = g.impersonate(ctx, token)
+	}
+	if err == nil && token.Until.IsZero() {
+		token.Until = time.Now().Add(time.Hour) // none is for ever
+	}
+	return token, err
+}
+
+// impersonate exchanges the user's token for one that names the service account.
+func (g *googleServer) impersonate(ctx context.Context, own google.Token) (google.Token, error) {
+	body, err := json.Marshal(map[string]any{"audience": g.server.Audience, "includeEmail": true})
+	if err != nil {
+		return google.Token{}, err
+	}
+	address := impersonation + url.PathEscape(g.server.ServiceAccount) + ":generateIdToken"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return google.Token{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+own.Secret)
+	req.Header.Set("Content-Type", "application/json")
+	if own.Quota != "" {
+		req.Header.Set("X-Goog-User-Project", own.Quota)
+	}
+	resp, err := g.cfg.Transport.RoundTrip(req)
+	if err != nil {
+		return google.Token{}, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return google.Token{}, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return google.Token{}, &gauth.Error{Response: resp, Body: answer}
+	}
+	var got struct{ Token string }
+	if json.Unmarshal(answer, &got) != nil || got.Token == "" {
+		return google.Token{}, google.Unusable("the answer holds no token of the service account")
+	}
+	return google.Token{Secret: got.Token, Until: expiry(got.Token)}, nil
+}
+
+// expiry returns when a token ends that says so itself (RFC 7519), zero if it does not.
+func expiry(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	var claims struct{ Exp int64 }
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(b, &claims) != nil || claims.Exp <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(claims.Exp, 0)
+}
+
+// failed makes the error of a token that was not given.
+func (g *googleServer) failed(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return context.Cause(ctx)
+	}
+	if own := (*auth.Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	e := &auth.Error{Message: g.server.Name + ": no token of the Google account: ", Err: err,
+		Advice: "gcloud auth application-default login makes credentials; GOOGLE_APPLICATION_CREDENTIALS names a file of them"}
+	var refused *gauth.Error
+	switch {
+	case errors.Is(err, google.ErrNoMetadata):
+		e.Message += "there are no credentials, and this is not a Google Cloud machine"
+	case errors.As(err, &refused) && refused.Response != nil:
+		e.Message += refusal(refused)
+		if g.server.Provider == "service_account_impersonation" {
+			e.Advice = "the account needs the role Service Account OpenID Connect Identity Token Creator on " + said(g.server.ServiceAccount)
+		}
+	default:
+		e.Message += said(err.Error())
+	}
+	return e
+}
+
+// refusal says what Google's server said.
+func refusal(e *gauth.Error) string {
+	var body struct {
+		Error       json.RawMessage
+		Description string `json:"error_description"`
+	}
+	json.Unmarshal(e.Body, &body)
+	var inner struct{ Message string }
+	why := body.Description
+	if json.Unmarshal(body.Error, &inner) == nil && inner.Message != "" {
+		why = inner.Message
+	}
+	return fmt.Sprintf("refused (%d) %s", e.Response.StatusCode, said(why))
+}

@@ -1,0 +1,338 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/auth"
+	"gemline/engine/text"
+	"gemline/tools/web"
+)
+
+// A Server is an MCP server, as the settings describe it. Only Name and URL have to be there.
+type Server struct {
+	Name string
+	URL  string
+
+	// Provider is authProviderType: "", dynamic_discovery, google_credentials or
+	// service_account_impersonation. The last wants an audience and a service account.
+	Provider       string
+	Audience       string // targetAudience
+	ServiceAccount string // targetServiceAccount
+
+	Enabled          bool // a log-in may begin by itself where Config.Ask is set
+	ClientID         string
+	ClientSecret     string
+	Issuer           string
+	AuthorizationURL string
+	TokenURL         string
+	RegistrationURL  string
+	RedirectURI      string
+	TokenParam       string // the parameter of the address that has the token, "" for the header field
+	Scopes           []string
+	Audiences        []string
+}
+
+// A Config is what all servers share.
+type Config struct {
+	// Transport makes the requests to servers that the settings name, and Web says how
+	// others are reached.
+	Transport http.RoundTripper
+	Web       web.Config
+
+	Store  *Store
+	Know   func(what, secret string) // is told each secret
+	Getenv func(string) string
+
+	// Ask, if not nil, is asked when a server wants a log-in and its settings switch log-ins on.
+	Ask Ask
+
+	// Account returns the credentials of the Google account, nil for those of the machine,
+	// which the server at Metadata tells about, "" for the usual one.
+	Account  func() (data []byte, from string, err error)
+	Metadata string
+}
+
+// An Ask shows the user the address to log in at, and returns what the user pastes: the address
+// that the browser ended at, or the code in it. ctx ends when the browser has brought the code
+// itself. [io.EOF] means that nothing can be pasted.
+type Ask func(ctx context.Context, q Question) (pasted string, err error)
+
+// A Question is what an [Ask] shows.
+type Question struct {
+	Server  string
+	URL     string // begins with http:// or https://
+	Problem string // why it is asked once more, or what is odd; may be empty
+}
+
+// ErrLogin is in the error of a request that wants a log-in first.
+var ErrLogin = errors.New("a log-in is needed")
+
+// New returns what makes requests to s, each with the token that the server wants.
+func New(cfg Config, s Server) (http.RoundTripper, error) {
+	switch s.Provider {
+	case "", "dynamic_discovery":
+		return NewClient(cfg, s)
+	case "google_credentials", "service_account_impersonation":
+		return newGoogle(cfg, s)
+	}
+	return nil, &auth.Error{Config: true, Message: fmt.Sprintf("%s: authProviderType says %.100q, which is no way to log in", s.Name, s.Provider),
+		Advice: "there are dynamic_discovery, google_credentials and service_account_impersonation"}
+}
+
+// A Client logs in to one server, and gives its requests the token. It is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	server Server
+	url    *url.URL
+	reach  *reach
+
+	mu       sync.Mutex
+	held     *Credential
+	loaded   bool
+	turn     chan struct{} // is full while somebody logs in
+	declined error         // why no log-in begins by itself any more
+}
+
+// NewClient returns the Client for s. It reads nothing, and connects to nobody.
+func NewClient(cfg Config, s Server) (*Client, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, &auth.Error{Config: true, Message: fmt.Sprintf("%s: %.200q is no address of a server", s.Name, s.URL)}
+	}
+	if cfg.Know == nil {
+		cfg.Know = func(string, string) {}
+	}
+	c := &Client{cfg: cfg, server: s, url: u, turn: make(chan struct{}, 1)}
+	c.reach = newReach(cfg, s, u)
+	cfg.Know("client secret", s.ClientSecret)
+	return c, nil
+}
+
+// reauthorized are the ways to a token when one is refused or missing, in the order to try them.
+func (c *Client) ways() []func(context.Context, *Credential, challenge) (*Credential, error) {
+	return []func(context.Context, *Credential, challenge) (*Credential, error){c.another, c.refreshed, c.asked}
+}
+
+// RoundTrip implements [http.RoundTripper]. A request that brings its own Authorization, or
+// goes elsewhere, is left alone. The error of one that wants a log-in is [ErrLogin].
+func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
+	if origin(req.URL) != origin(c.url) || req.Header.Get("Authorization") != "" {
+		return c.cfg.Transport.RoundTrip(req)
+	}
+	ctx := req.Context()
+	held, err := c.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.send(req, held)
+	if err != nil || !c.refuses(resp) {
+		return resp, err
+	}
+	ch := parseChallenge(resp.Header.Values("WWW-Authenticate"))
+	if resp.StatusCode == http.StatusForbidden {
+		drop(resp)
+		return nil, c.wanting(fmt.Sprintf("the log-in to %s does not cover %s", c.server.Name, said(ch.Scope)),
+			"add that to mcpServers.%[1]s.oauth.scopes, then gemline mcp auth %[1]s")
+	}
+	drop(resp)
+	if req.Body != nil && req.GetBody == nil {
+		return nil, c.needsLogin(held)
+	}
+	for _, way := range c.ways() {
+		next, err := way(ctx, held, ch)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			continue
+		}
+		again := req.Clone(ctx)
+		if req.GetBody != nil {
+			if again.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		if resp, err = c.send(again, next); err != nil || resp.StatusCode != http.StatusUnauthorized {
+			return resp, err
+		}
+		drop(resp)
+		held = next
+	}
+	return nil, c.needsLogin(held)
+}
+
+// refuses reports whether an answer says that the token is missing, wrong or good for too little.
+func (c *Client) refuses(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden &&
+		parseChallenge(resp.Header.Values("WWW-Authenticate")).Error == "insufficient_scope"
+}
+
+// send makes one request with a token, if there is one.
+func (c *Client) send(req *http.Request, held *Credential) (*http.Response, error) {
+	if held == nil || c.plain() {
+		return c.cfg.Transport.RoundTrip(req)
+	}
+	req = req.Clone(req.Context())
+	if c.server.TokenParam != "" {
+		q := req.URL.Query()
+		q.Set(c.server.TokenParam, held.Token.AccessToken)
+		req.URL.RawQuery = q.Encode()
+	} else {
+		req.Header.Set("Authorization", "Bearer "+held.Token.AccessToken)
+	}
+	return c.cfg.Transport.RoundTrip(req)
+}
+
+// plain reports whether a token would travel unencrypted.
+func (c *Client) plain() bool { return c.url.Scheme == "http" && !auth.Loopback(c.url.Hostname()) }
+
+func drop(resp *http.Response) {
+	io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
+	resp.Body.Close()
+}
+
+// needsLogin says that the server wants a log-in, or another one than held.
+func (c *Client) needsLogin(held *Credential) error {
+	if c.plain() {
+		return &auth.Error{Message: fmt.Sprintf("%s wants a log-in, and is reached by http://, which would show the token to everybody on the way", c.server.Name),
+			Advice: "use its https:// address", Err: ErrLogin}
+	}
+	message := c.server.Name + " wants a log-in"
+	if held != nil {
+		message = c.server.Name + " no longer takes the log-in: it has expired or was revoked"
+	}
+	return c.wanting(message, "gemline mcp auth %s, or /mcp auth %[1]s in a session")
+}
+
+func (c *Client) wanting(message, advice string) error {
+	return &auth.Error{Message: message, Advice: fmt.Sprintf(advice, text.EscapeLine(c.server.Name)), Err: ErrLogin}
+}
+
+// current returns the token at hand: fresh for a while, if that can be had.
+func (c *Client) current(ctx context.Context) (*Credential, error) {
+	c.mu.Lock()
+	held, loaded := c.held, c.loaded
+	c.mu.Unlock()
+	if !loaded {
+		var err error
+		if held, err = c.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if held == nil || !held.Token.ends(early) || held.Token.RefreshToken == "" {
+		return held, nil
+	}
+	next, err := c.refreshed(ctx, held, challenge{})
+	switch {
+	case err != nil && !held.Token.ends(0):
+		return held, nil // it is good for some time yet
+	case err != nil:
+		return nil, err
+	}
+	return next, nil
+}
+
+// early is how long before its end a token is refreshed.
+const early = 5 * time.Minute
+
+// load reads the token that is kept. One that was made for another address is none.
+func (c *Client) load(ctx context.Context) (*Credential, error) {
+	held, err := c.cfg.Store.Load(ctx, c.server.Name)
+	if err != nil {
+		return nil, err
+	}
+	if held != nil && strings.TrimSuffix(held.ServerURL, "/") != strings.TrimSuffix(c.server.URL, "/") {
+		held = nil
+	}
+	c.hold(held)
+	return held, nil
+}
+
+// hold takes a token for those of all requests from now on.
+func (c *Client) hold(held *Credential) {
+	if held != nil {
+		c.cfg.Know("MCP token", held.Token.AccessToken)
+		c.cfg.Know("MCP token", held.Token.RefreshToken)
+		c.cfg.Know("client secret", held.ClientSecret)
+	}
+	c.mu.Lock()
+	c.held, c.loaded = held, true
+	c.mu.Unlock()
+}
+
+// another returns the token that somebody else has got meanwhile, if there is one.
+func (c *Client) another(ctx context.Context, refused *Credential, _ challenge) (*Credential, error) {
+	held, err := c.load(ctx)
+	if err != nil || held == nil || refused != nil && held.Token.AccessToken == refused.Token.AccessToken {
+		return nil, err
+	}
+	return held, nil
+}
+
+// asked logs in by asking, where that may begin by itself.
+func (c *Client) asked(ctx context.Context, refused *Credential, ch challenge) (*Credential, error) {
+	if c.cfg.Ask == nil || !c.server.Enabled || c.plain() {
+		return nil, nil
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if next, err := c.another(ctx, refused, ch); err != nil || next != nil {
+		return next, err
+	}
+	if c.declined != nil {
+		return nil, c.declined
+	}
+	next, err := c.login(ctx, ch, c.cfg.Ask)
+	c.declined = err
+	return next, err
+}
+
+// A State is what is known about the log-in to a server, without asking the server.
+type State int
+
+// The states.
+const (
+	NoLogin  State = iota // there is none
+	Expired               // it has ended, and can't be refreshed
+	LoggedIn              // it is there; the server may see that differently
+)
+
+// State says what is known about the log-in.
+func (c *Client) State(ctx context.Context) (State, error) {
+	held, err := c.load(ctx)
+	switch {
+	case err != nil || held == nil:
+		return NoLogin, err
+	case held.Token.ends(0) && held.Token.RefreshToken == "":
+		return Expired, nil
+	}
+	return LoggedIn, nil
+}
+
+// origin returns what decides whether two addresses are the same server.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Hostname() + ":" + port)
+}
+
+// said returns what a server says, fit for an error.
+func said(s string) string { return text.EscapeLine(text.OneLine(s, 200)) }
+
+// near allows addresses of this machine.
+func near(at netip.AddrPort) bool { return at.Addr().Unmap().IsLoopback() }

@@ -1,0 +1,169 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"gemline/engine/auth"
+	"gemline/tools/web"
+)
+
+// The limits of what servers answer.
+const (
+	mostAnswer    = 1 << 20
+	mostRedirects = 3
+	mostTime      = 20 * time.Second // for one question
+)
+
+// A reach is which servers a log-in may talk to.
+type reach struct {
+	server  string
+	local   bool            // the server is on this machine
+	named   map[string]bool // origins that the settings name
+	direct  http.RoundTripper
+	guarded *web.Fetcher
+}
+
+func newReach(cfg Config, s Server, u *url.URL) *reach {
+	r := &reach{server: s.Name, local: auth.Loopback(u.Hostname()), named: map[string]bool{origin(u): true}, direct: cfg.Transport}
+	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
+		if u, err := url.Parse(name); err == nil && u.Host != "" {
+			r.named[origin(u)] = true
+		}
+	}
+	near := func(at netip.AddrPort) bool { return r.local && at.Addr().Unmap().IsLoopback() }
+	if given := cfg.Web.Near; given != nil {
+		near = given
+	}
+	cfg.Web.Near = near
+	r.guarded = web.New(cfg.Web)
+	return r
+}
+
+// violation makes the error of what must not be, and ends a log-in.
+func (r *reach) violation(format string, args ...any) error {
+	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", r.server) + fmt.Sprintf(format, args...),
+		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, or .authorizationUrl and .tokenUrl", r.server)}
+}
+
+// parse reads an address that a server or the settings give, relative to base if that is not nil.
+func (r *reach) parse(what, s string, base *url.URL) (*url.URL, error) {
+	if base == nil {
+		base = &url.URL{}
+	}
+	u, err := base.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
+		return nil, r.violation("%s is %q, which is no address", what, said(s))
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !r.local || !auth.Loopback(u.Hostname())) {
+		return nil, r.violation("%s is %s, which is not https://", what, said(s))
+	}
+	return u, nil
+}
+
+// check looks an address up that the browser is to open.
+func (r *reach) check(ctx context.Context, u *url.URL) error {
+	if r.named[origin(u)] {
+		return nil
+	}
+	return r.explain(r.guarded.Check(ctx, u))
+}
+
+// explain makes a violation of the error about an address that is not reached.
+func (r *reach) explain(err error) error {
+	if b := (*web.Blocked)(nil); errors.As(err, &b) {
+		return r.violation("it leads to %s: %s", said(b.URL), b.Why)
+	}
+	return err
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *reach) RoundTrip(req *http.Request) (*http.Response, error) {
+	if _, err := r.parse("an address", req.URL.String(), nil); err != nil {
+		return nil, err
+	}
+	if r.named[origin(req.URL)] {
+		return r.direct.RoundTrip(req)
+	}
+	return r.guarded.RoundTrip(req)
+}
+
+// An answer is what a server has answered, in full.
+type answer struct {
+	status int
+	kind   string // its media type, as it is written
+	body   []byte
+}
+
+// ask makes one request. What is read is followed to where a redirect leads, within limits;
+// what is sent is sent to one place.
+func (r *reach) ask(req *http.Request) (answer, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), mostTime, fmt.Errorf("no answer within %s", mostTime))
+	defer cancel()
+	client := &http.Client{Transport: r, CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		switch {
+		case req.Method != http.MethodGet:
+			return http.ErrUseLastResponse
+		case len(via) > mostRedirects:
+			return fmt.Errorf("more than %d redirects", mostRedirects)
+		}
+		return nil // where it leads is checked like all else
+	}}
+	req = req.WithContext(ctx)
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, r.failed(ctx, req.URL, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
+	switch {
+	case err != nil:
+		return answer{}, r.failed(ctx, req.URL, err)
+	case len(body) > mostAnswer:
+		return answer{}, r.violation("%s answers with more than %d MB", said(req.URL.Host), mostAnswer>>20)
+	}
+	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
+}
+
+// failed makes the error of a request that got no answer.
+func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
+	if own := (*auth.Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	if explained := r.explain(err); explained != err {
+		return explained
+	}
+	if outer := (*url.Error)(nil); errors.As(err, &outer) {
+		err = outer.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		if errors.Is(cause, context.Canceled) {
+			return cause
+		}
+		err = cause
+	}
+	return &auth.Error{Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server, said(u.Host), said(err.Error())),
+		Advice: "look at the network and the proxy, then try again", Err: err}
+}
+
+// document reads a document of JSON. That there is none is no error.
+func (r *reach) document(ctx context.Context, u *url.URL, into any) (found bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("MCP-Protocol-Version", "2025-06-18")
+	a, err := r.ask(req)
+	if err != nil || a.status != http.StatusOK {
+		return false, err
+	}
+	return json.Unmarshal(a.body, into) == nil, nil
+}
