@@ -83,6 +83,7 @@ type Settings struct {
 	NoCorrection     bool   `key:"tools.disableLLMCorrection"`
 	Topics           bool   `key:"general.topicUpdateNarration"`
 	Tracker          bool   `key:"experimental.taskTracker"`
+	Worktrees        bool   `key:"experimental.worktrees"`
 
 	MarkdownCommands []string `key:"commands.markdownFolders"`
 

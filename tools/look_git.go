@@ -3,9 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,9 +13,11 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/tools/gitconfig"
 	"gemline/tools/launch"
 	"gemline/tools/shell/program"
 	"gemline/tools/shell/script"
+	"gemline/tools/worktree"
 )
 
 // A gitUse is what a line does with git.
@@ -100,7 +100,7 @@ const mostConfig = 1 << 20
 // repository says what keeps the repository that git finds from a directory on
 // from being read unasked.
 func (l *looker) repository(dir string) string {
-	tree, kept, why := repository(dir)
+	tree, kept, why := worktree.Find(dir)
 	switch {
 	case why != "" || tree == "":
 		return why
@@ -128,71 +128,16 @@ func reads(c engine.Command) bool {
 	return name != "git" && name != "cd" && name != "head" && name != "tail"
 }
 
-// repository returns the tree that a directory belongs to, and the directories
-// in which git keeps its repository; nothing if there is none.
-func repository(dir string) (tree string, kept []string, why string) {
-	for dir = disk.Follow(dir); ; dir = filepath.Dir(dir) {
-		at := filepath.Join(dir, ".git")
-		info, err := os.Lstat(at)
-		switch {
-		case err == nil && info.IsDir():
-			kept = []string{at}
-		case err == nil:
-			if kept = apart(dir); kept == nil {
-				return "", nil, "the repository is kept elsewhere: " + brief(at)
-			}
-		case dir == filepath.Dir(dir):
-			return "", nil, ""
-		default:
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(kept[len(kept)-1], "objects/info/alternates")); err == nil {
-			return "", nil, "the repository has objects of another one"
-		}
-		return dir, kept, ""
-	}
-}
-
-// apart returns where the repository of a tree is kept that has a file for it:
-// with that of the tree it is a module of, or with the one that knows it as one
-// of its further trees.
-func apart(dir string) []string {
-	line := func(path string) string {
-		text, _ := disk.Read(path, mostConfig)
-		to := strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir: "))
-		if to != "" && !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		return disk.Follow(filepath.Clean(to))
-	}
-	own := line(filepath.Join(dir, ".git"))
-	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && disk.Inside(above, dir) {
-		return []string{own}
-	}
-	common := filepath.Dir(filepath.Dir(own))
-	if filepath.Base(filepath.Dir(own)) == "worktrees" && filepath.Base(common) == ".git" && line(filepath.Join(own, "gitdir")) == filepath.Join(dir, ".git") && line(filepath.Join(own, "commondir")) == common {
-		return []string{own, common}
-	}
-	return nil
-}
-
 // environment returns env with what keeps git from running what a repository's
 // configuration names, and from writing.
 func (g gitUse) environment(env []string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") || strings.HasPrefix(kv, "GIT_CONFIG_PARAMETERS=")
-	})
-	for i, set := range gitSettings {
-		key, value, _ := strings.Cut(set, "=")
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
-	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(gitSettings)), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
+	env = slices.DeleteFunc(slices.Clone(env), gitconfig.Told)
+	return append(env, gitconfig.Environ(append(gitSettings, gitconfig.Quiet...)...)...)
 }
 
-// gitSettings are what git is told beyond its configuration. Whose the
-// repository is does not matter to somebody who can only look.
-var gitSettings = strings.Fields("safe.bareRepository=explicit safe.directory=* core.fsmonitor=false core.hooksPath=/dev/null core.attributesFile=/dev/null core.pager=cat" +
-	" log.showSignature=false status.submoduleSummary=false diff.submodule=short diff.ignoreSubmodules=dirty diff.autoRefreshIndex=false gpg.program=false gpg.openpgp.program=false gpg.x509.program=false gpg.ssh.program=false")
+// gitSettings are what git is told beyond that. Whose the repository is does not
+// matter to somebody who can only look.
+var gitSettings = strings.Fields("safe.directory=* core.attributesFile=/dev/null diff.submodule=short diff.ignoreSubmodules=dirty diff.autoRefreshIndex=false")
 
 // longest is how long a repository is searched for secrets. The history of one
 // that takes longer is asked about.
@@ -202,7 +147,7 @@ const longest = 3 * time.Second
 // that a line shows contents of: what is packed in it nothing can hide.
 func (c shellCall) committed(ctx context.Context, look *launch.Look) (why string) {
 	for _, dir := range c.git.dirs {
-		_, kept, _ := repository(dir)
+		_, kept, _ := worktree.Find(dir)
 		for _, text := range []string{reachable, pointed(c.git.names)} {
 			if why = c.known.search(kept, text, func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {
 				return why

@@ -13,6 +13,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
+	"gemline/tools/worktree"
 )
 
 var errHeld = errors.New("it was held to looking, and did not run")
@@ -100,7 +101,7 @@ func (c shellCall) looking() (look *launch.Look, why string) {
 	look = &launch.Look{Shown: c.env.toolchains(), Environ: c.git.environment(c.env.Shell.Environ)}
 	roots := c.env.Workspace.Roots()
 	for _, dir := range c.git.dirs {
-		tree, kept, _ := repository(dir)
+		tree, kept, _ := worktree.Find(dir)
 		for _, path := range append(kept, tree) {
 			if path != "" && !disk.InsideAny(roots, path) {
 				look.Shown = append(look.Shown, path)

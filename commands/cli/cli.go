@@ -82,6 +82,7 @@ type grammar struct {
 	Auth     authCommand     `cmd:"" help:"Show how you sign in, and keep a key."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
+	Worktree worktreeCommand `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
@@ -109,7 +110,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "models", "policy", "tools", "sandbox", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

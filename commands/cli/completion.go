@@ -106,6 +106,11 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		}
 	case "schema":
 		names = append(schema.Names(), settingsSchema)
+	case "worktree":
+		_, trees, _ := w.worktrees()
+		for _, t := range trees {
+			add(t.Name, t.Path)
+		}
 	case "session":
 		sessions, _, _ := w.sessions()
 		slices.Reverse(sessions)

@@ -29,6 +29,7 @@ import (
 	"gemline/settings/jsonc"
 	"gemline/settings/trust"
 	"gemline/tools/sandbox"
+	"gemline/tools/worktree"
 )
 
 // crash is a panic that was recovered.
@@ -171,6 +172,7 @@ var endings = []func(error, *report.Outcome) bool{
 	}),
 	as[*input.Error](inputEnd, nil),
 	as[*cli.NoSessionError](inputEnd, nil),
+	as[*worktree.Error](inputEnd, nil),
 	as[*journal.BusyError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
 	as[*check.Error](end{71, "check_failed", "CheckFailedError"}, nil),

@@ -116,8 +116,9 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if i.Tally.Tokens() > 0 && i.store.Temp != "" {
-		r.Out.Line(output.Info, "go on with gemline --resume %s", i.journal.ID())
+		r.Out.Line(output.Info, "go on with %s", i.goOn())
 	}
+	i.tellTree(i.run.status.tell)
 	return err
 }
 

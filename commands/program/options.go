@@ -31,6 +31,7 @@ type Options struct {
 	discovery    *discovery // likewise
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
+	tree         string           // the name of the worktree that was made to work in, "" for none
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
 	ledger       *disk.Ledger     // of the files that are being written
 }
@@ -48,8 +49,8 @@ func (o *Options) readHere(managed bool) error {
 // environment. Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := *o
-	in.interactive, in.warnings, in.dotenv, in.hooks, in.discovery = false, nil, nil, nil, nil
-	return &in, in.read(dir, false)
+	in.interactive = false
+	return &in, in.move(dir)
 }
 
 // read finds out what is wanted in a directory: what the files say, unless the

@@ -210,7 +210,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		RunInfo:   report.RunInfo{Version: r.os.Version, Dir: r.paths.Cwd, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
+		RunInfo:   report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd }, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
@@ -322,6 +322,12 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	if perr != nil {
 		r.notify(perr.Error())
 	}
+	if !r.attended() { // else a question comes first
+		if err := r.checkOut(ctx); err != nil {
+			return err
+		}
+	}
+	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
 	case r.flags.Talks():
 		return r.serve(ctx)

@@ -114,7 +114,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 	count := &tally.Tally{Class: errorClass}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	r := report.Config{Out: &out, Err: &errs, Tally: count, Now: time.Now, Quiet: d.n(3) == 0, RunInfo: report.RunInfo{Version: d.text(), Dir: d.text(),
+	r := report.Config{Out: &out, Err: &errs, Tally: count, Now: time.Now, Quiet: d.n(3) == 0, RunInfo: report.RunInfo{Version: d.text(), Dir: d.text,
 		Mode: func() string { return "default" }}}
 	also := d.n(4) == 0
 	if also {

@@ -309,7 +309,7 @@ func (s *Session) goOn() string {
 	if s.store.Temp == "" {
 		return ""
 	}
-	return "gemline --resume " + s.journal.ID()
+	return s.inTree() + "gemline --resume " + s.journal.ID()
 }
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].

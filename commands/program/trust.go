@@ -13,17 +13,34 @@ import (
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
 func (r *run) enter(ctx context.Context, console *repl.Console) error {
-	if r.trust.State == trust.Unknown {
-		state, err := r.decide(ctx, console, r.trust)
-		if err != nil || state != trust.Trusted {
-			return err
-		}
-		r.trust.State = trust.Trusted
-		if err := r.load(true); err != nil {
+	if err := r.askTrust(ctx, console); err != nil {
+		return err
+	}
+	if err := r.checkOut(ctx); err != nil {
+		return err
+	}
+	if r.tree != "" {
+		if err := r.askTrust(ctx, console); err != nil {
 			return err
 		}
 	}
+	if r.trust.State == trust.Unknown {
+		return nil
+	}
 	return r.agree(ctx, console, r.notify)
+}
+
+// askTrust asks about the folder, if nobody has decided about it.
+func (r *run) askTrust(ctx context.Context, console *repl.Console) error {
+	if r.trust.State != trust.Unknown {
+		return nil
+	}
+	state, err := r.decide(ctx, console, r.trust)
+	if err != nil || state != trust.Trusted {
+		return err
+	}
+	r.trust.State = trust.Trusted
+	return r.load(true)
 }
 
 // decide asks about a folder, and keeps the answer.

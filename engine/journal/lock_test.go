@@ -66,6 +66,28 @@ func TestLeftLock(t *testing.T) {
 	o.File.Close()
 }
 
+// Whether anybody works with a session of a directory is told, and looking takes none.
+func TestInUse(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".session-left.lock"), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(InUse(filepath.Join(dir, "missing")), InUse(dir)); err != nil {
+		t.Error(err)
+	}
+	o, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := (*BusyError)(nil); !errors.As(InUse(dir), &e) || e.ID != "mine" || e.PID != os.Getpid() {
+		t.Errorf("%+v", e)
+	}
+	o.File.Close()
+	if err := InUse(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 // Whoever comes first has the session, and never two at once.
 func TestRaceForSession(t *testing.T) {
 	dir := t.TempDir()

@@ -92,7 +92,7 @@ type Config struct {
 // missing.
 type RunInfo struct {
 	Version string          // of the program
-	Dir     string          // the working directory
+	Dir     func() string   // the working directory
 	Mode    func() string   // what runs unasked when the run begins
 	Sandbox func() *Sandbox // what confines commands, asked when the run begins and ends
 	Unused  func() []Unused // what the user has set up and is not in use yet

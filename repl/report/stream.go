@@ -122,12 +122,14 @@ func (r *Records) Denied() []Denial { return r.denied }
 func (r *Records) sandboxed() bool { return true }
 
 func (r *Records) begin(in Init) {
-	mode := ""
-	if r.Mode != nil {
-		mode = r.Mode()
+	said := func(ask func() string) string {
+		if ask == nil {
+			return ""
+		}
+		return ask()
 	}
-	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion, output.Valid(r.Version), r.Text(r.Dir),
-		output.Valid(mode), in.Protocol, in.sandbox, r.unused()})
+	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion, output.Valid(r.Version), r.Text(said(r.Dir)),
+		output.Valid(said(r.Mode)), in.Protocol, in.sandbox, r.unused()})
 	r.begun, r.talks, r.prompt = true, in.Protocol > 0, in.Prompt
 	r.late()
 }

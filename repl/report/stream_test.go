@@ -14,7 +14,7 @@ import (
 
 func TestStream(t *testing.T) {
 	b := newBench("stream-json", func(r *Config) {
-		r.Version, r.Dir, r.Mode = "1.2", "/src", func() string { return "plan" }
+		r.Version, r.Dir, r.Mode = "1.2", func() string { return "/src" }, func() string { return "plan" }
 	})
 	b.Begin(Init{Session: "s-2", Model: "gemini-2.5-flash", Prompt: "hi"})
 	b.see(run...)

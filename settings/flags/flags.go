@@ -25,6 +25,7 @@ type Set struct {
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
 	AllowedTools      []string `name:"allowed-tools" placeholder:"TOOL" group:"Run" help:"Run these tools unasked, as tools.allowed in the settings says, instead of those; older than --policy. Repeat, or separate by commas."`
+	Worktree          Optional `short:"w" placeholder:"NAME" group:"Run" help:"Work in a new worktree of the git repository, on a branch of its own; see gemline help worktrees."`
 	IncludeDirs       []string `name:"include-directories" aliases:"add-dir" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
 	Extensions        []string `short:"e" placeholder:"NAME" group:"Run" help:"Use no extension but these; none is none at all. Repeat, or separate by commas."`
 	ListExtensions    bool     `short:"l" name:"list-extensions" group:"Run" help:"List the installed extensions and exit."`
@@ -376,6 +377,9 @@ func (f *Set) exclusive() []pair {
 		{f.NoInput, "--no-input", f.AskTTY, "--ask-tty"},
 		{f.NoInput, "--no-input", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.Session != "", "--session", f.Resume.Set, "--resume"},
+		{f.Worktree.Set, "--worktree", f.Resume.Set, "--resume"},
+		{f.Worktree.Set, "--worktree", f.DryRun, "--dry-run"},
+		{f.Worktree.Set, "--worktree", f.Patch, "--patch"},
 		{f.Session != "", "--session", f.SessionID != "", "--session-id"},
 		{batch, "--batch", talk, "--input-format stream-json"},
 		{batch, "--batch", prompt, "a prompt"},

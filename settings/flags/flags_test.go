@@ -86,8 +86,6 @@ func TestBadCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
 		"--acp":                        "--acp: this version speaks no ACP yet",
 		"--experimentalAcp":            "speaks no ACP yet",
-		"-w|name":                      "-w: this version makes no worktrees yet",
-		"--worktree=x":                 "--worktree: this version makes no worktrees yet",
 		"--session-file|a|-r":          "can't be used together",
 		"--session-file=":              "--session-file needs a value",
 		"--promt|x":                    "unknown flag --promt; did you mean --prompt?",

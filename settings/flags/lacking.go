@@ -12,7 +12,6 @@ var lacking = []struct {
 }{
 	{[]string{"acp", "experimental-acp"}, "this version speaks no ACP yet; --input-format stream-json holds a conversation with a program, see gemline help protocol"},
 	{[]string{"allowed-mcp-server-names"}, "this version has no MCP servers yet, so there is none to choose; leave it out"},
-	{[]string{"worktree", "w"}, "this version makes no worktrees yet; make one with git worktree add, and start gemline in it"},
 	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
 	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
 	{[]string{"full-auto", "a", "ask-for-approval"}, "-y runs everything unasked, confined; --approval-mode auto_edit runs edits unasked"},

@@ -164,7 +164,8 @@ var sources = []source{
 	{".agents/skills", (*view).skills},
 	{".gemini/commands", func(v *view, at string) { v.commands(at, ".toml", "!{}") }},
 	{".gemini/system.md", sized("system prompt")},
-	{".gemini/.env", func(*view, string) {}}, // listed where it is looked for
+	{".gemini/.env", func(*view, string) {}},      // listed where it is looked for
+	{".gemini/worktrees", func(*view, string) {}}, // each is a folder of its own
 	{".gemini/*", sized("file")},
 }
 

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"gemline/engine/disk"
+	"gemline/engine/journal"
+	"gemline/repl/input"
+	"gemline/settings/project"
+	"gemline/tools/worktree"
+)
+
+// worktreeCommand is gemline worktree.
+type worktreeCommand struct {
+	List   worktreeList   `cmd:"" default:"withargs" help:"List the worktrees of this repository, and what in them is nowhere else."`
+	Remove worktreeRemove `cmd:"" help:"Remove a worktree and its branch."`
+	Prune  worktreePrune  `cmd:"" help:"Remove those in which nothing is that is nowhere else."`
+}
+
+// worktrees returns the repository of the working directory and its worktrees.
+func (w *World) worktrees() (*worktree.Repository, []worktree.Tree, error) {
+	l, err := w.Project.Launcher()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := worktree.Open(w.Paths.Cwd, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := r.Trees()
+	return r, list, err
+}
+
+// inUse returns an error if somebody works in a tree, as far as that is known.
+func (w *World) inUse(t worktree.Tree) error {
+	if disk.Inside(t.Path, disk.Follow(w.Paths.Cwd)) {
+		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name), Advice: "go to another directory first"}
+	}
+	store, known := project.Paths{Home: w.Paths.Home, Cwd: t.Path}.Known()
+	if !known {
+		return nil
+	}
+	return journal.InUse(store.Chats())
+}
+
+// A listedTree is one in the list, with what in it is nowhere else.
+type listedTree struct {
+	worktree.Tree
+	worktree.Work
+}
+
+// A keptTree is one that was not removed.
+type keptTree struct {
+	worktree.Tree
+	Why string `json:"why"`
+}
+
+// lines describe the tree to people.
+func (t listedTree) lines() []string {
+	on, state := t.Branch, t.Work.String()
+	if on == "" {
+		on = "no branch"
+	}
+	if state == "" {
+		state = "nothing that is nowhere else"
+	}
+	if t.Locked {
+		state += "; locked"
+	}
+	if t.Missing {
+		state = "its directory is gone; " + state
+	}
+	return []string{fmt.Sprintf("%s (%s): %s", t.Name, on, state), "  " + t.Path}
+}
+
+type worktreeList struct{}
+
+// Run prints the worktrees by their names.
+func (*worktreeList) Run(ctx context.Context, w *World) error {
+	r, list, err := w.worktrees()
+	if err != nil {
+		return err
+	}
+	all := []listedTree{}
+	var lines []string
+	for _, t := range list {
+		work, err := r.Work(ctx, t)
+		if err != nil {
+			return err
+		}
+		all = append(all, listedTree{Tree: t, Work: work})
+		lines = append(lines, all[len(all)-1].lines()...)
+	}
+	if len(all) == 0 {
+		lines = []string{"there is no worktree; gemline -w NAME makes one"}
+	}
+	return w.show(map[string]any{"repository": r.Root, "worktrees": all}, lines...)
+}
+
+type worktreeRemove struct {
+	Name  string `arg:"" complete:"worktree" help:"The name of a worktree."`
+	Force bool   `help:"Remove it with what is nowhere else."`
+}
+
+// Run removes the worktree.
+func (c *worktreeRemove) Run(ctx context.Context, w *World) error {
+	r, _, err := w.worktrees()
+	if err != nil {
+		return err
+	}
+	t, err := r.Tree(c.Name)
+	if err == nil {
+		err = w.inUse(t)
+	}
+	if err == nil {
+		err = r.Remove(ctx, t, c.Force)
+	}
+	if err != nil {
+		return err
+	}
+	return w.show(map[string]any{"removed": []worktree.Tree{t}}, "removed: "+t.Path)
+}
+
+type worktreePrune struct {
+	DryRun bool `help:"Say what would be removed, and remove nothing."`
+}
+
+// Run removes what can be.
+func (c *worktreePrune) Run(ctx context.Context, w *World) error {
+	r, list, err := w.worktrees()
+	if err != nil {
+		return err
+	}
+	removed, kept := []worktree.Tree{}, []keptTree{}
+	var lines []string
+	for _, t := range list {
+		why := w.inUse(t)
+		if why == nil && c.DryRun {
+			why = r.Kept(ctx, t)
+		} else if why == nil {
+			why = r.Remove(ctx, t, false)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if why != nil {
+			kept, lines = append(kept, keptTree{t, why.Error()}), append(lines, why.Error())
+			continue
+		}
+		said := "removed: "
+		if c.DryRun {
+			said = "would be removed: "
+		}
+		removed, lines = append(removed, t), append(lines, said+t.Path)
+	}
+	if len(list) == 0 {
+		lines = []string{"there is no worktree"}
+	}
+	return w.show(map[string]any{"removed": removed, "kept": kept, "dry_run": c.DryRun}, lines...)
+}

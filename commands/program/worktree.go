@@ -1,0 +1,79 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gemline/settings/flags"
+	"gemline/settings/trust"
+	"gemline/tools/shell/script"
+	"gemline/tools/worktree"
+)
+
+// checkOut makes the worktree that the command line wants, and goes there. It comes
+// after the user was asked whether the folder is trusted, and before anything of it is
+// used but its settings.
+func (r *run) checkOut(ctx context.Context) error {
+	if !r.flags.Worktree.Set || r.tree != "" {
+		return nil
+	}
+	name := r.flags.Worktree.Value
+	switch err := worktree.CheckName(name); {
+	case name != "" && err != nil:
+		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
+	case r.trust.State < trust.Unneeded:
+		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it", Advice: "gemline trust add trusts it"}
+	case !r.settings.Worktrees:
+		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
+	}
+	l, err := newLauncher(r.Options)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	repository, err := worktree.Open(r.paths.Cwd, l)
+	if err != nil {
+		return err
+	}
+	t, err := repository.Add(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := r.move(t.Path); err != nil {
+		return errors.Join(err, repository.Remove(ctx, t, false))
+	}
+	r.tree = t.Name
+	r.status.tell(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
+	r.store, err = r.paths.Register(ctx)
+	if err != nil {
+		r.notify(err.Error())
+	}
+	return nil
+}
+
+// move goes to another directory.
+func (o *Options) move(dir string) error {
+	o.warnings, o.dotenv, o.hooks, o.discovery = nil, nil, nil, nil
+	return o.read(dir, false)
+}
+
+// inTree returns what stands before a command of the user's, so that it runs in the
+// worktree that the run has made.
+func (o *Options) inTree() string {
+	if o.tree == "" {
+		return ""
+	}
+	return "cd " + script.Quote(o.paths.Cwd) + " && "
+}
+
+// tellTree says what becomes of the worktree that the run has made.
+func (r *run) tellTree(tell func(string)) {
+	if r.tree == "" {
+		return
+	}
+	if s := r.status.session.Load(); s != nil && !r.interactive && s.goOn() != "" {
+		tell("go on with " + s.goOn())
+	}
+	tell("the worktree stays; gemline worktree remove " + r.tree + " removes it")
+}

@@ -1,0 +1,64 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// mostConfig is how much of a file of git's is read. A larger one is none that
+// somebody wrote.
+const mostConfig = 1 << 20
+
+// Find returns the tree that a directory belongs to, and the directories
+// in which git keeps its repository; nothing if there is none.
+func Find(dir string) (tree string, kept []string, why string) {
+	for dir = disk.Follow(dir); ; dir = filepath.Dir(dir) {
+		at := filepath.Join(dir, ".git")
+		info, err := os.Lstat(at)
+		switch {
+		case err == nil && info.IsDir():
+			kept = []string{at}
+		case err == nil:
+			if kept = apart(dir); kept == nil {
+				return "", nil, "the repository is kept elsewhere: " + text.EscapeLine(at)
+			}
+		case dir == filepath.Dir(dir):
+			return "", nil, ""
+		default:
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(kept[len(kept)-1], "objects/info/alternates")); err == nil {
+			return "", nil, "the repository has objects of another one"
+		}
+		return dir, kept, ""
+	}
+}
+
+// apart returns where the repository of a tree is kept that has a file for it:
+// with that of the tree it is a module of, or with the one that knows it as one
+// of its further trees.
+func apart(dir string) []string {
+	own := line(filepath.Join(dir, ".git"))
+	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && disk.Inside(above, dir) {
+		return []string{own}
+	}
+	common := filepath.Dir(filepath.Dir(own))
+	if filepath.Base(filepath.Dir(own)) == "worktrees" && filepath.Base(common) == ".git" && line(filepath.Join(own, "gitdir")) == filepath.Join(dir, ".git") && line(filepath.Join(own, "commondir")) == common {
+		return []string{own, common}
+	}
+	return nil
+}
+
+// line returns the path that a file of git's holds.
+func line(path string) string {
+	b, _ := disk.Read(path, mostConfig)
+	to := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir: "))
+	if to != "" && !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(path), to)
+	}
+	return disk.Follow(filepath.Clean(to))
+}

@@ -1,0 +1,156 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/gitconfig"
+	"gemline/tools/launch"
+)
+
+// Dir is where the trees are, below the directory of the repository's own tree.
+var Dir = filepath.Join(".gemini", "worktrees")
+
+// An Error is why a tree is not made or not removed.
+type Error struct {
+	Message string
+	Advice  string // what to do instead
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Hint says what to do about it.
+func (e *Error) Hint() string { return e.Advice }
+
+// A Repository is one of git's that may have further trees.
+type Repository struct {
+	Root   string // the directory of its own tree
+	common string // where git keeps what all its trees share
+	door   launch.Launcher
+}
+
+// Open returns the repository that a directory is in. Git is started by l.
+func Open(dir string, l *launch.Launcher) (*Repository, error) {
+	tree, kept, why := Find(dir)
+	switch {
+	case why != "":
+		return nil, &Error{Message: "no worktree can be made here: " + why, Advice: "git worktree add makes one; start gemline in it"}
+	case tree == "":
+		return nil, &Error{Message: text.EscapeLine(disk.Follow(dir)) + " is in no git repository, so it has no worktrees", Advice: "git init makes it one"}
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, &Error{Message: "worktrees need git, which is not installed"}
+	}
+	r := &Repository{Root: tree, common: kept[len(kept)-1], door: *l}
+	if len(kept) > 1 {
+		r.Root = filepath.Dir(r.common)
+	}
+	r.door.Roots, r.door.Denied = func() []string { return []string{r.Root} }, nil
+	r.door.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
+	return r, nil
+}
+
+// quiet returns an error if git would run something for what a configuration says.
+func (r *Repository) quiet(files ...string) error {
+	for _, file := range append(files, filepath.Join(r.common, "config"), filepath.Join(r.common, "config.worktree")) {
+		text, err := disk.Read(file, mostConfig)
+		why := gitconfig.Foreign(string(text), gitconfig.Entry.Idle)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			why = "can't be read"
+		}
+		if why != "" {
+			return &Error{Message: fmt.Sprintf("%s %s, so git might run something of the repository's", file, why),
+				Advice: "look at it; git worktree add makes a tree all the same, and gemline works in it"}
+		}
+	}
+	return nil
+}
+
+// How long git may take: a large tree on a slow disk takes minutes.
+const longest = 10 * time.Minute
+
+// git runs git in dir, for what it keeps at gitDir, and returns what it prints.
+func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, args ...string) (string, error) {
+	if err := r.quiet(filepath.Join(gitDir, "config.worktree")); err != nil {
+		return "", err
+	}
+	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir, Vars: launch.Usual, Apart: true, Alone: true, Timeout: longest,
+		Env:  append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=false", "LC_ALL=C"),
+		Free: r.door.State().Image()} // whose git is another one
+	if changes {
+		c.Rights = engine.Rights{Protected: true, Write: []string{r.Root, r.common}}
+	}
+	o := r.door.Run(ctx, c)
+	switch {
+	case o.Cancelled:
+		return "", context.Cause(ctx)
+	case !o.OK():
+		said := cmp.Or(text.OneLine(o.Stderr, 300), text.OneLine(o.Text(), 300))
+		word := args[slices.IndexFunc(args, func(arg string) bool { return arg[0] != '-' })]
+		return "", &Error{Message: "git " + word + ": " + text.EscapeLine(said)}
+	}
+	return o.Output, nil
+}
+
+// CheckName returns why a tree can't have a name, nil if it can.
+func CheckName(name string) error {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	}
+	const most = 100
+	if name == "" || len(name) > most || strings.ContainsFunc(name, odd) || strings.ContainsRune(".-", rune(name[0])) ||
+		strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
+		return fmt.Errorf("%.60q can't be the name of a worktree, which has letters, digits, and inside of it . _ and -", name)
+	}
+	return nil
+}
+
+// newName returns a name for a tree that was given none.
+func newName(now time.Time) string {
+	return now.Format("20060102-150405-") + strings.ToLower(rand.Text()[:4])
+}
+
+// Branch is the branch of the tree called name.
+func Branch(name string) string { return "worktree-" + name }
+
+// Add makes a tree, with the files of the last commit, on a new branch. No name is one
+// made of the time.
+func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
+	name = cmp.Or(name, newName(time.Now()))
+	if err := CheckName(name); err != nil {
+		return Tree{}, &Error{Message: err.Error()}
+	}
+	dir := filepath.Join(r.Root, Dir)
+	path := filepath.Join(dir, name)
+	if _, err := os.Lstat(path); err == nil {
+		return Tree{}, &Error{Message: fmt.Sprintf("there is a worktree %s already: %s", name, text.EscapeLine(path)),
+			Advice: "start gemline in it, or remove it: gemline worktree remove " + name}
+	}
+	if err := r.quiet(); err != nil {
+		return Tree{}, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil { // as git makes directories
+		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
+	}
+	if disk.Follow(dir) != dir {
+		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.EscapeLine(dir), text.EscapeLine(disk.Follow(dir)))}
+	}
+	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b", Branch(name), path); err != nil {
+		return Tree{}, err
+	}
+	return r.Tree(name)
+}
