@@ -24,6 +24,16 @@ func (e LargeError) Error() string {
 // pipe may have its reader wait, and opening a device may do something. An
 // error of such a file is [ErrDirectory], [ErrIrregular] or a [LargeError].
 func Read(path string, most int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Content(f, most)
+}
+
+// Open opens the regular file at path for reading, as [Read] does.
+func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -35,8 +45,14 @@ func Read(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return Content(f, most)
+	if info, err = f.Stat(); err == nil && Regular(info) != nil {
+		err = &fs.PathError{Op: "open", Path: path, Err: Regular(info)}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // Content is [Read] of an open file, from where that stands.

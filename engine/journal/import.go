@@ -25,8 +25,8 @@ func importFile(cfg Config, path string) (Opened, error) {
 	}
 	messages := []json.RawMessage{note}
 	for _, m := range r.messages {
-		if m.id != openingID && (m.kind == "user" || m.kind == "gemini") && json.Valid(m.raw) {
-			messages = append(messages, m.raw)
+		if m.id != openingID && (m.kind == "user" || m.kind == "gemini") && json.Valid(m.kept.raw) {
+			messages = append(messages, m.kept.raw)
 		}
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})

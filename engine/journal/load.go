@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -35,11 +37,50 @@ const maxFile = 1 << 30
 // Load reads the session file path. It fails if that can't be read or holds no
 // session; lines that make no sense are passed over.
 func Load(path string) (*Conversation, error) {
-	c, _, err := loadRecord(path)
-	return c, err
+	if strings.HasSuffix(path, ".json") {
+		c, _, err := loadRecord(path)
+		return c, err
+	}
+	f, err := disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: disk.LargeError(maxFile)}
+	}
+	const block = 256 << 10 // more would not stay in the processor's cache
+	r, err := foldBlocks(f, info.Size(), block)
+	if err != nil {
+		return nil, err
+	}
+	return r.conversation(path, info)
 }
 
-// loadRecord is Load, and returns the record, too.
+// foldBlocks reads the lines of the first size bytes of f, in blocks.
+func foldBlocks(f io.ReaderAt, size, block int64) (*record, error) {
+	all, err := changes(f, size, block)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, block := range all {
+		n += len(block)
+	}
+	r := &record{want: spoken, index: make(map[string]int, n/2)}
+	for _, block := range all {
+		for _, c := range block {
+			r.apply(c)
+		}
+	}
+	return r, nil
+}
+
+// loadRecord is Load with the record, whose messages are kept as they stand.
 func loadRecord(path string) (*Conversation, *record, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -51,8 +92,22 @@ func loadRecord(path string) (*Conversation, *record, error) {
 	}
 	whole := strings.HasSuffix(path, ".json")
 	r := fold(b, whole)
+	c, err := r.conversation(path, info)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range r.messages {
+		if whole && json.Valid(m.kept.raw) {
+			c.kept = append(c.kept, bytes.Clone(m.kept.raw))
+		}
+	}
+	return c, r, nil
+}
+
+// conversation returns what r holds, as it was read from path.
+func (r *record) conversation(path string, info os.FileInfo) (*Conversation, error) {
 	if !ValidID(r.session.ID) {
-		return nil, nil, fmt.Errorf("%s holds no session", path)
+		return nil, fmt.Errorf("%s holds no session", path)
 	}
 	c := &Conversation{Session: r.summary()}
 	c.History, c.Interrupted = history(r.messages)
@@ -63,18 +118,13 @@ func loadRecord(path string) (*Conversation, *record, error) {
 	if c.Start.IsZero() {
 		c.Start = c.Updated
 	}
-	for _, m := range r.messages {
-		c.opened = c.opened || m.id == openingID
-		if whole && json.Valid(m.raw) {
-			c.kept = append(c.kept, bytes.Clone(m.raw))
-		}
-	}
-	return c, r, nil
+	c.opened = slices.ContainsFunc(r.messages, func(m *message) bool { return m.id == openingID })
+	return c, nil
 }
 
 // fold reads the content of a session file: lines, or one object.
 func fold(b []byte, whole bool) *record {
-	r := &record{keep: true}
+	r := &record{want: raw}
 	if whole {
 		r.line(b)
 		return r
@@ -108,12 +158,12 @@ type rebuilder struct {
 type call struct {
 	fc     *genai.FunctionCall
 	answer []*genai.Part
-	result []byte // the answer as it stands beside the call
+	result piece // the answer as it stands beside the call
 }
 
 // history returns what was said in messages, and which calls were under way
 // when the last of them was.
-func history(messages []message) (said []*genai.Content, interrupted []*genai.FunctionCall) {
+func history(messages []*message) (said []*genai.Content, interrupted []*genai.FunctionCall) {
 	r := rebuild(messages)
 	if len(r.open) > 0 {
 		r.close()
@@ -123,14 +173,14 @@ func history(messages []message) (said []*genai.Content, interrupted []*genai.Fu
 }
 
 // rebuild makes a history of messages, of which the last may be open.
-func rebuild(messages []message) (r rebuilder) {
+func rebuild(messages []*message) (r rebuilder) {
 	for i, m := range messages {
 		switch m.kind {
 		case "gemini":
 			r.model(m)
 		case "user":
 			if wasSaid(messages, i) {
-				r.user(m.body)
+				r.user(m.spoken().content)
 			}
 		}
 		r.ends = append(r.ends, len(r.history))
@@ -140,17 +190,10 @@ func rebuild(messages []message) (r rebuilder) {
 
 // wasSaid reports whether the i-th message was said to the model. One that looks
 // like a command for the program was if the model answered it.
-func wasSaid(messages []message, i int) bool {
+func wasSaid(messages []*message, i int) bool {
 	m := messages[i]
-	if m.id == openingID {
-		return false
-	}
-	text := strings.TrimSpace(textPrefix(m.body.content))
-	if strings.HasPrefix(text, "<session_context>") {
-		return false
-	}
-	if !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "?") {
-		return true
+	if m.context || !m.command {
+		return !m.context
 	}
 	for _, next := range messages[i+1:] {
 		if next.kind == "gemini" || next.kind == "user" {
@@ -161,31 +204,24 @@ func wasSaid(messages []message, i int) bool {
 }
 
 // model adds a message of the model.
-func (r *rebuilder) model(m message) {
+func (r *rebuilder) model(m *message) {
 	r.close()
-	o := m.body
-	calls := decodeCalls(o.calls)
-	for _, result := range m.results {
-		calls = append(calls, decodeCall(result)...)
-	}
+	said := m.spoken()
+	calls := said.calls
 	c := &genai.Content{Role: genai.RoleModel}
-	for _, p := range decodeParts(o.parts) {
-		if fc := p.FunctionCall; fc != nil {
-			r.open = append(r.open, matchCall(fc, &calls))
-		}
-		if p.FunctionResponse == nil && !p.Thought {
-			c.Parts = append(c.Parts, p)
-		}
-	}
-	if len(c.Parts) == 0 { // another program wrote it
-		for _, p := range decodeParts(o.content) {
+	take := func(parts []*genai.Part) {
+		for _, p := range parts {
 			if fc := p.FunctionCall; fc != nil {
 				r.open = append(r.open, matchCall(fc, &calls))
 			}
-			if p.FunctionResponse == nil && !p.Thought {
+			if wasModels(p) {
 				c.Parts = append(c.Parts, p)
 			}
 		}
+	}
+	take(said.parts)
+	if len(c.Parts) == 0 { // another program wrote it
+		take(said.content)
 		for _, k := range calls { // that the content does not have
 			matchCall(k.fc, &[]*call{})
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
@@ -197,36 +233,111 @@ func (r *rebuilder) model(m message) {
 	}
 }
 
-// decodeCalls decodes what stands beside a message about its calls, but for
-// their results, which may not be needed.
-func decodeCalls(b []byte) []*call {
-	var all []*call
-	eachElement(b, func(v []byte) { all = append(all, decodeCall(v)...) })
-	return all
+// wasModels reports whether p may stand in a message of the model that is sent again.
+func wasModels(p *genai.Part) bool { return p.FunctionResponse == nil && !p.Thought }
+
+// spoken returns what was said in m. What is not decoded yet is so each time anew, since
+// a history is free to change it.
+func (m *message) spoken() *said {
+	if m.said != nil {
+		return m.said
+	}
+	k := reader{want: raw}
+	s := k.decode(m.kind, m.kept.body)
+	for _, result := range m.kept.results {
+		s.calls = append(s.calls, k.calls(result)...)
+	}
+	return s
 }
 
-// decodeCall decodes what stands about one call, if b is that.
-func decodeCall(b []byte) []*call {
-	var args []byte
-	k := &call{fc: &genai.FunctionCall{}}
-	if !eachField(b, func(key string, v []byte) {
-		switch key {
-		case "id":
-			k.fc.ID = decodeString(v)
-		case "name":
-			k.fc.Name = decodeString(v)
-		case "args":
-			args = v
-		case "result":
-			k.result = v
+// decode decodes what was said in the message o, as far as it matters.
+func (k *reader) decode(kind string, o object) *said {
+	s := o.early
+	if s == nil {
+		s = &said{}
+	}
+	switch kind {
+	case "user":
+		if s.content == nil {
+			s.content = decodeParts(o.content)
 		}
-	}) {
-		return nil
+	case "gemini":
+		if s.calls == nil {
+			eachElement(o.calls, func(v []byte) { s.calls = append(s.calls, k.calls(v)...) })
+		}
+		if s.parts == nil {
+			s.parts = decodeParts(o.parts)
+		}
+		if s.content == nil && !slices.ContainsFunc(s.parts, wasModels) {
+			s.content = decodeParts(o.content)
+		}
 	}
-	if len(args) > 0 && json.Unmarshal(args, &k.fc.Args) != nil {
-		k.fc.Args = nil
+	return s
+}
+
+// decodeEarly decodes a value of o that begins at b[at] and is likely to be large, so that
+// nothing has to be looked through twice. It returns the index behind the value, or -1 if
+// the value is of another kind, or unusual.
+func (k *reader) decodeEarly(o *object, key, b []byte, at int) (end int) {
+	if o.early == nil {
+		o.early = &said{}
 	}
-	return []*call{k}
+	switch e := o.early; string(key) {
+	case "content":
+		e.content, end = walkParts(b, at)
+	case "parts":
+		e.parts, end = walkParts(b, at)
+	case "toolCalls":
+		e.calls, end = k.walkCalls(b, at)
+	default:
+		end = -1
+	}
+	return end
+}
+
+// calls decodes what stands about one call, if b is that, but for its result, which
+// may not be needed.
+func (k *reader) calls(b []byte) []*call {
+	if c, end := k.walkCall(b, skipSpace(b, 0)); isEnd(b, end) {
+		return []*call{c}
+	}
+	return nil
+}
+
+// walkCalls decodes the array of calls that begins at b[at], and returns the index behind
+// it, or -1 if it is anything else.
+func (k *reader) walkCalls(b []byte, at int) (all []*call, end int) {
+	end = walkElements(b, at, func(at int) int {
+		c, end := k.walkCall(b, at)
+		all = append(all, c)
+		return end
+	})
+	if end < 0 {
+		return nil, -1
+	}
+	return all, end
+}
+
+func (k *reader) walkCall(b []byte, at int) (*call, int) {
+	c := &call{fc: &genai.FunctionCall{}}
+	end := walkFields(b, at, func(key []byte, at int) int {
+		end := skipValue(b, at)
+		if end < 0 {
+			return -1
+		}
+		switch v := b[at:end]; string(key) {
+		case "id":
+			c.fc.ID = decodeString(v)
+		case "name":
+			c.fc.Name = decodeString(v)
+		case "args":
+			c.fc.Args, _ = walkArgs(b, at)
+		case "result":
+			c.result = k.piece(v)
+		}
+		return end
+	})
+	return c, end
 }
 
 // matchCall brings fc into the form the engine works with. What stands beside it
@@ -253,8 +364,8 @@ func matchCall(fc *genai.FunctionCall, calls *[]*call) *call {
 
 // user adds a message of the user: answers to the open calls, or speech, or
 // both. Answers that nothing asked for are dropped.
-func (r *rebuilder) user(o object) {
-	parts, answered := r.answers(decodeParts(o.content))
+func (r *rebuilder) user(said []*genai.Part) {
+	parts, answered := r.answers(said)
 	if len(parts) == 0 {
 		return
 	}
@@ -320,7 +431,7 @@ func (r *rebuilder) close() {
 	for _, k := range r.open {
 		if len(k.answer) == 0 {
 			other := rebuilder{open: []*call{k}}
-			other.answers(decodeParts(k.result))
+			other.answers(decodeParts(k.result.bytes()))
 		}
 		if len(k.answer) == 0 {
 			r.left = append(r.left, k.fc)

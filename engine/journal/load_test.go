@@ -212,6 +212,9 @@ func FuzzLoad(f *testing.F) {
 		r := fold(b, whole)
 		past, _ := history(r.messages)
 		wellFormed(t, past)
+		if !whole {
+			sameInBlocks(t, r.summary(), past, b, int64(len(b)/3+1))
+		}
 		var listed record
 		if whole {
 			listed.line(b)
@@ -223,6 +226,40 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("title %q", title)
 		}
 	})
+}
+
+// sameInBlocks holds what blocks of a session file tell to what its lines do.
+func sameInBlocks(t *testing.T, s Session, past []*genai.Content, b []byte, block int64) {
+	t.Helper()
+	r, err := foldBlocks(bytes.NewReader(b), int64(len(b)), block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBlocks, _ := history(r.messages)
+	if d := cmp.Diff(past, inBlocks); d != "" {
+		t.Errorf("in blocks of %d (-lines +blocks):\n%s", block, d)
+	}
+	if d := cmp.Diff(s, r.summary()); d != "" {
+		t.Errorf("in blocks of %d (-lines +blocks):\n%s", block, d)
+	}
+}
+
+// However lines and blocks meet, nothing is lost or told twice.
+func TestBlocks(t *testing.T) {
+	b := bigSession(40 << 10)
+	b = append(b, `{"$result":{"message":"1","id":"ls__x","name":"ls","result":[]}}`+"\n"+`{"id":"end","type":"user","content":"`...)
+	b = append(append(b, bytes.Repeat([]byte("y"), 70<<10)...), `"}`...)
+	r := fold(b, false)
+	past, _ := history(r.messages)
+	for _, block := range []int64{999, 4096, 30_000, 64 << 10, 1 << 20} {
+		sameInBlocks(t, r.summary(), past, b, block)
+	}
+	short := []byte(head + "\n\n" + `{"id":"a","type":"user","content":"q"}` + "\r\n" + `{"id":"b","type":"gemini","content":"r"}`)
+	r = fold(short, false)
+	past, _ = history(r.messages)
+	for block := range int64(len(short)) {
+		sameInBlocks(t, r.summary(), past, short, block+1)
+	}
 }
 
 func TestLongLines(t *testing.T) {

@@ -114,7 +114,7 @@ func (r *record) answering(c *genai.Content) string {
 		return ""
 	}
 	for _, m := range slices.Backward(r.messages) {
-		if m.kind == "user" && bytes.Contains(m.body.content, []byte(id)) && first(decodeParts(m.body.content)) == id {
+		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) && first(decodeParts(m.kept.body.content)) == id {
 			return m.id
 		}
 	}
@@ -143,8 +143,8 @@ func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, e
 // conversation returns the conversation of a list of messages.
 func conversation(list []json.RawMessage) []*genai.Content {
 	b, _ := json.Marshal(list) // of what is valid
-	r := record{keep: true}
-	r.replace(b)
+	r := record{want: raw}
+	r.set(&metadata{messages: (&reader{want: raw}).messages(b), replaces: true})
 	return r.said()
 }
 
@@ -160,16 +160,16 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 	next, list := 0, []json.RawMessage{}
 	keep := func(to int) { // what was never said to the model
 		for ; next < to; next++ {
-			if m := r.messages[next]; (m.id == openingID || m.kind != "user" && m.kind != "gemini") && json.Valid(m.raw) {
-				list = append(list, m.raw)
+			if m := r.messages[next]; (m.id == openingID || m.kind != "user" && m.kind != "gemini") && json.Valid(m.kept.raw) {
+				list = append(list, m.kept.raw)
 			}
 		}
 	}
-	keep(slices.IndexFunc(r.messages, func(m message) bool { return m.id == openingID }) + 1)
+	keep(slices.IndexFunc(r.messages, func(m *message) bool { return m.id == openingID }) + 1)
 	for _, c := range said {
-		if i := slices.Index(tells[next:], canonical(c)); i >= 0 && json.Valid(r.messages[next+i].raw) {
+		if i := slices.Index(tells[next:], canonical(c)); i >= 0 && json.Valid(r.messages[next+i].kept.raw) {
 			keep(next + i)
-			list = append(list, r.messages[next].raw)
+			list = append(list, r.messages[next].kept.raw)
 			next++
 			continue
 		}

@@ -1,8 +1,8 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
+
 	"gemline/engine/text"
 )
 
@@ -10,62 +10,82 @@ import (
 // object b. Values are slices of b that have not been looked into; they may
 // turn out not to be JSON. It reports whether b is one whole object as far as
 // its quotes and brackets tell.
-func eachField(b []byte, f func(key string, value []byte)) bool {
-	return scanFields(b, func(key string, value []byte) bool { f(key, value); return true })
+func eachField(b []byte, f func(key, value []byte)) bool {
+	end := walkFields(b, skipSpace(b, 0), func(key []byte, at int) int {
+		end := skipValue(b, at)
+		if end >= 0 {
+			f(key, b[at:end])
+		}
+		return end
+	})
+	return isEnd(b, end)
 }
 
-// scanFields is eachField until f returns false. From there on it believes that b is
-// whole if it ends like an object.
-func scanFields(b []byte, f func(key string, value []byte) bool) bool {
-	i := skipSpace(b, 0)
+// isEnd reports whether nothing but white space is in b from end on, which is -1 for a value
+// that has none.
+func isEnd(b []byte, end int) bool { return end >= 0 && skipSpace(b, end) == len(b) }
+
+// walkFields calls f with the keys of the JSON object that begins at i, and where the value
+// of each begins. f returns the index behind the value, as walkFields does behind the
+// object, or -1.
+func walkFields(b []byte, i int, f func(key []byte, at int) int) int {
 	if i >= len(b) || b[i] != '{' {
-		return false
+		return -1
 	}
 	for i = skipSpace(b, i+1); i < len(b) && b[i] != '}'; {
-		if b[i] != '"' {
-			return false
-		}
 		end := i + text.Quoted(b[i:])
 		if end < i {
-			return false
+			return -1
 		}
 		key := b[i+1 : end-1]
 		if i = skipSpace(b, end); i >= len(b) || b[i] != ':' {
-			return false
+			return -1
 		}
-		i = skipSpace(b, i+1)
-		if end = skipValue(b, i); end < 0 {
-			return false
+		if i = f(key, skipSpace(b, i+1)); i < 0 {
+			return -1
 		}
-		if !f(string(key), b[i:end]) {
-			return bytes.HasSuffix(bytes.TrimRight(b[end:], " \t\r\n"), []byte("}"))
-		}
-		if i = skipSpace(b, end); i < len(b) && b[i] == ',' {
+		if i = skipSpace(b, i); i < len(b) && b[i] == ',' {
 			i = skipSpace(b, i+1)
 		} else if i >= len(b) || b[i] != '}' {
-			return false
+			return -1
 		}
 	}
-	return i < len(b) && skipSpace(b, i+1) == len(b)
+	if i >= len(b) {
+		return -1
+	}
+	return i + 1
 }
 
 // eachElement calls f with the elements of the JSON array b, as far as it is one.
 func eachElement(b []byte, f func(value []byte)) {
-	i := skipSpace(b, 0)
+	walkElements(b, skipSpace(b, 0), func(at int) int {
+		end := skipValue(b, at)
+		if end >= 0 {
+			f(b[at:end])
+		}
+		return end
+	})
+}
+
+// walkElements is [walkFields] of an array.
+func walkElements(b []byte, i int, f func(at int) int) int {
 	if i >= len(b) || b[i] != '[' {
-		return
+		return -1
 	}
 	for i = skipSpace(b, i+1); i < len(b) && b[i] != ']'; {
-		end := skipValue(b, i)
-		if end < 0 {
-			return
+		if i = f(i); i < 0 {
+			return -1
 		}
-		f(b[i:end])
-		if i = skipSpace(b, end); i >= len(b) || b[i] != ',' {
-			return
+		if i = skipSpace(b, i); i < len(b) && b[i] == ',' {
+			i = skipSpace(b, i+1)
+		} else if i >= len(b) || b[i] != ']' {
+			return -1
 		}
-		i = skipSpace(b, i+1)
 	}
+	if i >= len(b) {
+		return -1
+	}
+	return i + 1
 }
 
 // skipSpace returns the index of the first byte of b from i on that is not white.
@@ -91,11 +111,16 @@ func skipValue(b []byte, i int) int {
 		return skipNested(b, i)
 	}
 	start := i
-	for i < len(b) && bytes.IndexByte([]byte(",]} \t\r\n"), b[i]) < 0 {
-		i++
-	}
-	if i == start {
-		return -1
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ',', ']', '}', ' ', '\t', '\r', '\n':
+			if i == start {
+				return -1
+			}
+			return i
+		case '"', '[', '{':
+			return -1
+		}
 	}
 	return i
 }

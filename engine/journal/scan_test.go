@@ -29,7 +29,7 @@ func TestFields(t *testing.T) {
 		`{"a":` + strings.Repeat("[", 100000): "broken",
 	} {
 		var got []string
-		if !eachField([]byte(in), func(k string, v []byte) { got = append(got, k+"="+string(v)) }) {
+		if !eachField([]byte(in), func(k, v []byte) { got = append(got, string(k)+"="+string(v)) }) {
 			got = []string{"broken"}
 		}
 		if all := strings.Join(got, " "); all != want {
@@ -41,6 +41,7 @@ func TestFields(t *testing.T) {
 // FuzzSimple takes the standard library for the judge.
 func FuzzSimple(f *testing.F) {
 	for _, s := range []string{`{"text":"a"}`, `{"functionResponse":{"id":"1","name":"n","response":{"output":"x","error":"y"}}}`,
+		`{"functionCall":{"id":"1","name":"n","args":{"a":"b","n":1,"a":"c"}},"thoughtSignature":"c2ln"}`, `{"functionCall":{"args":{"\\u0061":"b"}}}`, `{"functionCall":{"args":null}}`, `{"thoughtSignature":"x"}`,
 		`{"text":"a","thought":true}`, `{"functionResponse":{"response":{"output":1}}}`, `{"functionResponse":{"response":null}}`, `{"functionResponse":null}`} {
 		f.Add([]byte(s))
 	}

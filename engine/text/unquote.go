@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -15,7 +17,7 @@ func Quoted(b []byte) int {
 		return -1
 	}
 	for at := 1; ; {
-		n := bytes.IndexByte(b[at:], '"')
+		n := nextQuote(b[at:])
 		if n < 0 {
 			return -1
 		}
@@ -38,42 +40,83 @@ func Unquote(b []byte) (string, bool) {
 		return "", false
 	}
 	b = b[1 : len(b)-1]
-	for _, c := range b {
-		if c < ' ' {
-			return "", false
-		}
-	}
 	if !utf8.Valid(b) {
 		return "", false
 	}
 	var out strings.Builder
-	out.Grow(len(b))
-	for {
-		i := bytes.IndexByte(b, '\\')
-		if i < 0 {
-			if bytes.IndexByte(b, '"') >= 0 {
+	var buf [1 << 10]byte // pieces are short
+	n := 0
+	for i := 0; i < len(b); {
+		if n > len(buf)-16 {
+			if out.Len() == 0 {
+				out.Grow(n + len(b) - i)
+			}
+			out.Write(buf[:n])
+			n = 0
+		}
+		if len(b)-i >= 8 {
+			w := binary.LittleEndian.Uint64(b[i:])
+			binary.LittleEndian.PutUint64(buf[n:], w)
+			plain := bits.TrailingZeros64(below(w, ' ')|below(w^'"'*each, 1)|below(w^'\\'*each, 1)) / 8
+			i, n = i+plain, n+plain
+			if plain == 8 {
+				continue
+			}
+		}
+		switch c := b[i]; {
+		case c == '\\':
+			r, length := escaped(b[i:])
+			if length == 0 {
 				return "", false
 			}
-			out.Write(b)
-			return out.String(), true
-		}
-		if bytes.IndexByte(b[:i], '"') >= 0 || i+1 == len(b) {
+			i, n = i+length, n+utf8.EncodeRune(buf[n:], r)
+		case c == '"' || c < ' ':
 			return "", false
+		default:
+			buf[n] = c
+			i, n = i+1, n+1
 		}
-		out.Write(b[:i])
-		c := strings.IndexByte(`"\/bfnrt`, b[i+1])
-		if c < 0 {
-			r, n := unescape(b[i:])
-			if n == 0 {
-				return "", false
-			}
-			out.WriteRune(r)
-			b = b[i+n:]
-			continue
-		}
-		out.WriteByte("\"\\/\b\f\n\r\t"[c])
-		b = b[i+2:]
 	}
+	if out.Len() == 0 {
+		return string(buf[:n]), true
+	}
+	out.Write(buf[:n])
+	return out.String(), true
+}
+
+// each has a one in each of its eight bytes.
+const each = 0x0101010101010101
+
+// below returns a number whose lowest bit that is set is in the first byte of w that is
+// less than most, 0 if none is. The numbers of bytes go from the low to the high ones.
+func below(w uint64, most uint64) uint64 { return (w - each*most) &^ w & (each << 7) }
+
+// nextQuote is bytes.IndexByte for a quote that is likely to be near.
+func nextQuote(b []byte) int {
+	const near = 64
+	for i := 0; i < near && len(b)-i >= 8; i += 8 {
+		if m := below(binary.LittleEndian.Uint64(b[i:])^'"'*each, 1); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	skip := min(near, len(b)&^7)
+	n := bytes.IndexByte(b[skip:], '"')
+	if n < 0 {
+		return -1
+	}
+	return skip + n
+}
+
+// escaped returns the character that the escape at the beginning of b stands for, and its
+// length: 0 if it is none.
+func escaped(b []byte) (rune, int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	if c := strings.IndexByte(`"\/bfnrt`, b[1]); c >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[c]), 2
+	}
+	return unescape(b)
 }
 
 // unescape returns the character that the \u escape at the beginning of b
