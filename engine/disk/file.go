@@ -80,6 +80,24 @@ func (f *File) Commit(path string) error {
 	return nil
 }
 
+// Swap is Commit for one of many files that are written together, and gives it a mode:
+// where a system can flush all of them at once, by [Dir.Flush], it does not wait for
+// the disk.
+func (f *File) Swap(path string, mode fs.FileMode) error {
+	if f.old != nil {
+		own(f.file, f.old)
+	}
+	if err := f.file.Chmod(mode & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)); err != nil {
+		return err
+	}
+	if !flushes {
+		if err := f.file.Sync(); err != nil {
+			return err
+		}
+	}
+	return f.rename(path)
+}
+
 // move gives the file its last name.
 func (f *File) move(path string) error {
 	if f.dir != nil {

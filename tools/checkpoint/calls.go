@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 )
 
@@ -102,6 +103,9 @@ type change struct {
 	call  engine.Call
 	begun bool
 	git   []string // what was seen of the user's repositories
+
+	paths   []string // that are known to be written
+	outside []string // the same where nothing is kept, with what is said of it
 }
 
 // edits reports whether all that the call changes is named by it.
@@ -129,13 +133,24 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 		return err
 	}
 	defer done()
-	for _, path := range append(slices.Clone(c.call.Intent.Paths), c.call.Intent.Plan.Writes...) {
-		k.name(k.absolute(path, c.call.Intent.Plan.Dir))
+	plan := c.call.Intent.Plan
+	for _, path := range append(slices.Clone(c.call.Intent.Paths), plan.Writes...) {
+		if path = k.absolute(path, plan.Dir); !k.cfg.Workspace.Contains(path) {
+			c.outside = append(c.outside, path+": outside of what is worked in")
+			continue
+		}
+		c.paths = append(c.paths, k.name(path))
+		if real := disk.Follow(path); real != path { // what the link leads to is written
+			c.paths = append(c.paths, k.name(real))
+		}
+	}
+	for _, path := range plan.Rights.Write {
+		c.outside = append(c.outside, path+": outside of what is worked in")
 	}
 	if !c.edits() {
 		c.git = k.seeGit()
 	}
-	if err := k.found(ctx, !c.edits()); err != nil {
+	if err := k.found(ctx, !c.edits(), c.paths); err != nil {
 		k.reset()
 		return err
 	}
@@ -143,8 +158,8 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 }
 
 // found keeps the files as they are, if others have changed some.
-func (k *Keeper) found(ctx context.Context, all bool) error {
-	tree, s, err := k.take(ctx, all)
+func (k *Keeper) found(ctx context.Context, all bool, paths []string) error {
+	tree, s, err := k.take(ctx, all, paths)
 	if err != nil || tree == k.tipTree && k.tip != "" {
 		return err
 	}
@@ -180,17 +195,18 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 		return err
 	}
 	defer done()
-	tree, s, err := k.take(ctx, !c.edits())
+	tree, s, err := k.take(ctx, !c.edits(), c.paths)
 	if err != nil {
 		return err
 	}
 	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print, Tool: c.tool.Name(), Title: c.call.Intent.Title}
 	slices.Sort(s.lost)
+	s.lost = append(c.outside, s.lost...)
 	r.Lost, r.More = s.lost[:min(mostLost, len(s.lost))], max(0, len(s.lost)-mostLost)
 	if !c.edits() {
 		r.Moved = moved(c.git, k.seeGit())
 	}
-	if tree == k.tipTree && len(r.Lost)+len(r.Moved) == 0 {
+	if tree == k.tipTree && len(s.lost)-len(c.outside)+len(r.Moved) == 0 {
 		return nil
 	}
 	if k.short != nil && !c.edits() {

@@ -129,21 +129,22 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 		if k.top == nil {
 			k.top = &node{}
 		}
-		k.tip, err = k.repo.Ref(k.cfg.Session())
-		if c, cerr := k.repo.Commit(k.tip); err == nil && cerr == nil {
-			k.tipTree = c.Tree
-		} else {
-			k.tip = ""
-		}
 	} else if collected {
 		k.top, k.swept, k.saved = &node{}, false, false
+	}
+	// Another process may have taken something back.
+	if tip, err := k.repo.Ref(k.cfg.Session()); err != nil || tip != k.tip {
+		k.tip, k.tipTree = "", ""
+		if c, err := k.repo.Commit(tip); err == nil {
+			k.tip, k.tipTree = tip, c.Tree
+		}
 	}
 	return done, nil
 }
 
-// take looks at the files, and returns their state: at all of them or at those that
-// are named.
-func (k *Keeper) take(ctx context.Context, all bool) (tree shadow.Sum, s *sweep, err error) {
+// take looks at files, and returns the state: at all of them, or at those that are
+// named.
+func (k *Keeper) take(ctx context.Context, all bool, paths []string) (tree shadow.Sum, s *sweep, err error) {
 	s = k.newSweep(ctx)
 	if all && k.short == nil {
 		if err := k.sweep(s); err != nil {
@@ -155,8 +156,15 @@ func (k *Keeper) take(ctx context.Context, all bool) (tree shadow.Sum, s *sweep,
 			s = k.newSweep(ctx)
 		}
 	}
-	for path, base := range k.names {
-		s.path(k.top, base, path)
+	if all { // those that the rest does not show
+		for path := range k.names {
+			if n := k.top.at(path, false); n == nil || n.cover == named {
+				paths = append(paths, path)
+			}
+		}
+	}
+	for _, path := range paths {
+		s.path(k.top, k.names[path], path)
 	}
 	if s.err != nil {
 		return "", s, s.err
@@ -220,9 +228,16 @@ func (k *Keeper) rulesAbove() string {
 	return b.String()
 }
 
-// name has a file kept from now on, whatever rules say of it.
-func (k *Keeper) name(path string) {
-	path = disk.Follow(path)
+// name has a file kept from now on, whatever rules say of it, and returns where it is:
+// a link is kept as one.
+func (k *Keeper) name(path string) string {
+	path = filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path))
+	k.keep(path)
+	return path
+}
+
+// keep is name for a path that lies behind no link.
+func (k *Keeper) keep(path string) {
 	if _, ok := k.names[path]; ok {
 		return
 	}
@@ -240,7 +255,7 @@ func (k *Keeper) name(path string) {
 		}
 	}
 	k.names[path] = base
-	if n := k.top.at(path, true); n.cover == watched {
+	if n := k.top.at(path, false); n != nil && n.cover == watched {
 		n.gone()
 		n.cover = named
 	}

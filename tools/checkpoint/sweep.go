@@ -411,24 +411,30 @@ func (s *sweep) path(top *node, base, path string) {
 		return
 	}
 	defer func() { f.Close() }()
-	names := parts(rel)
+	names, here := parts(rel), base
 	for i, name := range names {
-		n = n.kid(name, true)
+		n, here = n.kid(name, true), filepath.Join(here, name)
 		look, err := f.LookAt(name)
-		switch last := i == len(names)-1; {
-		case err != nil || look.Mode.IsDir() == last:
-			top.at(path, true)
+		last := i == len(names)-1
+		switch {
+		case err != nil:
 			n.gone()
 			return
-		case last:
-			s.file(n, f, look, path)
+		case !look.Mode.IsDir():
+			s.file(n, f, look, here)
 			return
 		}
-		if n.cover == named && look.Mode != n.look.Mode {
-			n.touch()
+		if n.there() && !n.look.Mode.IsDir() {
+			n.gone()
 		}
-		if n.cover == named || !n.there() {
-			n.look, n.settled = look, false
+		if n.look != look {
+			if n.look.Mode != look.Mode {
+				n.touch()
+			}
+			n.look, n.settled = look, false // what it lists is not known
+		}
+		if last {
+			return
 		}
 		next, err := f.Folder(name)
 		if err != nil {

@@ -1,0 +1,16 @@
+package disk
+
+import "golang.org/x/sys/unix"
+
+// flushes reports whether [Dir.Flush] flushes what was written.
+const flushes = true
+
+// Flush has the disk keep what was written on it, that of others included.
+func (d *Dir) Flush() error {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
+}

@@ -1,0 +1,291 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gemline/engine/disk"
+	"gemline/tools/checkpoint/shadow"
+)
+
+// A Plan is what is done to files to take something back.
+type Plan struct {
+	Kind    Kind
+	Turns   []*Done  // that it is about, the last one first
+	Changes []Change // what is done, from what is there to what will be
+	Others  []Change // the same of files that others have changed since
+	Outside []string // files that may not be touched here
+	Lost    []string // what was not kept and is not as it was
+	More    int
+	Moved   []string // HEAD, branches and the like, which stay
+	Short   string   // why only what is named was kept
+
+	all []State
+}
+
+// Empty reports whether no file has to be touched.
+func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Others) == 0 }
+
+// Nothing to do, with what to say of it.
+var (
+	ErrNothing = errors.New("nothing was changed that could be taken back")
+	ErrNoRedo  = errors.New("nothing was taken back that could be done again")
+)
+
+// Turns returns the turns of the session that have changed something, the last one
+// first.
+func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
+	err = k.with(ctx, func() error {
+		all, err := states(k.repo, k.cfg.Session())
+		list = turns(all)
+		return err
+	})
+	return list, err
+}
+
+// with does something with the repository, if there is one.
+func (k *Keeper) with(ctx context.Context, do func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.repo == nil && k.cfg.Dir != "" && k.cfg.Off == "" {
+		if _, err := os.Lstat(filepath.Join(k.cfg.Dir, "config")); err != nil {
+			return ErrNothing // and none is made for that
+		}
+	}
+	done, err := k.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return do()
+}
+
+// Undo returns what has to be done to take back turns, the last one first.
+func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
+	p = &Plan{Kind: Undone, Turns: list}
+	goals := map[string]*goal{}
+	err = k.with(ctx, func() error {
+		for _, d := range list {
+			one, err := k.goals(d)
+			if err != nil {
+				return err
+			}
+			for path, g := range one {
+				if later := goals[path]; later != nil {
+					later.mixed = later.mixed || g.mixed || later.want != g.have
+					later.want = g.want
+				} else {
+					goals[path] = g
+				}
+			}
+			lost, more, moved, short := d.Lost()
+			p.Lost, p.Moved = union(p.Lost, lost), union(p.Moved, moved)
+			p.More += more
+			if short != "" {
+				p.Short = short
+			}
+		}
+		return k.fill(p, goals)
+	})
+	return p, err
+}
+
+// union returns the words of both lists, each once.
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}
+
+// A goal is what a path is to be, if it is as it is thought to be.
+type goal struct {
+	want, have Version
+	mixed      bool // others have changed it in between
+}
+
+// goals returns what takes back a turn.
+func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
+	all := map[string]*goal{}
+	for _, s := range slices.Backward(d.all) {
+		changes, err := k.changes(s)
+		if err != nil {
+			return nil, err
+		}
+		ours := s.Kind == Called && s.Turn == d.ID
+		for _, c := range changes {
+			switch g := all[c.Path]; {
+			case ours && g == nil:
+				all[c.Path] = &goal{want: c.Before, have: c.After}
+			case ours:
+				g.have = c.After
+			case g != nil:
+				g.mixed, g.have = true, c.After
+			}
+		}
+	}
+	return all, nil
+}
+
+// changes returns what a state differs in from the one before it.
+func (k *Keeper) changes(s State) ([]Change, error) {
+	before := shadow.Sum("")
+	if s.Parent != "" {
+		c, err := k.repo.Commit(s.Parent)
+		if err != nil {
+			return nil, err
+		}
+		before = c.Tree
+	}
+	return compare(k.repo, before, s.Tree)
+}
+
+// Redo returns what has to be done to do again what was taken back last, as long as
+// nothing was changed since.
+func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
+	p = &Plan{Kind: Redone}
+	err = k.with(ctx, func() error {
+		all, err := states(k.repo, k.cfg.Session())
+		if err != nil {
+			return err
+		}
+		skip := 0
+		for _, s := range all {
+			switch {
+			case s.Kind == Called:
+				return ErrNoRedo
+			case s.Kind == Redone:
+				skip++
+			case s.Kind == Undone && skip > 0:
+				skip--
+			case s.Kind == Undone:
+				for _, d := range turns(all) {
+					if slices.Contains(s.Turns, d.ID) {
+						p.Turns = append(p.Turns, d)
+					}
+				}
+				changes, err := k.changes(s)
+				if err != nil {
+					return err
+				}
+				goals := map[string]*goal{}
+				for _, c := range changes {
+					goals[c.Path] = &goal{want: c.Before, have: c.After}
+				}
+				return k.fill(p, goals)
+			}
+		}
+		return ErrNoRedo
+	})
+	if err == nil && len(p.Turns) == 0 {
+		err = ErrNoRedo
+	}
+	return p, err
+}
+
+// fill finds out what is there, and so what has to be done.
+func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
+	for path, g := range goals {
+		if g.want == g.have && !g.mixed {
+			continue
+		}
+		base, err := k.reach(path)
+		if err != nil {
+			p.Outside = append(p.Outside, path)
+			continue
+		}
+		is, err := look(base, path, k.cfg.Limits.File)
+		if err != nil {
+			return err
+		}
+		c := Change{path, is, g.want}
+		switch {
+		case is == g.want, is.dir() && g.want.dir() && is != g.have, !is.There() && !g.want.There():
+		case is.dir() && !g.want.There() && g.have.dir() && !g.mixed: // goes if it is empty
+			p.Changes = append(p.Changes, c)
+		case is == g.have && !g.mixed:
+			p.Changes = append(p.Changes, c)
+		default:
+			p.Others = append(p.Others, c)
+		}
+	}
+	slices.SortFunc(p.Changes, order)
+	slices.SortFunc(p.Others, order)
+	slices.Sort(p.Outside)
+	return nil
+}
+
+// reach returns the directory that a path is reached from, if it may be touched.
+func (k *Keeper) reach(path string) (base string, err error) {
+	for _, name := range parts(path) {
+		if err := shadow.CheckName(name); err != nil {
+			return "", err
+		}
+	}
+	if !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		return "", fmt.Errorf("%.80q is no path", path)
+	}
+	for _, root := range k.cfg.Workspace.Roots() {
+		if disk.Inside(root, path) && root != path && len(root) > len(base) {
+			base = root
+		}
+	}
+	if base != "" {
+		return base, nil
+	}
+	place, err := k.cfg.Workspace.Place(path)
+	if err != nil {
+		return "", err
+	}
+	if place.Path() != path {
+		return "", disk.ErrLink
+	}
+	for base = filepath.Dir(path); ; base = filepath.Dir(base) {
+		if info, err := os.Stat(base); err == nil && info.IsDir() || base == filepath.Dir(base) {
+			return base, nil
+		}
+	}
+}
+
+// look returns what is at a path below base, through no link.
+func look(base, path string, most int64) (Version, error) {
+	d, err := disk.OpenDir(base)
+	if err != nil {
+		return Version{}, err
+	}
+	defer d.Close()
+	rel, err := filepath.Rel(base, path)
+	if err != nil {
+		return Version{}, err
+	}
+	info, err := d.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, disk.ErrLink), isNotDir(err):
+		return Version{}, nil
+	case err != nil:
+		return Version{}, err
+	case info.IsDir():
+		return Version{Mode: info.Mode()}, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := d.Readlink(rel)
+		return Version{fs.ModeSymlink | 0o777, shadow.SumOf(shadow.Blob, []byte(to))}, err
+	case !info.Mode().IsRegular():
+		return Version{Mode: info.Mode(), Sum: "?"}, nil
+	}
+	f, _, err := d.File(rel)
+	if err == nil {
+		defer f.Close()
+		var b []byte
+		if b, err = disk.Content(f, most); err == nil {
+			return Version{info.Mode(), shadow.SumOf(shadow.Blob, b)}, nil
+		}
+	}
+	return Version{info.Mode(), "?"}, nil // something that is not known
+}

@@ -1,0 +1,292 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"gemline/engine/disk"
+	"gemline/tools/checkpoint/shadow"
+)
+
+// An Outcome is what became of a plan.
+type Outcome struct {
+	Done   int      // paths that are as they are to be
+	Left   []string // directories that hold something else
+	Failed []string // paths that could not be touched, and why
+}
+
+// Apply does what a plan says, to the files of others too if that is wanted. What is
+// there before is kept first.
+func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
+	changes := slices.Clone(p.Changes)
+	if others {
+		changes = append(changes, p.Others...)
+		slices.SortFunc(changes, order)
+	}
+	err = k.with(ctx, func() error {
+		names := maps.Clone(k.names)
+		defer func() { k.names = names }()
+		var paths []string
+		for _, c := range changes {
+			k.keep(c.Path)
+			paths = append(paths, c.Path)
+		}
+		if err := k.found(ctx, false, paths); err != nil {
+			k.reset()
+			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
+		}
+		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
+		defer r.close()
+		o = r.restore(ctx, changes)
+		tree, s, err := k.take(context.WithoutCancel(ctx), false, paths)
+		if err != nil {
+			k.reset()
+			return err
+		}
+		record := Record{Kind: p.Kind}
+		if len(o.Failed) == 0 {
+			for _, d := range p.Turns {
+				record.Turns = append(record.Turns, d.ID)
+			}
+		}
+		return k.commit(s.batch, tree, record)
+	})
+	return o, err
+}
+
+// A restorer writes files. What it reaches it reaches from directories that may be
+// worked in, through no link.
+type restorer struct {
+	k     *Keeper
+	dirs  map[string]*disk.Dir
+	modes map[string]fs.FileMode // that directories have in the end
+}
+
+func (r *restorer) close() {
+	for _, d := range r.dirs {
+		d.Close()
+	}
+}
+
+// open returns the directory that holds a path, and its name there. What is missing
+// of the way is made if that is wanted.
+func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
+	base, err := r.k.reach(path)
+	if err != nil {
+		return nil, "", err
+	}
+	d := r.dirs[base]
+	if d == nil {
+		if d, err = disk.OpenDir(base); err != nil {
+			return nil, "", err
+		}
+		r.dirs[base] = d
+	}
+	rel, err := filepath.Rel(base, path)
+	if err != nil {
+		return nil, "", err
+	}
+	at, err = d.Sub(filepath.Dir(rel))
+	if wanted && errors.Is(err, fs.ErrNotExist) {
+		var end func(bool)
+		if at, end, err = d.Make(filepath.Dir(rel)); err == nil {
+			end(false)
+			at, err = d.Sub(filepath.Dir(rel))
+		}
+	}
+	return at, filepath.Base(rel), err
+}
+
+// restore makes the changes: what is to go goes first, from below, then directories
+// are made, then files are put where they were, and modes of directories come last.
+func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
+	failed := func(c Change, err error) {
+		o.Failed = append(o.Failed, fmt.Sprintf("%s: %v", c.Path, disk.Cause(err)))
+	}
+	var later []Change
+	for _, c := range slices.Backward(changes) {
+		gone := c.Before.There() && (!c.After.There() || c.Before.dir() != c.After.dir())
+		var err error
+		if gone {
+			err = r.remove(c)
+		}
+		switch {
+		case err != nil && c.Before.dir() && !c.After.There():
+			o.Left = append(o.Left, c.Path)
+		case err != nil:
+			failed(c, err)
+		case gone && !c.After.There():
+			o.Done++
+		default:
+			later = append(later, c)
+		}
+	}
+	for _, c := range slices.Backward(later) {
+		if ctx.Err() != nil {
+			failed(c, ctx.Err())
+			continue
+		}
+		put := r.file
+		if c.After.dir() {
+			put = r.directory
+		}
+		if err := put(c); err != nil {
+			failed(c, err)
+			continue
+		}
+		o.Done++
+	}
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(r.modes))) {
+		if err := r.chmod(path, r.modes[path]); err != nil {
+			failed(Change{Path: path}, err)
+		}
+	}
+	for _, d := range r.dirs {
+		if err := d.Flush(); err != nil {
+			o.Failed = append(o.Failed, fmt.Sprintf("the disk may not have kept it: %v", err))
+		}
+	}
+	slices.Sort(o.Left)
+	return o
+}
+
+// within does something in the directory of a path, which it may write to meanwhile.
+func (r *restorer) within(path string, wanted bool, do func(at *os.Root, name string) error) error {
+	at, name, err := r.open(path, wanted)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	if err = do(at, name); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	dir := filepath.Dir(path)
+	info, serr := at.Stat(".")
+	if serr != nil || info.Mode().Perm()&0o300 == 0o300 {
+		return err
+	}
+	if _, known := r.modes[dir]; !known {
+		r.modes[dir] = info.Mode()
+	}
+	if r.chmod(dir, info.Mode()|0o700) != nil {
+		return err
+	}
+	return do(at, name)
+}
+
+func (r *restorer) remove(c Change) error {
+	err := r.within(c.Path, false, func(at *os.Root, name string) error {
+		info, err := at.Lstat(name)
+		if err == nil && info.IsDir() != c.Before.dir() {
+			return errMeanwhile
+		}
+		if err == nil {
+			err = at.Remove(name)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	delete(r.modes, c.Path)
+	return err
+}
+
+var errMeanwhile = errors.New("it is another file by now")
+
+func (r *restorer) directory(c Change) error {
+	err := r.within(c.Path, true, func(at *os.Root, name string) error {
+		if err := at.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		info, err := at.Lstat(name)
+		if err == nil && !info.IsDir() {
+			err = errMeanwhile
+		}
+		return err
+	})
+	if err == nil {
+		r.modes[c.Path] = c.After.Mode
+	}
+	return err
+}
+
+// chmod gives a directory a mode.
+func (r *restorer) chmod(path string, mode fs.FileMode) error {
+	at, name, err := r.open(path, false)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	info, err := at.Lstat(name)
+	if err != nil || !info.IsDir() || info.Mode() == mode {
+		return err
+	}
+	if info.Mode().Perm()&0o400 == 0 { // else it can't be opened
+		return at.Chmod(name, mode)
+	}
+	dir, err := at.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Chmod(mode & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+}
+
+// file puts a file or a link in its place.
+func (r *restorer) file(c Change) error {
+	content, err := r.k.repo.Read(shadow.Blob, c.After.Sum, r.k.cfg.Limits.File)
+	if err != nil {
+		return err
+	}
+	return r.within(c.Path, true, func(at *os.Root, name string) error {
+		old, err := at.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			old = nil
+		case err != nil:
+			return err
+		case old.IsDir():
+			return errMeanwhile
+		}
+		if c.After.Mode&fs.ModeSymlink != 0 {
+			temp := fmt.Sprintf(".gemline-%016x", rand.Uint64())
+			if err := at.Symlink(string(content), temp); err != nil {
+				return err
+			}
+			if err := at.Rename(temp, name); err != nil {
+				at.Remove(temp)
+				return err
+			}
+			return nil
+		}
+		if old != nil && !old.Mode().IsRegular() {
+			old = nil
+		}
+		f, err := r.k.cfg.Ledger.CreateIn(at, filepath.Dir(c.Path), old)
+		if err != nil {
+			return err
+		}
+		defer f.Discard()
+		if _, err := f.Write(content); err != nil {
+			return err
+		}
+		return f.Swap(name, c.After.Mode)
+	})
+}
+
+// isNotDir reports whether something on the way to a path is no directory.
+func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
