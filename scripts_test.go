@@ -18,6 +18,7 @@ import (
 	"google.golang.org/genai"
 
 	et "gemline/engine/enginetest"
+	"gemline/repl/schematest"
 )
 
 // The scripts in testdata/script use the program as people and other programs
@@ -68,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"lines":      lines,
 			"write":      writeFile,
 			"jsonget":    jsonGet,
+			"valid":      valid(t),
 			"records":    records,
 			"proxy":      proxy,
 			"proxied":    proxied,
@@ -400,5 +402,15 @@ func proxied(ts *testscript.TestScript, neg bool, args []string) {
 	defer p.mu.Unlock()
 	if !slices.Equal(p.urls, args) {
 		ts.Fatalf("the proxy was asked for %q", p.urls)
+	}
+}
+
+// valid holds a document to a published schema, with nothing in it that the schema
+// says nothing about.
+//
+//	valid SCHEMA FILE
+func valid(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		ts.Check(schematest.Open(t, args[0]).Check(ts.ReadFile(args[1])))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/genai"
+	"gemline/engine/journal"
 )
 
 // mostListed is how many inputs, or exchanges, are listed if nothing is said.
@@ -18,7 +18,7 @@ func history() *Command {
 			if app.Screen == nil {
 				return errNoScreen
 			}
-			if said := Exchanges(app.Engine.History()); arg == "" && len(said) > 0 {
+			if said := journal.Turns(app.Engine.History()); arg == "" && len(said) > 0 {
 				return showExchanges(app, said)
 			}
 			return listInputs(app, arg)
@@ -26,7 +26,7 @@ func history() *Command {
 }
 
 // showExchanges shows the last exchanges of the conversation.
-func showExchanges(app *App, said []Exchange) error {
+func showExchanges(app *App, said []journal.Turn) error {
 	if n := len(said) - mostListed; n > 0 {
 		if err := lines(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
 			return err
@@ -62,35 +62,4 @@ func listInputs(app *App, arg string) error {
 		return fmt.Errorf("none of your inputs contains %q", arg)
 	}
 	return lines(app.Out, "nothing was typed yet")
-}
-
-// An Exchange is something the user said, and what the model said to that, between
-// its calls and at the end.
-type Exchange struct{ Question, Answer string }
-
-// Exchanges returns what was said in a conversation. Neither the opening message
-// was, nor notes that go to the model with the next question.
-func Exchanges(history []*genai.Content) (all []Exchange) {
-	for _, c := range history {
-		var texts []string
-		answers := false
-		for _, p := range c.Parts {
-			answers = answers || p.FunctionResponse != nil
-			if text := strings.TrimSpace(p.Text); text != "" && !p.Thought {
-				texts = append(texts, text)
-			}
-		}
-		text := strings.Join(texts, "\n\n")
-		switch {
-		case text == "" || answers || strings.HasPrefix(text, "<session_context>"):
-		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "":
-			all[len(all)-1].Question = text
-		case c.Role == genai.RoleUser:
-			all = append(all, Exchange{Question: text})
-		case len(all) > 0:
-			last := &all[len(all)-1]
-			last.Answer = strings.TrimSpace(last.Answer + "\n\n" + text)
-		}
-	}
-	return all
 }

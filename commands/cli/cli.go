@@ -54,6 +54,8 @@ type World struct {
 
 	Hooks Hooks // nil where none are needed
 
+	Clean func(text string) string // takes out what is secret of what is written to files
+
 	Environ   []string      // of programs that are asked which version they have
 	Editor    string        // the command of the user's editor, "" if none is named
 	Clipboard func() string // the program that has the clipboard, "" if none has
@@ -81,7 +83,7 @@ type grammar struct {
 	Trust    trustCommand    `cmd:"" help:"Show and change which folders are trusted."`
 	Auth     authCommand     `cmd:"" help:"Show how you sign in, and keep a key."`
 	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
-	Sessions sessionsCommand `cmd:"" help:"List, print and delete the sessions of this directory."`
+	Sessions sessionsCommand `cmd:"" help:"List, print, search, export and delete sessions."`
 	Worktree worktreeCommand `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
 	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`

@@ -117,6 +117,9 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		add("latest", "the one begun last")
 		for _, s := range sessions {
 			add(s.ID, s.Title)
+			if s.Name != "" {
+				add(s.Name, s.ID)
+			}
 		}
 	}
 	for _, name := range names {

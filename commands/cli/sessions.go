@@ -21,6 +21,8 @@ import (
 type sessionsCommand struct {
 	List   sessionsList   `cmd:"" default:"withargs" help:"List the sessions of this directory."`
 	Show   sessionsShow   `cmd:"" help:"Print what was said in a session."`
+	Search sessionsSearch `cmd:"" help:"Say in which sessions something was said or done."`
+	Export sessionsExport `cmd:"" help:"Write a session to a file, as Markdown, HTML or JSON."`
 	Delete sessionsDelete `cmd:"" help:"Delete a session and the outputs that are kept with it."`
 }
 
@@ -70,7 +72,7 @@ func (*sessionsList) Run(w *World) error {
 	}
 	var lines []string
 	for i, s := range list {
-		lines = append(lines, fmt.Sprintf("%d. %s (%s) [%s]", i+1, s.Title, journal.Ago(s.Updated, time.Now()), s.ID))
+		lines = append(lines, s.Line(i+1, "", time.Now()))
 	}
 	if len(list) == 0 {
 		lines = []string{"no session of this directory is kept"}
@@ -79,7 +81,7 @@ func (*sessionsList) Run(w *World) error {
 }
 
 type sessionsShow struct {
-	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`
+	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
 }
 
 // A message is one of a session as sessions show --json prints it.
@@ -176,7 +178,7 @@ func (m message) write(b *strings.Builder) {
 func oneLine(s string) string { return text.OneLine(s, 200) }
 
 type sessionsDelete struct {
-	ID string `arg:"" complete:"session" help:"latest, a number of the list, or an id."`
+	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
 }
 
 // Run deletes a session that nobody works with.

@@ -84,7 +84,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 		return
 	}
 	defer func() { i.past = nil }()
-	said := commands.Exchanges(i.past.History)
+	said := journal.Turns(i.past.History)
 	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(i.past.Title), strings.ToLower(journal.Ago(i.past.Updated, time.Now())), tally.Count(len(said), "turn"))
 	if len(said) == 0 {
 		return

@@ -165,6 +165,9 @@ func newRun(p Process) (r *run, command []string, err error) {
 	if err == nil && line.DeleteSession != "" && !managed { // as the Gemini CLI spells it
 		command = []string{"sessions", "delete", "--", line.DeleteSession}
 	}
+	if err == nil && line.Export != "" && !managed {
+		command = []string{"sessions", "export", "--", line.Resume.Value, line.Export}
+	}
 	if missing := cli.Missing(args); err == nil && !managed && missing != nil {
 		err = missing
 	}

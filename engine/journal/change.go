@@ -26,6 +26,7 @@ type result struct {
 // A metadata is what a line says about the session, nil where it does not say.
 type metadata struct {
 	id, hash, kind, summary *string
+	name, forkOf            *string
 	start, updated          time.Time
 	directories             *[]string
 	messages                []*message
@@ -167,6 +168,7 @@ func (k *reader) change() (c change) {
 func (k *reader) metadata(b []byte) *metadata {
 	m := &metadata{}
 	text := func(v []byte) *string { s := decodeString(v); return &s }
+	line := func(v []byte) *string { s := title(decodeString(v)); return &s }
 	eachField(b, func(key, v []byte) {
 		switch string(key) {
 		case "sessionId":
@@ -181,6 +183,10 @@ func (k *reader) metadata(b []byte) *metadata {
 			m.kind = text(v)
 		case "summary":
 			m.summary = text(v)
+		case "name":
+			m.name = line(v)
+		case "forkedFrom":
+			m.forkOf = line(v)
 		case "directories":
 			var dirs []string
 			if json.Unmarshal(v, &dirs) == nil {

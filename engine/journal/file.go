@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +24,7 @@ type Config struct {
 	ProjectHash string   // the SHA-256 of the project's directory in hexadecimal
 	Directories []string // more directories that are worked in
 	Parent      string   // for an agent's conversation: the session it belongs to
+	ForkOf      string   // the session that this one begins as a copy of
 
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
@@ -75,7 +75,8 @@ func New(cfg Config) *File {
 		f.path = filepath.Join(dir, name+".jsonl")
 	}
 	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: text.Timestamp(at),
-		LastUpdated: text.Timestamp(at), Kind: kind, Directories: cfg.Directories}) // plain strings: can't go wrong
+		LastUpdated: text.Timestamp(at), Kind: kind, Directories: cfg.Directories,
+		ForkOf: cfg.ForkOf}) // plain strings: can't go wrong
 	return f
 }
 
@@ -212,29 +213,26 @@ func (f *File) SetDirectories(dirs []string) error {
 		return nil
 	}
 	f.dirs = slices.Clone(dirs)
-	b, err := encode(map[string]any{"$set": map[string]any{"directories": dirs}})
-	if err != nil {
-		return err
-	}
-	if f.out == nil && !f.exists {
-		f.head = append(f.head, b...)
-		return nil
-	}
-	return f.append(b, f.now())
+	return f.set(map[string]any{"directories": dirs})
 }
 
 // append writes whole lines, and the time, at once.
 func (f *File) append(b []byte, at time.Time) error {
+	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": text.Timestamp(at)}})
+	if err != nil {
+		return err
+	}
+	return f.write(append(b, tick...))
+}
+
+// write writes whole lines at once.
+func (f *File) write(b []byte) error {
 	if f.out == nil {
 		if err := f.openFile(); err != nil {
 			return err
 		}
 	}
-	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": text.Timestamp(at)}})
-	if err != nil {
-		return err
-	}
-	b = bytes.Join([][]byte{f.head, b, tick}, nil)
+	b = slices.Concat(f.head, b)
 	if f.torn {
 		b = append([]byte("\n"), b...)
 	}

@@ -20,6 +20,7 @@ type metaLine struct {
 	Kind        string   `json:"kind"`
 	Directories []string `json:"directories,omitempty"`
 	Summary     string   `json:"summary,omitempty"`
+	ForkOf      string   `json:"forkedFrom,omitempty"`
 }
 
 type messageLine struct {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,10 @@ type Session struct {
 	Path        string
 	ProjectHash string
 	Kind        string // main or subagent
-	Title       string // one line
-	Summary     string // written by a model; empty if none was
+	Title       string // one line: the name, the summary or the first question
+	Name        string // given by the user; empty if none was
+	Summary     string // written by a model, or the name; empty if there is none
+	ForkOf      string // the id of the session that it began as a copy of
 	Start       time.Time
 	Updated     time.Time
 	Messages    int      // questions and answers
@@ -141,7 +144,7 @@ func (r *record) summary() Session {
 	if s.Kind == "" {
 		s.Kind = "main"
 	}
-	s.Title = title(s.Summary)
+	s.Title = cmp.Or(s.Name, title(s.Summary))
 	for _, m := range r.messages {
 		if m.real {
 			s.Messages++
@@ -227,12 +230,12 @@ func (e *NotFoundError) Hint() string {
 	if e.Count == 0 {
 		return "leave out --resume to begin one"
 	}
-	return "name one by its number in --list-sessions, its full id, or latest"
+	return "name one by its number in --list-sessions, its full id, its name, or latest"
 }
 
-// Find returns the session that arg names: one by its full id or its number in
-// the list, counted from 1, and the one begun last by "latest" or nothing. The
-// error is [ErrNone] if there is no latest, else a [*NotFoundError].
+// Find returns the session that arg names: one by its full id, its number in the list,
+// counted from 1, or its name, and the one begun last by "latest" or nothing. The error
+// is [ErrNone] if there is no latest, else a [*NotFoundError].
 func Find(sessions []Session, arg string) (Session, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" || arg == "latest" {
@@ -249,6 +252,11 @@ func Find(sessions []Session, arg string) (Session, error) {
 	if n, err := strconv.Atoi(arg); err == nil && n >= 1 && n <= len(sessions) {
 		return sessions[n-1], nil
 	}
+	for _, s := range slices.Backward(sessions) {
+		if s.Name != "" && strings.EqualFold(s.Name, arg) {
+			return s, nil
+		}
+	}
 	return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
 }
 
@@ -261,13 +269,21 @@ func Text(sessions []Session, current string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nAvailable sessions for this project (%d):\n", len(sessions))
 	for i, s := range sessions {
-		mark := ""
-		if s.ID == current {
-			mark = ", current"
-		}
-		fmt.Fprintf(&b, "  %d. %s (%s%s) [%s]\n", i+1, s.Title, Ago(s.Updated, now), mark, s.ID)
+		b.WriteString("  " + s.Line(i+1, current, now) + "\n")
 	}
 	return b.String()
+}
+
+// Line returns the session as the n-th of a list. It is marked if it is current.
+func (s Session) Line(n int, current string, now time.Time) string {
+	mark := ""
+	if s.ForkOf != "" {
+		mark = ", fork of " + idPrefix(s.ForkOf)
+	}
+	if s.ID == current {
+		mark += ", current"
+	}
+	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, s.ID)
 }
 
 // Ago says how long before now t was.
@@ -292,6 +308,8 @@ type Listed struct {
 	Index       int       `json:"index"`
 	ID          string    `json:"id"`
 	Title       string    `json:"title"`
+	Name        string    `json:"name,omitempty"`
+	ForkOf      string    `json:"forkedFrom,omitempty"`
 	StartTime   time.Time `json:"startTime"`
 	LastUpdated time.Time `json:"lastUpdated"`
 	Messages    int       `json:"messageCount"`
@@ -303,7 +321,7 @@ type Listed struct {
 func JSON(sessions []Session, current string) []Listed {
 	out := make([]Listed, len(sessions))
 	for i, s := range sessions {
-		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
+		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf, StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
 			Messages: s.Messages, Current: s.ID == current, Path: s.Path}
 	}
 	return out

@@ -80,6 +80,21 @@ func foldBlocks(f io.ReaderAt, size, block int64) (*record, error) {
 	return r, nil
 }
 
+// LoadMessages is Load, and returns the messages that make up the file, too.
+func LoadMessages(path string) (*Conversation, []json.RawMessage, error) {
+	c, r, err := loadRecord(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var messages []json.RawMessage
+	for _, m := range r.messages {
+		if json.Valid(m.kept.raw) {
+			messages = append(messages, m.kept.raw)
+		}
+	}
+	return c, messages, nil
+}
+
 // loadRecord is Load with the record, whose messages are kept as they stand.
 func loadRecord(path string) (*Conversation, *record, error) {
 	info, err := os.Stat(path)

@@ -6,14 +6,27 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
-// A BusyError means that another process works with a session.
+// A BusyError means that another process works with a session. What it did not say of
+// itself is empty.
 type BusyError struct {
-	ID  string
-	PID int // 0 if it did not say
+	ID string
+	Holder
+}
+
+// A Holder is a process that works with a session, as it says itself.
+type Holder struct {
+	PID      int
+	Since    time.Time
+	Host     string
+	Terminal string
 }
 
 // Error says who uses it.
@@ -22,18 +35,30 @@ func (e *BusyError) Error() string {
 	if e.PID > 0 {
 		by = fmt.Sprintf("process %d", e.PID)
 	}
-	return fmt.Sprintf("session %s is in use by %s", e.ID, by)
+	var more []string
+	if !e.Since.IsZero() {
+		more = append(more, "since "+e.Since.Local().Format("2006-01-02 15:04"))
+	}
+	if e.Terminal != "" {
+		more = append(more, "at "+e.Terminal)
+	}
+	if here, _ := os.Hostname(); e.Host != "" && e.Host != here {
+		more = append(more, "on "+e.Host)
+	}
+	return strings.TrimSpace(fmt.Sprintf("session %s is in use by %s %s", e.ID, by, strings.Join(more, ", ")))
 }
 
 // Hint says what to do about it.
-func (e *BusyError) Hint() string { return "wait for its end, or begin a session of another id" }
+func (e *BusyError) Hint() string {
+	return "wait for its end, or go on with a copy: gemline --resume " + e.ID + " --fork"
+}
 
 // lockSession keeps other processes from the session id in dir until the lock is let
 // go; they get a [BusyError]. There is no lock where no file can be made: no
 // session can be written there either.
 //
 // The lock ends with the process, whatever ends that. Its file is named beside
-// the sessions' and holds the number of the process. Whoever lets go removes
+// the sessions' and says who holds it, a line each. Whoever lets go removes
 // it, so a lock on a file without a name counts for nothing and is tried again.
 func lockSession(dir, id string) (*flock.Flock, error) {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
@@ -47,12 +72,12 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 			return nil, nil
 		}
 		if !ok {
-			return nil, &BusyError{ID: id, PID: lockHolder(path)}
+			return nil, &BusyError{ID: id, Holder: readHolder(path)}
 		}
 		ours, err := l.Stat()
 		there, gone := os.Stat(path)
 		if err == nil && gone == nil && os.SameFile(ours, there) {
-			os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600) // only to be told
+			os.WriteFile(path, newHolder().lines(), 0o600) // only to be told
 			return l, nil
 		}
 		l.Close()
@@ -60,17 +85,37 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 	return nil, &BusyError{ID: id}
 }
 
-// lockHolder returns the process that a lock's file names, 0 if it does not.
-func lockHolder(path string) int {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0
+// newHolder returns what this process says of itself.
+func newHolder() Holder {
+	h := Holder{PID: os.Getpid(), Since: time.Now()}
+	h.Host, _ = os.Hostname()
+	for _, fd := range []string{"0", "2"} { // where the system says it
+		if name, err := os.Readlink("/proc/self/fd/" + fd); err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {
+			h.Terminal = name
+			break
+		}
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	return h
+}
+
+// lines returns h as a lock's file has it.
+func (h Holder) lines() []byte {
+	return fmt.Appendf(nil, "%d\n%s\n%s\n%s\n", h.PID, text.Timestamp(h.Since), h.Host, h.Terminal)
+}
+
+// readHolder returns who a lock's file names.
+func readHolder(path string) (h Holder) {
+	b, err := disk.Read(path, 4096)
 	if err != nil {
-		return 0
+		return h
 	}
-	return pid
+	lines := append(strings.Split(string(b), "\n"), "", "", "")
+	if h.PID, err = strconv.Atoi(lines[0]); err != nil || h.PID < 1 {
+		return Holder{}
+	}
+	h.Since, _ = time.Parse(time.RFC3339, lines[1])
+	h.Host, h.Terminal = title(lines[2]), title(lines[3])
+	return h
 }
 
 // unlock ends what lockSession began. The lock may be nil.

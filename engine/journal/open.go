@@ -22,6 +22,16 @@ type Choice struct {
 	Session string // the one of this id, or one that begins with it
 	ID      string // of a session that begins; a made-up one if empty
 	Import  string // a session file, whose copy the session begins with
+	Fork    bool   // a copy of the one that is resumed
+	Turns   int    // how many turns of it the copy has; 0 is all
+	Saved   *Saved // what the session begins with
+}
+
+// Saved is what was said, as it was kept beside the sessions.
+type Saved struct {
+	Title   string
+	At      time.Time
+	History []*genai.Content
 }
 
 // Opened is a session to work with.
@@ -43,6 +53,12 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 			return Opened{}, err
 		}
 		found, err := Find(sessions, choice.Which)
+		if err == nil && choice.Fork {
+			if cfg.ID, err = choice.newID(); err != nil {
+				return Opened{}, err
+			}
+			return fork(cfg, found, choice.Turns)
+		}
 		if err == nil {
 			return resume(found, cfg.Now)
 		}
@@ -52,13 +68,15 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 	}
 	cfg.ID = cmp.Or(choice.Session, choice.ID)
 	if cfg.ID == "" {
-		id, err := uuid.NewRandom()
-		if err != nil {
+		var err error
+		if cfg.ID, err = choice.newID(); err != nil {
 			return Opened{}, err
 		}
-		cfg.ID = id.String()
-		if choice.Import != "" {
+		switch {
+		case choice.Import != "":
 			return importFile(cfg, choice.Import)
+		case choice.Saved != nil:
+			return restored(cfg, *choice.Saved)
 		}
 		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
 	}
@@ -66,6 +84,12 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")
+}
+
+// newID returns the id of a session that begins under no name.
+func (c Choice) newID() (string, error) {
+	id, err := uuid.NewRandom()
+	return id.String(), err
 }
 
 // openNamed returns the session cfg.ID, which begins unless there is one that may

@@ -85,7 +85,9 @@ type Set struct {
 	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of continuing a batch that was interrupted."`
 	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
-	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, or an id."`
+	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, an id or a name."`
+	Fork          bool     `group:"Sessions" help:"With --resume: go on with a copy, and leave the session as it is."`
+	Export        string   `type:"path" placeholder:"FILE" group:"Sessions" help:"With --resume: write the session to FILE, by its name as Markdown (.md), HTML (.html) or JSON (.json), and exit."`
 	Session       string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
 	SessionID     string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
 	SessionFile   string   `name:"session-file" type:"path" placeholder:"FILE" group:"Sessions" help:"Begin a session with what was said in a session file, which stays as it is."`
@@ -310,6 +312,10 @@ func (f *Set) agree() error {
 		return usage("--yolo and --approval-mode can't be used together")
 	case f.Resume.Set && f.SessionID != "":
 		return usage("--resume and --session-id can't be used together")
+	case f.Fork && !f.Resume.Set:
+		return usage("--fork needs --resume, which says what is copied")
+	case f.Export != "" && !f.Resume.Set:
+		return usage("--export needs --resume, which says what is written")
 	case f.Stdin && f.NoStdin:
 		return usage("--stdin and --no-stdin can't be used together")
 	case f.JSON && f.OutputFormat != "" && f.OutputFormat != "json":
@@ -380,6 +386,8 @@ func (f *Set) exclusive() []pair {
 		{f.Worktree.Set, "--worktree", f.Resume.Set, "--resume"},
 		{f.Worktree.Set, "--worktree", f.DryRun, "--dry-run"},
 		{f.Worktree.Set, "--worktree", f.Patch, "--patch"},
+		{f.Export != "", "--export", f.Fork, "--fork"},
+		{f.Export != "", "--export", prompt || talk, "a prompt"},
 		{f.Session != "", "--session", f.SessionID != "", "--session-id"},
 		{batch, "--batch", talk, "--input-format stream-json"},
 		{batch, "--batch", prompt, "a prompt"},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,22 @@ func (p Paths) Register(ctx context.Context) (Store, error) {
 	pr.Slug = slug
 	pr.Temp = p.User("tmp", slug)
 	return pr, err
+}
+
+// All returns the projects that something is kept of, by the names of their directories.
+func (p Paths) All() (all []Store) {
+	if p.Home == "" {
+		return nil
+	}
+	r := registry{dir: p.User()}
+	kept, _ := os.ReadDir(p.User("tmp"))
+	for _, e := range kept {
+		if root := r.owner(e.Name(), "tmp"); e.IsDir() && root != "" {
+			all = append(all, Store{Root: root, Hash: Hash(root), Slug: e.Name(), Temp: p.User("tmp", e.Name())})
+		}
+	}
+	slices.SortFunc(all, func(a, b Store) int { return strings.Compare(a.Root, b.Root) })
+	return all
 }
 
 // Known returns the project of the working directory if it is in the registry,

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"gemline/engine/journal"
+	"gemline/engine/tally"
+	"gemline/settings/flags"
+	"gemline/settings/project"
+)
+
+type sessionsSearch struct {
+	Words []string `arg:"" help:"What is looked for, in any case of letters."`
+	All   bool     `help:"Look in the sessions of all directories."`
+}
+
+// A foundSession is one as sessions search --json prints it.
+type foundSession struct {
+	journal.Listed
+	Directory string     `json:"directory"`
+	Hits      []foundHit `json:"hits"`
+}
+
+// A foundHit is a line that holds what was looked for.
+type foundHit struct {
+	Turn int    `json:"turn"`
+	Who  string `json:"who"`
+	Line string `json:"line"`
+}
+
+// Run prints which sessions hold the words, and the lines that do.
+func (c *sessionsSearch) Run(w *World) error {
+	words := strings.Join(c.Words, " ")
+	if strings.TrimSpace(words) == "" {
+		return &flags.UsageError{Message: "gemline sessions search needs a word to look for"}
+	}
+	at := w.Paths.All()
+	if here, known := w.Paths.Known(); !c.All && known {
+		at = []project.Store{here}
+	} else if !c.All {
+		at = nil
+	}
+	found, lines := []foundSession{}, []string{}
+	for _, store := range at {
+		list, err := journal.Search(store.Chats(), words)
+		if err != nil {
+			return err
+		}
+		if c.All && len(list) > 0 {
+			lines = append(lines, store.Root+":")
+		}
+		for _, f := range list {
+			one := foundSession{Listed: journal.JSON([]journal.Session{f.Session}, "")[0], Directory: store.Root}
+			one.Index = f.Number
+			lines = append(lines, f.Line(f.Number, "", time.Now()))
+			for _, h := range f.Hits {
+				one.Hits = append(one.Hits, foundHit(h))
+			}
+			lines = append(lines, HitLines(f.Hits)...)
+			found = append(found, one)
+		}
+	}
+	if len(found) == 0 {
+		where := cmp.Or(map[bool]string{true: "any directory"}[c.All], "this directory")
+		lines = []string{fmt.Sprintf("no session of %s holds %q", where, words)}
+	}
+	return w.show(map[string]any{"sessions": found}, lines...)
+}
+
+// HitLines returns lines that tell of the first hits in a session.
+func HitLines(hits []journal.Hit) (lines []string) {
+	const most = 5
+	for n, h := range hits {
+		if n == most {
+			return append(lines, "   and "+tally.Count(len(hits)-most, "more line"))
+		}
+		if h.Turn == 0 {
+			continue // the line of the list has it
+		}
+		lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
+	}
+	return lines
+}

@@ -1,0 +1,230 @@
+// Package export writes a session as a document: Markdown, HTML or JSON.
+//
+// # For people
+//
+// Markdown and HTML have a heading for each turn and nothing that is folded away from
+// a reader. An HTML document is one file: it refers to nothing outside, has no script,
+// and its elements say what they are.
+//
+// # For programs
+//
+// JSON is the record of the session as the Gemini CLI has it: one object with the
+// metadata and all messages.
+//
+// # What was said stays what was said
+//
+// No text of a session becomes markup of the document. What a user said and what tools
+// printed stand there letter by letter; an answer of the model's, which is Markdown,
+// is shown as that, but what in it is HTML, an image or a link to anything but a page or an
+// address is shown as text.
+package export
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/journal"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
+)
+
+// A Format is what a document is written in.
+type Format string
+
+// The formats.
+const (
+	Markdown Format = "Markdown"
+	HTML     Format = "HTML"
+	JSON     Format = "JSON"
+)
+
+// FormatOf returns the format that the name of a file asks for.
+func FormatOf(name string) (Format, error) {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".md", ".markdown":
+		return Markdown, nil
+	case ".html", ".htm":
+		return HTML, nil
+	case ".json":
+		return JSON, nil
+	}
+	return "", fmt.Errorf("%s: the name says the format, and ends with .md, .html or .json", text.EscapeLine(name))
+}
+
+// Session returns the session file path as a document. The texts in it are those that
+// clean makes of them.
+func Session(path string, f Format, clean func(string) string) ([]byte, error) {
+	c, messages, err := journal.LoadMessages(path)
+	if err != nil {
+		return nil, err
+	}
+	if f == JSON {
+		return record(c.Session, messages, clean)
+	}
+	return History(c.Session, c.History, f, clean)
+}
+
+// History returns what was said in a conversation as a document for people.
+func History(s journal.Session, said []*genai.Content, f Format, clean func(string) string) ([]byte, error) {
+	d := document{Session: s}
+	d.Title = clean(cmp.Or(s.Title, "A conversation"))
+	cleaned := make([]*genai.Content, len(said))
+	for i, c := range said {
+		cleaned[i] = wrap.Content(c, clean)
+	}
+	for _, t := range journal.Turns(cleaned) {
+		d.turns = append(d.turns, newTurn(t, cleaned[t.From:t.To]))
+	}
+	if f == HTML {
+		return d.html(), nil
+	}
+	return d.markdown(), nil
+}
+
+// record returns a session as one object.
+func record(s journal.Session, messages []json.RawMessage, clean func(string) string) ([]byte, error) {
+	r := struct {
+		ID          string            `json:"sessionId"`
+		ProjectHash string            `json:"projectHash"`
+		Start       string            `json:"startTime"`
+		Updated     string            `json:"lastUpdated"`
+		Kind        string            `json:"kind"`
+		Directories []string          `json:"directories,omitempty"`
+		Summary     string            `json:"summary,omitempty"`
+		Name        string            `json:"name,omitempty"`
+		ForkOf      string            `json:"forkedFrom,omitempty"`
+		Messages    []json.RawMessage `json:"messages"`
+	}{s.ID, s.ProjectHash, text.Timestamp(s.Start), text.Timestamp(s.Updated), s.Kind, s.Directories,
+		clean(s.Summary), clean(s.Name), s.ForkOf, []json.RawMessage{}}
+	for _, m := range messages {
+		var fields map[string]any
+		if err := json.Unmarshal(m, &fields); err != nil {
+			continue // it is no message
+		}
+		if other, changed := wrap.Args(fields, clean); changed {
+			b, err := text.JSON(other, "")
+			if err != nil {
+				return nil, err
+			}
+			m = b
+		}
+		r.Messages = append(r.Messages, m)
+	}
+	b, err := text.JSON(r, "  ")
+	return append(b, '\n'), err
+}
+
+// A document is a session for people.
+type document struct {
+	journal.Session
+	turns []turn
+}
+
+// A turn is a question with what followed.
+type turn struct {
+	title string
+	items []item
+}
+
+// An item is something that was said, or a call with what came of it.
+type item struct {
+	who  string // You or Gemini, the name of the tool in a call
+	said string
+
+	call   bool
+	args   string // as JSON
+	result string
+	state  string // ok, failed, or no result
+	id     string
+}
+
+// newTurn returns a turn of the messages it has.
+func newTurn(of journal.Turn, messages []*genai.Content) turn {
+	t := turn{title: heading(of.Question)}
+	for _, c := range messages {
+		for _, p := range c.Parts {
+			t.add(c.Role, p)
+		}
+	}
+	return t
+}
+
+// heading returns the beginning of a question.
+func heading(question string) string { return text.OneLine(question, 80) }
+
+// add adds a part of a message.
+func (t *turn) add(role string, p *genai.Part) {
+	who := "You"
+	if role == genai.RoleModel {
+		who = "Gemini"
+	}
+	switch {
+	case p == nil || p.Thought:
+	case p.FunctionCall != nil:
+		args, _ := text.JSON(p.FunctionCall.Args, "  ") // which were JSON
+		t.items = append(t.items, item{who: p.FunctionCall.Name, call: true, args: strings.TrimSpace(string(args)),
+			state: "no result", id: p.FunctionCall.ID})
+	case p.FunctionResponse != nil:
+		t.answer(p.FunctionResponse)
+	case p.InlineData != nil:
+		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %d bytes]", p.InlineData.MIMEType, len(p.InlineData.Data))})
+	case p.FileData != nil:
+		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
+	case strings.TrimSpace(p.Text) != "":
+		t.items = append(t.items, item{who: who, said: strings.Trim(p.Text, "\n")})
+	}
+}
+
+// answer puts the answer to a call beside it.
+func (t *turn) answer(fr *genai.FunctionResponse) {
+	for i := range t.items {
+		it := &t.items[i]
+		if !it.call || it.id != fr.ID || it.who != fr.Name || it.state != "no result" {
+			continue
+		}
+		it.state = "ok"
+		if _, failed := fr.Response["error"]; failed {
+			it.state = "failed"
+		}
+		it.result = output(fr.Response)
+		return
+	}
+}
+
+// output returns what a tool has answered: a text, if that is all.
+func output(response map[string]any) string {
+	for _, key := range []string{"output", "error"} {
+		if s, ok := response[key].(string); ok && len(response) == 1 {
+			return s
+		}
+	}
+	b, _ := text.JSON(response, "  ") // which was JSON
+	return strings.TrimSpace(string(b))
+}
+
+// facts are what is said of the session, in pairs.
+func (d *document) facts() (facts [][2]string) {
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, [2]string{name, value})
+		}
+	}
+	day := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format("2006-01-02 15:04 MST")
+	}
+	add("Session", d.ID)
+	add("Copy of", d.ForkOf)
+	add("Begun", day(d.Start))
+	add("Last worked with", day(d.Updated))
+	add("Turns", fmt.Sprint(len(d.turns)))
+	return facts
+}

@@ -1,0 +1,190 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+
+	"gemline/engine/text"
+)
+
+// markdown returns the document as Markdown.
+func (d *document) markdown() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", literal(d.Title))
+	for _, f := range d.facts() {
+		fmt.Fprintf(&b, "- %s: %s\n", f[0], literal(f[1]))
+	}
+	for n, t := range d.turns {
+		fmt.Fprintf(&b, "\n## Turn %d: %s\n", n+1, literal(t.title))
+		for _, it := range t.items {
+			it.markdown(&b)
+		}
+	}
+	return []byte(b.String())
+}
+
+// markdown writes an item.
+func (it *item) markdown(b *strings.Builder) {
+	switch {
+	case it.call:
+		fmt.Fprintf(b, "\nTool %s: %s\n\n%s", literal(it.who), it.state, fenced("json", it.args))
+		if it.result != "" {
+			fmt.Fprintf(b, "\nResult:\n\n%s", fenced("text", it.result))
+		}
+	case it.who == "Gemini":
+		fmt.Fprintf(b, "\n**%s:**\n\n%s", it.who, answerMarkdown(it.said))
+	default:
+		fmt.Fprintf(b, "\n**%s:**\n\n%s", it.who, fenced("text", it.said))
+	}
+}
+
+// literal returns a line as text of a Markdown document: of what may be markup each
+// character has a backslash before it.
+func literal(line string) string {
+	return punctuation.ReplaceAllString(text.EscapeLine(line), `\$0`)
+}
+
+var punctuation = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
+
+// fenced returns text between fences that are in none of its lines.
+func fenced(language, s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	s = text.Escape(strings.TrimRight(s, "\n"))
+	return fence + language + "\n" + s + "\n" + fence + "\n"
+}
+
+// answerMarkdown returns an answer as a part of a document: as it is if it has nothing in
+// it but text, else with what is more escaped, and as a block of text where even that
+// would leave something.
+func answerMarkdown(answer string) string {
+	answer = text.Escape(strings.Trim(answer, "\n")) + "\n"
+	if !readable(answer) {
+		return fenced("markdown", answer)
+	}
+	for pass := range 4 { // what was one thing may be another once it is escaped
+		if harmless(answer) {
+			return answer
+		}
+		answer = escaped(answer, pass > 0)
+	}
+	if harmless(answer) {
+		return answer
+	}
+	return fenced("markdown", answer)
+}
+
+// harmless reports whether an answer holds no HTML, no image, no link but to pages and
+// addresses and no heading as high as a turn's, and ends where it ends.
+func harmless(answer string) bool {
+	const next = "\n## x\n"
+	src := []byte(answer + next)
+	ok := true
+	doc := parse(src)
+	end, last := doc.LastChild().(*ast.Heading)
+	if !last || end.Level != deepest {
+		return false
+	}
+	ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.HTMLBlock, *ast.RawHTML, *ast.Image:
+			ok = false
+		case *ast.Heading:
+			ok = ok && (n.Level > deepest || n == end)
+		case *ast.Link:
+			_, fine := address(n.Destination)
+			ok = ok && fine
+		case *ast.LinkReferenceDefinition:
+			ok = false // it would hold for other answers, too
+		}
+		return ast.WalkContinue, nil
+	})
+	return ok
+}
+
+// heads finds the signs of a heading.
+var heads = regexp.MustCompile(`(?m)^((?:[ \t>]|[-*+][ \t]|[0-9]+[.)][ \t])*)(#{1,6})([ \t]|$)`)
+
+// escaped returns an answer with its headings lowered, and what begins HTML, images and, if
+// links are to go, these as text, but in code.
+func escaped(answer string, links bool) string {
+	src := []byte(answer)
+	code := make([]bool, len(src)+1)
+	lines := map[int]bool{} // that underline a heading
+	ast.Walk(parse(src), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			for i := range n.Lines().Len() {
+				seg := n.Lines().At(i)
+				mark(code, seg.Start, seg.Stop)
+			}
+		case *ast.CodeSpan:
+			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+				if t, ok := c.(*ast.Text); ok {
+					mark(code, t.Segment.Start, t.Segment.Stop)
+				}
+			}
+		case *ast.Heading:
+			if k := n.Lines().Len(); k > 0 {
+				seg := n.Lines().At(k - 1)
+				if i := bytes.IndexByte(src[seg.Stop-1:], '\n'); i >= 0 && !heads.Match(lineAt(src, seg.Start)) {
+					lines[seg.Stop+i] = true
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	var b strings.Builder
+	at := 0
+	for _, line := range bytes.SplitAfter(src, []byte("\n")) {
+		if m := heads.FindSubmatchIndex(line); m != nil && !code[at+m[4]] {
+			level := min(m[5]-m[4]+deepest, 6)
+			b.Write(line[:m[4]])
+			b.WriteString(strings.Repeat("#", level))
+			line, at = line[m[5]:], at+m[5]
+		} else if i := bytes.IndexAny(line, "=-"); lines[at] && i >= 0 {
+			b.Write(line[:i])
+			b.WriteByte('\\')
+			line, at = line[i:], at+i
+		}
+		for i, c := range line {
+			switch next := line[i+1:]; {
+			case code[at+i]:
+				b.WriteByte(c)
+			case c == '<':
+				b.WriteString("&lt;")
+			case c == '!' && bytes.HasPrefix(next, []byte("[")):
+				b.WriteString("&#33;")
+			case links && c == ']' && (bytes.HasPrefix(next, []byte(":")) || bytes.HasPrefix(next, []byte("("))):
+				b.WriteString("&#93;")
+			default:
+				b.WriteByte(c)
+			}
+		}
+		at += len(line)
+	}
+	return b.String()
+}
+
+// mark says that the bytes from one to another are code.
+func mark(code []bool, from, to int) {
+	for i := from; i < to; i++ {
+		code[i] = true
+	}
+}
+
+// lineAt returns the line of src that holds the byte at.
+func lineAt(src []byte, at int) []byte {
+	from := bytes.LastIndexByte(src[:at], '\n') + 1
+	line, _, _ := bytes.Cut(src[from:], []byte("\n"))
+	return line
+}

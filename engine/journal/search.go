@@ -1,0 +1,150 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/disk"
+	"gemline/engine/parallel"
+	"gemline/engine/text"
+)
+
+// A Hit is a line of a session that holds what was searched for.
+type Hit struct {
+	Turn int    // from 1
+	Who  string // you, gemini, the name of a tool, or name where the session's own has it
+	Line string // shortened around what was searched for
+}
+
+// A Found is a session with what was searched for.
+type Found struct {
+	Session
+	Number int // in the list of its directory, from 1
+	Hits   []Hit
+}
+
+// Search returns the sessions of dir that hold words, in any case of letters: in their
+// name or summary, in what was said, and in what was done. The oldest comes first.
+func Search(dir, words string) ([]Found, error) {
+	sessions, err := List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	words = strings.ToLower(strings.TrimSpace(words))
+	found := make([]Found, len(sessions))
+	parallel.Each(len(sessions), runtime.GOMAXPROCS(0), func(i int) {
+		found[i] = Found{sessions[i], i + 1, search(sessions[i], words)}
+	})
+	return slices.DeleteFunc(found, func(f Found) bool { return len(f.Hits) == 0 }), nil
+}
+
+// search returns where a session holds words. Most hold them nowhere, which their bytes tell.
+func search(s Session, words string) (hits []Hit) {
+	if words == "" {
+		return nil
+	}
+	if strings.Contains(strings.ToLower(s.Title), words) && (s.Name != "" || s.Summary != "") {
+		hits = append(hits, Hit{Who: "name", Line: s.Title})
+	}
+	b, err := disk.Read(s.Path, maxFile)
+	if err != nil || !mayHold(b, surePart(words)) {
+		return hits
+	}
+	history := fold(b, strings.HasSuffix(s.Path, ".json")).said()
+	for n, turn := range Turns(history) {
+		for _, c := range history[turn.From:turn.To] {
+			for _, p := range c.Parts {
+				who, said := spokenBy(c.Role, p)
+				for line := range strings.Lines(said) {
+					if at := strings.Index(strings.ToLower(line), words); at >= 0 {
+						hits = append(hits, Hit{n + 1, who, around(line, at)})
+					}
+				}
+			}
+		}
+	}
+	return hits
+}
+
+// spokenBy returns who said what in a part.
+func spokenBy(role string, p *genai.Part) (who, said string) {
+	switch {
+	case p.Thought:
+	case p.FunctionCall != nil:
+		return p.FunctionCall.Name, text.Compact(p.FunctionCall.Args)
+	case p.FunctionResponse != nil:
+		fr := p.FunctionResponse
+		var lines []string
+		for _, key := range slices.Sorted(maps.Keys(fr.Response)) {
+			if s, ok := fr.Response[key].(string); ok {
+				lines = append(lines, s)
+			} else if b, err := json.Marshal(fr.Response[key]); err == nil {
+				lines = append(lines, string(b))
+			}
+		}
+		return fr.Name, strings.Join(lines, "\n")
+	case role == genai.RoleModel:
+		return "gemini", p.Text
+	}
+	return "you", p.Text
+}
+
+// around returns what of a line stands around the byte at.
+func around(line string, at int) string {
+	const before, most = 40, 160
+	line = strings.ToValidUTF8(line, "\uFFFD")
+	if at > before && len(line) > most {
+		line = "..." + strings.ToValidUTF8(line[min(at, len(line))-before:], "")
+	}
+	return title(text.OneLine(line, most))
+}
+
+// surePart returns the longest part of words that every encoder of JSON writes as it is.
+func surePart(words string) string {
+	parts := strings.FieldsFunc(words, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	})
+	if len(parts) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+}
+
+// mayHold reports whether b holds part, which is small letters and digits, in any case.
+func mayHold(b []byte, part string) bool {
+	if part == "" {
+		return true
+	}
+	rare := 0
+	for i := range part {
+		if strings.IndexByte(byRarity, part[i]) < strings.IndexByte(byRarity, part[rare]) {
+			rare = i
+		}
+	}
+	low, up := part[rare], bytes.ToUpper([]byte{part[rare]})[0]
+	for _, c := range slices.Compact([]byte{low, up}) {
+		for from := rare; from < len(b); from++ {
+			i := bytes.IndexByte(b[from:], c)
+			if i < 0 {
+				break
+			}
+			from += i
+			if start := from - rare; start+len(part) <= len(b) && bytes.EqualFold(b[start:start+len(part)], []byte(part)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byRarity are the letters and digits, those that are seldom in session files first.
+const byRarity = "jqzxvwybpgmfhuklcd0987654321nosirtae"

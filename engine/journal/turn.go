@@ -1,0 +1,60 @@
+package journal
+
+import (
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// A Turn is something the user said, and what the model said to that, between its
+// calls and at the end.
+type Turn struct {
+	From, To         int // its messages in the history: the first one, and behind the last one
+	Question, Answer string
+}
+
+// Turns returns what was said in a history. Neither the opening message was, nor
+// notes that go to the model with the next question.
+func Turns(history []*genai.Content) (all []Turn) {
+	for i, c := range history {
+		text, answers := words(c)
+		switch {
+		case text == "" || answers || strings.HasPrefix(text, "<session_context>"):
+		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !called(history[all[len(all)-1].From:i]):
+			all[len(all)-1].Question = text
+		case c.Role == genai.RoleUser:
+			all = append(all, Turn{From: i, Question: text})
+		case len(all) > 0:
+			last := &all[len(all)-1]
+			last.Answer = strings.TrimSpace(last.Answer + "\n\n" + text)
+		}
+		if len(all) > 0 {
+			all[len(all)-1].To = i + 1
+		}
+	}
+	return all
+}
+
+// words returns the words of a message, and whether it answers calls.
+func words(c *genai.Content) (text string, answers bool) {
+	var texts []string
+	for _, p := range c.Parts {
+		answers = answers || p.FunctionResponse != nil
+		if text := strings.TrimSpace(p.Text); text != "" && !p.Thought {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), answers
+}
+
+// called reports whether the model has called a tool among messages.
+func called(messages []*genai.Content) bool {
+	for _, c := range messages {
+		for _, p := range c.Parts {
+			if p.FunctionCall != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
