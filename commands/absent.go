@@ -33,9 +33,7 @@ var absent = []struct {
 }{
 	{[]string{"agents"}, "sub-agents are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
-	{[]string{"chat", "resume"}, "sessions are saved automatically: gemline sessions list lists them, gemline --resume ID continues one"},
 	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
-	{[]string{"export-session"}, "gemline sessions show ID --json prints a session; /about says its id"},
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
@@ -51,7 +49,7 @@ var absent = []struct {
 	{[]string{"shells", "bashes"}, "/tasks lists what runs in the background"},
 	{[]string{"theme", "footer", "statusline", "terminal-setup", "voice", "corgi"}, "gemline has no such command; /settings says what can be set"},
 	{[]string{"upgrade"}, "there is nothing to upgrade here; /auth says how you are signed in"},
-	{[]string{"bug-memory", "profile", "oncall", "chat debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},
+	{[]string{"bug-memory", "profile", "oncall", "chat debug", "resume debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},
 }
 
 // Absent returns the names of the commands that are answered, and not carried

@@ -28,6 +28,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/journal"
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
@@ -67,9 +68,10 @@ type Command struct {
 // is around it.
 type App struct {
 	*Conversation
-	Out    io.Writer
-	Home   string  // what ~ stands for
-	Screen *Screen // the session's own; nil where there is none
+	Out      io.Writer
+	Home     string // what ~ stands for
+	Sessions Sessions
+	Screen   *Screen // the session's own; nil where there is none
 
 	// Commands returns those that there are at the moment, and Customs are those of
 	// them that people have written.
@@ -117,6 +119,7 @@ type Conversation struct {
 	Workspace *workspace.Workspace
 	Memory    *memory.Memory
 	Tally     *tally.Tally
+	Journal   *journal.File
 	Jobs      *shell.Jobs     // the commands in the background
 	Todos     func() []string // the model's todo list in words
 	Plan      func() (Plan, error)
@@ -151,6 +154,7 @@ func Builtin() Set {
 		again(),
 		authentication(),
 		brief(),
+		chats("chat", "go on with another session, as /resume does"),
 		clearing(),
 		compressing(),
 		copying(),
@@ -158,6 +162,8 @@ func Builtin() Set {
 		detail(),
 		directory(),
 		editor(),
+		exporting(),
+		forking(),
 		help(),
 		history(),
 		hooks(),
@@ -166,11 +172,13 @@ func Builtin() Set {
 		memories(),
 		modes(),
 		models(),
+		naming(),
 		permissions(),
 		plan(),
 		policies(),
 		quit(),
 		preferences(),
+		chats("resume", "go on with another session: one of a list, or the one that is named or found"),
 		show(),
 		stats(),
 		streaming(),

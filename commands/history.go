@@ -56,10 +56,10 @@ func listInputs(app *App, arg string) error {
 		}
 	}
 	switch {
+	case text != "" && len(ls) == 0:
+		return fmt.Errorf("none of your inputs contains %q; /resume %s looks in the sessions", arg, arg)
 	case len(ls) > 0:
 		return lines(app.Out, ls...)
-	case text != "":
-		return fmt.Errorf("none of your inputs contains %q", arg)
 	}
 	return lines(app.Out, "nothing was typed yet")
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gemline/engine/journal"
-	"gemline/engine/tally"
 	"gemline/settings/flags"
 	"gemline/settings/project"
 )
@@ -59,7 +58,7 @@ func (c *sessionsSearch) Run(w *World) error {
 			for _, h := range f.Hits {
 				one.Hits = append(one.Hits, foundHit(h))
 			}
-			lines = append(lines, HitLines(f.Hits)...)
+			lines = append(lines, f.HitLines()...)
 			found = append(found, one)
 		}
 	}
@@ -68,19 +67,4 @@ func (c *sessionsSearch) Run(w *World) error {
 		lines = []string{fmt.Sprintf("no session of %s holds %q", where, words)}
 	}
 	return w.show(map[string]any{"sessions": found}, lines...)
-}
-
-// HitLines returns lines that tell of the first hits in a session.
-func HitLines(hits []journal.Hit) (lines []string) {
-	const most = 5
-	for n, h := range hits {
-		if n == most {
-			return append(lines, "   and "+tally.Count(len(hits)-most, "more line"))
-		}
-		if h.Turn == 0 {
-			continue // the line of the list has it
-		}
-		lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
-	}
-	return lines
 }

@@ -3,11 +3,13 @@ package program
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -15,6 +17,7 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/journal/saved"
 	"gemline/tools/shell"
 )
 
@@ -82,9 +85,17 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 	customs := f.customs(show)
 	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Home: f.paths.Home, Elsewhere: f.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
-			err := f.restart(ctx)
+			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.conversation(), err
 		},
+		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp}, Auth: f.method, Clean: f.secrets.Text,
+			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
+				err := f.replace(ctx, c, "other", "resume")
+				if err == nil {
+					_, err = fmt.Fprintln(out, f.past.Standing(time.Now()))
+				}
+				return f.conversation(), err
+			}},
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out, sessionProject{f})
 			if screen := f.shown.Load(); screen != nil {
@@ -107,27 +118,27 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Access: s.access, Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
-	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
-// restart ends the conversation, with what was granted in it and what it has
-// spent, and begins another: with the model, the approval mode and the
-// directories as they are.
-func (f *front) restart(ctx context.Context) error {
+// replace ends the conversation, with what was granted in it and what it has
+// spent, and begins another, or goes on with it: with the model, the approval mode and
+// the directories as they are. Hooks are told why.
+func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.Session.Choice
-	next.Choice, next.Directories = journal.Choice{}, f.workspace.Roots()[1:]
+	next.Choice, next.Directories = c, f.workspace.Roots()[1:]
 	next.Model, next.Policy, next.Tally = f.router.Wanted(), f.policy, newTally()
 	s, err := f.Project.Begin(ctx, next)
 	if err != nil {
 		return err // and the conversation goes on
 	}
-	f.Session.end(ctx, "clear")
+	f.Session.end(ctx, reason)
 	f.Session.Close()
 	f.policy.Forget()
 	f.Project.budget.Renew()
 	f.hold(s)
-	s.addContext(ctx, s.start(ctx, "clear"))
+	s.addContext(ctx, s.start(ctx, source))
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	}
 	defer func() { i.past = nil }()
 	said := journal.Turns(i.past.History)
-	out.Line(output.Info, "resumed: %s (%s, %s)", output.EscapeLine(i.past.Title), strings.ToLower(journal.Ago(i.past.Updated, time.Now())), tally.Count(len(said), "turn"))
+	out.Line(output.Info, "%s", output.EscapeLine(i.past.Standing(time.Now())))
 	if len(said) == 0 {
 		return
 	}

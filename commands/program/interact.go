@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"gemline/commands"
+	"gemline/engine/journal"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -75,6 +76,14 @@ func (r *run) interact(ctx context.Context) error {
 func (i *interactive) commands() *commands.App {
 	app := i.front.commands(i.screen.Out, i.show)
 	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
+	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Confirm, i.screen.Number
+	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
+		err := i.replace(ctx, c, "other", "resume")
+		if err == nil {
+			i.welcome(ctx, i.screen.Out, app.Screen)
+		}
+		return i.conversation(), err
+	}
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {

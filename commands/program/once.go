@@ -43,7 +43,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
 	})
-	app.Restart = nil // one prompt has nothing to forget, and what it may spend is not its own
+	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := engine.Run(f.say)
 	if f.Schema == nil { // which knows better what is missing
 		ask = report.FailTruncated(ask)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"runtime"
@@ -30,6 +31,25 @@ type Found struct {
 	Session
 	Number int // in the list of its directory, from 1
 	Hits   []Hit
+}
+
+// HitLines returns lines that tell of the first hits in turns.
+func (f *Found) HitLines() (lines []string) {
+	const most = 5
+	left := 0
+	for _, h := range f.Hits {
+		switch {
+		case h.Turn == 0: // the line of the list has it
+		case len(lines) == most:
+			left++
+		default:
+			lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
+		}
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("   and %d more", left))
+	}
+	return lines
 }
 
 // Search returns the sessions of dir that hold words, in any case of letters: in their

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"google.golang.org/genai"
 )
@@ -33,6 +35,16 @@ func Turns(history []*genai.Content) (all []Turn) {
 		}
 	}
 	return all
+}
+
+// Standing says what a conversation that is gone on with is about, how old it is and how
+// long.
+func (c *Conversation) Standing(now time.Time) string {
+	turns := "1 turn"
+	if n := len(Turns(c.History)); n != 1 {
+		turns = fmt.Sprintf("%d turns", n)
+	}
+	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)), turns)
 }
 
 // words returns the words of a message, and whether it answers calls.

@@ -21,14 +21,17 @@ package export
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"google.golang.org/genai"
 
+	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
@@ -85,6 +88,20 @@ func History(s journal.Session, said []*genai.Content, f Format, clean func(stri
 		return d.html(), nil
 	}
 	return d.markdown(), nil
+}
+
+// Write makes a document the content of a file of the user's: all of it, or nothing.
+// Directories that are not there are made.
+func Write(ctx context.Context, path string, document []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := disk.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return disk.Replace(path, document, 0o600)
 }
 
 // record returns a session as one object.

@@ -1,0 +1,208 @@
+// Package saved keeps conversations under tags of the user's, beside the sessions.
+//
+// # The Gemini CLI's files
+//
+// A conversation is one file, checkpoint-TAG.json, with its messages and how the user
+// signed in; a bare list of messages is one, too. The tag is written as JavaScript's
+// encodeURIComponent has it. Files of older releases have it as it is.
+//
+// # Anybody's
+//
+// What a file says is not believed: [gemline/engine/journal.Saved] makes a history of it that
+// can be sent. No tag leaves the directory, and only ordinary files are read.
+package saved
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/disk"
+	"gemline/engine/journal"
+	"gemline/engine/text"
+)
+
+const (
+	prefix, suffix = "checkpoint-", ".json"
+
+	// maxFile is the size of a file that is not read.
+	maxFile = 256 << 20
+)
+
+// A Store is the directory of a project in which conversations are saved.
+type Store struct{ Dir string }
+
+// A Tag is a conversation that was saved.
+type Tag struct {
+	Name string
+	At   time.Time
+}
+
+// List returns the conversations that are there, the oldest first.
+func (s Store) List() ([]Tag, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var tags []Tag
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), prefix)
+		info, err := e.Info()
+		if name, json := strings.CutSuffix(name, suffix); ok && json && err == nil && info.Mode().IsRegular() && name != "" {
+			tags = append(tags, Tag{decode(name), info.ModTime()})
+		}
+	}
+	slices.SortStableFunc(tags, func(a, b Tag) int { return a.At.Compare(b.At) })
+	return tags, nil
+}
+
+// decode returns the tag that a file's name stands for.
+func decode(name string) string {
+	if tag, err := url.PathUnescape(name); err == nil {
+		return tag
+	}
+	return name
+}
+
+// encode returns the file's name of a tag.
+func encode(tag string) string {
+	return kept.Replace(url.QueryEscape(tag))
+}
+
+// kept turns what is written otherwise in queries into what encodeURIComponent writes.
+var kept = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+
+// path returns the file of a tag, and whether it is there.
+func (s Store) path(tag string) (path string, there bool) {
+	if s.Dir == "" {
+		return "", false
+	}
+	path = filepath.Join(s.Dir, prefix+encode(tag)+suffix)
+	if ordinary(path) {
+		return path, true
+	}
+	if older := prefix + tag + suffix; !strings.ContainsAny(tag, "/\\\x00") && filepath.IsLocal(older) && ordinary(filepath.Join(s.Dir, older)) {
+		return filepath.Join(s.Dir, older), true
+	}
+	return path, false
+}
+
+func ordinary(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Has reports whether a conversation is saved under a tag.
+func (s Store) Has(tag string) bool {
+	_, there := s.path(tag)
+	return there
+}
+
+// A file is what a file holds.
+type file struct {
+	History []*genai.Content `json:"history"`
+	Auth    string           `json:"authType,omitempty"`
+}
+
+// Save keeps a conversation, in the place of what is there. The way in which the user signs
+// in is kept with it.
+func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, auth string) error {
+	switch {
+	case strings.TrimSpace(tag) == "":
+		return errors.New("a conversation is saved under a tag")
+	case s.Dir == "":
+		return errors.New("there is no directory to keep it in")
+	}
+	b, err := text.JSON(file{history, auth}, "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return err
+	}
+	path, _ := s.path(tag)
+	unlock, err := disk.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return disk.Replace(path, b, 0o600)
+}
+
+// A NotFoundError is a tag under which nothing is saved.
+type NotFoundError struct{ Tag string }
+
+// Error names the tag.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("no conversation is saved as %q", e.Tag)
+}
+
+// An AuthError is a conversation that was saved under another way to sign in than that of
+// now. Whoever answers there may not be who answers here.
+type AuthError struct{ Tag, Was, Is string }
+
+// Error names both.
+func (e *AuthError) Error() string {
+	return fmt.Sprintf("%q was saved under %s, and you sign in with %s", e.Tag, text.EscapeLine(e.Was), e.Is)
+}
+
+// Hint says what to do about it.
+func (e *AuthError) Hint() string { return "/auth use " + text.EscapeLine(e.Was) + " changes to it" }
+
+// Load returns the conversation that is saved under a tag. One that was saved under another
+// way to sign in is refused with an [*AuthError].
+func (s Store) Load(tag, auth string) (*journal.Saved, error) {
+	path, there := s.path(tag)
+	if !there {
+		return nil, &NotFoundError{tag}
+	}
+	b, err := disk.Read(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no conversation: %w", path, err)
+	}
+	if f.Auth != "" && auth != "" && f.Auth != auth {
+		return nil, &AuthError{tag, f.Auth, auth}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return &journal.Saved{Title: tag, At: info.ModTime(), History: f.History}, nil
+}
+
+// read reads the content of a file.
+func read(b []byte) (f file, err error) {
+	if b = bytes.TrimSpace(b); bytes.HasPrefix(b, []byte("[")) {
+		err = json.Unmarshal(b, &f.History)
+	} else {
+		err = json.Unmarshal(b, &f)
+	}
+	if err == nil && len(f.History) == 0 {
+		err = errors.New("nothing is said in it")
+	}
+	return f, err
+}
+
+// Delete deletes the conversation that is saved under a tag.
+func (s Store) Delete(tag string) error {
+	path, there := s.path(tag)
+	if !there {
+		return &NotFoundError{tag}
+	}
+	return os.Remove(path)
+}
