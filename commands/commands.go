@@ -178,7 +178,7 @@ func Builtin() Set {
 		policies(),
 		quit(),
 		preferences(),
-		chats("resume", "go on with another session: one of a list, or the one that is named or found"),
+		chats("resume", "go on with another session"),
 		show(),
 		stats(),
 		streaming(),

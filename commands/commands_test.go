@@ -17,6 +17,7 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
+	"gemline/engine/journal"
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
@@ -45,7 +46,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
-	held := &commands.Conversation{Engine: e, Model: commands.Models{Chosen: e.Model, Choose: e.SetModel}, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
+	held := &commands.Conversation{Engine: e, Model: commands.Models{Chosen: e.Model, Choose: e.SetModel}, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Journal: journal.New(journal.Config{ID: "x"}), Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
 		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },
