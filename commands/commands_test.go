@@ -159,7 +159,7 @@ func TestCommands(t *testing.T) {
 		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
 		{"/last", "", "there is no answer yet"},
 		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
-		{"/mcp list", "", "/mcp: MCP servers are not in use yet"},
+		{"/mcp list", "", "/mcp: there is no such command yet"},
 		{"/quit --delete", "", "/quit --delete: /quit keeps the session"},
 		{"/dir show", "Current workspace directories:\n- ", ""},
 		{"/directory add more", "/more\n", ""},

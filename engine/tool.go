@@ -25,9 +25,10 @@ type Tool struct {
 	Kind Kind
 
 	// Server is the name of the MCP server that the tool comes from, empty
-	// for one of our own, and Annotations are what the server says of it,
-	// which nobody has checked.
+	// for one of our own, ServerTool what it is called there, and Annotations
+	// are what the server says of it, which nobody has checked.
 	Server      string
+	ServerTool  string
 	Annotations map[string]any
 
 	// When reports whether the tool is there at the moment; nil means
@@ -183,16 +184,36 @@ const (
 	Execute              // runs programs
 	AskUser              // asks the user, and changes nothing
 	Planning             // begins and ends planning, and changes nothing else
+	Query                // asks a server, which says that this changes nothing
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan"}[k]
+	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan", "query"}[k]
 }
 
 // ReadOnly reports whether calls of kind k change nothing that a later call
 // could see, so that neighbours may run side by side.
-func (k Kind) ReadOnly() bool { return k == Read || k == Search || k == Fetch || k == Think }
+func (k Kind) ReadOnly() bool {
+	return k == Read || k == Search || k == Fetch || k == Think || k == Query
+}
+
+// ServerPrefix is what the names of the tools of an MCP server begin with.
+func ServerPrefix(server string) string {
+	return "mcp_" + strings.TrimPrefix(FunctionName(server), "mcp_") + "_"
+}
+
+// FunctionName returns s as it may stand in the name of a function: what else is in it
+// becomes an underscore.
+func FunctionName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-.:", r):
+			return r
+		}
+		return '_'
+	}, s)
+}
 
 // A Result is the outcome of a call: what the model reads and what the user
 // sees, which are seldom the same.
@@ -261,6 +282,19 @@ func (ts Tools) Tools() []Tool {
 		}
 	}
 	return there
+}
+
+// Join returns the tools of all sets, one set after the other.
+func Join(sets ...Toolset) Toolset { return joined(sets) }
+
+type joined []Toolset
+
+// Tools implements [Toolset].
+func (j joined) Tools() (list []Tool) {
+	for _, ts := range j {
+		list = append(list, ts.Tools()...)
+	}
+	return list
 }
 
 // Map returns the tools that ts has, whenever they are asked for, each as wrap

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,29 +74,4 @@ func (s *Settings) Said(key string) (all []Said) {
 func (s *Settings) On(key string) bool {
 	v, _ := at(s.Merged, strings.Split(key, "."))
 	return v == true
-}
-
-// A Server is an MCP server of the file that says what it is.
-type Server struct {
-	Name    string
-	Trusted bool // its tools run unasked
-	Scope   Scope
-	File    string
-	Line    int
-}
-
-// Servers returns the MCP servers of the files, by name.
-func (s *Settings) Servers() []Server {
-	found := map[string]Server{}
-	for i := range s.layers {
-		l := &s.layers[i]
-		servers, _ := l.tree["mcpServers"].(map[string]any)
-		for name, v := range servers {
-			server, _ := v.(map[string]any)
-			trusted, _ := server["trust"].(bool)
-			line, _ := l.doc.Position(l.written([]string{"mcpServers", name}))
-			found[name] = Server{name, trusted, l.Scope, l.Path, line}
-		}
-	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 }

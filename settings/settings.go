@@ -97,6 +97,8 @@ type Settings struct {
 	NoYolo      bool     `key:"security.disableYoloMode"`
 	FolderTrust bool     `key:"security.folderTrust.enabled"`
 
+	ConnectSeconds int `key:"mcp.connectSeconds"`
+
 	Hooks         bool     `key:"hooksConfig.enabled"`
 	DisabledHooks []string `key:"hooksConfig.disabled"`
 

@@ -15,8 +15,8 @@ import (
 
 // An Unused is something that the user has set up and that is not in use yet.
 type Unused struct {
-	Feature string `json:"feature"` // mcpServers, skills ..., or the key itself
-	Name    string `json:"name"`    // such as that of a server, or a command with its slash
+	Feature string `json:"feature"` // skills, agents ..., or the key itself
+	Name    string `json:"name"`    // such as that of a skill
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
 }
@@ -43,8 +43,6 @@ type feature struct {
 
 func features() []feature {
 	return []feature{
-		{name: "mcpServers", kind: "MCP server",
-			disabled: "mcp.excluded"},
 		{name: "agents", kind: "agent",
 			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
 		{name: "skills", kind: "skill", switches: "skills.enabled", disabled: "skills.disabled",
@@ -122,7 +120,7 @@ func (u *finder) sorted() []Unused {
 	return u.found
 }
 
-// add lists something, unless it or its feature is switched off. A server or a
+// add lists something, unless it or its feature is switched off. A
 // key that is there already is what a stronger file says of it now.
 func (u *finder) add(f feature, item Unused, names ...any) {
 	off, _ := u.said(f.disabled).([]any)
@@ -185,11 +183,11 @@ func (u *finder) key(path []string, v any, item Unused) {
 		return
 	}
 	named, below := v.(map[string]any)
-	if !below || f.name == item.Name && f.name != "mcpServers" {
+	if !below || f.name == item.Name {
 		u.add(f, item)
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(named)) { // servers and sub-agents
+	for _, name := range slices.Sorted(maps.Keys(named)) { // sub-agents
 		item.Name, item.Line = name, u.line(append(path[:len(path):len(path)], name))
 		u.add(f, item)
 	}
@@ -228,12 +226,6 @@ func (u *finder) extension(x extension.Extension) {
 	manifest := Unused{File: x.Manifest()}
 	for _, f := range features() {
 		u.folder(f, filepath.Join(x.Dir, f.folder))
-		switch f.name {
-		case "mcpServers":
-			for _, name := range x.Servers {
-				u.add(f, Unused{Name: name, File: manifest.File})
-			}
-		}
 	}
 	for _, tool := range x.ExcludeTools {
 		manifest.Name = tool

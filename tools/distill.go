@@ -45,7 +45,7 @@ func (env Env) Distilled(ts engine.Toolset) engine.Toolset {
 			return t
 		}
 		return reworded(t, func(ctx context.Context, host engine.Host, all string) (string, engine.Cut) {
-			given, cut := env.cut(t.Name(), all)
+			given, cut := env.Cut(t.Name(), all)
 			if n := utf8.RuneCountInString(all); cut.Of == 0 || n <= env.Distill.SumUp*tokenSize || n > mostSummedUp {
 				return given, cut
 			}

@@ -261,7 +261,7 @@ func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
 	given, cut := untrusted(o.Text()), engine.Cut{}
 	if env.Distill.Most <= 0 { // else it is distilled
-		given, cut = env.cut("run_shell_command", given)
+		given, cut = env.Cut("run_shell_command", given)
 	}
 	r := engine.Result{Text: given + env.denials(o), Display: o.Output, Cut: cut}
 	if n := len(o.Background); n > 0 {
@@ -287,34 +287,12 @@ func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	return r, failed
 }
 
-// untrusted marks text as data from outside, which instructs nobody. A mark
-// within it does not end it.
-func untrusted(text string) string {
-	const name = "/untrusted_context"
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	var b strings.Builder
-	b.WriteString("<untrusted_context>\n")
-	for {
-		i := strings.IndexByte(text, '<')
-		if i < 0 {
-			break
-		}
-		b.WriteString(text[:i])
-		text = text[i+1:]
-		if len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) {
-			b.WriteString("&lt;")
-		} else {
-			b.WriteByte('<')
-		}
-	}
-	b.WriteString(text)
-	b.WriteString("\n</untrusted_context>")
-	return b.String()
-}
+// untrusted marks a text as data from outside.
+func untrusted(s string) string { return text.Untrusted(s) }
 
-// cut shortens a text of more than env.Threshold characters to its beginning
+// Cut shortens a text of more than env.Threshold characters to its beginning
 // and its end, and keeps the whole in a file.
-func (env Env) cut(tool, all string) (string, engine.Cut) {
+func (env Env) Cut(tool, all string) (string, engine.Cut) {
 	n := utf8.RuneCountInString(all)
 	if env.Threshold <= 0 || n <= env.Threshold {
 		return all, engine.Cut{}

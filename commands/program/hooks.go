@@ -207,6 +207,9 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	wishes, prints := o.hooks.wishes()
 	more, others := o.discovery.wishes()
 	wishes, prints = append(wishes, more...), append(prints, others...)
+	o.served = o.findServers(notify)
+	more, others = o.served.wishes()
+	wishes, prints = append(wishes, more...), append(prints, others...)
 	more, others = o.openCheck()
 	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
 		return nil
@@ -223,6 +226,7 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	}
 	maps.Copy(o.hooks.agreed, given)
 	maps.Copy(o.discovery.agreed, given)
+	maps.Copy(o.served.agreed, given)
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
 		notify(unkept(err))
 	}

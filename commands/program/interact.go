@@ -106,6 +106,7 @@ func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
 		i.addContext(ctx, i.first)
 		i.setUpScreen()
 		i.greet()
+		i.startServers()
 	}
 	for _, text := range early {
 		i.notify(text)

@@ -39,6 +39,7 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
+	f.awaitServers(ctx) // whose prompts are commands
 	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)

@@ -29,6 +29,7 @@ type Options struct {
 	trust        trust.Status
 	hooks        *hookSet   // nil until they are looked for
 	discovery    *discovery // likewise
+	served       *serverSet // likewise
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
 	tree         string           // the name of the worktree that was made to work in, "" for none

@@ -23,6 +23,7 @@ import (
 	"gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
+	"gemline/tools/mcp"
 	"gemline/tools/shell"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
@@ -43,6 +44,10 @@ type Project struct {
 	customs      custom.Library // the commands that people have written
 	tellWithheld func() string  // tells once what commands are not given
 	web          *web.Fetcher
+	servers      *mcp.Set            // nil if there are none
+	told         backlog             // of what is told of servers
+	tellServers  func(text string)   // nil has it told with the next event
+	lateOnce     sync.Once           // says which servers are not waited for
 	check        string              // the command that checks the work, "" if there is none
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
@@ -151,11 +156,12 @@ func (p *Project) openWorkspace() (err error) {
 		}
 	})
 	p.web = newFetcher(p.Options)
+	p.newServers()
 	jobs := shell.NewJobs(p.paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
 	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.os.Environ(), p.launcher.Shell)) })
-	p.closers = append(p.closers, jobs.Close)
+	p.closers = append(p.closers, jobs.Close, p.servers.Close)
 	return nil
 }
 
@@ -268,7 +274,10 @@ func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 
 // newFetcher makes what fetches pages: by the user's proxy, if there is one, and
 // with the certificates that the API is trusted by.
-func newFetcher(o *Options) *web.Fetcher {
+func newFetcher(o *Options) *web.Fetcher { return web.New(webConfig(o)) }
+
+// webConfig says how the public web is reached.
+func webConfig(o *Options) web.Config {
 	proxies := model.ProxyFrom(o.getenv)
 	cfg := web.Config{UserAgent: "gemline/" + cmp.Or(o.os.Version, "0"),
 		Proxy: func(u *url.URL) (*url.URL, error) { return proxies.ProxyFunc()(u) }}
@@ -278,5 +287,5 @@ func newFetcher(o *Options) *web.Fetcher {
 			return pool, nil
 		}
 	}
-	return web.New(cfg)
+	return cfg
 }

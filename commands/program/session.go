@@ -255,7 +255,8 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		}
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(s.env.Plans.Tools(append(tools.New(s.env), discovered...)))
+		own := s.env.Plans.Tools(append(tools.New(s.env), discovered...))
+		s.tools = s.wrapped(engine.Join(own, s.served(guarded)))
 	}
 	return guarded, asker
 }
@@ -325,6 +326,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 	}
 	run = s.keeper.Run(run)
 	return func(yield func(engine.Event, error) bool) {
+		s.awaitServers(ctx)
 		defer s.narrowed.Store(nil)
 		journal.Synced(run, s.sync)(ctx, parts...)(yield)
 	}
@@ -336,7 +338,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
-				for _, next := range s.beside.take() {
+				for _, next := range append(s.beside.take(), s.told.take()...) {
 					if !yield(next, nil) {
 						return
 					}

@@ -54,7 +54,7 @@ func (r *run) checkOut(ctx context.Context) error {
 
 // move goes to another directory.
 func (o *Options) move(dir string) error {
-	o.warnings, o.dotenv, o.hooks, o.discovery = nil, nil, nil, nil
+	o.warnings, o.dotenv, o.hooks, o.discovery, o.served = nil, nil, nil, nil, nil
 	return o.read(dir, false)
 }
 

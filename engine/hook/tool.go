@@ -110,8 +110,7 @@ func (h *Hooks) halt(a Answer) error {
 func toolInput(t engine.Tool, args map[string]any, original string) fields {
 	in := fields{{"tool_name", t.Name()}, {"tool_input", args}}
 	if t.Server != "" {
-		name := strings.TrimPrefix(t.Name(), "mcp_"+t.Server+"_")
-		in = append(in, field{"mcp_context", map[string]any{"server_name": t.Server, "tool_name": name}})
+		in = append(in, field{"mcp_context", map[string]any{"server_name": t.Server, "tool_name": t.ServerTool}})
 	}
 	if original != "" {
 		in = append(in, field{"original_request_name", original})

@@ -96,7 +96,11 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 
 // Judge implements [engine.Policy].
 func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
-	return g.files.Explain(g.Policy, q).verdict()
+	verdict, reason := g.files.Explain(g.Policy, q).verdict()
+	if verdict == engine.Allow && q.Intent.Ask != "" {
+		verdict = engine.Ask
+	}
+	return verdict, reason
 }
 
 // Explain is [Policy.Explain] for a p that [Guard] guards.

@@ -193,8 +193,7 @@ func (r *Rule) names(pattern string, t engine.Tool) bool {
 		before, any := strings.CutSuffix(pattern, "*")
 		return pattern == "*" || sameTool(pattern, name) || any && before == discovered && strings.HasPrefix(name, before)
 	}
-	bare := strings.TrimPrefix(name, "mcp_"+t.Server+"_")
-	return pattern == "*" || pattern == "mcp_*" || pattern == "mcp_"+t.Server+"_*" || pattern == name || r.Server != "" && pattern == bare
+	return pattern == "*" || pattern == "mcp_*" || pattern == engine.ServerPrefix(t.Server)+"*" || pattern == name || r.Server != "" && pattern == t.ServerTool
 }
 
 // covers reports whether c is a command that a rule allows: it begins with

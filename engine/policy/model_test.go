@@ -321,7 +321,7 @@ func (m maker) world() world {
 		w.Tool, w.Args = named("write_file", engine.Edit), map[string]any{"file_path": m.pick("git", "x", "rm"), "command": "x"}
 	case 1:
 		w.Tool, w.Args = named("mcp_hub_find", engine.Other), map[string]any{"file_path": "git"}
-		w.Tool.Server, w.Tool.Annotations = "hub", map[string]any{"readOnlyHint": m.IntN(2) == 0}
+		w.Tool.Server, w.Tool.ServerTool, w.Tool.Annotations = "hub", "find", map[string]any{"readOnlyHint": m.IntN(2) == 0}
 	case 2:
 		w.Tool, w.Args = named("talk", m.kind()), map[string]any{"command": "git", "extra": m.pick("git", "rm")}
 	default:

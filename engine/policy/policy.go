@@ -141,7 +141,7 @@ func (p *Policy) Before() Mode {
 // looks reports whether calls of a kind only look at the workspace, or not
 // even that. A question to the user needs no other question before it.
 func looks(k engine.Kind) bool {
-	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser || k == engine.Planning
+	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser || k == engine.Planning || k == engine.Query
 }
 
 // key is what grants are compared by: how one is offered does not matter.

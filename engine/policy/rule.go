@@ -161,7 +161,7 @@ func Word(v engine.Verdict) string {
 // kinds are the words for kinds of tools in files of rules.
 var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read, "search": engine.Search, "fetch": engine.Fetch,
 	"think": engine.Think, "edit": engine.Edit, "execute": engine.Execute,
-	"converse": engine.AskUser, "plan": engine.Planning}
+	"converse": engine.AskUser, "plan": engine.Planning, "query": engine.Query}
 
 // modeWords are the words for modes in files of rules, of which two are the same.
 var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "yolo": Yolo, "plan": Plan}

@@ -206,7 +206,7 @@ func TestTiers(t *testing.T) {
 // Rules name tools by patterns, servers, kinds, agents and what is said of them.
 func TestNames(t *testing.T) {
 	mcp := named("mcp_git_hub_search", engine.Other)
-	mcp.Server, mcp.Annotations = "git_hub", map[string]any{"readOnlyHint": true}
+	mcp.Server, mcp.ServerTool, mcp.Annotations = "git_hub", "search", map[string]any{"readOnlyHint": true}
 	for rule, want := range map[string]bool{
 		`toolName = "*"`:                                             true,
 		`toolName = "mcp_*"`:                                         true,

@@ -42,3 +42,28 @@ func Escape(s string) string {
 func EscapeLine(s string) string { return Escape(strings.ReplaceAll(s, "\n", `\n`)) }
 
 func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+
+// Untrusted marks a text as data from outside, which instructs nobody. A mark
+// within it does not end it.
+func Untrusted(s string) string {
+	const name = "/untrusted_context"
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	var b strings.Builder
+	b.WriteString("<untrusted_context>\n")
+	for {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i+1:]
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
+			b.WriteString("&lt;")
+		} else {
+			b.WriteByte('<')
+		}
+	}
+	b.WriteString(s)
+	b.WriteString("\n</untrusted_context>")
+	return b.String()
+}

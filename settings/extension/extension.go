@@ -25,7 +25,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,7 +47,7 @@ type Extension struct {
 	// files are in Dir by their names, but may be links.
 	ContextFiles []string
 
-	Servers      []string       // names of its MCP servers
+	Servers      map[string]any // its MCP servers by name, as the manifest has them
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
 }
@@ -189,7 +188,8 @@ func read(dir, cwd string) (Extension, error) {
 		return x, fmt.Errorf("%s: it has no version", path)
 	}
 	x.Name, x.Version = m.Name, m.Version
-	x.Servers, x.ExcludeTools = slices.Sorted(maps.Keys(m.Servers)), m.ExcludeTools
+	x.Servers, _ = filled(m.Servers, m.fill).(map[string]any)
+	x.ExcludeTools = m.ExcludeTools
 	var bundle struct{ Hooks map[string]any }
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
 		x.Hooks, _ = filled(bundle.Hooks, m.fill).(map[string]any)

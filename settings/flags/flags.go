@@ -24,6 +24,7 @@ type Set struct {
 	Yolo              bool     `short:"y" aliases:"dangerously-skip-permissions,yes-always" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
+	Servers           []string `name:"allowed-mcp-server-names" placeholder:"NAME" group:"Run" help:"Use only these MCP servers, instead of those that mcp.allowed in the settings says. Repeat, or separate by commas."`
 	AllowedTools      []string `name:"allowed-tools" placeholder:"TOOL" group:"Run" help:"Run these tools unasked, as tools.allowed in the settings says, instead of those; older than --policy. Repeat, or separate by commas."`
 	Worktree          Optional `short:"w" placeholder:"NAME" group:"Run" help:"Work in a new worktree of the git repository, on a branch of its own; see gemline help worktrees."`
 	IncludeDirs       []string `name:"include-directories" aliases:"add-dir" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`

@@ -11,7 +11,6 @@ var lacking = []struct {
 	instead string
 }{
 	{[]string{"acp", "experimental-acp"}, "this version speaks no ACP yet; --input-format stream-json holds a conversation with a program, see gemline help protocol"},
-	{[]string{"allowed-mcp-server-names"}, "this version has no MCP servers yet, so there is none to choose; leave it out"},
 	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
 	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
 	{[]string{"full-auto", "a", "ask-for-approval"}, "-y runs everything unasked, confined; --approval-mode auto_edit runs edits unasked"},
@@ -20,7 +19,7 @@ var lacking = []struct {
 	{[]string{"disallowed-tools", "exclude-tools"}, "gemline config set tools.exclude NAME, or a rule with --policy FILE, forbids a tool"},
 	{[]string{"system-prompt", "system-prompt-file", "append-system-prompt"}, "GEMINI_SYSTEM_MD=FILE is the system prompt; what is to be added to it stands in GEMINI.md"},
 	{[]string{"cd", "C"}, "start gemline in the directory: cd DIR && gemline ..."},
-	{[]string{"mcp-config", "strict-mcp-config"}, "this version has no MCP servers yet; leave it out"},
+	{[]string{"mcp-config", "strict-mcp-config"}, "servers stand in the settings, under mcpServers, and in the project's .mcp.json; --allowed-mcp-server-names says which of them are used"},
 	{[]string{"image", "read", "file"}, "@FILE in the prompt puts a file or an image into it"},
 	{[]string{"list-models"}, "gemline models lists them"},
 	{[]string{"settings", "config", "profile"}, "gemline config set KEY VALUE changes a setting; GEMINI_CLI_HOME names another place for them"},

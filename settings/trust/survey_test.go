@@ -45,8 +45,8 @@ func TestSurvey(t *testing.T) {
 	p := clone(t)
 	all := []string{
 		"hook BeforeTool of read.*: touch x",
-		`* MCP server s: evil "a b" "" (not in use yet; its tools run unasked)`,
-		"MCP server t: http://evil.test/ (not in use yet)",
+		`* MCP server s: evil "a b" "" (its tools run unasked)`,
+		"MCP server t: http://evil.test/",
 		"* policy .gemini/policies/all.toml (lets calls run unasked)",
 		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
 		"extension e1",
@@ -103,7 +103,7 @@ func TestSurveyOfTraps(t *testing.T) {
 	link("inside.md", "GEMINI.md")
 	link("loop", "loop")
 	want := []string{
-		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere (not in use yet)",
+		"MCP server .mcp.json: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"command /a",
 		"setting .gemini/settings.json: can't be looked at: is a link that leads out of the folder, or nowhere",
 		"file .gemini/policies: can't be looked at: is a link that leads out of the folder, or nowhere",

@@ -23,7 +23,7 @@ func TestSurveyOfPipes(t *testing.T) {
 		}
 	}
 	want := []string{
-		"MCP server .mcp.json: can't be used: is not a regular file (not in use yet)",
+		"MCP server .mcp.json: can't be used: is not a regular file",
 		"policies .gemini/policies/b.toml and .gemini/policies/p.toml",
 		"commands /a and /p",
 		"setting .gemini/settings.json: can't be used: is not a regular file",
@@ -70,7 +70,7 @@ func TestLinksOutOfFolder(t *testing.T) {
 func TestSurveyMasksAddresses(t *testing.T) {
 	p := folder(t, tempHome(t), "a")
 	put(t, p.Cwd, map[string]string{".gemini/settings.json": `{"mcpServers": {"a": {"httpUrl": "https://me:hunter2@h.example/x?api_key=hunter2"}, "b": {"command": "x", "args": ["--token", "t"]}}}`})
-	want := []string{"MCP server a: https://********@h.example/x?api_key=******** (not in use yet)", "MCP server b: x --token t (not in use yet)"}
+	want := []string{"MCP server a: https://********@h.example/x?api_key=********", "MCP server b: x --token t"}
 	if d := cmp.Diff(want, told(p)); d != "" {
 		t.Error(d)
 	}

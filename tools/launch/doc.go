@@ -22,7 +22,7 @@
 //	sandbox run          Attach        Usual  Rights, Alone
 //	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
 //	the check            Run           Quiet  Alone
-//	a server on stdio    Open          Usual  Output has its standard error; or Free
+//	a server on stdio    Open          Sealed Output has its standard error; or Free
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who
 // needs them: nothing is kept from them.

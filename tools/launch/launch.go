@@ -52,21 +52,29 @@ type Vars int
 const (
 	Quiet Vars = iota // without secrets, and with what keeps programs from asking and paging
 	Usual             // without secrets
+	Sealed            // without secrets, whatever the settings reveal
 )
+
+// Environ returns the environment that v says.
+func (l *Launcher) Environ(v Vars) []string {
+	s := l.Shell
+	switch v {
+	case Quiet:
+		return shell.Environment(s.Environ, s)
+	case Sealed:
+		s.Reveal = false
+	}
+	return shell.Inherited(s.Environ, s)
+}
 
 // environ returns the environment of c, nil for that of all commands.
 func (l *Launcher) environ(c Command) (env []string) {
-	base := l.Shell.Environ
 	if c.Look != nil {
-		base = c.Look.Environ
+		at := *l
+		at.Shell.Environ = c.Look.Environ
+		l = &at
 	}
-	switch c.Vars {
-	case Quiet:
-		env = shell.Environment(base, l.Shell)
-	case Usual:
-		env = shell.Inherited(base, l.Shell)
-	}
-	return append(env, c.Env...)
+	return append(l.Environ(c.Vars), c.Env...)
 }
 
 // command returns c as a shell.Command.

@@ -1,0 +1,423 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/model"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/repl"
+	"gemline/settings"
+	"gemline/settings/consent"
+	"gemline/settings/trust"
+	"gemline/tools/launch"
+	"gemline/tools/mcp"
+	"gemline/tools/mcp/oauth"
+	"gemline/tools/shell"
+)
+
+// A serverSet is the MCP servers that are set up for a directory, and which of them run.
+type serverSet struct {
+	list   []mcpServer
+	folder string                    // that is worked in
+	agreed map[string]consent.Rights // by fingerprint
+}
+
+// An mcpServer is one that is set up, and who says so.
+type mcpServer struct {
+	settings.Server
+	extension string // that brings it, "" if none does
+	off       string // why it is not used
+}
+
+// projects reports whether the project says what the server is.
+func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
+
+// findServers returns the servers of the files of settings, of a trusted project's
+// .mcp.json and of the extensions, the strongest for each name.
+func (o *Options) findServers(notify func(string)) *serverSet {
+	set := &serverSet{folder: o.paths.Cwd, agreed: map[string]consent.Rights{}}
+	add := func(s settings.Server, from string) {
+		i := slices.IndexFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
+		switch {
+		case i < 0:
+			set.list = append(set.list, mcpServer{Server: s, extension: from})
+		case from == "":
+		case set.list[i].extension != "":
+			notify(fmt.Sprintf("the MCP server %s of the extension %s is not used: %s has one of that name", text.EscapeLine(s.Name), from, set.list[i].extension))
+		case set.list[i].Scope != settings.Workspace:
+			set.list[i] = mcpServer{Server: tuned(s, set.list[i].Server), extension: from}
+		}
+	}
+	for _, s := range o.settings.Servers() {
+		add(s, "")
+	}
+	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
+		list, err := settings.ProjectServers(filepath.Join(o.paths.Cwd, ".mcp.json"))
+		if err != nil {
+			notify(text.EscapeLine(err.Error()))
+		}
+		for _, s := range list {
+			add(s, "")
+		}
+	}
+	list, _ := o.installed() // what is wrong with one is told where it is used
+	for _, x := range list {
+		if !x.Active {
+			continue
+		}
+		for _, s := range settings.ServersIn(x.Servers, o.lookup) {
+			s.Trusted, s.Scope, s.File = false, settings.User, x.Manifest()
+			if s.Dir == "" {
+				s.Dir = x.Dir
+			}
+			add(s, x.Name)
+		}
+	}
+	o.blockServers(set)
+	if slices.ContainsFunc(set.list, mcpServer.projects) {
+		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
+		if err != nil {
+			notify(err.Error())
+		}
+		maps.Copy(set.agreed, agreed)
+	}
+	return set
+}
+
+// tuned returns a server of an extension as the user wants it.
+func tuned(s, user settings.Server) settings.Server {
+	if user.Command != "" || user.URL+user.HTTPURL != "" {
+		s.Command, s.Args, s.URL, s.HTTPURL, s.Type = user.Command, user.Args, user.URL, user.HTTPURL, user.Type
+	}
+	s.Env, s.Headers = merged(s.Env, user.Env), merged(s.Headers, user.Headers)
+	if user.Dir != "" {
+		s.Dir = user.Dir
+	}
+	if user.Timeout > 0 {
+		s.Timeout = user.Timeout
+	}
+	if user.Description != "" {
+		s.Description = user.Description
+	}
+	switch {
+	case s.Include == nil:
+		s.Include = user.Include
+	case user.Include != nil:
+		s.Include = slices.DeleteFunc(slices.Clone(s.Include), func(name string) bool { return !slices.Contains(user.Include, name) })
+	}
+	s.Exclude = slices.Concat(s.Exclude, user.Exclude)
+	s.Trusted = user.Trusted
+	return s
+}
+
+// merged returns both, where b wins.
+func merged(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// blockServers says of the servers that are not used why.
+func (o *Options) blockServers(set *serverSet) {
+	if len(set.list) == 0 {
+		return
+	}
+	allowed, only := o.flags.Servers, len(o.flags.Servers) > 0
+	if !only {
+		for _, said := range o.settings.Said("mcp.allowed") {
+			allowed, only = said.Values, true
+		}
+	}
+	var excluded []string
+	for _, said := range o.settings.Said("mcp.excluded") {
+		excluded = append(excluded, said.Values...)
+	}
+	disabled := disabledServers(o.paths.User("mcp-server-enablement.json"))
+	named := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+	}
+	for i := range set.list {
+		m := &set.list[i]
+		switch {
+		case m.Err != nil:
+			m.off = m.Err.Error()
+		case only && !named(allowed, m.Name):
+			m.off = "mcp.allowed does not name it"
+			if len(o.flags.Servers) > 0 {
+				m.off = "--allowed-mcp-server-names does not name it"
+			}
+		case named(excluded, m.Name):
+			m.off = "mcp.excluded names it"
+		case named(disabled, m.Name), m.extension != "" && named(disabled, "ext:"+m.extension+":"+m.Name):
+			m.off = "it is disabled"
+		}
+	}
+}
+
+// disabledServers returns the names that the user has switched off.
+func disabledServers(path string) (names []string) {
+	const most = 1 << 20
+	b, err := disk.Read(path, most)
+	said := map[string]struct {
+		Enabled *bool `json:"enabled"`
+	}{}
+	if err == nil {
+		err = json.Unmarshal(b, &said)
+	}
+	for name, s := range said {
+		if err == nil && s.Enabled != nil && !*s.Enabled {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fingerprint returns what is agreed to when a server of the project is.
+func (set *serverSet) fingerprint(m mcpServer) string {
+	b, _ := json.Marshal(m.Said)
+	return consent.Fingerprint(set.files(m), "mcp", m.Name, string(b))
+}
+
+// files returns the files of the project that the command of a server names.
+func (set *serverSet) files(m mcpServer) []string {
+	return consent.Files(set.folder, strings.Join(append([]string{m.Command}, m.Args...), " "))
+}
+
+// rights returns what a server may do, "" if nobody has said anything about it as it is now.
+// The user's own have the user's rights.
+func (set *serverSet) rights(m mcpServer) consent.Rights {
+	if !m.projects() {
+		return consent.All
+	}
+	return set.agreed[set.fingerprint(m)]
+}
+
+// wishes returns the servers that nobody has said anything about, with their fingerprints
+// from before they are shown.
+func (set *serverSet) wishes() (wishes []repl.Wish, prints []string) {
+	for _, m := range set.list {
+		if m.off != "" || set.rights(m) != "" {
+			continue
+		}
+		prints = append(prints, set.fingerprint(m))
+		w := repl.Wish{Title: "MCP server " + m.Name, Files: set.files(m)}
+		if w.Command = strings.Join(m.words(), " "); m.Command == "" {
+			w.Command = m.address()
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+			w.Title += ", with " + name + "=" + m.Env[name] // as it is written
+		}
+		wishes = append(wishes, w)
+	}
+	return wishes, prints
+}
+
+// address returns the address of a remote server, "" if it is none.
+func (m mcpServer) address() string {
+	if m.HTTPURL != "" {
+		return m.HTTPURL
+	}
+	return m.URL
+}
+
+// words returns the command of a server.
+func (m mcpServer) words() []string {
+	if m.Command == "" {
+		return nil
+	}
+	return append([]string{m.Command}, m.Args...)
+}
+
+// errNotAgreed is why a server of a project is not started.
+var errNotAgreed = errors.New("nobody has agreed to what this project's server is now; a session at a terminal asks, --skip-trust agrees for one run")
+
+// newServers makes the set of servers, which are connected to later.
+func (p *Project) newServers() {
+	if p.Options.served == nil { // else they were found when the user was asked about them
+		p.Options.served = p.findServers(p.notify)
+	}
+	set := p.Options.served
+	if len(set.list) == 0 {
+		return
+	}
+	var mu sync.Mutex // agreements are asked for by several servers at once
+	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
+		Notify: p.noteServer}
+	logins := oauth.Config{Transport: p.remoteTransport(), Web: webConfig(p.Options), Know: p.secrets.Know, Getenv: p.getenv,
+		Store: oauth.NewStore(p.paths.User(), p.getenv)}
+	var remote map[string]oauth.Server // by name
+	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins, remote[s.Name]) }
+	if path := p.paths.User("gemline", "mcp-tools.json"); p.paths.Home != "" {
+		cfg.Seen = &mcp.Seen{Path: path, Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	}
+	if p.flags.Debug {
+		cfg.Log = p.logServer
+	}
+	for _, m := range set.list {
+		if m.projects() && p.trustedByFlag() && !p.attended() && set.rights(m) == "" {
+			set.agreed[set.fingerprint(m)] = consent.Confined
+		}
+		said := m
+		if m.projects() && m.off == "" {
+			m.Server = m.Filled(p.seenBy(set.rights(m)))
+		}
+		s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(), Dir: m.Dir, Env: m.Env,
+			URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
+		if m.HTTPURL != "" {
+			s.Kind = "http"
+		}
+		if s.Dir = p.paths.Folder(s.Dir); m.Dir == "" {
+			s.Dir = p.paths.Cwd
+		}
+		s.Rights = func() (bool, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch set.rights(said) {
+			case consent.All:
+				return true, nil
+			case consent.Confined:
+				return false, nil
+			case consent.None:
+				return false, errors.New("you do not want this project's server to run")
+			}
+			return false, errNotAgreed
+		}
+		if s.URL != "" {
+			if remote == nil {
+				remote = map[string]oauth.Server{}
+			}
+			remote[s.Name] = m.login(s.URL)
+		}
+		cfg.Servers = append(cfg.Servers, s)
+	}
+	p.servers = mcp.New(cfg)
+}
+
+// login returns how gemline shows a remote server who asks.
+func (m mcpServer) login(url string) oauth.Server {
+	var said struct {
+		AuthProviderType, TargetAudience, TargetServiceAccount string
+		OAuth                                                  struct {
+			Enabled                                                    bool
+			ClientID, ClientSecret, Issuer, AuthorizationURL, TokenURL string
+			RegistrationURL, RedirectURI, TokenParamName               string
+			Scopes, Audiences                                          []string
+		}
+	}
+	b, _ := json.Marshal(m.Said)
+	json.Unmarshal(b, &said) // what is of another type was told with the settings
+	o := said.OAuth
+	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType, Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
+		Enabled: o.Enabled, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
+		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
+}
+
+// seenBy returns the variables that what a project says may have filled in: none of
+// gemline's own credentials, and without the user's consent no secrets.
+func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(p.os.Environ())
+	if r != consent.All {
+		env = p.launcher.Environ(launch.Sealed)
+	}
+	return func(name string) (string, bool) {
+		for _, kv := range slices.Backward(env) {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// remoteTransport returns what carries requests to remote servers: by the user's proxy, and
+// with the certificates that the API is trusted by.
+func (p *Project) remoteTransport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	proxies := model.ProxyFrom(p.getenv)
+	t.Proxy = func(r *http.Request) (*url.URL, error) { return proxies.ProxyFunc()(r.URL) }
+	return t
+}
+
+// noteServer tells something of a server: with the next event, or at the terminal when that
+// disturbs nobody.
+func (p *Project) noteServer(text string) {
+	if p.tellServers != nil {
+		p.tellServers(text)
+		return
+	}
+	p.told.add(engine.Notice{Text: text})
+}
+
+// logServer writes what a server says into the debug log.
+func (p *Project) logServer(server, said string) {
+	if l := p.setup.Logger; l != nil {
+		l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
+	}
+}
+
+// startServers begins to connect to servers while the user types.
+func (i *interactive) startServers() {
+	if i.servers == nil {
+		return
+	}
+	i.Project.tellServers = func(text string) { i.screen.Show(func() { i.notify(text) }) }
+	i.servers.Start()
+}
+
+// awaitServers begins to connect to servers and, where no user could be kept waiting, waits
+// for them. What is told of them meanwhile comes with the next event.
+func (p *Project) awaitServers(ctx context.Context) {
+	if p.servers == nil {
+		return
+	}
+	p.servers.Start()
+	wait := time.Duration(p.settings.ConnectSeconds) * time.Second
+	if p.interactive {
+		wait = 0
+	}
+	late := p.servers.Wait(ctx, wait)
+	p.lateOnce.Do(func() {
+		if len(late) > 0 && ctx.Err() == nil {
+			p.told.add(engine.Notice{Info: p.interactive, Text: "goes on without MCP servers that are not connected yet: " + text.EscapeLine(strings.Join(late, ", "))})
+		}
+	})
+}
+
+// served returns the tools of servers, as they are judged and answered in the conversation.
+func (s *Session) served(judge engine.Policy) engine.Toolset {
+	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }}
+	if s.env.Distill.Most <= 0 { // else that cuts
+		c.Cut = s.env.Cut
+	}
+	if s.asker != nil {
+		c.Answer = s.answerServer
+	}
+	return s.servers.Tools(c)
+}
+
+// sampling is what servers are answered with.
+const sampling = "gemini-3-flash-base"
+
+// answerServer has the model answer a server, outside of the conversation.
+func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (string, string, error) {
+	said, err := s.asker.Text(ctx, oneshot.Question{Purpose: sampling, System: q.System, Contents: q.Messages, Tell: func(ev engine.Event) { host.Emit(ev) }})
+	return said, s.presets.Purpose(sampling).Model, err
+}

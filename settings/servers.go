@@ -1,0 +1,186 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/settings/jsonc"
+)
+
+// A Server is an MCP server of the file that says what it is.
+type Server struct {
+	Name    string
+	Trusted bool // its tools run unasked
+	Scope   Scope
+	File    string
+	Line    int // 0 if it is not known
+
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string
+
+	URL, HTTPURL string
+	Type         string // stdio, http or sse; may be empty
+	Headers      map[string]string
+
+	Timeout          time.Duration
+	Description      string
+	Include, Exclude []string // nil if nothing is said
+
+	Said map[string]any // all that the file says; of a project's, with its variables as they stand there
+	Err  error          // why it can't be used
+}
+
+// serverOf returns what a file says of a server.
+func serverOf(name string, value any) Server {
+	s := Server{Name: name}
+	tree, ok := value.(map[string]any)
+	if !ok {
+		s.Err = errors.New("it is no object")
+		return s
+	}
+	s.Said = tree
+	var said struct {
+		Command, Cwd, URL, HTTPURL, Type, Description string
+		Args                                          []string
+		Env, Headers                                  map[string]any
+		Timeout                                       float64
+		Trust                                         bool
+		IncludeTools, ExcludeTools                    []string
+	}
+	b, err := json.Marshal(tree)
+	if err == nil {
+		err = json.Unmarshal(b, &said)
+	}
+	if s.Err = err; err != nil {
+		return s
+	}
+	s.Command, s.Args, s.Dir = said.Command, said.Args, said.Cwd
+	s.URL, s.HTTPURL, s.Type, s.Description = said.URL, said.HTTPURL, said.Type, said.Description
+	s.Env, s.Headers = texts(said.Env), texts(said.Headers)
+	s.Timeout, s.Trusted = time.Duration(said.Timeout*float64(time.Millisecond)), said.Trust
+	s.Include, s.Exclude = said.IncludeTools, said.ExcludeTools
+	return s
+}
+
+// texts returns values as texts.
+func texts(in map[string]any) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for name, v := range in {
+		if s, ok := v.(string); ok {
+			out[name] = s
+		} else if v != nil {
+			out[name] = fmt.Sprint(v)
+		}
+	}
+	return out
+}
+
+// Servers returns the MCP servers of the files, by name.
+func (s *Settings) Servers() []Server {
+	found := map[string]Server{}
+	for i := range s.layers {
+		l := &s.layers[i]
+		servers, _ := l.tree["mcpServers"].(map[string]any)
+		for name, v := range servers {
+			path := l.written([]string{"mcpServers", name})
+			if l.Scope == Workspace { // whose variables are filled in by whoever knows what it may see
+				v = l.doc.Written(path)
+			}
+			server := serverOf(name, v)
+			server.Scope, server.File = l.Scope, l.Path
+			server.Line, _ = l.doc.Position(path)
+			found[name] = server
+		}
+		if line, ok := at(l.tree, []string{"mcp", "serverCommand"}); ok {
+			if command, _ := line.(string); strings.TrimSpace(command) != "" {
+				server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh", Args: []string{"-c", "exec " + command}}
+				server.Line, _ = l.doc.Position(l.written([]string{"mcp", "serverCommand"}))
+				found[server.Name] = server
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), byName)
+}
+
+func byName(a, b Server) int { return strings.Compare(a.Name, b.Name) }
+
+// maxServers is how many bytes a file of servers may have.
+const maxServers = 1 << 20
+
+// ProjectServers returns the MCP servers of the .mcp.json of a trusted project, with their
+// variables as they stand there. There need not be such a file.
+func ProjectServers(path string) ([]Server, error) {
+	b, err := disk.Read(path, maxServers)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := jsonc.Value(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	tree, _ := v.(map[string]any)
+	servers, _ := tree["mcpServers"].(map[string]any)
+	list := ServersIn(servers, func(string) (string, bool) { return "", false })
+	for i := range list {
+		list[i].Scope, list[i].File = Workspace, path
+	}
+	return list, nil
+}
+
+// Filled returns s with its variables filled in.
+func (s Server) Filled(lookup func(string) (string, bool)) Server {
+	tree, _ := clone(s.Said).(map[string]any)
+	list := ServersIn(map[string]any{s.Name: tree}, lookup)
+	out := list[0]
+	out.Scope, out.File, out.Line = s.Scope, s.File, s.Line
+	return out
+}
+
+// clone returns a copy of a value of JSON.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, one := range v {
+			out[name] = clone(one)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = clone(one)
+		}
+		return out
+	}
+	return v
+}
+
+// ServersIn returns the MCP servers of an object, with variables filled in, by name.
+func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
+	fill := filler{lookup: lookup, problem: func([]string, string) {}}
+	for name, v := range servers {
+		v, err := fill.value([]string{"mcpServers", name}, v)
+		s := serverOf(name, v)
+		if err != nil {
+			s.Err = err
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, byName)
+	return list
+}

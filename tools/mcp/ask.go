@@ -1,0 +1,398 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/schema"
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// answer answers a request of the server.
+func (l *link) answer(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	switch method {
+	case "ping":
+		return struct{}{}, nil
+	case "roots/list":
+		return l.set.rootList(), nil
+	case "elicitation/create":
+		var e elicitation
+		if err := json.Unmarshal(params, &e); err != nil {
+			return nil, &rpc.Error{Code: rpc.InvalidParams, Message: err.Error()}
+		}
+		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
+	case "sampling/createMessage":
+		s, err := readSampling(l.Name, params)
+		if err != nil {
+			return nil, &rpc.Error{Code: rpc.InvalidParams, Message: err.Error()}
+		}
+		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return s.put(ctx, r) })
+	}
+	return nil, &rpc.Error{Code: rpc.MethodNotFound, Message: "method not found"}
+}
+
+// want has the call that began last ask the user.
+func (l *link) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
+	l.mu.Lock()
+	var r *running
+	if n := len(l.latest); n > 0 {
+		r = l.latest[n-1]
+	}
+	l.mu.Unlock()
+	if r == nil {
+		return nil, &rpc.Error{Code: rpc.InvalidParams, Message: "no call of this server's tools runs, so nobody is asked"}
+	}
+	w := wanted{ask, make(chan outcome, 1)}
+	select {
+	case r.wanted <- w:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case o := <-w.done:
+		return o.result, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// rootList returns the directories that are worked in.
+func (s *Set) rootList() any {
+	type root struct {
+		URI  string `json:"uri"`
+		Name string `json:"name"`
+	}
+	list := []root{}
+	if s.Roots != nil {
+		for _, dir := range s.Roots() {
+			list = append(list, root{"file://" + fileURL(dir), filepath.Base(dir)})
+		}
+	}
+	return map[string]any{"roots": list}
+}
+
+// fileURL returns a path as it stands in a URL.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if os.PathSeparator == '\\' {
+		path = "/" + path
+	}
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("/-._~:", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// An elicitation is something that a server wants to know from the user.
+type elicitation struct {
+	Mode    string          `json:"mode"`
+	Message string          `json:"message"`
+	Schema  json.RawMessage `json:"requestedSchema"`
+}
+
+// A field is one thing of it.
+type field struct {
+	name      string
+	Type      string   `json:"type"`
+	Title     string   `json:"title"`
+	Text      string   `json:"description"`
+	Enum      []string `json:"enum"`
+	EnumNames []string `json:"enumNames"`
+	OneOf     []choice `json:"oneOf"`
+	Format    string   `json:"format"`
+	Default   any      `json:"default"`
+	needed    bool
+}
+
+type choice struct {
+	Const string `json:"const"`
+	Title string `json:"title"`
+}
+
+const (
+	mostFields  = 12
+	mostTries   = 3
+	longestForm = 2000 // characters of a text in it
+)
+
+// put asks the user, in the name of the server.
+func (e elicitation) put(ctx context.Context, server string, r *running) (any, error) {
+	fields, err := e.fields()
+	if err != nil || e.Mode != "" && e.Mode != "form" {
+		return map[string]any{"action": "decline"}, nil
+	}
+	shape, _ := schema.Parse(e.Schema)
+	problem := ""
+	for range mostTries {
+		in := engine.Intent{Title: "the MCP server " + text.EscapeLine(server) + " asks"}
+		for i, f := range fields {
+			q := f.question("MCP " + clean(server, 20))
+			if i == 0 {
+				q.Text = "The MCP server " + server + " says: " + clean(e.Message, longestForm) + problem + "\n" + q.Text
+			}
+			in.Questions = append(in.Questions, q)
+		}
+		if len(fields) == 0 {
+			in.Questions = []engine.Question{{Header: "MCP " + clean(server, 20), Kind: engine.YesNo, Text: "The MCP server " + server + " says: " + clean(e.Message, longestForm) + "\nAgree?"}}
+		}
+		said, err := r.host.Approve(ctx, engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"}, Server: server, Kind: engine.AskUser}, Intent: in})
+		if err != nil {
+			return nil, err
+		}
+		replied, ok := said.(engine.Replied)
+		switch {
+		case !ok:
+			return map[string]any{"action": "cancel"}, nil
+		case len(fields) == 0:
+			if len(replied.Replies) > 0 && replied.Replies[0] == engine.Yes {
+				return map[string]any{"action": "accept", "content": map[string]any{}}, nil
+			}
+			return map[string]any{"action": "decline"}, nil
+		}
+		content, err := filled(fields, replied.Replies)
+		if errors.Is(err, errNothingSaid) {
+			return map[string]any{"action": "decline"}, nil
+		}
+		if err == nil && shape != nil {
+			b, _ := json.Marshal(content)
+			if _, problems := shape.Check(string(b)); len(problems) > 0 {
+				err = fmt.Errorf("%s %s", strings.TrimPrefix(problems[0].At, "/"), problems[0].Message)
+			}
+		}
+		if err == nil {
+			return map[string]any{"action": "accept", "content": content}, nil
+		}
+		problem = "\n(the last answer does not fit: " + clean(err.Error(), longestForm) + ")"
+	}
+	return map[string]any{"action": "cancel"}, nil
+}
+
+// fields returns what is asked for, what is needed first.
+func (e elicitation) fields() (list []field, err error) {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if len(e.Schema) > 0 {
+		if err := json.Unmarshal(e.Schema, &s); err != nil {
+			return nil, err
+		}
+	}
+	for name, raw := range s.Properties {
+		f := field{name: name, needed: slices.Contains(s.Required, name)}
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	if len(list) > mostFields {
+		return nil, errors.New("too much is asked for")
+	}
+	slices.SortFunc(list, func(a, b field) int {
+		switch {
+		case a.needed == b.needed:
+			return strings.Compare(a.name, b.name)
+		case a.needed:
+			return -1
+		}
+		return 1
+	})
+	return list, nil
+}
+
+// options returns the values to choose from, with the words that stand for them.
+func (f field) options() (list []choice) {
+	list = slices.Clone(f.OneOf)
+	for i, v := range f.Enum {
+		c := choice{Const: v}
+		if i < len(f.EnumNames) {
+			c.Title = f.EnumNames[i]
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// question returns the question for f.
+func (f field) question(header string) engine.Question {
+	words := f.Title
+	if words == "" {
+		words = f.name
+	}
+	if f.Text != "" {
+		words += ": " + f.Text
+	}
+	if !f.needed {
+		words += " (may be left empty)"
+	}
+	q := engine.Question{Header: header, Text: clean(words, longestForm), Kind: engine.FreeText}
+	if f.Default != nil {
+		q.Hint = clean(fmt.Sprint(f.Default), 100)
+	} else if f.Format != "" {
+		q.Hint = clean(f.Format, 100)
+	}
+	switch options := f.options(); {
+	case f.Type == "boolean":
+		q.Kind = engine.YesNo
+	case len(options) > 0:
+		q.Kind = engine.Choice
+		for _, o := range options {
+			q.Options = append(q.Options, engine.Option{Label: clean(o.label(), 200)})
+		}
+	}
+	return q
+}
+
+func (c choice) label() string {
+	if c.Title != "" {
+		return c.Title
+	}
+	return c.Const
+}
+
+var errNothingSaid = errors.New("nothing was said")
+
+// filled returns what the user has said, as the server wants to have it.
+func filled(fields []field, replies []string) (map[string]any, error) {
+	content, any := map[string]any{}, false
+	for i, f := range fields {
+		said := ""
+		if i < len(replies) {
+			said = strings.TrimSpace(replies[i])
+		}
+		if said == "" {
+			if f.Default != nil {
+				content[f.name] = f.Default
+			}
+			continue
+		}
+		any = true
+		var v interface{} = said
+		switch f.Type {
+		case "boolean":
+			v = said == engine.Yes
+		case "integer", "number":
+			n, err := strconv.ParseFloat(said, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s is no number", f.name)
+			}
+			v = n
+		default:
+			for _, o := range f.options() {
+				if o.label() == said {
+					v = o.Const
+				}
+			}
+		}
+		content[f.name] = v
+	}
+	if !any {
+		return nil, errNothingSaid
+	}
+	return content, nil
+}
+
+// A Sampling is what a server wants the model to answer.
+type Sampling struct {
+	Server   string
+	System   string
+	Messages []*genai.Content
+	Most     int // tokens
+}
+
+// readSampling reads the request of a server.
+func readSampling(server string, params json.RawMessage) (s Sampling, err error) {
+	var p struct {
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		System string `json:"systemPrompt"`
+		Most   int    `json:"maxTokens"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return s, err
+	}
+	s = Sampling{Server: server, System: p.System, Most: p.Most}
+	for _, m := range p.Messages {
+		blocks := []block{}
+		if err := json.Unmarshal(m.Content, &blocks); err != nil {
+			blocks = make([]block, 1)
+			if err := json.Unmarshal(m.Content, &blocks[0]); err != nil {
+				return s, err
+			}
+		}
+		rd := reading{tool: "sampling"}
+		for _, b := range blocks {
+			rd.block(b, nil)
+		}
+		c := genai.NewContentFromParts(append([]*genai.Part{genai.NewPartFromText(strings.Join(rd.plain, "\n"))}, rd.media...), genai.RoleUser)
+		if m.Role == "assistant" {
+			c.Role = genai.RoleModel
+		}
+		s.Messages = append(s.Messages, c)
+	}
+	if len(s.Messages) == 0 {
+		return s, errors.New("no messages")
+	}
+	return s, nil
+}
+
+// put asks the user whether the model is to answer, unless rules say, and has it answer.
+func (s Sampling) put(ctx context.Context, r *running) (any, error) {
+	refused := &rpc.Error{Code: rpc.InvalidParams, Message: "the user does not have the model answer servers"}
+	if r.in.Answer == nil || r.in.Policy == nil {
+		return nil, refused
+	}
+	name := engine.ServerPrefix(s.Server) + "sampling"
+	var said, model string
+	t := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Label: "Sampling", Server: s.Server, ServerTool: "sampling"}
+	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {
+		detail := "the MCP server " + text.EscapeLine(s.Server) + " wants the model to answer:\n" + s.words()
+		return engine.Call{Intent: engine.Intent{Title: "answer the MCP server " + text.EscapeLine(s.Server) + " by the model", Detail: detail}}, nil
+	}
+	settled, err := engine.Settle(ctx, engine.Proposal{Tool: t, Args: map[string]any{}}, r.in.Policy, r.host, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	if settled.Err != nil {
+		return nil, refused
+	}
+	if said, model, err = r.in.Answer(ctx, r.host, s); err != nil {
+		return nil, err
+	}
+	return map[string]any{"role": "assistant", "model": model, "stopReason": "endTurn", "content": map[string]any{"type": "text", "text": said}}, nil
+}
+
+// words returns all that the model would be told.
+func (s Sampling) words() string {
+	var b strings.Builder
+	if s.System != "" {
+		b.WriteString("instruction: " + clean(s.System, mostInstructions) + "\n")
+	}
+	for _, c := range s.Messages {
+		for _, p := range c.Parts {
+			if p.Text != "" {
+				b.WriteString(c.Role + ": " + clean(p.Text, mostInstructions) + "\n")
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// Classes of failures.
+const (
+	toolError   = "mcp_tool_error"
+	serverError = "mcp_server_error"
+)
+
+// A running is a call that runs. Its goroutine alone asks its host.
+type running struct {
+	token string
+	host  engine.Host
+	in    Conversation
+
+	progress chan struct{} // something is new in said
+	mu       sync.Mutex
+	said     string
+	wanted   chan wanted // of the server, to be asked
+}
+
+// A wanted is something that a server wants while a call of its runs.
+type wanted struct {
+	ask  func(ctx context.Context, r *running) (any, error)
+	done chan outcome
+}
+
+type outcome struct {
+	result any
+	err    error
+}
+
+// begin notes that a call runs.
+func (l *link) beginCall(host engine.Host, in Conversation) *running {
+	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1), wanted: make(chan wanted)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls[r.token] = r
+	l.latest = append(l.latest, r)
+	return r
+}
+
+func (l *link) endCall(r *running) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, r.token)
+	l.latest = slices.DeleteFunc(l.latest, func(other *running) bool { return other == r })
+}
+
+// call calls a tool.
+func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool, args map[string]any) (engine.Result, error) {
+	c := l.connection()
+	if c == nil {
+		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout(), fmt.Errorf("no answer within %s", l.timeout()))
+	defer cancel()
+	r := l.beginCall(host, in)
+	defer l.endCall(r)
+	var result callResult
+	answered := make(chan error, 1)
+	go func() {
+		answered <- c.Call(ctx, "tools/call", map[string]any{"name": t.Name, "arguments": args, "_meta": map[string]any{"progressToken": r.token}}, &result)
+	}()
+	for {
+		select {
+		case err := <-answered:
+			if err != nil {
+				return engine.Result{}, l.failed(ctx, err)
+			}
+			return result.forModel(t.Name, args, in.cut(et.Name()))
+		case <-r.progress:
+			r.mu.Lock()
+			said := r.said
+			r.mu.Unlock()
+			host.Emit(engine.Output{Delta: said})
+		case w := <-r.wanted:
+			result, err := w.ask(ctx, r)
+			w.done <- outcome{result, err}
+		}
+	}
+}
+
+// cut returns what shortens the outputs of a tool.
+func (c Conversation) cut(tool string) func(string) (string, engine.Cut) {
+	return func(all string) (string, engine.Cut) {
+		if c.Cut == nil {
+			return all, engine.Cut{}
+		}
+		return c.Cut(tool, all)
+	}
+}
+
+// failed returns the error of a call that had no result.
+func (l *link) failed(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	if c := l.connection(); c == nil || isOver(c) {
+		l.mu.Lock()
+		if l.err != nil {
+			err = l.err // it says how the server ended
+		}
+		l.mu.Unlock()
+	}
+	return l.failure(err)
+}
+
+func isOver(c *rpc.Conn) bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// failure says to the model what went wrong with a server.
+func (l *link) failure(err error) error {
+	said := clean(err.Error(), mostSaid)
+	return &engine.CallError{Type: serverError, Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
+		Display: text.EscapeLine(l.Name) + ": " + text.OneLine(said, longestError)}
+}
+
+// mostSaid is how many characters count of what a server says of itself.
+const mostSaid = 2000
+
+// progressed takes in how far a call is.
+func (l *link) progressed(params json.RawMessage) {
+	var p struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress float64         `json:"progress"`
+		Total    float64         `json:"total"`
+		Message  string          `json:"message"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	l.mu.Lock()
+	r := l.calls[strings.Trim(string(p.Token), `"`)]
+	l.mu.Unlock()
+	if r == nil {
+		return
+	}
+	said := fmt.Sprintf("progress %g", p.Progress)
+	if p.Total > 0 {
+		said += fmt.Sprintf(" of %g", p.Total)
+	}
+	if p.Message != "" {
+		said += ": " + clean(text.OneLine(p.Message, longestError), longestError)
+	}
+	r.mu.Lock()
+	r.said = said + "\n"
+	r.mu.Unlock()
+	select {
+	case r.progress <- struct{}{}:
+	default:
+	}
+}
+
+// logged takes in what a server says for a log.
+func (l *link) logged(params json.RawMessage) {
+	var m struct {
+		Level  string          `json:"level"`
+		Logger string          `json:"logger"`
+		Data   json.RawMessage `json:"data"`
+	}
+	json.Unmarshal(params, &m)
+	l.set.log(l.Name, clean(text.OneLine(m.Level+" "+m.Logger+" "+string(m.Data), mostSaid), mostSaid))
+}

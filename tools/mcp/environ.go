@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"gemline/engine/text"
+)
+
+// variable finds one in a value.
+var variable = text.Pattern(`\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})`)
+
+// misleading are the variables that have programs run something else than they are, as the
+// Gemini CLI names them.
+var misleading = strings.Fields(`NODE_OPTIONS NODE_CLI_FLAGS _FORCE_NODE_OPTIONS NODE_PATH ELECTRON_RUN_AS_NODE
+PYTHONPATH PYTHONSTARTUP RUBYOPT RUBYLIB PERL5OPT PERL5LIB PERL5DB LD_PRELOAD LD_AUDIT LD_DEBUG LD_PROFILE LD_LIBRARY_PATH
+DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_FALLBACK_FRAMEWORK_PATH DYLD_PRINT_TO_FILE
+BASH_ENV ENV JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH DOTNET_STARTUP_HOOKS CORECLR_PROFILER_PATH CORECLR_ENABLE_PROFILING`)
+
+// environment returns the variables of a server beyond the usual ones, in which these may
+// stand, and the names of those that it may not have.
+func environment(wanted map[string]string, usual []string) (env, left []string) {
+	env = []string{"GEMINI_CLI=1"}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if slices.Contains(misleading, strings.ToUpper(name)) || strings.ContainsAny(name, "=\x00") || name == "" {
+			left = append(left, name)
+			continue
+		}
+		value := variable().ReplaceAllStringFunc(wanted[name], func(found string) string {
+			return lookup(usual, strings.Trim(found, "${}"))
+		})
+		env = append(env, name+"="+value)
+	}
+	return env, left
+}
+
+// lookup returns the value of a variable, "" if there is none.
+func lookup(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,336 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+const (
+	protocol = "2025-06-18" // the version that is asked for
+	courtesy = time.Second  // for what may be said and need not
+	soon     = time.Second  // before a server that has ended is started again
+	late     = time.Minute  // between later attempts
+	attempts = 5            // in a row, before a server is left alone
+	lived    = time.Minute  // from then on a server's end is the first one
+
+	connectTime = time.Minute // at most, for one way of connecting
+)
+
+// versions are those of the protocol that are understood.
+var versions = []string{"2025-11-25", protocol, "2025-03-26", "2024-11-05"}
+
+// A link is a server, whether it is connected or not.
+type link struct {
+	Server
+	set     *Set
+	settled chan struct{} // closed when it is known whether the server can be used
+	settle  func()
+	restart chan struct{}
+	changed chan struct{} // some lists are to be read again
+
+	mu           sync.Mutex
+	state        State
+	err          error
+	conn         *rpc.Conn // nil while there is none
+	transport    string
+	title        string
+	instructions string
+	can          capabilities
+	tools        []tool
+	prompts      []Prompt
+	resources    []Resource
+	dirty        map[string]bool     // the lists that are to be read again
+	calls        map[string]*running // by their progress tokens
+	latest       []*running          // in the order in which they began
+}
+
+func newLink(s *Set, server Server) *link {
+	l := &link{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), dirty: map[string]bool{}, calls: map[string]*running{}}
+	l.settle = sync.OnceFunc(func() { close(l.settled) })
+	if server.Off != "" {
+		l.state = Off
+		l.settle()
+	}
+	return l
+}
+
+func (l *link) isSettled() bool {
+	select {
+	case <-l.settled:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *link) connection() *rpc.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conn
+}
+
+func (l *link) timeout() time.Duration {
+	if l.Timeout > 0 {
+		return l.Timeout
+	}
+	return DefaultTimeout
+}
+
+func (l *link) status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st := Status{Server: l.Server, State: l.state, Err: l.err, Transport: l.transport, Title: l.title, Instructions: l.instructions,
+		Prompts: l.prompts, Resources: l.resources}
+	for _, t := range l.tools {
+		st.Tools = append(st.Tools, t.ToolInfo)
+	}
+	return st
+}
+
+// again has the server be connected to anew.
+func (l *link) again() {
+	select {
+	case l.restart <- struct{}{}:
+	default:
+	}
+}
+
+// put notes how far the server is.
+func (l *link) put(s State, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state, l.err = s, err
+}
+
+// run connects to the server and stays with it, until ctx is over.
+func (l *link) run(ctx context.Context) {
+	defer l.settle()
+	failed, known := 0, false
+	for ctx.Err() == nil {
+		l.mu.Lock()
+		off := l.Off
+		l.mu.Unlock()
+		var err error
+		if off == "" {
+			began := time.Now()
+			var once bool
+			if once, err = l.connect(ctx); once {
+				known = true
+			}
+			if time.Since(began) > lived {
+				failed = 0
+			}
+			failed++
+		} else {
+			l.put(Off, nil)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := time.Duration(0) // for ever
+		switch {
+		case off != "" || err == nil:
+		case failed >= attempts || !known && !l.mayComeUp(err):
+			l.put(Failed, err)
+			l.set.notify("MCP server %s: %s; its tools are not there", l.Name, text.OneLine(err.Error(), longestError))
+		default:
+			if known && failed == 1 {
+				l.set.notify("MCP server %s: %s; it is connected to again", l.Name, text.OneLine(err.Error(), longestError))
+			}
+			l.put(Connecting, err)
+			wait = min(soon<<(failed-1), late)
+		}
+		if wait == 0 {
+			l.forget()
+			l.settle()
+		}
+		if !l.pause(ctx, wait) {
+			failed = 0
+		}
+	}
+}
+
+// forget has the server have nothing.
+func (l *link) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tools, l.prompts, l.resources, l.instructions = nil, nil, nil, ""
+}
+
+const longestError = 300 // characters in a line
+
+// mayComeUp reports whether a server that could not be reached at first may be there soon:
+// a remote one that is being started, too.
+func (l *link) mayComeUp(err error) bool {
+	far, status := (*net.OpError)(nil), (*rpc.StatusError)(nil)
+	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500
+}
+
+// pause waits so long, for ever if that is 0, and reports whether nobody has asked for the
+// server meanwhile.
+func (l *link) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
+	var over <-chan time.Time
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+		return true
+	case <-l.restart:
+		return false
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// connect connects to the server and stays with it until it ends, which is the error, or
+// is to be connected to anew. It reports whether it could be used.
+func (l *link) connect(ctx context.Context) (used bool, err error) {
+	l.put(Connecting, nil)
+	ways, err := l.ways()
+	if err != nil {
+		return false, err
+	}
+	var c *rpc.Conn
+	var ended func(error) error
+	for i, way := range ways {
+		var werr error
+		if c, ended, werr = l.open(ctx, way); werr == nil {
+			break
+		}
+		refused := (*rpc.RefusedError)(nil)
+		if err == nil || errors.As(werr, &refused) {
+			err = werr // the first way says most
+		}
+		if errors.As(werr, &refused) || ctx.Err() != nil || i == len(ways)-1 {
+			return false, err
+		}
+	}
+	defer c.Close()
+	return true, l.stay(ctx, c, ended)
+}
+
+// open connects one way: it begins the conversation and reads what the server has.
+func (l *link) open(ctx context.Context, w way) (c *rpc.Conn, ended func(error) error, err error) {
+	limit := min(l.timeout(), connectTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("it did not answer within "+limit.String()))
+	defer cancel()
+	stream, ended, err := w.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: func(b []byte) { l.set.log(l.Name, string(b)) }})
+	if err = l.begin(ctx, c, stream, w.name); err != nil {
+		c.Close()
+		return nil, nil, ended(err)
+	}
+	return c, ended, nil
+}
+
+// capabilities are what a server can do.
+type capabilities struct {
+	Tools       *struct{} `json:"tools"`
+	Prompts     *struct{} `json:"prompts"`
+	Resources   *struct{} `json:"resources"`
+	Completions *struct{} `json:"completions"`
+	Logging     *struct{} `json:"logging"`
+}
+
+// begin begins the conversation and reads what the server has.
+func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
+	var said struct {
+		Version      string       `json:"protocolVersion"`
+		Can          capabilities `json:"capabilities"`
+		Instructions string       `json:"instructions"`
+		Server       struct {
+			Name, Title, Version string
+		} `json:"serverInfo"`
+	}
+	hello := map[string]any{"protocolVersion": protocol,
+		"clientInfo":   map[string]any{"name": "gemline", "version": l.set.Version},
+		"capabilities": map[string]any{"roots": map[string]any{"listChanged": true}, "sampling": struct{}{}, "elicitation": struct{}{}}}
+	if err := c.Call(ctx, "initialize", hello, &said); err != nil {
+		return err
+	}
+	if !slices.Contains(versions, said.Version) {
+		return errors.New("it speaks version " + text.OneLine(said.Version, 20) + " of the protocol, which is not understood")
+	}
+	if b, ok := stream.(rpc.Beginner); ok {
+		b.Begun(said.Version)
+	}
+	if err := c.Notify(ctx, "notifications/initialized", nil); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.can, l.transport = said.Can, transport
+	l.instructions = clean(said.Instructions, mostInstructions)
+	l.title = clean(text.OneLine(said.Server.Name+" "+said.Server.Version, 100), 100)
+	l.mu.Unlock()
+	for _, name := range []string{toolsList, promptsList, resourcesList} {
+		if err := l.read(ctx, c, name); err != nil {
+			return err
+		}
+	}
+	if said.Can.Logging != nil {
+		go func() {
+			ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
+			defer cancel()
+			c.Call(ctx, "logging/setLevel", map[string]any{"level": "warning"}, nil) // or it says what it likes
+		}()
+	}
+	return nil
+}
+
+// stay follows what the server has, until it ends or is to be connected to anew.
+func (l *link) stay(ctx context.Context, c *rpc.Conn, ended func(error) error) error {
+	l.mu.Lock()
+	l.conn, l.state, l.err = c, Connected, nil
+	l.mu.Unlock()
+	l.settle()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.conn = nil
+	}()
+	for pace := (relisting{}); ; {
+		select {
+		case <-c.Done():
+			return ended(c.Err())
+		case <-ctx.Done():
+			return nil
+		case <-l.restart:
+			l.again() // for who waits for it next
+			return nil
+		case <-l.changed:
+			pace.wait(ctx, c)
+			l.readAgain(ctx, c)
+		}
+	}
+}
+
+// notified takes in a notification. It returns at once.
+func (l *link) notified(method string, params json.RawMessage) {
+	switch method {
+	case "notifications/progress":
+		l.progressed(params)
+	case "notifications/message":
+		l.logged(params)
+	case "notifications/tools/list_changed":
+		l.isDirty(toolsList)
+	case "notifications/prompts/list_changed":
+		l.isDirty(promptsList)
+	case "notifications/resources/list_changed":
+		l.isDirty(resourcesList)
+	}
+}

@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// The methods that list what a server has.
+const (
+	toolsList     = "tools/list"
+	promptsList   = "prompts/list"
+	resourcesList = "resources/list"
+)
+
+// Bounds of what is taken from a server.
+const (
+	mostTools        = 256
+	mostPrompts      = 256
+	mostResources    = 5000
+	mostPages        = 100
+	mostDescription  = 8000  // characters
+	mostInstructions = 16000 // likewise
+	mostSchema       = 64 << 10
+	mostAddress      = 2000
+)
+
+// read reads a list that the server says it has.
+func (l *link) read(ctx context.Context, c *rpc.Conn, list string) error {
+	l.mu.Lock()
+	can := l.can
+	l.mu.Unlock()
+	switch {
+	case list == toolsList && can.Tools != nil:
+		found, err := pages[rawTool](ctx, c, list, "tools", mostTools)
+		if err != nil {
+			return err
+		}
+		l.takeTools(found)
+	case list == promptsList && can.Prompts != nil:
+		found, err := pages[rawPrompt](ctx, c, list, "prompts", mostPrompts)
+		if err != nil {
+			return err
+		}
+		l.takePrompts(found)
+	case list == resourcesList && can.Resources != nil:
+		found, err := pages[rawResource](ctx, c, list, "resources", mostResources)
+		if err != nil {
+			return err
+		}
+		l.takeResources(found)
+	}
+	return nil
+}
+
+// pages reads all pages of a list, and the first items of a very long one. An item that
+// can't be understood is left out.
+func pages[T any](ctx context.Context, c *rpc.Conn, method, key string, most int) (all []T, err error) {
+	cursor := ""
+	for range mostPages {
+		params := map[string]any{}
+		if cursor != "" {
+			params["cursor"] = cursor
+		}
+		page := map[string]json.RawMessage{}
+		if err := c.Call(ctx, method, params, &page); err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		var items []json.RawMessage
+		json.Unmarshal(page[key], &items)
+		for _, item := range items {
+			var one T
+			if json.Unmarshal(item, &one) != nil {
+				continue
+			}
+			if all = append(all, one); len(all) == most {
+				return all, nil
+			}
+		}
+		next := ""
+		json.Unmarshal(page["nextCursor"], &next)
+		if next == "" || next == cursor {
+			return all, nil
+		}
+		cursor = next
+	}
+	return all, nil
+}
+
+// isDirty has a list be read again.
+func (l *link) isDirty(list string) {
+	l.mu.Lock()
+	l.dirty[list] = true
+	l.mu.Unlock()
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}
+
+// readAgain reads the lists again that have changed, once more a moment later if nothing
+// is new: some servers say so before it is true.
+func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
+	const moment = 500 * time.Millisecond
+	l.mu.Lock()
+	lists := l.dirty
+	l.dirty = map[string]bool{}
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, min(l.timeout(), connectTime))
+	defer cancel()
+	for _, list := range []string{toolsList, promptsList, resourcesList} {
+		if !lists[list] {
+			continue
+		}
+		before := l.fingerprint(list)
+		for again := true; ; again = false {
+			if err := l.read(ctx, c, list); err != nil {
+				l.set.log(l.Name, err.Error())
+				break
+			}
+			if !again || !bytes.Equal(before, l.fingerprint(list)) {
+				break
+			}
+			sleep(ctx, c, moment)
+		}
+	}
+}
+
+// fingerprint returns what a list holds.
+func (l *link) fingerprint(list string) []byte {
+	st := l.status()
+	b, _ := json.Marshal(map[string]any{toolsList: st.Tools, promptsList: st.Prompts, resourcesList: st.Resources}[list])
+	return b
+}
+
+// sleep waits so long, unless all is over before.
+func sleep(ctx context.Context, c *rpc.Conn, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case <-c.Done():
+	}
+}
+
+// A relisting keeps a server that changes all the time from being read all the time.
+type relisting struct {
+	last time.Time
+	n    int
+}
+
+// wait waits until lists may be read again.
+func (p *relisting) wait(ctx context.Context, c *rpc.Conn) {
+	const (
+		apart = 300 * time.Millisecond
+		slow  = 30 * time.Second // after many in a row
+		many  = 10
+	)
+	since := time.Since(p.last)
+	if p.n++; since > slow {
+		p.n = 0
+	}
+	least := apart
+	if p.n > many {
+		least = slow
+	}
+	if since < least {
+		sleep(ctx, c, least-since)
+	}
+	p.last = time.Now()
+}
+
+// clean returns a text of a server as it may be shown to the model and to people: of so
+// many characters at most, and without what can't be seen.
+func clean(s string, most int) string {
+	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
+	return text.Escape(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
+}
+
+// taken returns items, each name once, in the order of the names.
+func taken[T any](items []T, name func(T) string) []T {
+	slices.SortStableFunc(items, func(a, b T) int { return bytes.Compare([]byte(name(a)), []byte(name(b))) })
+	return slices.CompactFunc(items, func(a, b T) bool { return name(a) == name(b) })
+}

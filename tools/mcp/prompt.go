@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/text"
+)
+
+// A Prompt is a text that a server has ready, with places to fill in.
+type Prompt struct {
+	Server      string
+	Name        string // the server's
+	Description string
+	Arguments   []Argument
+}
+
+// An Argument is such a place.
+type Argument struct {
+	Name        string
+	Description string
+	Required    bool
+}
+
+type rawPrompt struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	Arguments   []Argument `json:"arguments"`
+}
+
+const mostArguments = 32
+
+// takePrompts takes over the prompts of a server.
+func (l *link) takePrompts(found []rawPrompt) {
+	kept := []Prompt{}
+	for _, p := range taken(found, func(p rawPrompt) string { return p.Name }) {
+		if p.Name == "" || len(p.Name) > mostAddress || len(p.Arguments) > mostArguments {
+			continue
+		}
+		for i, a := range p.Arguments {
+			p.Arguments[i].Description = clean(text.OneLine(a.Description, longestError), longestError)
+		}
+		kept = append(kept, Prompt{l.Name, p.Name, clean(text.OneLine(p.Description, longestError), longestError), p.Arguments})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.prompts = kept
+}
+
+// Prompts returns the prompts of all servers that are connected.
+func (s *Set) Prompts() (list []Prompt) {
+	for _, st := range s.Status() {
+		list = append(list, st.Prompts...)
+	}
+	return list
+}
+
+// Fill returns the text of a prompt with its places filled in.
+func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) ([]*genai.Part, error) {
+	l, c, err := s.connected(p.Server)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.timeout())
+	defer cancel()
+	var got struct {
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if err := c.Call(ctx, "prompts/get", map[string]any{"name": p.Name, "arguments": arguments}, &got); err != nil {
+		return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
+	}
+	rd := reading{tool: clean(p.Name, longestName)}
+	for _, m := range got.Messages {
+		var b block
+		if err := json.Unmarshal(m.Content, &b); err != nil {
+			return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
+		}
+		if m.Role == "assistant" && b.Type == "text" {
+			b.Text = "(an answer, as the server has it) " + b.Text
+		}
+		rd.block(b, m.Content)
+	}
+	said := strings.TrimSpace(strings.Join(rd.plain, "\n\n"))
+	if said == "" && len(rd.media) == 0 {
+		return nil, fmt.Errorf("the MCP server %s has an empty prompt there", text.EscapeLine(p.Server))
+	}
+	return append([]*genai.Part{genai.NewPartFromText(said)}, rd.media...), nil
+}
+
+// Complete returns what an argument of a prompt may be that begins with a text, as far as
+// the server says so.
+func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, others map[string]string) []string {
+	l, c, err := s.connected(p.Server)
+	if err != nil {
+		return nil
+	}
+	l.mu.Lock()
+	can := l.can.Completions != nil
+	l.mu.Unlock()
+	if !can {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, courtesy)
+	defer cancel()
+	var got struct {
+		Completion struct {
+			Values []string `json:"values"`
+		} `json:"completion"`
+	}
+	c.Call(ctx, "completion/complete", map[string]any{"ref": map[string]any{"type": "ref/prompt", "name": p.Name},
+		"argument": map[string]any{"name": argument, "value": begins}, "context": map[string]any{"arguments": others}}, &got)
+	return got.Completion.Values
+}

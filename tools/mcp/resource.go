@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// A Resource is something that a server has to read.
+type Resource struct {
+	Server, URI, Name, Description, MIMEType string
+}
+
+type rawResource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	MIMEType    string `json:"mimeType"`
+}
+
+// takeResources takes over the resources of a server.
+func (l *link) takeResources(found []rawResource) {
+	kept := []Resource{}
+	for _, r := range taken(found, func(r rawResource) string { return r.URI }) {
+		if r.URI == "" || len(r.URI) > mostAddress || clean(r.URI, mostAddress) != r.URI {
+			continue
+		}
+		kept = append(kept, Resource{l.Name, r.URI, clean(text.OneLine(cmp.Or(r.Title, r.Name), longestError), longestError),
+			clean(text.OneLine(r.Description, longestError), longestError), mediaType(r.MIMEType)})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resources = kept
+}
+
+// Resources returns the resources of all servers that are connected.
+func (s *Set) Resources() (list []Resource) {
+	for _, st := range s.Status() {
+		list = append(list, st.Resources...)
+	}
+	return list
+}
+
+// connected returns a server that is connected.
+func (s *Set) connected(name string) (*link, *rpc.Conn, error) {
+	l := s.find(name)
+	if l == nil {
+		return nil, nil, fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))
+	}
+	if c := l.connection(); c != nil {
+		return l, c, nil
+	}
+	st := l.status()
+	if st.Err != nil {
+		return nil, nil, fmt.Errorf("the MCP server %s is not connected: %w", text.EscapeLine(name), st.Err)
+	}
+	return nil, nil, fmt.Errorf("the MCP server %s is not connected: %s", text.EscapeLine(name), st.State)
+}
+
+// Split returns the server and the address of what is called SERVER:URI. A server has to be
+// there, its resource need not be listed.
+func (s *Set) Split(name string) (server, uri string, ok bool) {
+	for _, l := range s.all() {
+		if rest, found := strings.CutPrefix(name, l.Name+":"); found && strings.Contains(rest, ":") {
+			return l.Name, rest, true
+		}
+	}
+	return "", "", false
+}
+
+// Read returns what is in a resource, in parts. What is no text is named.
+func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
+	l, c, err := s.connected(server)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout(), fmt.Errorf("no answer within %s", l.timeout()))
+	defer cancel()
+	var got struct {
+		Contents []contents `json:"contents"`
+	}
+	if err := c.Call(ctx, "resources/read", map[string]any{"uri": uri}, &got); err != nil {
+		return nil, l.failed(ctx, err)
+	}
+	var parts []string
+	for _, c := range got.Contents {
+		if c.Text != nil {
+			parts = append(parts, *c.Text)
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
+	}
+	return parts, nil
+}
+
+// listResources returns the tool that lists resources.
+func (s *Set) listResources() engine.Tool {
+	return engine.Tool{Label: "List MCP Resources", Kind: engine.Read,
+		Declaration: &genai.FunctionDeclaration{Name: "list_mcp_resources", Description: "Lists the resources that MCP servers have: server:uri, name and description. read_mcp_resource reads one.",
+			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"serverName":{"type":"string","description":"Only those of this server"}}}`)},
+		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
+			server, _ := args["serverName"].(string)
+			return engine.Call{Intent: engine.Intent{Title: "list the resources of MCP servers"}, Run: func(context.Context, engine.Host) (engine.Result, error) {
+				lines := []string{}
+				for _, r := range s.Resources() {
+					if server == "" || r.Server == server {
+						lines = append(lines, fmt.Sprintf("- %s:%s | %s | %s", r.Server, r.URI, r.Name, r.Description))
+					}
+				}
+				if len(lines) == 0 {
+					return engine.Result{Text: "No MCP resources found.", Display: "Listed 0 resources."}, nil
+				}
+				return engine.Result{Text: "Available MCP Resources:\n" + text.Untrusted(strings.Join(lines, "\n")), Display: fmt.Sprintf("Listed %d resources.", len(lines))}, nil
+			}}, nil
+		}}
+}
+
+// readResource returns the tool that reads one.
+func (s *Set) readResource(in Conversation) engine.Tool {
+	const name = "read_mcp_resource"
+	return engine.Tool{Label: "Read MCP Resource", Kind: engine.Read,
+		Declaration: &genai.FunctionDeclaration{Name: name, Description: "Reads a resource of an MCP server.",
+			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"uri":{"type":"string","description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`)},
+		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
+			said, _ := args["uri"].(string)
+			server, uri, ok := s.Split(said)
+			if !ok {
+				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Message: "params/uri must be server:uri, with a server that there is"}
+			}
+			return engine.Call{Intent: engine.Intent{Title: "read " + text.EscapeLine(text.OneLine(said, longestError))}, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
+				parts, err := s.Read(ctx, server, uri)
+				if err != nil {
+					if ce := (*engine.CallError)(nil); errors.As(err, &ce) || ctx.Err() != nil {
+						return engine.Result{}, err
+					}
+					return engine.Result{}, &engine.CallError{Type: serverError, Message: err.Error()}
+				}
+				given, cut := in.cut(name)(strings.Join(parts, "\n") + "\n")
+				return engine.Result{Text: text.Untrusted(given), Cut: cut, Display: fmt.Sprintf("%d characters", len(given))}, nil
+			}}, nil
+		}}
+}

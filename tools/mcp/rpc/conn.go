@@ -1,0 +1,375 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A Stream carries messages, each a JSON text on a line.
+type Stream interface {
+	// Send sends a message. Its error is about that message; a Stream that is over says
+	// so by Next.
+	Send(ctx context.Context, m *Message) error
+
+	// Next returns the next message, valid until the next call. After an [ErrTooLong] there
+	// may be more; after any other error there is not.
+	Next() ([]byte, error)
+
+	// Close ends it, and has Next return.
+	Close() error
+}
+
+// A Beginner is a Stream that wants to know when the conversation has begun, and by which
+// version of the protocol.
+type Beginner interface{ Begun(version string) }
+
+// A Handler answers the other side. Both functions may be nil.
+type Handler struct {
+	// Request answers a request. An [*Error] goes out as it is.
+	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
+
+	// Notify is told notifications, in order. It returns at once.
+	Notify func(method string, params json.RawMessage)
+
+	// Odd is told what is no message, such as a line of a log. It returns at once.
+	Odd func(text []byte)
+}
+
+// A Conn is a conversation with another program. It is safe for concurrent use.
+type Conn struct {
+	stream  Stream
+	handler Handler
+	ctx     context.Context // of what is answered
+	cancel  context.CancelFunc
+	slots   chan struct{} // for what is answered
+	done    chan struct{}
+
+	mu      sync.Mutex
+	serial  int64
+	pending map[int64]chan outcome
+	serving map[string]context.CancelFunc // requests of the other side, by id
+	err     error                         // why it is over
+}
+
+// An outcome is how a call ended.
+type outcome struct {
+	result json.RawMessage
+	err    error
+}
+
+const (
+	mostServed = 8   // requests of the other side at once
+	mostIdle   = 500 // messages in a second that answer nothing
+)
+
+// New begins a conversation over s. Whoever begins one closes it.
+func New(s Stream, h Handler) *Conn {
+	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, mostServed), done: make(chan struct{}),
+		pending: map[int64]chan outcome{}, serving: map[string]context.CancelFunc{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	go c.read()
+	return c
+}
+
+// Done is closed when the conversation is over.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err returns why the conversation is over.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close ends the conversation.
+func (c *Conn) Close() error {
+	c.cancel()
+	err := c.stream.Close()
+	<-c.done
+	return err
+}
+
+// Call asks for something and puts the result into result, which may be nil. If ctx is
+// over before the answer comes, the other side is told so.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	m := &Message{Version: "2.0", Method: method}
+	var err error
+	if m.Params, err = raw(params); err != nil {
+		return err
+	}
+	answer := make(chan outcome, 1)
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return c.err
+	}
+	c.serial++
+	id := c.serial
+	c.pending[id] = answer
+	c.mu.Unlock()
+	defer c.take(id)
+	m.ID = strconv.AppendInt(nil, id, 10)
+	o := outcome{err: c.stream.Send(ctx, m)}
+	if o.err == nil {
+		o = c.wait(ctx, answer)
+	}
+	switch {
+	case ctx.Err() != nil && o.err != nil:
+		c.forgo(id, method)
+		return context.Cause(ctx)
+	case o.err != nil || result == nil:
+		return o.err
+	}
+	return json.Unmarshal(o.result, result)
+}
+
+// wait waits for an answer.
+func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
+	select {
+	case o := <-answer:
+		return o
+	case <-ctx.Done():
+		return outcome{err: ctx.Err()}
+	case <-c.done:
+	}
+	select { // it may have come just before the end
+	case o := <-answer:
+		return o
+	default:
+		return outcome{err: c.Err()}
+	}
+}
+
+// forgo says that nobody waits for an answer any more.
+func (c *Conn) forgo(id int64, method string) {
+	if method == "initialize" { // which can't be cancelled
+		return
+	}
+	const patience = time.Second
+	go func() {
+		ctx, cancel := context.WithTimeout(c.ctx, patience)
+		defer cancel()
+		c.Notify(ctx, "notifications/cancelled", map[string]any{"requestId": id, "reason": "the user has cancelled the call"})
+	}()
+}
+
+// Notify tells the other side something.
+func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+	b, err := raw(params)
+	if err != nil {
+		return err
+	}
+	return c.stream.Send(ctx, &Message{Version: "2.0", Method: method, Params: b})
+}
+
+// raw returns a value as JSON, nil for nil.
+func raw(v any) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	return json.Marshal(v)
+}
+
+// take returns who waits for an answer, nil if nobody does, and has nobody wait for it.
+func (c *Conn) take(id int64) chan outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answer := c.pending[id]
+	delete(c.pending, id)
+	return answer
+}
+
+// read takes in messages until there are no more.
+func (c *Conn) read() {
+	pace := pace{}
+	for {
+		text, err := c.stream.Next()
+		switch {
+		case err == nil:
+			if !c.receive(text) {
+				pace.wait(c.ctx)
+			}
+		case errors.Is(err, ErrTooLong):
+			c.fail(text, err)
+		default:
+			c.end(err)
+			return
+		}
+	}
+}
+
+// A pace keeps who reads from being driven by who writes.
+type pace struct {
+	since time.Time
+	n     int
+}
+
+// wait counts one more, and waits if there were many.
+func (p *pace) wait(ctx context.Context) {
+	if p.n++; p.n < mostIdle {
+		return
+	}
+	if rest := time.Second - time.Since(p.since); rest > 0 && !p.since.IsZero() {
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+		}
+	}
+	p.since, p.n = time.Now(), 0
+}
+
+// end has nobody wait any longer.
+func (c *Conn) end(err error) {
+	c.cancel()
+	c.stream.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+	close(c.done)
+}
+
+// receive takes in a message, and reports whether it was an answer that somebody waited
+// for.
+func (c *Conn) receive(text []byte) bool {
+	var m Message
+	if err := json.Unmarshal(text, &m); err != nil {
+		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // as one version of the protocol had it
+			answered := false
+			for _, one := range list {
+				answered = !startsWith(one, '[') && c.receive(one) || answered
+			}
+			return answered
+		}
+		c.fail(text, errNoMessage)
+		return false
+	}
+	switch {
+	case m.isRequest():
+		c.serve(m)
+	case m.Method == "notifications/cancelled":
+		c.giveUp(m.Params)
+	case m.Method != "":
+		if c.handler.Notify != nil {
+			c.handler.Notify(m.Method, m.Params)
+		}
+	default:
+		id, err := strconv.ParseInt(string(bytes.Trim(m.ID, `"`)), 10, 64)
+		answer := c.take(id)
+		if err != nil || answer == nil { // answered twice, or never asked
+			return false
+		}
+		o := outcome{result: m.Result}
+		switch {
+		case m.Error != nil:
+			o.err = m.Error
+		case m.Result == nil:
+			o.err = errNoMessage
+		}
+		answer <- o
+		return true
+	}
+	return false
+}
+
+func startsWith(b []byte, c byte) bool {
+	b = bytes.TrimLeft(b, " \t\r\n")
+	return len(b) > 0 && b[0] == c
+}
+
+// idWithin finds the id of a message that can't be read.
+var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id"\s*:\s*"?(\d{1,18})\b`) })
+
+// fail fails the calls that a text may have been the answer to, of which the beginning
+// is enough: the one that it names, or all. What was never meant for us is none.
+func (c *Conn) fail(text []byte, err error) {
+	const looked = 64 << 10
+	if !startsWith(text, '{') && !startsWith(text, '[') {
+		if c.handler.Odd != nil {
+			c.handler.Odd(text)
+		}
+		return
+	}
+	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
+		id, _ := strconv.ParseInt(string(found[1]), 10, 64)
+		if answer := c.take(id); answer != nil {
+			answer <- outcome{err: err}
+			return
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, answer := range c.pending {
+		answer <- outcome{err: err}
+		delete(c.pending, id)
+	}
+}
+
+// serve answers a request of the other side.
+func (c *Conn) serve(m Message) {
+	id := string(m.ID)
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		go c.answer(m.ID, nil, &Error{Code: Busy, Message: "too many requests at once"})
+		return
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.serving[id] = cancel
+	c.mu.Unlock()
+	go func() {
+		defer func() { <-c.slots }()
+		var result any
+		var err error = &Error{Code: MethodNotFound, Message: "method not found"}
+		if c.handler.Request != nil {
+			result, err = c.handler.Request(ctx, m.Method, m.Params)
+		}
+		c.mu.Lock()
+		delete(c.serving, id)
+		c.mu.Unlock()
+		given := ctx.Err() != nil
+		cancel()
+		if !given { // else nobody waits
+			c.answer(m.ID, result, err)
+		}
+	}()
+}
+
+// giveUp ends what was asked for and nobody waits for any more.
+func (c *Conn) giveUp(params json.RawMessage) {
+	var which struct {
+		ID json.RawMessage `json:"requestId"`
+	}
+	json.Unmarshal(params, &which)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.serving[string(which.ID)]; cancel != nil {
+		cancel()
+	}
+}
+
+// answer sends an answer.
+func (c *Conn) answer(id json.RawMessage, result any, err error) {
+	m := &Message{Version: "2.0", ID: id}
+	if err == nil {
+		if m.Result, err = json.Marshal(result); err == nil && result == nil {
+			m.Result = json.RawMessage("{}")
+		}
+	}
+	if err != nil {
+		if e := (*Error)(nil); errors.As(err, &e) {
+			m.Error = e
+		} else {
+			m.Error = &Error{Code: InternalError, Message: err.Error()}
+		}
+	}
+	c.stream.Send(c.ctx, m) // or nobody is there
+}

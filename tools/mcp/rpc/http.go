@@ -1,0 +1,297 @@
+package rpc
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Remote says where a server is that is reached by HTTP, and how.
+type Remote struct {
+	URL    string
+	Header http.Header
+	Client *http.Client // which has what the server wants to see before it answers
+}
+
+// A Challenge is what a server says that refuses a request.
+type Challenge struct {
+	Status int    // 401 or 403
+	Header string // WWW-Authenticate
+}
+
+// A RefusedError is the error of a request that a server refuses for want of authorization.
+type RefusedError struct{ Challenge }
+
+// Error says so in a line.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the server wants authorization (HTTP %d)", e.Status)
+}
+
+// A StatusError is an answer that is none.
+type StatusError struct {
+	Code int
+	Text string // the beginning of what the server said
+}
+
+// Error returns the code and what the server said.
+func (e *StatusError) Error() string {
+	s := fmt.Sprintf("the server answered HTTP %d %s", e.Code, http.StatusText(e.Code))
+	if e.Text != "" {
+		s += ": " + e.Text
+	}
+	return s
+}
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	eventStream   = "text/event-stream"
+	farewell      = 2 * time.Second // for ending a session
+)
+
+// A remote is what both streams over HTTP are made of: what has come, and when it is over.
+type remote struct {
+	Remote
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	came   chan came
+}
+
+type came struct {
+	text []byte
+	err  error // nil or ErrTooLong
+}
+
+func newRemote(r Remote) remote {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return remote{Remote: r, ctx: ctx, cancel: cancel, came: make(chan came)}
+}
+
+// Next implements [Stream].
+func (r *remote) Next() ([]byte, error) {
+	select {
+	case c := <-r.came:
+		return c.text, c.err
+	case <-r.ctx.Done():
+		return nil, context.Cause(r.ctx)
+	}
+}
+
+// push hands on what has come.
+func (r *remote) push(text []byte, err error) {
+	select {
+	case r.came <- came{text, err}:
+	case <-r.ctx.Done():
+	}
+}
+
+// do makes a request. Whoever gets a response closes its body.
+func (r *remote) do(ctx context.Context, method, url string, body []byte, more http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range []http.Header{r.Header, more} {
+		for name, values := range h {
+			req.Header[name] = values
+		}
+	}
+	res, err := r.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	c := Challenge{Status: res.StatusCode, Header: res.Header.Get("WWW-Authenticate")}
+	if c.Status == http.StatusUnauthorized || c.Status == http.StatusForbidden && c.Header != "" {
+		res.Body.Close()
+		return nil, &RefusedError{c}
+	}
+	return res, nil
+}
+
+// failed returns the error of a response, nil if it is none.
+func failed(res *http.Response) error {
+	if res.StatusCode < 300 {
+		return nil
+	}
+	const most = 200 // bytes
+	b, _ := io.ReadAll(io.LimitReader(res.Body, most))
+	return &StatusError{res.StatusCode, strings.Join(strings.Fields(string(b)), " ")}
+}
+
+// HTTP returns the Stream of a server that speaks streamable HTTP.
+func HTTP(r Remote) Stream { return &streamable{remote: newRemote(r)} }
+
+// A streamable is a [Stream] of requests, each with its answer, and of what comes beside
+// them.
+type streamable struct {
+	remote
+	mu      sync.Mutex
+	session string
+	version string
+}
+
+// headers returns those of the next request.
+func (s *streamable) headers(more ...string) http.Header {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := http.Header{}
+	if s.session != "" {
+		h.Set(sessionHeader, s.session)
+	}
+	if s.version != "" {
+		h.Set(versionHeader, s.version)
+	}
+	for i := 0; i < len(more); i += 2 {
+		h.Set(more[i], more[i+1])
+	}
+	return h
+}
+
+// Send implements [Stream].
+func (s *streamable) Send(ctx context.Context, m *Message) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	res, err := s.do(ctx, http.MethodPost, s.URL, body,
+		s.headers("Content-Type", "application/json", "Accept", "application/json, "+eventStream))
+	if err == nil {
+		if err = failed(res); err != nil {
+			res.Body.Close()
+		}
+	}
+	if err != nil {
+		stop()
+		cancel(nil)
+		return s.ended(err)
+	}
+	go func() {
+		defer stop()
+		defer cancel(nil)
+		defer res.Body.Close()
+		s.take(res, m)
+	}()
+	return nil
+}
+
+// ended returns the error of a request. A session that the server has forgotten is over.
+func (s *streamable) ended(err error) error {
+	se := (*StatusError)(nil)
+	if errors.As(err, &se) && se.Code == http.StatusNotFound && s.headers().Get(sessionHeader) != "" {
+		err = fmt.Errorf("the server has ended the session: %w", err)
+		s.cancel(err)
+	}
+	return err
+}
+
+// take takes in the response to m.
+func (s *streamable) take(res *http.Response, m *Message) {
+	if m.Method == "initialize" {
+		s.mu.Lock()
+		s.session = res.Header.Get(sessionHeader)
+		s.mu.Unlock()
+	}
+	answered := !m.isRequest()
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch {
+	case kind == eventStream:
+		answered = s.stream(newEvents(res.Body), m.ID) || answered
+	case answered:
+	default:
+		b, err := io.ReadAll(io.LimitReader(res.Body, MaxMessage+1))
+		if len(b) > MaxMessage {
+			s.push(b[:MaxMessage], ErrTooLong)
+			return
+		}
+		if answered = err == nil && (startsWith(b, '{') || startsWith(b, '[')); answered {
+			s.push(b, nil)
+		}
+	}
+	if !answered { // as the other side should have said
+		b, _ := json.Marshal(&Message{Version: "2.0", ID: m.ID, Error: &Error{Code: InternalError, Message: "the server ended its response without an answer"}})
+		s.push(b, nil)
+	}
+}
+
+// stream takes in events, and reports whether the answer to id was among them.
+func (s *streamable) stream(es *events, id json.RawMessage) (answered bool) {
+	for {
+		ev, err := es.next()
+		if err != nil && err != ErrTooLong {
+			return answered
+		}
+		var m Message
+		if json.Unmarshal(ev.data, &m) == nil && m.Method == "" && id != nil && bytes.Equal(m.ID, id) {
+			answered = true
+		}
+		s.push(ev.data, err)
+	}
+}
+
+// Begun implements [Beginner].
+func (s *streamable) Begun(version string) {
+	s.mu.Lock()
+	s.version = version
+	s.mu.Unlock()
+	go s.listen()
+}
+
+// listen takes in what the server says of its own accord, until the stream is closed.
+func (s *streamable) listen() {
+	last := ""
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		more := s.headers("Accept", eventStream)
+		if last != "" {
+			more.Set("Last-Event-ID", last)
+		}
+		res, err := s.do(s.ctx, http.MethodGet, s.URL, nil, more)
+		if err == nil {
+			kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+			if err = failed(res); err == nil && kind == eventStream {
+				es := newEvents(res.Body)
+				began := time.Now()
+				s.stream(es, nil)
+				last = cmp.Or(es.id, last)
+				if time.Since(began) > time.Minute {
+					wait = time.Second
+				}
+			}
+			res.Body.Close()
+			if code := res.StatusCode; code >= 400 && code < 500 || err == nil && kind != eventStream {
+				return // it says nothing of its own accord
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// Close implements [Stream].
+func (s *streamable) Close() error {
+	s.cancel(ErrClosed)
+	if more := s.headers(); more.Get(sessionHeader) != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		if res, err := s.do(ctx, http.MethodDelete, s.URL, nil, more); err == nil {
+			res.Body.Close()
+		}
+		s.mu.Lock()
+		s.session = ""
+		s.mu.Unlock()
+	}
+	return nil
+}

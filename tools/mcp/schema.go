@@ -1,0 +1,153 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// anyObject is the schema of arguments of which nothing is known.
+var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
+
+const (
+	deepestSchema = 32
+	longestWords  = 2000 // characters of a description within a schema
+)
+
+// declared returns a schema as it may be declared: an object's, not too large or deep, with
+// what the API knows of JSON Schema, and with references that lead somewhere.
+func declared(raw json.RawMessage) json.RawMessage {
+	var whole map[string]any
+	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
+		return anyObject
+	}
+	c := cleaner{defs: map[string]bool{}}
+	for _, key := range []string{"$defs", "definitions"} {
+		defs, _ := whole[key].(map[string]any)
+		for name := range defs {
+			c.defs[name] = true
+		}
+	}
+	out := c.schema(whole, 0)
+	out["type"] = "object"
+	if _, ok := out["properties"].(map[string]any); !ok {
+		out["properties"] = map[string]any{}
+	}
+	b, err := json.Marshal(out)
+	if err != nil || len(b) > mostSchema {
+		return anyObject
+	}
+	return b
+}
+
+// A cleaner takes what can't be declared out of a schema.
+type cleaner struct {
+	defs map[string]bool // there are
+}
+
+// What of a schema is kept, by what it holds.
+var (
+	plainWords  = []string{"format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "enum", "default", "nullable", "uniqueItems"}
+	textWords   = []string{"title", "description"}
+	schemaWords = []string{"items", "additionalProperties", "not"}
+	listWords   = []string{"anyOf", "oneOf", "allOf", "prefixItems"}
+)
+
+// schema returns what is kept of a schema.
+func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
+	out := map[string]any{}
+	if depth > deepestSchema {
+		return out
+	}
+	if ref, ok := in["$ref"].(string); ok {
+		if name := ref[strings.LastIndexByte(ref, '/')+1:]; c.defs[name] && strings.HasPrefix(ref, "#/") {
+			return map[string]any{"$ref": "#/$defs/" + name}
+		}
+		if ref == "#" {
+			return map[string]any{"type": "object"}
+		}
+	}
+	for _, word := range plainWords {
+		if v, ok := in[word]; ok {
+			out[word] = v
+		}
+	}
+	for _, word := range textWords {
+		if v, ok := in[word].(string); ok {
+			out[word] = clean(v, longestWords)
+		}
+	}
+	for _, word := range schemaWords {
+		switch v := in[word].(type) {
+		case map[string]any:
+			out[word] = c.schema(v, depth+1)
+		case bool:
+			if word == "additionalProperties" {
+				out[word] = v
+			}
+		}
+	}
+	for _, word := range listWords {
+		if list, ok := in[word].([]any); ok {
+			out[word] = c.list(list, depth+1)
+		}
+	}
+	c.kind(in, out)
+	c.named(in, out, depth+1)
+	return out
+}
+
+// kind puts the type into out. That a value may be null is said beside the one type it has.
+func (c *cleaner) kind(in, out map[string]any) {
+	if v, ok := in["const"]; ok {
+		out["enum"] = []any{v}
+	}
+	switch v := in["type"].(type) {
+	case string:
+		out["type"] = v
+	case []any:
+		rest := slices.DeleteFunc(slices.Clone(v), func(one any) bool { return one == "null" })
+		if len(rest) < len(v) {
+			out["nullable"] = true
+		}
+		switch {
+		case len(rest) == 1:
+			out["type"] = rest[0]
+		case len(rest) > 1:
+			out["type"] = rest
+		}
+	}
+}
+
+// list returns what is kept of schemas.
+func (c *cleaner) list(in []any, depth int) (out []any) {
+	for _, one := range in {
+		if s, ok := one.(map[string]any); ok {
+			out = append(out, c.schema(s, depth))
+		}
+	}
+	return out
+}
+
+// named puts what is kept of schemas by names into out.
+func (c *cleaner) named(in, out map[string]any, depth int) {
+	for word, as := range map[string]string{"properties": "properties", "$defs": "$defs", "definitions": "$defs"} {
+		all, ok := in[word].(map[string]any)
+		if !ok || as == "$defs" && depth > 1 {
+			continue
+		}
+		kept, _ := out[as].(map[string]any)
+		if kept == nil {
+			kept = map[string]any{}
+		}
+		for name, one := range all {
+			switch s := one.(type) {
+			case map[string]any:
+				kept[name] = c.schema(s, depth)
+			case bool:
+				kept[name] = map[string]any{}
+			}
+		}
+		out[as] = kept
+	}
+}

@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"gemline/engine/disk"
+)
+
+// Seen is the file of what tools have said of themselves when they were agreed to: when they
+// were first seen, and again when the user has allowed a call after a change. A nil Seen
+// remembers nothing.
+type Seen struct {
+	Path   string
+	Failed func(error) // is told what can't be kept; may be nil
+
+	mu sync.Mutex
+}
+
+// An agreed is what a tool said of itself.
+type agreed struct {
+	Print       string `json:"print"`
+	Description string `json:"description"`
+}
+
+// compare notes in tools what they said before that say something else now, adds those that
+// are new, and returns the names of the former.
+func (s *Seen) compare(server Server, tools []tool) (changed []string) {
+	if s == nil || s.Path == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.read()[server.identity()]
+	fresh := map[string]agreed{}
+	for i := range tools {
+		t := &tools[i]
+		before, known := was[t.Name]
+		switch {
+		case !known:
+			fresh[t.Name] = agreed{t.print, t.Description}
+		case before.Print != t.print:
+			t.before = before.Description
+			if t.before == "" || t.before == t.Description {
+				t.before += "\n(and other arguments)"
+			}
+			changed = append(changed, t.Name)
+		}
+	}
+	if len(fresh) > 0 {
+		s.keep(server, fresh)
+	}
+	return changed
+}
+
+// agree notes that a call of t was allowed as t is now.
+func (s *Seen) agree(server Server, t tool) {
+	if s == nil || s.Path == "" || t.before == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(server, map[string]agreed{t.Name: {t.print, t.Description}})
+}
+
+func (s *Seen) read() map[string]map[string]agreed {
+	all := map[string]map[string]agreed{}
+	if b, err := os.ReadFile(s.Path); err == nil && disk.Shared(s.Path) == "" {
+		json.Unmarshal(b, &all) // what can't be understood is seen anew
+	}
+	return all
+}
+
+// keep adds to the file.
+func (s *Seen) keep(server Server, more map[string]agreed) {
+	const wait = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	err := os.MkdirAll(filepath.Dir(s.Path), 0o700)
+	if err == nil {
+		err = s.write(ctx, server, more)
+	}
+	if err != nil && s.Failed != nil {
+		s.Failed(err)
+	}
+}
+
+func (s *Seen) write(ctx context.Context, server Server, more map[string]agreed) error {
+	unlock, err := disk.Lock(ctx, s.Path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all := s.read()
+	if all == nil {
+		all = map[string]map[string]agreed{}
+	}
+	id := server.identity()
+	if all[id] == nil {
+		all[id] = map[string]agreed{}
+	}
+	for name, a := range more {
+		all[id][name] = a
+	}
+	b, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(s.Path, append(b, '\n'), 0o600)
+}

@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Server is one that is set up: a program that is started, or an address.
+type Server struct {
+	Name        string
+	Description string
+	From        string // the extension that brings it, "" if none does
+
+	// Command is the program, with its arguments, which is started in Dir. Env are
+	// variables beyond the usual ones, in which those of the program's own environment
+	// may stand as $NAME.
+	Command []string
+	Dir     string
+	Env     map[string]string
+
+	// URL is the address of a remote server, and Kind how it is spoken to: "http", "sse",
+	// or "" to find out.
+	URL    string
+	Kind   string
+	Header map[string]string
+
+	Timeout          time.Duration // of a request; 0 is [DefaultTimeout]
+	Include, Exclude []string      // the only tools that are taken, if not nil, and those that are not
+
+	// Rights says each time that the server is started whether it has all rights of the
+	// user, or else is confined as the model's commands are. An error is why it is not to
+	// be started. Nil confines it.
+	Rights func() (free bool, err error)
+
+	Off string // why it is not used, "" if it is
+}
+
+// DefaultTimeout is how long a request may take.
+const DefaultTimeout = 10 * time.Minute
+
+// identity tells a server from one of the same name that is set up otherwise.
+func (s Server) identity() string {
+	b, _ := json.Marshal([]any{s.Command, s.Dir, s.Env, s.URL, s.Kind})
+	sum := sha256.Sum256(b)
+	return s.Name + " " + hex.EncodeToString(sum[:8])
+}
+
+// takes reports whether a tool of the server is taken.
+func (s Server) takes(tool string) bool {
+	if slices.Contains(s.Exclude, tool) {
+		return false
+	}
+	return s.Include == nil || slices.ContainsFunc(s.Include, func(entry string) bool {
+		return entry == tool || strings.HasPrefix(entry, tool+"(")
+	})
+}
+
+// A State is how far a server is.
+type State string
+
+// The states.
+const (
+	Waiting    State = "waiting" // nobody has asked for it yet
+	Connecting State = "connecting"
+	Connected  State = "connected"
+	Failed     State = "failed" // and it is not tried again by itself
+	Off        State = "off"
+)
+
+// A Status is what there is to know of a server.
+type Status struct {
+	Server
+	State        State
+	Err          error  // why it failed, or what went wrong last
+	Transport    string // stdio, http or sse
+	Title        string // as the server calls itself, with its version
+	Instructions string
+	Tools        []ToolInfo
+	Prompts      []Prompt
+	Resources    []Resource
+}
+
+// A ToolInfo is what a server says of a tool.
+type ToolInfo struct {
+	Name        string // the server's
+	Declared    string // as the model calls it
+	Description string
+	Schema      json.RawMessage
+	Annotations map[string]any
+}

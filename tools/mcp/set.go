@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/launch"
+)
+
+// Config is what a Set needs. The functions may be called on any goroutine.
+type Config struct {
+	Servers  []Server
+	Launcher *launch.Launcher
+	Roots    func() []string
+	Version  string // of this program
+
+	// Transport returns what carries requests to a remote server, with what that wants to
+	// see before it answers. Nil is the usual one.
+	Transport func(Server) (http.RoundTripper, error)
+
+	Notify func(text string)         // tells a warning, in a line
+	Log    func(server, text string) // is given what servers write to their standard error, and say for a log; may be nil
+	Seen   *Seen                     // what was agreed to of tools; may be nil
+}
+
+// A Set is the servers of a project. It is safe for concurrent use. The nil Set has none.
+type Set struct {
+	Config
+	ctx    context.Context
+	cancel context.CancelFunc
+	start  sync.Once
+	work   sync.WaitGroup
+
+	mu    sync.Mutex
+	links []*link
+	roots []string // as the servers were told
+}
+
+// New returns a Set that has not begun to connect.
+func New(cfg Config) *Set {
+	s := &Set{Config: cfg}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	servers := slices.SortedFunc(slices.Values(cfg.Servers), func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+	for _, server := range servers {
+		s.links = append(s.links, newLink(s, server))
+	}
+	return s
+}
+
+// Start begins to connect, and returns at once.
+func (s *Set) Start() {
+	s.start.Do(func() {
+		if s.Roots != nil {
+			s.roots = slices.Clone(s.Roots())
+		}
+		for _, l := range s.links {
+			s.work.Go(func() { l.run(s.ctx) })
+		}
+	})
+}
+
+// Wait waits until no server is being connected to for the first time, at most so long, and
+// returns the names of those that still are.
+func (s *Set) Wait(ctx context.Context, most time.Duration) (late []string) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for _, l := range s.all() {
+		select {
+		case <-l.settled:
+		case <-ctx.Done():
+			if !l.isSettled() {
+				late = append(late, l.Name)
+			}
+		}
+	}
+	return late
+}
+
+// Close ends the connections, and the servers that were started.
+func (s *Set) Close() {
+	if s == nil {
+		return
+	}
+	s.cancel()
+	s.start.Do(func() {})
+	s.work.Wait()
+}
+
+func (s *Set) all() []*link {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.links)
+}
+
+// Status returns what there is to know of all servers, in the order of their names.
+func (s *Set) Status() (list []Status) {
+	for _, l := range s.all() {
+		list = append(list, l.status())
+	}
+	return list
+}
+
+// find returns the server of a name, nil if there is none.
+func (s *Set) find(name string) *link {
+	for _, l := range s.all() {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Restart ends the connections to servers and begins again, or to all if none is named.
+// Those that are off stay so.
+func (s *Set) Restart(names ...string) {
+	for _, l := range s.all() {
+		if len(names) == 0 || slices.Contains(names, l.Name) {
+			l.again()
+		}
+	}
+}
+
+// Switch switches a server off, and says why, or on again if why is "".
+func (s *Set) Switch(name, why string) error {
+	l := s.find(name)
+	if l == nil {
+		return fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))
+	}
+	l.mu.Lock()
+	l.Off = why
+	l.mu.Unlock()
+	l.again()
+	return nil
+}
+
+// tellRoots tells servers which directories are worked in, if that has changed.
+func (s *Set) tellRoots() {
+	if s.Roots == nil {
+		return
+	}
+	now := s.Roots()
+	s.mu.Lock()
+	changed := s.roots != nil && !slices.Equal(now, s.roots)
+	s.roots = slices.Clone(now)
+	s.mu.Unlock()
+	if !changed {
+		return
+	}
+	for _, l := range s.all() {
+		if c := l.connection(); c != nil {
+			go func() {
+				ctx, cancel := context.WithTimeout(s.ctx, courtesy)
+				defer cancel()
+				c.Notify(ctx, "notifications/roots/list_changed", nil)
+			}()
+		}
+	}
+}
+
+// An Instruction is what a server wants the model to know.
+type Instruction struct{ Server, Text string }
+
+// Instructions returns what the servers that are connected want the model to know.
+func (s *Set) Instructions() (list []Instruction) {
+	for _, st := range s.Status() {
+		if st.State == Connected && strings.TrimSpace(st.Instructions) != "" {
+			list = append(list, Instruction{st.Name, st.Instructions})
+		}
+	}
+	return list
+}
+
+func (s *Set) notify(format string, args ...any) {
+	if s.Notify != nil {
+		s.Notify(text.EscapeLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+func (s *Set) log(server, said string) {
+	if s.Log != nil {
+		s.Log(server, said)
+	}
+}

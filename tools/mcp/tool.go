@@ -1,0 +1,178 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/schema"
+	"gemline/engine/text"
+)
+
+// A rawTool is a tool as a server lists it.
+type rawTool struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations map[string]any  `json:"annotations"`
+}
+
+// A tool is one of a server, ready to be declared.
+type tool struct {
+	ToolInfo
+	shape  func() *schema.Schema // that arguments have to fit; nil if any will do
+	print  string                // of what it says of itself
+	before string                // what it said when it was agreed to, if that was something else
+}
+
+// A Conversation is what servers may ask of the one in which their tools are called.
+type Conversation struct {
+	Policy engine.Policy // judges what servers want of the model
+
+	// Answer has the model answer a server, after the user has agreed. Nil refuses.
+	Answer func(ctx context.Context, host engine.Host, s Sampling) (text, model string, err error)
+
+	// Cut shortens what is too long for the conversation. It may be nil.
+	Cut func(tool, all string) (string, engine.Cut)
+
+	// Trusting reports whether calls run unasked, whatever changes. It may be nil.
+	Trusting func() bool
+}
+
+// takeTools takes over the tools of a server.
+func (l *link) takeTools(found []rawTool) {
+	names, kept := map[string]bool{}, []tool{}
+	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !l.takes(t.Name) })
+	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
+		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(l.Name, t.Name), names), Schema: declared(t.InputSchema), Annotations: t.Annotations,
+			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
+		names[info.Declared] = true
+		shape := sync.OnceValue(func() *schema.Schema {
+			shape, _ := schema.Parse(t.InputSchema) // without one, the server checks
+			return shape
+		})
+		sum := sha256.Sum256([]byte(t.Name + "\n" + t.Description + "\n" + string(t.InputSchema)))
+		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
+	}
+	changed := l.set.Seen.compare(l.Server, kept)
+	l.mu.Lock()
+	l.tools = kept
+	l.mu.Unlock()
+	if len(changed) > 0 {
+		l.set.notify("MCP server %s says something else of %s than when it was first used; calls are asked about", l.Name, text.List(changed))
+	}
+}
+
+// Tools returns the tools of all servers that are connected, for one conversation, in the
+// order of the servers' names.
+func (s *Set) Tools(c Conversation) engine.Toolset { return offered{s, c} }
+
+type offered struct {
+	set *Set
+	in  Conversation
+}
+
+// Tools implements [engine.Toolset].
+func (o offered) Tools() (list []engine.Tool) {
+	if o.set == nil {
+		return nil
+	}
+	o.set.tellRoots()
+	names := map[string]bool{}
+	resources := false
+	for _, l := range o.set.all() {
+		l.mu.Lock()
+		tools, has := l.tools, l.resources != nil
+		l.mu.Unlock()
+		resources = resources || has
+		for _, t := range tools {
+			t.Declared = apart(t.Declared, names)
+			names[t.Declared] = true
+			list = append(list, o.tool(l, t))
+		}
+	}
+	if resources {
+		list = append(list, o.set.listResources(), o.set.readResource(o.in))
+	}
+	return list
+}
+
+// tool returns t as the engine has it.
+func (o offered) tool(l *link, t tool) engine.Tool {
+	kind := engine.Other
+	if t.Annotations["readOnlyHint"] == true {
+		kind = engine.Query
+	}
+	et := engine.Tool{
+		Declaration: &genai.FunctionDeclaration{Name: t.Declared, Description: t.Description, ParametersJsonSchema: t.Schema},
+		Label:       fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
+		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
+	}
+	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
+		args = given(args)
+		if err := t.check(args); err != nil {
+			return engine.Call{}, err
+		}
+		in := l.intent(t, args)
+		if t.before != "" && !(o.in.Trusting != nil && o.in.Trusting()) {
+			in.Ask = "the server says something else of this tool than when it was first used"
+			in.Detail += "\n\nit said:\n" + t.before + "\nit says:\n" + t.Description
+		}
+		return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+			l.set.Seen.agree(l.Server, t)
+			return l.call(ctx, host, o.in, et, t, args)
+		}}, nil
+	}
+	return et
+}
+
+// intent says what a call would do.
+func (l *link) intent(t tool, args map[string]any) engine.Intent {
+	b, _ := text.JSON(args, "  ")
+	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(l.Name)
+	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),
+		Grants: []engine.Grant{
+			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print},
+			{Label: "always all tools of " + text.EscapeLine(l.Name), Tool: engine.ServerPrefix(l.Name) + "*"}}}
+}
+
+// given returns the arguments that are for the server: the wish to run alone is for the
+// engine.
+func given(args map[string]any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, args)
+	delete(out, "wait_for_previous")
+	return out
+}
+
+// check tells the model everything about args that does not fit.
+func (t tool) check(args map[string]any) error {
+	shape := t.shape()
+	if shape == nil {
+		return nil
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		return &engine.CallError{Type: engine.InvalidToolParams, Message: err.Error()}
+	}
+	_, problems := shape.Check(string(b))
+	if len(problems) == 0 {
+		return nil
+	}
+	var all []string
+	for _, p := range problems {
+		all = append(all, "params"+p.At+" "+p.Message)
+	}
+	return &engine.CallError{Type: engine.InvalidToolParams, Message: strings.Join(all, "; ")}
+}

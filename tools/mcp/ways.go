@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/launch"
+	"gemline/tools/mcp/rpc"
+)
+
+// A way is one of connecting to a server. Of a connection that is over, ended says why.
+type way struct {
+	name string // stdio, http or sse
+	open func(ctx context.Context) (stream rpc.Stream, ended func(error) error, err error)
+}
+
+// ways returns those that the server may be connected to by, the best first.
+func (l *link) ways() ([]way, error) {
+	switch {
+	case l.URL != "":
+		r, err := l.remote()
+		if err != nil {
+			return nil, err
+		}
+		plain := func(err error) error { return err }
+		both := []way{
+			{"http", func(context.Context) (rpc.Stream, func(error) error, error) { return rpc.HTTP(r), plain, nil }},
+			{"sse", func(ctx context.Context) (rpc.Stream, func(error) error, error) {
+				s, err := rpc.SSE(ctx, r)
+				return s, plain, err
+			}},
+		}
+		switch l.Kind {
+		case "http":
+			return both[:1], nil
+		case "sse":
+			return both[1:], nil
+		}
+		return both, nil
+	case len(l.Command) > 0 && l.Command[0] != "":
+		return []way{{"stdio", l.program}}, nil
+	}
+	return nil, errors.New("it has neither httpUrl nor url nor command")
+}
+
+// remote says how a remote server is reached.
+func (l *link) remote() (rpc.Remote, error) {
+	if l.Rights != nil { // which are about an address, too
+		if _, err := l.Rights(); err != nil {
+			return rpc.Remote{}, err
+		}
+	}
+	r := rpc.Remote{URL: l.URL, Header: http.Header{}, Client: &http.Client{CheckRedirect: sameHost}}
+	for name, value := range l.Header {
+		r.Header.Set(name, value)
+	}
+	if l.set.Transport == nil {
+		return r, nil
+	}
+	var err error
+	r.Client.Transport, err = l.set.Transport(l.Server)
+	return r, err
+}
+
+// sameHost follows redirects that stay where the headers were meant for.
+func sameHost(req *http.Request, via []*http.Request) error {
+	const most = 5
+	if first := via[0].URL; len(via) > most || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// program starts the server.
+func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
+	free := false
+	if l.Rights != nil {
+		var err error
+		if free, err = l.Rights(); err != nil {
+			return nil, nil, err
+		}
+	}
+	env, left := environment(l.Env, l.set.Launcher.Environ(launch.Sealed))
+	for _, name := range left {
+		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
+	}
+	if l.Dir != "" {
+		if _, err := os.Stat(l.Dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Free: free, Vars: launch.Sealed, Env: env, Alone: true,
+		Output: func(said string) { l.set.log(l.Name, said) }})
+	if err != nil {
+		return nil, nil, err
+	}
+	ended := func(err error) error {
+		select {
+		case <-p.Done():
+		case <-time.After(courtesy):
+			return err // it runs
+		}
+		o := p.Close()
+		how := fmt.Sprintf("it ended with exit code %d", o.Code)
+		if o.Signal != 0 {
+			how = "it was ended by " + cmp.Or(o.SignalName, fmt.Sprint("signal ", o.Signal))
+		}
+		if said := lastLines(o.Stderr); said != "" {
+			how += ", and said last: " + said
+		}
+		return errors.New(how)
+	}
+	return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), ended, nil
+}
+
+// lastLines returns the end of what a server has written to its standard error, in a line.
+func lastLines(s string) string {
+	const lines, most = 3, 300
+	all := strings.Split(strings.TrimSpace(s), "\n")
+	said := strings.Join(all[max(0, len(all)-lines):], " | ")
+	if r := []rune(said); len(r) > most {
+		said = "..." + string(r[len(r)-most:])
+	}
+	return clean(text.OneLine(said, 2*most), 2*most)
+}
