@@ -50,9 +50,9 @@ type Vars int
 
 // The environments, the least first.
 const (
-	Quiet Vars = iota // without secrets, and with what keeps programs from asking and paging
-	Usual             // without secrets
-	Sealed            // without secrets, whatever the settings reveal
+	Quiet  Vars = iota // without secrets, and with what keeps programs from asking and paging
+	Usual              // without secrets
+	Sealed             // without secrets, whatever the settings reveal
 )
 
 // Environ returns the environment that v says.
