@@ -130,7 +130,7 @@ func TestCommands(t *testing.T) {
 	}{
 		{"/help all", "/directory add PATH[,PATH ...]: let the model work in more directories", ""},
 		{"/help /memory", "/memory add TEXT: ", ""},
-		{"/help mode", "/mode [default|auto_edit|plan|yolo]: ", ""},
+		{"/help mode", "/mode [default|auto_edit|auto|plan|yolo]: ", ""},
 		{"/help /nosuch", "", `no topic "/nosuch"`},
 		{"/about", "version: 1", ""},
 		{"/stats", "tool", ""},

@@ -54,7 +54,7 @@ func modes() *Command {
 	for i, m := range policy.Modes {
 		names[i] = string(m)
 	}
-	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]", Summary: "say or change what runs without a question",
+	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]", Summary: "say or change what runs unasked",
 		Complete: words(names...),
 		Run: func(_ context.Context, app *App, word string) error {
 			said, err := app.Mode(word)

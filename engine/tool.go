@@ -116,6 +116,11 @@ type Plan struct {
 	Failed  string
 	Refused []string
 
+	// Undoable reports whether what is run is confined, can write to nothing that is
+	// guarded and read nothing that may hold secrets, and changes only what can be
+	// brought back.
+	Undoable bool
+
 	// Looks reports whether what is run is held to looking: it can write
 	// nothing, has no network, and sees no secrets. Looked says of a call
 	// that is proposed again that it was, and then Failed is what it did.

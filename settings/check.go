@@ -162,7 +162,7 @@ func drop(tree map[string]any, path []string) {
 }
 
 // strictness orders the approval modes, the strictest first.
-var strictness = []string{"plan", "default", "auto_edit"}
+var strictness = []string{"plan", "default", "auto_edit", "auto"}
 
 // temper takes from a project's settings an approval mode that lets more run
 // unasked than what weaker says, the settings of the user and the machine.

@@ -112,7 +112,7 @@ func TestValues(t *testing.T) {
 		{"infinite", `{"general": {"maxAttempts": 1e999, "retryFetchErrors": true}}`, "general.maxAttempts must be a whole number, not 1e999", nil},
 		{"twice", `{"model": {"name": "a", "name": "b"}}`, "model.name is given more than once; the last one counts", func(s *Settings) { s.Model = "b" }},
 		{"twice as an object", `{"model": {"name": "a"}, "model": {"maxSessionTurns": 1}}`, "model is given more than once; the last one counts", func(s *Settings) { s.MaxTurns = 1 }},
-		{"yolo", `{"general": {"defaultApprovalMode": "yolo"}}`, `general.defaultApprovalMode must be default or auto_edit or plan, not "yolo"`, nil},
+		{"yolo", `{"general": {"defaultApprovalMode": "yolo"}}`, `general.defaultApprovalMode must be one of default, auto_edit, auto, plan, not "yolo"`, nil},
 		{"an older name", `{"tools": {"approvalMode": "plan"}}`, "", func(s *Settings) { s.ApprovalMode = "plan" }},
 		{"both names", `{"tools": {"approvalMode": "plan"}, "general": {"defaultApprovalMode": "auto_edit"}}`, "", func(s *Settings) { s.ApprovalMode = "auto_edit" }},
 		{"elsewhere", `{"screenReader": true}`, `"screenReader" is not a setting; did you mean ui.accessibility.screenReader?`, nil},

@@ -131,5 +131,5 @@ func (s *Settings) Confine() bool {
 	}
 	was := s.ApprovalMode
 	s.ApprovalMode = "default"
-	return was == "yolo" || was == "auto_edit"
+	return was == "yolo" || was == "auto_edit" || was == "auto"
 }

@@ -37,6 +37,12 @@ type Env struct {
 	// known to need is given to it at once. Nil gives nothing.
 	Gives func(ctx context.Context, q engine.Proposal) bool
 
+	// Undoable reports whether what commands change can be brought back, and is to run
+	// unasked for that. Then they are kept from files that may hold secrets, and from
+	// writing to those that Guards names by their paths in the workspace. Nil is not.
+	Undoable func() bool
+	Guards   func(path string) bool
+
 	// Kept returns what the user is to know, once, of variables that commands
 	// are not given, else nothing. Nil is nothing.
 	Kept func() string

@@ -19,6 +19,7 @@ import (
 // the disk is as it was. A nil one keeps nothing.
 type known struct {
 	sync.Mutex
+	guards   func(path string) bool // says which names are guarded; nil is none
 	folders  map[string]folder
 	searches map[string]string // why what was committed is asked about, by the search
 }
@@ -36,6 +37,7 @@ type folder struct {
 	own     []string // directories that are git's or gemline's
 	secrets []string // what may hold secrets, and pipes, which others may read from
 	links   []string // that have such names
+	guarded []string // what other programs go by, and is not git's or gemline's own
 }
 
 // folder returns what is in a directory, at rel below a root of which it is told
@@ -64,6 +66,9 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	plain := !secret.Path(rel + "/x") // of what is in it, only the names count
 	for _, e := range entries {
 		name := e.Name()
+		if k != nil && k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {
+			f.guarded = append(f.guarded, name)
+		}
 		switch {
 		case e.IsDir() && launch.Protected(name):
 			f.own = append(f.own, name)
@@ -88,6 +93,33 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 // and gemline's own; git's is left out if git is to look. It reports false if there
 // is too much to look at.
 func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) {
+	ok = k.walk(roots, func(at string, f folder) {
+		for _, name := range f.own {
+			if !git || !strings.EqualFold(name, ".git") {
+				hidden = append(hidden, filepath.Join(at, name))
+			}
+		}
+		hidden = append(hidden, f.concealed(at, roots)...)
+	})
+	return hidden, ok && len(hidden) <= mostSecrets
+}
+
+// concealed returns what in the directory at a place may hold secrets.
+func (f folder) concealed(at string, roots []string) (hidden []string) {
+	for _, name := range f.secrets {
+		hidden = append(hidden, filepath.Join(at, name))
+	}
+	for _, name := range f.links {
+		if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
+			hidden = append(hidden, path)
+		} // what else it leads to is not seen, or comes with the system
+	}
+	return hidden
+}
+
+// walk visits directories and those below them. It reports false if there is too much
+// to look at.
+func (k *known) walk(roots []string, visit func(at string, f folder)) bool {
 	if k != nil {
 		k.Lock()
 		defer k.Unlock()
@@ -106,27 +138,15 @@ func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) 
 			at := root + rel
 			f := k.folder(at, rel, dev, local)
 			if left -= f.size; left < 0 {
-				return nil, false
+				return false
 			}
 			for _, name := range f.folders {
 				todo = append(todo, rel+"/"+name)
 			}
-			for _, name := range f.own {
-				if !git || !strings.EqualFold(name, ".git") {
-					hidden = append(hidden, filepath.Join(at, name))
-				}
-			}
-			for _, name := range f.secrets {
-				hidden = append(hidden, filepath.Join(at, name))
-			}
-			for _, name := range f.links {
-				if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
-					hidden = append(hidden, path)
-				} // what else it leads to is not seen, or comes with the system
-			}
+			visit(at, f)
 		}
 	}
-	return hidden, len(hidden) <= mostSecrets
+	return true
 }
 
 // search returns what a search in a repository finds that is kept in these

@@ -29,12 +29,12 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 			look, why = c.looking()
 		}
 	}
-	ran := why == ""
+	ran, wrote := why == "", false
 	var o shell.Outcome
 	var lacks engine.Rights
 	if why == "" {
 		o = c.env.Run(ctx, launch.Command{Text: c.text, Dir: c.dir, Look: look, Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
-		if lacks, why = c.wanted(o); why == "" {
+		if lacks, wrote, why = c.wanted(o); why == "" {
 			r, err := c.env.outcome(o)
 			if o.Code != 0 && c.passes(o, look.Hidden) {
 				err = nil
@@ -49,6 +49,7 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 		return c.env.outcome(o)
 	}
 	in := next.intent()
+	in.Plan.Undoable = in.Plan.Undoable && wrote
 	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
 	if err != nil {
@@ -158,26 +159,27 @@ func (env Env) variable(name string) (value string) {
 }
 
 // wanted says what a command tried that was held to looking, and which rights it
-// needs for that beyond those that all have. Of one that did not fail nothing is
+// needs for that beyond those that all have, and whether it did nothing but write. Of one that did not fail nothing is
 // known, unless it is a line of which a part has failed that does not only look.
-func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, why string) {
+func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
 	if o.OK() && !c.ReadOnly {
-		return lacks, ""
+		return lacks, false, ""
 	}
 	lacks, wrote, read, tried := c.env.Tried(c.plan(), o)
 	read = slices.DeleteFunc(read, public)
 	for i, path := range wrote {
 		wrote[i] = shown(c.env.Workspace.Rel(path))
 	}
+	only = len(read) == 0 && lacks.None()
 	switch {
 	case len(wrote) > 0:
-		return lacks, "it tried to write: " + strings.Join(wrote, ", ")
+		return lacks, only, "it tried to write: " + strings.Join(wrote, ", ")
 	case tried:
-		return lacks, "it tried to write"
+		return lacks, only, "it tried to write"
 	case len(read) > 0:
-		return lacks, "it tried to read: " + strings.Join(read, ", ")
+		return lacks, false, "it tried to read: " + strings.Join(read, ", ")
 	case !lacks.None():
-		return lacks, "it probably needs " + lacks.String()
+		return lacks, false, "it probably needs " + lacks.String()
 	}
-	return lacks, ""
+	return lacks, false, ""
 }

@@ -97,6 +97,7 @@ func (c shellCall) hold(in *engine.Intent) {
 	state, p := c.env.State(), c.env.Given(c.rights)
 	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
 	in.Plan.Held = c.env.Held()
+	in.Plan.Undoable = !c.looks && c.undoable()
 	if !c.looks && c.holdable() {
 		held := c.runShellCommandArgs
 		held.ReadOnly = true
@@ -133,6 +134,9 @@ func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
 		return c
 	}
 	next := c.free()
+	if next.undoable() { // what was committed is looked into first
+		return c
+	}
 	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
 		return next
 	}

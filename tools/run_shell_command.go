@@ -52,6 +52,7 @@ func runShellCommand(env Env) (tool engine.Tool) {
 		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
 	}
 	known := newKnown()
+	env.keeps(known)
 	tool = define(shellName, "Shell", engine.Execute, doc, schema,
 		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
@@ -121,9 +122,18 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		return c.look(ctx, tool, host)
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights}
+	if c.undoable() {
+		cmd.Alone = true
+		return c.runUndoable(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
+	}
 	if c.Background && c.env.Jobs != nil {
 		return c.start(ctx, c.env, cmd)
 	}
+	return c.once(ctx, tool, host, cmd)
+}
+
+// once runs a command, and once more if it lacked a right that the user gives.
+func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host, cmd launch.Command) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Run(ctx, cmd)
 	if lacks, refused := c.env.Lacks(c.plan(), o); !lacks.None() {

@@ -14,6 +14,7 @@ import (
 var meanings = map[policy.Mode]string{
 	policy.Default:  "edits and commands are asked about",
 	policy.AutoEdit: "edits run without a question, commands are asked about",
+	policy.Auto:     "what is confined and can be taken back runs without a question; the network, other places, protected files and secrets are asked about",
 	policy.Yolo:     "everything runs without a question",
 	policy.Plan:     "nothing but plans is changed",
 }
@@ -45,12 +46,12 @@ func (o *Options) mayUse(m policy.Mode) error {
 	untrusted := o.trust.State < trust.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
-		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, plan and yolo", m)
+		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)
 	case m == policy.Plan && !o.settings.PlanMode:
 		return errors.New("general.plan.enabled in the settings switches the approval mode plan off")
 	case m == policy.Yolo && o.settings.NoYolo:
 		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
-	case untrusted && (m == policy.Yolo || m == policy.AutoEdit):
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
 		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
 			"gemline trust add lets the next session use %s", m)
 	}
@@ -59,7 +60,7 @@ func (o *Options) mayUse(m policy.Mode) error {
 
 // cycle are the approval modes that Shift-Tab goes through. Yolo has to be
 // asked for by its name.
-var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Plan}
+var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}
 
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.

@@ -60,7 +60,7 @@ func (s *Session) modesAfterPlan() []policy.Mode {
 		before = policy.Default
 	}
 	list := []policy.Mode{before}
-	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit} {
+	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto} {
 		if m != before && s.mayUse(m) == nil {
 			list = append(list, m)
 		}
@@ -86,6 +86,7 @@ func (s *Session) leavePlanMode(word string) (string, error) {
 	return map[policy.Mode]string{
 		policy.Default:  "Default mode (edits will require confirmation)",
 		policy.AutoEdit: "Auto-Edit mode (edits will be applied automatically)",
+		policy.Auto:     "Auto mode (what is confined and can be undone runs unasked)",
 		policy.Yolo:     "YOLO mode (all tool calls auto-approved)",
 	}[m], nil
 }

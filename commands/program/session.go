@@ -100,7 +100,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		found, err = s.discovered(ctx)
 	}
 	guarded, asker := s.newTools(found)
-	err = cmp.Or(err, s.useSchema())
+	err = cmp.Or(err, s.checkMode(), s.useSchema())
 	if err == nil {
 		s.newEngine(guarded, asker, past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
@@ -245,10 +245,11 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
 	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	guarded = narrowing{guarded, s}
+	guarded = taking{narrowing{guarded, s}, s}
 	if s.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
 		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
+		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
 		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
 			verdict, _ := guarded.Judge(ctx, q)
 			return verdict == engine.Allow

@@ -110,7 +110,7 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	w := guard{p, g}
 	switch yolo := p.Mode() == Yolo; {
 	case e.Verdict != engine.Allow:
-	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "":
+	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "" && !(e.Rule.Undoable && q.Intent.Plan.Looked):
 		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
 	case yolo && w.opensPrograms(q):
 		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}
@@ -209,6 +209,13 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 		}
 	}
 	return false
+}
+
+// Named reports whether the file at a path below a directory that is worked in is
+// guarded by its last name.
+func (g GuardedFiles) Named(path string) bool {
+	parts := elements(path)
+	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
 }
 
 // ancestors returns path and the directories above it.

@@ -165,13 +165,17 @@ func (p *Policy) script(u question) Explanation {
 		return e
 	}
 	if unknown {
-		if r := p.mayBeDenied(&u); r != nil {
+		if r := p.mayMean(engine.Deny, &u); r != nil {
 			e.Ruling = Ruling{Verdict: engine.Deny, Rule: r,
 				Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that denies commands"}
 			return e
 		}
 	}
-	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks && u.mode != Yolo {
+	undoable := whole.Rule != nil && whole.Rule.Undoable && whole.Verdict == engine.Allow
+	if r := p.mayMean(engine.Ask, &u); undoable && unknown && r != nil && e.Verdict == engine.Allow {
+		e.Ruling = Ruling{Rule: r, Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that asks about commands"}
+	}
+	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks && u.mode != Yolo && !undoable {
 		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
 	return e
@@ -211,12 +215,12 @@ func because(why string) string {
 	return " (" + oneLine(why) + ")"
 }
 
-// mayBeDenied returns the strongest rule that denies some commands of the shell,
-// but for what is not there for them.
-func (p *Policy) mayBeDenied(u *question) (found *Rule) {
+// mayMean returns the strongest rule that denies, or asks about, some commands of the
+// shell, but for what is not there for them.
+func (p *Policy) mayMean(v engine.Verdict, u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.Verdict != engine.Deny || !r.bounded() || !r.coversRights(u.Intent.Plan.Rights) || !r.concerns(u) {
+		if r.Verdict != v || !r.bounded() || !r.coversRights(u.Intent.Plan.Rights) || !r.concerns(u) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }

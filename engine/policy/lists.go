@@ -62,7 +62,7 @@ func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
 }
 
 // acting are the modes in which something may be done.
-var acting = []Mode{Default, AutoEdit, Yolo}
+var acting = []Mode{Default, AutoEdit, Auto, Yolo}
 
 // A builder collects rules, and keeps the first mistake.
 type builder struct {

@@ -140,7 +140,7 @@ func (r *Rule) fits(u *question) bool {
 		}
 	}
 	switch {
-	case r.Safe && !u.safe():
+	case r.Safe && !u.safe(), r.Undoable && !(u.Intent.Plan.Undoable && u.Intent.Plan.Rights.None()):
 		return false
 	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)

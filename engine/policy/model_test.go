@@ -77,7 +77,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 	} else if s.server != "" {
 		return false
 	}
-	modes := map[string]policy.Mode{"default": policy.Default, "yolo": policy.Yolo, "plan": policy.Plan, "autoEdit": policy.AutoEdit}
+	modes := map[string]policy.Mode{"default": policy.Default, "yolo": policy.Yolo, "plan": policy.Plan, "autoEdit": policy.AutoEdit, "auto": policy.Auto}
 	switch {
 	case !named, s.server != "" && s.server != "*" && s.server != w.Tool.Server:
 		return false
@@ -265,6 +265,8 @@ var standing = []saying{
 	{tier: policy.BuiltIn, tool: "*", kind: "converse", decide: "allow", priority: 50},
 	{tier: policy.BuiltIn, tool: "*", kind: "converse", alone: new(true), decide: "deny", priority: 999},
 	{tier: policy.BuiltIn, tool: "*", kind: "edit", mode: "autoEdit", decide: "allow", priority: 15},
+	{tier: policy.BuiltIn, tool: "*", kind: "edit", mode: "auto", decide: "allow", priority: 15},
+	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "auto", decide: "allow", priority: 45},
 	{tier: policy.BuiltIn, tool: "*", mode: "plan", decide: "deny", priority: 40},
 	{tier: policy.BuiltIn, tool: "*", mode: "yolo", decide: "allow", priority: 998, network: true},
 	{tier: policy.BuiltIn, tool: policy.Shell, safe: true, mode: "default", decide: "allow", priority: 45},

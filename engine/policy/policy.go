@@ -51,11 +51,12 @@ const (
 	Plan     Mode = "plan"      // look, don't touch
 	Default  Mode = "default"   // ask before every change
 	AutoEdit Mode = "auto_edit" // edit files unasked
+	Auto     Mode = "auto"      // do what is held and can be taken back unasked
 	Yolo     Mode = "yolo"      // run everything unasked
 )
 
 // Modes lists the modes in the order that help shows them.
-var Modes = [...]Mode{Default, AutoEdit, Plan, Yolo}
+var Modes = [...]Mode{Default, AutoEdit, Auto, Plan, Yolo}
 
 // A Policy is one session's judgement. It is safe for concurrent use.
 type Policy struct {

@@ -220,6 +220,11 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 			r.fail(key, "%s can only be true", key)
 		}
 	},
+	"commandUndoable": func(r *reader, key string, rule *Rule) {
+		if rule.Undoable = r.boolean(key); !rule.Undoable {
+			r.fail(key, "%s can only be true", key)
+		}
+	},
 	"argsPattern":     func(r *reader, key string, rule *Rule) { rule.Args = r.pattern(key, "", "") },
 	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = oneOf(r, key, r.text(key), verdicts) },
 	"priority":        func(r *reader, key string, rule *Rule) { rule.Priority = r.number(key) },
@@ -259,6 +264,9 @@ func (r *reader) rule() (rule Rule) {
 		}
 		if rule.Safe && !sameTool(name, Shell) {
 			r.fail("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
+		}
+		if rule.Undoable && !sameTool(name, Shell) {
+			r.fail("toolName", "commandUndoable is about %s, not about %s", Shell, quoted(name))
 		}
 		if rule.Prefixes != nil || rule.Command != nil {
 			if !sameTool(name, Shell) {

@@ -61,6 +61,7 @@ type Rule struct {
 	Dir         string         // where CommandLine runs; empty if that does not matter
 	Target      string         // what the tool says that the call is about, of a rule that allows; empty for all
 	Safe        bool           // only commands that are safe, and confined
+	Undoable    bool           // only commands of which the changes can be taken back
 	Annotations map[string]any
 	Modes       []Mode // nil for all
 	Interactive *bool  // nil for both
@@ -97,7 +98,7 @@ func (r Rule) Learned() bool {
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Target != "" || r.Safe || r.except != nil || r.Network
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Target != "" || r.Safe || r.Undoable || r.except != nil || r.Network
 }
 
 // coversRights reports whether the rule is about calls that ask for such rights. One
@@ -164,7 +165,7 @@ var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read, "
 	"converse": engine.AskUser, "plan": engine.Planning, "query": engine.Query}
 
 // modeWords are the words for modes in files of rules, of which two are the same.
-var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "yolo": Yolo, "plan": Plan}
+var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "auto": Auto, "yolo": Yolo, "plan": Plan}
 
 // oldNames are the names that tools have had, or still have elsewhere.
 var oldNames = map[string][]string{
@@ -237,6 +238,9 @@ func (r *Rule) About() string {
 	add("of", r.Target)
 	if r.Safe {
 		add("commands", "that only look")
+	}
+	if r.Undoable {
+		add("commands", "that can be taken back")
 	}
 	var kinds, modes []string
 	for _, k := range r.Kinds {

@@ -128,9 +128,9 @@ func TestListsOutdo(t *testing.T) {
 		Trusted: []string{"hub", ""}, Servers: []string{"lab"}, Unasked: []string{"mill"}, Excluded: []string{"evil", ""}})
 	want := map[string]int{
 		"deny *; of server evil": 900, "deny replace": 400, "ask_user write_file": 350, "allow ls": 300, "allow run_shell_command; commands git": 300,
-		"deny run_shell_command; but not run_shell_command; commands git": 290, "allow glob; in mode default, auto_edit, yolo": 250, "deny *; but not glob": 240,
-		"allow *; of server hub; in mode default, auto_edit, yolo": 200, "allow *; of server lab; in mode default, auto_edit, yolo": 100,
-		"allow *; of server mill; in mode default, auto_edit, yolo": 100,
+		"deny run_shell_command; but not run_shell_command; commands git": 290, "allow glob; in mode default, auto_edit, auto, yolo": 250, "deny *; but not glob": 240,
+		"allow *; of server hub; in mode default, auto_edit, auto, yolo": 200, "allow *; of server lab; in mode default, auto_edit, auto, yolo": 100,
+		"allow *; of server mill; in mode default, auto_edit, auto, yolo": 100,
 	}
 	for about, priority := range want {
 		if got[about] != priority {

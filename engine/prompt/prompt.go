@@ -32,7 +32,7 @@ var texts embed.FS
 type Config struct {
 	Tools       []string // names of the tools that the model is offered
 	Interactive bool     // the user can answer
-	Mode        string   // approval mode: default, auto_edit, plan or yolo
+	Mode        string   // approval mode: default, auto_edit, auto, plan or yolo
 	Git         bool     // the working directory is in a git repository
 	Sandbox     string   // how commands are confined: empty, sandbox-exec or another name
 	Hooks       bool     // hooks may add context
@@ -159,7 +159,7 @@ func conditions(cfg Config) func(string) bool {
 			return cfg.Interactive
 		case "default":
 			return cfg.Mode == "" || cfg.Mode == name
-		case "auto_edit", "plan", "yolo":
+		case "auto_edit", "auto", "plan", "yolo":
 			return cfg.Mode == name
 		case "seatbelt":
 			return cfg.Sandbox == "sandbox-exec"

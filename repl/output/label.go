@@ -37,7 +37,7 @@ const (
 )
 
 // modes are those of approval that the prompt shows.
-var modes = []string{"plan", "auto_edit", "yolo"}
+var modes = []string{"plan", "auto_edit", "auto", "yolo"}
 
 // ReadyIn returns the prompt for a question or a task in an approval mode.
 func ReadyIn(mode string) string {

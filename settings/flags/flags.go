@@ -20,7 +20,7 @@ type Set struct {
 	Prompt            string   `short:"p" aliases:"print,message" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
 	PromptInteractive string   `short:"i" placeholder:"TEXT" group:"Run" help:"Run this prompt, then stay for more."`
 	Model             string   `short:"m" placeholder:"NAME" complete:"model" group:"Run" help:"Model or alias: auto, pro, flash, flash-lite, or a full name."`
-	ApprovalMode      string   `aliases:"permission-mode" enum:",default,auto_edit,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, yolo or plan."`
+	ApprovalMode      string   `aliases:"permission-mode" enum:",default,auto_edit,auto,yolo,plan" default:"" placeholder:"MODE" group:"Run" help:"What runs unasked: default, auto_edit, auto, yolo or plan."`
 	Yolo              bool     `short:"y" aliases:"dangerously-skip-permissions,yes-always" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`

@@ -110,7 +110,7 @@ func TestBadCommandLines(t *testing.T) {
 		"-y|--approval-mode|plan":         "can't be used together",
 		"--resume|--session-id|x":         "can't be used together",
 		"-o|xml":                          `--output-format must be one of "text", "json", "stream-json", not "xml"`,
-		"--approval-mode|reckless":        `--approval-mode must be one of "default", "auto_edit", "yolo", "plan", not "reckless"`,
+		"--approval-mode|reckless":        `--approval-mode must be one of "default", "auto_edit", "auto", "yolo", "plan", not "reckless"`,
 		"--max-turns|many":                `--max-turns: must be a whole number, not "many"`,
 		"--max-turns=-1":                  "must not be negative",
 		"--json|-o|text":                  "can't be used together",

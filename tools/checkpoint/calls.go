@@ -119,6 +119,7 @@ func (c *change) begin(ctx context.Context) {
 	if err := c.k.before(ctx, c); err != nil {
 		c.k.mu.Lock()
 		defer c.k.mu.Unlock()
+		c.k.failed = err
 		c.k.tell(fmt.Sprintf("what follows can't be taken back by /undo: %v", err))
 		return
 	}

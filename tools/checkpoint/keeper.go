@@ -43,6 +43,7 @@ type Keeper struct {
 	rules   string            // what was seen of ignore files that are not below a directory that is worked in
 	swept   bool              // all was looked at once
 	short   error             // why only what is named is kept
+	failed  error             // why the last call was not kept
 	tip     shadow.Sum        // the last state of the session
 	tipTree shadow.Sum
 	turn    Turn
@@ -78,7 +79,7 @@ func (k *Keeper) Ready() error {
 	if err := k.open(); err != nil {
 		return err
 	}
-	return k.short
+	return cmp.Or(k.short, k.failed)
 }
 
 // open opens the repository.

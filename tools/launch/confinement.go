@@ -59,6 +59,10 @@ type Launcher struct {
 	Denied func() []string
 	Finder *mask.Finder
 
+	// Keeps, if not nil, returns what is hidden besides from confined commands, and what
+	// they can't write to.
+	Keeps func() (hidden, readOnly []string)
+
 	why   string // nothing confines commands
 	quiet bool   // whoever runs gemline knows
 }
@@ -183,6 +187,10 @@ func (l *Launcher) Profile() sandbox.Profile {
 		p.Write = append(p.Write, l.Caches)
 	}
 	p.Hidden = sandbox.Except(l.Hidden, l.Write, roots)
+	if l.Keeps != nil {
+		hidden, readOnly := l.Keeps()
+		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)
+	}
 	if l.Denied != nil {
 		for _, m := range l.masks(l.Denied(), p) {
 			p.Masked = append(p.Masked, m.Files...)

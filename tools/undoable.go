@@ -1,0 +1,107 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// keeps has commands that run unasked, since what they change can be brought back, kept
+// from what may hold secrets and from writing to what is guarded.
+func (env Env) keeps(k *known) {
+	if env.Undoable == nil || env.Launcher == nil {
+		return
+	}
+	k.guards = env.Guards
+	env.Launcher.Keeps = func() (hidden, readOnly []string) {
+		hidden, readOnly, _ = env.kept(k)
+		return hidden, slices.DeleteFunc(readOnly, func(path string) bool { return slices.Contains(hidden, path) })
+	}
+}
+
+// kept returns what commands are kept from that run unasked. It reports false if they
+// are not, or if that would be too much.
+func (env Env) kept(k *known) (hidden, guarded []string, ok bool) {
+	if env.Undoable == nil || env.Workspace == nil || !env.Undoable() {
+		return nil, nil, false
+	}
+	roots := env.Workspace.Roots()
+	ok = k.walk(roots, func(at string, f folder) {
+		hidden = append(hidden, f.concealed(at, roots)...)
+		for _, name := range f.guarded {
+			guarded = append(guarded, filepath.Join(at, name))
+		}
+	})
+	if !ok || len(hidden)+len(guarded) > mostSecrets {
+		return nil, nil, false
+	}
+	return hidden, guarded, true
+}
+
+// undoable reports whether what the command changes can be brought back, and all else is
+// kept from it.
+func (c shellCall) undoable() bool {
+	if c.env.Undoable == nil || c.Background || !c.rights.None() || !c.env.State().Confined() {
+		return false
+	}
+	_, _, ok := c.env.kept(c.known)
+	return ok
+}
+
+// runUndoable runs a command, with all that it leaves running. What is guarded and was
+// not there before is asked about, and gets another name if it is not to be.
+func (c shellCall) runUndoable(ctx context.Context, tool engine.Tool, host engine.Host, run func() (engine.Result, error)) (engine.Result, error) {
+	_, before, ok := c.env.kept(c.known)
+	r, err := run()
+	_, after, still := c.env.kept(c.known)
+	made := slices.DeleteFunc(after, func(path string) bool { return slices.Contains(before, path) })
+	if !ok || !still || len(made) == 0 {
+		return r, err
+	}
+	var names []string
+	for _, path := range made {
+		names = append(names, shown(c.env.Workspace.Rel(path)))
+	}
+	what := "it made what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
+	if n := len(names) - 5; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	in := c.intent()
+	in.Plan.Writes = append(slices.Clip(in.Plan.Writes), made...)
+	in.Plan.Failed, in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = what, false, nil, nil, nil, nil
+	answer, aerr := host.Approve(ctx, engine.Proposal{Tool: tool, Args: c.args(), Intent: in})
+	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
+		return r, err
+	}
+	for _, path := range made {
+		aerr = errors.Join(aerr, os.Rename(path, aside(path)))
+	}
+	if aerr != nil {
+		return r, errors.Join(err, aerr)
+	}
+	if err == nil {
+		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
+	}
+	return denied(r, err, answer, "The command was done, but "+what+". That got other names, which end in .put-aside and a number, since it was not allowed.", what)
+}
+
+// aside returns a name beside path that nothing has.
+func aside(path string) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(path), "."), n)
+		if to := filepath.Join(filepath.Dir(path), name); !exists(to) {
+			return to
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
