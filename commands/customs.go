@@ -18,6 +18,10 @@ type Customs struct {
 	Notify func(string)
 	World  custom.World
 
+	// Served returns the commands of MCP servers, each with another name to go by if
+	// its own is taken. It may be nil.
+	Served func() Set
+
 	// Narrow has only some tools be called until the answer is whole.
 	Narrow func(name string, only custom.Only)
 }
@@ -38,6 +42,17 @@ func (cs *Customs) Commands() Set {
 				}
 				return parts, err
 			}})
+	}
+	if cs.Served == nil {
+		return set
+	}
+	for _, c := range cs.Served() {
+		if set.named(c.Name) != nil || isAbsent(c.Name) {
+			c.Name = c.Aliases[0]
+		}
+		if c.Aliases = nil; set.named(c.Name) == nil && !isAbsent(c.Name) {
+			set = append(set, c)
+		}
 	}
 	return set
 }

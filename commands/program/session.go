@@ -29,6 +29,7 @@ import (
 	"gemline/engine/redact/wrap"
 	"gemline/engine/tally"
 	"gemline/engine/telemetry"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/question"
@@ -466,6 +467,9 @@ func (s *Session) prompt() prompt.Config {
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	for _, i := range s.servers.Instructions() {
+		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
 	if p := s.env.Plans; p != nil {
 		cfg.Plans, cfg.Plan = p.Dir, p.Approved()

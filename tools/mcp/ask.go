@@ -117,8 +117,12 @@ type field struct {
 	EnumNames []string `json:"enumNames"`
 	OneOf     []choice `json:"oneOf"`
 	Format    string   `json:"format"`
-	Default   any      `json:"default"`
-	needed    bool
+	Items     struct {
+		Enum  []string `json:"enum"`
+		AnyOf []choice `json:"anyOf"`
+	} `json:"items"`
+	Default any `json:"default"`
+	needed  bool
 }
 
 type choice struct {
@@ -127,7 +131,7 @@ type choice struct {
 }
 
 const (
-	mostFields  = 12
+	mostFields  = 30
 	mostTries   = 3
 	longestForm = 2000 // characters of a text in it
 )
@@ -219,8 +223,8 @@ func (e elicitation) fields() (list []field, err error) {
 
 // options returns the values to choose from, with the words that stand for them.
 func (f field) options() (list []choice) {
-	list = slices.Clone(f.OneOf)
-	for i, v := range f.Enum {
+	list = slices.Concat(f.OneOf, f.Items.AnyOf)
+	for i, v := range slices.Concat(f.Enum, f.Items.Enum) {
 		c := choice{Const: v}
 		if i < len(f.EnumNames) {
 			c.Title = f.EnumNames[i]
@@ -252,12 +256,22 @@ func (f field) question(header string) engine.Question {
 	case f.Type == "boolean":
 		q.Kind = engine.YesNo
 	case len(options) > 0:
-		q.Kind = engine.Choice
+		q.Kind, q.Multi = engine.Choice, f.Type == "array"
 		for _, o := range options {
 			q.Options = append(q.Options, engine.Option{Label: clean(o.label(), 200)})
 		}
 	}
 	return q
+}
+
+// value returns the value that a reply stands for.
+func (f field) value(said string) string {
+	for _, o := range f.options() {
+		if o.label() == said {
+			return o.Const
+		}
+	}
+	return said
 }
 
 func (c choice) label() string {
@@ -271,7 +285,7 @@ var errNothingSaid = errors.New("nothing was said")
 
 // filled returns what the user has said, as the server wants to have it.
 func filled(fields []field, replies []string) (map[string]any, error) {
-	content, any := map[string]any{}, false
+	content, some := map[string]any{}, false
 	for i, f := range fields {
 		said := ""
 		if i < len(replies) {
@@ -283,8 +297,8 @@ func filled(fields []field, replies []string) (map[string]any, error) {
 			}
 			continue
 		}
-		any = true
-		var v interface{} = said
+		some = true
+		var v any
 		switch f.Type {
 		case "boolean":
 			v = said == engine.Yes
@@ -294,16 +308,18 @@ func filled(fields []field, replies []string) (map[string]any, error) {
 				return nil, fmt.Errorf("%s is no number", f.name)
 			}
 			v = n
-		default:
-			for _, o := range f.options() {
-				if o.label() == said {
-					v = o.Const
-				}
+		case "array":
+			chosen := []any{}
+			for one := range strings.SplitSeq(said, ", ") {
+				chosen = append(chosen, f.value(one))
 			}
+			v = chosen
+		default:
+			v = f.value(said)
 		}
 		content[f.name] = v
 	}
-	if !any {
+	if !some {
 		return nil, errNothingSaid
 	}
 	return content, nil

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -57,6 +58,40 @@ func (s *Set) Prompts() (list []Prompt) {
 		list = append(list, st.Prompts...)
 	}
 	return list
+}
+
+// words finds the arguments of a command: NAME=VALUE behind two hyphens, and others, with
+// quotation marks around what has spaces in it.
+var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|\\.)*)"|(\S+)`)
+
+// Values reads what stands behind the name of a prompt: named values, and others for what is
+// needed and not named, in order. A single one takes all the others.
+func (p Prompt) Values(line string) (map[string]string, error) {
+	values, others := map[string]string{}, []string{}
+	plain := func(s string) string { return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s) }
+	for _, m := range words().FindAllStringSubmatch(line, -1) {
+		if m[1] != "" {
+			values[m[1]] = plain(m[2]) + m[3]
+		} else {
+			others = append(others, plain(m[4])+m[5])
+		}
+	}
+	var open []string
+	for _, a := range p.Arguments {
+		if _, ok := values[a.Name]; a.Required && !ok {
+			open = append(open, a.Name)
+		}
+	}
+	if len(open) == 1 && len(others) > 0 {
+		others = []string{strings.Join(others, " ")}
+	}
+	for len(open) > 0 && len(others) > 0 {
+		values[open[0]], open, others = others[0], open[1:], others[1:]
+	}
+	if len(open) > 0 {
+		return nil, errors.New("Missing required argument(s): --" + clean(strings.Join(open, ", --"), longestError))
+	}
+	return values, nil
 }
 
 // Fill returns the text of a prompt with its places filled in.
