@@ -41,7 +41,6 @@ var absent = []struct {
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
-	{[]string{"quit --delete", "exit --delete"}, "/quit keeps the session; gemline sessions delete ID deletes it, and /about says its id"},
 	{[]string{"restore", "rewind"}, "gemline can't undo changes yet; git diff shows them"},
 	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},

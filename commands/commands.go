@@ -93,6 +93,9 @@ type App struct {
 	// this one. It is nil where there is one prompt and no session.
 	Restart func(ctx context.Context) (*Conversation, error)
 
+	// Discard has the session deleted when it ends. It is nil where none is kept.
+	Discard func()
+
 	// Compress makes the conversation shorter, and tells how much. What is to be
 	// kept above all is in the user's words, or "".
 	Compress func(ctx context.Context, keep string) error

@@ -160,7 +160,6 @@ func TestCommands(t *testing.T) {
 		{"/last", "", "there is no answer yet"},
 		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
 		{"/mcp list", "", "/mcp: there is no such command yet"},
-		{"/quit --delete", "", "/quit --delete: /quit keeps the session"},
 		{"/dir show", "Current workspace directories:\n- ", ""},
 		{"/directory add more", "/more\n", ""},
 		{"/directory add .", "nothing to add", ""},

@@ -126,6 +126,18 @@ func todos() *Command {
 }
 
 func quit() *Command {
-	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Summary: "leave; the session is kept",
-		Run: func(context.Context, *App, string) error { return input.ErrQuit }}
+	const discard = "--delete"
+	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Args: "[" + discard + "]",
+		Summary: "leave; --delete deletes the session", Complete: words(discard),
+		Run: func(_ context.Context, app *App, word string) error {
+			switch {
+			case word == discard && app.Discard != nil:
+				app.Discard()
+			case word == discard:
+				return unavailable("there is no session to delete here")
+			case word != "":
+				return misused("/quit takes %s or nothing", discard)
+			}
+			return input.ErrQuit
+		}}
 }

@@ -21,6 +21,11 @@ type Settings struct {
 	SyncSession  bool   `key:"general.sessionSync"`
 	Checkpoints  bool   `key:"general.checkpointing.enabled"`
 
+	Retention    bool   `key:"general.sessionRetention.enabled"`
+	MaxAge       string `key:"general.sessionRetention.maxAge"`
+	MaxSessions  int    `key:"general.sessionRetention.maxCount"`
+	MinRetention string `key:"general.sessionRetention.minRetention"`
+
 	SkipNextSpeaker bool `key:"model.skipNextSpeakerCheck"`
 
 	Compression   float64 `key:"model.compressionThreshold"`

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/settings/project"
 )
 
 // sessionsCommand is gemline sessions.
@@ -24,36 +23,37 @@ type sessionsCommand struct {
 	Search sessionsSearch `cmd:"" help:"Say in which sessions something was said or done."`
 	Export sessionsExport `cmd:"" help:"Write a session to a file, as Markdown, HTML or JSON."`
 	Delete sessionsDelete `cmd:"" help:"Delete a session and the outputs that are kept with it."`
+	Prune  sessionsPrune  `cmd:"" help:"Delete old sessions of this directory, by general.sessionRetention."`
 }
 
 // sessions returns the sessions of the working directory, and where they are.
-func (w *Folder) sessions() ([]journal.Session, string, error) {
-	project, known := w.Paths.Known()
+func (w *Folder) sessions() ([]journal.Session, project.Store, error) {
+	store, known := w.Paths.Known()
 	if !known {
-		return nil, "", nil
+		return nil, store, nil
 	}
-	list, err := journal.List(project.Chats())
-	return list, project.Temp, err
+	list, err := journal.List(store.Chats())
+	return list, store, err
 }
 
 // session returns the session that a word names.
-func (w *Folder) session(which string) (s journal.Session, number int, temp string, err error) {
-	list, temp, err := w.sessions()
+func (w *Folder) session(which string) (s journal.Session, number int, store project.Store, err error) {
+	list, store, err := w.sessions()
 	if err != nil {
-		return s, 0, "", err
+		return s, 0, store, err
 	}
 	if s, err = journal.Find(list, which); len(list) == 0 {
 		err = journal.ErrNone
 	}
 	if err != nil {
-		return s, 0, "", &NoSessionError{err}
+		return s, 0, store, &NoSessionError{err}
 	}
 	for i := range list {
 		if list[i].ID == s.ID {
 			number = i + 1
 		}
 	}
-	return s, number, temp, nil
+	return s, number, store, nil
 }
 
 // A NoSessionError is a session that is not there.
@@ -183,17 +183,12 @@ type sessionsDelete struct {
 
 // Run deletes a session that nobody works with.
 func (c *sessionsDelete) Run(w *World) error {
-	s, number, temp, err := w.session(c.ID)
+	s, number, store, err := w.session(c.ID)
 	if err != nil {
 		return err
 	}
-	if err := journal.Remove(filepath.Dir(s.Path), s.ID); err != nil {
+	if err := Shelf(store).Remove(s.ID); err != nil {
 		return err
-	}
-	for _, dir := range []string{filepath.Join(temp, "tool-outputs", "session-"+s.ID), filepath.Join(temp, s.ID)} { // the other has its plans
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
 	}
 	return w.show(map[string]any{"deleted": s.ID, "title": s.Title},
 		fmt.Sprintf("Deleted session %d: %s (%s)", number, s.Title, journal.Ago(s.Updated, time.Now())))

@@ -28,6 +28,7 @@ type front struct {
 	*Session              // once it has begun
 	notify   func(string) // tells what is odd but no error
 	first    string       // what hooks want the model to know before the first prompt
+	discard  bool         // the session is deleted when it is over
 	closers  []func()
 }
 
@@ -51,7 +52,7 @@ func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approve
 		return err
 	}
 	f.hold(s)
-	f.closers = append(f.closers, func() { f.Session.Close() }, func() { f.Session.end(ctx, "exit") })
+	f.closers = append(f.closers, f.prune, func() { f.Session.Close() }, func() { f.Session.end(ctx, "exit") })
 	source := "startup"
 	if s.past != nil {
 		source = "resume"
@@ -108,6 +109,9 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.os.getenv, shell.Own(f.os.Environ()), text)
 		},
+	}
+	if f.store.Temp != "" && !f.Trial {
+		app.Discard = func() { f.discard = true }
 	}
 	if f.setup.Fake == "" {
 		app.ServerModels = f.models

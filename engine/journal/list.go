@@ -40,22 +40,16 @@ type Session struct {
 // several files of one session only that written last is listed. A directory
 // that does not exist holds no sessions.
 func List(dir string) ([]Session, error) {
-	entries, err := os.ReadDir(dir)
+	names, err := sessionNames(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for _, e := range entries {
-		if name := e.Name(); e.Type().IsRegular() && isSessionName(name) {
-			paths = append(paths, filepath.Join(dir, name))
-		}
-	}
-	found := make([]Session, len(paths))
-	parallel.Each(len(paths), runtime.GOMAXPROCS(0), func(i int) {
-		if s, err := read(paths[i]); err == nil && s.Kind != "subagent" && s.Messages > 0 {
+	found := make([]Session, len(names))
+	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) {
+		if s, err := read(filepath.Join(dir, names[i])); err == nil && s.Kind != "subagent" && s.Messages > 0 {
 			found[i] = s
 		}
 	})
@@ -86,10 +80,9 @@ func newest(found []Session) []Session {
 // files returns what the files of the session id in dir hold. What can't be
 // read has no session.
 func files(dir, id string) (found []Session) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		name := e.Name()
-		if !e.Type().IsRegular() || !isSessionName(name) || !strings.Contains(name, fileName(idPrefix(id))) {
+	names, _ := sessionNames(dir)
+	for _, name := range names {
+		if !strings.Contains(name, fileName(idPrefix(id))) {
 			continue
 		}
 		if s, err := read(filepath.Join(dir, name)); err == nil && s.ID == id {
@@ -99,13 +92,24 @@ func files(dir, id string) (found []Session) {
 	return found
 }
 
+// sessionNames returns the names of the files in dir that may hold sessions.
+func sessionNames(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Type().IsRegular() && isSessionName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
 func isSessionName(name string) bool {
 	return strings.HasPrefix(name, "session-") && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
 }
 
 // read returns the session in a file, without its messages.
 func read(path string) (Session, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return Session{}, err
 	}

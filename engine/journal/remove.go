@@ -4,35 +4,60 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 )
+
+// errNewer means that a session is not the one that was to be removed.
+var errNewer = errors.New("the session has been gone on with")
 
 // Remove deletes all that dir holds of a session: its files, in either form,
 // and those of its agents. A session that a process works with stays, which is
 // a [*BusyError].
-func Remove(dir, id string) error {
-	if !ValidID(id) {
-		return errors.New("no session has such an id")
-	}
-	lock, err := lockSession(dir, id)
+func Remove(dir, id string) error { return Shelf{Chats: dir}.Remove(id) }
+
+// remove deletes the session id with its files, unless one was written after a time that is
+// given. What belongs to the session goes first: without its files nobody would know of it.
+func (s Shelf) remove(id string, paths []string, last time.Time) error {
+	lock, err := lockSession(s.Chats, id)
 	if err != nil {
 		return err
 	}
 	defer unlock(lock)
-	entries, err := os.ReadDir(dir)
+	for _, path := range paths {
+		if now, err := read(path); !last.IsZero() && err == nil && now.Updated.After(last) {
+			return errNewer
+		}
+	}
+	if s.Drop != nil {
+		err = s.Drop(id)
+	}
+	dirs := []string{filepath.Join(s.Chats, id)} // of its agents
+	if s.Dirs != nil {
+		dirs = append(dirs, s.Dirs(id)...)
+	}
+	for _, dir := range dirs {
+		if info, serr := os.Lstat(dir); serr == nil && info.IsDir() {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !isSessionName(e.Name()) {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		if s, rerr := read(path); rerr == nil && s.ID == id {
-			err = errors.Join(err, os.Remove(path))
-		}
-	}
-	if info, serr := os.Lstat(filepath.Join(dir, id)); serr == nil && info.IsDir() {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, id)))
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
 	}
 	return err
+}
+
+// filesOf returns the files of each session in dir.
+func filesOf(dir string) (map[string][]string, error) {
+	names, err := sessionNames(dir)
+	paths := map[string][]string{}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if s, err := read(path); err == nil {
+			paths[s.ID] = append(paths[s.ID], path)
+		}
+	}
+	return paths, err
 }

@@ -1,0 +1,45 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"gemline/commands/cli"
+	"gemline/engine/journal"
+	"gemline/engine/tally"
+)
+
+// prune deletes the session that is over, if the user wants that, and then those that the
+// settings do not want to be kept. It says what it has deleted.
+func (f *front) prune() {
+	shelf := cli.Shelf(f.store)
+	if f.discard {
+		switch err := shelf.Remove(f.journal.ID()); {
+		case err == nil:
+			f.tell("the session is deleted")
+		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
+			f.notify(fmt.Sprintf("the session is not deleted: %v", err))
+		}
+	}
+	if !f.settings.Retention || f.store.Temp == "" {
+		return
+	}
+	r, err := cli.Retention(f.settings)
+	if err != nil {
+		f.notify(fmt.Sprintf("no session is deleted: %v", err))
+		return
+	}
+	sessions, err := journal.List(shelf.Chats)
+	if err == nil {
+		old := slices.DeleteFunc(r.Expired(sessions, time.Now()), func(s journal.Session) bool { return s.ID == f.journal.ID() })
+		if old, err = shelf.Prune(old); len(old) > 0 {
+			f.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", tally.Count(len(old), "old session")))
+		}
+	}
+	if err != nil {
+		f.notify(fmt.Sprintf("old sessions are not deleted: %v", err))
+	}
+}

@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A Retention says which sessions are kept. The zero Retention keeps all.
+type Retention struct {
+	MaxAge   time.Duration // since a session was last written; 0 is no limit
+	MaxCount int           // of a directory; 0 is no limit
+	MinAge   time.Duration // a session that is younger is kept in any case
+}
+
+// ParseAge returns how long an age is: a number and h, d, w, or m, which is 30 days.
+func ParseAge(s string) (time.Duration, error) {
+	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour, 'm': 30 * 24 * time.Hour}
+	if n := len(s) - 1; n > 0 && units[s[n]] > 0 {
+		unit := units[s[n]]
+		if k, err := strconv.ParseUint(s[:n], 10, 32); err == nil && k > 0 && s[0] != '+' && k < uint64(1<<62/unit) {
+			return time.Duration(k) * unit, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no age: write a number and h, d, w or m, such as 30d", s)
+}
+
+// ParseRetention returns what settings say of it. It refuses an age that is below the least
+// one: whoever wrote the two meant something else.
+func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, err error) {
+	if r.MaxAge, err = ParseAge(maxAge); err != nil {
+		return Retention{}, fmt.Errorf("maxAge: %w", err)
+	}
+	if r.MinAge, err = ParseAge(minAge); err != nil {
+		return Retention{}, fmt.Errorf("minRetention: %w", err)
+	}
+	if r.MaxAge < r.MinAge {
+		return Retention{}, fmt.Errorf("maxAge %s is below minRetention %s", maxAge, minAge)
+	}
+	if maxCount < 0 {
+		return Retention{}, fmt.Errorf("maxCount is %d, and can't be negative", maxCount)
+	}
+	r.MaxCount = maxCount
+	return r, nil
+}
+
+// Expired returns those of sessions that are not to be kept, the one written last first.
+func (r Retention) Expired(sessions []Session, now time.Time) (expired []Session) {
+	byAge := slices.SortedStableFunc(slices.Values(sessions), func(a, b Session) int { return b.Updated.Compare(a.Updated) })
+	for i, s := range byAge {
+		age := now.Sub(s.Updated)
+		if age >= r.MinAge && (r.MaxAge > 0 && age > r.MaxAge || r.MaxCount > 0 && i >= r.MaxCount) {
+			expired = append(expired, s)
+		}
+	}
+	return expired
+}
+
+// A Shelf is where a directory's sessions are kept, with all that belongs to them.
+type Shelf struct {
+	Chats string                      // the directory of their files
+	Dirs  func(id string) []string    // where more of a session is kept; nil if nowhere
+	Drop  func(id string) (err error) // lets go of what is kept of it elsewhere, if not nil
+}
+
+// Remove deletes a session and what belongs to it, as [Remove] does.
+func (s Shelf) Remove(id string) error {
+	if !ValidID(id) {
+		return errors.New("no session has such an id")
+	}
+	paths, err := filesOf(s.Chats)
+	if err != nil {
+		return err
+	}
+	return s.remove(id, paths[id], time.Time{})
+}
+
+// Prune removes sessions, and returns those that are gone. One that was written since it was
+// listed, or that a process works with, stays.
+func (s Shelf) Prune(sessions []Session) (gone []Session, err error) {
+	if len(sessions) == 0 {
+		return nil, nil
+	}
+	paths, err := filesOf(s.Chats)
+	if err != nil {
+		return nil, err
+	}
+	for _, old := range sessions {
+		rerr := s.remove(old.ID, paths[old.ID], old.Updated)
+		if busy := (*BusyError)(nil); errors.As(rerr, &busy) || errors.Is(rerr, errNewer) {
+			continue
+		}
+		if rerr != nil {
+			err = cmp.Or(err, fmt.Errorf("session %s is not removed: %w", old.ID, rerr))
+			continue
+		}
+		gone = append(gone, old)
+	}
+	return gone, err
+}
