@@ -50,6 +50,9 @@ func (l *link) want(ctx context.Context, ask func(context.Context, *running) (an
 		r = l.latest[n-1]
 	}
 	l.mu.Unlock()
+	if r != nil && r.asked.Add(1) > mostAsked {
+		return nil, &rpc.Error{Code: rpc.Busy, Message: "the user was asked enough in this call"}
+	}
 	if r == nil {
 		return nil, &rpc.Error{Code: rpc.InvalidParams, Message: "no call of this server's tools runs, so nobody is asked"}
 	}
@@ -133,6 +136,7 @@ type choice struct {
 const (
 	mostFields  = 30
 	mostTries   = 3
+	mostAsked   = 10   // times in a call
 	longestForm = 2000 // characters of a text in it
 )
 

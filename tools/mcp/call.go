@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -32,6 +33,7 @@ type running struct {
 	mu       sync.Mutex
 	said     string
 	wanted   chan wanted // of the server, to be asked
+	asked    atomic.Int32
 }
 
 // A wanted is something that a server wants while a call of its runs.
