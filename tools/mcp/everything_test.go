@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func listening(t *testing.T, transport string) string {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	at := fmt.Sprintf("http://127.0.0.1:%d/", port)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
 		if res, err := http.Get(at); err == nil {
 			res.Body.Close()
 			return at

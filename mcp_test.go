@@ -1,0 +1,150 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+)
+
+// desk is an MCP server in sh, which leaves a program running and notes both processes.
+const desk = `#!/bin/sh
+sleep 1000 &
+echo $! >>pids
+echo $$ >>pids
+env >environ
+echo "at the desk" >&2
+say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while IFS= read -r line; do
+	id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+	case $line in
+	*'"method":"initialize"'*) say '{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"instructions":"Knock first.","serverInfo":{"name":"desk","version":"1"}}';;
+	*'"method":"tools/list"'*) say '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}}]}';;
+	*'"method":"prompts/list"'*) say '{"prompts":[{"name":"tidy up","arguments":[{"name":"what","required":true}]}]}';;
+	*'"method":"prompts/get"'*) say '{"messages":[{"role":"user","content":{"type":"text","text":"Tidy up the drawer."}}]}';;
+	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}';;
+	*'"method":"resources/read"'*) say '{"contents":[{"uri":"desk://drawer","text":"three pens"}]}';;
+	*'"method":"tools/call"'*) say '{"content":[{"type":"text","text":"a lamp"}]}';;
+	esac
+done
+`
+
+// withDesk sets the server up for the user of dir.
+func withDesk(t *testing.T, dir, more string) {
+	t.Helper()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("desk.sh", desk)
+	write("home/.gemini/settings.json", `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$HOME/desk", "NODE_OPTIONS": "-r x"}`+more+`}}}`)
+}
+
+// A whole run: the server's tool is declared and called, its prompt is a command, its
+// resource is read and its instructions are told.
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withDesk(t, dir, `, "trust": true`)
+	s := et.NewServer(et.Says("", et.Call("1", "mcp_desk_look", "at", "it")), et.Says("Done."), et.Says("Tidied."))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	if err := headless(t, s, dir, &out, &errs, "-p", "see @desk:desk://drawer").Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	if got := answerOf(t, s, "mcp_desk_look"); !strings.Contains(got, "a lamp") {
+		t.Errorf("the answer: %s", got)
+	}
+	first := string(s.Requests()[0].Body)
+	for _, want := range []string{"Knock first.", "three pens", `"mcp_desk_look"`, "read_mcp_resource"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the request lacks %q", want)
+		}
+	}
+	if !strings.Contains(errs.String(), "env may not set NODE_OPTIONS") {
+		t.Errorf("told: %s", errs.Bytes())
+	}
+	env, err := os.ReadFile(filepath.Join(dir, "environ"))
+	if err != nil || !bytes.Contains(env, []byte("GEMINI_CLI=1\n")) || !bytes.Contains(env, []byte("WHERE="+dir+"/home/desk\n")) || bytes.Contains(env, []byte("API_KEY")) || bytes.Contains(env, []byte("NODE_OPTIONS")) {
+		t.Errorf("%v: %s", err, env)
+	}
+	if err := headless(t, s, dir, &out, &errs, "-p", "/tidy-up drawer").Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	requests := s.Requests()
+	if last := string(requests[len(requests)-1].Body); !strings.Contains(last, "Tidy up the drawer.") {
+		t.Errorf("the prompt: %.2000s", last)
+	}
+}
+
+// Without trust, a call is asked about, and so denied where nobody is there.
+func TestMCPAsks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withDesk(t, dir, "")
+	s := et.NewServer(et.Says("", et.Call("1", "mcp_desk_look", "at", "it")), et.Says("Done."))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	if err := headless(t, s, dir, &out, &errs, "-p", "look").Run(); err != nil || !strings.Contains(errs.String(), "call look of the MCP server desk: denied: nobody to ask") {
+		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+}
+
+// However a run ends, no process of a server is left.
+func TestMCPLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, sig := range map[string]syscall.Signal{"end": 0, "SIGINT": syscall.SIGINT, "SIGKILL": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			withDesk(t, dir, "")
+			reached := make(chan ended, 10)
+			reply := et.Says("Done.")
+			if sig != 0 {
+				reply = telling(reached, et.Silent())
+			}
+			s := et.NewServer(reply)
+			t.Cleanup(s.Close)
+			var out, errs bytes.Buffer
+			run := headless(t, s, dir, &out, &errs, "-p", "go")
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if sig != 0 {
+				<-reached
+				run.Process.Signal(sig)
+			}
+			run.Wait()
+			b, err := os.ReadFile(filepath.Join(dir, "pids"))
+			pids := strings.Fields(string(b))
+			if err != nil || len(pids) != 2 {
+				t.Fatalf("%v: %q; %s", err, b, errs.Bytes())
+			}
+			left := func() (list []string) {
+				for _, pid := range pids {
+					if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !bytes.Contains(stat, []byte(") Z ")) {
+						list = append(list, pid)
+					}
+				}
+				return list
+			}
+			for until := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(until); runtime.Gosched() {
+			}
+			if list := left(); len(list) > 0 {
+				t.Errorf("left: %v", list)
+			}
+		})
+	}
+}
