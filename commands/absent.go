@@ -41,7 +41,6 @@ var absent = []struct {
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
-	{[]string{"restore", "rewind"}, "gemline can't undo changes yet; git diff shows them"},
 	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},
 	{[]string{"skills"}, "skills are not in use yet; gemline doctor names those that are set up"},

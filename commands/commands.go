@@ -33,6 +33,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/tools/checkpoint"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -108,6 +109,14 @@ type App struct {
 	// be asked.
 	Permit func(ctx context.Context, folder string) (string, error)
 
+	// Confirm asks something that is answered yes or no. It is nil where nobody can be
+	// asked.
+	Confirm func(ctx context.Context, about string) (bool, error)
+
+	// Prefill offers a text as the next input, to be changed and sent. It is nil where
+	// nobody types.
+	Prefill func(text string)
+
 	// Copy puts text on the clipboard and says in a word how. It is nil where
 	// there is none.
 	Copy func(ctx context.Context, text string) (how string, err error)
@@ -123,6 +132,7 @@ type Conversation struct {
 	Memory    *memory.Memory
 	Tally     *tally.Tally
 	Journal   *journal.File
+	Keeper    *checkpoint.Keeper
 	Jobs      *shell.Jobs     // the commands in the background
 	Todos     func() []string // the model's todo list in words
 	Plan      func() (Plan, error)
@@ -158,11 +168,13 @@ func Builtin() Set {
 		authentication(),
 		brief(),
 		chats("chat", "go on with another session, as /resume does"),
+		changes(),
 		clearing(),
 		compressing(),
 		copying(),
 		customs(),
 		detail(),
+		diffing(),
 		directory(),
 		editor(),
 		exporting(),
@@ -182,12 +194,17 @@ func Builtin() Set {
 		quit(),
 		preferences(),
 		chats("resume", "go on with another session"),
+		redoing(),
+		restoring(),
+		rewinding(),
 		show(),
 		stats(),
 		streaming(),
 		tasks(),
 		todos(),
 		tools(),
+		trash(),
+		undoing(),
 		vim(),
 	}
 }

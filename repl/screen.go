@@ -67,6 +67,10 @@ func (s *Screen) Restore() {
 	s.reader.Restore()
 }
 
+// Offer has text stand in the next line that is typed, to be changed and sent; where that
+// can't be it is shown.
+func (s *Screen) Offer(text string) { s.reader.Offer(text) }
+
 // Show lets show write when that disturbs nobody who types. It may be called on
 // any goroutine.
 func (s *Screen) Show(show func()) {

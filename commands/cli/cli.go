@@ -33,6 +33,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/settings/flags"
+	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
 )
 
@@ -48,6 +49,10 @@ type World struct {
 	// Secret asks the user for something that is not shown while it is typed.
 	// It is nil where nobody can be asked.
 	Secret func(ctx context.Context, question string) (string, error)
+
+	// Confirm asks something that is answered yes or no. It is nil outside of a session,
+	// where it is asked on In.
+	Confirm func(ctx context.Context, about string) (bool, error)
 
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
@@ -73,6 +78,10 @@ type Project interface {
 
 	// Launcher returns what starts commands.
 	Launcher() (*launch.Launcher, error)
+
+	// Keeper returns what was kept of files for a session, how paths are shown, and what
+	// ends the work with it.
+	Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error)
 }
 
 // grammar is the sub-commands, in the order of the help text.
@@ -89,6 +98,8 @@ type grammar struct {
 	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
+	Undo     undoCommand     `cmd:"" help:"Take back what the last turn of a session changed in files."`
+	Trash    trashCommand    `cmd:"" help:"List the files that calls deleted or overwrote, and bring one back."`
 	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
@@ -112,7 +123,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
 )
 
@@ -28,4 +29,30 @@ func (o *Options) unkept() []string {
 		list = append(list, dir)
 	}
 	return list
+}
+
+// Keeper implements [cli.Project].
+func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
+	cfg := checkpoint.Config{Ledger: s.ledger, Except: s.unkept(), Session: func() string { return session }, Hide: s.secrets.Text, Notify: s.notify}
+	temp := ""
+	if known, ok := s.paths.Known(); ok {
+		cfg.Dir, temp = known.History(), known.Temp
+	}
+	if s.trust.State < trust.Unneeded {
+		s.settings.Confine()
+	}
+	if cfg.Workspace, err = newWorkspace(s.Options, temp, nil, s.notify); err != nil {
+		return nil, nil, nil, err
+	}
+	k = checkpoint.New(cfg)
+	return k, cfg.Workspace.Rel, k.Close, nil
+}
+
+// Keeper implements [cli.Project].
+func (h sessionProject) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
+	if session == h.f.journal.ID() || session == "" {
+		return h.f.keeper, h.f.workspace.Rel, func() {}, nil
+	}
+	k = h.f.keeper.For(session)
+	return k, h.f.workspace.Rel, k.Close, nil
 }

@@ -100,7 +100,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out, sessionProject{f})
 			if screen := f.shown.Load(); screen != nil {
-				w.Secret = screen.Lines.Secret
+				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
 			}
 			return cli.Run(ctx, w, args)
 		},
@@ -122,7 +122,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Access: s.access, Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
-	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 

@@ -84,6 +84,7 @@ func (i *interactive) commands() *commands.App {
 		}
 		return i.conversation(), err
 	}
+	app.Confirm, app.Prefill = i.screen.Confirm, i.screen.Offer
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {

@@ -64,6 +64,13 @@ func New(cfg Config) *Keeper {
 	return &Keeper{cfg: cfg, names: map[string]string{}, told: map[string]bool{}}
 }
 
+// For returns a Keeper for another session in the same folder.
+func (k *Keeper) For(session string) *Keeper {
+	cfg := k.cfg
+	cfg.Session = func() string { return session }
+	return New(cfg)
+}
+
 // Why nothing can be taken back.
 var (
 	ErrNowhere = errors.New("there is no home directory to keep checkpoints in")
@@ -134,7 +141,9 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 		k.top, k.swept, k.saved = &node{}, false, false
 	}
 	// Another process may have taken something back.
-	if tip, err := k.repo.Ref(k.cfg.Session()); err != nil || tip != k.tip {
+	if session := k.cfg.Session(); session == "" {
+		return done, nil // nothing will be added
+	} else if tip, err := k.repo.Ref(session); err != nil || tip != k.tip {
 		k.tip, k.tipTree = "", ""
 		if c, err := k.repo.Commit(tip); err == nil {
 			k.tip, k.tipTree = tip, c.Tree

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ type Plan struct {
 	Moved   []string // HEAD, branches and the like, which stay
 	Short   string   // why only what is named was kept
 
-	all []State
+	Settled bool // files of others that are left are left for good
 }
 
 // Empty reports whether no file has to be touched.
@@ -288,4 +289,52 @@ func look(base, path string, most int64) (Version, error) {
 		}
 	}
 	return Version{info.Mode(), "?"}, nil // something that is not known
+}
+
+// Calls returns the calls of turns that were not taken back, the last one first.
+func Calls(list []*Done) (calls []State) {
+	for _, d := range list {
+		if !d.Undone {
+			calls = append(calls, slices.Collect(reversed(d.Calls))...)
+		}
+	}
+	return calls
+}
+
+// reversed yields states, the last one first.
+func reversed(list []State) iter.Seq[State] {
+	return func(yield func(State) bool) {
+		for _, s := range slices.Backward(list) {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// Back returns what has to be done to take back calls, the last one first. It can be
+// done again, and their turns are not said to be taken back.
+func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
+	p = &Plan{Kind: Restored}
+	goals := map[string]*goal{}
+	err = k.with(ctx, func() error {
+		for _, s := range calls {
+			changes, err := k.changes(s)
+			if err != nil {
+				return err
+			}
+			for _, c := range changes {
+				if later := goals[c.Path]; later != nil {
+					later.mixed = later.mixed || later.want != c.After
+					later.want = c.Before
+				} else {
+					goals[c.Path] = &goal{want: c.Before, have: c.After}
+				}
+			}
+			p.Lost, p.Moved = union(p.Lost, s.Lost), union(p.Moved, s.Moved)
+			p.More += s.More
+		}
+		return k.fill(p, goals)
+	})
+	return p, err
 }

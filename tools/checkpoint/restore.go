@@ -31,6 +31,10 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		changes = append(changes, p.Others...)
 		slices.SortFunc(changes, order)
 	}
+	whole := others || len(p.Others) == 0 || p.Settled
+	if len(changes) == 0 && !whole {
+		return o, nil
+	}
 	err = k.with(ctx, func() error {
 		names := maps.Clone(k.names)
 		defer func() { k.names = names }()
@@ -52,7 +56,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			return err
 		}
 		record := Record{Kind: p.Kind}
-		if len(o.Failed) == 0 {
+		if len(o.Failed) == 0 && whole {
 			for _, d := range p.Turns {
 				record.Turns = append(record.Turns, d.ID)
 			}

@@ -49,11 +49,14 @@ func (c *cooked) forget() int {
 func (c *cooked) close() error { return nil }
 
 // line shows prompt and returns one line.
-func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error) {
+func (c *cooked) line(ctx context.Context, prompt string, answer bool) (string, error) {
 	c.src.awaitForeground(c.jobs)
 	c.typeAhead(c.src.typeAhead())
 	c.deferred.show()
 	c.showUnsent()
+	if !answer {
+		c.showOffered()
+	}
 	c.src.expect()
 	c.open = len(c.buf) == 0 && !c.over && !c.src.waiting()
 	c.reading.Store(true)
@@ -73,6 +76,16 @@ func (c *cooked) line(ctx context.Context, prompt string, _ bool) (string, error
 		return "", io.EOF
 	}
 	return c.fromTerminal(ctx, prompt)
+}
+
+// showOffered shows what can't be put into the next line.
+func (c *cooked) showOffered() {
+	if text := clean([]byte(c.offered)); text != "" {
+		c.offered = ""
+		c.Out.Line(output.Info, "what you had asked, to be sent again or changed:")
+		c.Out.Text(text)
+		c.Out.Fresh()
+	}
 }
 
 // showUnsent shows what was typed before the user stopped something, instead of

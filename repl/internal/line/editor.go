@@ -102,6 +102,10 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.in.inject(e.pastes.fold(e.in.unsent()))
 		e.stopped = false
 	}
+	if e.offered != "" && !answer {
+		e.in.inject(e.pastes.fold(e.offered))
+		e.offered = ""
+	}
 	e.in.expectBurst(!e.Single && !e.asking && !e.src.waiting())
 	e.Out.Fresh()
 	restore, err := e.src.raw()

@@ -47,6 +47,7 @@ type terminal struct {
 	wake     func()      // shows what is deferred while a line is typed
 	modesOff string      // what ends the modes that a line is typed in
 	stopped  bool        // see [Reader.Stopped]
+	offered  string      // see [Reader.Offer]
 }
 
 // New returns the Reader that fits c.
@@ -209,3 +210,7 @@ func (d *deferred) show() {
 		show()
 	}
 }
+
+// Offer has text stand in the next line, to be changed and sent. Where that can't be it is
+// shown.
+func (t *terminal) Offer(text string) { t.offered = text }

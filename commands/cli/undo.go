@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/checkpoint"
+)
+
+// undoCommand is gemline undo.
+type undoCommand struct {
+	Session string `placeholder:"ID" help:"The session; the last one that has changed something if none is named."`
+	DryRun  bool   `name:"dry-run" help:"Say what would be done, and do nothing."`
+	Force   bool   `help:"Overwrite what others have changed since, too."`
+}
+
+// Run takes back what the last turn of a session has changed.
+func (c *undoCommand) Run(ctx context.Context, w *World) error {
+	k, d, err := w.lastTurn(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	defer k.done()
+	p, err := k.Undo(ctx, []*checkpoint.Done{d})
+	if err != nil {
+		return err
+	}
+	doc := undone{Session: k.session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes), Others: pathsOf(p.Others),
+		Lost: append([]string{}, p.Lost...), Moved: append([]string{}, p.Moved...), Failed: []string{}}
+	ls := p.Lines(k.rel)
+	if c.DryRun {
+		return w.show(doc, append(ls, "would take back: "+d.String())...)
+	}
+	o, err := k.Apply(ctx, p, c.Force)
+	if err != nil {
+		return err
+	}
+	doc.Done, doc.Failed = o.Done, append(doc.Failed, o.Failed...)
+	ls = append(ls, o.Lines(k.rel)...)
+	if err := w.show(doc, append(ls, fmt.Sprintf("took back: %s (%d files and directories)", d, o.Done))...); err != nil {
+		return err
+	}
+	switch {
+	case len(o.Failed) > 0:
+		return fmt.Errorf("%d files could not be brought back", len(o.Failed))
+	case len(p.Others) > 0 && !c.Force:
+		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
+	}
+	return nil
+}
+
+// undone is what gemline undo --json prints.
+type undone struct {
+	Session string   `json:"session"`
+	Turn    string   `json:"turn"`
+	DryRun  bool     `json:"dry_run"`
+	Changes []string `json:"changes"`
+	Others  []string `json:"others"`
+	Lost    []string `json:"lost"`
+	Moved   []string `json:"moved"`
+	Failed  []string `json:"failed"`
+	Done    int      `json:"done"`
+}
+
+func pathsOf(list []checkpoint.Change) []string {
+	paths := []string{}
+	for _, c := range list {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// A keeper is that of a session.
+type keeper struct {
+	*checkpoint.Keeper
+	session string
+	rel     func(string) string
+	done    func()
+}
+
+// keeper returns that of a session.
+func (w *World) keeper(session string) (*keeper, error) {
+	k, rel, done, err := w.Project.Keeper(session)
+	return &keeper{k, session, rel, done}, err
+}
+
+// lastTurn returns the last turn of a session that is not taken back, or of the last
+// session that has one.
+func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpoint.Done, error) {
+	k, err := w.keeper(session)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer k.done()
+	ids := []string{session}
+	if session == "" {
+		if ids, err = k.Sessions(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, id := range ids {
+		one, err := w.keeper(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := one.Turns(ctx)
+		if err != nil {
+			one.done()
+			return nil, nil, err
+		}
+		if i := slices.IndexFunc(list, func(d *checkpoint.Done) bool { return !d.Undone }); i >= 0 {
+			return one, list[i], nil
+		}
+		one.done()
+	}
+	return nil, nil, checkpoint.ErrNothing
+}
+
+// trashCommand is gemline trash.
+type trashCommand struct {
+	List    trashList    `cmd:"" default:"withargs" help:"List the files that calls deleted or overwrote."`
+	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere."`
+}
+
+type trashList struct{}
+
+// Run prints the list, the last one first.
+func (*trashList) Run(ctx context.Context, w *World) error {
+	k, err := w.keeper("")
+	if err != nil {
+		return err
+	}
+	defer k.done()
+	list, err := k.Trash(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		return err
+	}
+	var ls []string
+	for i, d := range list {
+		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What, d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
+	}
+	if len(list) == 0 {
+		ls = []string{"nothing was deleted or overwritten by calls here"}
+	}
+	return w.show(map[string]any{"files": append([]checkpoint.Discarded{}, list...)}, ls...)
+}
+
+type trashRestore struct {
+	File string `arg:"" help:"The file, or its number in the list."`
+	To   string `placeholder:"PATH" complete:"files" help:"Where to; its own place if nothing is said."`
+	Yes  bool   `short:"y" help:"Don't ask."`
+}
+
+// Run brings a file back.
+func (c *trashRestore) Run(ctx context.Context, w *World) error {
+	k, err := w.keeper("")
+	if err != nil {
+		return err
+	}
+	defer k.done()
+	list, err := k.Trash(ctx)
+	if err != nil {
+		return err
+	}
+	path := filepath.Clean(disk.Absolute(c.File, w.Paths.Folder(""), w.Paths.Home))
+	i := slices.IndexFunc(list, func(d checkpoint.Discarded) bool { return d.Path == path })
+	if n, err := strconv.Atoi(c.File); i < 0 && err == nil && n > 0 && n <= len(list) {
+		i = n - 1
+	}
+	if i < 0 {
+		return fmt.Errorf("%s was not deleted or overwritten by a call; gemline trash list says what was", text.EscapeLine(c.File))
+	}
+	one, err := w.keeper(list[i].Session)
+	if err != nil {
+		return err
+	}
+	defer one.done()
+	to := list[i].Path
+	if c.To != "" {
+		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, w.Paths.Folder(""), w.Paths.Home))), filepath.Base(c.To))
+	}
+	p, err := one.Recover(ctx, list[i], to)
+	if err != nil {
+		return err
+	}
+	if p.Empty() {
+		return w.show(map[string]any{"path": to, "restored": false}, k.rel(to)+" is as it was")
+	}
+	about := "bring back " + k.rel(to) + "?"
+	if p.Changes[0].Before.There() {
+		about = "overwrite " + k.rel(to) + " with what it was " + list[i].Time.Local().Format(time.DateTime) + "? --to PATH puts it elsewhere"
+	}
+	yes := c.Yes
+	if !yes {
+		if yes, err = w.confirm(ctx, about); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		return w.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
+	}
+	o, err := one.Apply(ctx, p, false)
+	if err == nil && len(o.Failed) > 0 {
+		err = errors.New(text.EscapeLine(o.Failed[0]))
+	}
+	if err != nil {
+		return err
+	}
+	return w.show(map[string]any{"path": to, "restored": true}, "brought back "+k.rel(to))
+}
+
+// confirm asks something that is answered yes or no. At the end of the input that is no.
+func (w *World) confirm(ctx context.Context, about string) (bool, error) {
+	switch {
+	case w.Confirm != nil:
+		return w.Confirm(ctx, about)
+	case w.In == nil || w.Err == nil:
+		return false, errors.New("nobody can be asked here; --yes answers")
+	}
+	fmt.Fprintf(w.Err, "%s [y/N] ", text.EscapeLine(about))
+	line, _ := bufio.NewReader(w.In).ReadString('\n')
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes", nil
+}

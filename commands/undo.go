@@ -1,0 +1,294 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/journal"
+	"gemline/engine/text"
+	"gemline/tools/checkpoint"
+)
+
+func undoing() *Command {
+	return &Command{Name: "undo", Usual: true, Args: "[N]", Summary: "take back what the last turn, or the last N, changed in files",
+		Run: func(ctx context.Context, app *App, arg string) error {
+			n, err := number(arg, "/undo")
+			if err != nil {
+				return err
+			}
+			list, err := app.Keeper.Turns(ctx)
+			if err != nil {
+				return err
+			}
+			list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone })
+			switch {
+			case len(list) == 0:
+				return checkpoint.ErrNothing
+			case n > len(list):
+				return misused("only %d turns have changed something", len(list))
+			}
+			return app.takeBack(ctx, list[:n])
+		}}
+}
+
+// number reads how many turns a word means.
+func number(arg, name string) (int, error) {
+	if arg == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return 0, misused("%s takes a number of turns", name)
+	}
+	return n, nil
+}
+
+// takeBack undoes turns.
+func (app *App) takeBack(ctx context.Context, list []*checkpoint.Done) error {
+	p, err := app.Keeper.Undo(ctx, list)
+	if err != nil {
+		return err
+	}
+	what := "took back: "
+	for i, d := range list {
+		if i > 0 {
+			what += "; "
+		}
+		what += d.String()
+	}
+	return app.apply(ctx, p, what)
+}
+
+// apply does what a plan says, and asks about files that others have changed.
+func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) error {
+	if err := lines(app.Out, escaped(p.Lines(app.Workspace.Rel))...); err != nil {
+		return err
+	}
+	others := false
+	if len(p.Others) > 0 && app.Confirm != nil {
+		yes, err := app.Confirm(ctx, fmt.Sprintf("overwrite what others have changed in %d files, too? /redo would bring it back", len(p.Others)))
+		if err != nil {
+			return err
+		}
+		others, p.Settled = yes, true
+	}
+	o, err := app.Keeper.Apply(ctx, p, others)
+	if err != nil {
+		return err
+	}
+	said := append(escaped(o.Lines(app.Workspace.Rel)), fmt.Sprintf("%s (%d files and directories)", text.EscapeLine(what), o.Done))
+	if err := lines(app.Out, said...); err != nil || o.Done == 0 {
+		return err
+	}
+	note := genai.NewPartFromText(fmt.Sprintf("The user has changed files back or forth with /%s: read a file again before you rely on what it holds.", p.Kind))
+	return app.Engine.Add(ctx, note)
+}
+
+func escaped(ls []string) []string {
+	for i, l := range ls {
+		ls[i] = text.EscapeLine(l)
+	}
+	return ls
+}
+
+func redoing() *Command {
+	return &Command{Name: "redo", Summary: "do again what /undo took back last",
+		Run: func(ctx context.Context, app *App, _ string) error {
+			p, err := app.Keeper.Redo(ctx)
+			if err != nil {
+				return err
+			}
+			return app.apply(ctx, p, "done again")
+		}}
+}
+
+func changes() *Command {
+	return &Command{Name: "changes", Usual: true, Summary: "the files that this session has changed",
+		Run: func(ctx context.Context, app *App, _ string) error {
+			list, _, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
+			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+				return err
+			}
+			if len(list) == 0 {
+				return lines(app.Out, "this session has changed no files")
+			}
+			var ls []string
+			for _, s := range list {
+				s.Path = app.Workspace.Rel(s.Path)
+				ls = append(ls, text.EscapeLine(s.String()))
+			}
+			return lines(app.Out, ls...)
+		}}
+}
+
+func diffing() *Command {
+	return &Command{Name: "diff", Usual: true, Summary: "all that this session has changed, as a diff",
+		Run: func(ctx context.Context, app *App, _ string) error {
+			_, patch, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
+			switch {
+			case err != nil && !errors.Is(err, checkpoint.ErrNothing):
+				return err
+			case patch == "":
+				return lines(app.Out, "this session has changed no files")
+			}
+			return lines(app.Out, strings.TrimSuffix(text.Escape(patch), "\n"))
+		}}
+}
+
+func rewinding() *Command {
+	return &Command{Name: "rewind", Usual: true, Args: "[N [both|conversation|files]]", Summary: "list what you have asked, or go back to before question N",
+		Run: func(ctx context.Context, app *App, args string) error {
+			asked, err := app.questions(ctx)
+			if err != nil {
+				return err
+			}
+			if args == "" {
+				return app.listQuestions(ctx, asked)
+			}
+			word, what, _ := strings.Cut(args, " ")
+			n, err := number(word, "/rewind")
+			switch {
+			case err != nil:
+				return err
+			case n > len(asked):
+				return misused("there are only %d questions", len(asked))
+			case what == "":
+				what = "both"
+			case what != "both" && what != "conversation" && what != "files":
+				return misused("/rewind %d takes both, conversation or files", n)
+			}
+			if what != "conversation" {
+				var list []*checkpoint.Done
+				for _, q := range asked[:n] {
+					list = append(list, q.done...)
+				}
+				if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
+					err = app.takeBack(ctx, list)
+				} else {
+					err = lines(app.Out, "no files were changed since")
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if what == "files" {
+				return nil
+			}
+			return app.forget(asked[n-1])
+		}}
+}
+
+// forget goes back to before a question, and offers its words again.
+func (app *App) forget(q asked) error {
+	if err := app.Engine.Rewrite(slices.Clone(app.Engine.History()[:q.at])); err != nil {
+		return err
+	}
+	if err := sentences(app.Out, "the conversation goes on before: "+text.EscapeLine(text.OneLine(q.text, 100))); err != nil {
+		return err
+	}
+	if app.Prefill != nil {
+		app.Prefill(q.text)
+	}
+	return nil
+}
+
+// A question of the user's, where it stands in the history, and the turns that
+// changed something after it and before the next one, the last one first.
+type asked struct {
+	at   int
+	text string
+	done []*checkpoint.Done
+}
+
+// questions returns what the user has asked, the last one first.
+func (app *App) questions(ctx context.Context) (list []asked, err error) {
+	turns, err := app.Keeper.Turns(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) && !errors.Is(err, checkpoint.ErrNowhere) {
+		return nil, err
+	}
+	history := app.Engine.History()
+	for _, t := range slices.Backward(journal.Turns(history)) {
+		q := asked{at: t.From, text: t.Question}
+		mine := func(d *checkpoint.Done) bool {
+			said := func(c *genai.Content) bool { return d.Print == checkpoint.Print(c.Parts) }
+			return slices.ContainsFunc(history[t.From:t.To], said) || strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
+		}
+		if j := slices.IndexFunc(turns, mine); j >= 0 {
+			q.done, turns = turns[:j+1], turns[j+1:]
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+func (app *App) listQuestions(ctx context.Context, list []asked) error {
+	if len(list) == 0 {
+		return lines(app.Out, "nothing was asked yet")
+	}
+	var ls []string
+	for i, q := range list {
+		files, added, removed := map[string]bool{}, 0, 0
+		for _, d := range q.done {
+			stats, err := app.Keeper.Stats(ctx, d)
+			if err != nil {
+				return err
+			}
+			for _, s := range stats {
+				files[s.Path] = true
+				added, removed = added+s.Added, removed+s.Removed
+			}
+		}
+		what := "no files changed"
+		if n := len(files); n > 0 {
+			what = fmt.Sprintf("%d files, +%d -%d", n, added, removed)
+		}
+		ls = append(ls, fmt.Sprintf("%d: %s (%s)", i+1, text.EscapeLine(text.OneLine(q.text, 100)), what))
+	}
+	return lines(app.Out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
+}
+
+func restoring() *Command {
+	return &Command{Name: "restore", Args: "[N]", Summary: "list the calls that changed files, or go back to before call N",
+		Run: func(ctx context.Context, app *App, arg string) error {
+			list, err := app.Keeper.Turns(ctx)
+			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+				return err
+			}
+			calls := checkpoint.Calls(list)
+			if arg == "" {
+				ls := []string{"No restorable tool calls found."}
+				if len(calls) > 0 {
+					ls = []string{"Available tool calls to restore:", ""}
+				}
+				for i, c := range calls {
+					ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly), c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
+				}
+				return lines(app.Out, ls...)
+			}
+			n, err := number(arg, "/restore")
+			if err != nil {
+				return err
+			}
+			if n > len(calls) {
+				return misused("there are only %d calls that have changed files", len(calls))
+			}
+			p, err := app.Keeper.Back(ctx, calls[:n])
+			if err != nil {
+				return err
+			}
+			return app.apply(ctx, p, "went back to before: "+calls[n-1].Title)
+		}}
+}
+
+func trash() *Command {
+	return relayed(Command{Name: "trash", Summary: "files that calls deleted or overwrote"}, "trash",
+		relay{name: "list", summary: "list them, the last one first"},
+		relay{name: "restore", args: "FILE|N [--to PATH]", summary: "bring one back"})
+}

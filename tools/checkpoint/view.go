@@ -1,0 +1,332 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/checkpoint/shadow"
+	"gemline/tools/edit"
+)
+
+// A FileStat says what became of a file.
+type FileStat struct {
+	Path    string `json:"path"`
+	What    string `json:"what"` // made, deleted, changed, or mode
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Binary  bool   `json:"binary,omitempty"`
+}
+
+// String returns s as a line.
+func (s FileStat) String() string {
+	lines := fmt.Sprintf("+%d -%d", s.Added, s.Removed)
+	if s.Binary {
+		lines = "not text"
+	}
+	return fmt.Sprintf("%s %s (%s)", s.What, s.Path, lines)
+}
+
+// Stats counts what a turn did to files. Directories are not counted.
+func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
+	err = k.with(ctx, func() error {
+		goals, err := k.goals(d)
+		for path, g := range goals {
+			if c := (Change{path, g.want, g.have}); err == nil && c.Before != c.After && !(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
+				list = append(list, k.stat(c, k.stored(c.Before), k.stored(c.After)))
+			}
+		}
+		return err
+	})
+	slices.SortFunc(list, func(a, b FileStat) int { return cmp.Compare(a.Path, b.Path) })
+	return list, err
+}
+
+// mostCompared is how many bytes of a file are compared by lines.
+const mostCompared = 1 << 20
+
+// stored returns the content of a version, "" if that is none of a file.
+func (k *Keeper) stored(v Version) string {
+	if !v.There() || v.dir() {
+		return ""
+	}
+	b, err := k.repo.Read(shadow.Blob, v.Sum, k.cfg.Limits.File)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func (k *Keeper) stat(c Change, before, after string) FileStat {
+	s := FileStat{Path: c.Path, What: "changed"}
+	switch {
+	case !c.Before.There() || c.Before.dir():
+		s.What = "made"
+	case !c.After.There() || c.After.dir():
+		s.What = "deleted"
+	case c.Before.Sum == c.After.Sum:
+		s.What = "mode of"
+	}
+	if s.Binary = !readable(before) || !readable(after); !s.Binary {
+		_, st := edit.Diff("a", "b", before, after)
+		s.Added, s.Removed = st.Added, st.Removed
+	}
+	return s
+}
+
+// readable reports whether a text can be compared by lines.
+func readable(s string) bool {
+	return len(s) <= mostCompared && utf8.ValidString(s) && !strings.Contains(s, "\x00")
+}
+
+// Changed returns what differs from what the turns of the session have found, file by
+// file, and as a difference that can be applied.
+func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []FileStat, patch string, err error) {
+	all, err := k.Turns(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	all = slices.DeleteFunc(all, func(d *Done) bool { return d.Undone })
+	p, err := k.Undo(ctx, all)
+	if err != nil {
+		return nil, "", err
+	}
+	changes := slices.Concat(p.Changes, p.Others)
+	slices.SortFunc(changes, order)
+	var files []edit.File
+	err = k.with(ctx, func() error {
+		for _, c := range changes {
+			c.Before, c.After = c.After, c.Before // from what was to what is
+			if c.Before.dir() && !c.After.There() || c.After.dir() && !c.Before.There() || c.Before.dir() && c.After.dir() {
+				continue
+			}
+			before, after := k.stored(c.Before), k.current(c)
+			list = append(list, k.stat(c, before, after))
+			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(), Executable: c.After.Mode&0o100 != 0, Old: before, New: after})
+		}
+		return nil
+	})
+	return list, edit.Patch(files, func(text string) bool { return readable(text) }), err
+}
+
+// current returns the content of the file that is there.
+func (k *Keeper) current(c Change) string {
+	base, err := k.reach(c.Path)
+	if err != nil || !c.After.There() || c.After.dir() {
+		return ""
+	}
+	d, err := disk.OpenDir(base)
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	rel := strings.TrimPrefix(strings.TrimPrefix(c.Path, base), "/")
+	if c.After.Mode&fs.ModeSymlink != 0 {
+		to, _ := d.Readlink(rel)
+		return to
+	}
+	f, _, err := d.File(rel)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, _ := disk.Content(f, k.cfg.Limits.File)
+	return string(b)
+}
+
+// mostNamed is how many paths of a kind are named in what is said of a plan.
+const mostNamed = 20
+
+// Lines says what a plan does, or would do.
+func (p *Plan) Lines(rel func(string) string) (ls []string) {
+	named := func(list []Change, say func(Change) string) {
+		for i, c := range list {
+			if i == mostNamed {
+				ls = append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
+				break
+			}
+			ls = append(ls, "  "+say(c)+" "+rel(c.Path))
+		}
+	}
+	if len(p.Changes) > 0 {
+		named(p.Changes, Change.String)
+	}
+	if n := len(p.Others); n > 0 {
+		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(p.names(rel))))
+	}
+	if len(p.Outside) > 0 {
+		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside[:min(mostNamed, len(p.Outside))]))
+	}
+	return append(ls, p.Unkept(rel)...)
+}
+
+// names returns the paths that others have changed.
+func (p *Plan) names(rel func(string) string) (list []string) {
+	for _, c := range p.Others[:min(mostNamed, len(p.Others))] {
+		list = append(list, rel(c.Path))
+	}
+	if n := len(p.Others) - mostNamed; n > 0 {
+		list = append(list, fmt.Sprintf("%d more", n))
+	}
+	return list
+}
+
+// Unkept says what a plan can't bring back.
+func (p *Plan) Unkept(rel func(string) string) (ls []string) {
+	for _, path := range p.Lost {
+		path, what, _ := strings.Cut(path, ": ")
+		ls = append(ls, fmt.Sprintf("not kept, and can't be brought back: %s (%s)", rel(path), what))
+	}
+	if p.More > 0 {
+		ls = append(ls, fmt.Sprintf("and %d more that are not kept", p.More))
+	}
+	if len(p.Moved) > 0 {
+		ls = append(ls, "git's own stays as commands left it: "+text.List(p.Moved))
+	}
+	if p.Short != "" {
+		ls = append(ls, "only files that calls name were kept: "+p.Short)
+	}
+	return ls
+}
+
+// String says what is done with a path.
+func (c Change) String() string {
+	switch {
+	case !c.Before.There():
+		return "bring back"
+	case !c.After.There():
+		return "delete"
+	case c.Before.Sum == c.After.Sum && c.Before.Mode.Type() == c.After.Mode.Type():
+		return "mode of"
+	}
+	return "restore"
+}
+
+// Lines says what became of a plan.
+func (o Outcome) Lines(rel func(string) string) (ls []string) {
+	for _, f := range o.Failed {
+		path, why, _ := strings.Cut(f, ": ")
+		ls = append(ls, fmt.Sprintf("not done: %s: %s", rel(path), why))
+	}
+	for _, dir := range o.Left {
+		ls = append(ls, "kept, since something else is in it: "+rel(dir))
+	}
+	return ls
+}
+
+// A Discarded file is one that a call deleted or overwrote.
+type Discarded struct {
+	Path    string    `json:"path"`
+	What    string    `json:"what"` // deleted or overwritten
+	Time    time.Time `json:"time"`
+	Session string    `json:"session"`
+	Title   string    `json:"title,omitempty"`
+	Version Version   `json:"-"`
+}
+
+// Trash returns what calls of all sessions deleted or overwrote, the last one first.
+func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
+	err = k.with(ctx, func() error {
+		refs, err := k.repo.Refs()
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			all, err := states(k.repo, ref.Name)
+			if err != nil {
+				return err
+			}
+			for _, s := range all {
+				if s.Kind != Called {
+					continue
+				}
+				changes, err := k.changes(s)
+				if err != nil {
+					return err
+				}
+				for _, c := range changes {
+					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time, Session: ref.Name, Title: s.Title, Version: c.Before}
+					if !c.After.There() || c.After.dir() {
+						d.What = "deleted"
+					}
+					if c.Before.There() && !c.Before.dir() && (c.Before.Sum != c.After.Sum || d.What == "deleted") {
+						list = append(list, d)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(list, func(a, b Discarded) int { return b.Time.Compare(a.Time) })
+	return list, err
+}
+
+// Recover returns what has to be done to put a discarded file at a path.
+func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan, err error) {
+	p = &Plan{Kind: Restored}
+	base, err := k.reach(path)
+	if err != nil {
+		return nil, err
+	}
+	is, err := look(base, path, k.cfg.Limits.File)
+	if err != nil {
+		return nil, err
+	}
+	if is.dir() {
+		return nil, fmt.Errorf("%s is a directory", path)
+	}
+	if is != d.Version {
+		p.Changes = []Change{{path, is, d.Version}}
+	}
+	return p, nil
+}
+
+// Sessions returns the ids of the sessions that have kept something, the last one
+// first.
+func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
+	err = k.with(ctx, func() error {
+		refs, err := k.repo.Refs()
+		slices.SortFunc(refs, func(a, b shadow.Ref) int { return b.Changed.Compare(a.Changed) })
+		for _, r := range refs {
+			ids = append(ids, r.Name)
+		}
+		return err
+	})
+	return ids, err
+}
+
+// Forget drops what was kept for sessions that are not to stay, and what nobody else
+// needs of it.
+func (k *Keeper) Forget(ctx context.Context, stays func(id string) bool) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.open(); err != nil {
+		return err
+	}
+	refs, err := k.repo.Refs()
+	if err != nil {
+		return err
+	}
+	dropped := false
+	for _, r := range refs {
+		if stays(r.Name) {
+			continue
+		}
+		if err := k.repo.DropRef(r.Name); err != nil {
+			return err
+		}
+		dropped = true
+	}
+	if !dropped {
+		return nil
+	}
+	forget(k.cfg.Dir)
+	return k.repo.Collect(ctx)
+}
