@@ -99,7 +99,7 @@ type grammar struct {
 	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
 	Undo     undoCommand     `cmd:"" help:"Take back what the last turn of a session changed in files."`
-	Trash    trashCommand    `cmd:"" help:"List the files that calls deleted or overwrote, and bring one back."`
+	Trash    trashCommand    `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
 	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
