@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,12 +44,13 @@ type File struct {
 	copied  bool     // the head has messages
 	dirs    []string // recorded as worked in
 
-	lock *flock.Flock // keeps other processes from the session; nil before it is needed
-	out  *os.File
-	torn bool // the file may end within a line
+	lock  *flock.Flock // keeps other processes from the session; nil before it is needed
+	out   stored
+	files files // nil means system
+	torn  bool  // the file may end within a line
 
 	unsynced   bool // the disk may not have all of it
-	unlisted   bool // nor its name
+	unlisted   int  // nor its name, in so many directories above each other
 	unsyncable bool // what was told
 
 	said     *messageLine // the model's last message
@@ -264,7 +266,7 @@ func (f *File) openFile() error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", f.path)
 	}
-	if f.out, err = os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|noFollow, 0); err != nil {
+	if f.out, err = f.system().open(f.path, os.O_RDWR|os.O_APPEND|noFollow); err != nil {
 		f.out = nil
 		return err
 	}
@@ -285,9 +287,9 @@ func (f *File) create() error {
 	}
 	base := strings.TrimSuffix(f.path, ".jsonl")
 	for n := 2; ; n++ {
-		out, err := os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+		out, err := f.system().open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
-			f.out, f.exists, f.unlisted = out, true, true
+			f.out, f.exists, f.unlisted = out, true, 3 // those above may be new
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {
@@ -295,6 +297,40 @@ func (f *File) create() error {
 		}
 		f.path = fmt.Sprintf("%s-%d.jsonl", base, n)
 	}
+}
+
+// A stored is an open session file.
+type stored interface {
+	io.Writer
+	io.ReaderAt
+	Sync() error
+	Close() error
+}
+
+// files are where session files are: [system], and in tests one with faults.
+type files interface {
+	open(path string, flag int) (stored, error)
+	syncDir(path string) error
+}
+
+func (f *File) system() files {
+	if f.files == nil {
+		return system{}
+	}
+	return f.files
+}
+
+type system struct{}
+
+func (system) open(path string, flag int) (stored, error) { return os.OpenFile(path, flag, 0o600) }
+
+func (system) syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
 }
 
 // encode returns v as a line of JSON.

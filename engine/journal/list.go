@@ -77,9 +77,9 @@ func newest(found []Session) []Session {
 	return kept
 }
 
-// files returns what the files of the session id in dir hold. What can't be
+// sessionFiles returns what the files of the session id in dir hold. What can't be
 // read has no session.
-func files(dir, id string) (found []Session) {
+func sessionFiles(dir, id string) (found []Session) {
 	names, _ := sessionNames(dir)
 	for _, name := range names {
 		if !strings.Contains(name, fileName(idPrefix(id))) {

@@ -104,7 +104,7 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 			unlock(lock)
 		}
 	}()
-	files := files(cfg.Dir, cfg.ID)
+	files := sessionFiles(cfg.Dir, cfg.ID)
 	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
 	switch {
 	case goOn && len(kept) > 0:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -23,12 +22,9 @@ func (f *File) Sync() error {
 	}
 	f.unsynced = false
 	err := f.out.Sync()
-	if err == nil && f.unlisted { // the directory has to name the file, too
-		f.unlisted = false
-		if dir, oerr := os.Open(filepath.Dir(f.path)); oerr == nil {
-			dir.Sync() // not every system can
-			dir.Close()
-		}
+	for dir := filepath.Dir(f.path); err == nil && f.unlisted > 0; f.unlisted-- { // the directory has to name the file, too
+		f.system().syncDir(dir) // not every system can
+		dir = filepath.Dir(dir)
 	}
 	if err == nil || f.unsyncable || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
