@@ -59,7 +59,7 @@ func (s *Seen) compare(server Server, tools []tool) (changed []string) {
 
 // agree notes that a call of t was allowed as t is now.
 func (s *Seen) agree(server Server, t tool) {
-	if s == nil || s.Path == "" || t.before == "" {
+	if s == nil || s.Path == "" {
 		return
 	}
 	s.mu.Lock()

@@ -130,11 +130,27 @@ func (o offered) tool(l *link, t tool) engine.Tool {
 			in.Detail += "\n\nit said:\n" + t.before + "\nit says:\n" + t.Description
 		}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-			l.set.Seen.agree(l.Server, t)
+			l.agree(t)
 			return l.call(ctx, host, o.in, et, t, args)
 		}}, nil
 	}
 	return et
+}
+
+// agree notes that a call of t was allowed as t is now.
+func (l *link) agree(t tool) {
+	if t.before == "" {
+		return
+	}
+	l.set.Seen.agree(l.Server, t)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tools = slices.Clone(l.tools)
+	for i := range l.tools {
+		if l.tools[i].print == t.print {
+			l.tools[i].before = ""
+		}
+	}
 }
 
 // intent says what a call would do.
