@@ -317,6 +317,13 @@ func (s *Session) goOn() string {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return s.prompted()(ctx, parts...)
+}
+
+// prompted returns the Run of one prompt. What is said by it again is about the same prompt:
+// the same model answers, and what repeats itself is counted on. Hooks and checks stand
+// around that, and say things again themselves: what a hook keeps back, no model reads.
+func (s *Session) prompted() engine.Run {
 	run := engine.Run(s.telling(s.engine.Run))
 	if !s.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
@@ -327,10 +334,12 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 		run = s.budget.Watch(run)
 	}
 	run = s.keeper.Run(run)
-	return func(yield func(engine.Event, error) bool) {
-		s.awaitServers(ctx)
-		defer s.narrowed.Store(nil)
-		journal.Synced(run, s.sync)(ctx, parts...)(yield)
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			s.awaitServers(ctx)
+			defer s.narrowed.Store(nil)
+			journal.Synced(run, s.sync)(ctx, parts...)(yield)
+		}
 	}
 }
 

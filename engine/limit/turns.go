@@ -11,15 +11,16 @@ import (
 	"gemline/engine/text"
 )
 
-// Turns returns a Run that yields what run does, and ends before it makes more than n
-// requests. Its error then wraps [engine.ErrMaxTurns]. If n is 0 there is no limit.
+// Turns returns a Run for one prompt, which yields what run does, and ends before it makes
+// more than n requests, however often something is said by it. Its error then wraps
+// [engine.ErrMaxTurns]. If n is 0 there is no limit.
 func Turns(run engine.Run, n int) engine.Run {
 	if n <= 0 {
 		return run
 	}
+	made := 0
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			made := 0
 			for ev, err := range run(ctx, parts...) {
 				if _, ok := ev.(engine.Requested); ok {
 					made++

@@ -39,3 +39,16 @@ func TestTurns(t *testing.T) {
 		et.CheckHistory(t, e.History())
 	}
 }
+
+// What is said again about the same prompt counts with it.
+func TestTurnsAgain(t *testing.T) {
+	e, script := converse(t, limit.New(limit.Config{}), et.Says("a", et.Call("", "none")), et.Says("b"), et.Says("c"), et.Says("d"))
+	run := limit.Turns(e.Run, 3)
+	var errs []error
+	for range 3 {
+		errs = append(errs, et.Record(run(t.Context(), genai.NewPartFromText("go"))).Errs...)
+	}
+	if len(errs) != 1 || !errors.Is(errs[0], engine.ErrMaxTurns) || script.Left() != 1 {
+		t.Errorf("%v, %d replies are left", errs, script.Left())
+	}
+}

@@ -53,15 +53,20 @@ func (e *Error) Error() string { return "stopped: the model goes in circles: " +
 // Hint says how to go on.
 func (e *Error) Hint() string { return e.Advice }
 
-// Run returns a Run that yields what run does, and says what is needed to get it out of a
-// loop. Its error is then an [*Error]. A nil Guard returns run.
+// Run returns a Run for one prompt, which yields what run does, and says what is needed to
+// get it out of a loop. Its error is then an [*Error]. What is said by it again, to mend
+// an answer, counts on. A nil Guard returns run.
 func (g *Guard) Run(run engine.Run) engine.Run {
 	if g == nil {
 		return run
 	}
+	p := prompt{Guard: g, run: run}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			p := prompt{Guard: g, run: run, yield: yield, asked: wordsOf(parts)}
+			p.yield, p.left = yield, false
+			if p.asked == "" {
+				p.asked = wordsOf(parts)
+			}
 			for parts != nil && !p.left {
 				var err error
 				if parts, err = p.say(ctx, parts); err != nil && !p.left {

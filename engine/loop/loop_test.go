@@ -275,6 +275,30 @@ func TestChant(t *testing.T) {
 	}
 }
 
+// What hooks and checks have the model do about its answer belongs to the same prompt, and
+// the user's next one does not.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	replies := append(times(3, looks("x")), et.Says("Done."))
+	replies = append(append(replies, times(3, looks("x"))...), et.Says("Done again."))
+	for again, want := range map[bool]int{true: 5, false: 6} {
+		e, _ := conversation(t, replies...)
+		guard := loop.New(loop.Config{})
+		run, calls := guard.Run(e.Run), 0
+		for range 2 {
+			r := et.Record(run(t.Context(), genai.NewPartFromText("go")))
+			calls += strings.Count(r.String(), " success: nothing at")
+			if !again {
+				run = guard.Run(e.Run)
+			}
+		}
+		if calls != want {
+			t.Errorf("of one prompt: %v: %d calls, not %d", again, calls, want)
+		}
+		et.CheckHistory(t, e.History())
+	}
+}
+
 // Whoever leaves is followed, at every event.
 func TestLeave(t *testing.T) {
 	t.Parallel()

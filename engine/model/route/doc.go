@@ -7,8 +7,8 @@
 // # One decision a prompt
 //
 // [Router.Run] decides before the first request of a prompt, and what it decides holds for
-// all the rounds of calls in it. Only a change of the approval mode is a reason to decide
-// again.
+// all the rounds of calls in it, and for what hooks or checks have the model do about its
+// answer. Only a change of the approval mode is a reason to decide again.
 //
 // # Never in the way
 //

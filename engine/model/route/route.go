@@ -118,15 +118,25 @@ const (
 	fromDefault  = "agent-router/default"
 )
 
-// Run returns a Run that asks the model that is decided on for each prompt.
+// Run returns a Run for one prompt, which asks the model that is decided on for it. What
+// is said by it again, to mend an answer, is about the same prompt.
 func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
+	decided, mode := false, Mode{}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			r.talk = talk
 			left := false
 			tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
-			mode := r.cfg.Mode()
-			r.take(r.decide(ctx, mode, parts, tell), tell)
+			choose := func(parts []*genai.Part) {
+				decided, mode = true, r.cfg.Mode()
+				r.take(r.decide(ctx, mode, parts, tell), tell)
+			}
+			changed := func() bool { return r.cfg.Mode() != mode }
+			if !decided {
+				choose(parts)
+			} else if changed() {
+				choose(nil)
+			}
 			if left {
 				return
 			}
@@ -134,11 +144,10 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 				if !yield(ev, err) {
 					return
 				}
-				if _, over := ev.(engine.Finished); !over || r.cfg.Mode() == mode {
-					continue
+				if _, over := ev.(engine.Finished); over && changed() {
+					choose(nil)
 				}
-				mode = r.cfg.Mode()
-				if r.take(r.decide(ctx, mode, nil, tell), tell); left {
+				if left {
 					return
 				}
 			}
