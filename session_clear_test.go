@@ -60,7 +60,8 @@ func TestClearBeginsASession(t *testing.T) {
 func TestClearThatFails(t *testing.T) {
 	t.Parallel()
 	touch := et.Says("", et.Call("", "run_shell_command", "command", "touch a"))
-	c := terminal(t, et.NewServer(touch, et.Says("Made."), touch, et.Says("Made again.")))
+	plans := et.Says("", et.Call("", "write_file", "file_path", "plan.md", "content", "# Aim\n"))
+	c := terminal(t, et.NewServer(touch, et.Says("Made."), touch, et.Says("Made again."), plans, et.Says("Planned.")))
 	system := filepath.Join(t.TempDir(), "system.md")
 	if err := os.WriteFile(system, []byte("Be brief."), 0o600); err != nil {
 		t.Fatal(err)
@@ -79,6 +80,12 @@ func TestClearThatFails(t *testing.T) {
 	s.Expect("system.md")
 	s.Say("two")
 	s.Expect("Made again.")
+	s.Say("/mode plan")
+	s.Expect("approval mode: plan")
+	s.Line("three")
+	s.Expect("Planned.")
+	s.Say("/plan")
+	s.Expect("# Aim")
 	s.Say("/quit")
 	s.Exit()
 }

@@ -374,8 +374,10 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	if err := emit(Answered{}); cut == nil {
 		cut = err
 	}
-	if cut == nil && entry.Usage != nil {
-		cut = emit(*entry.Usage)
+	if entry.Usage != nil { // which counts in any case
+		if err := emit(*entry.Usage); cut == nil {
+			cut = err
+		}
 	}
 	if cut == nil && len(m.cited) > 0 {
 		cut = emit(Cited{m.cited})

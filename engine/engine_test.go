@@ -204,21 +204,24 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 func TestCancelInTheMiddleOfAnAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stalled := et.Streams("The answer ", "is ")
+	stalled := et.Streams("The answer ", "is ").With(7, 3)
 	stalled.Stall = true
 	e := engine.New(config(t, et.NewScript(stalled)))
 	var err error
-	heard := ""
+	heard, tokens := "", 0
 	for ev, e := range e.Run(ctx, say("go")) {
 		if text, ok := ev.(engine.Text); ok {
 			if heard += text.Delta; heard == "The answer is " {
 				cancel()
 			}
 		}
+		if u, ok := ev.(engine.Usage); ok {
+			tokens += u.Sum()
+		}
 		err = e
 	}
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, context.Canceled) || tokens != 10 {
+		t.Errorf("got %v, and %d tokens counted", err, tokens)
 	}
 	if h := e.History(); len(h) != 2 || h[1].Parts[0].Text != "The answer is " {
 		t.Errorf("what was said is gone: %v", h)

@@ -128,18 +128,19 @@ func (s *Session) conversation() *commands.Conversation {
 
 // replace ends the conversation, with what was granted in it and what it has
 // spent, and begins another, or goes on with it: with the model, the approval mode and
-// the directories as they are. Hooks are told why.
+// the directories as they are. Hooks are told why. Where that can't be, this one goes on as
+// it was.
 func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.Session.Choice
 	next.Choice, next.Directories = c, f.workspace.Roots()[1:]
-	next.Model, next.Policy, next.Tally = f.router.Wanted(), f.policy, newTally()
+	next.Model, next.Policy, next.Tally = f.router.Wanted(), f.policy.As(f.policy.Unattended), newTally()
+	next.Policy.Forget()
 	s, err := f.Project.Begin(ctx, next)
 	if err != nil {
-		return err // and the conversation goes on
+		return err
 	}
 	f.Session.end(ctx, reason)
 	f.Session.Close()
-	f.policy.Forget()
 	f.Project.budget.Renew()
 	f.hold(s)
 	s.addContext(ctx, s.start(ctx, source))
