@@ -18,6 +18,7 @@ func TestCompressionInterrupted(t *testing.T) {
 	s.Say("what is the port?")
 	s.Say("and what do I drink?")
 	s.Say("/compress")
+	s.Expect("info: compressing the conversation, about ")
 	for range 3 {
 		<-server.Arrived()
 	}

@@ -35,6 +35,10 @@ type Shorter struct {
 	Summed bool   // a summary stands for what was said
 }
 
+// ErrCompressing is the cause of a [Notice] that a summary is being made, which takes its
+// time: until the next request, or the end of the Run. It says what is done.
+var ErrCompressing = errors.New("compressing the conversation")
+
 // A Shortened is the cause of a [Notice] that the conversation was made shorter.
 type Shortened struct {
 	Before, After int // tokens, about

@@ -109,26 +109,38 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 	return ctx, func() { close(quit); <-gone; cancel(nil) }
 }
 
-// Wait does work that belongs to no turn. Ctrl-C cancels it, and what it waits for is
-// told from time to time, in the words of doing.
-func (c *Console) Wait(ctx context.Context, doing func() string, work func(context.Context)) {
+// Wait does work that belongs to no turn, and shows what that hands to show. Ctrl-C
+// cancels it, which is an error, and what it waits for is told from time to time, in the
+// words of doing.
+func (c *Console) Wait(ctx context.Context, doing func() string, work Work) error {
 	inner, stop := c.interruptible(ctx)
 	defer stop()
 	began, progress := time.Now(), time.NewTimer(firstProgress)
 	defer progress.Stop()
-	over := make(turn.Desk)
-	over.Beside(func() { work(inner) }, func() {
+	desk := make(turn.Desk)
+	desk.Beside(func() { work(inner, desk.Do) }, func() {
 		for {
 			select {
-			case <-over:
-				return
+			case f, ok := <-desk:
+				if !ok {
+					return
+				}
+				f()
 			case now := <-progress.C:
 				c.Out.Line(output.Progress, "%s, %s", tally.Duration(now.Sub(began)), doing())
 				progress.Reset(nextProgress)
 			}
 		}
 	})
+	if ctx.Err() == nil && context.Cause(inner) == errInterrupt {
+		return errInterrupt
+	}
+	return nil
 }
+
+// Work is what takes its time. What it has to say it says by show, which waits until that
+// is done.
+type Work func(ctx context.Context, show func(func()))
 
 // read reads an input from the user.
 func (c *Console) read(ctx context.Context, prompt string) (string, error) {

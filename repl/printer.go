@@ -56,6 +56,7 @@ type shownTurn struct {
 	running  calls
 	reads    []string // titles of what was read or searched, not told yet
 	thinking string   // the beginning of a line of reasoning
+	beside   string   // what is done beside the conversation, "" if nothing is known of
 }
 
 // A call is one that runs.
@@ -101,7 +102,7 @@ func (p *Printer) Doing() string {
 			return ForHook(name)
 		}
 	}
-	return p.turn.running.doing()
+	return cmp.Or(p.turn.beside, p.turn.running.doing())
 }
 
 // forModel is what is waited for if nothing else is.
@@ -203,9 +204,12 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.settle()
 		p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 	case engine.Notice:
-		p.settle()
+		if p.settle(); ev.Cause == engine.ErrCompressing {
+			p.turn.beside = ev.Cause.Error()
+		}
 		p.say(report.NoticeLabel(ev), "%s", ev.Text)
 	case engine.Requested:
+		p.turn.beside = ""
 		p.endAnswer() // the next one is another
 	case engine.Called:
 		p.turn.called[ev.ID] = report.About(ev)

@@ -136,6 +136,55 @@ func TestProgressOfHook(t *testing.T) {
 	})
 }
 
+// While a summary is made, that is what is waited for, until the next request.
+func TestProgressOfCompression(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(yield func(engine.Event, error) bool) {
+				yield(engine.Notice{Text: "compressing", Info: true, Cause: engine.ErrCompressing}, nil)
+				time.Sleep(45 * time.Second)
+				yield(engine.Requested{}, nil)
+				time.Sleep(15 * time.Second)
+			}
+		})
+		if err := r.Do(t.Context(), "x"); err != nil {
+			t.Fatal(err)
+		}
+		const doing = "compressing the conversation\n"
+		want := "info: compressing\nprogress: 10 s, " + doing + "progress: 40 s, " + doing + "done: 1 min 0 s\n"
+		if got := shown(); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// What waits outside of a turn is told, and what it shows comes from who waits.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		interrupts := make(chan os.Signal, 1)
+		c, shown := console()
+		c.Interrupts = interrupts
+		said := ""
+		work := func(ctx context.Context, show func(func())) {
+			show(func() { said = "begun" })
+			select {
+			case <-ctx.Done():
+			case <-time.After(45 * time.Second):
+			}
+		}
+		doing := func() string { return "counting" }
+		err := c.Wait(t.Context(), doing, work)
+		want := "progress: 10 s, counting\nprogress: 40 s, counting\n"
+		if err != nil || said != "begun" || shown.String() != want {
+			t.Errorf("%v, %q, %q", err, said, shown.String())
+		}
+		interrupts <- os.Interrupt
+		if err := c.Wait(t.Context(), doing, work); err != errInterrupt {
+			t.Errorf("interrupted: %v", err)
+		}
+	})
+}
+
 // After a minute without a byte of the answer, the line says for how long. What
 // comes and shows nothing counts, and a wait that was told of does not.
 func TestSilence(t *testing.T) {

@@ -206,13 +206,13 @@ func (p *Plans) Restore(history []*genai.Content) {
 	for _, c := range history {
 		for _, part := range c.Parts {
 			fr := part.FunctionResponse
-			if fr == nil || fr.Name != exitPlanModeName {
+			if fr == nil || fr.Name != exitPlanModeName || !Stands(fr) {
 				continue
 			}
 			said, _ := fr.Response["output"].(string)
 			_, rest, _ := strings.Cut(said, stored)
 			path, _, _ := strings.Cut(rest, "\n")
-			if _, err := os.Lstat(path); strings.HasPrefix(said, approval) && err == nil && p.Is(path) {
+			if _, err := os.Lstat(path); err == nil && p.Is(path) {
 				p.approved.Store(&path)
 			}
 		}

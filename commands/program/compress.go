@@ -3,12 +3,14 @@ package program
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/compress"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
+	"gemline/tools"
 )
 
 // newCompressor makes what keeps the conversation within the model's context.
@@ -20,6 +22,7 @@ func (s *Session) newCompressor() {
 		Keep:   s.env.Keep,
 		Ask:    s.summary,
 		Before: func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
+		Stands: tools.Stands,
 	})
 }
 
@@ -33,14 +36,27 @@ func (s *Session) summary(ctx context.Context, q compress.Question) (string, err
 // told on the way is shown.
 func (s *Session) compress(ctx context.Context, keep string, show func(engine.Event)) error {
 	by := &compress.Command{Compressor: s.compressor, Keep: keep}
-	_, err := s.engine.Shorten(ctx, by, func(ev engine.Event) error {
-		s.recorder.Compression(ev)
-		show(ev)
-		return nil
+	var err error
+	stopped := s.wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
+		_, err = s.engine.Shorten(ctx, by, func(ev engine.Event) error {
+			s.recorder.Compression(ev)
+			s.noteSummary(ev)
+			do(func() { show(ev) })
+			return nil
+		})
 	})
 	s.tellNotices()
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}
 	}
-	return cmp.Or(err, by.Err, s.sync())
+	return cmp.Or(stopped, err, by.Err, s.sync())
+}
+
+// noteSummary has the context files further down come with the next call there once more,
+// if ev says that a summary stands for the answers that they came with.
+func (s *Session) noteSummary(ev engine.Event) {
+	n, _ := ev.(engine.Notice)
+	if by := (*engine.Shortened)(nil); errors.As(n.Cause, &by) && by.Summed {
+		s.memory.Reload()
+	}
 }

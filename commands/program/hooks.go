@@ -321,7 +321,7 @@ func (s *Session) newHooks() {
 // to know before the first prompt.
 func (s *Session) start(ctx context.Context, source string) string {
 	more := ""
-	s.wait(ctx, s.forHook, func(ctx context.Context) { more = s.hooks.Start(ctx, source) })
+	s.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { more = s.hooks.Start(ctx, source) })
 	s.tellNotices()
 	return more
 }
@@ -335,7 +335,7 @@ func (s *Session) end(ctx context.Context, reason string) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
 		defer cancel()
 	}
-	s.wait(ctx, s.forHook, func(ctx context.Context) { s.hooks.End(ctx, reason) })
+	s.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { s.hooks.End(ctx, reason) })
 	s.tellNotices()
 }
 

@@ -45,8 +45,8 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 		reporter.Event(ev)
 	})
 	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
-	ask := f.Session.prompted() // a schema has it asked again
-	if f.Schema == nil { // which knows better what is missing
+	ask := f.Session.prompted()                 // a schema has it asked again
+	if f.Schema == nil {                        // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
 	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,

@@ -344,11 +344,12 @@ func (s *Session) prompted() engine.Run {
 }
 
 // telling returns a run that also tells what was asked of a model while a call was
-// prepared, as soon as it yields the next event.
+// prepared, as soon as it yields the next event. A summary is taken note of.
 func (s *Session) telling(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
+				s.noteSummary(ev)
 				for _, next := range append(s.beside.take(), s.told.take()...) {
 					if !yield(next, nil) {
 						return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"gemline/repl"
 	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools/launch"
@@ -17,8 +18,9 @@ type status struct {
 	warn func(string)
 	tell func(string) // of what is no warning
 
-	// wait does work outside of a turn, and may say what it waits for.
-	wait func(ctx context.Context, doing func() string, work func(context.Context))
+	// wait does work outside of a turn, and may say what it waits for. It is an error
+	// that the user has ended it.
+	wait func(ctx context.Context, doing func() string, work repl.Work) error
 
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
@@ -28,7 +30,10 @@ type status struct {
 // newStatus returns a status that tells nobody anything.
 func newStatus() *status {
 	return &status{warn: func(string) {}, tell: func(string) {},
-		wait: func(ctx context.Context, _ func() string, work func(context.Context)) { work(ctx) }}
+		wait: func(ctx context.Context, _ func() string, work repl.Work) error {
+			work(ctx, func(f func()) { f() })
+			return nil
+		}}
 }
 
 // notify tells what is odd but no error.

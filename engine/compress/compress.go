@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -32,6 +33,10 @@ type Config struct {
 
 	// Before, if not nil, is called when a conversation is about to be compressed.
 	Before func(ctx context.Context, trigger Trigger)
+
+	// Stands, if not nil, reports whether an answer to a call says what counts until the
+	// next one like it, such as what is left to do. The last one of each tool stays.
+	Stands func(answer *genai.FunctionResponse) bool
 }
 
 // A Question is one that is asked beside the conversation.
@@ -60,6 +65,9 @@ const (
 	// worth is the least part of a conversation, as 1/worth, that is compressed unasked,
 	// and growth by how much of the context it has to grow before that is tried again.
 	worth, growth = 10, 20
+
+	// longest is how long a compression may take, whatever it asks.
+	longest = 5 * time.Minute
 )
 
 // A Compressor is an [engine.Context] of one conversation. It must not be used
@@ -144,6 +152,7 @@ var ErrNothing = errors.New("there is nothing to compress yet")
 var (
 	errEmpty  = errors.New("the model's summary is empty")
 	errNobody = errors.New("no model can be asked for a summary")
+	errLate   = fmt.Errorf("there was no summary within %v minutes", longest.Minutes())
 )
 
 // A failure is why a conversation was not compressed.
@@ -167,6 +176,8 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
+	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(before))
+	s.Notify(engine.Notice{Text: doing, Info: true, Cause: engine.ErrCompressing})
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx, by)
 	}
@@ -174,8 +185,10 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	if err != nil {
 		return lighter, &failure{err}
 	}
-	said := append([]*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser),
-		genai.NewContentFromText(thanks, genai.RoleModel)}, rest(short, at)...)
+	said := []*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser)}
+	said = append(said, c.standing(short, at)...)
+	said = append(said, genai.NewContentFromText(thanks, genai.RoleModel))
+	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
 		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s; "+
@@ -193,8 +206,11 @@ const share = 0.7
 // not summed up by itself.
 func split(said []*genai.Content) int {
 	known := 0
-	if len(said) > 0 && isSnapshot(said[0]) {
+	if len(said) > 1 && isSnapshot(said[0]) {
 		known = 2 // with the thanks
+		if calls(said[1]) {
+			known = 4 // and the calls that stand
+		}
 	}
 	total := float64(engine.Estimate(said))
 	sum, question, before, step := 0.0, 0, 0.0, 0
@@ -238,6 +254,47 @@ func rest(said []*genai.Content, at int) []*genai.Content {
 		return append([]*genai.Content{said[i]}, said[at:]...)
 	}
 	return said[at:]
+}
+
+// standing returns the calls of said before at that stand, and their answers: a message of
+// the model and one of the user, nothing if there are none.
+func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
+	if c.cfg.Stands == nil {
+		return nil
+	}
+	var made, answered []*genai.Part
+	known := map[string]bool{} // tools
+	for i, m := range slices.Backward(said) {
+		for _, p := range slices.Backward(m.Parts) {
+			fr := p.FunctionResponse
+			if fr == nil || known[fr.Name] || !c.cfg.Stands(fr) {
+				continue
+			}
+			known[fr.Name] = true
+			if fc := callOf(said[:i], fr.ID); fc != nil && i < at {
+				made = append(made, &genai.Part{FunctionCall: fc})
+				answered = append(answered, &genai.Part{FunctionResponse: fr})
+			}
+		}
+	}
+	if made == nil {
+		return nil
+	}
+	slices.Reverse(made)
+	slices.Reverse(answered)
+	return []*genai.Content{{Role: genai.RoleModel, Parts: made}, {Role: genai.RoleUser, Parts: answered}}
+}
+
+// callOf returns the call of an id, nil if there is none in said.
+func callOf(said []*genai.Content, id string) *genai.FunctionCall {
+	for _, m := range slices.Backward(said) {
+		for _, p := range m.Parts {
+			if p.FunctionCall != nil && p.FunctionCall.ID == id {
+				return p.FunctionCall
+			}
+		}
+	}
+	return nil
 }
 
 // asks reports whether the user says c, and it answers no calls.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -108,7 +110,9 @@ const limit = 100_000
 func sending(said []*genai.Content, told *[]string) engine.Sending {
 	return engine.Sending{Model: "m", Said: said, Size: engine.Estimate(said), Limit: limit,
 		Notify: func(ev engine.Event) {
-			*told = append(*told, ev.(engine.Notice).Text)
+			if n := ev.(engine.Notice); n.Cause != engine.ErrCompressing {
+				*told = append(*told, n.Text)
+			}
 		}}
 }
 
@@ -314,5 +318,71 @@ func TestIsSnapshot(t *testing.T) {
 		if got := isSnapshot(genai.NewContentFromText(said, genai.RoleUser)); got != want {
 			t.Errorf("%.60q: %v", said, got)
 		}
+	}
+}
+
+// The last call that stands is still there after any number of compressions, as it was made,
+// and nothing is summed up but what came since.
+func TestStanding(t *testing.T) {
+	stands := func(fr *genai.FunctionResponse) bool { return fr.Name == "todo" && fr.Response["error"] == nil }
+	do := func(id, output string) []*genai.Content {
+		all := step("todo", id, outputs(output))
+		all[0].Parts[0].FunctionCall.Args = map[string]any{"todos": id}
+		return all
+	}
+	said := slices.Concat(talk("q5 a5"), do("first", "one"), do("last", "two"), talk("s20 s20"), talk("q10 a5 q5"))
+	failed := do("failed", "")
+	failed[1].Parts[0].FunctionResponse.Response = map[string]any{"error": "no"}
+	said = slices.Concat(said[:6], failed, said[6:])
+	for round := range 3 {
+		s := &sage{answers: []any{facts, facts}}
+		var told []string
+		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Stands: stands})
+		short := c.Fit(t.Context(), sending(said, &told))
+		if got := about(short.Said); !strings.HasPrefix(got, "S calllast answerlast Got it. Thanks for the additional context ") {
+			t.Fatalf("round %d: %s, told %q", round, got, told)
+		}
+		if args := short.Said[1].Parts[0].FunctionCall.Args; args["todos"] != "last" {
+			t.Errorf("round %d: %v", round, args)
+		}
+		et.CheckHistory(t, short.Said)
+		if at := split(short.Said[:5]); at != 0 {
+			t.Errorf("round %d: %d messages are summed up again", round, at)
+		}
+		said = append(short.Said, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)
+	}
+	// What stands in the part that stays, stands there.
+	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, Stands: stands})
+	var told []string
+	short := c.Fit(t.Context(), sending(slices.Concat(do("old", "x"), talk("q30 a20 q1"), do("new", "y"), talk("a1 q1")), &told))
+	if got := about(short.Said); strings.Contains(got, "callold") || strings.Count(got, "callnew") != 1 {
+		t.Errorf("%s, told %q", got, told)
+	}
+}
+
+// However a model behaves, a compression is over after five minutes, and a draft that was
+// there by then counts.
+func TestCompressionIsBounded(t *testing.T) {
+	for _, draft := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			first := draft
+			c := New(Config{Keep: shelf{}.keep, Ask: func(ctx context.Context, _ Question) (string, error) {
+				if first {
+					first = false
+					return facts, nil
+				}
+				<-ctx.Done()
+				return "", ctx.Err()
+			}})
+			var told []string
+			start := time.Now()
+			short := c.Fit(t.Context(), sending(talk("q20 a20 q10 a5 q5"), &told))
+			if took := time.Since(start); took != longest || short.Summed != draft {
+				t.Errorf("draft %v: %s after %s", draft, about(short.Said), took)
+			}
+			if !draft && (len(told) != 1 || told[0] != "the conversation was not compressed: there was no summary within 5 minutes") {
+				t.Errorf("told %q", told)
+			}
+		})
 	}
 }

@@ -16,7 +16,13 @@
 // It was made from what files, pages and programs say. So it is marked as what it is, and
 // no word of it stands outside of the marks.
 //
+// # What stands, stays
+//
+// The last call that says what counts from then on, such as the list of what is left to do,
+// stays behind the snapshot as it was made, so that a session that goes on finds it, too.
+//
 // # Not again and again
 //
 // After an attempt, however it ended, the next one waits until the conversation has grown.
+// An attempt asks three times at most, and takes five minutes at most.
 package compress

@@ -43,7 +43,8 @@ const (
 )
 
 // snapshot returns what is to stand for the messages of s before the rest. Those of
-// older have their outputs in files, if they were many.
+// older have their outputs in files, if they were many. It asks three times at most: once
+// more where the server finds what is asked too long.
 func (c *Compressor) snapshot(ctx context.Context, s engine.Sending, older []*genai.Content, keep string) (
 	string, error) {
 	if c.cfg.Ask == nil {
@@ -53,9 +54,17 @@ func (c *Compressor) snapshot(ctx context.Context, s engine.Sending, older []*ge
 	if s.Limit > 0 && engine.Estimate(whole) > s.Limit*9/10 {
 		whole = older
 	}
-	said, err := c.ask(ctx, s, whole, keep)
-	if errors.Is(err, engine.ErrTooLong) && ctx.Err() == nil {
-		said, err = c.ask(ctx, s, older, keep)
+	bounded, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	said, err := c.ask(bounded, s, whole, keep)
+	if errors.Is(err, engine.ErrTooLong) && bounded.Err() == nil {
+		said, err = c.ask(bounded, s, older, keep)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil && bounded.Err() != nil:
+		return "", errLate
 	}
 	return said, err
 }
@@ -85,9 +94,6 @@ func (c *Compressor) ask(ctx context.Context, s engine.Sending, said []*genai.Co
 		genai.NewContentFromText(check, genai.RoleUser))
 	if final, err := c.cfg.Ask(ctx, q); err == nil && strings.Contains(final, begin) && marked(final) != "" {
 		found = marked(final)
-	}
-	if ctx.Err() != nil {
-		return "", ctx.Err()
 	}
 	return preface + begin + "\n" + found + "\n" + end, nil
 }

@@ -13,7 +13,8 @@
 // a heading or a quote begins anew.
 //
 // After thirty requests for one prompt a model is asked now and then whether the turn gets
-// anywhere; another one has to be of the same opinion.
+// anywhere; another one has to be of the same opinion. One that does not answer, twice in a
+// row, is not asked again.
 //
 // # It stops before the next round
 //

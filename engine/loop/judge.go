@@ -21,6 +21,8 @@ const (
 	usualInterval  = 10
 	judged         = 20  // messages that are looked at
 	certain        = 0.9 // from when on it is a loop
+
+	mostVain = 2 // questions in a row that may stay without an answer
 )
 
 // A judge has a model say whether a long turn gets anywhere.
@@ -70,15 +72,21 @@ const (
 )
 
 // judge asks about the turn before another request is made, if it is time. Without an
-// answer nobody knows, and the turn goes on. Another model is asked before it is a loop.
+// answer nobody knows, and the turn goes on; a second time in a row, nobody is asked again.
+// Another model is asked before it is a loop.
 func (p *prompt) judge(ctx context.Context) *Error {
-	if p.cfg.Asker == nil || p.off || !p.judges.due() {
+	if p.cfg.Asker == nil || p.off || p.vain == mostVain || !p.judges.due() {
 		return nil
 	}
 	first, err := p.opinion(ctx, "loop-detection")
 	if err != nil {
+		if p.vain++; p.vain == mostVain && ctx.Err() == nil {
+			p.tell(engine.Notice{Info: true,
+				Text: "no model is asked any more whether long turns get anywhere: that has failed twice"})
+		}
 		return nil
 	}
+	p.vain = 0
 	last := first
 	if first.Confidence >= certain {
 		if second, err := p.opinion(ctx, "loop-detection-double-check"); err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -51,7 +52,8 @@ func TestJudge(t *testing.T) {
 		{name: "every ten", requests: 50, replies: []et.Reply{thinks(0.5), thinks(0.5), thinks(0.5)}},
 		{name: "every fifteen", requests: 59, replies: []et.Reply{thinks(0), thinks(0)}},
 		{name: "every six", requests: 43, replies: []et.Reply{thinks(0.89), thinks(0.89), thinks(0.89)}},
-		{name: "no answer", requests: 45, replies: []et.Reply{refused, refused}},
+		{name: "no answer", requests: 90, replies: []et.Reply{refused, refused}},
+		{name: "no answer for once", requests: 65, replies: []et.Reply{refused, thinks(0.5), refused, thinks(0.5)}},
 		{name: "nonsense", requests: 45, replies: []et.Reply{et.Says("well"), thinks(-7)}},
 		{name: "another opinion", requests: 44, replies: []et.Reply{thinks(1), thinks(0)}},
 		{name: "a loop", requests: 35, replies: []et.Reply{thinks(1), thinks(0.95)}, advised: true},
@@ -85,6 +87,26 @@ func TestJudge(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that hangs holds up a session for half a minute in all, however long it is.
+func TestJudgeHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := conversation(t, slices.Concat(wandering(200), wandering(200))...)
+		hang := et.Reply{Stall: true}
+		asker := &oneshot.Asker{Generator: et.NewScript(times(20, hang)...)}
+		g, start := loop.New(loop.Config{Asker: asker, History: e.History}), time.Now()
+		said := ""
+		for range 2 {
+			said += et.Record(g.Run(e.Run)(t.Context(), genai.NewPartFromText("read the book"))).String()
+		}
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if n := strings.Count(said, "no model is asked any more"); n != 1 {
+			t.Errorf("told %d times", n)
+		}
+	})
 }
 
 // The model goes on where it says that it is not through, and not without end.

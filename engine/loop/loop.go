@@ -30,8 +30,9 @@ type Config struct {
 
 // A Guard watches one conversation. It must not be used concurrently.
 type Guard struct {
-	cfg Config
-	off bool // the user does not want to be asked again
+	cfg  Config
+	off  bool // the user does not want to be asked again
+	vain int  // how often the judge has not answered since it last did
 }
 
 // New returns a Guard.

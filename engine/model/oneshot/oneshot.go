@@ -18,6 +18,7 @@ package oneshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,8 @@ type Asker struct {
 	// Presets says what each purpose is asked with.
 	Presets *preset.Table
 
-	// Attempts is how often a question is asked: 5 if 0 or more than that.
+	// Attempts is how often a question is asked at most: 5 times if it is 0 or more
+	// than that, and never more often than its purpose is worth.
 	Attempts int
 }
 
@@ -106,9 +108,9 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	t := teller{tell: q.Tell, usage: engine.NewUsage(p.Model)}
 	t.usage.Role = p.Role
 	checked := &checking{Generator: a.Generator, read: read, teller: &t}
-	attempts := a.Attempts
-	if attempts <= 0 || attempts > maxAttempts {
-		attempts = maxAttempts
+	attempts := cmp.Or(p.Attempts, maxAttempts)
+	if a.Attempts > 0 {
+		attempts = min(attempts, a.Attempts)
 	}
 	g := model.Retry(checked, model.RetryOptions{Attempts: attempts, Delay: firstDelay})
 	req := &engine.Request{Model: p.Model, Contents: q.Contents, Config: &config, OneShot: true, Role: p.Role,

@@ -60,27 +60,28 @@ const Main = "main"
 
 // A purpose is what requests beside a conversation are for.
 type purpose struct {
-	name  string // of the alias, or how it begins
-	role  string
-	limit time.Duration
+	name     string // of the alias, or how it begins
+	role     string
+	limit    time.Duration
+	attempts int // 0 is as many as usual
 }
 
 // purposes are those that are known, and how long their answers are worth waiting
 // for: a whole prompt waits for the classifier, while a compression takes the time
 // that the reading of a long conversation does.
 var purposes = [...]purpose{
-	{"classifier", "utility_router", 3 * time.Second},
-	{"prompt-completion", "utility_autocomplete", 5 * time.Second},
-	{"fast-ack-helper", "utility_fast_ack_helper", 5 * time.Second},
-	{"next-speaker-checker", "utility_next_speaker", 15 * time.Second},
-	{"loop-detection", "utility_loop_detector", 30 * time.Second},
-	{"edit-corrector", "utility_edit_corrector", 40 * time.Second},
-	{"llm-edit-fixer", "utility_edit_corrector", 40 * time.Second},
-	{"summarizer-", "utility_summarizer", time.Minute},
-	{"web-", "utility_tool", time.Minute},
-	{"context-snapshotter", "utility_state_snapshot_processor", 5 * time.Minute},
-	{"chat-compression-", "utility_compressor", 5 * time.Minute},
-	{"agent-history-provider-summarizer", "utility_compressor", 5 * time.Minute},
+	{"classifier", "utility_router", 3 * time.Second, 0},
+	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0},
+	{"fast-ack-helper", "utility_fast_ack_helper", 5 * time.Second, 0},
+	{"next-speaker-checker", "utility_next_speaker", 15 * time.Second, 0},
+	{"loop-detection", "utility_loop_detector", 15 * time.Second, 2},
+	{"edit-corrector", "utility_edit_corrector", 40 * time.Second, 0},
+	{"llm-edit-fixer", "utility_edit_corrector", 40 * time.Second, 0},
+	{"summarizer-", "utility_summarizer", time.Minute, 0},
+	{"web-", "utility_tool", time.Minute, 0},
+	{"context-snapshotter", "utility_state_snapshot_processor", 5 * time.Minute, 3},
+	{"chat-compression-", "utility_compressor", 5 * time.Minute, 3},
+	{"agent-history-provider-summarizer", "utility_compressor", 5 * time.Minute, 3},
 }
 
 // purposeOf returns what is known of a purpose; what is unknown counts as a tool's.
@@ -90,7 +91,7 @@ func purposeOf(name string) purpose {
 			return p
 		}
 	}
-	return purpose{name, "utility_tool", time.Minute}
+	return purpose{name, "utility_tool", time.Minute, 0}
 }
 
 // Compression returns the purpose of compressing a conversation with a model.

@@ -21,8 +21,9 @@ type Preset struct {
 	Model  string // as the server knows it
 	Config *genai.GenerateContentConfig
 
-	Role  string        // for what the request counts
-	Limit time.Duration // how long the answer is worth waiting for, 0 for a conversation's
+	Role     string        // for what the request counts
+	Limit    time.Duration // how long the answer is worth waiting for, 0 for a conversation's
+	Attempts int           // how often it is worth asking, 0 for as often as others
 }
 
 // A Table holds the aliases and what overrides them. Nil has the built-in ones. It is
@@ -157,7 +158,7 @@ func (t *Table) make(k key) *Preset {
 	p := &Preset{Model: t.model(sum.model), Config: &genai.GenerateContentConfig{}, Role: Main}
 	if k.aside {
 		what := purposeOf(k.name)
-		p.Role, p.Limit = what.role, what.limit
+		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
 	}
 	if err := decode(sum.config, p.Config); err != nil {
 		panic(err) // each part could be read, and parts keep their types
