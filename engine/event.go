@@ -75,13 +75,15 @@ type (
 	// Cited says what the answer rests on, as the model's server says.
 	Cited struct{ References []Reference }
 
-	// Usage counts the tokens of one request that was answered.
+	// Usage counts the tokens of one request that was answered. One beside the
+	// conversation that was not has one, too.
 	Usage struct {
 		Model                                            string // that answered
 		Asked                                            string // the model that was asked
 		Role                                             string // as in [Request]
 		Prompt, Output, Cached, Thoughts, ToolUse, Total int
 		Took                                             time.Duration
+		Err                                              error // why there was no answer; else nil
 	}
 
 	// Retry says that a request failed and is made again after Delay.

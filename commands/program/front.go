@@ -47,7 +47,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 
 // beginIn begins a conversation in p.
 func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approver) error {
-	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: approver})
+	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: f.count.Asking(approver)})
 	if err != nil {
 		return err
 	}

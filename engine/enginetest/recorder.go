@@ -93,6 +93,9 @@ func (r *Recorder) line(ev engine.Event) string {
 	case engine.Finished:
 		return r.finished(ev)
 	case engine.Usage:
+		if ev.Err != nil {
+			return "usage of none"
+		}
 		return fmt.Sprintf("usage %d+%d", ev.Prompt, ev.Output)
 	case engine.Retry:
 		restart := ""

@@ -2,6 +2,7 @@ package tally
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"time"
 
@@ -58,6 +59,7 @@ func (t *Tally) Checked() *Check { return t.check }
 // A request is one that was sent and whose outcome is not known.
 type request struct {
 	model string
+	role  string
 	at    time.Time
 	again bool // it was made before and failed
 }
@@ -151,6 +153,37 @@ func (t *Tally) settle(in string, now time.Time) {
 	}
 }
 
+// Asking returns an Approver that asks a, such that no request of the conversation counts
+// the time that an answer takes. Nil asks nobody.
+func (t *Tally) Asking(a engine.Approver) engine.Approver {
+	if a == nil {
+		return nil
+	}
+	return asking{a, t}
+}
+
+type asking struct {
+	engine.Approver
+	tally *Tally
+}
+
+// Approve implements [engine.Approver].
+func (a asking) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	start := time.Now()
+	defer func() { a.tally.pause(time.Since(start)) }()
+	return a.Approver.Approve(ctx, p)
+}
+
+// pause has a request that is open count less time.
+func (t *Tally) pause(d time.Duration) {
+	if t.part != nil {
+		t.part.pause(d)
+	}
+	if p := t.pending[""]; p != nil {
+		p.at = p.at.Add(d)
+	}
+}
+
 func (t *Tally) fail(p *request, err error, now time.Time) {
 	class := "unknown"
 	if t.Class != nil {
@@ -160,7 +193,7 @@ func (t *Tally) fail(p *request, err error, now time.Time) {
 		return
 	}
 	m := t.models.at(p.model)
-	for _, r := range m.in(main) {
+	for _, r := range m.in(p.role) {
 		r.add(elapsed(p.at, now), true)
 	}
 	*m.ByType.at(class)++
@@ -175,6 +208,10 @@ func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
 }
 
 func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
+	if ev.Err != nil {
+		t.fail(&request{model: ev.Model, role: ev.Role, at: now.Add(-ev.Took)}, ev.Err, now)
+		return
+	}
 	took := ev.Took
 	if ev.Role == "" { // else the conversation's own request is still open
 		if p := t.pending[in]; p != nil && p.again {
@@ -187,7 +224,9 @@ func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
 		r.add(took, false)
 		r.Tokens.add(ev)
 	}
-	m.used = append(m.used, ev)
+	if ev.Sum() > 0 { // else the server has not said
+		m.used = append(m.used, ev)
+	}
 	t.span.Tokens += ev.Sum()
 }
 

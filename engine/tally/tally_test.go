@@ -2,12 +2,14 @@ package tally
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -375,4 +377,61 @@ func TestParts(t *testing.T) {
 			t.Errorf("part %d has %d tokens, and the whole %d", n+1, part.Tokens(), whole.Tokens())
 		}
 	}
+}
+
+// A question beside the conversation that has no answer counts in its role, and what was
+// refused before it was asked does not.
+func TestFailedBeside(t *testing.T) {
+	tl := &Tally{Class: func(err error) string {
+		if err == engine.ErrMaxTurns {
+			return ""
+		}
+		return "server"
+	}}
+	now := time.Now()
+	tl.Observe(engine.Requested{Model: "m"}, now)
+	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Took: 3 * time.Second, Err: errors.New("busy")}, now)
+	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Err: engine.ErrMaxTurns}, now)
+	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Took: time.Second, Prompt: 5}, now)
+	tl.Observe(engine.Usage{Model: "m", Took: time.Second, Prompt: 1}, now)
+	got := strings.Join(tl.Models(), "\n")
+	for _, want := range []string{"Model lite\n  Requests: 2, 1 failed (50 %); server: 1\n  Average time: 2.0 s\n",
+		"As utility_router: 2 requests, 5 tokens in", "Model m\n  Requests: 1, 0 failed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// The time in which the user decides about a request that has failed is none of the model's,
+// whoever counts.
+func TestAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		whole, part := &Tally{}, &Tally{}
+		whole.Begin(part)
+		whole.Observe(engine.Requested{Model: "m"}, time.Now())
+		time.Sleep(time.Second)
+		if _, err := whole.Asking(slow{}).Approve(t.Context(), engine.Proposal{}); err != nil {
+			t.Fatal(err)
+		}
+		whole.Observe(engine.Retry{Attempt: 1, Of: 2, Err: errors.New("no quota"), Model: "n"}, time.Now())
+		time.Sleep(2 * time.Second)
+		whole.Observe(engine.Usage{Model: "n", Took: 100 * time.Second, Prompt: 1}, time.Now())
+		for _, tl := range []*Tally{whole, part} {
+			if got := strings.Join(tl.Overview(time.Now()), "\n"); !strings.Contains(got, "; 3.0 s for the model's answers") {
+				t.Error(got)
+			}
+		}
+		if whole.Asking(nil) != nil {
+			t.Error("somebody is asked")
+		}
+	})
+}
+
+// A slow user says yes after a minute.
+type slow struct{}
+
+func (slow) Approve(context.Context, engine.Proposal) (engine.Answer, error) {
+	time.Sleep(time.Minute)
+	return engine.Allowed{}, nil
 }

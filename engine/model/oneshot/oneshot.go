@@ -13,7 +13,7 @@
 // # Nothing is shown
 //
 // Of an answer only the whole counts. What it took is told as an [engine.Usage] with
-// the role of the purpose; an attempt that failed, as a notice.
+// the role of the purpose; an attempt that failed, as one with its error and a notice.
 package oneshot
 
 import (
@@ -169,25 +169,32 @@ type checking struct {
 // Generate implements [engine.Generator].
 func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		start := time.Now()
+		start, u, told := time.Now(), g.usage, false
 		g.answer = nil
 		for chunk, err := range g.Generator.Generate(ctx, req) {
+			counted := err == nil && u.Update(chunk)
+			if u.Took = time.Since(start); err != nil {
+				u.Err = err
+			}
+			if counted || err != nil {
+				told = true
+				g.notify(u)
+			}
 			if err == nil {
-				err = g.hear(chunk, start)
+				err = g.hear(chunk)
 			}
 			if !yield(chunk, err) || err != nil {
 				return
 			}
 		}
+		if !told { // the server has not counted
+			g.notify(u)
+		}
 	}
 }
 
 // hear takes in an answer, which comes in one piece.
-func (g *checking) hear(chunk *genai.GenerateContentResponse, start time.Time) error {
-	if u := g.usage; u.Update(chunk) {
-		u.Took = time.Since(start)
-		g.notify(u)
-	}
+func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil || chunk.Candidates[0].Content == nil {
 		return nil
 	}

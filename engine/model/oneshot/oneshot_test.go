@@ -29,7 +29,11 @@ func told(into *[]string) func(engine.Event) {
 	return func(ev engine.Event) {
 		switch ev := ev.(type) {
 		case engine.Usage:
-			*into = append(*into, fmt.Sprintf("%s %s %d", ev.Model, ev.Role, ev.Sum()))
+			line := fmt.Sprintf("%s %s %d", ev.Model, ev.Role, ev.Sum())
+			if ev.Err != nil {
+				line = ev.Role + " failed"
+			}
+			*into = append(*into, line)
 		case engine.Notice:
 			*into = append(*into, ev.Text)
 		default:
@@ -57,7 +61,8 @@ func TestJSON(t *testing.T) {
 		{"fenced", []et.Reply{et.Says("```json\n{\"choice\":\"pro\"}\n```")}, "pro", "", 0},
 		{"at last", []et.Reply{et.Says("I say pro.").With(1, 1), et.Says(""), et.Fails(busy), et.Says(`{"choice":"flash"}`).With(2, 2)}, "flash",
 			"gemini-3-flash-preview utility_next_speaker 2\nthe model was to answer with JSON, and did not; asked again in 1s\n" +
-				"the model's answer is empty; asked again in 2s\nbusy; asked again in 1s\ngemini-3-flash-preview utility_next_speaker 4", 4 * time.Second},
+				"gemini-3-flash-preview utility_next_speaker 0\nthe model's answer is empty; asked again in 2s\n" +
+				"utility_next_speaker failed\nbusy; asked again in 1s\ngemini-3-flash-preview utility_next_speaker 4", 4 * time.Second},
 		{"never", []et.Reply{et.Says("x"), et.Says("{"), et.Says("[]"), et.Says("y"), et.Says(`{"choice":"late"}`)},
 			"the model was to answer with JSON, and did not (after 4 attempts)", "", 7 * time.Second},
 		{"refused", []et.Reply{et.Fails(&model.Error{Kind: model.Quota, Final: true, Message: "no quota"})}, "no quota", "", 0},
