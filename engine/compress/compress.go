@@ -176,7 +176,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
-	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(before))
+	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(s.Size))
 	s.Notify(engine.Notice{Text: doing, Info: true, Cause: engine.ErrCompressing})
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx, by)
