@@ -166,7 +166,7 @@ func TestTalkPlan(t *testing.T) {
 		t.Error(got)
 	}
 	c.send(record{"type": "approval", "id": r["id"], "decision": "always", "grant": 0})
-	c.want("tool_result", "output", "plan mode is over: Auto-Edit mode (edits will be applied automatically)")
+	c.want("tool_result", "output", "plan mode is over; approval mode: auto_edit (edits run without a question, commands are asked about)")
 	c.want("turn_result", "status", "success")
 	c.finish(0, "completed")
 }

@@ -35,6 +35,7 @@ func TestLoopInASession(t *testing.T) {
 	s.Expect(asked + choices)
 	s.Line("?")
 	s.Expect("the tool list_directory is called with these arguments:")
+	s.Expect("info: n, no, Enter or Ctrl-D = the turn ends; words behind n are what the model is told instead\r\n")
 	s.Expect("y n a ?: ")
 	s.Line("y")
 	s.Expect(asked + choices)

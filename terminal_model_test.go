@@ -41,6 +41,11 @@ func TestModelsInASession(t *testing.T) {
 	s.Expect("info: " + small + " answers: complexity 12 of 100\r\ngemini: Easy.")
 	s.Say("design it")
 	s.Expect("info: " + large + " answers: complexity 95 of 100\r\n" + question)
+	s.Line("?")
+	if got := s.Expect("y n a ?: "); strings.Contains(got, "the tool") || !strings.Contains(got, "info: y or yes = "+small+" answers this prompt\r\n"+
+		"info: n, no, Enter or Ctrl-D = the prompt ends with the error\r\ninfo: a = "+small+" for the rest of the session\r\n") {
+		t.Errorf("the question is explained as %q", got)
+	}
 	s.Line("y")
 	s.Expect(changed + "gemini: Once.")
 	s.Say("go on")

@@ -60,7 +60,9 @@ func TestPlanAtATerminal(t *testing.T) {
 			s.Expect(" carry out plan.md in default: edits and commands are asked about")
 			s.Expect("(a = carry it out in auto_edit): ")
 			s.Line("?")
-			s.Expect("a = carry it out in auto_edit, until the session ends\r\n")
+			s.Expect("y or yes = the plan is approved and carried out in default\r\n")
+			s.Expect("words behind n, and revises the plan\r\n")
+			s.Expect("a = carry it out in auto_edit\r\n")
 			if kept := s.Expect("n a e ?: "); strings.Contains(kept, "[[rule]]") {
 				t.Errorf("a rule is offered: %s", kept)
 			}
@@ -72,7 +74,7 @@ func TestPlanAtATerminal(t *testing.T) {
 			s.Expect("and test it")
 			s.Expect("auto_edit): ")
 			s.Line("a")
-			s.Expect("plan mode is over: Auto-Edit mode")
+			s.Expect("plan mode is over; approval mode: auto_edit (edits run without a question")
 			s.Expect("Mended.")
 			s.Expect("auto_edit> ")
 			s.Line("/plan")

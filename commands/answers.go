@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -76,17 +75,14 @@ func last() *Command {
 	}}
 }
 
-func lastAll(ctx context.Context, app *App, args string) error {
-	if args != "" {
-		return last().wants(args)
-	}
+func lastAll(ctx context.Context, app *App, _ string) error {
 	return again().Run(ctx, app, "")
 }
 
 func lastTable(_ context.Context, app *App, _ string) error {
 	tables := markdown.Tables(lastAnswer(app.Engine))
 	if len(tables) == 0 {
-		return errors.New("there is no table in the last answer")
+		return unavailable("there is no table in the last answer")
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -103,7 +99,7 @@ func brief() *Command {
 	return &Command{Name: "brief", Summary: "ask the model what has happened so far",
 		Prompt: func(_ context.Context, app *App, _, _ string) ([]*genai.Part, error) {
 			if lastAnswer(app.Engine) == "" {
-				return nil, errors.New("nothing has happened yet")
+				return nil, unavailable("nothing has happened yet")
 			}
 			return []*genai.Part{genai.NewPartFromText(summaryPrompt)}, nil
 		}}

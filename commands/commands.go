@@ -46,6 +46,7 @@ type Command struct {
 	Summary string // one line, for /help
 	Usual   bool   // it is in the short list of /help
 	Custom  bool   // somebody has written it, as a file
+	Words   bool   // it judges words behind it itself, though Args names none
 	Sub     Set
 
 	// Run carries the command out. It is nil for a command that is only its
@@ -264,8 +265,10 @@ func Step(app *App) input.Step {
 				}
 				return next(ctx, parts)
 			}
-			var err error
+			err := c.superfluous(set.path(line[1:], c), args)
 			switch {
+			case err != nil:
+				parts = nil
 			case c.Prompt != nil:
 				if parts, err = c.Prompt(ctx, app, line, args); err == nil && c.Typed && len(parts) > 0 {
 					parts, err = next(ctx, parts)
@@ -341,6 +344,17 @@ func letters(word string) string {
 	all := []rune(word)
 	slices.Sort(all)
 	return string(all)
+}
+
+// superfluous returns the error about words that Run would ignore, nil if there are none.
+func (c *Command) superfluous(path []string, args string) error {
+	switch {
+	case args == "" || c.Args != "" || c.Prompt != nil || c.Words:
+		return nil
+	case len(c.Sub) > 0:
+		return c.wants(args)
+	}
+	return misused("/%s takes no words behind it", strings.Join(path, " "))
 }
 
 // wants says which sub-commands c has.

@@ -87,7 +87,7 @@ func TestLateCommand(t *testing.T) {
 		t.Errorf("a command that is not there gives %v", parts)
 	}
 	app.Commands = func() commands.Set {
-		return append(commands.Builtin(), &commands.Command{Name: "fetch-it", Summary: "what a server offers",
+		return append(commands.Builtin(), &commands.Command{Name: "fetch-it", Words: true, Summary: "what a server offers",
 			Run: func(_ context.Context, app *commands.App, args string) error {
 				_, err := io.WriteString(app.Out, "fetched "+args)
 				return err
@@ -168,6 +168,13 @@ func TestCommands(t *testing.T) {
 		{"/directory add more", "more/GEMINI.md\n", ""},
 		{"/directory add", "", "which directory?"},
 		{"/clear", "new session begins", ""},
+		{"/clear now", "", "/clear takes no words behind it"},
+		{"/stats nosuch", "", `/stats has no sub-command "nosuch"; there are: session, model, tools`},
+		{"/stats model nosuch", "", "/stats model takes no words behind it"},
+		{"/settings show", "", `/settings has no sub-command "show"; there are: list, get, set`},
+		{"/tools nosuch", "", `/tools has no sub-command "nosuch"`},
+		{"/quit now", "", "/quit takes no words behind it"},
+		{"/? ", "", "/?: /help lists the commands"},
 		{"/copy", "", "no answer to copy"},
 		{"/quit", "", "quit"},
 		{"/exit", "", "quit"},

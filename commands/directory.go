@@ -21,10 +21,7 @@ func directory() *Command {
 	}}
 }
 
-func showDirectories(_ context.Context, app *App, args string) error {
-	if args != "" {
-		return directory().wants(args)
-	}
+func showDirectories(_ context.Context, app *App, _ string) error {
 	ls := []string{"Current workspace directories:"}
 	for _, root := range app.Workspace.Roots() {
 		ls = append(ls, "- "+root)

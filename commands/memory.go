@@ -16,10 +16,7 @@ func memories() *Command {
 	}}
 }
 
-func listMemory(_ context.Context, app *App, args string) error {
-	if args != "" {
-		return memories().wants(args)
-	}
+func listMemory(_ context.Context, app *App, _ string) error {
 	return lines(app.Out, app.Memory.Contents().List())
 }
 

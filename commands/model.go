@@ -129,5 +129,5 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near
 	}
-	return "", fmt.Errorf("%s; the model stays %s", message, app.Model.Chosen())
+	return "", unavailable("%s; the model stays %s", message, app.Model.Chosen())
 }

@@ -27,7 +27,7 @@ func relayed(c Command, command string, subs ...relay) *Command {
 		if take == nil {
 			take = func(args string) ([]string, error) { return strings.Fields(args), nil }
 		}
-		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases), Args: r.args, Summary: r.summary,
+		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases), Args: r.args, Summary: r.summary, Words: true,
 			Run: func(ctx context.Context, app *App, args string) error {
 				words, err := take(args)
 				if err == nil && args == "" && r.args != "" && !strings.HasPrefix(r.args, "[") {
@@ -45,18 +45,6 @@ func relayed(c Command, command string, subs ...relay) *Command {
 	return &c
 }
 
-// only returns the first sub-command of c for c itself, which takes no words.
-func (c *Command) only() *Command {
-	run := c.Run
-	c.Run = func(ctx context.Context, app *App, args string) error {
-		if args != "" {
-			return c.wants(args)
-		}
-		return run(ctx, app, args)
-	}
-	return c
-}
-
 func authentication() *Command {
 	// What a mistaken word is may be a key, so none is repeated.
 	none := func(args string) ([]string, error) {
@@ -72,7 +60,7 @@ func authentication() *Command {
 		}
 		return words, nil
 	}
-	return relayed(Command{Name: "auth", Usual: true, Summary: "how you sign in"}, "auth",
+	return relayed(Command{Name: "auth", Usual: true, Words: true, Summary: "how you sign in"}, "auth",
 		relay{name: "status", summary: "say which credentials the next request uses", take: none},
 		relay{name: "use", args: "TYPE", summary: "choose gemini-api-key, vertex-ai, gateway or compute-default-credentials in your settings", take: one},
 		relay{name: "signin", aliases: "login set-key", summary: "store an API key that is typed unseen", words: "set-key", take: none},
@@ -80,7 +68,7 @@ func authentication() *Command {
 }
 
 func permissions() *Command {
-	c := relayed(Command{Name: "permissions", Usual: true, Summary: "say whether this folder is trusted"}, "trust",
+	c := relayed(Command{Name: "permissions", Usual: true, Words: true, Summary: "say whether this folder is trusted"}, "trust",
 		relay{name: "status", args: "[FOLDER]", summary: "say whether a folder is trusted, and what it brings", take: folder},
 		relay{name: "list", summary: "list the folders that you have decided about", take: folder},
 		relay{name: "add", args: "[--parent] [FOLDER]", summary: "trust a folder, from the next start on", take: folder},
@@ -131,17 +119,15 @@ func hooks() *Command {
 		relay{name: "disable", args: "NAME", summary: "switch a hook off", take: oneWord},
 		relay{name: "enable-all", aliases: "enableall", summary: "switch all hooks on"},
 		relay{name: "disable-all", aliases: "disableall", summary: "switch all hooks off"},
-		relay{name: "test", args: "EVENT", summary: "run the hooks of an event with a made-up input"}).only()
+		relay{name: "test", args: "EVENT", summary: "run the hooks of an event with a made-up input"})
 }
 
 func policies() *Command {
-	c := relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
+	return relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
 		relay{name: "list", summary: "the rules, the strongest first"},
 		relay{name: "test", args: "COMMAND", summary: "say whether a shell command would run, be asked about or be denied", take: oneWord},
 		relay{name: "explain", args: "TOOL [JSON]", summary: "the same for a call of a tool, and which rules match it", take: toolCall},
 		relay{name: "revoke", args: "[FILE:LINE]", summary: "list what you have allowed for good, and how to take it back", take: oneWord})
-	c.Sub[0].Run = c.only().Run
-	return c
 }
 
 // oneWord takes all words for one.
@@ -163,7 +149,7 @@ func toolCall(args string) ([]string, error) {
 }
 
 func preferences() *Command {
-	c := relayed(Command{Name: "settings", Usual: true, Aliases: []string{"config"}, Summary: "what is set; /settings set KEY VALUE changes it",
+	return relayed(Command{Name: "settings", Usual: true, Aliases: []string{"config"}, Summary: "what is set; /settings set KEY VALUE changes it",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			if err := app.Manage(ctx, "config", "list"); err != nil {
 				return err
@@ -176,7 +162,6 @@ func preferences() *Command {
 		relay{name: "unset", args: "[--scope=workspace] KEY", summary: "take a key out of a file"},
 		relay{name: "path", summary: "where the files are"},
 		relay{name: "validate", summary: "check the files for mistakes"})
-	return c.only()
 }
 
 // setting takes all words between the key and the flags, if there are any, for the

@@ -44,7 +44,7 @@ func TestSettingsRefuses(t *testing.T) {
 	failed := errors.New("no such key")
 	for line, want := range map[string]string{
 		"settings set": "which key", "settings set a.b": "which key", "settings set --scope user a.b": "which key", "settings set a.b --json": "which key",
-		"settings show": `no sub-command "show"; there are: list, get, set`, "settings get x": failed.Error(), "settings set a b": failed.Error(),
+		"settings get x": failed.Error(), "settings set a b": failed.Error(),
 	} {
 		app := &App{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
 		c, args := Builtin().Find(line)

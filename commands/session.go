@@ -87,7 +87,7 @@ func plan() *Command {
 				return []*genai.Part{genai.NewPartFromText(said)}, nil
 			}
 			if plan.Path == "" {
-				return nil, nil
+				return nil, sentences(app.Out, "there is no plan yet; /plan TEXT asks for one")
 			}
 			return nil, lines(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path), strings.TrimSpace(plan.Text))
 		}}

@@ -21,10 +21,7 @@ func tasks() *Command {
 	}}
 }
 
-func listTasks(_ context.Context, app *App, args string) error {
-	if args != "" {
-		return tasks().wants(args)
-	}
+func listTasks(_ context.Context, app *App, _ string) error {
 	jobs := app.Jobs.List()
 	if len(jobs) == 0 {
 		return sentences(app.Out, "nothing runs in the background")

@@ -80,6 +80,10 @@ type Intent struct {
 	Ask    string   // why the user is to be asked, whatever the policy says; empty if need not be
 	Draft  *Draft   // how the user may change the call, nil if they can't
 
+	// Yes and No say what these answers do, where they do something else than to let
+	// a call run or refuse it.
+	Yes, No string
+
 	// Plan says what programs a call runs. It is empty for one that runs none.
 	Plan Plan
 

@@ -35,3 +35,27 @@ func TestCallThatNeverRan(t *testing.T) {
 		}
 	}
 }
+
+// What was asked about is told when it has run, unless the question has shown it: a
+// change of files.
+func TestOutputOfAnAskedCall(t *testing.T) {
+	change := []engine.Change{{Path: "/w/a", Added: 1}}
+	for _, test := range []struct {
+		result engine.Result
+		want   string
+	}{
+		{engine.Result{Display: "issue 7: open"}, "tool: look up 7\n  issue 7: open\nresult: ok\n"},
+		{engine.Result{Display: "@@ -0,0 +1 @@\n+x", Changes: change}, "tool: look up 7\nresult: ok, 1 line added\n"},
+	} {
+		var b strings.Builder
+		p := &Printer{Out: output.New(&b, output.Options{})}
+		now := time.Unix(0, 0)
+		p.Begin(now)
+		in := engine.Intent{Title: "look up 7"}
+		p.Print(engine.Started{ID: "1", Name: "lookup", Intent: in}, now)
+		p.Print(engine.Finished{ID: "1", Name: "lookup", Intent: in, Asked: true, Result: test.result}, now)
+		if got := b.String(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

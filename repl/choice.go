@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,6 +137,36 @@ func parseAlways(word string, grants []engine.Grant) (choice, bool) {
 
 // explain says what the question is about and what each answer means.
 func (a *Asker) explain(p engine.Proposal, edits bool) {
+	in := p.Intent
+	if p.ID != p.Tool.Name() { // else it is about no call
+		a.explainCall(p)
+	}
+	a.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
+	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s", output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
+	if in.Plan.Online != nil {
+		if len(in.Plan.Dials) > 0 {
+			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
+		}
+		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
+	}
+	if in.Plan.ReadOnly != nil {
+		a.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
+	}
+	for i, g := range in.Grants {
+		means := output.EscapeLine(strings.TrimSuffix(g.Label, " this session")) + ", until the session ends"
+		if in.Yes != "" { // it has words of its own
+			means = output.EscapeLine(g.Label)
+		}
+		a.Out.Line(output.Info, "%s = %s", keyOf(in.Grants, i), means)
+		a.keeping(keyOf(in.Grants, i), g)
+	}
+	if edits {
+		a.Out.Line(output.Info, "e or edit = change it in your editor, and decide about that")
+	}
+}
+
+// explainCall says what would be called, and what that does.
+func (a *Asker) explainCall(p engine.Proposal) {
 	a.Out.Line(output.Info, "the tool %s is called with these arguments:", output.EscapeLine(p.Tool.Name()))
 	args, err := text.JSON(p.Args, "  ")
 	if err != nil {
@@ -162,24 +193,6 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 			does = "reads"
 		}
 		a.Out.Line(output.Info, "it %s: %s", does, output.EscapeLine(strings.Join(in.Paths, ", ")))
-	}
-	a.Out.Line(output.Info, "y or yes = allow it this once")
-	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = refuse it; the model reads the words behind n")
-	if in.Plan.Online != nil {
-		if len(in.Plan.Dials) > 0 {
-			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
-		}
-		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
-	}
-	if in.Plan.ReadOnly != nil {
-		a.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
-	}
-	for i, g := range in.Grants {
-		a.Out.Line(output.Info, "%s = %s, until the session ends", keyOf(in.Grants, i), output.EscapeLine(strings.TrimSuffix(g.Label, " this session")))
-		a.keeping(keyOf(in.Grants, i), g)
-	}
-	if edits {
-		a.Out.Line(output.Info, "e or edit = change it in your editor, and decide about that")
 	}
 }
 

@@ -135,7 +135,8 @@ func (p *Printer) finished(ev engine.Finished) {
 		return
 	}
 	counted := len(ev.Result.Changes) > 0 && !strings.Contains(ev.Result.Display, "\n") // the verdict says the same
-	if c.out.full.Len() == 0 && !ev.Asked && ev.Err == nil && !counted {
+	proposed := ev.Asked && len(ev.Result.Changes) > 0                                  // the question has shown it
+	if c.out.full.Len() == 0 && !proposed && ev.Err == nil && !counted {
 		p.show(c.out.add(ev.Result.Display))
 	}
 	left, rest := c.out.end()

@@ -39,7 +39,7 @@ func exitPlanMode(env Env) engine.Tool {
 					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "Plan mode is off already."}
 				}
 				if !p.Attended {
-					return p.alone(a.Name)
+					return p.alone(a.Name, host)
 				}
 				return p.ask(ctx, host, tool, a.Name)
 			}}, nil
@@ -50,7 +50,7 @@ func exitPlanMode(env Env) engine.Tool {
 
 // alone is what becomes of a plan that nobody can approve: the model goes back to the
 // mode that it came from. A user who wanted plan mode gets nothing else.
-func (p *Plans) alone(name string) (engine.Result, error) {
+func (p *Plans) alone(name string, host engine.Host) (engine.Result, error) {
 	r, err := p.read(name)
 	if err != nil {
 		return engine.Result{}, err
@@ -58,6 +58,7 @@ func (p *Plans) alone(name string) (engine.Result, error) {
 	if p.entered.Load() {
 		return p.approve(r.path, "", false)
 	}
+	host.Emit(engine.Notice{Info: true, Text: "the plan is kept: " + r.path})
 	return engine.Result{Display: "kept; plan mode stays on", Text: "The plan is kept at: " + r.path +
 		"\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is."}, nil
 }
@@ -112,6 +113,8 @@ func (p *Plans) question(r *revision, name string) engine.Intent {
 	modes := p.Modes()
 	in := engine.Intent{Title: fmt.Sprintf("carry out %s in %s: %s", name, modes[0].Name, modes[0].Meaning),
 		Detail: strings.TrimSpace(r.file.Text),
+		Yes:    "the plan is approved and carried out in " + modes[0].Name,
+		No:     "plan mode stays on; the model reads the words behind n, and revises the plan",
 		Draft:  &engine.Draft{Name: name, Text: r.file.Text, Args: func(text string) map[string]any { return planArgs(name, &text) }}}
 	for _, m := range modes[1:] {
 		in.Grants = append(in.Grants, engine.Grant{Label: "carry it out in " + m.Name, Tool: exitPlanModeName, Target: m.Name})
@@ -131,6 +134,12 @@ func planArgs(name string, text *string) map[string]any {
 
 // approve ends plan mode.
 func (p *Plans) approve(path, mode string, changed bool) (engine.Result, error) {
+	into := p.Modes()[0]
+	for _, m := range p.Modes() {
+		if m.Name == mode {
+			into = m
+		}
+	}
 	said, err := p.Leave(mode)
 	if err != nil {
 		return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: err.Error()}
@@ -141,5 +150,5 @@ func (p *Plans) approve(path, mode string, changed bool) (engine.Result, error) 
 	if changed {
 		text += " The user has changed it."
 	}
-	return engine.Result{Text: text, Display: "plan mode is over: " + said}, nil
+	return engine.Result{Text: text, Display: "plan mode is over; approval mode: " + into.Name + " (" + into.Meaning + ")"}, nil
 }

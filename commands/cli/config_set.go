@@ -284,6 +284,13 @@ func (r *change) noteEffect(w *World, src settings.Source, done settings.Change,
 			r.noteFallback(e, ours)
 			continue
 		}
+		if w.In == nil { // of a session, whose flags don't count from the next start on
+			e.From = slices.DeleteFunc(e.From, func(o settings.Origin) bool { return o.Scope == settings.CommandLine })
+			if len(e.From) == 0 {
+				continue
+			}
+			e.Value = e.From[len(e.From)-1].Value
+		}
 		if i := slices.IndexFunc(e.Over, ours); i >= 0 && !slices.ContainsFunc(e.From, ours) {
 			r.noteOverride(e, e.Over[i])
 		}

@@ -1,10 +1,10 @@
 package program
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
+	"gemline/commands"
 	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/settings/trust"
@@ -46,11 +46,12 @@ func (o *Options) mayUse(m policy.Mode) error {
 	untrusted := o.trust.State < trust.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
-		return fmt.Errorf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)
+		return &commands.Error{Misused: true,
+			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
 	case m == policy.Plan && !o.settings.PlanMode:
-		return errors.New("general.plan.enabled in the settings switches the approval mode plan off")
+		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
 	case m == policy.Yolo && o.settings.NoYolo:
-		return errors.New("security.disableYoloMode in the settings forbids the approval mode yolo")
+		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
 		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
 			"gemline trust add lets the next session use %s", m)

@@ -223,6 +223,8 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 func question(why *Error) engine.Proposal {
 	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}}}
 	q.Intent.Title = "go on all the same?"
+	q.Intent.Yes = "it goes on; you are asked again after as many rounds"
+	q.Intent.No = "the turn ends; words behind n are what the model is told instead"
 	q.Intent.Grants = []engine.Grant{{Label: "go on, and never ask this session", Tool: "loop"}}
 	if c := why.call; c != nil {
 		q.ID, q.Tool.Declaration.Name, q.Args = c.ID, c.Name, c.Args

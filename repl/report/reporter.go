@@ -201,7 +201,8 @@ func (c *core) notice(ev engine.Event) {
 	case engine.Finished:
 		title := output.FirstLine(cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name)))
 		delete(c.called, ev.ID)
-		if ev.Err != nil {
+		// What was cancelled is told by whatever has cancelled it.
+		if ev.Err != nil && engine.Outcome(ev.Err) != engine.Cancelled {
 			c.deny(ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {

@@ -47,7 +47,7 @@ func (t *textForm) event(ev engine.Event) {
 		for _, r := range ev.References {
 			t.tell(output.Info, "source: "+r.String())
 		}
-	case engine.Requested, engine.Called:
+	case engine.Requested, engine.Called, engine.Started: // what is started may be no call, but a check
 		t.flush()
 		t.line()
 	}

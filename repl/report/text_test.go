@@ -34,11 +34,11 @@ func TestText(t *testing.T) {
 		{name: "everything", events: run, out: "Let me read \u00e9.\n\nDone.\n",
 			err: "warning: the connection broke; asking again in 2.0 s, attempt 2 of 3; the answer begins again\n" +
 				"warning: edit a.txt: denied: nobody to ask. --approval-mode auto_edit\n" +
-				"warning: run: failed exit 2\nwarning: run: cancelled\nwarning: the answer was cut short\n"},
+				"warning: run: failed exit 2\nwarning: the answer was cut short\n"},
 		{name: "everything, live", live: true, events: run, out: "Wrong.\nLet me read \u00e9.\n\nDone.\n",
 			err: "warning: the connection broke; asking again in 2.0 s, attempt 2 of 3; the answer begins again\n" +
 				"warning: edit a.txt: denied: nobody to ask. --approval-mode auto_edit\n" +
-				"warning: run: failed exit 2\nwarning: run: cancelled\nwarning: the answer was cut short\n"},
+				"warning: run: failed exit 2\nwarning: the answer was cut short\n"},
 		{name: "everything, quietly", quiet: true, events: run, out: "Let me read \u00e9.\n\nDone.\n"},
 		{name: "a failure, quietly", quiet: true, outcome: Outcome{ExitCode: 130, Reason: "SIGINT", Message: "cancelled"}, err: "error: cancelled\n"},
 		{name: "an agent", events: []engine.Event{engine.Text{Delta: "I ask."}, inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),

@@ -333,6 +333,8 @@ func (f *Set) agree() error {
 		return usage("--max-tokens must not be negative")
 	case !(f.MaxCost >= 0) || math.IsInf(f.MaxCost, 0):
 		return usage("--max-cost must be an amount")
+	case f.Check != "" && strings.TrimSpace(f.Check) == "":
+		return usage("--check needs a command, and has only blanks")
 	case f.CheckRounds < 0:
 		return usage("--check-rounds must not be negative")
 	case f.MaxRepairs < 0:

@@ -159,6 +159,7 @@ func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (go
 		Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
 		Args: map[string]any{"instead_of": a.model, "asked": a.rest[0]},
 		Intent: engine.Intent{Title: fmt.Sprintf("%v; let %s answer?", because(a.model, err), a.rest[0]),
+			Yes: a.rest[0] + " answers this prompt", No: "the prompt ends with the error",
 			Grants: []engine.Grant{{Label: a.rest[0] + " for the rest of the session", Tool: name}}}})
 	allowed, ok := answer.(engine.Allowed)
 	return ok && aerr == nil, ok && allowed.Scope != engine.Once, aerr
