@@ -113,6 +113,10 @@ func TestConfigSetElsewhere(t *testing.T) {
 		t.Errorf("a change that is none: %v, %q", err, *told)
 	}
 	w.Flags.Model = "y"
+	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "v"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
+		t.Errorf("in a session the flag is of no account: %v, %q", err, *told)
+	}
+	w.In = strings.NewReader("")
 	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "z"}); err != nil || !strings.Contains(strings.Join(*told, "\n"), `it is "y" by flag --model`) {
 		t.Errorf("%v, %q", err, *told)
 	}
