@@ -32,7 +32,7 @@ func TestResumeInside(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			server := et.NewServer(et.Says("Apples it is."), et.Says("Pears it is."), et.Says("Back with apples."), et.Says("Pears once more."),
-				et.Says("The copy says so."), et.Says("Apples alone."))
+				et.Says("The copy says so."), et.Says("Fruit of all kinds"), et.Says("Apples alone."))
 			c := terminal(t, server)
 			c.Env = append(c.Env, "TERM="+term)
 			s := teletype.Start(t, c)
@@ -202,5 +202,43 @@ func TestHeldInside(t *testing.T) {
 	for _, s := range []*teletype.Session{one, two} {
 		s.Say("/quit")
 		s.Exit()
+	}
+}
+
+// A session of several turns is summed up in a line when it ends, which lists show; a name
+// of the user's is left alone, and so is a session whose first question says enough.
+func TestSummedUp(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("\"Counting to three\"\n"), et.Says("Four."),
+		et.Says("a."), et.Says("b."), et.Says("c."))
+	c := terminal(t, server)
+	s := teletype.Start(t, c)
+	for _, say := range []string{"one", "two", "three"} {
+		s.Say(say)
+		s.Expect("done: ")
+	}
+	s.Say("/clear")
+	s.Expect("A new session begins")
+	s.Say("four")
+	s.Expect("Four.")
+	s.Say("/clear")
+	s.Expect("A new session begins")
+	for _, say := range []string{"a", "b", "c"} {
+		s.Say(say)
+		s.Expect("done: ")
+	}
+	s.Say("/name Letters")
+	s.Expect("name: Letters")
+	s.Say("/resume")
+	s.Expect("1. Counting to three (Just now) [")
+	s.Expect("2. four (Just now) [")
+	s.Expect("3. Letters (Just now, current) [")
+	s.Expect("Enter for none: ")
+	s.Line("")
+	s.Say("/quit")
+	s.Exit()
+	rs := server.Requests()
+	if len(rs) != 8 || !strings.Contains(rs[3].Path, "lite") {
+		t.Errorf("%d requests", len(rs))
 	}
 }

@@ -76,6 +76,7 @@ func (r *run) interact(ctx context.Context) error {
 func (i *interactive) commands() *commands.App {
 	app := i.front.commands(i.screen.Out, i.show)
 	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
+	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Confirm, i.screen.Number
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 		err := i.replace(ctx, c, "other", "resume")

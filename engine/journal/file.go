@@ -43,6 +43,7 @@ type File struct {
 	head    []byte
 	copied  bool     // the head has messages
 	dirs    []string // recorded as worked in
+	titled  bool     // has a name or a summary
 
 	lock  *flock.Flock // keeps other processes from the session; nil before it is needed
 	out   stored
@@ -86,7 +87,7 @@ func New(cfg Config) *File {
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
 func (c *Conversation) Resume(now func() time.Time) (*File, error) {
-	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened, dirs: c.Directories}
+	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened, dirs: c.Directories, titled: c.Summary != ""}
 	if f.now == nil {
 		f.now = time.Now
 	}

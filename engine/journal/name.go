@@ -10,13 +10,18 @@ import (
 // SetName gives the session a name of the user's, as [Name] returns it, or takes it away
 // if it is empty. It is the session's summary, too, which other programs show.
 func (f *File) SetName(name string) error {
+	f.titled = name != ""
 	return f.set(map[string]any{"name": name, "summary": name})
 }
 
 // SetSummary says in a line of a model's what the session is about.
 func (f *File) SetSummary(summary string) error {
+	f.titled = true
 	return f.set(map[string]any{"summary": title(summary)})
 }
+
+// Titled reports whether the session has a name or a summary.
+func (f *File) Titled() bool { return f.titled }
 
 // set merges metadata. When the session was last worked with it leaves as it is.
 func (f *File) set(meta map[string]any) error {
