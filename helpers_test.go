@@ -251,7 +251,7 @@ func checkWork(t *testing.T, c teletype.Command, s *et.Server) {
 	if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
 		t.Errorf("the refused command ran: %v", err)
 	}
-	requests := s.Requests()
+	requests := streamed(s)
 	if len(requests) != 7 {
 		t.Fatalf("%d requests", len(requests))
 	}
@@ -455,10 +455,20 @@ func checkPlain(t *testing.T, transcript []byte) {
 	}
 }
 
+// streamed returns the requests of conversations, without what is asked beside them.
+func streamed(s *et.Server) (requests []et.Received) {
+	for _, r := range s.Requests() {
+		if strings.Contains(r.Path, ":streamGenerateContent") {
+			requests = append(requests, r)
+		}
+	}
+	return requests
+}
+
 // checkPaste checks that each of texts was a request of its own, in turn.
 func checkPaste(t *testing.T, s *et.Server, texts ...string) {
 	t.Helper()
-	requests := s.Requests()
+	requests := streamed(s)
 	if len(requests) != len(texts) {
 		t.Fatalf("%d requests, want %d", len(requests), len(texts))
 	}

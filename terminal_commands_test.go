@@ -51,7 +51,7 @@ var uses = map[string][]typed{
 	"resume save":               {{"/resume save tag", ready}, {"/resume save tag", "y or n: "}, {"n", ready}},
 	"resume resume":             {{"/resume resume tag", ready}, {"/name Work", ready}},
 	"resume delete":             {{"/resume delete tag", ready}},
-	"resume share":              {{"/resume share talk.md", ready}, {"/resume share talk.txt", ready}},
+	"resume share":              {{"/resume share all.md", ready}, {"/resume share talk.txt", ready}},
 	"resume checkpoints":        {{"/resume checkpoints", ready}},
 	"resume checkpoints list":   {{"/resume checkpoint list", ready}},
 	"resume checkpoints save":   {{"/resume checkpoint save tag", ready}},
@@ -224,7 +224,7 @@ func TestEveryCommandInPlainMode(t *testing.T) {
 			if bytes.Contains(s.Transcript(), []byte("a-key-typed")) {
 				t.Error("the key is on the screen")
 			}
-			if n := len(server.Requests()); n != len(remarks()) {
+			if n := len(streamed(server)); n != len(remarks()) {
 				t.Errorf("%d requests", n)
 			}
 		})
