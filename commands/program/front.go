@@ -52,7 +52,12 @@ func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approve
 		return err
 	}
 	f.hold(s)
-	f.closers = append(f.closers, f.prune, func() { f.Session.Close() }, func() { f.Session.end(ctx, "exit") })
+	f.closers = append(f.closers, f.prune, func() { f.Session.Close() }, func() {
+		if !f.discard {
+			f.Session.summarize(ctx)
+		}
+		f.Session.end(ctx, "exit")
+	})
 	source := "startup"
 	if s.past != nil {
 		source = "resume"
@@ -139,6 +144,7 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 	if err != nil {
 		return err
 	}
+	f.Session.summarize(ctx)
 	f.Session.end(ctx, reason)
 	f.Session.Close()
 	f.Project.budget.Renew()

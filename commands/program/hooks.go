@@ -326,10 +326,9 @@ func (s *Session) start(ctx context.Context, source string) string {
 	return more
 }
 
-// end sums the conversation up and runs the hooks of its end. Of a run that was told to stop they
+// end runs the hooks of the end of the conversation. Of a run that was told to stop they
 // do not have long.
 func (s *Session) end(ctx context.Context, reason string) {
-	s.summarize(ctx)
 	const moment = 2 * time.Second
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc

@@ -38,7 +38,7 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 	for _, t := range turns {
 		fmt.Fprintf(&b, "User: %s\n\nModel: %s\n\n", text.Shorten(t.Question, length), text.Shorten(t.Answer, length))
 	}
-	s.wait(ctx, func() string { return "summing up the session" }, func(ctx context.Context) {
+	s.wait(ctx, func() string { return "summing up the session" }, func(ctx context.Context, _ func(func())) {
 		ctx, cancel := context.WithTimeout(ctx, forSummary)
 		defer cancel()
 		said, err := s.asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default", System: summaryInstruction,
