@@ -57,11 +57,12 @@ type File struct {
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
 	told     bool // how its only call ended stands beside it
+	known    *known
 }
 
 // New returns a File for a session that begins.
 func New(cfg Config) *File {
-	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories}
+	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories, known: &known{ids: map[string]string{}}}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -149,7 +150,11 @@ func (f *File) Record(e engine.Entry) error {
 	if err != nil {
 		return err
 	}
-	return f.append(append(b, l...), at)
+	if err := f.append(append(b, l...), at); err != nil {
+		return err
+	}
+	f.known.add(e.Content, line.ID)
+	return nil
 }
 
 // Result implements [engine.Journal]. The result of a message's only call is

@@ -53,6 +53,7 @@ func restored(cfg Config, saved Saved) (Opened, error) {
 // has them.
 func begin(cfg Config, r *record, said []*genai.Content) (Opened, error) {
 	f := New(cfg)
+	f.known = nil // it begins with what another one says
 	list, err := r.list(said, f.now())
 	if err != nil {
 		return Opened{File: f}, err

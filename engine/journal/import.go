@@ -18,7 +18,7 @@ func importFile(cfg Config, path string) (Opened, error) {
 		return Opened{}, err
 	}
 	f := New(cfg)
-	f.opening = false // it would stand in the place of the messages
+	f.known, f.opening = nil, false // it would stand in the place of the messages
 	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {
 		return Opened{}, err

@@ -20,15 +20,25 @@ import (
 // them. A rewind and a list are one line, so that a process that is killed
 // leaves the old conversation or the new one; of answers it leaves the first.
 //
-// What was said until now is read from the file, which is the one to be rewritten.
+// What was said until now is read from the file, which is the one to be rewritten, unless
+// only answers are other ones, and the File knows what they answer.
 func (f *File) Rewrite(said []*genai.Content) error {
+	at := f.now()
+	if lines, ok := f.known.amend(said, at); ok {
+		if lines == nil {
+			return nil
+		}
+		return f.append(lines, at)
+	}
+	f.known = nil // until it is known again
 	b, err := f.content()
 	if err != nil {
 		return err
 	}
-	r, at := fold(b, false), f.now()
+	r := fold(b, false)
 	old := r.said()
 	if equal(old, said) {
+		f.known = r.known(said)
 		return nil
 	}
 	if lines := r.amend(old, said, at); lines != nil {
@@ -36,6 +46,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 			r.line(line)
 		}
 		if equal(r.said(), said) {
+			f.known = r.known(said)
 			return f.append(lines, at)
 		}
 		r = fold(b, false)
@@ -55,6 +66,9 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	}
 	if len(b) > maxLine {
 		return fmt.Errorf("the conversation is larger than %d bytes", maxLine)
+	}
+	if r.line(b); equal(r.said(), said) {
+		f.known = r.known(said)
 	}
 	return f.append(b, at)
 }
@@ -103,18 +117,12 @@ func (r *record) amend(old, said []*genai.Content, at time.Time) (lines []byte) 
 // answering returns the id of the message that answers the first call that c answers, ""
 // if there is none.
 func (r *record) answering(c *genai.Content) string {
-	first := func(parts []*genai.Part) string {
-		if len(parts) == 0 || parts[0].FunctionResponse == nil {
-			return ""
-		}
-		return parts[0].FunctionResponse.ID
-	}
-	id := first(withNamedIDs(c.Parts))
+	id := firstAnswered(withNamedIDs(c.Parts))
 	if id == "" {
 		return ""
 	}
 	for _, m := range slices.Backward(r.messages) {
-		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) && first(decodeParts(m.kept.body.content)) == id {
+		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) && firstAnswered(decodeParts(m.kept.body.content)) == id {
 			return m.id
 		}
 	}

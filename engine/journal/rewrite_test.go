@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -216,8 +217,14 @@ func TestRewriteOfAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var was, is runtime.MemStats
+	runtime.ReadMemStats(&was)
 	if err := f.Rewrite(said); err != nil {
 		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&is)
+	if read := is.TotalAlloc - was.TotalAlloc; read > uint64(before.Size())/4 {
+		t.Errorf("it took %d bytes of memory to rewrite a file of %d", read, before.Size())
 	}
 	after, err := os.Stat(f.Path())
 	if err != nil {
