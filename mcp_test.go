@@ -13,6 +13,7 @@ import (
 	"time"
 
 	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
 )
 
 // desk is an MCP server in sh, which leaves a program running and notes both processes.
@@ -30,7 +31,7 @@ while IFS= read -r line; do
 	*'"method":"tools/list"'*) say '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}}]}';;
 	*'"method":"prompts/list"'*) say '{"prompts":[{"name":"tidy up","arguments":[{"name":"what","required":true}]}]}';;
 	*'"method":"prompts/get"'*) say '{"messages":[{"role":"user","content":{"type":"text","text":"Tidy up the drawer."}}]}';;
-	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}';;
+	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}'; echo >ready;;
 	*'"method":"resources/read"'*) say '{"contents":[{"uri":"desk://drawer","text":"three pens"}]}';;
 	*'"method":"tools/call"'*) say '{"content":[{"type":"text","text":"a lamp"}]}';;
 	esac
@@ -147,4 +148,55 @@ func TestMCPLeavesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A project's server runs once the user has agreed to exactly what it is, its script
+// included: confined, if that is the answer. Its tools come while the user types, and each
+// call is asked about.
+func TestMCPOfAProject(t *testing.T) {
+	t.Parallel()
+	s := et.NewServer(et.Says("", et.Call("1", "mcp_desk_look", "at", "it")), et.Says("Seen."), et.Says("", et.Call("2", "mcp_desk_look", "at", "it")), et.Says("Seen again."))
+	c := terminal(t, s)
+	c.Term = "dumb"
+	write(t, c.Dir, map[string]string{"desk.sh": strings.Replace(desk, "env >environ", "touch ../outside; env >environ", 1),
+		".mcp.json": `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"KEY": "${GEMINI_API_KEY}"}, "trust": true}}}`})
+	start := func() *teletype.Session {
+		p := teletype.Start(t, c)
+		p.Expect("permission: this project wants to run 1 command, which")
+		p.Expect("MCP server desk, with KEY=${GEMINI_API_KEY}")
+		p.Expect("sleep 1000 &") // the script is shown
+		p.Expect("Enter for not now: ")
+		return p
+	}
+	p := start()
+	p.Line("1")
+	p.Expect("\n> ")
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); runtime.Gosched() {
+		if _, err := os.Stat(filepath.Join(c.Dir, "ready")); err == nil { // the last of what is asked at the beginning
+			break
+		}
+	}
+	p.Line("/about")
+	p.Expect("variables kept from commands")
+	p.Line("look")
+	p.Expect("call look of the MCP server desk")
+	p.Expect("always look as it is now")
+	p.Line("a")
+	p.Expect("Seen.")
+	p.Line("look again")
+	p.Expect("Seen again.")
+	p.Line("/quit")
+	p.Exit()
+	if _, err := os.Stat(filepath.Join(c.Dir, "..", "outside")); err == nil && confined() {
+		t.Error("it was not confined")
+	}
+	if b, err := os.ReadFile(filepath.Join(c.Dir, "environ")); err != nil || bytes.Contains(b, []byte("KEY=test")) || !bytes.Contains(b, []byte("\nKEY=")) {
+		t.Errorf("%v: %s", err, b)
+	}
+	write(t, c.Dir, map[string]string{"desk.sh": desk}) // which is something else
+	p = start()
+	p.Line("")
+	p.Expect("warning: MCP server desk: nobody has agreed")
+	p.Line("/quit")
+	p.Exit()
 }
