@@ -6,7 +6,7 @@
 //	go run ./testdata/bench ./gemline hooks
 //
 // The second measures one part only: start, judge, steps,
-// overhead, hooks, streams or search.
+// overhead, hooks, streams, search or sessions.
 //
 // FILES sets the size of the tree that is searched (20000), RUNS how often
 // each row is measured (11), and PEER_BIN names another program with the same
@@ -49,7 +49,7 @@ func main() {
 		measure func()
 	}{
 		{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"overhead", b.overhead}, {"hooks", b.hooks},
-		{"streams", b.streams}, {"search", b.search},
+		{"streams", b.streams}, {"search", b.search}, {"sessions", b.sessions},
 	} {
 		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
 			part.measure()

@@ -2,9 +2,11 @@
 // else: what a program in Go can hardly be faster than.
 //
 //	floor URL [STEPS]
+//	floor parse FILE
 //
 // It posts a request, copies the texts of the streamed answer to standard
-// output, and, given STEPS, reads a file and posts again that many times.
+// output, and, given STEPS, reads a file and posts again that many times. The second looks
+// through a file of JSON lines.
 package main
 
 import (
@@ -30,6 +32,10 @@ type content struct {
 
 func main() {
 	steps := 0
+	if os.Args[1] == "parse" {
+		parse(os.Args[2])
+		return
+	}
 	if len(os.Args) > 2 {
 		steps, _ = strconv.Atoi(os.Args[2])
 	}
@@ -91,4 +97,17 @@ func fail(err error) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// parse reads one value after the other, and keeps none.
+func parse(path string) {
+	f, err := os.Open(path)
+	fail(err)
+	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	n := 0
+	for ; d.More(); n++ {
+		var line json.RawMessage
+		fail(d.Decode(&line))
+	}
+	fmt.Println(n)
 }
