@@ -293,3 +293,32 @@ func TestFaultyDisk(t *testing.T) {
 	}
 	t.Logf("%d faults", points)
 }
+
+// What lies in the place of a session is not opened: nobody would ever write to the pipe.
+func TestPipeIsNoSession(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "session-pipe.jsonl")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Load(path); err == nil {
+		t.Error("a pipe was loaded")
+	}
+	if _, err := read(path); err == nil {
+		t.Error("a pipe was read")
+	}
+	if ss, err := List(dir); err != nil || len(ss) > 0 {
+		t.Errorf("listed are %v: %v", ss, err)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	f := New(Config{Dir: b.TempDir(), ID: testID})
+	defer f.Close()
+	e := engine.Entry{Content: user(strings.Repeat("text ", 400))}
+	for b.Loop() {
+		if err := f.Record(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

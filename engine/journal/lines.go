@@ -13,10 +13,15 @@ import (
 // maxLine is the length of a line that is no longer believed to be one.
 const maxLine = 256 << 20
 
+// buffered has the buffers of readers: a list reads many files.
+var buffered = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
 // lines calls f with each line of r, which is valid until f returns. Lines that
 // are too long to be true are passed over.
 func lines(r io.Reader, f func([]byte)) error {
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := buffered.Get().(*bufio.Reader)
+	br.Reset(r)
+	defer func() { br.Reset(nil); buffered.Put(br) }()
 	var long []byte
 	skipping := false
 	for {

@@ -178,3 +178,19 @@ func TestAgo(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkListMany(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 1000 {
+		id := fmt.Sprintf("many-%d", i)
+		text := strings.Join(session(id, 1, ask("question"), reply, ask(strings.Repeat("long ", 2000))), "\n")
+		if err := os.WriteFile(filepath.Join(dir, "session-"+id+".jsonl"), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if ss, err := List(dir); err != nil || len(ss) != 1000 {
+			b.Fatal(len(ss), err)
+		}
+	}
+}
