@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		const most = 1500
-		references := []string{"docs/settings.md", "docs/packages.md"} // tables, which grow with what they list
+		references := []string{"docs/settings.md", "docs/packages.md", "docs/commands.md"} // tables, which grow with what they list
 		if n := len(strings.Fields(string(b))); n > most && !slices.Contains(references, page) {
 			t.Errorf("%s has %d words, more than %d", page, n, most)
 		}
