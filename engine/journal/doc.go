@@ -32,7 +32,7 @@
 //
 // # What is not shown is not decoded
 //
-// Lines are taken apart at their outermost level only. A value is decoded when
-// it is needed: for a list the beginning of a question, for a history the
-// parts that are in it.
+// Lines are taken apart in blocks, side by side, and for a list at their outermost
+// level only. A value is decoded when it is needed: for a list the beginning of a
+// question, for a history the parts that are in it.
 package journal
