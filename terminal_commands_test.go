@@ -124,6 +124,15 @@ var uses = map[string][]typed{
 	"tools":                     {{"/tools", ready}},
 	"tools list":                {{"/tools list", ready}},
 	"tools desc":                {{"/tools desc", ready}},
+	"undo":                      {{"/undo", ready}, {"/undo 99", ready}},
+	"redo":                      {{"/redo", ready}},
+	"changes":                   {{"/changes", ready}},
+	"diff":                      {{"/diff", ready}},
+	"rewind":                    {{"/rewind", ready}, {"/rewind 99", ready}},
+	"restore":                   {{"/restore", ready}, {"/restore 99", ready}},
+	"trash":                     {{"/trash", ready}},
+	"trash list":                {{"/trash list", ready}},
+	"trash restore":             {{"/trash restore nothing", ready}},
 	"vim":                       {{"/vim", ready}, {"/vim off", ready}},
 }
 
@@ -258,6 +267,9 @@ var managing = map[string][][]string{
 	"hook":       {{"list"}},
 	"inspect":    {{}, {"nothing.jsonl"}},
 	"man":        {{}},
+	"worktree":   {{}, {"list"}, {"remove", "nothing"}, {"prune"}},
+	"undo":       {{}, {"--dry-run"}},
+	"trash":      {{}, {"list"}, {"restore", "nothing"}},
 }
 
 // The sub-commands of the command line keep to the same rules.
