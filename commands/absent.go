@@ -37,7 +37,6 @@ var absent = []struct {
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
-	{[]string{"mcp"}, "there is no such command yet; gemline config list shows the servers that are set up"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},

@@ -185,6 +185,7 @@ func Builtin() Set {
 		hooks(),
 		initialize(),
 		last(),
+		servers(),
 		memories(),
 		modes(),
 		models(),

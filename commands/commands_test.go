@@ -159,7 +159,6 @@ func TestCommands(t *testing.T) {
 		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
 		{"/last", "", "there is no answer yet"},
 		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
-		{"/mcp list", "", "/mcp: there is no such command yet"},
 		{"/dir show", "Current workspace directories:\n- ", ""},
 		{"/directory add more", "/more\n", ""},
 		{"/directory add .", "nothing to add", ""},

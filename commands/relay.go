@@ -122,6 +122,29 @@ func hooks() *Command {
 		relay{name: "test", args: "EVENT", summary: "run the hooks of an event with a made-up input"})
 }
 
+// servers is /mcp. A word that is none of its own is a part of the names to list.
+func servers() *Command {
+	all := func(flag string) func(string) ([]string, error) {
+		return func(args string) ([]string, error) {
+			words := strings.Fields(args)
+			if flag != "" {
+				words = append(words, flag)
+			}
+			return words, nil
+		}
+	}
+	c := relayed(Command{Name: "mcp", Summary: "the MCP servers, and what they have"}, "mcp",
+		relay{name: "list", aliases: "ls nodesc nodescription", args: "[NAME]", summary: "the servers, and what they have", take: all("")},
+		relay{name: "desc", aliases: "description", words: "list", args: "[NAME]", summary: "the same, with descriptions", take: all("--desc")},
+		relay{name: "schema", words: "list", args: "[NAME]", summary: "the same, with the parameters of tools", take: all("--schema")},
+		relay{name: "auth", args: "[NAME]", summary: "log in to a server, or list those that take a log-in"},
+		relay{name: "reload", aliases: "refresh", summary: "connect to the servers anew"},
+		relay{name: "enable", args: "NAME", summary: "switch a server on again; --session for this session only"},
+		relay{name: "disable", args: "NAME", summary: "switch a server off; --session for this session only"})
+	c.Args = "[NAME]"
+	return c
+}
+
 func policies() *Command {
 	return relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
 		relay{name: "list", summary: "the rules, the strongest first"},

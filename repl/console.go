@@ -160,6 +160,11 @@ func (c *Console) ask(ctx context.Context, question string) (string, error) {
 	return c.Lines.Ask(ctx, question)
 }
 
+// Line asks for a line, which may be empty.
+func (c *Console) Line(ctx context.Context, question string) (string, error) {
+	return c.ask(ctx, question)
+}
+
 // stableQuestion is what every question ends with where programs wait for it.
 const stableQuestion = "answer: "
 

@@ -57,7 +57,15 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
-	Hooks Hooks // nil where none are needed
+	Hooks   Hooks   // nil where none are needed
+	Servers Servers // likewise
+
+	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
+	Line func(ctx context.Context, question string) (string, error)
+
+	// Browse opens an address with the user's browser, where there is one to be seen or the
+	// user wants it, and says so, "" if it does not. It is nil where nobody sits.
+	Browse func(address string, wanted bool) (said string)
 
 	Clean func(text string) string // takes out what is secret of what is written to files
 
@@ -100,6 +108,7 @@ type grammar struct {
 	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
 	Undo     undoCommand     `cmd:"" help:"Take back what the last turn of a session changed in files."`
 	Trash    trashCommand    `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
 	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
@@ -123,7 +132,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

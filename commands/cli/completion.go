@@ -100,6 +100,11 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, h := range hooks {
 			add(h.ID(), string(h.Event))
 		}
+	case "server":
+		servers, _ := w.Servers.Status(context.Background(), 0)
+		for _, s := range servers {
+			add(s.Name, s.Description)
+		}
 	case "event":
 		for _, e := range hook.Events {
 			names = append(names, string(e))

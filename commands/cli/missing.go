@@ -14,7 +14,6 @@ var notYet = []struct {
 	names, actions []string
 	instead        string
 }{
-	{[]string{"mcp"}, []string{"add", "remove", "list", "enable", "disable"}, "this version has no such command yet; servers stand in the settings, under mcpServers"},
 	{[]string{"extensions", "extension"}, []string{"install", "uninstall", "list", "update", "enable", "disable", "link", "new", "validate", "config"},
 		"this version does not manage extensions yet; it uses the context files of those in ~/.gemini/extensions, and --list-extensions lists them"},
 	{[]string{"skills", "skill"}, []string{"list", "enable", "disable", "install", "link", "uninstall"}, "this version has no skills yet"},

@@ -9,21 +9,21 @@ import (
 // one is.
 func TestMissing(t *testing.T) {
 	for words, want := range map[string]string{
-		"mcp":                       "gemline mcp: this version has no MCP servers yet",
-		"mcp list":                  "gemline mcp list: this",
-		"mcp add x npx y":           "gemline mcp add: this",
-		"--json mcp list":           "gemline mcp list: this",
-		"mcp --json":                "gemline mcp --json: this",
+		"mcp list":                  "",
+		"gemma":                     "gemline gemma: this version runs no local models",
+		"gemma setup now":           "gemline gemma setup: this",
+		"--json gemma status":       "gemline gemma status: this",
+		"gemma --json":              "gemline gemma --json: this",
 		"extension install x":       "--list-extensions lists them",
 		"skills list":               "no skills",
 		"gemma status":              "no local models",
-		"mcp servers are what":      "",
+		"gemma models are what":     "",
 		"skills":                    "no skills",
 		"hook up the logger":        "",
 		"extensions of Go's syntax": "",
-		"-- mcp list":               "",
-		"-p mcp":                    "",
-		"what mcp":                  "",
+		"-- gemma status":           "",
+		"-p gemma":                  "",
+		"what gemma":                "",
 		"":                          "",
 	} {
 		err := Missing(strings.Fields(words))

@@ -104,8 +104,10 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			}},
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out, sessionProject{f})
+			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers}
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
+				w.Line, w.Browse = screen.Console.Line, f.browse
 			}
 			return cli.Run(ctx, w, args)
 		},

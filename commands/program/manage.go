@@ -27,7 +27,20 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	defer s.Close()
 	w := r.world(r.os.Stdout, s)
 	at := r.terminal()
-	w.Page = at.pager()
+	w.Page, w.Browse = at.pager(), r.browse
+	w.Servers = managedServers{Options: r.Options, status: r.status, open: func() (*launch.Launcher, *workspace.Workspace, error) {
+		v, err := s.seen()
+		if err != nil {
+			return nil, nil, err
+		}
+		l, err := s.launcher()
+		if err != nil {
+			return nil, nil, err
+		}
+		at := *l
+		at.Roots = v.workspace.Roots
+		return &at, v.workspace, nil
+	}}
 	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
 	switch {
 	case !isTerminal(r.os.Stdin):

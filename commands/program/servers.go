@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -261,10 +262,9 @@ func (p *Project) newServers() {
 	var mu sync.Mutex // agreements are asked for by several servers at once
 	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
 		Notify: p.noteServer}
-	logins := oauth.Config{Transport: p.remoteTransport(), Web: webConfig(p.Options), Know: p.secrets.Know, Getenv: p.getenv,
-		Store: oauth.NewStore(p.paths.User(), p.getenv)}
+	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
 	var remote map[string]oauth.Server // by name
-	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins, remote[s.Name]) }
+	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
 	if path := p.paths.User("gemline", "mcp-tools.json"); p.paths.Home != "" {
 		cfg.Seen = &mcp.Seen{Path: path, Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	}
@@ -349,9 +349,13 @@ func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
 
 // remoteTransport returns what carries requests to remote servers: by the user's proxy, and
 // with the certificates that the API is trusted by.
-func (p *Project) remoteTransport() http.RoundTripper {
+func (o *Options) remoteTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	proxies := model.ProxyFrom(p.getenv)
+	proxies := model.ProxyFrom(o.getenv)
+	if names := model.CAsFrom(o.getenv); len(names) > 0 {
+		pool, _ := model.Trust(names) // what can't be read is told with the first request to the API
+		t.TLSClientConfig = &tls.Config{RootCAs: pool}
+	}
 	t.Proxy = func(r *http.Request) (*url.URL, error) { return proxies.ProxyFunc()(r.URL) }
 	return t
 }

@@ -31,6 +31,11 @@ type Account struct {
 	cloud bool // the environment is that of a machine of Google's
 }
 
+// NewAccount returns where to look, by the environment.
+func NewAccount(getenv func(string) string, goos string) *Account {
+	return account(Config{GOOS: goos}, func(name string) string { return strings.TrimSpace(getenv(name)) })
+}
+
 // account returns where to look.
 func account(cfg Config, get func(string) string) *Account {
 	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST"),

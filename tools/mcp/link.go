@@ -141,7 +141,11 @@ func (l *link) run(ctx context.Context) {
 		case off != "" || err == nil:
 		case failed >= attempts || !known && !l.mayComeUp(err):
 			l.put(Failed, err)
-			l.set.notify("MCP server %s: %s; its tools are not there", l.Name, text.OneLine(err.Error(), longestError))
+			said := text.OneLine(err.Error(), longestError) + "; its tools are not there"
+			if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+				said += "; " + h.Hint()
+			}
+			l.set.notify("MCP server %s: %s", l.Name, said)
 		default:
 			if known && failed == 1 {
 				l.set.notify("MCP server %s: %s; it is connected to again", l.Name, text.OneLine(err.Error(), longestError))

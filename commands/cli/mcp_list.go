@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp"
+	"gemline/tools/mcp/oauth"
+)
+
+// readLines passes lines on, which nobody may want any more: it ends with the input.
+func readLines(in io.Reader, lines chan<- string) {
+	defer close(lines)
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		lines <- s.Text()
+	}
+}
+
+type mcpList struct {
+	Filter string `arg:"" optional:"" help:"Only servers with this in their name."`
+	Desc   bool   `help:"With what the servers say of what they have."`
+	Schema bool   `help:"With the parameters of tools besides."`
+	Wait   int    `placeholder:"SECONDS" default:"5" help:"How long to wait for servers."`
+}
+
+// A listedServer is one as gemline mcp list --json has it.
+type listedServer struct {
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	Extension   string           `json:"extension,omitempty"`
+	Transport   string           `json:"transport"`
+	Command     []string         `json:"command,omitempty"`
+	URL         string           `json:"url,omitempty"`
+	State       mcp.State        `json:"state"`
+	Why         string           `json:"why,omitempty"` // why it is off or failed
+	Login       string           `json:"login,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Tools       []listedTool     `json:"tools"`
+	Prompts     []listedItem     `json:"prompts"`
+	Resources   []listedResource `json:"resources"`
+
+	instructions string
+}
+
+type listedTool struct {
+	Name        string          `json:"name"`
+	Declared    string          `json:"declared"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+}
+
+type listedItem struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+type listedResource struct {
+	URI  string `json:"uri"`
+	Name string `json:"name,omitempty"`
+	Mime string `json:"mime_type,omitempty"`
+}
+
+// The words for how it stands with a log-in.
+var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: "OAuth expired", oauth.NoLogin: "OAuth not authenticated"}
+
+// listed returns a server as it is listed.
+func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
+	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From, Transport: s.Transport, Command: s.Command, URL: s.URL,
+		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, instructions: s.Instructions}
+	switch {
+	case s.Transport == "" && s.URL == "":
+		l.Transport = "stdio"
+	case s.Transport == "":
+		l.Transport = s.Kind
+	}
+	if s.Err != nil && l.Why == "" {
+		l.Why = s.Err.Error()
+	}
+	if client, err := w.Servers.Login(s.Name); err == nil && client != nil {
+		if state, err := client.State(ctx); err == nil && (state != oauth.NoLogin || errors.Is(s.Err, oauth.ErrLogin)) {
+			l.Login = loginWords[state]
+		}
+	}
+	for _, t := range s.Tools {
+		l.Tools = append(l.Tools, listedTool{t.Name, t.Declared, t.Description, t.Schema})
+	}
+	for _, p := range s.Prompts {
+		l.Prompts = append(l.Prompts, listedItem{p.Name, p.Description})
+	}
+	for _, r := range s.Resources {
+		l.Resources = append(l.Resources, listedResource{r.URI, r.Name, r.MIMEType})
+	}
+	return l
+}
+
+// head returns the line of a server.
+func (l listedServer) head() string {
+	line := l.Name
+	if l.Extension != "" {
+		line += " (from " + l.Extension + ")"
+	}
+	at := strings.Join(l.Command, " ")
+	if l.URL != "" {
+		at = l.URL
+	}
+	line += ": " + at
+	if l.Transport != "" {
+		line += " (" + l.Transport + ")"
+	}
+	switch {
+	case l.State == mcp.Connected:
+		line += " - Connected" + l.holds()
+	case l.State == mcp.Off:
+		word := " - Disabled: "
+		if strings.HasPrefix(l.Why, "mcp.") || strings.HasPrefix(l.Why, "--") {
+			word = " - Blocked: "
+		}
+		if l.Why == "it is disabled" {
+			word = " - Disabled"
+		} else {
+			word += l.Why
+		}
+		line += word
+	case l.State == mcp.Failed:
+		line += " - Disconnected"
+	default:
+		line += " - Connecting"
+	}
+	if l.Login != "" {
+		line += " (" + l.Login + ")"
+	}
+	return line
+}
+
+// holds says how much a server has.
+func (l listedServer) holds() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{len(l.Tools), "tool"}, {len(l.Prompts), "prompt"}, {len(l.Resources), "resource"}} {
+		switch c.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+c.word)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", c.n, c.word))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// mostResources is how many resources of a server are listed.
+const mostResources = 10
+
+// lines returns what a server has.
+func (l listedServer) lines(desc, schema bool) []string {
+	lines := []string{l.head()}
+	if l.State != mcp.Off && l.Why != "" {
+		lines = append(lines, "  Error: "+l.Why)
+	}
+	if desc && l.Description != "" {
+		lines = append(lines, "  "+l.Description)
+	}
+	add := func(title string, n int, item func(int)) {
+		if n > 0 {
+			lines = append(lines, "  "+title+":")
+		}
+		for i := range n {
+			item(i)
+		}
+	}
+	add("Tools", len(l.Tools), func(i int) {
+		t := l.Tools[i]
+		lines = append(lines, "  - "+t.Name)
+		if desc {
+			lines = append(lines, indented(t.Description, "    ")...)
+		}
+		if b, err := text.JSON(t.Schema, "  "); schema && err == nil && len(t.Schema) > 0 {
+			lines = append(append(lines, "    Parameters:"), indented(string(b), "      ")...)
+		}
+	})
+	add("Prompts", len(l.Prompts), func(i int) {
+		lines = append(lines, "  - "+l.Prompts[i].Name)
+		if desc {
+			lines = append(lines, indented(l.Prompts[i].Description, "    ")...)
+		}
+	})
+	add("Resources", min(len(l.Resources), mostResources), func(i int) {
+		r := l.Resources[i]
+		line := "  - " + r.Name + " (" + r.URI + ")"
+		if r.Mime != "" {
+			line += " [" + r.Mime + "]"
+		}
+		lines = append(lines, line)
+	})
+	if more := len(l.Resources) - mostResources; more > 0 {
+		lines = append(lines, fmt.Sprintf("    ... %d resources hidden", more))
+	}
+	return lines
+}
+
+// indented returns the lines of a text behind blanks.
+func indented(s, blanks string) (lines []string) {
+	if s = strings.TrimSpace(s); s == "" {
+		return nil
+	}
+	for l := range strings.SplitSeq(s, "\n") {
+		lines = append(lines, blanks+l)
+	}
+	return lines
+}
+
+// Run lists the servers.
+func (c *mcpList) Run(ctx context.Context, w *World) error {
+	wait := time.Duration(max(c.Wait, 0)) * time.Second
+	if w.In == nil {
+		wait = 0 // a session connects by itself
+	}
+	list, err := w.Servers.Status(ctx, wait)
+	if err != nil {
+		return err
+	}
+	all, lines, waiting := []listedServer{}, []string{"Configured MCP servers:", ""}, 0
+	for _, s := range list {
+		if !strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter)) {
+			continue
+		}
+		l := w.listed(ctx, s)
+		all = append(all, l)
+		if s.State == mcp.Connecting || s.State == mcp.Waiting {
+			waiting++
+		}
+		if w.In == nil || c.Desc || c.Schema {
+			lines = append(lines, l.lines(c.Desc || c.Schema, c.Schema)...)
+		} else if lines = append(lines, l.head()); l.State != mcp.Off && l.Why != "" {
+			lines = append(lines, "  Error: "+l.Why)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		lines = []string{"No MCP servers configured."}
+	case w.In == nil && waiting > 0:
+		lines = append([]string{fmt.Sprintf("MCP servers are starting up (%d initializing)...", waiting)}, lines...)
+	}
+	if !w.Trusted {
+		w.Notify("this folder is not trusted, and the servers that it sets up are not listed; gemline trust add trusts it")
+	}
+	return w.show(struct {
+		Servers []listedServer `json:"servers"`
+	}{all}, lines...)
+}
+
+type mcpTest struct {
+	Name string `arg:"" complete:"server" help:"The server's name."`
+	Wait int    `placeholder:"SECONDS" default:"30" help:"How long to wait for the server."`
+}
+
+// Run connects to one server, and fails if that can't be used.
+func (c *mcpTest) Run(ctx context.Context, w *World) error {
+	list, err := w.Servers.Status(ctx, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
+	if err != nil {
+		return err
+	}
+	s, err := findServer(list, c.Name)
+	if err != nil {
+		return err
+	}
+	l := w.listed(ctx, s)
+	if err := w.show(l, l.lines(true, false)...); err != nil {
+		return err
+	}
+	switch shown := text.EscapeLine(s.Name); {
+	case s.State == mcp.Connected:
+		return nil
+	case s.State == mcp.Off:
+		return fmt.Errorf("MCP server %s is not used: %s", shown, s.Off)
+	case s.Err != nil:
+		return &testError{"MCP server " + shown + " can't be used: " + text.OneLine(s.Err.Error(), 300), s.Err}
+	}
+	return fmt.Errorf("MCP server %s has not answered within %d s", text.EscapeLine(s.Name), max(c.Wait, 1))
+}
+
+// A testError is why a server can't be used, with what can be done about it.
+type testError struct {
+	message string
+	cause   error
+}
+
+func (e *testError) Error() string { return e.message }
+func (e *testError) Unwrap() error { return e.cause }
+func (e *testError) Hint() string  { return hint(e.cause) }
+
+// listLogins lists the servers that take a log-in.
+func (w *World) listLogins(ctx context.Context, list []mcp.Status) error {
+	type login struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+	}
+	all, lines := []login{}, []string{"MCP servers with OAuth authentication:"}
+	for _, s := range list {
+		client, err := w.Servers.Login(s.Name)
+		if err != nil || client == nil {
+			continue
+		}
+		state, err := client.State(ctx)
+		if err != nil {
+			return err
+		}
+		all = append(all, login{s.Name, loginWords[state]})
+		lines = append(lines, fmt.Sprintf("  - %s (%s)", s.Name, loginWords[state]))
+	}
+	if len(all) == 0 {
+		lines = []string{"No MCP servers configured with OAuth authentication."}
+	} else {
+		lines = append(lines, "", "gemline mcp auth NAME logs in.")
+	}
+	return w.show(struct {
+		Servers []login `json:"servers"`
+	}{all}, lines...)
+}

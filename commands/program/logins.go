@@ -1,0 +1,115 @@
+package program
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/commands"
+	"gemline/engine/auth"
+	"gemline/tools/launch"
+	"gemline/tools/mcp"
+	"gemline/tools/mcp/oauth"
+	"gemline/tools/shell"
+	"gemline/tools/workspace"
+)
+
+// logins returns what all log-ins to servers share.
+func (o *Options) logins() oauth.Config {
+	account := auth.NewAccount(o.getenv, runtime.GOOS)
+	return oauth.Config{Transport: o.remoteTransport(), Web: webConfig(o), Store: oauth.NewStore(o.paths.User(), o.getenv),
+		Know: o.secrets.Know, Getenv: o.getenv, Account: account.Read, Metadata: account.Host}
+}
+
+// managedServers are the servers of a directory for sub-commands.
+type managedServers struct {
+	*Options
+	*status
+	held *mcp.Set // those of the session, nil if none is held
+
+	// open returns what programs are started by, and what is worked in.
+	open func() (*launch.Launcher, *workspace.Workspace, error)
+}
+
+// set returns the servers that are set up.
+func (m managedServers) set() *serverSet {
+	if m.served == nil {
+		m.served = m.findServers(m.notify)
+	}
+	return m.served
+}
+
+// Status implements [cli.Servers].
+func (m managedServers) Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error) {
+	if m.held != nil {
+		return m.held.Status(), nil
+	}
+	p := &Project{Options: m.Options, status: m.status, tellServers: func(string) {}} // what fails is in the Status
+	only := *m.set()
+	only.list = slices.Clone(only.list)
+	for i := range only.list {
+		s := &only.list[i]
+		if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, s.Name) }) {
+			s.off = "it is not asked for"
+		}
+	}
+	if most > 0 && len(only.list) > 0 {
+		var err error
+		if p.launcher, p.workspace, err = m.open(); err != nil {
+			return nil, err
+		}
+	}
+	all := m.served
+	m.served = &only
+	p.newServers()
+	m.served = all
+	defer p.servers.Close()
+	if most > 0 && p.servers != nil {
+		p.servers.Start()
+		p.servers.Wait(ctx, most)
+	}
+	return p.servers.Status(), ctx.Err()
+}
+
+// Login implements [cli.Servers].
+func (m managedServers) Login(name string) (*oauth.Client, error) {
+	for _, s := range m.set().list {
+		if s.Name != name || s.address() == "" {
+			continue
+		}
+		o := s.login(s.address())
+		if o.Provider != "" && o.Provider != "dynamic_discovery" {
+			return nil, nil
+		}
+		return oauth.NewClient(m.logins(), o)
+	}
+	return nil, nil
+}
+
+// Turn implements [cli.Servers].
+func (m managedServers) Turn(name string, on bool) {
+	why := "it is disabled"
+	if on {
+		why = ""
+	}
+	if m.held != nil {
+		m.held.Switch(name, why) // it is there, as Status has said
+	}
+}
+
+// Reload implements [cli.Servers].
+func (m managedServers) Reload(names ...string) {
+	if m.held != nil {
+		m.held.Restart(names...)
+	}
+}
+
+// browse opens an address for the user who sits at a terminal.
+func (o *Options) browse(address string, wanted bool) string {
+	if !wanted && (!isTerminal(o.os.Stdin) || o.flags.NoInput) {
+		return ""
+	}
+	return commands.Browse(o.os.getenv, shell.Own(o.os.Environ()), address, wanted)
+}

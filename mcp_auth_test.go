@@ -1,0 +1,124 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/tools/mcp/oauth/oauthlab"
+)
+
+// remoteDesk is an MCP server by streamable HTTP.
+func remoteDesk(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&q) != nil {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	result := map[string]string{
+		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"desk","version":"1"}}`,
+		"tools/list": `{"tools":[{"name":"look","inputSchema":{"type":"object"}}]}`,
+		"tools/call": `{"content":[{"type":"text","text":"a lamp"}]}`,
+	}[q.Method]
+	if result == "" || q.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result)
+}
+
+// A run says how to log in to a server; after a log-in by a pasted address the server is used,
+// and after the log-in is forgotten it is not.
+func TestMCPLogin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lab := oauthlab.New()
+	lab.Serve = http.HandlerFunc(remoteDesk)
+	t.Cleanup(lab.Close)
+	s := et.NewServer(et.Says("No desk."), et.Says("", et.Call("1", "mcp_desk_look")), et.Says("Done."))
+	t.Cleanup(s.Close)
+	gemline := func(args ...string) (string, string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if err := headless(t, s, dir, &out, &errs, args...).Run(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, errs.Bytes())
+		}
+		return out.String(), errs.String()
+	}
+	env := environment(filepath.Join(dir, "home"), s)
+	add := exec.Command(self(t), "mcp", "add", "--scope", "user", "--trust", "desk", lab.URL())
+	if add.Dir, add.Env = dir, env; add.Run() != nil {
+		t.Fatal("the server can't be added")
+	}
+	if _, errs := gemline("-p", "look"); !strings.Contains(errs, "gemline mcp auth desk") {
+		t.Errorf("told: %s", errs)
+	}
+
+	login := exec.Command(self(t), "mcp", "auth", "desk")
+	login.Dir, login.Env = dir, env
+	stdin, err := login.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := login.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, told bytes.Buffer
+	login.Stdout = &out
+	if err := login.Start(); err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		told.WriteString(lines.Text() + "\n")
+		if !strings.HasPrefix(lines.Text(), lab.Issuer.URL) {
+			continue
+		}
+		resp, err := browser.Get(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		fmt.Fprintln(stdin, resp.Header.Get("Location"))
+	}
+	if err := login.Wait(); err != nil || out.String() != "Successfully authenticated with MCP server 'desk'.\n" {
+		t.Fatalf("%v: %s, %s", err, out.Bytes(), told.Bytes())
+	}
+
+	gemline("-p", "look")
+	if got := answerOf(t, s, "mcp_desk_look"); !strings.Contains(got, "a lamp") {
+		t.Errorf("the answer: %s", got)
+	}
+	list := exec.Command(self(t), "mcp", "list")
+	list.Dir, list.Env = dir, env
+	if got, err := list.Output(); err != nil || !strings.Contains(string(got), "Connected (1 tool) (OAuth)") {
+		t.Errorf("%v: %s", err, got)
+	}
+	forget := exec.Command(self(t), "mcp", "auth", "desk", "--forget")
+	forget.Dir, forget.Env = dir, env
+	if got, err := forget.Output(); err != nil || !strings.Contains(string(got), "is forgotten here") {
+		t.Errorf("%v: %s", err, got)
+	}
+	test := exec.Command(self(t), "mcp", "test", "desk")
+	test.Dir, test.Env = dir, env
+	if got, err := test.Output(); err == nil || !strings.Contains(string(got), "OAuth not authenticated") {
+		t.Errorf("%v: %s", err, got)
+	}
+	if p := lab.Problems(); len(p) > 0 {
+		t.Errorf("the server found: %q", p)
+	}
+}
