@@ -28,7 +28,7 @@ func again() *Command {
 }
 
 func copying() *Command {
-	return &Command{Name: "copy", Usual: true, Summary: "put the last answer on the clipboard",
+	return &Command{Name: "copy", Summary: "put the last answer on the clipboard",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			return app.copies(ctx, lastAnswer(app.Engine), "there is no answer to copy yet")
 		}}

@@ -22,6 +22,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/repl/input"
+	"gemline/tools/checkpoint"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -46,7 +47,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: et.NewScript(et.Says("the answer"), et.Says("another")),
 		Tools: engine.Tools{look, edit}, Policy: p})
 	var out strings.Builder
-	held := &commands.Conversation{Engine: e, Model: commands.Models{Chosen: e.Model, Choose: e.SetModel}, Policy: p, Tools: engine.Tools{look, edit}, Workspace: ws, Journal: journal.New(journal.Config{ID: "x"}), Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
+	held := &commands.Conversation{Engine: e, Model: commands.Models{Chosen: e.Model, Choose: e.SetModel}, Policy: p, Tools: engine.Tools{look, edit}, Keeper: checkpoint.New(checkpoint.Config{}), Workspace: ws, Journal: journal.New(journal.Config{ID: "x"}), Tally: &tally.Tally{}, Jobs: shell.NewJobs(filepath.Join(root, "background")),
 		About:       func() []commands.Property { return []commands.Property{{Name: "version", Value: "1"}} },
 		Memory:      memory.New(memory.Config{User: filepath.Join(root, "home"), Roots: ws.Roots}),
 		Todos:       func() []string { return nil },
@@ -172,7 +173,7 @@ func TestCommands(t *testing.T) {
 		{"/stats model nosuch", "", "/stats model takes no words behind it"},
 		{"/settings show", "", `/settings has no sub-command "show"; there are: list, get, set`},
 		{"/tools nosuch", "", `/tools has no sub-command "nosuch"`},
-		{"/quit now", "", "/quit takes no words behind it"},
+		{"/quit now", "", "/quit takes --delete or nothing"},
 		{"/? ", "", "/?: /help lists the commands"},
 		{"/copy", "", "no answer to copy"},
 		{"/quit", "", "quit"},

@@ -116,7 +116,7 @@ func stats() *Command {
 }
 
 func todos() *Command {
-	return &Command{Name: "todos", Usual: true, Summary: "the model's todo list, and how far it is", Run: func(_ context.Context, app *App, _ string) error {
+	return &Command{Name: "todos", Summary: "the model's todo list, and how far it is", Run: func(_ context.Context, app *App, _ string) error {
 		ls := app.Todos()
 		if len(ls) == 0 {
 			ls = []string{"there is no todo list"}

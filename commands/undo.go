@@ -110,7 +110,7 @@ func redoing() *Command {
 }
 
 func changes() *Command {
-	return &Command{Name: "changes", Usual: true, Summary: "the files that this session has changed",
+	return &Command{Name: "changes", Summary: "the files that this session has changed",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			list, _, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
 			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
@@ -129,7 +129,7 @@ func changes() *Command {
 }
 
 func diffing() *Command {
-	return &Command{Name: "diff", Usual: true, Summary: "all that this session has changed, as a diff",
+	return &Command{Name: "diff", Summary: "all that this session has changed, as a diff",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			_, patch, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
 			switch {
@@ -143,7 +143,7 @@ func diffing() *Command {
 }
 
 func rewinding() *Command {
-	return &Command{Name: "rewind", Usual: true, Args: "[N [both|conversation|files]]", Summary: "list what you have asked, or go back to before question N",
+	return &Command{Name: "rewind", Args: "[N [both|conversation|files]]", Summary: "list what you have asked, or go back to before question N",
 		Run: func(ctx context.Context, app *App, args string) error {
 			asked, err := app.questions(ctx)
 			if err != nil {
