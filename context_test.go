@@ -15,7 +15,8 @@ import (
 func TestMemoryRefresh(t *testing.T) {
 	t.Parallel()
 	look := et.Says("", et.Call("1", "read_file", "file_path", "sub/a.txt"))
-	server := et.NewServer(look, et.Says("One."), look, et.Says("Two."), look, et.Says("Three."), look, et.Says("Four."))
+	server := et.NewServer(look, et.Says("One."), look, et.Says("Two."), look, et.Says("Three."),
+		et.Says("Rules of the project"), look, et.Says("Four.")) // a session that ends is summed up
 	c := terminal(t, server)
 	write(t, c.Dir, map[string]string{"GEMINI.md": "the first rule", "sub/GEMINI.md": "rule of sub", "sub/a.txt": "text of a"})
 	s := teletype.Start(t, c)
@@ -35,7 +36,7 @@ func TestMemoryRefresh(t *testing.T) {
 	ask("/quit", "")
 	s.Exit()
 	sent := server.Requests()
-	for i, want := range []struct{ first, second, sub int }{1: {1, 0, 1}, 3: {1, 0, 1}, 5: {0, 1, 2}, 7: {0, 1, 1}} {
+	for i, want := range []struct{ first, second, sub int }{1: {1, 0, 1}, 3: {1, 0, 1}, 5: {0, 1, 2}, 8: {0, 1, 1}} {
 		if want.sub == 0 {
 			continue
 		}

@@ -189,6 +189,7 @@ func TestPanicLosesNothing(t *testing.T) {
 	s := et.NewServer(et.Says("Let me count.", et.Call("1", "run_shell_command", "command", "seq 100000")), et.Says("on we go"))
 	t.Cleanup(s.Close)
 	var out, errs bytes.Buffer
+	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"general": {"checkpointing": {"enabled": false}}}`}) // whose files count, too
 	run := headless(t, s, dir, &out, &errs, "-y", "-d", "-p", "go", "--json")
 	run.Env = append(run.Env, fault("fall after 3")...) // session, question, answer
 	run.Run()

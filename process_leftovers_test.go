@@ -63,6 +63,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 	run.Wait()
 	next("--output")
 
+	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"general": {"checkpointing": {"enabled": false}}}`}) // whose files come first
 	w := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "a\n")))
 	defer w.Close()
 	killed(headless(t, w, dir, io.Discard, io.Discard, "-y", "-p", "hi"))

@@ -15,6 +15,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
+	"gemline/engine/secret"
 	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/workspace"
 )
@@ -323,7 +324,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
 		return
 	}
 	was := k.look
-	content, why := s.content(k, f, look)
+	content, why := s.content(k, f, look, path)
 	if why == unreadable && k.sum != "" && unwritten(was, look) { // its mode says so now
 		if was.Mode != look.Mode {
 			k.touch()
@@ -335,7 +336,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
 		if was != (disk.Look{}) && !unwritten(was, look) {
 			s.note(&s.lost, path+": changed")
 		}
-		if k.cover != watched && was == (disk.Look{}) {
+		if k.cover != watched && was == (disk.Look{}) && why != confidential {
 			s.note(&s.aside, path+": "+why)
 		}
 		if k.sum != "" {
@@ -359,7 +360,10 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
 	k.look, k.sum, k.settled = look, sum, look.Settled(s.at, s.local)
 }
 
-const unreadable = "it can't be read"
+const (
+	unreadable   = "it can't be read"
+	confidential = "it may hold secrets" // which is not said: nothing but a name tells
+)
 
 // unwritten reports whether what two looks saw has one content, whoever may read it.
 func unwritten(a, b disk.Look) bool {
@@ -367,10 +371,12 @@ func unwritten(a, b disk.Look) bool {
 }
 
 // content returns what is kept of a file, or why nothing is.
-func (s *sweep) content(k *node, f *disk.Folder, look disk.Look) (content []byte, why string) {
+func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) (content []byte, why string) {
 	switch {
 	case k.cover == watched:
 		return nil, "it is ignored"
+	case secret.Path(s.ws.Rel(path)): // of which no copies are made
+		return nil, confidential
 	case look.Mode&fs.ModeSymlink != 0:
 		to, err := f.Readlink(k.name)
 		if err != nil {

@@ -81,9 +81,12 @@ func (r *Repo) put(dir *os.Root, name string, b []byte) error {
 func (r *Repo) sub(name string) (*os.Root, error) {
 	at, err := r.dir.Sub(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		var end func(bool)
-		if at, end, err = r.dir.Make(name); err == nil {
-			end(false)
+		var top *os.Root
+		if top, err = r.dir.Sub("."); err != nil {
+			return nil, err
+		}
+		defer top.Close()
+		if err = top.MkdirAll(name, 0o700); err == nil {
 			at, err = r.dir.Sub(name)
 		}
 	}
