@@ -36,8 +36,8 @@ func TestModeInASession(t *testing.T) {
 	s.Expect("denied")
 	s.Expect("Denied.")
 	s.Expect("plan> ")
-	s.Line("/mode auto")
-	s.Expect(`error: there is no approval mode "auto"; there are: default, auto_edit, plan and yolo`)
+	s.Line("/mode automatic")
+	s.Expect(`error: there is no approval mode "automatic"; there are: default, auto_edit, auto, plan and yolo`)
 	s.Expect("plan> ")
 	s.Line("/mode auto_edit")
 	s.Expect("\r\nauto_edit> ")
@@ -61,7 +61,7 @@ func TestModeByShiftTab(t *testing.T) {
 	s.Expect("> ")
 	s.Send("hel")
 	s.Expect("hel")
-	for _, mode := range []string{"auto_edit", "plan"} {
+	for _, mode := range []string{"auto_edit", "auto", "plan"} {
 		s.Send("\x1b[Z")
 		s.Expect("approval mode: " + mode)
 		s.Match(mode + `> (\x1b\S*)?hel`) // what was typed stays

@@ -33,8 +33,8 @@ func TestCompletionInShells(t *testing.T) {
 	keys := []struct{ typed, want string }{
 		{"gemline do", "gemline doctor "},
 		{"gemline --approval-mo", "gemline --approval-mode "},
-		{"gemline --approval-mode au", "gemline --approval-mode auto_edit "},
-		{"gemline --approval-mode=au", "gemline --approval-mode=auto_edit "},
+		{"gemline --approval-mode auto_", "gemline --approval-mode auto_edit "},
+		{"gemline --approval-mode=auto_", "gemline --approval-mode=auto_edit "},
 		{"gemline -q --model flash-", "gemline -q --model flash-lite "},
 		{"gemline config get model.na", "gemline config get model.name "},
 		{"gemline completion pow", "gemline completion powershell "},

@@ -191,7 +191,7 @@ func TestPanicLosesNothing(t *testing.T) {
 	var out, errs bytes.Buffer
 	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"general": {"checkpointing": {"enabled": false}}}`}) // whose files count, too
 	run := headless(t, s, dir, &out, &errs, "-y", "-d", "-p", "go", "--json")
-	run.Env = append(run.Env, fault("fall after 3")...) // session, question, answer
+	run.Env = append(run.Env, fault("fall after 4")...) // of the session two, question, answer
 	run.Run()
 	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "tools.Env.Keep") {
 		t.Errorf("exit code %d:\n%s", code, errs.Bytes())

@@ -92,7 +92,7 @@ func TestKeysThatStop(t *testing.T) {
 			s.Expect("The last.")
 			s.Say("/quit")
 			s.Exit()
-			requests := server.Requests()
+			requests := streamed(server)
 			if len(requests) != 5 {
 				t.Fatalf("%d requests", len(requests))
 			}
