@@ -166,7 +166,7 @@ func TestTerminalVanishes(t *testing.T) {
 				s.Match(prompting)
 				s.Line("/quit")
 				s.Exit()
-				requests := server.Requests()
+				requests := streamed(server)
 				checkTurns(t, requests[len(requests)-1].Contents(), "remember seven", "Noted.", "which number?")
 				if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err != nil {
 					t.Errorf("what was asked about was done: %v", err)

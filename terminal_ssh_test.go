@@ -282,7 +282,7 @@ func TestConnectionLost(t *testing.T) {
 					s.Say("/quit")
 					checkCode(t, code, 0)
 					s.Exit()
-					requests := server.Requests()
+					requests := streamed(server)
 					checkTurns(t, requests[len(requests)-1].Contents(), "remember seven", "Noted.", "which number?")
 				})
 			}

@@ -24,6 +24,13 @@ var others = map[string]string{
 	"Rename settings/project/registry.go":             "puts a directory aside",
 	"Rename tools/sandbox/sandboxtest/sandboxtest.go": "tries what a command may rename",
 	"Rename commands/program/screen.go":               "is no file's",
+	"Readlink engine/journal/lock.go":                 "asks which terminal a process has",
+	"Readlink tools/checkpoint/plan.go":               "keeps what a link says, not where it leads",
+	"Readlink tools/checkpoint/sweep.go":              "keeps what a link says, not where it leads",
+	"Readlink tools/checkpoint/view.go":               "keeps what a link says, not where it leads",
+	"Rename tools/checkpoint/restore.go":              "puts links and files back below an open directory",
+	"Rename tools/checkpoint/shadow/files.go":         "writes through a layer that tests let fail",
+	"Rename tools/undoable.go":                        "puts aside what a command has made",
 }
 
 // Who follows links and who replaces files is this package: nobody else does it by

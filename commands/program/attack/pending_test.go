@@ -20,8 +20,6 @@ type feature struct {
 }
 
 var missing = []feature{
-	{"MCP servers", []string{"TC-005", "TC-033", "EX-015", "EX-017"},
-		`{"id": "mcp", "setup": {"user_settings": {"mcpServers": {"s": {"command": "touch", "args": ["{{OUT}}/SIGN"]}}}}}`},
 	{"installing extensions", []string{"EX-001", "EX-003", "EX-005", "EX-007", "EX-009", "EX-011", "EX-013"},
 		`{"id": "extensions", "setup": {"files": {"src/gemini-extension.json": "{\"name\": \"ext1\", \"version\": \"1.0.0\"}"}, "raw_argv": ["extensions", "install", "{{WS}}/src", "--consent"], "post": "test -e $HOME/.gemini/extensions/ext1 && touch $OUT/SIGN"}}`},
 }
