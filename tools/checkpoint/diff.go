@@ -115,36 +115,6 @@ func (c *comparison) entry(path string, was, is Version, depth int) error {
 	return c.trees(path, from, to, depth+1)
 }
 
-// versionAt returns what a tree has at a path.
-func versionAt(repo *shadow.Repo, tree shadow.Sum, path string) (v Version, err error) {
-	v = Version{fs.ModeDir | 0o755, tree}
-	for _, name := range parts(path) {
-		if !v.dir() {
-			return Version{}, nil
-		}
-		entries, err := repo.Tree(v.Sum)
-		if err != nil {
-			return Version{}, err
-		}
-		i := slices.IndexFunc(entries, func(e shadow.Entry) bool { return e.Name == name })
-		if i < 0 {
-			return Version{}, nil
-		}
-		v = Version{entries[i].Mode, entries[i].Sum}
-	}
-	return v, nil
-}
-
-// above reports whether path lies below one of dirs.
-func above(dirs map[string]bool, path string) bool {
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if dirs[dir] {
-			return true
-		}
-	}
-	return false
-}
-
 // order sorts changes by their paths, a directory before what is in it.
 func order(a, b Change) int {
 	return slices.Compare(strings.Split(filepath.ToSlash(a.Path), "/"), strings.Split(filepath.ToSlash(b.Path), "/"))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -333,6 +332,3 @@ func origin(u *url.URL) string {
 
 // said returns what a server says, fit for an error.
 func said(s string) string { return text.EscapeLine(text.OneLine(s, 200)) }
-
-// near allows addresses of this machine.
-func near(at netip.AddrPort) bool { return at.Addr().Unmap().IsLoopback() }
