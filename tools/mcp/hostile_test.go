@@ -176,10 +176,10 @@ func TestHostile(t *testing.T) {
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	server := self(t, "evil", "hostile")
-	server.Timeout = 2 * time.Second
+	server.Timeout = 10 * time.Second
 	s, _ := set(t, server)
 	ts, d := s.Tools(Conversation{}), &desk{}
-	if _, err := call(t, ts, d, "mcp_evil_silent", map[string]any{}); err == nil || !strings.Contains(err.Error(), "no answer within 2s") {
+	if _, err := call(t, ts, d, "mcp_evil_silent", map[string]any{}); err == nil || !strings.Contains(err.Error(), "no answer within 10s") {
 		t.Error(err)
 	}
 	if r, err := call(t, ts, d, "mcp_evil_echo", map[string]any{}); err != nil || !strings.Contains(r.Text, "here") {
