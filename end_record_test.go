@@ -83,10 +83,10 @@ var endings = []ending{
 
 	{name: "a panic before the session", args: []string{"-p", "hi"}, env: fault("fall after 0"), code: 70, reason: "internal", stderr: panicked},
 	{name: "a panic at the prompt", args: []string{"-p", "hi"}, env: fault("fall after 1"), replies: []et.Reply{et.Says("Hello.")}, code: 70, reason: "internal", stderr: panicked},
-	{name: "a panic after the answer", args: []string{"-p", "hi"}, env: fault("fall after 2"), replies: []et.Reply{et.Says("Hello.")}, code: 70, reason: "internal", stderr: panicked},
-	{name: "a panic in a tool", args: []string{"-y", "-p", "hi"}, env: fault("fall after 3"),
+	{name: "a panic after the answer", args: []string{"-p", "hi"}, env: fault("fall after 3"), replies: []et.Reply{et.Says("Hello.")}, code: 70, reason: "internal", stderr: panicked},
+	{name: "a panic in a tool", args: []string{"-y", "-p", "hi"}, env: fault("fall after 4"),
 		replies: []et.Reply{et.Says("", et.Call("1", "run_shell_command", "command", "seq 100000"))}, code: 70, reason: "internal", stderr: panicked},
-	{name: "a run that hangs", args: []string{"-p", "hi"}, env: fault("hang after 2"), replies: []et.Reply{et.Says("Hello.")},
+	{name: "a run that hangs", args: []string{"-p", "hi"}, env: fault("hang after 3"), replies: []et.Reply{et.Says("Hello.")},
 		during: func(p *process) { <-p.server.Arrived(); p.signal(syscall.SIGTERM) }, code: 143, reason: "sigterm"},
 	{name: "SIGINT while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGINT), code: 130, reason: "sigint"},
 	{name: "SIGTERM while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGTERM), code: 143, reason: "sigterm"},

@@ -25,9 +25,9 @@ type Turn struct{ ID, Asked, Print string }
 func (k *Keeper) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			said := said(parts)
+			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(said(parts), 200), Print: Print(parts)}
 			k.mu.Lock()
-			k.turn = Turn{ID: uuid.NewString(), Asked: text.OneLine(said, 200), Print: Print(parts)}
+			k.turn = turn
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}
