@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -20,26 +21,27 @@ import (
 )
 
 // answer answers a request of the server.
-func (l *link) answer(ctx context.Context, method string, params json.RawMessage) (any, error) {
+func (l *link) answer(ctx context.Context, method protocol.MCPMethod, params json.RawMessage) (any, error) {
 	switch method {
-	case "ping":
-		return struct{}{}, nil
-	case "roots/list":
+	case protocol.MethodPing:
+		return protocol.EmptyResult{}, nil
+	case protocol.MethodListRoots:
 		return l.set.rootList(), nil
-	case "elicitation/create":
+	case protocol.MethodElicitationCreate:
 		var e elicitation
-		if err := json.Unmarshal(params, &e); err != nil {
-			return nil, &rpc.Error{Code: rpc.InvalidParams, Message: err.Error()}
+		e.RequestedSchema = &e.schema
+		if err := rpc.Decode(params, &e); err != nil {
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
 		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
-	case "sampling/createMessage":
+	case protocol.MethodSamplingCreateMessage:
 		s, err := readSampling(l.Name, params)
 		if err != nil {
-			return nil, &rpc.Error{Code: rpc.InvalidParams, Message: err.Error()}
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
 		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return s.put(ctx, r) })
 	}
-	return nil, &rpc.Error{Code: rpc.MethodNotFound, Message: "method not found"}
+	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 }
 
 // want has the call that began last ask the user.
@@ -51,10 +53,10 @@ func (l *link) want(ctx context.Context, ask func(context.Context, *running) (an
 	}
 	l.mu.Unlock()
 	if r != nil && r.asked.Add(1) > mostAsked {
-		return nil, &rpc.Error{Code: rpc.Busy, Message: "the user was asked enough in this call"}
+		return nil, rpc.Errorf(rpc.Busy, "the user was asked enough in this call")
 	}
 	if r == nil {
-		return nil, &rpc.Error{Code: rpc.InvalidParams, Message: "no call of this server's tools runs, so nobody is asked"}
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "no call of this server's tools runs, so nobody is asked")
 	}
 	w := wanted{ask, make(chan outcome, 1)}
 	select {
@@ -71,18 +73,14 @@ func (l *link) want(ctx context.Context, ask func(context.Context, *running) (an
 }
 
 // rootList returns the directories that are worked in.
-func (s *Set) rootList() any {
-	type root struct {
-		URI  string `json:"uri"`
-		Name string `json:"name"`
-	}
-	list := []root{}
+func (s *Set) rootList() protocol.ListRootsResult {
+	list := []protocol.Root{}
 	if s.Roots != nil {
 		for _, dir := range s.Roots() {
-			list = append(list, root{"file://" + fileURL(dir), filepath.Base(dir)})
+			list = append(list, protocol.Root{URI: "file://" + fileURL(dir), Name: filepath.Base(dir)})
 		}
 	}
-	return map[string]any{"roots": list}
+	return protocol.ListRootsResult{Roots: list}
 }
 
 // fileURL returns a path as it stands in a URL.
@@ -105,9 +103,8 @@ func fileURL(path string) string {
 
 // An elicitation is something that a server wants to know from the user.
 type elicitation struct {
-	Mode    string          `json:"mode"`
-	Message string          `json:"message"`
-	Schema  json.RawMessage `json:"requestedSchema"`
+	protocol.ElicitationParams
+	schema json.RawMessage // the one that is requested
 }
 
 // A field is one thing of it.
@@ -143,10 +140,10 @@ const (
 // put asks the user, in the name of the server.
 func (e elicitation) put(ctx context.Context, server string, r *running) (any, error) {
 	fields, err := e.fields()
-	if err != nil || e.Mode != "" && e.Mode != "form" {
-		return map[string]any{"action": "decline"}, nil
+	if err != nil || e.Mode != "" && e.Mode != protocol.ElicitationModeForm {
+		return reply(protocol.ElicitationResponseActionDecline, nil), nil
 	}
-	shape, _ := schema.Parse(e.Schema)
+	shape, _ := schema.Parse(e.schema)
 	problem := ""
 	for range mostTries {
 		in := engine.Intent{Title: "the MCP server " + text.EscapeLine(server) + " asks"}
@@ -167,16 +164,16 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 		replied, ok := said.(engine.Replied)
 		switch {
 		case !ok:
-			return map[string]any{"action": "cancel"}, nil
+			return reply(protocol.ElicitationResponseActionCancel, nil), nil
 		case len(fields) == 0:
 			if len(replied.Replies) > 0 && replied.Replies[0] == engine.Yes {
-				return map[string]any{"action": "accept", "content": map[string]any{}}, nil
+				return reply(protocol.ElicitationResponseActionAccept, map[string]any{}), nil
 			}
-			return map[string]any{"action": "decline"}, nil
+			return reply(protocol.ElicitationResponseActionDecline, nil), nil
 		}
 		content, err := filled(fields, replied.Replies)
 		if errors.Is(err, errNothingSaid) {
-			return map[string]any{"action": "decline"}, nil
+			return reply(protocol.ElicitationResponseActionDecline, nil), nil
 		}
 		if err == nil && shape != nil {
 			b, _ := json.Marshal(content)
@@ -185,11 +182,16 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 			}
 		}
 		if err == nil {
-			return map[string]any{"action": "accept", "content": content}, nil
+			return reply(protocol.ElicitationResponseActionAccept, content), nil
 		}
 		problem = "\n(the last answer does not fit: " + clean(err.Error(), longestForm) + ")"
 	}
-	return map[string]any{"action": "cancel"}, nil
+	return reply(protocol.ElicitationResponseActionCancel, nil), nil
+}
+
+// reply returns what the server is told.
+func reply(action protocol.ElicitationResponseAction, content any) protocol.ElicitationResponse {
+	return protocol.ElicitationResponse{Action: action, Content: content}
 }
 
 // fields returns what is asked for, what is needed first.
@@ -198,8 +200,8 @@ func (e elicitation) fields() (list []field, err error) {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
 	}
-	if len(e.Schema) > 0 {
-		if err := json.Unmarshal(e.Schema, &s); err != nil {
+	if len(e.schema) > 0 {
+		if err := json.Unmarshal(e.schema, &s); err != nil {
 			return nil, err
 		}
 	}
@@ -339,32 +341,27 @@ type Sampling struct {
 
 // readSampling reads the request of a server.
 func readSampling(server string, params json.RawMessage) (s Sampling, err error) {
-	var p struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-		System string `json:"systemPrompt"`
-		Most   int    `json:"maxTokens"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
+	var p protocol.CreateMessageParams
+	if err := rpc.Decode(params, &p); err != nil {
 		return s, err
 	}
-	s = Sampling{Server: server, System: p.System, Most: p.Most}
+	s = Sampling{Server: server, System: p.SystemPrompt, Most: p.MaxTokens}
 	for _, m := range p.Messages {
-		blocks := []block{}
-		if err := json.Unmarshal(m.Content, &blocks); err != nil {
-			blocks = make([]block, 1)
-			if err := json.Unmarshal(m.Content, &blocks[0]); err != nil {
-				return s, err
-			}
+		blocks, several := m.Content.([]any)
+		if !several {
+			blocks = []any{m.Content}
 		}
 		rd := reading{tool: "sampling"}
 		for _, b := range blocks {
-			rd.block(b, nil)
+			raw, _ := json.Marshal(b)
+			c, err := content(raw)
+			if err != nil {
+				return s, err
+			}
+			rd.block(c)
 		}
 		c := genai.NewContentFromParts(append([]*genai.Part{genai.NewPartFromText(strings.Join(rd.plain, "\n"))}, rd.media...), genai.RoleUser)
-		if m.Role == "assistant" {
+		if m.Role == protocol.RoleAssistant {
 			c.Role = genai.RoleModel
 		}
 		s.Messages = append(s.Messages, c)
@@ -377,7 +374,7 @@ func readSampling(server string, params json.RawMessage) (s Sampling, err error)
 
 // put asks the user whether the model is to answer, unless rules say, and has it answer.
 func (s Sampling) put(ctx context.Context, r *running) (any, error) {
-	refused := &rpc.Error{Code: rpc.InvalidParams, Message: "the user does not have the model answer servers"}
+	refused := rpc.Errorf(protocol.INVALID_PARAMS, "the user does not have the model answer servers")
 	if r.in.Answer == nil || r.in.Policy == nil {
 		return nil, refused
 	}
@@ -398,7 +395,8 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	if said, model, err = r.in.Answer(ctx, r.host, s); err != nil {
 		return nil, err
 	}
-	return map[string]any{"role": "assistant", "model": model, "stopReason": "endTurn", "content": map[string]any{"type": "text", "text": said}}, nil
+	return protocol.CreateMessageResult{SamplingMessage: protocol.SamplingMessage{Role: protocol.RoleAssistant, Content: protocol.NewTextContent(said)},
+		Model: model, StopReason: "endTurn"}, nil
 }
 
 // words returns all that the model would be told.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
+	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -77,7 +77,7 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 	var result callResult
 	answered := make(chan error, 1)
 	go func() {
-		answered <- c.Call(ctx, "tools/call", map[string]any{"name": t.Name, "arguments": args, "_meta": map[string]any{"progressToken": r.token}}, &result)
+		answered <- c.Call(ctx, protocol.MethodToolsCall, protocol.CallToolParams{Name: t.Name, Arguments: args, Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
 	}()
 	for {
 		select {
@@ -144,17 +144,13 @@ const mostSaid = 2000
 
 // progressed takes in how far a call is.
 func (l *link) progressed(params json.RawMessage) {
-	var p struct {
-		Token    json.RawMessage `json:"progressToken"`
-		Progress float64         `json:"progress"`
-		Total    float64         `json:"total"`
-		Message  string          `json:"message"`
-	}
-	if json.Unmarshal(params, &p) != nil {
+	var p protocol.ProgressNotificationParams
+	if rpc.Decode(params, &p) != nil {
 		return
 	}
+	token, _ := p.ProgressToken.(string)
 	l.mu.Lock()
-	r := l.calls[strings.Trim(string(p.Token), `"`)]
+	r := l.calls[token]
 	l.mu.Unlock()
 	if r == nil {
 		return
@@ -177,11 +173,8 @@ func (l *link) progressed(params json.RawMessage) {
 
 // logged takes in what a server says for a log.
 func (l *link) logged(params json.RawMessage) {
-	var m struct {
-		Level  string          `json:"level"`
-		Logger string          `json:"logger"`
-		Data   json.RawMessage `json:"data"`
-	}
-	json.Unmarshal(params, &m)
-	l.set.log(l.Name, clean(text.OneLine(m.Level+" "+m.Logger+" "+string(m.Data), mostSaid), mostSaid))
+	var data json.RawMessage
+	m := protocol.LoggingMessageNotificationParams{Data: &data}
+	rpc.Decode(params, &m)
+	l.set.log(l.Name, clean(text.OneLine(string(m.Level)+" "+m.Logger+" "+string(data), mostSaid), mostSaid))
 }

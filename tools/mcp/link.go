@@ -9,23 +9,22 @@ import (
 	"sync"
 	"time"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
 	"gemline/engine/text"
 	"gemline/tools/mcp/rpc"
 )
 
 const (
-	protocol = "2025-06-18" // the version that is asked for
-	courtesy = time.Second  // for what may be said and need not
-	soon     = time.Second  // before a server that has ended is started again
-	late     = time.Minute  // between later attempts
-	attempts = 5            // in a row, before a server is left alone
-	lived    = time.Minute  // from then on a server's end is the first one
+	version  = protocol.ProtocolVersion20250618 // that is asked for
+	courtesy = time.Second                      // for what may be said and need not
+	soon     = time.Second                      // before a server that has ended is started again
+	late     = time.Minute                      // between later attempts
+	attempts = 5                                // in a row, before a server is left alone
+	lived    = time.Minute                      // from then on a server's end is the first one
 
 	connectTime = time.Minute // at most, for one way of connecting
 )
-
-// versions are those of the protocol that are understood.
-var versions = []string{"2025-11-25", protocol, "2025-03-26", "2024-11-05"}
 
 // A link is a server, whether it is connected or not.
 type link struct {
@@ -43,18 +42,18 @@ type link struct {
 	transport    string
 	title        string
 	instructions string
-	can          capabilities
+	can          protocol.ServerCapabilities
 	tools        []tool
 	prompts      []Prompt
 	resources    []Resource
-	dirty        map[string]bool     // the lists that are to be read again
-	calls        map[string]*running // by their progress tokens
-	latest       []*running          // in the order in which they began
+	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
+	calls        map[string]*running         // by their progress tokens
+	latest       []*running                  // in the order in which they began
 }
 
 func newLink(s *Set, server Server) *link {
 	l := &link{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
-		changed: make(chan struct{}, 1), dirty: map[string]bool{}, calls: map[string]*running{}}
+		changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}, calls: map[string]*running{}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
 	if server.Off != "" {
 		l.state = Off
@@ -242,55 +241,40 @@ func (l *link) open(ctx context.Context, w way) (c *rpc.Conn, ended func(error) 
 	return c, ended, nil
 }
 
-// capabilities are what a server can do.
-type capabilities struct {
-	Tools       *struct{} `json:"tools"`
-	Prompts     *struct{} `json:"prompts"`
-	Resources   *struct{} `json:"resources"`
-	Completions *struct{} `json:"completions"`
-	Logging     *struct{} `json:"logging"`
-}
-
 // begin begins the conversation and reads what the server has.
 func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
-	var said struct {
-		Version      string       `json:"protocolVersion"`
-		Can          capabilities `json:"capabilities"`
-		Instructions string       `json:"instructions"`
-		Server       struct {
-			Name, Title, Version string
-		} `json:"serverInfo"`
-	}
-	hello := map[string]any{"protocolVersion": protocol,
-		"clientInfo":   map[string]any{"name": "gemline", "version": l.set.Version},
-		"capabilities": map[string]any{"roots": map[string]any{"listChanged": true}, "sampling": struct{}{}, "elicitation": struct{}{}}}
-	if err := c.Call(ctx, "initialize", hello, &said); err != nil {
+	var said protocol.InitializeResult
+	hello := protocol.InitializeParams{ProtocolVersion: version, ClientInfo: protocol.Implementation{Name: "gemline", Version: l.set.Version}}
+	can := &hello.Capabilities
+	json.Unmarshal([]byte(`{"listChanged":true}`), &can.Roots)
+	can.Sampling, can.Elicitation = &protocol.SamplingCapability{}, &protocol.ElicitationCapability{}
+	if err := c.Call(ctx, protocol.MethodInitialize, hello, &said); err != nil {
 		return err
 	}
-	if !slices.Contains(versions, said.Version) {
-		return errors.New("it speaks version " + text.OneLine(said.Version, 20) + " of the protocol, which is not understood")
+	if !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
+		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) + " of the protocol, which is not understood")
 	}
 	if b, ok := stream.(rpc.Beginner); ok {
-		b.Begun(said.Version)
+		b.Begun(said.ProtocolVersion)
 	}
-	if err := c.Notify(ctx, "notifications/initialized", nil); err != nil {
+	if err := c.Notify(ctx, protocol.MethodNotificationInitialized, nil); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.can, l.transport = said.Can, transport
+	l.can, l.transport = said.Capabilities, transport
 	l.instructions = clean(said.Instructions, mostInstructions)
-	l.title = clean(text.OneLine(said.Server.Name+" "+said.Server.Version, 100), 100)
+	l.title = clean(text.OneLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100), 100)
 	l.mu.Unlock()
-	for _, name := range []string{toolsList, promptsList, resourcesList} {
+	for _, name := range lists {
 		if err := l.read(ctx, c, name); err != nil {
 			return err
 		}
 	}
-	if said.Can.Logging != nil {
+	if said.Capabilities.Logging != nil {
 		go func() {
 			ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
 			defer cancel()
-			c.Call(ctx, "logging/setLevel", map[string]any{"level": "warning"}, nil) // or it says what it likes
+			c.Call(ctx, protocol.MethodSetLogLevel, protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}, nil) // or it says what it likes
 		}()
 	}
 	return nil
@@ -324,17 +308,17 @@ func (l *link) stay(ctx context.Context, c *rpc.Conn, ended func(error) error) e
 }
 
 // notified takes in a notification. It returns at once.
-func (l *link) notified(method string, params json.RawMessage) {
+func (l *link) notified(method protocol.MCPMethod, params json.RawMessage) {
 	switch method {
-	case "notifications/progress":
+	case protocol.MethodNotificationProgress:
 		l.progressed(params)
-	case "notifications/message":
+	case protocol.MethodNotificationMessage:
 		l.logged(params)
-	case "notifications/tools/list_changed":
-		l.isDirty(toolsList)
-	case "notifications/prompts/list_changed":
-		l.isDirty(promptsList)
-	case "notifications/resources/list_changed":
-		l.isDirty(resourcesList)
+	case protocol.MethodNotificationToolsListChanged:
+		l.isDirty(protocol.MethodToolsList)
+	case protocol.MethodNotificationPromptsListChanged:
+		l.isDirty(protocol.MethodPromptsList)
+	case protocol.MethodNotificationResourcesListChanged:
+		l.isDirty(protocol.MethodResourcesList)
 	}
 }

@@ -9,16 +9,14 @@ import (
 	"strings"
 	"time"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
 	"gemline/engine/text"
 	"gemline/tools/mcp/rpc"
 )
 
-// The methods that list what a server has.
-const (
-	toolsList     = "tools/list"
-	promptsList   = "prompts/list"
-	resourcesList = "resources/list"
-)
+// lists are the methods that list what a server has.
+var lists = []protocol.MCPMethod{protocol.MethodToolsList, protocol.MethodPromptsList, protocol.MethodResourcesList}
 
 // Bounds of what is taken from a server.
 const (
@@ -33,25 +31,25 @@ const (
 )
 
 // read reads a list that the server says it has.
-func (l *link) read(ctx context.Context, c *rpc.Conn, list string) error {
+func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) error {
 	l.mu.Lock()
 	can := l.can
 	l.mu.Unlock()
 	switch {
-	case list == toolsList && can.Tools != nil:
+	case list == protocol.MethodToolsList && can.Tools != nil:
 		found, err := pages[rawTool](ctx, c, list, "tools", mostTools)
 		if err != nil {
 			return err
 		}
 		l.takeTools(found)
-	case list == promptsList && can.Prompts != nil:
-		found, err := pages[rawPrompt](ctx, c, list, "prompts", mostPrompts)
+	case list == protocol.MethodPromptsList && can.Prompts != nil:
+		found, err := pages[protocol.Prompt](ctx, c, list, "prompts", mostPrompts)
 		if err != nil {
 			return err
 		}
 		l.takePrompts(found)
-	case list == resourcesList && can.Resources != nil:
-		found, err := pages[rawResource](ctx, c, list, "resources", mostResources)
+	case list == protocol.MethodResourcesList && can.Resources != nil:
+		found, err := pages[protocol.Resource](ctx, c, list, "resources", mostResources)
 		if err != nil {
 			return err
 		}
@@ -62,13 +60,9 @@ func (l *link) read(ctx context.Context, c *rpc.Conn, list string) error {
 
 // pages reads all pages of a list, and the first items of a very long one. An item that
 // can't be understood is left out.
-func pages[T any](ctx context.Context, c *rpc.Conn, method, key string, most int) (all []T, err error) {
-	cursor := ""
+func pages[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int) (all []T, err error) {
+	params := protocol.PaginatedParams{}
 	for range mostPages {
-		params := map[string]any{}
-		if cursor != "" {
-			params["cursor"] = cursor
-		}
 		page := map[string]json.RawMessage{}
 		if err := c.Call(ctx, method, params, &page); err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
@@ -77,25 +71,25 @@ func pages[T any](ctx context.Context, c *rpc.Conn, method, key string, most int
 		json.Unmarshal(page[key], &items)
 		for _, item := range items {
 			var one T
-			if json.Unmarshal(item, &one) != nil {
+			if rpc.Decode(item, &one) != nil {
 				continue
 			}
 			if all = append(all, one); len(all) == most {
 				return all, nil
 			}
 		}
-		next := ""
+		next := protocol.Cursor("")
 		json.Unmarshal(page["nextCursor"], &next)
-		if next == "" || next == cursor {
+		if next == "" || next == params.Cursor {
 			return all, nil
 		}
-		cursor = next
+		params.Cursor = next
 	}
 	return all, nil
 }
 
 // isDirty has a list be read again.
-func (l *link) isDirty(list string) {
+func (l *link) isDirty(list protocol.MCPMethod) {
 	l.mu.Lock()
 	l.dirty[list] = true
 	l.mu.Unlock()
@@ -110,13 +104,13 @@ func (l *link) isDirty(list string) {
 func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
 	const moment = 500 * time.Millisecond
 	l.mu.Lock()
-	lists := l.dirty
-	l.dirty = map[string]bool{}
+	dirty := l.dirty
+	l.dirty = map[protocol.MCPMethod]bool{}
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, min(l.timeout(), connectTime))
 	defer cancel()
-	for _, list := range []string{toolsList, promptsList, resourcesList} {
-		if !lists[list] {
+	for _, list := range lists {
+		if !dirty[list] {
 			continue
 		}
 		before := l.fingerprint(list)
@@ -134,9 +128,9 @@ func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
 }
 
 // fingerprint returns what a list holds.
-func (l *link) fingerprint(list string) []byte {
+func (l *link) fingerprint(list protocol.MCPMethod) []byte {
 	st := l.status()
-	b, _ := json.Marshal(map[string]any{toolsList: st.Tools, promptsList: st.Prompts, resourcesList: st.Resources}[list])
+	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools, protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
 	"gemline/engine/text"
@@ -17,28 +18,15 @@ type Prompt struct {
 	Server      string
 	Name        string // the server's
 	Description string
-	Arguments   []Argument
-}
-
-// An Argument is such a place.
-type Argument struct {
-	Name        string
-	Description string
-	Required    bool
-}
-
-type rawPrompt struct {
-	Name        string     `json:"name"`
-	Description string     `json:"description"`
-	Arguments   []Argument `json:"arguments"`
+	Arguments   []protocol.PromptArgument
 }
 
 const mostArguments = 32
 
 // takePrompts takes over the prompts of a server.
-func (l *link) takePrompts(found []rawPrompt) {
+func (l *link) takePrompts(found []protocol.Prompt) {
 	kept := []Prompt{}
-	for _, p := range taken(found, func(p rawPrompt) string { return p.Name }) {
+	for _, p := range taken(found, func(p protocol.Prompt) string { return p.Name }) {
 		if p.Name == "" || len(p.Name) > mostAddress || len(p.Arguments) > mostArguments {
 			continue
 		}
@@ -104,23 +92,26 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	defer cancel()
 	var got struct {
 		Messages []struct {
-			Role    string          `json:"role"`
+			Role    protocol.Role   `json:"role"`
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
 	}
-	if err := c.Call(ctx, "prompts/get", map[string]any{"name": p.Name, "arguments": arguments}, &got); err != nil {
+	if err := c.Call(ctx, protocol.MethodPromptsGet, protocol.GetPromptParams{Name: p.Name, Arguments: arguments}, &got); err != nil {
 		return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
 	}
 	rd := reading{tool: clean(p.Name, longestName)}
 	for _, m := range got.Messages {
-		var b block
-		if err := json.Unmarshal(m.Content, &b); err != nil {
+		switch b, err := content(m.Content); said := b.(type) {
+		case nil:
 			return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
+		case protocol.TextContent:
+			if m.Role == protocol.RoleAssistant {
+				said.Text = "(an answer, as the server has it) " + said.Text
+			}
+			rd.text(said.Text)
+		default:
+			rd.block(b)
 		}
-		if m.Role == "assistant" && b.Type == "text" {
-			b.Text = "(an answer, as the server has it) " + b.Text
-		}
-		rd.block(b, m.Content)
 	}
 	said := strings.TrimSpace(strings.Join(rd.plain, "\n\n"))
 	if said == "" && len(rd.media) == 0 {
@@ -144,12 +135,8 @@ func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, o
 	}
 	ctx, cancel := context.WithTimeout(ctx, courtesy)
 	defer cancel()
-	var got struct {
-		Completion struct {
-			Values []string `json:"values"`
-		} `json:"completion"`
-	}
-	c.Call(ctx, "completion/complete", map[string]any{"ref": map[string]any{"type": "ref/prompt", "name": p.Name},
-		"argument": map[string]any{"name": argument, "value": begins}, "context": map[string]any{"arguments": others}}, &got)
+	var got protocol.CompleteResult
+	c.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: protocol.PromptReference{Type: "ref/prompt", Name: p.Name},
+		Argument: protocol.CompleteArgument{Name: argument, Value: begins}, Context: protocol.CompleteContext{Arguments: others}}, &got)
 	return got.Completion.Values
 }

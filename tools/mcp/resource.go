@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -20,18 +21,10 @@ type Resource struct {
 	Server, URI, Name, Description, MIMEType string
 }
 
-type rawResource struct {
-	URI         string `json:"uri"`
-	Name        string `json:"name"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	MIMEType    string `json:"mimeType"`
-}
-
 // takeResources takes over the resources of a server.
-func (l *link) takeResources(found []rawResource) {
+func (l *link) takeResources(found []protocol.Resource) {
 	kept := []Resource{}
-	for _, r := range taken(found, func(r rawResource) string { return r.URI }) {
+	for _, r := range taken(found, func(r protocol.Resource) string { return r.URI }) {
 		if r.URI == "" || len(r.URI) > mostAddress || clean(r.URI, mostAddress) != r.URI {
 			continue
 		}
@@ -87,18 +80,19 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout(), fmt.Errorf("no answer within %s", l.timeout()))
 	defer cancel()
 	var got struct {
-		Contents []contents `json:"contents"`
+		Contents []json.RawMessage `json:"contents"`
 	}
-	if err := c.Call(ctx, "resources/read", map[string]any{"uri": uri}, &got); err != nil {
+	if err := c.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
 		return nil, l.failed(ctx, err)
 	}
 	var parts []string
-	for _, c := range got.Contents {
-		if c.Text != nil {
-			parts = append(parts, *c.Text)
-			continue
+	for _, raw := range got.Contents {
+		switch c := contents(raw).(type) {
+		case protocol.TextResourceContents:
+			parts = append(parts, c.Text)
+		case protocol.BlobResourceContents:
+			parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
 		}
-		parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
 	}
 	return parts, nil
 }

@@ -8,37 +8,71 @@ import (
 	"fmt"
 	"strings"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
 )
 
-// A callResult is what a server answers to a call.
+// A callResult is what a server answers to a call. That of the library fails for one content
+// of a type that it does not know.
 type callResult struct {
 	Content    []json.RawMessage `json:"content"`
 	Structured json.RawMessage   `json:"structuredContent"`
 	IsError    bool              `json:"isError"`
 }
 
-// A block is a part of an answer.
-type block struct {
-	Type     string   `json:"type"`
-	Text     string   `json:"text"`
-	Data     string   `json:"data"`
-	MIMEType string   `json:"mimeType"`
-	Resource contents `json:"resource"`
-	URI      string   `json:"uri"`
-	Name     string   `json:"name"`
-	Title    string   `json:"title"`
+// unknown is a content of a type of a later version of the protocol. Its text is all of it.
+type unknown struct{ protocol.TextContent }
+
+// content returns a part of an answer.
+func content(raw json.RawMessage) (protocol.Content, error) {
+	var is struct {
+		Type     string          `json:"type"`
+		Resource json.RawMessage `json:"resource"`
+	}
+	if err := json.Unmarshal(raw, &is); err != nil {
+		return nil, err
+	}
+	switch is.Type {
+	case protocol.ContentTypeText:
+		return decoded[protocol.TextContent](raw)
+	case protocol.ContentTypeImage:
+		return decoded[protocol.ImageContent](raw)
+	case protocol.ContentTypeAudio:
+		return decoded[protocol.AudioContent](raw)
+	case protocol.ContentTypeLink:
+		return decoded[protocol.ResourceLink](raw)
+	case protocol.ContentTypeResource:
+		return protocol.NewEmbeddedResource(contents(is.Resource)), nil
+	}
+	return unknown{protocol.NewTextContent(string(raw))}, nil
 }
 
-// contents are what is in a resource.
-type contents struct {
-	URI      string  `json:"uri"`
-	MIMEType string  `json:"mimeType"`
-	Text     *string `json:"text"`
-	Blob     string  `json:"blob"`
+func decoded[T protocol.Content](raw json.RawMessage) (protocol.Content, error) {
+	var c T
+	if err := rpc.Decode(raw, &c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// contents returns what is in a resource. Servers leave out of it what they like.
+func contents(raw json.RawMessage) protocol.ResourceContents {
+	var is struct {
+		Text *string `json:"text"`
+	}
+	json.Unmarshal(raw, &is)
+	if is.Text == nil {
+		var c protocol.BlobResourceContents
+		rpc.Decode(raw, &c)
+		return c
+	}
+	var c protocol.TextResourceContents
+	rpc.Decode(raw, &c)
+	return c
 }
 
 // Bounds of what is taken of a result beside its text.
@@ -66,13 +100,14 @@ func (r callResult) forModel(tool string, args map[string]any, cut func(string) 
 	rd := reading{tool: clean(tool, longestName)}
 	words := false
 	for _, raw := range r.Content {
-		var b block
-		if json.Unmarshal(raw, &b) != nil {
+		c, err := content(raw)
+		if err != nil {
 			rd.add("[Error: Could not parse tool response]", "")
 			continue
 		}
-		words = words || b.Type == "text"
-		rd.block(b, raw)
+		_, plain := c.(protocol.TextContent)
+		words = words || plain
+		rd.block(c)
 	}
 	if s := bytes.TrimSpace(r.Structured); !words && len(s) > 0 && string(s) != "null" {
 		rd.text(string(s))
@@ -92,17 +127,17 @@ func (r callResult) forModel(tool string, args map[string]any, cut func(string) 
 // err returns the error that a server reports.
 func (r callResult) err(tool string, args map[string]any, cut func(string) (string, engine.Cut)) error {
 	call, _ := json.Marshal(map[string]any{"name": tool, "args": args})
-	content, _ := json.Marshal(r.Content)
-	said, _ := cut(string(content))
+	whole, _ := json.Marshal(r.Content)
+	all, _ := cut(string(whole))
 	var words []string
 	for _, raw := range r.Content {
-		var b block
-		if json.Unmarshal(raw, &b) == nil && b.Text != "" {
-			words = append(words, b.Text)
+		c, _ := content(raw)
+		if said, ok := c.(protocol.TextContent); ok && said.Text != "" {
+			words = append(words, said.Text)
 		}
 	}
 	return &engine.CallError{Type: toolError,
-		Message: fmt.Sprintf("MCP tool '%s' reported tool error for function call: %s with response: %s", clean(tool, longestName), text.Shorten(string(call), mostSaid), text.Untrusted(said)),
+		Message: fmt.Sprintf("MCP tool '%s' reported tool error for function call: %s with response: %s", clean(tool, longestName), text.Shorten(string(call), mostSaid), text.Untrusted(all)),
 		Display: cmp.Or(text.OneLine(strings.Join(words, " "), longestError), "MCP tool '"+clean(tool, longestName)+"' reported an error.")}
 }
 
@@ -119,26 +154,28 @@ func (rd *reading) text(s string) {
 	rd.plain, rd.marked, rd.display = append(rd.plain, s), append(rd.marked, text.Untrusted(s)), append(rd.display, s)
 }
 
-func (rd *reading) block(b block, raw json.RawMessage) {
-	switch b.Type {
-	case "text":
-		rd.text(b.Text)
-	case "image", "audio":
-		kind := strings.ToUpper(b.Type[:1]) + b.Type[1:]
-		rd.data(b.Data, b.MIMEType, b.Type+" data", kind)
-	case "resource":
-		if b.Resource.Text != nil {
-			rd.text(*b.Resource.Text)
-			return
+func (rd *reading) block(c protocol.Content) {
+	switch c := c.(type) {
+	case protocol.TextContent:
+		rd.text(c.Text)
+	case unknown:
+		rd.text(c.Text)
+	case protocol.ImageContent:
+		rd.data(c.Data, c.MIMEType, "image data", "Image")
+	case protocol.AudioContent:
+		rd.data(c.Data, c.MIMEType, "audio data", "Audio")
+	case protocol.EmbeddedResource:
+		switch r := c.Resource.(type) {
+		case protocol.TextResourceContents:
+			rd.text(r.Text)
+		case protocol.BlobResourceContents:
+			rd.data(r.Blob, r.MIMEType, "embedded resource", "Embedded Resource")
 		}
-		rd.data(b.Resource.Blob, b.Resource.MIMEType, "embedded resource", "Embedded Resource")
-	case "resource_link":
-		name := clean(text.OneLine(cmp.Or(b.Title, b.Name), mostAddress), mostAddress)
-		uri := clean(text.OneLine(b.URI, mostAddress), mostAddress)
+	case protocol.ResourceLink:
+		name := clean(text.OneLine(cmp.Or(c.Title, c.Name), mostAddress), mostAddress)
+		uri := clean(text.OneLine(c.URI, mostAddress), mostAddress)
 		rd.plain, rd.marked = append(rd.plain, "Resource Link: "+name+" at "+uri), append(rd.marked, text.Untrusted("Resource Link: "+name+" at "+uri))
 		rd.display = append(rd.display, "[Link to "+name+": "+uri+"]")
-	default: // of a later version of the protocol
-		rd.text(string(raw))
 	}
 }
 

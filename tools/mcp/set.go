@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
 	"gemline/engine/text"
 	"gemline/tools/launch"
 )
@@ -161,7 +163,7 @@ func (s *Set) tellRoots() {
 			go func() {
 				ctx, cancel := context.WithTimeout(s.ctx, courtesy)
 				defer cancel()
-				c.Notify(ctx, "notifications/roots/list_changed", nil)
+				c.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil)
 			}()
 		}
 	}

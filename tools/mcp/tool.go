@@ -19,7 +19,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A rawTool is a tool as a server lists it.
+// A rawTool is a tool as a server lists it. That of the library rewrites the schema, and
+// knows only some annotations.
 type rawTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`

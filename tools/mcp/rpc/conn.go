@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
 )
 
 // A Stream carries messages, each a JSON text on a line.
@@ -32,10 +34,10 @@ type Beginner interface{ Begun(version string) }
 // A Handler answers the other side. Both functions may be nil.
 type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
-	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	Request func(ctx context.Context, method protocol.MCPMethod, params json.RawMessage) (any, error)
 
 	// Notify is told notifications, in order. It returns at once.
-	Notify func(method string, params json.RawMessage)
+	Notify func(method protocol.MCPMethod, params json.RawMessage)
 
 	// Odd is told what is no message, such as a line of a log. It returns at once.
 	Odd func(text []byte)
@@ -97,8 +99,8 @@ func (c *Conn) Close() error {
 
 // Call asks for something and puts the result into result, which may be nil. If ctx is
 // over before the answer comes, the other side is told so.
-func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	m := &Message{Version: "2.0", Method: method}
+func (c *Conn) Call(ctx context.Context, method protocol.MCPMethod, params, result any) error {
+	m := &Message{Version: protocol.JSONRPC_VERSION, Method: method}
 	var err error
 	if m.Params, err = raw(params); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	case o.err != nil || result == nil:
 		return o.err
 	}
-	return json.Unmarshal(o.result, result)
+	return Decode(o.result, result)
 }
 
 // wait waits for an answer.
@@ -147,25 +149,26 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 }
 
 // forgo says that nobody waits for an answer any more.
-func (c *Conn) forgo(id int64, method string) {
-	if method == "initialize" { // which can't be cancelled
+func (c *Conn) forgo(id int64, method protocol.MCPMethod) {
+	if method == protocol.MethodInitialize { // which can't be cancelled
 		return
 	}
 	const patience = time.Second
 	go func() {
 		ctx, cancel := context.WithTimeout(c.ctx, patience)
 		defer cancel()
-		c.Notify(ctx, "notifications/cancelled", map[string]any{"requestId": id, "reason": "the user has cancelled the call"})
+		c.Notify(ctx, protocol.MethodNotificationCancelled,
+			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id), Reason: "the user has cancelled the call"})
 	}()
 }
 
 // Notify tells the other side something.
-func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+func (c *Conn) Notify(ctx context.Context, method protocol.MCPMethod, params any) error {
 	b, err := raw(params)
 	if err != nil {
 		return err
 	}
-	return c.stream.Send(ctx, &Message{Version: "2.0", Method: method, Params: b})
+	return c.stream.Send(ctx, &Message{Version: protocol.JSONRPC_VERSION, Method: method, Params: b})
 }
 
 // raw returns a value as JSON, nil for nil.
@@ -254,7 +257,7 @@ func (c *Conn) receive(text []byte) bool {
 	switch {
 	case m.isRequest():
 		c.serve(m)
-	case m.Method == "notifications/cancelled":
+	case m.Method == protocol.MethodNotificationCancelled:
 		c.giveUp(m.Params)
 	case m.Method != "":
 		if c.handler.Notify != nil {
@@ -318,7 +321,7 @@ func (c *Conn) serve(m Message) {
 	select {
 	case c.slots <- struct{}{}:
 	default:
-		go c.answer(m.ID, nil, &Error{Code: Busy, Message: "too many requests at once"})
+		go c.answer(m.ID, nil, Errorf(Busy, "too many requests at once"))
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -328,7 +331,7 @@ func (c *Conn) serve(m Message) {
 	go func() {
 		defer func() { <-c.slots }()
 		var result any
-		var err error = &Error{Code: MethodNotFound, Message: "method not found"}
+		var err error = Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 		if c.handler.Request != nil {
 			result, err = c.handler.Request(ctx, m.Method, m.Params)
 		}
@@ -358,7 +361,7 @@ func (c *Conn) giveUp(params json.RawMessage) {
 
 // answer sends an answer.
 func (c *Conn) answer(id json.RawMessage, result any, err error) {
-	m := &Message{Version: "2.0", ID: id}
+	m := &Message{Version: protocol.JSONRPC_VERSION, ID: id}
 	if err == nil {
 		if m.Result, err = json.Marshal(result); err == nil && result == nil {
 			m.Result = json.RawMessage("{}")
@@ -368,7 +371,7 @@ func (c *Conn) answer(id json.RawMessage, result any, err error) {
 		if e := (*Error)(nil); errors.As(err, &e) {
 			m.Error = e
 		} else {
-			m.Error = &Error{Code: InternalError, Message: err.Error()}
+			m.Error = Errorf(protocol.INTERNAL_ERROR, "%s", err)
 		}
 	}
 	c.stream.Send(c.ctx, m) // or nobody is there

@@ -17,12 +17,13 @@
 // request, few at once, and tells notifications to a function that returns at once. So a
 // handler may ask the other side something.
 //
-// # Why no library
+// # Types of a library, and no connection
 //
-// mark3labs/mcp-go, with the metaschemas that its server compiles, costs each start of the
-// program 10 ms more, whether it has MCP servers or not, and its types alone 0.8 ms, where
-// 8 are all. It also rewrites schemas, fails a call for one kind of content that it does
-// not know, waits for ever for an answer that is no JSON, and keeps a line however long it
-// is. modelcontextprotocol/go-sdk costs 0.8 ms. In the tests servers that are built on both
-// are the other side.
+// Names, numbers and texts of the protocol are mark3labs/mcp-go's, here and in tools/mcp.
+// Its client and its server are not used: their packages compile metaschemas when the
+// program starts, which costs each start 10 ms where 8 are all, whether it has MCP servers
+// or not. They also wait for ever for an answer that is no JSON, and keep a line however
+// long it is. Of the types those are ours that would lose something: of a tool, whose schema
+// is rewritten, and of a result, which fails for one content of a type that is not known. In
+// the tests, programs that are built on libraries are the other side.
 package rpc

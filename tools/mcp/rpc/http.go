@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
 )
 
 // A Remote says where a server is that is reached by HTTP, and how.
@@ -52,10 +54,8 @@ func (e *StatusError) Error() string {
 }
 
 const (
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "Mcp-Protocol-Version"
-	eventStream   = "text/event-stream"
-	farewell      = 2 * time.Second // for ending a session
+	eventStream = "text/event-stream"
+	farewell    = 2 * time.Second // for ending a session
 )
 
 // A remote is what both streams over HTTP are made of: what has come, and when it is over.
@@ -145,10 +145,10 @@ func (s *streamable) headers(more ...string) http.Header {
 	defer s.mu.Unlock()
 	h := http.Header{}
 	if s.session != "" {
-		h.Set(sessionHeader, s.session)
+		h.Set(protocol.HeaderSessionID, s.session)
 	}
 	if s.version != "" {
-		h.Set(versionHeader, s.version)
+		h.Set(protocol.HeaderProtocolVersion, s.version)
 	}
 	for i := 0; i < len(more); i += 2 {
 		h.Set(more[i], more[i+1])
@@ -188,7 +188,7 @@ func (s *streamable) Send(ctx context.Context, m *Message) error {
 // ended returns the error of a request. A session that the server has forgotten is over.
 func (s *streamable) ended(err error) error {
 	se := (*StatusError)(nil)
-	if errors.As(err, &se) && se.Code == http.StatusNotFound && s.headers().Get(sessionHeader) != "" {
+	if errors.As(err, &se) && se.Code == http.StatusNotFound && s.headers().Get(protocol.HeaderSessionID) != "" {
 		err = fmt.Errorf("the server has ended the session: %w", err)
 		s.cancel(err)
 	}
@@ -197,9 +197,9 @@ func (s *streamable) ended(err error) error {
 
 // take takes in the response to m.
 func (s *streamable) take(res *http.Response, m *Message) {
-	if m.Method == "initialize" {
+	if m.Method == protocol.MethodInitialize {
 		s.mu.Lock()
-		s.session = res.Header.Get(sessionHeader)
+		s.session = res.Header.Get(protocol.HeaderSessionID)
 		s.mu.Unlock()
 	}
 	answered := !m.isRequest()
@@ -219,7 +219,7 @@ func (s *streamable) take(res *http.Response, m *Message) {
 		}
 	}
 	if !answered { // as the other side should have said
-		b, _ := json.Marshal(&Message{Version: "2.0", ID: m.ID, Error: &Error{Code: InternalError, Message: "the server ended its response without an answer"}})
+		b, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, ID: m.ID, Error: Errorf(protocol.INTERNAL_ERROR, "the server ended its response without an answer")})
 		s.push(b, nil)
 	}
 }
@@ -283,7 +283,7 @@ func (s *streamable) listen() {
 // Close implements [Stream].
 func (s *streamable) Close() error {
 	s.cancel(ErrClosed)
-	if more := s.headers(); more.Get(sessionHeader) != "" {
+	if more := s.headers(); more.Get(protocol.HeaderSessionID) != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
 		defer cancel()
 		if res, err := s.do(ctx, http.MethodDelete, s.URL, nil, more); err == nil {
