@@ -28,29 +28,43 @@ while IFS= read -r line; do
 	id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
 	case $line in
 	*'"method":"initialize"'*) say '{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"instructions":"Knock first.","serverInfo":{"name":"desk","version":"1"}}';;
-	*'"method":"tools/list"'*) say '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}}]}';;
+	*'"method":"tools/list"'*) say '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}},{"name":"wonder","inputSchema":{"type":"object"}}]}';;
 	*'"method":"prompts/list"'*) say '{"prompts":[{"name":"tidy up","arguments":[{"name":"what","required":true}]}]}';;
 	*'"method":"prompts/get"'*) say '{"messages":[{"role":"user","content":{"type":"text","text":"Tidy up the drawer."}}]}';;
 	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}'; echo >ready;;
 	*'"method":"resources/read"'*) say '{"contents":[{"uri":"desk://drawer","text":"three pens"}]}';;
+	*'"name":"wonder"'*)
+		printf '{"jsonrpc":"2.0","id":"w","method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"What is \\u001b[31mit?"}}],"systemPrompt":"Be brief.","maxTokens":40}}\n'
+		IFS= read -r said
+		case $said in
+		*'A table.'*'"stopReason":"endTurn"'*) say '{"content":[{"type":"text","text":"heard of a table"}]}';;
+		*) say '{"content":[{"type":"text","text":"heard nothing"}]}';;
+		esac;;
 	*'"method":"tools/call"'*) say '{"content":[{"type":"text","text":"a lamp"}]}';;
 	esac
 done
 `
 
+// deskSettings sets the server up.
+func deskSettings(more string) string {
+	return `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$HOME/desk", "NODE_OPTIONS": "-r x"}` + more + `}}}`
+}
+
 // withDesk sets the server up for the user of dir.
 func withDesk(t *testing.T, dir, more string) {
 	t.Helper()
-	write := func(name, text string) {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	write(t, dir, map[string]string{"desk.sh": desk, "home/.gemini/settings.json": deskSettings(more)})
+}
+
+// awaitReady waits for the last of what the server is asked at the beginning.
+func awaitReady(t *testing.T, dir string) {
+	t.Helper()
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); runtime.Gosched() {
+		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+			return
 		}
 	}
-	write("desk.sh", desk)
-	write("home/.gemini/settings.json", `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$HOME/desk", "NODE_OPTIONS": "-r x"}`+more+`}}}`)
+	t.Fatal("nobody has asked the server for its resources")
 }
 
 // A whole run: the server's tool is declared and called, its prompt is a command, its
@@ -100,6 +114,67 @@ func TestMCPAsks(t *testing.T) {
 	var out, errs bytes.Buffer
 	if err := headless(t, s, dir, &out, &errs, "-p", "look").Run(); err != nil || !strings.Contains(errs.String(), "call look of the MCP server desk: denied: nobody to ask") {
 		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+}
+
+// What a server wants the model to answer is asked about, with the server's name and all that
+// the model would be told; Enter is no. The model of the session answers, beside the
+// conversation.
+func TestMCPWantsTheModel(t *testing.T) {
+	t.Parallel()
+	wonder := et.Says("", et.Call("1", "mcp_desk_wonder"))
+	s := et.NewServer(wonder, et.Says("One."), wonder, et.Says("A table."), et.Says("Two."))
+	c := terminal(t, s)
+	c.Term = "dumb"
+	write(t, filepath.Dir(c.Dir), map[string]string{"project/desk.sh": desk, "home/.gemini/settings.json": deskSettings("")})
+	p := teletype.Start(t, c)
+	p.Expect("\n> ")
+	awaitReady(t, c.Dir)
+	for i, answer := range []string{"", "y"} {
+		p.Line("go on")
+		p.Expect("call wonder of the MCP server desk")
+		p.Line("y")
+		p.Expect("the MCP server desk gets the answer:\r\ninstruction: Be brief.\r\n" + `user: What is \u001b[31mit?`)
+		p.Expect("permission: have the model answer the MCP server desk")
+		p.Line(answer)
+		p.Expect([]string{"One.", "Two."}[i])
+	}
+	p.Line("/stats model")
+	p.Expect("utility_tool")
+	p.Line("/quit")
+	p.Exit()
+	requests := s.Requests()
+	if got := string(requests[1].Body); !strings.Contains(got, "heard nothing") {
+		t.Errorf("after the refusal: %s", got)
+	}
+	if got := string(requests[3].Body); !strings.Contains(got, "Be brief.") || strings.Contains(got, "mcp_desk_wonder") || !strings.Contains(requests[3].Path, "gemini-2.5-flash:") {
+		t.Errorf("the question: %s %s", requests[3].Path, got)
+	}
+	if got := string(requests[4].Body); !strings.Contains(got, "heard of a table") {
+		t.Errorf("after the answer: %s", got)
+	}
+}
+
+// Where nobody is there, a server gets no answer of the model, which is told, unless a rule
+// allows it, which none about the server's tools does.
+func TestMCPWantsTheModelOfNobody(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	withDesk(t, dir, `, "trust": true`)
+	wonder := et.Says("", et.Call("1", "mcp_desk_wonder"))
+	s := et.NewServer(wonder, et.Says("One."), wonder, et.Says("A table."), et.Says("Two."))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	if err := headless(t, s, dir, &out, &errs, "-p", "go").Run(); err != nil || !strings.Contains(errs.String(), "the MCP server desk wanted the model to answer: denied: nobody to ask") {
+		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+	write(t, dir, map[string]string{"home/.gemini/policies/mcp.toml": "[[rule]]\ntoolName = \"mcp_sampling\"\nargsPattern = '\"server\":\"desk\"'\ndecision = \"allow\"\npriority = 100\n"})
+	out.Reset()
+	if err := headless(t, s, dir, &out, &errs, "-p", "go", "--output-format", "json").Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	if !strings.Contains(answerOf(t, s, "mcp_desk_wonder"), "heard of a table") || !strings.Contains(out.String(), `"utility_tool"`) {
+		t.Errorf("%s", out.Bytes())
 	}
 }
 
@@ -171,11 +246,7 @@ func TestMCPOfAProject(t *testing.T) {
 	p := start()
 	p.Line("1")
 	p.Expect("\n> ")
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); runtime.Gosched() {
-		if _, err := os.Stat(filepath.Join(c.Dir, "ready")); err == nil { // the last of what is asked at the beginning
-			break
-		}
-	}
+	awaitReady(t, c.Dir)
 	p.Line("/about")
 	p.Expect("variables kept from commands")
 	p.Line("look")
@@ -196,7 +267,9 @@ func TestMCPOfAProject(t *testing.T) {
 	write(t, c.Dir, map[string]string{"desk.sh": desk}) // which is something else
 	p = start()
 	p.Line("")
-	p.Expect("warning: MCP server desk: nobody has agreed")
+	p.Expect("warning: MCP servers of this project are not used, since nobody has agreed to what they are now: desk;")
+	p.Line("/mcp")
+	p.Expect("desk: sh desk.sh (stdio) - Disabled: nobody has agreed")
 	p.Line("/quit")
 	p.Exit()
 }

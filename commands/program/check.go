@@ -61,7 +61,7 @@ func (p *Project) loadCheck() {
 	case said == "" && p.trustedByFlag() && !p.attended():
 	case said == "":
 		p.notify("the check of this project does not run, since nobody has agreed to it: " +
-			text.OneLine(w.Command, longestName) + "; a session at a terminal asks, --skip-trust agrees for one run")
+			text.OneLine(w.Command, longestName) + howAgreed)
 		fallthrough
 	default:
 		p.check = p.userSettings.Check

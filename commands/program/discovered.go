@@ -109,8 +109,7 @@ func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
 	switch d.rights() {
 	case "":
 		p.notify("the tools of this project are not offered, since nobody has agreed to what " +
-			"tools.discoveryCommand and tools.callCommand are now; " +
-			"a session at a terminal asks, --skip-trust agrees for one run")
+			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
 	case consent.None:
 	default:
 		found, err := d.Tools(ctx, p.launcher)

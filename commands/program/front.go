@@ -18,7 +18,9 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/journal/saved"
+	"gemline/tools/launch"
 	"gemline/tools/shell"
+	"gemline/tools/workspace"
 )
 
 // A front is a front end: it holds conversations, one after the other, with a
@@ -104,7 +106,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			}},
 		Manage: func(ctx context.Context, args ...string) error {
 			w := f.world(out, sessionProject{f})
-			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers}
+			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers,
+				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
 				w.Line, w.Browse = screen.Console.Line, f.browse

@@ -172,7 +172,7 @@ func (p *Project) loadHooks() error {
 	}
 	if len(left) > 0 {
 		p.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
-			strings.Join(left, ", ") + "; a session at a terminal asks, --skip-trust agrees for one run")
+			strings.Join(left, ", ") + howAgreed)
 	}
 	return nil
 }
@@ -196,6 +196,9 @@ func (e *unusableHookError) Error() string { return e.what }
 func (*unusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
 }
+
+// howAgreed says where the user agrees to what a project wants to run.
+const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
 
 // agree asks about what the project wants to run and is new or has changed, and keeps the
 // answer.

@@ -79,6 +79,14 @@ func (m managedServers) Login(name string) (*oauth.Client, error) {
 		if s.Name != name || s.address() == "" {
 			continue
 		}
+		if s.projects() {
+			l, _, err := m.open()
+			if err != nil {
+				return nil, err
+			}
+			p := &Project{Options: m.Options, launcher: l}
+			s = p.filled(s, m.set().rights(s))
+		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil

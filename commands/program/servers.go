@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/model"
@@ -247,8 +249,16 @@ func (m mcpServer) words() []string {
 	return append([]string{m.Command}, m.Args...)
 }
 
-// errNotAgreed is why a server of a project is not started.
-var errNotAgreed = errors.New("nobody has agreed to what this project's server is now; a session at a terminal asks, --skip-trust agrees for one run")
+// startable returns why a server with these rights is not to be started, nil if it may be.
+func startable(r consent.Rights) error {
+	switch r {
+	case consent.All, consent.Confined:
+		return nil
+	case consent.None:
+		return errors.New("you do not want this project's server to run")
+	}
+	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
+}
 
 // newServers makes the set of servers, which are connected to later.
 func (p *Project) newServers() {
@@ -260,6 +270,7 @@ func (p *Project) newServers() {
 		return
 	}
 	var mu sync.Mutex // agreements are asked for by several servers at once
+	var open []string // the servers that nobody has said anything about
 	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
 		Notify: p.noteServer}
 	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
@@ -272,43 +283,61 @@ func (p *Project) newServers() {
 		cfg.Log = p.logServer
 	}
 	for _, m := range set.list {
-		if m.projects() && p.trustedByFlag() && !p.attended() && set.rights(m) == "" {
-			set.agreed[set.fingerprint(m)] = consent.Confined
+		rights := set.rights(m)
+		if m.projects() && m.off == "" && rights == "" {
+			if p.trustedByFlag() && !p.attended() {
+				rights = consent.Confined
+				set.agreed[set.fingerprint(m)] = rights
+			} else {
+				open = append(open, text.EscapeLine(m.Name))
+			}
 		}
-		said := m
-		if m.projects() && m.off == "" {
-			m.Server = m.Filled(p.seenBy(set.rights(m)))
-		}
-		s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(), Dir: m.Dir, Env: m.Env,
-			URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
-		if m.HTTPURL != "" {
-			s.Kind = "http"
-		}
-		if s.Dir = p.paths.Folder(s.Dir); m.Dir == "" {
-			s.Dir = p.paths.Cwd
-		}
+		filled := p.filled(m, rights)
+		s := p.described(filled)
 		s.Rights = func() (bool, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			switch set.rights(said) {
-			case consent.All:
-				return true, nil
-			case consent.Confined:
-				return false, nil
-			case consent.None:
-				return false, errors.New("you do not want this project's server to run")
-			}
-			return false, errNotAgreed
+			rights := set.rights(m) // as it is now
+			return rights == consent.All, startable(rights)
 		}
 		if s.URL != "" {
 			if remote == nil {
 				remote = map[string]oauth.Server{}
 			}
-			remote[s.Name] = m.login(s.URL)
+			remote[s.Name] = filled.login(s.URL)
 		}
 		cfg.Servers = append(cfg.Servers, s)
 	}
+	if len(open) > 0 && p.tellServers == nil { // else they are listed with it
+		p.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+			strings.Join(open, ", ") + howAgreed)
+	}
 	p.servers = mcp.New(cfg)
+}
+
+// filled returns a server with these rights, with its variables filled in where the project
+// names them, and off if it is not to be started.
+func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
+	if m.projects() && m.off == "" {
+		m.Server = m.Filled(p.seenBy(rights))
+		if err := startable(rights); err != nil {
+			m.off = err.Error()
+		}
+	}
+	return m
+}
+
+// described returns a server as it is connected to.
+func (p *Project) described(m mcpServer) mcp.Server {
+	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(), Dir: m.Dir, Env: m.Env,
+		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
+	if m.HTTPURL != "" {
+		s.Kind = "http"
+	}
+	if s.Dir = p.paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = p.paths.Cwd
+	}
+	return s
 }
 
 // login returns how gemline shows a remote server who asks.
@@ -417,11 +446,25 @@ func (s *Session) served(judge engine.Policy) engine.Toolset {
 	return s.servers.Tools(c)
 }
 
-// sampling is what servers are answered with.
-const sampling = "gemini-3-flash-base"
-
-// answerServer has the model answer a server, outside of the conversation.
-func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (string, string, error) {
-	said, err := s.asker.Text(ctx, oneshot.Question{Purpose: sampling, System: q.System, Contents: q.Messages, Tell: func(ev engine.Event) { host.Emit(ev) }})
-	return said, s.presets.Purpose(sampling).Model, err
+// answerServer has the model of the conversation answer a server, beside the conversation.
+func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
+	const (
+		thoughts = 8 << 10 // tokens, which count like those of the answer
+		most     = 32 << 10
+	)
+	model := s.router.Model()
+	c, err := s.asker.Ask(ctx, oneshot.Question{Purpose: model, System: q.System, Contents: q.Messages, Tell: host.Emit,
+		With: func(cfg *genai.GenerateContentConfig) {
+			if q.Most > 0 && q.Most <= most {
+				cfg.MaxOutputTokens = int32(q.Most + thoughts)
+			}
+			if q.Temperature > 0 {
+				cfg.Temperature = new(float32(q.Temperature))
+			}
+			cfg.StopSequences = q.Stop
+		}})
+	if err != nil {
+		return a, err
+	}
+	return mcp.Answer{Text: oneshot.Words(c), Model: s.presets.Purpose(model).Model, Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }

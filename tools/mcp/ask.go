@@ -39,7 +39,7 @@ func (l *link) answer(ctx context.Context, method protocol.MCPMethod, params jso
 		if err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
-		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return s.put(ctx, r) })
+		return l.want(ctx, s.put)
 	}
 	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 }
@@ -329,88 +329,4 @@ func filled(fields []field, replies []string) (map[string]any, error) {
 		return nil, errNothingSaid
 	}
 	return content, nil
-}
-
-// A Sampling is what a server wants the model to answer.
-type Sampling struct {
-	Server   string
-	System   string
-	Messages []*genai.Content
-	Most     int // tokens
-}
-
-// readSampling reads the request of a server.
-func readSampling(server string, params json.RawMessage) (s Sampling, err error) {
-	var p protocol.CreateMessageParams
-	if err := rpc.Decode(params, &p); err != nil {
-		return s, err
-	}
-	s = Sampling{Server: server, System: p.SystemPrompt, Most: p.MaxTokens}
-	for _, m := range p.Messages {
-		blocks, several := m.Content.([]any)
-		if !several {
-			blocks = []any{m.Content}
-		}
-		rd := reading{tool: "sampling"}
-		for _, b := range blocks {
-			raw, _ := json.Marshal(b)
-			c, err := content(raw)
-			if err != nil {
-				return s, err
-			}
-			rd.block(c)
-		}
-		c := genai.NewContentFromParts(append([]*genai.Part{genai.NewPartFromText(strings.Join(rd.plain, "\n"))}, rd.media...), genai.RoleUser)
-		if m.Role == protocol.RoleAssistant {
-			c.Role = genai.RoleModel
-		}
-		s.Messages = append(s.Messages, c)
-	}
-	if len(s.Messages) == 0 {
-		return s, errors.New("no messages")
-	}
-	return s, nil
-}
-
-// put asks the user whether the model is to answer, unless rules say, and has it answer.
-func (s Sampling) put(ctx context.Context, r *running) (any, error) {
-	refused := rpc.Errorf(protocol.INVALID_PARAMS, "the user does not have the model answer servers")
-	if r.in.Answer == nil || r.in.Policy == nil {
-		return nil, refused
-	}
-	name := engine.ServerPrefix(s.Server) + "sampling"
-	var said, model string
-	t := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Label: "Sampling", Server: s.Server, ServerTool: "sampling"}
-	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {
-		detail := "the MCP server " + text.EscapeLine(s.Server) + " wants the model to answer:\n" + s.words()
-		return engine.Call{Intent: engine.Intent{Title: "answer the MCP server " + text.EscapeLine(s.Server) + " by the model", Detail: detail}}, nil
-	}
-	settled, err := engine.Settle(ctx, engine.Proposal{Tool: t, Args: map[string]any{}}, r.in.Policy, r.host, func() error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	if settled.Err != nil {
-		return nil, refused
-	}
-	if said, model, err = r.in.Answer(ctx, r.host, s); err != nil {
-		return nil, err
-	}
-	return protocol.CreateMessageResult{SamplingMessage: protocol.SamplingMessage{Role: protocol.RoleAssistant, Content: protocol.NewTextContent(said)},
-		Model: model, StopReason: "endTurn"}, nil
-}
-
-// words returns all that the model would be told.
-func (s Sampling) words() string {
-	var b strings.Builder
-	if s.System != "" {
-		b.WriteString("instruction: " + clean(s.System, mostInstructions) + "\n")
-	}
-	for _, c := range s.Messages {
-		for _, p := range c.Parts {
-			if p.Text != "" {
-				b.WriteString(c.Role + ": " + clean(p.Text, mostInstructions) + "\n")
-			}
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -42,7 +42,7 @@ type Conversation struct {
 	Policy engine.Policy // judges what servers want of the model
 
 	// Answer has the model answer a server, after the user has agreed. Nil refuses.
-	Answer func(ctx context.Context, host engine.Host, s Sampling) (text, model string, err error)
+	Answer func(ctx context.Context, host engine.Host, s Sampling) (Answer, error)
 
 	// Cut shortens what is too long for the conversation. It may be nil.
 	Cut func(tool, all string) (string, engine.Cut)

@@ -65,6 +65,9 @@ type Question struct {
 	System   string // the instruction, may be empty
 	Contents []*genai.Content
 
+	// With, if not nil, changes what the purpose is asked with.
+	With func(*genai.GenerateContentConfig)
+
 	// Tell, if not nil, is told what the answer took and what went wrong on the
 	// way. It is called on the goroutine that asks.
 	Tell func(engine.Event)
@@ -76,7 +79,7 @@ func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return words(c), nil
+	return Words(c), nil
 }
 
 // JSON has the question answered with JSON that fits a schema, and reads the answer
@@ -84,7 +87,7 @@ func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
 func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
 	_, err := a.ask(ctx, q, func(c *genai.GenerateContentConfig) {
 		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", schema
-	}, func(c *genai.Candidate) error { return json.Unmarshal(unfenced(words(c)), into) })
+	}, func(c *genai.Candidate) error { return json.Unmarshal(unfenced(Words(c)), into) })
 	return err
 }
 
@@ -102,6 +105,9 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	bounded, cancel := context.WithTimeout(ctx, p.Limit)
 	defer cancel()
 	config := *p.Config
+	if q.With != nil {
+		q.With(&config)
+	}
 	if with(&config); q.System != "" {
 		config.SystemInstruction = genai.NewContentFromText(q.System, genai.RoleUser)
 	}
@@ -199,7 +205,7 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 		return nil
 	}
 	c := chunk.Candidates[0]
-	if words(c) == "" {
+	if Words(c) == "" {
 		return nil // which is known below as no answer
 	}
 	if err := g.read(c); err != nil {
@@ -210,8 +216,8 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 	return nil
 }
 
-// words returns what c says.
-func words(c *genai.Candidate) string {
+// Words returns what an answer says.
+func Words(c *genai.Candidate) string {
 	var b strings.Builder
 	for _, p := range c.Content.Parts {
 		if p != nil && !p.Thought {

@@ -36,8 +36,11 @@ func Errorf(code int, format string, args ...any) *Error {
 // Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// Busy is the code of an Error of our own: the other side asks for too much at once.
-const Busy = -32000
+// Codes of Errors of our own.
+const (
+	Busy    = -32000 // the other side asks for too much at once
+	Refused = -1     // the user says no, as the protocol has it
+)
 
 // Errors of connections.
 var (

@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// A Sampling is what a server wants the model to answer.
+type Sampling struct {
+	Server      string
+	System      string
+	Messages    []*genai.Content
+	Most        int      // tokens of the answer, 0 if the server does not say
+	Temperature float64  // likewise
+	Stop        []string // what ends the answer
+}
+
+// An Answer is what the model has answered a server.
+type Answer struct {
+	Text, Model string
+	Cut         bool // it was longer
+}
+
+const (
+	mostMessages = 100
+	mostStops    = 5 // as many as the API takes
+)
+
+// readSampling reads the request of a server.
+func readSampling(server string, params json.RawMessage) (s Sampling, err error) {
+	var p protocol.CreateMessageParams
+	if err := rpc.Decode(params, &p); err != nil {
+		return s, err
+	}
+	if len(p.Tools) > 0 {
+		return s, errors.New("the model has no tools for servers")
+	}
+	s = Sampling{Server: server, System: p.SystemPrompt, Most: max(p.MaxTokens, 0), Temperature: p.Temperature,
+		Stop: p.StopSequences[:min(len(p.StopSequences), mostStops)]}
+	for _, m := range p.Messages {
+		blocks, several := m.Content.([]any)
+		if !several {
+			blocks = []any{m.Content}
+		}
+		rd := reading{tool: "sampling"}
+		for _, b := range blocks {
+			raw, _ := json.Marshal(b)
+			c, err := content(raw)
+			if err != nil {
+				return s, err
+			}
+			rd.block(c)
+		}
+		words := genai.NewPartFromText(strings.Join(rd.plain, "\n"))
+		c := genai.NewContentFromParts(append([]*genai.Part{words}, rd.media...), genai.RoleUser)
+		if m.Role == protocol.RoleAssistant {
+			c.Role = genai.RoleModel
+		}
+		s.Messages = append(s.Messages, c)
+	}
+	switch n := len(s.Messages); {
+	case n == 0:
+		return s, errors.New("no messages")
+	case n > mostMessages:
+		return s, fmt.Errorf("more than %d messages", mostMessages)
+	}
+	return s, nil
+}
+
+// samplingName is what rules call it that the model answers a server: no tool of a server,
+// so that no rule about these is about it.
+const samplingName = "mcp_sampling"
+
+// samplingSchema says what a rule may look at.
+var samplingSchema = json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}}}`)
+
+// put has the model answer, if rules or the user allow it.
+func (s Sampling) put(ctx context.Context, r *running) (any, error) {
+	refused := rpc.Errorf(rpc.Refused, "the user does not have the model answer this")
+	if r.in.Answer == nil || r.in.Policy == nil {
+		return nil, refused
+	}
+	shown := text.EscapeLine(s.Server)
+	t := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: samplingName, ParametersJsonSchema: samplingSchema}, Label: "Sampling"}
+	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {
+		return engine.Call{Intent: engine.Intent{Title: "have the model answer the MCP server " + shown,
+			Detail: "have the model answer this, beside the conversation; the MCP server " + shown + " gets the answer:\n" + s.words()}}, nil
+	}
+	settled, err := engine.Settle(ctx, engine.Proposal{Tool: t, Args: map[string]any{"server": s.Server}}, r.in.Policy, r.host,
+		func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	if settled.Err != nil {
+		if ce := (*engine.CallError)(nil); errors.As(settled.Err, &ce) { // else it is what the user has just said
+			r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " wanted the model to answer: " + ce.Display})
+		}
+		return nil, refused
+	}
+	a, err := r.in.Answer(ctx, r.host, s)
+	if err != nil {
+		r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " gets no answer of the model: " + text.OneLine(err.Error(), longestError)})
+		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "the model has not answered") // why is not the server's
+	}
+	stop := "endTurn"
+	if a.Cut {
+		stop = "maxTokens"
+	}
+	said := protocol.SamplingMessage{Role: protocol.RoleAssistant, Content: protocol.NewTextContent(a.Text)}
+	return protocol.CreateMessageResult{SamplingMessage: said, Model: a.Model, StopReason: stop}, nil
+}
+
+// words returns all that the model would be told.
+func (s Sampling) words() string {
+	var b strings.Builder
+	if s.System != "" {
+		b.WriteString("instruction: " + clean(s.System, mostInstructions) + "\n")
+	}
+	for _, c := range s.Messages {
+		for _, p := range c.Parts {
+			if p.Text != "" {
+				b.WriteString(c.Role + ": " + clean(p.Text, mostInstructions) + "\n")
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
