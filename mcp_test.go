@@ -132,10 +132,10 @@ func TestMCPWantsTheModel(t *testing.T) {
 	awaitReady(t, c.Dir)
 	for i, answer := range []string{"", "y"} {
 		p.Line("go on")
-		p.Expect("call wonder of the MCP server desk")
+		p.Expect("always all tools of desk): ")
 		p.Line("y")
 		p.Expect("the MCP server desk gets the answer:\r\ninstruction: Be brief.\r\n" + `user: What is \u001b[31mit?`)
-		p.Expect("permission: have the model answer the MCP server desk")
+		p.Expect("permission: have the model answer the MCP server desk\r\ny n ?: ")
 		p.Line(answer)
 		p.Expect([]string{"One.", "Two."}[i])
 	}

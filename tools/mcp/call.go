@@ -83,7 +83,7 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 		select {
 		case err := <-answered:
 			if err != nil {
-				return engine.Result{}, l.failed(ctx, err)
+				return engine.Result{}, l.failed(ctx, c, err)
 			}
 			return result.forModel(t.Name, args, in.cut(et.Name()))
 		case <-r.progress:
@@ -109,27 +109,16 @@ func (c Conversation) cut(tool string) func(string) (string, engine.Cut) {
 }
 
 // failed returns the error of a call that had no result.
-func (l *link) failed(ctx context.Context, err error) error {
+func (l *link) failed(ctx context.Context, c *peer, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	if c := l.connection(); c == nil || isOver(c) {
-		l.mu.Lock()
-		if l.err != nil {
-			err = l.err // it says how the server ended
-		}
-		l.mu.Unlock()
-	}
-	return l.failure(err)
-}
-
-func isOver(c *rpc.Conn) bool {
 	select {
 	case <-c.Done():
-		return true
+		err = c.ended(err)
 	default:
-		return false
 	}
+	return l.failure(err)
 }
 
 // failure says to the model what went wrong with a server.

@@ -38,7 +38,7 @@ type link struct {
 	mu           sync.Mutex
 	state        State
 	err          error
-	conn         *rpc.Conn // nil while there is none
+	conn         *peer // nil while there is none
 	transport    string
 	title        string
 	instructions string
@@ -49,6 +49,13 @@ type link struct {
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 	calls        map[string]*running         // by their progress tokens
 	latest       []*running                  // in the order in which they began
+}
+
+// A peer is a connection to a server. Once it is over, ended says why, for the error that it
+// ended with.
+type peer struct {
+	*rpc.Conn
+	ended func(error) error
 }
 
 func newLink(s *Set, server Server) *link {
@@ -71,7 +78,7 @@ func (l *link) isSettled() bool {
 	}
 }
 
-func (l *link) connection() *rpc.Conn {
+func (l *link) connection() *peer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn
@@ -205,11 +212,10 @@ func (l *link) connect(ctx context.Context) (used bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var c *rpc.Conn
-	var ended func(error) error
+	var c *peer
 	for i, way := range ways {
 		var werr error
-		if c, ended, werr = l.open(ctx, way); werr == nil {
+		if c, werr = l.open(ctx, way); werr == nil {
 			break
 		}
 		refused := (*rpc.RefusedError)(nil)
@@ -221,24 +227,25 @@ func (l *link) connect(ctx context.Context) (used bool, err error) {
 		}
 	}
 	defer c.Close()
-	return true, l.stay(ctx, c, ended)
+	return true, l.stay(ctx, c)
 }
 
 // open connects one way: it begins the conversation and reads what the server has.
-func (l *link) open(ctx context.Context, w way) (c *rpc.Conn, ended func(error) error, err error) {
+func (l *link) open(ctx context.Context, w way) (*peer, error) {
 	limit := min(l.timeout(), connectTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("it did not answer within "+limit.String()))
 	defer cancel()
 	stream, ended, err := w.open(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	c = rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: func(b []byte) { l.set.log(l.Name, string(b)) }})
-	if err = l.begin(ctx, c, stream, w.name); err != nil {
+	odd := func(b []byte) { l.set.log(l.Name, string(b)) }
+	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended}
+	if err = l.begin(ctx, c.Conn, stream, w.name); err != nil {
 		c.Close()
-		return nil, nil, ended(err)
+		return nil, ended(err)
 	}
-	return c, ended, nil
+	return c, nil
 }
 
 // begin begins the conversation and reads what the server has.
@@ -281,7 +288,7 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 }
 
 // stay follows what the server has, until it ends or is to be connected to anew.
-func (l *link) stay(ctx context.Context, c *rpc.Conn, ended func(error) error) error {
+func (l *link) stay(ctx context.Context, c *peer) error {
 	l.mu.Lock()
 	l.conn, l.state, l.err = c, Connected, nil
 	l.mu.Unlock()
@@ -294,15 +301,15 @@ func (l *link) stay(ctx context.Context, c *rpc.Conn, ended func(error) error) e
 	for pace := (relisting{}); ; {
 		select {
 		case <-c.Done():
-			return ended(c.Err())
+			return c.ended(c.Err())
 		case <-ctx.Done():
 			return nil
 		case <-l.restart:
 			l.again() // for who waits for it next
 			return nil
 		case <-l.changed:
-			pace.wait(ctx, c)
-			l.readAgain(ctx, c)
+			pace.wait(ctx, c.Conn)
+			l.readAgain(ctx, c.Conn)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/tools/mcp/rpc"
 )
 
 // A Resource is something that a server has to read.
@@ -45,7 +44,7 @@ func (s *Set) Resources() (list []Resource) {
 }
 
 // connected returns a server that is connected.
-func (s *Set) connected(name string) (*link, *rpc.Conn, error) {
+func (s *Set) connected(name string) (*link, *peer, error) {
 	l := s.find(name)
 	if l == nil {
 		return nil, nil, fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))
@@ -83,7 +82,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 		Contents []json.RawMessage `json:"contents"`
 	}
 	if err := c.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
-		return nil, l.failed(ctx, err)
+		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string
 	for _, raw := range got.Contents {
