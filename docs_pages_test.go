@@ -21,6 +21,7 @@ import (
 	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools"
+	"gemline/tools/agent"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -182,7 +183,8 @@ func commandsPage() string {
 func toolsPage(env tools.Env) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nWhat the model can ask for, in the words it is told. Printed from the program's own declarations.\n")
-	for _, tool := range tools.New(env) {
+	agents := agent.Config{Agents: func() []agent.Definition { return agent.BuiltIn("") }}
+	for _, tool := range append(tools.New(env), agent.Tool(agents)) {
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", tool.Name(), tool.Label, tool.Declaration.Description)
 		var schema struct {
 			Properties map[string]struct{ Type, Description string }

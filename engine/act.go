@@ -43,7 +43,7 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	jobs := make([]*job, len(fcs))
 	for i, fc := range fcs {
 		tool, _ := find(tools, fc.Name)
-		jobs[i] = &job{fc: fc, tool: tool}
+		jobs[i] = &job{fc: fc, tool: tool.of(fc.Args)}
 	}
 	err := e.work(ctx, tools, jobs, emit)
 	for _, j := range jobs {
@@ -67,7 +67,7 @@ func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit 
 	tool, _ := find(tools, name)
 	fc := &genai.FunctionCall{Name: name, Args: args}
 	e.identify(fc)
-	j := &job{fc: fc, tool: tool, aside: true}
+	j := &job{fc: fc, tool: tool.of(args), aside: true}
 	if err := e.work(ctx, tools, []*job{j}, emit); err != nil {
 		return j.result, err
 	}
@@ -173,7 +173,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver, w
 			agreed = agreed && reflect.DeepEqual(call.Args, p.Args) // to these arguments, and no others
 			p.Args = call.Args
 		}
-		s.Call, s.Args, p.Intent = call, p.Args, call.Intent
+		s.Call, s.Args, p.Intent, p.Tool = call, p.Args, call.Intent, p.Tool.of(p.Args)
 		verdict, reason := policy.Judge(ctx, p)
 		if verdict == Deny {
 			s.Err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,

@@ -21,8 +21,10 @@ type Tool struct {
 	// Label is the name that people read, such as "ReadFile".
 	Label string
 
-	// Kind is the class of what the tool does.
-	Kind Kind
+	// Kind is the class of what the tool does. KindOf, if not nil, returns that of a
+	// call, by its arguments.
+	Kind   Kind
+	KindOf func(args map[string]any) Kind
 
 	// Server is the name of the MCP server that the tool comes from, empty
 	// for one of our own, ServerTool what it is called there, and Annotations
@@ -43,6 +45,14 @@ type Tool struct {
 
 // Name returns the name the model calls the tool by.
 func (t Tool) Name() string { return t.Declaration.Name }
+
+// of returns t with the kind that a call of it has.
+func (t Tool) of(args map[string]any) Tool {
+	if t.KindOf != nil {
+		t.Kind = t.KindOf(args)
+	}
+	return t
+}
 
 // A Call is one use of a Tool, checked but not yet run.
 type Call struct {

@@ -83,6 +83,7 @@ type Settings struct {
 	Ripgrep          bool   `key:"tools.useRipgrep"`
 	DirectWeb        bool   `key:"experimental.directWebFetch"`
 	WriteTodos       bool   `key:"useWriteTodos"`
+	Agents           bool   `key:"experimental.enableAgents"`
 	DiscoveryCommand string `key:"tools.discoveryCommand"`
 	CallCommand      string `key:"tools.callCommand"`
 	NoCorrection     bool   `key:"tools.disableLLMCorrection"`

@@ -59,7 +59,7 @@ const (
 // asks them, so that it works wherever a call can be approved.
 func askUser() engine.Tool {
 	var tool engine.Tool
-	tool = define("ask_user", "Ask User", engine.AskUser, askUserDoc, askUserSchema,
+	tool = Define("ask_user", "Ask User", engine.AskUser, askUserDoc, askUserSchema,
 		func(_ context.Context, a askUserArgs) (engine.Call, error) {
 			qs, err := a.questions()
 			if err != nil {

@@ -21,7 +21,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		"mode":{"type":"string","enum":["a","b"]},
 		"kinds":{"type":"array","items":{"type":"string"}}},"required":["path"]}`
 	var got args
-	tool := define("t", "T", engine.Read, "doc", schema, func(_ context.Context, a args) (engine.Call, error) {
+	tool := Define("t", "T", engine.Read, "doc", schema, func(_ context.Context, a args) (engine.Call, error) {
 		got = a
 		return engine.Call{}, nil
 	})

@@ -36,7 +36,7 @@ func TestDistilled(t *testing.T) {
 			env := Env{Distill: Distillation{Most: 100, SumUp: 200}, Outputs: func() string { return dir },
 				Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
 			all := output(test.tokens)
-			tool := define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
+			tool := Define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
 				return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{Text: all}, nil }}, nil
 			})
 			call, err := prepare(t, env.Distilled(engine.Tools{tool}).Tools()[0], `{}`)

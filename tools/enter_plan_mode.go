@@ -21,7 +21,7 @@ type enterPlanModeArgs struct {
 // enterPlanMode returns the tool that switches plan mode on.
 func enterPlanMode(env Env) engine.Tool {
 	p := env.Plans
-	tool := define("enter_plan_mode", "Enter Plan Mode", engine.Planning, enterPlanModeDoc, enterPlanModeSchema,
+	tool := Define("enter_plan_mode", "Enter Plan Mode", engine.Planning, enterPlanModeDoc, enterPlanModeSchema,
 		func(_ context.Context, a enterPlanModeArgs) (engine.Call, error) {
 			title := "change to plan mode"
 			if reason := flat(a.Reason); reason != "" {

@@ -28,7 +28,7 @@ type exitPlanModeArgs struct {
 func exitPlanMode(env Env) engine.Tool {
 	p := env.Plans
 	var tool engine.Tool
-	tool = define(exitPlanModeName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
+	tool = Define(exitPlanModeName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
 		func(_ context.Context, a exitPlanModeArgs) (engine.Call, error) {
 			if _, err := p.read(a.Name); err != nil {
 				return engine.Call{}, err

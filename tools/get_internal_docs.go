@@ -21,7 +21,7 @@ type getInternalDocsArgs struct {
 // getInternalDocs returns the tool that reads the pages of this program, so that
 // what the model says of it is not made up.
 func getInternalDocs() engine.Tool {
-	return define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
+	return Define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
 		func(_ context.Context, a getInternalDocsArgs) (engine.Call, error) {
 			name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(a.Path), "docs/"), ".md")
 			r := engine.Result{Text: docsList(), Display: "listed the pages"}

@@ -39,7 +39,7 @@ type globArgs struct {
 // glob returns the tool that finds files by their names.
 func glob(env Env) engine.Tool {
 	ws := env.Workspace
-	return define("glob", "FindFiles", engine.Search, globDoc, globSchema,
+	return Define("glob", "FindFiles", engine.Search, globDoc, globSchema,
 		func(_ context.Context, a globArgs) (engine.Call, error) {
 			a.Pattern = strings.ReplaceAll(a.Pattern, "\x00", "")
 			if strings.TrimSpace(a.Pattern) == "" {

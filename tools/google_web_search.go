@@ -28,7 +28,7 @@ const searchFailed = "web_search_failed"
 // googleWebSearch returns the tool that has the model's server search the web.
 // Nothing is fetched from here, so it takes no right of the network.
 func googleWebSearch(env Env) engine.Tool {
-	t := define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
+	t := Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
 		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {
 			query := strings.TrimSpace(a.Query)
 			if query == "" {

@@ -67,7 +67,7 @@ type grepArgs struct {
 // grepSearch returns the tool that looks for lines in files.
 func grepSearch(env Env) engine.Tool {
 	ws := env.Workspace
-	return define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
+	return Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
 		func(_ context.Context, a grepArgs) (engine.Call, error) {
 			if a.Dir == "" {
 				a.Dir = "."

@@ -15,7 +15,7 @@ var listBackgroundProcessesDoc string
 
 // listBackgroundProcesses returns the tool that lists background commands.
 func listBackgroundProcesses(env Env) engine.Tool {
-	return define("list_background_processes", "List Background Processes", engine.Think, listBackgroundProcessesDoc,
+	return Define("list_background_processes", "List Background Processes", engine.Think, listBackgroundProcessesDoc,
 		`{"type":"object","properties":{}}`,
 		func(context.Context, struct{}) (engine.Call, error) {
 			return engine.Call{

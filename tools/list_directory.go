@@ -54,7 +54,7 @@ func (f filtering) rules(ws *workspace.Workspace) workspace.Rules {
 // listDirectory returns the tool that lists one directory.
 func listDirectory(env Env) engine.Tool {
 	ws := env.Workspace
-	return define("list_directory", "ReadFolder", engine.Read, listDirectoryDoc, listDirectorySchema,
+	return Define("list_directory", "ReadFolder", engine.Read, listDirectoryDoc, listDirectorySchema,
 		func(_ context.Context, a listDirectoryArgs) (engine.Call, error) {
 			dir, err := ws.Resolve(a.Path)
 			if err != nil {

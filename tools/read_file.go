@@ -45,7 +45,7 @@ type readFileArgs struct {
 // readFile returns the tool that reads one file.
 func readFile(env Env) engine.Tool {
 	ws := env.Workspace
-	return define("read_file", "ReadFile", engine.Read, readFileDoc, readFileSchema,
+	return Define("read_file", "ReadFile", engine.Read, readFileDoc, readFileSchema,
 		func(_ context.Context, a readFileArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
 				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")

@@ -37,7 +37,7 @@ type replaceArgs struct {
 
 // replace returns the tool that replaces a part of a file.
 func replace(env Env) engine.Tool {
-	return define("replace", "Edit", engine.Edit, replaceDoc, replaceSchema,
+	return Define("replace", "Edit", engine.Edit, replaceDoc, replaceSchema,
 		func(ctx context.Context, a replaceArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
 				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")

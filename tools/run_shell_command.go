@@ -53,7 +53,7 @@ func runShellCommand(env Env) (tool engine.Tool) {
 	}
 	known := newKnown()
 	env.keeps(known)
-	tool = define(shellName, "Shell", engine.Execute, doc, schema,
+	tool = Define(shellName, "Shell", engine.Execute, doc, schema,
 		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
 			if err != nil {

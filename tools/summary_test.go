@@ -34,7 +34,7 @@ func TestSummary(t *testing.T) {
 			script := et.NewScript(et.Says("In short."))
 			env := Env{Summaries: map[string]int{"x": 700}, Outputs: func() string { return dir },
 				Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
-			tool := env.summarized(define("x", "X", engine.Execute, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
+			tool := env.summarized(Define("x", "X", engine.Execute, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
 				return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return engine.Result{Text: test.text}, test.err
 				}}, nil

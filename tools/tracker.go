@@ -101,7 +101,7 @@ func trackerTools(env Env) []engine.Tool {
 
 // trackerTool makes a tool of the tracker from what it does with its arguments.
 func trackerTool[A any](name, label, doc, schema string, do func(A) (string, error)) engine.Tool {
-	return define(name, label, engine.Think, doc, schema, func(_ context.Context, a A) (engine.Call, error) {
+	return Define(name, label, engine.Think, doc, schema, func(_ context.Context, a A) (engine.Call, error) {
 		return engine.Call{Intent: engine.Intent{Title: "tasks: " + strings.ToLower(label)},
 			Run: func(context.Context, engine.Host) (engine.Result, error) {
 				text, err := do(a)

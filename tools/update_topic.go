@@ -31,7 +31,7 @@ type updateTopicArgs struct {
 func updateTopic(env Env) engine.Tool {
 	var mu sync.Mutex
 	current := ""
-	t := define("update_topic", "Update Topic Context", engine.Think, updateTopicDoc, updateTopicSchema,
+	t := Define("update_topic", "Update Topic Context", engine.Think, updateTopicDoc, updateTopicSchema,
 		func(_ context.Context, a updateTopicArgs) (engine.Call, error) {
 			title, intent := flat(strings.TrimSpace(a.Title)), flat(strings.TrimSpace(a.Intent))
 			if intent == "" {

@@ -50,7 +50,7 @@ func webFetch(env Env) engine.Tool {
 	if env.Direct {
 		return webFetchDirect(env)
 	}
-	t := define(webFetchName, "WebFetch", engine.Fetch, webFetchDoc, webFetchSchema,
+	t := Define(webFetchName, "WebFetch", engine.Fetch, webFetchDoc, webFetchSchema,
 		func(_ context.Context, a webFetchArgs) (engine.Call, error) {
 			urls, blocked, err := pagesOf(a)
 			if err != nil {

@@ -128,7 +128,7 @@ func clipped(text string, n int) string {
 
 // webFetchDirect returns the tool in its other form: it returns a page as it is.
 func webFetchDirect(env Env) engine.Tool {
-	t := define(webFetchName, "WebFetch", engine.Fetch, webFetchDirectDoc, webFetchDirectSchema,
+	t := Define(webFetchName, "WebFetch", engine.Fetch, webFetchDirectDoc, webFetchDirectSchema,
 		func(_ context.Context, a webFetchArgs) (engine.Call, error) {
 			u, err := web.Parse(strings.TrimSpace(a.URL))
 			if err != nil {

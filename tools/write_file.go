@@ -32,7 +32,7 @@ type writeFileArgs struct {
 
 // writeFile returns the tool that writes a whole file.
 func writeFile(env Env) engine.Tool {
-	return define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
+	return Define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
 		func(_ context.Context, a writeFileArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
 				return engine.Call{}, misuse(`Missing or empty "file_path"`)

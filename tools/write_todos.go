@@ -109,7 +109,7 @@ func writeTodos(env Env) engine.Tool {
 	if list == nil {
 		list = &Todos{}
 	}
-	tool := define(todosName, "Write Todos", engine.Think, writeTodosDoc, writeTodosSchema,
+	tool := Define(todosName, "Write Todos", engine.Think, writeTodosDoc, writeTodosSchema,
 		func(_ context.Context, a writeTodosArgs) (engine.Call, error) {
 			if err := a.check(); err != nil {
 				return engine.Call{}, err

@@ -13,9 +13,9 @@ import (
 	"gemline/tools"
 )
 
-// newCompressor makes what keeps the conversation within the model's context.
-func (s *Session) newCompressor() {
-	s.compressor = compress.New(compress.Config{
+// newCompressor makes what keeps a conversation within the model's context.
+func (s *Session) newCompressor() *compress.Compressor {
+	return compress.New(compress.Config{
 		Threshold: s.settings.Compression,
 		Masking: compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast,
 			Latest: s.settings.MaskLatest},

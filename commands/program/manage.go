@@ -15,6 +15,7 @@ import (
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
+	"gemline/tools/agent"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -143,7 +144,9 @@ func (s *inspection) look() (findings, error) {
 	if s.settings.PlanMode {
 		env.Plans = &tools.Plans{Planning: func() bool { return s.settings.ApprovalMode == string(policy.Plan) }}
 	}
-	v.tools = tools.New(env)
+	own := tools.New(env)
+	called := agent.Config{Agents: func() []agent.Definition { return s.agents(env.Model()) }, Tools: own}
+	v.tools = append(own, agent.Tool(called))
 	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err != nil {
 		return v, err
 	}

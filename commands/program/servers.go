@@ -434,8 +434,8 @@ func (p *Project) awaitServers(ctx context.Context) {
 	})
 }
 
-// served returns the tools of servers, as they are judged and answered in the conversation.
-func (s *Session) served(judge engine.Policy) engine.Toolset {
+// served returns the tools of servers, as they are judged and answered in a conversation.
+func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
 	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }}
 	if s.env.Distill.Most <= 0 { // else that cuts
 		c.Cut = s.env.Cut
@@ -443,7 +443,7 @@ func (s *Session) served(judge engine.Policy) engine.Toolset {
 	if s.asker != nil {
 		c.Answer = s.answerServer
 	}
-	return s.servers.Tools(c)
+	return servers.Tools(c)
 }
 
 // answerServer has the model of the conversation answer a server, beside the conversation.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ import (
 	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/checkpoint"
+	"gemline/tools/mcp"
 )
 
 // A Choice says which conversation begins.
@@ -67,12 +69,15 @@ type Session struct {
 	env        tools.Env
 	rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
 	keeper     *checkpoint.Keeper
+	found      engine.Tools // that a command has declared
 	tools      engine.Toolset
 	policy     *policy.Policy
-	hooks      *hook.Hooks // nil if there are none
+	judge      engine.Policy // policy, with what else keeps calls from being made
+	hooks      *hook.Hooks   // nil if there are none
 	engine     *engine.Engine
 	compressor *compress.Compressor
 	generator  engine.Generator
+	attempt    engine.Generator         // of one request
 	guard      *loop.Guard              // against loops, nil if nobody looks for them
 	router     *route.Router            // decides which model answers
 	asker      *oneshot.Asker           // asks beside the conversation
@@ -96,14 +101,13 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s.record()
 	s.newHooks()
 	s.newGenerator()
-	var found engine.Tools
 	if s.Generator == nil {
-		found, err = s.discovered(ctx)
+		s.found, err = s.discovered(ctx)
 	}
-	guarded, asker := s.newTools(found)
+	asker := s.newTools()
 	err = cmp.Or(err, s.checkMode(), s.useSchema())
 	if err == nil {
-		s.newEngine(guarded, asker, past)
+		s.newEngine(asker, past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
 	if err != nil {
@@ -168,23 +172,28 @@ func (s *Session) newGenerator() {
 		s.budget = limit.New(limits)
 		attempt = s.budget.Generator(attempt)
 	}
-	once := s.hooks.Generator(attempt)
+	s.attempt = s.hooks.Generator(attempt)
 	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
 		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
 	}
-	s.newRouter()
-	if s.generator = once; s.Generator == nil {
-		s.generator = s.router.Generator(func(most int) engine.Generator {
-			return s.recorder.Retries(model.Retry(once, s.retries(most)))
-		})
+	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.settings.Model), s.Approver)
+	if s.generator = s.attempt; s.Generator == nil {
+		s.generator = s.routed(s.router)
 	}
 }
 
-// newRouter makes what decides which model answers. Nothing is asked about a prompt that
-// is a trial, or whose answer is there.
-func (s *Session) newRouter() {
-	cfg := route.Config{Model: cmp.Or(s.Choice.Model, s.settings.Model), Access: s.access, Presets: s.presets,
-		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: s.Approver}
+// routed returns what asks the models that a router decides on.
+func (s *Session) routed(r *route.Router) engine.Generator {
+	return r.Generator(func(most int) engine.Generator {
+		return s.recorder.Retries(model.Retry(s.attempt, s.retries(most)))
+	})
+}
+
+// newRouter makes what decides which model answers, where a model is wanted. Nothing is
+// asked about a prompt that is a trial, or whose answer is there.
+func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
+	cfg := route.Config{Model: wanted, Access: s.access, Presets: s.presets,
+		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
 	}
@@ -199,12 +208,12 @@ func (s *Session) newRouter() {
 		}
 		return m
 	}
-	s.router = route.New(cfg)
+	return route.New(cfg)
 }
 
-// newTools makes the tools and the memory, and returns who judges calls and who is
-// asked about them.
-func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, asker engine.Approver) {
+// newTools makes the tools, the memory and who judges calls, and returns who is asked
+// about them.
+func (s *Session) newTools() (asker engine.Approver) {
 	s.Tally.Cost = s.cost
 	launcher := *s.launcher
 	s.env = tools.Env{
@@ -245,22 +254,27 @@ func (s *Session) newTools(discovered engine.Tools) (guarded engine.Policy, aske
 	if approver == nil {
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
-	guarded, asker = policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	guarded = taking{narrowing{guarded, s}, s}
+	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	s.judge = taking{narrowing{guarded, s}, s}
 	if s.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
 		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
 		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
-		s.env.Gives = func(ctx context.Context, q engine.Proposal) bool {
-			verdict, _ := guarded.Judge(ctx, q)
-			return verdict == engine.Allow
-		}
+		s.env.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		own := s.env.Plans.Tools(append(tools.New(s.env), discovered...))
-		s.tools = s.wrapped(engine.Join(own, s.served(guarded)))
+		s.tools = s.wrapped(s.offered(s.env, s.judge, s.servers), s.sync)
+		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
-	return guarded, asker
+	return asker
+}
+
+// gives returns whether a policy lets a call run unasked.
+func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
+	return func(ctx context.Context, q engine.Proposal) bool {
+		verdict, _ := p.Judge(ctx, q)
+		return verdict == engine.Allow
+	}
 }
 
 // denied returns the programs that are not there for commands, with the rules.
@@ -275,11 +289,17 @@ func (s *Session) denied() (list []tools.Denied) {
 	return list
 }
 
-// wrapped returns the tools of ts as they work in the conversation, whenever they
-// come.
-func (s *Session) wrapped(ts engine.Toolset) engine.Toolset {
+// offered returns the tools of env, and those of servers, for a conversation whose calls
+// are judged by judge.
+func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) engine.Toolset {
+	return engine.Join(env.Plans.Tools(slices.Concat(tools.New(env), s.found)), s.served(servers, judge))
+}
+
+// wrapped returns the tools of ts as they work in a conversation, whenever they come.
+// Its record is on the disk after sync.
+func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
 	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
-	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), s.sync)
+	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the
@@ -422,9 +442,9 @@ func (s *Session) useSchema() error {
 }
 
 // newEngine makes the engine.
-func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past []*genai.Content) {
-	s.newCompressor()
-	judge := s.hooks.Policy(s.rehearsal.Policy(guarded))
+func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
+	s.compressor = s.newCompressor()
+	judge := s.hooks.Policy(s.rehearsal.Policy(s.judge))
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
 	}
@@ -435,7 +455,7 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 		Policy:     judge,
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
-		TokenLimit: func(name string) int { return model.TokenLimit(s.presets.Chat(name, false).Model) },
+		TokenLimit: s.tokenLimit,
 		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {
@@ -455,6 +475,11 @@ func (s *Session) newEngine(guarded engine.Policy, asker engine.Approver, past [
 	}
 	s.env.Todos.Restore(past)
 	s.env.Plans.Restore(past)
+}
+
+// tokenLimit returns how many tokens the context of a model holds.
+func (s *Session) tokenLimit(name string) int {
+	return model.TokenLimit(s.presets.Chat(name, false).Model)
 }
 
 // modelName returns the name of the model that is asked.
@@ -477,6 +502,9 @@ func (s *Session) prompt() prompt.Config {
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	for _, d := range s.callable() {
+		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name, Description: text.OneLine(d.Description, longestAbout)})
 	}
 	for _, i := range s.servers.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})

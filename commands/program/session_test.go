@@ -161,9 +161,9 @@ func TestLateTools(t *testing.T) {
 			defer s.Close()
 			s.newHooks()
 			s.newGenerator()
-			guarded, asker := s.newTools(nil)
-			s.tools = s.wrapped(late)
-			s.newEngine(guarded, asker, past)
+			asker := s.newTools()
+			s.tools = s.wrapped(late, s.sync)
+			s.newEngine(asker, past)
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
 				if err != nil {

@@ -44,6 +44,9 @@ type Config struct {
 	GlobalFile  string  // the file of what holds in all projects; empty if there is none
 	Notes       string  // the file of private notes about the project; empty if there is none
 
+	// Own stands in the place of all sections, and More below them; empty ones do not.
+	Own, More string
+
 	// Disabled holds the keys of sections that are left out: see [Disabled].
 	Disabled map[string]bool
 
@@ -133,6 +136,18 @@ func System(cfg Config) (string, error) {
 
 // instruction returns the instruction without memory: the user's text, or ours.
 func instruction(cfg Config) (string, error) {
+	text, err := cfg.Own, error(nil)
+	if text == "" {
+		text, err = usual(cfg)
+	}
+	if err == nil && cfg.More != "" {
+		text += "\n\n" + cfg.More
+	}
+	return text, err
+}
+
+// usual is the instruction of a conversation with the user.
+func usual(cfg Config) (string, error) {
 	if path := overridePath(cfg.SystemMD, cfg); path != "" {
 		return replacement(path, cfg)
 	}

@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"embed"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+//go:embed doc/*.md
+var docs embed.FS
+
+// doc returns a text of this package.
+func doc(name string) string {
+	b, err := docs.ReadFile("doc/" + name + ".md")
+	if err != nil {
+		panic(err) // a mistake in this package
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Names of the agents that come with the program.
+const (
+	Investigator = "codebase_investigator"
+	Helper       = "cli_help"
+	Generalist   = "generalist"
+)
+
+const investigation = `{"type":"object","properties":{
+"SummaryOfFindings":{"type":"string","description":"What was found, and what follows from it for the objective"},
+"ExplorationTrace":{"type":"array","items":{"type":"string"},"description":"What you did, a step each"},
+"RelevantLocations":{"type":"array","items":{"type":"object","properties":{
+"FilePath":{"type":"string"},
+"Reasoning":{"type":"string","description":"Why it matters"},
+"KeySymbols":{"type":"array","items":{"type":"string"}}},
+"required":["FilePath","Reasoning","KeySymbols"]}}},
+"required":["SummaryOfFindings","ExplorationTrace","RelevantLocations"]}`
+
+const helpReport = `{"type":"object","properties":{
+"answer":{"type":"string"},
+"sources":{"type":"array","items":{"type":"string"},"description":"The pages that it is from"}},
+"required":["answer","sources"]}`
+
+const generalReport = `{"type":"object","properties":{
+"response":{"type":"string","description":"What was done and what came of it"}},
+"required":["response"]}`
+
+// BuiltIn returns the agents that come with the program, for a conversation with a model.
+func BuiltIn(model string) []Definition {
+	calm := func(c genai.GenerateContentConfig) *genai.GenerateContentConfig {
+		c.Temperature = genai.Ptr[float32](0.1)
+		return &c
+	}
+	look := Definition{Name: Investigator, Label: "Codebase Investigator", Source: "built-in",
+		Description: "Looks into a codebase and reports how it works: for vague questions, root causes of bugs, and the plan of a change that touches many places. It reads and searches only. Say what you want to know and all that you know of it.",
+		Prompt:      doc(Investigator), Tools: []string{"list_directory", "read_file", "glob", "grep_search"}, Most: 50,
+		Input: "objective", Report: "report", Schema: investigation, Model: "gemini-2.5-pro",
+		Config: calm(genai.GenerateContentConfig{ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](8192)}})}
+	if engine.Gemini3(model) {
+		look.Model = "gemini-3-flash-preview"
+		look.Config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: true, ThinkingLevel: genai.ThinkingLevelHigh}
+	}
+	return []Definition{
+		look,
+		{Name: Helper, Label: "CLI Help", Source: "built-in",
+			Description: "Answers questions about gemline itself, from its own pages: its commands, settings, flags and files.",
+			Prompt:      doc(Helper), Tools: []string{"get_internal_docs"}, Most: 10, Time: 3 * time.Minute,
+			Input: "question", Report: "report", Schema: helpReport, Model: "flash",
+			Config: calm(genai.GenerateContentConfig{}), Display: answerWithSources},
+		{Name: Generalist, Label: "Generalist", Source: "built-in",
+			Description: "Has all your tools and works on a task by itself. For what would fill this conversation: batches of like changes, commands with long outputs, searches of many steps.",
+			Core:        true, Most: 20, Input: "request", Report: "result", Schema: generalReport},
+	}
+}
+
+// answerWithSources is the report of [Helper] as text.
+func answerWithSources(report any) string {
+	var r struct {
+		Answer  string   `json:"answer"`
+		Sources []string `json:"sources"`
+	}
+	b, _ := json.Marshal(report) // which fits the schema
+	json.Unmarshal(b, &r)
+	if len(r.Sources) == 0 {
+		return r.Answer
+	}
+	return r.Answer + "\n\nSources:\n- " + strings.Join(r.Sources, "\n- ")
+}

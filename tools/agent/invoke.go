@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools"
+)
+
+// ToolName is the name of the tool that calls agents.
+const ToolName = "invoke_agent"
+
+// Config is what the tool needs from the world.
+type Config struct {
+	// Agents returns those that there are at the moment, also those that can't be called.
+	Agents func() []Definition
+
+	// Tools are those of the conversation that calls agents.
+	Tools engine.Toolset
+
+	// Model returns the model of that conversation. It is asked when a call is prepared.
+	Model func() string
+
+	// Begin begins the conversation of a task.
+	Begin func(*Task) (*Conversation, error)
+
+	// Cut cuts a report that is too long for the model. Nil leaves all as they are.
+	Cut func(report string) (string, engine.Cut)
+}
+
+// A Conversation is what an agent has about its task.
+type Conversation struct {
+	Run engine.Run
+
+	// End is called when it is over. Goal is the report, "" if there is none.
+	End func(goal string)
+}
+
+const invokeSchema = `{"type":"object","properties":{
+"agent_name":{"type":"string","description":"One of the available agents"},
+"prompt":{"type":"string","description":"The whole task: what is wanted, what is known, what the report must hold"}},
+"required":["agent_name","prompt"]}`
+
+type invokeArgs struct {
+	Name   string `json:"agent_name"`
+	Prompt string `json:"prompt"`
+}
+
+// Tool returns the tool that calls agents.
+func Tool(cfg Config) engine.Tool {
+	t := tools.Define(ToolName, "Invoke Agent", engine.Think, doc(ToolName), invokeSchema,
+		func(_ context.Context, a invokeArgs) (engine.Call, error) {
+			d, err := cfg.find(a.Name)
+			if err != nil {
+				return engine.Call{}, err
+			}
+			c := call{cfg, d, a.Prompt, cfg.Model()}
+			title := d.Name
+			if a.Prompt != "" {
+				title += ": " + text.OneLine(a.Prompt, longestTitle)
+			}
+			return engine.Call{Intent: engine.Intent{Title: title}, Run: c.run}, nil
+		})
+	t.KindOf = func(args map[string]any) engine.Kind {
+		name, _ := args["agent_name"].(string)
+		if d, err := cfg.find(name); err == nil && !d.looks(cfg.Tools) {
+			return engine.Other
+		}
+		return engine.Think
+	}
+	t.When = func() bool {
+		return slices.ContainsFunc(cfg.Agents(), func(d Definition) bool { return d.Off == "" })
+	}
+	return t
+}
+
+const longestTitle = 80 // characters of a task
+
+// find returns the agent of a name.
+func (cfg Config) find(name string) (Definition, error) {
+	var names []string
+	for _, d := range cfg.Agents() {
+		if d.Name == name && d.Off != "" {
+			return d, &engine.CallError{Type: engine.PolicyViolation,
+				Message: fmt.Sprintf("The agent %s can't be called: %s.", name, d.Off), Display: "denied: " + d.Off}
+		}
+		if d.Name == name {
+			return d, nil
+		}
+		if d.Off == "" {
+			names = append(names, d.Name)
+		}
+	}
+	message := fmt.Sprintf("Subagent '%s' not found.", text.Shorten(name, longestTitle))
+	if near := text.Nearest(name, names); near != "" {
+		message += fmt.Sprintf(" Did you mean '%s'?", near)
+	} else if len(names) > 0 {
+		message += " There are: " + text.List(names) + "."
+	}
+	return Definition{}, &engine.CallError{Type: engine.InvalidToolParams, Message: message}
+}
+
+// A call is one of an agent.
+type call struct {
+	Config
+	agent  Definition
+	prompt string
+	model  string
+}
+
+func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) {
+	t, err := newTask(c, host)
+	if err == nil {
+		err = t.converse(ctx)
+	}
+	if ctx.Err() != nil {
+		return engine.Result{}, ctx.Err()
+	}
+	if err != nil {
+		return engine.Result{}, &engine.CallError{Type: "agent_error", Display: "the agent failed: " + engine.DisplayError(err),
+			Message: fmt.Sprintf("Subagent '%s' failed. Error: %v", c.agent.Name, err)}
+	}
+	said := t.outcome()
+	message := fmt.Sprintf("Subagent '%s' finished.\nTermination Reason: %s\nResult:\n", c.agent.Name, t.reason)
+	if t.reason != Goal {
+		return engine.Result{}, &engine.CallError{Type: t.reason.class(), Message: message + said, Display: said}
+	}
+	r := engine.Result{Text: said, Display: said}
+	if c.Cut != nil {
+		r.Text, r.Cut = c.Cut(said)
+	}
+	r.Text = message + r.Text
+	return r, nil
+}

@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A Reason is why an agent's work was over.
+type Reason string
+
+// The reasons. Work that is cancelled, or fails, is no outcome.
+const (
+	Goal       Reason = "GOAL"
+	Timeout    Reason = "TIMEOUT"
+	MaxTurns   Reason = "MAX_TURNS"
+	NoComplete Reason = "ERROR_NO_COMPLETE_TASK_CALL"
+)
+
+// class returns the reason as the class of a call that failed by it.
+func (r Reason) class() string { return "agent_" + strings.ToLower(string(r)) }
+
+// grace is how long an agent has to report that should have been done.
+const grace = time.Minute
+
+// A Task is one call of an agent. Its methods are called by the conversation that the
+// agent has about it, on the goroutine that ranges over that.
+type Task struct {
+	ID     string
+	Agent  Definition
+	Prompt string
+	Model  string // of the conversation that calls the agent
+
+	host     engine.Host
+	begin    func(*Task) (*Conversation, error)
+	clock    clock
+	report   engine.Tool
+	reported any // what was reported, nil before
+	last     bool
+	reason   Reason
+}
+
+func newTask(c call, host engine.Host) (*Task, error) {
+	id, err := uuid.NewRandom()
+	t := &Task{ID: id.String(), Agent: c.agent, Prompt: c.prompt, Model: c.model, host: host, begin: c.Begin}
+	t.report = c.agent.reportTool(func(report any) { t.reported = report })
+	return t, err
+}
+
+// most and time are what the agent may take.
+func (d Definition) most() int           { return cmp.Or(d.Most, DefaultTurns) }
+func (d Definition) time() time.Duration { return cmp.Or(d.Time, DefaultTime) }
+
+// converse has the agent do its work. It returns why there is no outcome.
+func (t *Task) converse(ctx context.Context) error {
+	c, err := t.begin(t)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if goal := ""; c.End != nil {
+			if t.reason == Goal {
+				goal = t.outcome()
+			}
+			c.End(goal)
+		}
+	}()
+	first := cmp.Or(strings.TrimSpace(t.Prompt), "Get Started!")
+	if t.reason, err = t.work(ctx, c.Run, first, t.Agent.most(), t.Agent.time()); err != nil || t.reason == Goal {
+		return err
+	}
+	t.last = true
+	t.Tell(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more"})
+	reason, err := t.work(ctx, c.Run, t.why()+". You have one final chance to complete the task, and little time: call "+
+		completeName+" now with what you have, and say what is missing. No other call is carried out.", 1, grace)
+	if err == nil && reason == Goal {
+		t.reason = Goal
+	}
+	if ctx.Err() == nil { // that this one failed, too, is not the reason
+		err = nil
+	}
+	return err
+}
+
+// work says something to the agent, and returns why what followed was over.
+func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, d time.Duration) (Reason, error) {
+	ctx, stop := t.clock.start(ctx, d)
+	defer stop()
+	for ev, err := range run(ctx, genai.NewPartFromText(said)) {
+		switch {
+		case context.Cause(ctx) == errLate:
+			return Timeout, nil
+		case errors.Is(err, engine.ErrMaxTurns):
+			return MaxTurns, nil
+		case err != nil:
+			return "", err
+		}
+		if _, asks := ev.(engine.Requested); asks {
+			if most--; most < 0 {
+				return MaxTurns, nil
+			}
+		}
+		t.Tell(ev)
+		if f, over := ev.(engine.Finished); over && f.Name == completeName && f.Err == nil {
+			return Goal, nil
+		}
+	}
+	return NoComplete, nil
+}
+
+// why says why the work was over without a report.
+func (t *Task) why() string {
+	switch t.reason {
+	case Timeout:
+		return fmt.Sprintf("Agent timed out after %g minutes", t.Agent.time().Minutes())
+	case MaxTurns:
+		return fmt.Sprintf("Agent reached max turns limit (%d)", t.Agent.most())
+	}
+	return "Agent stopped calling tools but did not call 'complete_task'"
+}
+
+// outcome is what came of the work.
+func (t *Task) outcome() string {
+	if t.reason == Goal {
+		return t.Agent.words(t.reported)
+	}
+	return t.why() + "."
+}
+
+// Tell tells an event of the agent's conversation to whoever has called it.
+func (t *Task) Tell(ev engine.Event) {
+	t.clock.still(func() { t.host.Emit(engine.Nested{Agent: t.Agent.Name, Event: ev}) })
+}
+
+// Approve implements [engine.Approver] for the agent's conversation.
+func (t *Task) Approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
+	p.Agent = cmp.Or(p.Agent, t.Agent.Name)
+	t.clock.still(func() { answer, err = t.host.Approve(ctx, p) })
+	return answer, err
+}
+
+// Instruction returns the agent's instruction, with what more says in the place of its
+// placeholders.
+func (t *Task) Instruction(more map[string]string) string {
+	values := maps.Clone(more)
+	values[cmp.Or(t.Agent.Input, "query")] = cmp.Or(strings.TrimSpace(t.Prompt), "Get Started!")
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		pairs = append(pairs, "${"+name+"}", values[name])
+	}
+	return strings.NewReplacer(pairs...).Replace(t.Agent.Prompt)
+}
+
+// Rules returns what all agents are told.
+func Rules() string { return doc("rules") }
+
+// Tools returns the tools of the agent: those of ts that it may call, and the one that it
+// reports by. Of others it is told that they are not its own.
+func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
+	own := engine.Map(ts, func(tool engine.Tool) engine.Tool {
+		if !t.Agent.allows(tool) {
+			tool.Prepare = unauthorized(tool.Name())
+		}
+		return tool
+	})
+	return toolset(func() []engine.Tool {
+		if t.last {
+			return []engine.Tool{t.report}
+		}
+		return append(own.Tools(), t.report)
+	})
+}
+
+type toolset func() []engine.Tool
+
+// Tools implements [engine.Toolset].
+func (f toolset) Tools() []engine.Tool { return f() }
+
+func unauthorized(name string) func(context.Context, map[string]any) (engine.Call, error) {
+	return func(context.Context, map[string]any) (engine.Call, error) {
+		return engine.Call{}, &engine.CallError{Type: engine.ToolNotRegistered,
+			Message: "Unauthorized tool call: '" + name + "' is not available to this agent."}
+	}
+}
+
+// allows reports whether the agent may call a tool.
+func (d Definition) allows(t engine.Tool) bool {
+	switch {
+	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic":
+		return false
+	case d.Tools == nil, t.Server != "" && d.Servers[t.Server] != nil:
+		return true
+	}
+	return slices.ContainsFunc(d.Tools, func(pattern string) bool {
+		ok, _ := path.Match(pattern, t.Name())
+		return ok
+	})
+}
+
+// looks reports whether the agent changes nothing, as far as its tools tell.
+func (d Definition) looks(ts engine.Toolset) bool {
+	return len(d.Servers) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
+		return d.allows(t) && !t.Kind.ReadOnly()
+	})
+}
+
+// Policy returns p as it judges the agent's calls.
+func (t *Task) Policy(p engine.Policy) engine.Policy { return judged{p, t} }
+
+type judged struct {
+	engine.Policy
+	task *Task
+}
+
+// Offers implements [engine.Policy].
+func (j judged) Offers(t engine.Tool) bool {
+	return t.Name() == completeName || j.task.Agent.allows(t) && j.Policy.Offers(t)
+}
+
+// Judge implements [engine.Policy].
+func (j judged) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
+	if p.Tool.Name() == completeName {
+		return engine.Allow, engine.Reason{}
+	}
+	p.Agent = cmp.Or(p.Agent, j.task.Agent.Name)
+	return j.Policy.Judge(ctx, p)
+}
