@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"gemline/engine/model"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 )
@@ -29,28 +28,9 @@ func models() *Command {
 
 // A Models is which models there are to choose from, and which one is.
 type Models struct {
-	Access  model.Access   // what names stand for
-	Presets *preset.Table  // has the user's own names
+	Presets *preset.Table  // what names stand for
 	Chosen  func() string  // the one that is, or a name such as auto
 	Choose  func(n string) // changes it
-}
-
-// resolve returns the model that a name stands for. The user's own names stand for
-// themselves, as they bring more than a model.
-func (m Models) resolve(name string) string {
-	if m.Presets.Custom(name) {
-		return name
-	}
-	return m.Access.Resolve(name)
-}
-
-// choices returns the names to offer, the user's own after the others.
-func (m Models) choices() []model.Choice {
-	all := m.Access.Choices()
-	for _, name := range m.Presets.Customs() {
-		all = append(all, model.Choice{Name: name, Note: "yours, " + m.Presets.Chat(name, false).Model})
-	}
-	return all
 }
 
 // listTimeout is how long a server may take to list its models.
@@ -71,14 +51,14 @@ func useModel(ctx context.Context, app *App, args string) error {
 	if len(words) > 1 || strings.ContainsAny(name, "/?#") || strings.HasPrefix(name, "-") {
 		return misused("%q is not the name of a model", strings.Join(words, " "))
 	}
-	resolved := app.Model.resolve(name)
+	resolved := app.Model.Presets.Resolve(name)
 	checked, err := checkModel(ctx, app, resolved)
 	if err != nil {
 		return err
 	}
 	app.Model.Choose(name)
 	shown := resolved
-	if _, auto := app.Model.Access.Auto(name); auto {
+	if _, auto := app.Model.Presets.Auto(name); auto {
 		shown = app.Model.Chosen()
 	}
 	if err := sentences(app.Out, "model: "+shown+checked); err != nil || !persist {
@@ -94,7 +74,7 @@ func listModels(app *App) error {
 		line += "; now " + now
 	}
 	ls := []string{line, "", "Names you can give:"}
-	for _, c := range app.Model.choices() {
+	for _, c := range app.Model.Presets.Choices() {
 		ls = append(ls, c.Name+": "+c.Note)
 	}
 	return sentences(app.Out, ls...)
@@ -103,8 +83,8 @@ func listModels(app *App) error {
 // checkModel asks the server whether it has a model that the program does not
 // know. It is an error if it has not. If it can't be asked, the note says so.
 func checkModel(ctx context.Context, app *App, name string) (note string, err error) {
-	known := func(c model.Choice) bool { return app.Model.resolve(c.Name) == name || c.Name == name }
-	choices := app.Model.choices()
+	known := func(c preset.Choice) bool { return app.Model.Presets.Resolve(c.Name) == name || c.Name == name }
+	choices := app.Model.Presets.Choices()
 	if slices.ContainsFunc(choices, known) {
 		return "", nil
 	}

@@ -29,7 +29,9 @@ type Settings struct {
 	SkipNextSpeaker bool `key:"model.skipNextSpeakerCheck"`
 
 	Compression   float64 `key:"model.compressionThreshold"`
-	Distill       bool    `key:"experimental.contextManagement"`
+	ManageContext bool    `key:"experimental.contextManagement"`
+	WindowMost    int     `key:"contextManagement.historyWindow.maxTokens"`
+	WindowStay    int     `key:"contextManagement.historyWindow.retainedTokens"`
 	DistillTo     int     `key:"contextManagement.tools.distillation.maxOutputTokens"`
 	DistillSumUp  int     `key:"contextManagement.tools.distillation.summarizationThresholdTokens"`
 	MaskProtected int     `key:"contextManagement.tools.outputMasking.protectionThresholdTokens"`

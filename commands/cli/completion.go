@@ -11,7 +11,7 @@ import (
 	"gemline/docs"
 	"gemline/engine/auth"
 	"gemline/engine/hook"
-	"gemline/engine/model"
+	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/repl/schema"
 	"gemline/settings"
@@ -75,7 +75,7 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 	case "sandbox":
 		names = append([]string{settings.On, settings.Off}, sandbox.Names()...)
 	case "model":
-		for _, c := range model.ByKey.Choices() {
+		for _, c := range (*preset.Table)(nil).Choices() {
 			add(c.Name, c.Note)
 		}
 	case "topic":

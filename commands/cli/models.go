@@ -20,8 +20,8 @@ type modelsCommand struct {
 }
 
 // Access returns which models a way to pay can use.
-func Access(m auth.Method) model.Access {
-	return map[auth.Method]model.Access{auth.Vertex: model.ByAccount, auth.Gateway: model.ByAccount, auth.Compute: model.ByAssist}[m]
+func Access(m auth.Method) preset.Access {
+	return map[auth.Method]preset.Access{auth.Vertex: preset.ByAccount, auth.Gateway: preset.ByAccount, auth.Compute: preset.ByAssist}[m]
 }
 
 type modelsList struct {
@@ -64,32 +64,39 @@ func (w *Folder) addPrices(list []listedModel) error {
 
 // Run prints a line for each model.
 func (c *modelsList) Run(ctx context.Context, w *World) error {
-	current, access, err := w.model()
+	current, names, err := w.model()
 	if err != nil {
 		return err
 	}
 	var list []listedModel
 	if c.Online {
-		list, err = w.onServer(ctx)
+		if list, err = w.onServer(ctx); err != nil {
+			return err
+		}
 	} else {
-		list, err = w.choices(access)
+		for _, c := range names.Choices() {
+			list = append(list, asListed(names, c))
+		}
 	}
-	if err != nil {
-		return err
-	}
-	resolved := access.Resolve(current)
+	resolved := names.Chat(current, false).Model
 	is := func(m listedModel) bool { return m.Name == current }
 	switch i := slices.IndexFunc(list, is); {
 	case i >= 0:
 		list[i].Default, resolved = true, cmp.Or(list[i].Resolved, resolved)
 	case !c.Online:
-		list = append([]listedModel{{Name: current, Resolved: resolved, Note: "chosen by name", Context: model.TokenLimit(resolved), Default: true}}, list...)
+		list = append([]listedModel{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
+		list[0].Default = true
 	}
 	if err := w.addPrices(list); err != nil {
 		return err
 	}
 	return w.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online, "models": append([]listedModel{}, list...)},
 		columns(list)...)
+}
+
+// asListed returns what is known of a model without asking the server.
+func asListed(names *preset.Table, c preset.Choice) listedModel {
+	return listedModel{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note, Context: names.TokenLimit(c.Name)}
 }
 
 // columns returns the list as lines.
@@ -115,39 +122,19 @@ func columns(list []listedModel) (lines []string) {
 	return lines
 }
 
-// model returns the name of the model that a run would ask, and what names
-// stand for.
-func (w *World) model() (string, model.Access, error) {
+// model returns the name of the model that a run would ask, and what names stand for.
+func (w *World) model() (string, *preset.Table, error) {
 	s, err := w.settings()
 	if err == nil {
 		err = s.Override(w.Flags, w.Lookup)
 	}
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	c, _ := w.choose() // what is wrong with it, auth status says
-	return cmp.Or(strings.TrimSpace(s.Model), model.Default), Access(c.Method), nil
-}
-
-// choices returns the models that the program knows, and the user's own names of some.
-func (w *World) choices(access model.Access) (list []listedModel, err error) {
-	add := func(name, resolved, note string) {
-		list = append(list, listedModel{Name: name, Resolved: resolved, Note: note, Context: model.TokenLimit(resolved)})
-	}
-	for _, c := range access.Choices() {
-		add(c.Name, access.Resolve(c.Name), c.Note)
-	}
-	s, err := w.settings()
-	if err != nil {
-		return nil, err
-	}
 	configs, _ := s.Merged["modelConfigs"].(map[string]any)
-	own, err := preset.New(configs, access.Resolve)
-	for _, name := range own.Customs() {
-		m := own.Chat(name, false).Model
-		add(name, m, "yours, "+m)
-	}
-	return list, err
+	names, err := preset.New(Access(c.Method), configs)
+	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }
 
 // onServer asks the server.

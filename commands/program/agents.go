@@ -80,7 +80,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	router := s.newRouter(cmp.Or(t.Agent.Model, t.Model), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config}, Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.tokenLimit, Context: s.newCompressor(),
+		TokenLimit: s.presets.TokenLimit, Context: s.newCompressor(),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.store.Temp != "" && !s.Trial {

@@ -15,8 +15,13 @@ import (
 
 // newCompressor makes what keeps a conversation within the model's context.
 func (s *Session) newCompressor() *compress.Compressor {
+	var window compress.Window
+	if s.settings.ManageContext {
+		window = compress.Window{Most: s.settings.WindowMost, Stay: s.settings.WindowStay}
+	}
 	return compress.New(compress.Config{
 		Threshold: s.settings.Compression,
+		Window:    window,
 		Masking: compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast,
 			Latest: s.settings.MaskLatest},
 		Keep:   s.env.Keep,

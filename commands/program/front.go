@@ -131,7 +131,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	models := commands.Models{Access: s.access, Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
+	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }

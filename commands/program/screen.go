@@ -110,7 +110,7 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 func (i *interactive) completion(app *commands.App) commands.Completion {
 	names := input.Names{Workspace: i.workspace, Fuzzy: i.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range i.access.Choices() {
+		for _, c := range i.presets.Choices() {
 			names = append(names, c.Name)
 		}
 		return names

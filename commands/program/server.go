@@ -28,10 +28,10 @@ import (
 type server struct {
 	setup     model.Setup
 	generator engine.Generator
-	access    model.Access // what the names of models stand for
-	method    string       // how the user signs in, empty if nobody does
-	unpaid    bool         // no key is known that pays for requests
-	heard     atomic.Int64 // when something last came from the model's server
+	access    preset.Access // what the credential can use
+	method    string        // how the user signs in, empty if nobody does
+	unpaid    bool          // no key is known that pays for requests
+	heard     atomic.Int64  // when something last came from the model's server
 	presets   *preset.Table
 	health    route.Health // of the models
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
@@ -40,11 +40,7 @@ type server struct {
 // model returns the name of the model that is asked, if wanted is what the user
 // wants.
 func (s *server) model(wanted ...string) string {
-	name := cmp.Or(append(wanted, model.Default)...)
-	if s.presets.Custom(name) {
-		return name
-	}
-	return s.access.Resolve(name)
+	return s.presets.Resolve(cmp.Or(wanted...))
 }
 
 // models asks the server which models it has.
@@ -78,7 +74,7 @@ func (p *Project) newBudget() error {
 		if err != nil {
 			told.Do(func() { p.notify(err.Error()) })
 		}
-		if p.access == model.ByAssist { // which is not paid by tokens
+		if p.access == preset.ByAssist { // which is not paid by tokens
 			return nil
 		}
 		return ps
@@ -140,7 +136,7 @@ func (p *Project) newGenerator() error {
 		setup.Logger, setup.API.Logger = l, l
 	}
 	configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
-	presets, err := preset.New(configs, p.access.Resolve)
+	presets, err := preset.New(p.access, configs)
 	if err != nil {
 		return err
 	}
@@ -160,7 +156,7 @@ func (p *Project) newGenerator() error {
 // An account is what pays for requests.
 type account struct {
 	API    model.Options
-	access model.Access // what the names of models stand for
+	access preset.Access // which models it can use
 	method string
 	unpaid bool // no key is known
 }

@@ -192,7 +192,7 @@ func (s *Session) routed(r *route.Router) engine.Generator {
 // newRouter makes what decides which model answers, where a model is wanted. Nothing is
 // asked about a prompt that is a trial, or whose answer is there.
 func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Access: s.access, Presets: s.presets,
+	cfg := route.Config{Model: wanted, Presets: s.presets,
 		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
@@ -231,7 +231,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		Web:       s.web, Direct: s.settings.DirectWeb,
 		Asker: s.asker,
 	}
-	if s.settings.Distill {
+	if s.settings.ManageContext {
 		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
 	}
 	if s.settings.WriteTodos {
@@ -455,7 +455,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Policy:     judge,
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
-		TokenLimit: s.tokenLimit,
+		TokenLimit: s.presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {
@@ -475,11 +475,6 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 	}
 	s.env.Todos.Restore(past)
 	s.env.Plans.Restore(past)
-}
-
-// tokenLimit returns how many tokens the context of a model holds.
-func (s *Session) tokenLimit(name string) int {
-	return model.TokenLimit(s.presets.Chat(name, false).Model)
 }
 
 // modelName returns the name of the model that is asked.

@@ -20,6 +20,7 @@ type Config struct {
 	// Threshold is the share of the model's context that a conversation may take
 	// before it is compressed; 0 means half.
 	Threshold float64
+	Window    Window
 	Masking   Masking
 
 	// Keep writes what a tool has put out to a file of its own, which the model can
@@ -37,6 +38,12 @@ type Config struct {
 	// Stands, if not nil, reports whether an answer to a call says what counts until the
 	// next one like it, such as what is left to do. The last one of each tool stays.
 	Stands func(answer *genai.FunctionResponse) bool
+}
+
+// A Window bounds a conversation in tokens, whatever its model's context holds.
+type Window struct {
+	Most int // from this on it is compressed; 0 is no bound
+	Stay int // about so many of the newest are not summed up
 }
 
 // A Question is one that is asked beside the conversation.
@@ -62,9 +69,8 @@ const (
 	// budget is how many tokens of outputs stay in a conversation that is compressed.
 	budget = 50_000
 
-	// worth is the least part of a conversation, as 1/worth, that is compressed unasked,
-	// and growth by how much of the context it has to grow before that is tried again.
-	worth, growth = 10, 20
+	// worth is the least part of a conversation, as 1/worth, that is compressed unasked.
+	worth = 10
 
 	// longest is how long a compression may take, whatever it asks.
 	longest = 5 * time.Minute
@@ -118,10 +124,23 @@ func (c *Compressor) due(s engine.Sending) bool {
 	if c.refused > 0 {
 		limit = min(c.refused, cmp.Or(limit, math.MaxInt))
 	}
-	if c.fresh {
-		c.fresh, c.next = false, s.Size+limit/growth
+	full := int(math.Ceil(c.cfg.Threshold * float64(limit)))
+	if most := c.cfg.Window.Most; most > 0 {
+		full = min(most, cmp.Or(full, most))
 	}
-	return limit > 0 && float64(s.Size) >= c.cfg.Threshold*float64(limit) && s.Size >= c.next
+	if c.fresh {
+		c.fresh, c.next = false, s.Size+c.growth(limit)
+	}
+	return full > 0 && s.Size >= full && s.Size >= c.next
+}
+
+// growth returns by how many tokens a conversation has to grow before it is tried again.
+func (c *Compressor) growth(limit int) int {
+	const part = 20
+	if most := c.cfg.Window.Most; most > 0 {
+		limit = min(most, cmp.Or(limit, most))
+	}
+	return limit / part
 }
 
 // A Command is an [engine.Context] that compresses the conversation at once.
@@ -164,14 +183,14 @@ func (f *failure) Unwrap() error { return f.err }
 // compress returns s with a snapshot in the place of its older part. If that can't be, it
 // says why, and what it returns has at most outputs in files.
 func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger, keep string) (engine.Shorter, error) {
-	c.next = s.Size + s.Limit/growth
+	c.next = s.Size + c.growth(s.Limit)
 	short := c.mask(s, Masking{Protected: budget})
 	lighter := engine.Shorter{Said: short, How: unburdened}
 	if short == nil {
 		short = s.Said
 	}
 	before := engine.Estimate(s.Said)
-	at := split(short)
+	at := split(short, c.cfg.Window.Stay)
 	unasked := by == Auto && !s.Refused
 	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
 		return lighter, ErrNothing
@@ -203,8 +222,8 @@ const share = 0.7
 
 // split returns how many messages of said are summed up: so many that the rest begins with
 // a question of the user's, or else with a step towards the answer to one. A snapshot is
-// not summed up by itself.
-func split(said []*genai.Content) int {
+// not summed up by itself. About stay tokens are not, if there are more and it is not 0.
+func split(said []*genai.Content, stay int) int {
 	known := 0
 	if len(said) > 1 && isSnapshot(said[0]) {
 		known = 2 // with the thanks
@@ -213,6 +232,10 @@ func split(said []*genai.Content) int {
 		}
 	}
 	total := float64(engine.Estimate(said))
+	share := share
+	if rest := total - float64(stay); stay > 0 && rest > 0 {
+		share = rest / total
+	}
 	sum, question, before, step := 0.0, 0, 0.0, 0
 	for i, c := range said {
 		switch {

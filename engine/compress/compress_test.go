@@ -82,20 +82,26 @@ func talk(words string) (said []*genai.Content) {
 // What is summed up is about the first 70 percent, up to a question; within one long answer,
 // up to a step, and then the question is said again.
 func TestSplit(t *testing.T) {
-	for _, test := range []struct{ talk, summed, rest string }{
-		{"q1 a1 q1 a1 q1 a1 q1 a1 q1 a1", "q0 a1 q2 a3 q4 a5 q6 a7", "q8 a9"},
-		{"q1 a1 q1 a1 q9", "q0 a1 q2 a3", "q4"},       // nothing follows 70 percent
-		{"q1 a1 q1 a9", "q0 a1 q2 a3", ""},            // the last answer is over
-		{"q1 a1 q1 s1 s1 s1 s9", "q0 a1", "q2 call3"}, // no better place
-		{"q1 s2 s2 s2 s2 s2 s2", "q0 call1 answer1", "q0 call6"},
-		{"q30 s20 s20 s20 s1 s2", "q0 call1 answer1", "call"}, // the question is too long to say again
-		{"q1", "", "q0"},
-		{"q1 s1", "", "q0 call1 answer1"},
-		{"a5 q1 a1", "a0", "q1 a2"},
-		{"", "", ""},
+	for _, test := range []struct {
+		talk, summed, rest string
+		stay               int
+	}{
+		{"q1 a1 q1 a1 q1 a1 q1 a1 q1 a1", "q0 a1 q2 a3 q4 a5 q6 a7", "q8 a9", 0},
+		{"q1 a1 q1 a1 q9", "q0 a1 q2 a3", "q4", 0},       // nothing follows 70 percent
+		{"q1 a1 q1 a9", "q0 a1 q2 a3", "", 0},            // the last answer is over
+		{"q1 a1 q1 s1 s1 s1 s9", "q0 a1", "q2 call3", 0}, // no better place
+		{"q1 s2 s2 s2 s2 s2 s2", "q0 call1 answer1", "q0 call6", 0},
+		{"q30 s20 s20 s20 s1 s2", "q0 call1 answer1", "call", 0}, // the question is too long to say again
+		{"q1", "", "q0", 0},
+		{"q1 s1", "", "q0 call1 answer1", 0},
+		{"a5 q1 a1", "a0", "q1 a2", 0},
+		{"", "", "", 0},
+		{"q1 a1 q1 a1 q1 a1", "q0 a1", "q2", 4000},
+		{"q1 a1 q1 a1 q1 a1 q1 a1", "q0 a1 q2 a3 q4 a5", "q6 a7", 2000},
+		{"q1 a1 q1 a1 q1 a1 q1 a1", "q0 a1 q2 a3 q4 a5", "q6 a7", 90_000}, // more than there is
 	} {
 		said := talk(test.talk)
-		at := split(said)
+		at := split(said, test.stay)
 		summed, rest := about(said[:at]), about(rest(said, at))
 		as := func(got, want string) bool { return strings.HasPrefix(got, want) && (want != "" || got == "") }
 		if !as(summed, test.summed) || !as(rest, test.rest) {
@@ -168,6 +174,34 @@ func TestCompress(t *testing.T) {
 	}
 	if got := fmt.Sprint(triggers); got != "[auto manual]" {
 		t.Errorf("triggers %s", got)
+	}
+}
+
+// A conversation is compressed when it fills the window, if its model's context holds more
+// or nobody knows how much, and not again before it has grown.
+func TestWindow(t *testing.T) {
+	s := &sage{answers: []any{facts, facts, facts, facts}}
+	var told []string
+	for _, limit := range []int{0, 1_000_000} {
+		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Window: Window{Most: 20_000, Stay: 4_000}})
+		fit := func(of string) string {
+			now := sending(talk(of), &told)
+			now.Limit = limit
+			return about(c.Fit(t.Context(), now).Said)
+		}
+		if got := fit("q5 a5 q5 a4"); got != "" {
+			t.Errorf("%d: below the window it became %s", limit, got)
+		}
+		if got := fit("q5 a5 q6 a1 q3"); got != "S Got it. Thanks for the additional context q4" {
+			t.Errorf("%d: it became %s", limit, got)
+		}
+		fit("q5 a5 q6 a1 q3") // what it takes is known only now
+		if got := fit("q5 a5 q6 a1 q3"); got != "" {
+			t.Errorf("%d: it is compressed again at once: %s", limit, got)
+		}
+	}
+	if len(s.asked) != 4 || len(told) != 0 {
+		t.Errorf("asked %d times, told %q", len(s.asked), told)
 	}
 }
 
@@ -346,7 +380,7 @@ func TestStanding(t *testing.T) {
 			t.Errorf("round %d: %v", round, args)
 		}
 		et.CheckHistory(t, short.Said)
-		if at := split(short.Said[:5]); at != 0 {
+		if at := split(short.Said[:5], 0); at != 0 {
 			t.Errorf("round %d: %d messages are summed up again", round, at)
 		}
 		said = append(short.Said, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)

@@ -11,7 +11,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/limit"
-	"gemline/engine/model"
+	"gemline/engine/model/preset"
 )
 
 var today = time.Date(2026, 12, 31, 12, 0, 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func TestShipped(t *testing.T) {
 	if _, _, ok := limit.Shipped(today.AddDate(0, 0, 1)).Cost(engine.Usage{Model: "gemini-3.8-flash"}); ok {
 		t.Error("a price goes on after its last day")
 	}
-	for _, r := range []model.Access{model.ByKey, model.ByAccount} {
+	for _, r := range []preset.Access{preset.ByKey, preset.ByAccount} {
 		for _, name := range []string{"auto", "flash", "flash-lite"} {
 			if _, _, ok := ps.Cost(engine.Usage{Model: r.Resolve(name)}); !ok {
 				t.Errorf("%s has no price", r.Resolve(name))
@@ -61,8 +61,12 @@ func TestListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []model.Access{model.ByKey, model.ByAccount, model.ByAssist} {
-		for _, c := range r.Choices() {
+	for _, r := range []preset.Access{preset.ByKey, preset.ByAccount, preset.ByAssist} {
+		table, err := preset.New(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range table.Choices() {
 			if name := r.Resolve(c.Name); !strings.Contains(string(text), `[models."`+name+`"]`) {
 				t.Errorf("%s is not listed", name)
 			}

@@ -26,12 +26,3 @@ func Example() {
 	}
 	// Output: Hello, world.
 }
-
-// What a name stands for depends on the credential.
-func ExampleAccess_Resolve() {
-	fmt.Println(model.ByKey.Resolve("flash-lite"))
-	fmt.Println(model.ByAssist.Resolve("flash-lite"))
-	// Output:
-	// gemini-3.5-flash-lite
-	// gemini-3.1-flash-lite
-}

@@ -328,3 +328,28 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	}
 	return *count.TotalTokens, nil
 }
+
+// Merge returns a copy of over, which may be nil, that takes from base how to
+// sample and to think where over leaves it open.
+func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
+	if over == nil {
+		over = &genai.GenerateContentConfig{}
+	}
+	c := *over
+	if c.Temperature == nil {
+		c.Temperature = base.Temperature
+	}
+	if c.TopP == nil {
+		c.TopP = base.TopP
+	}
+	if c.TopK == nil {
+		c.TopK = base.TopK
+	}
+	if c.MaxOutputTokens == 0 {
+		c.MaxOutputTokens = base.MaxOutputTokens
+	}
+	if c.ThinkingConfig == nil {
+		c.ThinkingConfig = base.ThinkingConfig
+	}
+	return &c
+}

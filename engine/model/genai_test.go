@@ -459,7 +459,7 @@ func TestQuiet(t *testing.T) {
 
 func TestModelNames(t *testing.T) {
 	g, s := dial(t)
-	for _, name := range []string{"", "a b", "a?b", "a#b", "../x", "a%2fb", "/a", "a\nb"} {
+	for _, name := range []string{"a b", "a?b", "a#b", "../x", "a%2fb", "/a", "a\nb"} {
 		req := ask("hello")
 		req.Model = name
 		var e *model.Error
@@ -491,5 +491,21 @@ func TestConnections(t *testing.T) {
 	}
 	if len(seen) != 1 {
 		t.Errorf("%d connections for 20 requests, want 1", len(seen))
+	}
+}
+
+func TestMerge(t *testing.T) {
+	base := &genai.GenerateContentConfig{TopP: genai.Ptr[float32](0.95), TopK: genai.Ptr[float32](64), MaxOutputTokens: 7}
+	over := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}
+	want := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), TopP: base.TopP, TopK: base.TopK,
+		MaxOutputTokens: 7, ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}
+	if d := cmp.Diff(want, model.Merge(base, over)); d != "" {
+		t.Error(d)
+	}
+	if over.TopP != nil {
+		t.Error("the settings were changed")
+	}
+	if d := cmp.Diff(base, model.Merge(base, nil)); d != "" {
+		t.Error(d)
 	}
 }

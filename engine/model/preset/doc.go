@@ -11,6 +11,11 @@
 // no alias has is a model's, and takes after its family. What the user sets in
 // modelConfigs adds aliases, replaces them, and overrides what they come to.
 //
+// # A name leads to one model
+//
+// What a name stands for depends on the credential and on the settings, and is the same
+// whoever asks: who chooses a model, who lists them, and what sends the request.
+//
 // # A purpose keeps its settings
 //
 // An alias may name a model by another alias, such as flash-lite. Which one that is

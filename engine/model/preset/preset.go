@@ -29,9 +29,10 @@ type Preset struct {
 // A Table holds the aliases and what overrides them. Nil has the built-in ones. It is
 // safe for concurrent use.
 type Table struct {
-	resolve   func(string) string
+	access    Access           // what names stand for
 	custom    map[string]alias // before the built-in ones
-	overrides []override       // in place of the built-in ones, if not nil
+	overrides []override
+	tables
 
 	mu    sync.Mutex
 	known map[key]*Preset
@@ -69,11 +70,10 @@ func overridden() []override {
 // deepest is how many aliases may build on each other.
 const deepest = 100
 
-// New returns the Table of the settings below modelConfigs, which may be nil. Resolve
-// returns the model that a name stands for; nil takes names as they are. An error is
-// an [*Error].
-func New(modelConfigs map[string]any, resolve func(string) string) (*Table, error) {
-	t := &Table{resolve: resolve}
+// New returns the Table for a credential and the settings below modelConfigs, which may be
+// nil. An error is an [*Error].
+func New(access Access, modelConfigs map[string]any) (*Table, error) {
+	t := &Table{access: access}
 	var err error
 	r := reader{&err}
 	t.custom = r.aliases("aliases", modelConfigs["aliases"])
@@ -83,8 +83,17 @@ func New(modelConfigs map[string]any, resolve func(string) string) (*Table, erro
 		t.overrides = r.overrides("overrides", v)
 	}
 	t.overrides = append(slices.Clip(t.overrides), r.overrides("customOverrides", modelConfigs["customOverrides"])...)
+	t.tables = r.tables(modelConfigs, access)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.ids)) {
+		if _, ends := t.follow(name); !ends {
+			return nil, &Error{"the name " + name + " stands for itself by way of others", "see modelConfigs.modelIdResolutions"}
+		}
+	}
+	if len(t.custom) == 0 {
+		return t, nil
 	}
 	names := t.Customs()
 	for _, r := range builtin { // which stand on the user's where these have their names
@@ -126,10 +135,16 @@ func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name:
 // Purpose returns what is asked beside a conversation with.
 func (t *Table) Purpose(name string) *Preset { return t.find(key{name: name, aside: true}) }
 
-func (t *Table) find(k key) *Preset {
+// some returns t, or the built-in Table.
+func (t *Table) some() *Table {
 	if t == nil {
-		t = &Table{overrides: overridden()}
+		return &Table{overrides: overridden()}
 	}
+	return t
+}
+
+func (t *Table) find(k key) *Preset {
+	t = t.some()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.known[k]; p != nil {
@@ -163,15 +178,10 @@ func (t *Table) make(k key) *Preset {
 	if err := decode(sum.config, p.Config); err != nil {
 		panic(err) // each part could be read, and parts keep their types
 	}
-	return p
-}
-
-// model returns the model that a name stands for.
-func (t *Table) model(name string) string {
-	if t.resolve == nil {
-		return name
+	if t.definitions[p.Model].thoughtless {
+		p.Config.ThinkingConfig = nil
 	}
-	return t.resolve(name)
+	return p
 }
 
 // over has a say what l says.
@@ -218,7 +228,7 @@ func (t *Table) chain(name string) (links []link, err error) {
 				return nil, &Error{fmt.Sprintf("the alias %s extends %q, which is none", links[len(links)-1].name, at),
 					"gemline models lists the names"}
 			}
-			a = alias{extends: family(at), model: at}
+			a = alias{extends: t.family(at), model: at}
 		}
 		links = append(links, link{at, a})
 		at = a.extends
@@ -282,12 +292,12 @@ func (t *Table) matching(k key, chain []link, model string) (all []alias) {
 }
 
 // family returns the alias that a model builds on.
-func family(model string) string {
-	model = strings.TrimPrefix(model, "models/")
+func (t *Table) family(name string) string {
+	family := cmp.Or(t.definitions[name].family, strings.TrimPrefix(name, "models/"))
 	switch {
-	case strings.HasPrefix(model, "gemini-2.5"):
+	case strings.HasPrefix(family, "gemini-2.5"):
 		return "chat-base-2.5"
-	case engine.Gemini3(model), strings.HasPrefix(model, "gemma-4-"):
+	case engine.Gemini3(family), strings.HasPrefix(family, "gemma-4-"):
 		return "chat-base-3"
 	}
 	return "chat-base"

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 )
 
 // An Action is what happens when a model can't answer and another one could.
@@ -37,6 +37,11 @@ const (
 	missing                  // there is no such model
 	transient                // it was tried often enough
 )
+
+// String returns the failure as the settings call it.
+func (f failure) String() string {
+	return [...]string{other: "unknown", quota: "terminal", capacity: "terminal", missing: "not_found", transient: "transient"}[f]
+}
 
 // failureOf returns the class of an error.
 func failureOf(err error) failure {
@@ -77,9 +82,9 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		asked := *req
 		name := f.r.cfg.Presets.Chat(req.Model, false).Model
-		chain, quiet := f.r.after(name)
+		a := f.r.first(name)
 		for {
-			next, heard, err := f.attempt(ctx, &asked, attempt{name, chain, quiet}, yield)
+			next, heard, err := f.attempt(ctx, &asked, a, yield)
 			if next == "" {
 				if err != nil {
 					yield(nil, err)
@@ -87,18 +92,17 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 				return
 			}
 			if req.Notify != nil {
-				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(name, err), Restart: heard, Model: next})
+				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(a.Model, err), Restart: heard, Model: next})
 			}
-			asked.Model, name, chain = next, next, chain[1:]
+			asked.Model, a = next, attempt{a.rest[0], a.rest[1:]}
 		}
 	}
 }
 
 // An attempt is one model's.
 type attempt struct {
-	model string
-	rest  []string // the models that can stand in for it
-	quiet bool     // nobody is asked about that
+	preset.Stand
+	rest []preset.Stand // the models that can stand in for it
 }
 
 // attempt asks one model. It returns the model to ask instead, "" if there is none; the
@@ -107,10 +111,11 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	yield func(*genai.GenerateContentResponse, error) bool) (next string, heard bool, err error) {
 	health, g := f.r.cfg.Health, f.Generator
 	switch {
-	case len(a.rest) == 0: // the last resort
-	case health.failing(a.model):
+	case len(a.rest) > 0 && health.failing(a.Model):
 		g = f.retried(1)
-	default:
+	case a.Attempts > 0:
+		g = f.retried(a.Attempts)
+	case len(a.rest) > 0: // else it is the last resort
 		g = f.retried(tried)
 	}
 	for chunk, gerr := range g.Generate(ctx, req) {
@@ -125,10 +130,10 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	why := failureOf(err)
 	switch {
 	case err == nil:
-		health.recovered(a.model)
-	case why == other || ctx.Err() != nil:
+		health.recovered(a.Model)
+	case why == other && !a.Covers() || ctx.Err() != nil:
 	case len(a.rest) == 0:
-		health.mark(a.model, why) // for prompts that leave the choice open
+		health.mark(a.Model, a.made(why)) // for prompts that leave the choice open
 	default:
 		goOn, always, aerr := f.r.may(ctx, a, err, why)
 		if aerr != nil {
@@ -136,31 +141,57 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		}
 		if goOn {
 			f.r.took(a, why, always)
-			return a.rest[0], heard, err
+			return a.rest[0].Model, heard, err
 		}
 	}
 	return "", heard, err
 }
 
-// after returns the models that can answer in the place of one, the first before all
-// others, and whether nobody is asked about that.
-func (r *Router) after(name string) (rest []string, quiet bool) {
-	chain, quiet := r.cfg.Access.Chain(name)
-	return slices.DeleteFunc(chain[1:], func(m string) bool { return m == name || r.cfg.Health.Down(m) }), quiet
+// first returns the attempt of a model, and those that can answer in its place.
+func (r *Router) first(name string) attempt {
+	chain := r.cfg.Presets.Chain(name)
+	a := attempt{Stand: chain[0]}
+	a.Model = name
+	var last []preset.Stand
+	for _, s := range chain[1:] {
+		switch id := r.cfg.Presets.Chat(s.Model, false).Model; {
+		case id == name:
+		case !r.cfg.Health.Down(id):
+			a.rest = append(a.rest, s)
+		case s.Last && last == nil:
+			last = []preset.Stand{s}
+		}
+	}
+	if a.rest == nil {
+		a.rest = last
+	}
+	return a
+}
+
+// made returns what a failure counts as for a model.
+func (a attempt) made(why failure) failure {
+	switch sticky := a.State(why.String()) == preset.Sticky; {
+	case sticky:
+		return transient
+	case why == transient:
+		return quota
+	}
+	return why
 }
 
 // may finds out whether the next model may answer, and if so, whether it may from now on.
 func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (goOn, always bool, aerr error) {
-	if r.cfg.Action != Ask || r.cfg.Approver == nil || a.quiet || why == transient || r.cfg.Mode().Planning {
+	if r.cfg.Action != Ask || r.cfg.Approver == nil || a.Silent(why.String()) || r.cfg.Mode().Planning {
 		return true, true, nil
 	}
 	const name = "model"
+	next := a.rest[0].Model
 	answer, aerr := r.cfg.Approver.Approve(ctx, engine.Proposal{ID: name,
 		Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
-		Args: map[string]any{"instead_of": a.model, "asked": a.rest[0]},
-		Intent: engine.Intent{Title: fmt.Sprintf("%v; let %s answer?", because(a.model, err), a.rest[0]),
-			Yes: a.rest[0] + " answers this prompt", No: "the prompt ends with the error",
-			Grants: []engine.Grant{{Label: a.rest[0] + " for the rest of the session", Tool: name}}}})
+		Args: map[string]any{"instead_of": a.Model, "asked": next},
+		Intent: engine.Intent{Title: fmt.Sprintf("%v; let %s answer?", because(a.Model, err), next),
+			Yes: next + " answers this prompt", No: "the prompt ends with the error",
+			Grants: []engine.Grant{{Label: next + " for the rest of the session", Tool: name}}}})
 	allowed, ok := answer.(engine.Allowed)
 	return ok && aerr == nil, ok && allowed.Scope != engine.Once, aerr
 }
@@ -177,9 +208,9 @@ func because(name string, err error) error {
 // may always, as long as the first one can't.
 func (r *Router) took(a attempt, why failure, always bool) {
 	if always {
-		r.cfg.Health.mark(a.model, why)
+		r.cfg.Health.mark(a.Model, a.made(why))
 	}
-	if r.last = a.rest[0]; r.talk != nil {
-		r.talk.SetModel(a.rest[0])
+	if r.last = a.rest[0].Model; r.talk != nil {
+		r.talk.SetModel(r.last)
 	}
 }

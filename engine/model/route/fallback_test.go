@@ -17,6 +17,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/model/preset"
 	"gemline/engine/model/route"
 )
 
@@ -48,7 +49,7 @@ type world struct {
 func newWorld(t testing.TB, name string, action route.Action, answers []engine.Answer, replies ...et.Reply) *world {
 	t.Helper()
 	w := &world{Script: et.NewScript(replies...), health: &route.Health{}}
-	cfg := route.Config{Model: name, Presets: presets(t), Health: w.health, Action: action}
+	cfg := route.Config{Model: name, Presets: presets(t, preset.ByKey), Health: w.health, Action: action}
 	if answers != nil {
 		w.asked = et.NewApprover(t, answers...)
 		cfg.Approver = w.asked
@@ -137,6 +138,13 @@ func TestFallback(t *testing.T) {
 		{"another model can't help", pro, route.Switch, nil, []et.Reply{et.Fails(badKey)}, "ask gemini-2.5-pro; error: the API key was refused", ""},
 		{"no network", pro, route.Switch, nil, []et.Reply{et.Fails(noNetwork), et.Fails(noNetwork), et.Fails(noNetwork)},
 			"ask gemini-2.5-pro; retry 1; retry 2; error: no such host (after 3 attempts)", ""},
+		{"a chain of the user's, unasked", "alpha", route.Ask, []engine.Answer{}, []et.Reply{et.Fails(noQuota), ok, et.Fails(noQuota), ok},
+			"ask alpha; next beta; Done.; by beta", "alpha answers; ask alpha; next beta; Done.; by beta"},
+		{"one that is asked about mere failures", "alpha", route.Ask, []engine.Answer{once}, []et.Reply{et.Fails(broken), et.Fails(broken), ok},
+			"ask alpha; retry 1; next beta; Done.; by beta", ""},
+		{"one that is for unknown failures, too", "alpha", route.Switch, nil, []et.Reply{et.Fails(badKey), ok}, "ask alpha; next beta; Done.; by beta", ""},
+		{"its last resort", "alpha", route.Ask, []engine.Answer{}, []et.Reply{et.Fails(noQuota), et.Fails(noQuota), et.Fails(noQuota), ok},
+			"ask alpha; next beta; error: the quota of requests per day is used up", "alpha answers; ask alpha; next beta; Done.; by beta"},
 		{"a mistake of ours", pro, route.Switch, nil, []et.Reply{et.Fails(errors.New("no more mock responses"))}, "ask gemini-2.5-pro; error: no more mock responses", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,7 +215,7 @@ func TestQuestion(t *testing.T) {
 func TestSticky(t *testing.T) {
 	script := et.NewScript(classifier(t, "score 1")...)
 	mode := route.Mode{}
-	r := route.New(route.Config{Model: "auto", Presets: presets(t), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}, Mode: func() route.Mode { return mode }})
+	r := route.New(route.Config{Model: "auto", Presets: presets(t, preset.ByKey), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}, Mode: func() route.Mode { return mode }})
 	c := &talk{}
 	var asked []string
 	modes := []route.Mode{{}, {Planning: true}, {Planning: true}, {Yolo: true}, {Planned: true}}
@@ -240,7 +248,7 @@ func TestClassifierFails(t *testing.T) {
 	down := et.Fails(&model.Error{Kind: model.NotFound, Final: true, Message: "no such model"})
 	script := et.NewScript(down, classifier(t, "score 95")[0], down, down)
 	c := &talk{}
-	r := route.New(route.Config{Model: "auto", Presets: presets(t), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}})
+	r := route.New(route.Config{Model: "auto", Presets: presets(t, preset.ByKey), Approver: et.NewApprover(t), Asker: &oneshot.Asker{Generator: script}})
 	var told []string
 	for range 6 {
 		told = append(told, notices(t, r.Run(c, c.run)(t.Context(), genai.NewPartFromText("x")))...)
@@ -259,7 +267,7 @@ func TestStandInStays(t *testing.T) {
 	mode := route.Mode{}
 	c := &talk{}
 	script, aside := et.NewScript(et.Fails(noQuota), et.Says(".")), et.NewScript()
-	r := route.New(route.Config{Model: pro, Presets: presets(t), Mode: func() route.Mode { return mode }, Action: route.Ask,
+	r := route.New(route.Config{Model: pro, Presets: presets(t, preset.ByKey), Mode: func() route.Mode { return mode }, Action: route.Ask,
 		Approver: et.NewApprover(t, engine.Allowed{}), Asker: &oneshot.Asker{Generator: aside}})
 	g := r.Generator(func(int) engine.Generator { return script })
 	run := func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
-	"gemline/engine/model"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
 )
@@ -21,7 +20,6 @@ type Config struct {
 	// which it is.
 	Model string
 
-	Access  model.Access
 	Presets *preset.Table
 	Health  *Health
 
@@ -72,7 +70,7 @@ func New(cfg Config) *Router {
 }
 
 // Wanted returns what the user wants: the name of a model, or one such as auto.
-func (r *Router) Wanted() string { return cmp.Or(r.wanted, model.Default) }
+func (r *Router) Wanted() string { return cmp.Or(r.wanted, preset.Default) }
 
 // Choose changes what the user wants. The model is tried again, whatever is known of it.
 func (r *Router) Choose(name string) {
@@ -81,17 +79,12 @@ func (r *Router) Choose(name string) {
 }
 
 // Model returns the model that answers where nothing speaks for another one.
-func (r *Router) Model() string {
-	if r.cfg.Presets.Custom(r.wanted) {
-		return r.wanted
-	}
-	return r.cfg.Access.Resolve(r.wanted)
-}
+func (r *Router) Model() string { return r.cfg.Presets.Resolve(r.wanted) }
 
 // Shown returns what users are told is asked: the model that they want, or auto where it
 // is decided for each prompt. Another one may stand in for it.
 func (r *Router) Shown() string {
-	if _, auto := r.cfg.Access.Auto(r.wanted); auto && r.cfg.Asker != nil && !r.cfg.Presets.Custom(r.wanted) {
+	if _, auto := r.cfg.Presets.Auto(r.wanted); auto && r.cfg.Asker != nil {
 		return r.Wanted()
 	}
 	return r.Model()
@@ -181,14 +174,14 @@ func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tel
 	start := time.Now()
 	defer func() { d.Took = time.Since(start) }()
 	large := r.Model()
-	small, auto := r.cfg.Access.Auto(r.wanted)
+	small, auto := r.cfg.Presets.Auto(r.wanted)
 	if d, down := r.instead(large); down {
 		return d
 	}
-	switch named := !auto || r.cfg.Presets.Custom(r.wanted); {
-	case named && parts == nil: // another one may stand in for it
+	switch {
+	case !auto && parts == nil: // another one may stand in for it
 		return Decision{}
-	case named:
+	case !auto:
 		return Decision{Model: large, Source: fromOverride}
 	case mode.Planning:
 		d = Decision{Model: large, Source: fromMode, Reason: "it makes plans"}
@@ -211,11 +204,11 @@ func (r *Router) instead(name string) (Decision, bool) {
 	if r.cfg.Action == Off || !r.cfg.Health.Down(id) {
 		return Decision{}, false
 	}
-	rest, _ := r.after(id)
+	rest := r.first(id).rest
 	if len(rest) == 0 {
 		return Decision{}, false
 	}
-	return Decision{Model: rest[0], Source: fromFallback, Reason: id + " can't at the moment"}, true
+	return Decision{Model: rest[0].Model, Source: fromFallback, Reason: id + " can't at the moment"}, true
 }
 
 // byClass decides by how hard the prompt is. Who can't say has the larger model answer.
@@ -225,7 +218,7 @@ func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small 
 	if r.cfg.Asker == nil || !r.cfg.Health.classifies() || textOf(parts) == "" {
 		return d
 	}
-	hard, reason, err := r.hard(ctx, parts, engine.Gemini3(large), tell)
+	hard, reason, err := r.hard(ctx, parts, r.cfg.Presets.Scored(large), tell)
 	if ctx.Err() != nil {
 		return d
 	}

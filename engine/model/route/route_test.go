@@ -21,10 +21,16 @@ import (
 	"gemline/engine/model/route"
 )
 
-// presets has an alias of the user's.
-func presets(t testing.TB) *preset.Table {
+// presets has an alias and a chain of the user's.
+func presets(t testing.TB, access preset.Access) *preset.Table {
 	t.Helper()
-	table, err := preset.New(map[string]any{"customAliases": map[string]any{"calm": map[string]any{"extends": "gemini-2.5-pro"}}}, model.ByKey.Resolve)
+	table, err := preset.New(access, map[string]any{
+		"customAliases": map[string]any{"calm": map[string]any{"extends": "gemini-2.5-pro"}},
+		"modelChains": map[string]any{"mine": []any{
+			map[string]any{"model": "alpha", "maxAttempts": 2,
+				"actions":          map[string]any{"terminal": "silent", "unknown": "silent"},
+				"stateTransitions": map[string]any{"terminal": "sticky_retry"}},
+			map[string]any{"model": "beta", "isLastResort": true}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +101,7 @@ func TestRouting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	access := map[string]model.Access{"key": model.ByKey, "account": model.ByAccount, "assist": model.ByAssist}
+	access := map[string]preset.Access{"key": preset.ByKey, "account": preset.ByAccount, "assist": preset.ByAssist}
 	for i, line := range strings.Split(string(data), "\n") {
 		if line == "" || line[0] == '#' {
 			continue
@@ -111,7 +117,7 @@ func TestRouting(t *testing.T) {
 					fail(t, health, access[f[1]], name)
 				}
 				script := et.NewScript(classifier(t, f[4])...)
-				r := route.New(route.Config{Model: f[0], Access: access[f[1]], Presets: presets(t), Health: health,
+				r := route.New(route.Config{Model: f[0], Presets: presets(t, access[f[1]]), Health: health,
 					Asker: &oneshot.Asker{Generator: script}, Approver: et.NewApprover(t),
 					Mode: func() route.Mode {
 						return route.Mode{Planning: strings.Contains(f[3], "planning"), Planned: strings.Contains(f[3], "planned")}
@@ -134,9 +140,9 @@ func TestRouting(t *testing.T) {
 }
 
 // fail has a model known for having no quota left.
-func fail(t testing.TB, h *route.Health, a model.Access, name string) {
+func fail(t testing.TB, h *route.Health, a preset.Access, name string) {
 	t.Helper()
-	r := route.New(route.Config{Model: name, Access: a, Health: h, Action: route.Switch})
+	r := route.New(route.Config{Model: name, Presets: presets(t, a), Health: h, Action: route.Switch})
 	script := et.NewScript(et.Fails(&model.Error{Kind: model.Quota, Final: true, Message: "none"}), et.Says("."))
 	for range r.Generator(func(int) engine.Generator { return script }).Generate(t.Context(), &engine.Request{Model: name}) {
 	}

@@ -13,6 +13,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/model/preset"
 	"gemline/engine/model/route"
 )
 
@@ -21,7 +22,7 @@ func dial(t *testing.T, wanted string, replies ...et.Reply) (*world, *et.Server)
 	t.Helper()
 	s := et.NewServer(replies...)
 	t.Cleanup(s.Close)
-	table := presets(t)
+	table := presets(t, preset.ByKey)
 	g, err := model.NewGenai(model.Options{APIKey: "k", BaseURL: s.URL, Presets: table})
 	if err != nil {
 		t.Fatal(err)

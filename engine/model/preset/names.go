@@ -1,9 +1,7 @@
-package model
+package preset
 
 import (
 	"strings"
-
-	"google.golang.org/genai"
 
 	"gemline/engine"
 )
@@ -62,26 +60,24 @@ func (r Access) Resolve(name string) string {
 	return name
 }
 
-// Chain returns the models that may answer in the place of one, which stands first, each
-// where those before it can't. Quiet says that nobody is asked about that: the first one
-// was the cheapest.
-func (r Access) Chain(name string) (chain []string, quiet bool) {
-	chain = []string{name}
+// after returns what can answer in the place of a model, each where those before it can't.
+// Quiet says that nobody is asked about that: the first one was the cheapest.
+func (r Access) after(name string) (models []string, quiet bool) {
 	id := strings.TrimPrefix(name, "models/")
 	switch {
 	case strings.HasPrefix(id, "gemini-") && strings.Contains(id, "flash-lite"):
-		return append(chain, r.Resolve("gemini-3.5-flash"), pro25), true
+		return []string{r.Resolve("gemini-3.5-flash"), pro25}, true
 	case engine.Gemini3(id) && strings.Contains(id, "pro"):
-		chain = append(chain, r.flash())
+		return []string{r.flash()}, false
 	case id == pro25:
-		chain = append(chain, r.Resolve("gemini-3.5-flash"))
+		return []string{r.Resolve("gemini-3.5-flash")}, false
 	}
-	return chain, false
+	return nil, false
 }
 
-// Auto reports whether name leaves open which model is meant: a larger one, or the
+// auto reports whether name leaves open which model is meant: a larger one, or the
 // smaller one that it returns.
-func (r Access) Auto(name string) (small string, auto bool) {
+func (r Access) auto(name string) (small string, auto bool) {
 	switch name {
 	case "", Default, "auto-gemini-3":
 		return r.flash(), true
@@ -97,14 +93,10 @@ type Choice struct {
 	Note string // what it is for, or stands for
 }
 
-// Choices returns the names to offer, the aliases first.
-func (r Access) Choices() []Choice {
+// choices returns the names to offer, those that stand for others first.
+func (r Access) choices() []Choice {
 	choices := []Choice{
-		{"auto", r.pro() + ", or " + r.flash() + " where that will do"},
-		{"pro", r.pro()},
-		{"flash", r.flash()},
-		{"flash-lite", r.flashLite()},
-		{"auto-gemini-2.5", pro25},
+		{"auto", ""}, {"pro", ""}, {"flash", ""}, {"flash-lite", ""}, {"auto-gemini-2.5", ""},
 	}
 	switch r {
 	case ByKey:
@@ -121,37 +113,11 @@ func (r Access) Choices() []Choice {
 		Choice{"gemma-4-31b-it", "open weights"}, Choice{"gemma-4-26b-a4b-it", "open weights, faster"})
 }
 
-// TokenLimit returns how many tokens the context of a model holds.
-func TokenLimit(name string) int {
-	if gemma(strings.TrimSpace(name)) {
+// tokenLimit returns how many tokens the context of a model holds.
+func tokenLimit(name string) int {
+	switch strings.TrimSpace(name) {
+	case "gemma-4-31b-it", "gemma-4-26b-a4b-it":
 		return 256_000
 	}
 	return 1_048_576
-}
-
-func gemma(name string) bool { return name == "gemma-4-31b-it" || name == "gemma-4-26b-a4b-it" }
-
-// Merge returns a copy of over, which may be nil, that takes from base how to
-// sample and to think where over leaves it open.
-func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
-	if over == nil {
-		over = &genai.GenerateContentConfig{}
-	}
-	c := *over
-	if c.Temperature == nil {
-		c.Temperature = base.Temperature
-	}
-	if c.TopP == nil {
-		c.TopP = base.TopP
-	}
-	if c.TopK == nil {
-		c.TopK = base.TopK
-	}
-	if c.MaxOutputTokens == 0 {
-		c.MaxOutputTokens = base.MaxOutputTokens
-	}
-	if c.ThinkingConfig == nil {
-		c.ThinkingConfig = base.ThinkingConfig
-	}
-	return &c
 }

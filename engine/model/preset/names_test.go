@@ -1,0 +1,124 @@
+package preset_test
+
+import (
+	"strings"
+	"testing"
+
+	"gemline/engine/model/preset"
+)
+
+func TestResolve(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                            "gemini-3.1-pro-preview-customtools",
+		"auto":                        "gemini-3.1-pro-preview-customtools",
+		"pro":                         "gemini-3.1-pro-preview-customtools",
+		"auto-gemini-3":               "gemini-3.1-pro-preview-customtools",
+		"gemini-3-pro-preview":        "gemini-3.1-pro-preview-customtools",
+		"auto-gemini-2.5":             "gemini-2.5-pro",
+		"flash":                       "gemini-3.8-flash",
+		"gemini-3.5-flash":            "gemini-3.8-flash",
+		"gemini-3-flash":              "gemini-3.8-flash",
+		"gemini-3-flash-preview":      "gemini-3-flash-preview",
+		"flash-lite":                  "gemini-3.5-flash-lite",
+		"none":                        "gemini-3.5-flash-lite",
+		"gemini-3.1-flash-lite":       "gemini-3.5-flash-lite",
+		" gemini-2.5-flash\n":         "gemini-2.5-flash",
+		"gemini-3.1-pro-preview":      "gemini-3.1-pro-preview",
+		"someone/some-model:instruct": "someone/some-model:instruct",
+	} {
+		got := preset.ByKey.Resolve(name)
+		if got != want {
+			t.Errorf("Resolve(%q) = %q, want %q", name, got, want)
+		}
+		if again := preset.ByKey.Resolve(got); again != got {
+			t.Errorf("Resolve(%q) = %q, want itself", got, again)
+		}
+	}
+	for _, c := range (*preset.Table)(nil).Choices() {
+		if c.Name == "" || c.Note == "" || preset.ByKey.Resolve(c.Name) == "auto" {
+			t.Errorf("choice %+v", c)
+		}
+	}
+}
+
+func TestTokenLimit(t *testing.T) {
+	for name, want := range map[string]int{"auto": 1_048_576, "anything": 1_048_576, "gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000} {
+		if got := (*preset.Table)(nil).TokenLimit(name); got != want {
+			t.Errorf("TokenLimit(%q) = %d, want %d", name, got, want)
+		}
+	}
+}
+
+// What the way to pay can't use is not what an alias stands for, nor offered.
+func TestAccess(t *testing.T) {
+	for _, c := range []struct {
+		reach      preset.Access
+		name, want string
+	}{
+		{preset.ByAccount, "auto", "gemini-3.1-pro-preview"},
+		{preset.ByAccount, "flash", "gemini-3.8-flash"},
+		{preset.ByAccount, "gemini-3.5-flash", "gemini-3.8-flash"},
+		{preset.ByAccount, "flash-lite", "gemini-3.5-flash-lite"},
+		{preset.ByAssist, "", "gemini-3-pro-preview"},
+		{preset.ByAssist, "pro", "gemini-3-pro-preview"},
+		{preset.ByAssist, "flash", "gemini-3-flash-preview"},
+		{preset.ByAssist, "gemini-3.5-flash", "gemini-3-flash"},
+		{preset.ByAssist, "flash-lite", "gemini-3.1-flash-lite"},
+		{preset.ByAssist, "gemini-2.5-pro", "gemini-2.5-pro"},
+	} {
+		if got := c.reach.Resolve(c.name); got != c.want {
+			t.Errorf("%d: %q is %q, want %q", c.reach, c.name, got, c.want)
+		}
+	}
+	for _, r := range []preset.Access{preset.ByKey, preset.ByAccount, preset.ByAssist} {
+		seen := map[string]bool{}
+		table, err := preset.New(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range table.Choices() {
+			if got := r.Resolve(c.Name); seen[c.Name] || r.Resolve(got) != got {
+				t.Errorf("%d: %s stands twice, or for %s, which stands for something else", r, c.Name, got)
+			}
+			seen[c.Name] = true
+		}
+	}
+}
+
+// A chain begins with the model itself and goes on with others, which are concrete.
+func TestChain(t *testing.T) {
+	for _, c := range []struct {
+		access preset.Access
+		name   string
+		want   string
+		quiet  bool
+	}{
+		{preset.ByKey, "gemini-3.1-pro-preview-customtools", "gemini-3.1-pro-preview-customtools gemini-3.8-flash", false},
+		{preset.ByAssist, "gemini-3-pro-preview", "gemini-3-pro-preview gemini-3-flash-preview", false},
+		{preset.ByKey, "gemini-2.5-pro", "gemini-2.5-pro gemini-3.8-flash", false},
+		{preset.ByAssist, "gemini-2.5-pro", "gemini-2.5-pro gemini-3-flash", false},
+		{preset.ByKey, "gemini-3.5-flash-lite", "gemini-3.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
+		{preset.ByKey, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
+		{preset.ByKey, "gemini-3.8-flash", "gemini-3.8-flash", false},
+		{preset.ByKey, "gemini-2.5-flash", "gemini-2.5-flash", false},
+		{preset.ByKey, "gemma-4-31b-it", "gemma-4-31b-it", false},
+		{preset.ByKey, "their-pro-flash-lite", "their-pro-flash-lite", false},
+	} {
+		table, err := preset.New(c.access, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var chain []string
+		for _, m := range table.Chain(c.name) {
+			if chain = append(chain, m.Model); c.access.Resolve(m.Model) != m.Model {
+				t.Errorf("%s stands for another model", m.Model)
+			}
+			if m.Silent("terminal") != c.quiet || !m.Silent("transient") {
+				t.Errorf("%d: %s: whether it is asked about %s is wrong", c.access, c.name, m.Model)
+			}
+		}
+		if got := strings.Join(chain, " "); got != c.want {
+			t.Errorf("%d: %s; want %s", c.access, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package preset
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+)
+
+// tables are what the settings say of models beside what they are asked with.
+type tables struct {
+	definitions  map[string]definition // by the name of a model
+	ids, classes map[string]resolution // which model a name, and a class of prompts, stands for
+	chains       [][]Stand
+}
+
+// A definition is what is known of a model.
+type definition struct {
+	tier, family string // "" says nothing
+	note         string // for lists
+	hidden       bool   // it is in no list
+	thoughtless  bool   // it can't think
+	tokens       int    // of its context, 0 says nothing
+}
+
+// A resolution is which model a name stands for.
+type resolution struct {
+	target string
+	cases  []instance // before target, the first that holds
+}
+
+// An instance is a target and when it holds.
+type instance struct {
+	holds  bool
+	wanted []string // for which of the names that users give, nil is for all
+	target string
+}
+
+// of returns the model for what the user wants.
+func (r resolution) of(wanted string) string {
+	for _, c := range r.cases {
+		if c.holds && (c.wanted == nil || slices.Contains(c.wanted, wanted)) {
+			return c.target
+		}
+	}
+	return r.target
+}
+
+// A Stand is a model in a chain of models that can answer in each other's place.
+type Stand struct {
+	Model    string
+	Attempts int  // how often it is asked, 0 is as often as usual
+	Last     bool // it is asked where nothing is left, whatever is known of it
+
+	silent map[string]bool   // about which failures nobody is asked
+	states map[string]string // what a failure makes of the model
+}
+
+// Silent reports whether nobody is asked before another model answers for one that has
+// failed: in which way is terminal, transient, not_found or unknown.
+func (s Stand) Silent(way string) bool { return s.silent[way] }
+
+// Covers reports whether the chain says what to do about failures that are unknown.
+func (s Stand) Covers() bool { _, ok := s.silent["unknown"]; return ok }
+
+// Sticky is what a failure makes of a model that gets one more attempt. Any other can't
+// answer for some time.
+const Sticky = "sticky_retry"
+
+// State returns what a failure makes of the model.
+func (s Stand) State(way string) string { return s.states[way] }
+
+// Chain returns the models from the one of that name on that can answer in each other's
+// place.
+func (t *Table) Chain(name string) (found []Stand) {
+	t = t.some()
+	best := 0
+	for _, chain := range t.chains {
+		i := slices.IndexFunc(chain, func(s Stand) bool { return t.Chat(s.Model, false).Model == name })
+		if i >= 0 && (found == nil || i < best) {
+			found, best = chain[i:], i
+		}
+	}
+	if found != nil {
+		return found
+	}
+	silent := map[string]bool{"transient": true}
+	models, quiet := t.access.after(name)
+	if quiet {
+		silent["terminal"], silent["not_found"] = true, true
+	}
+	for _, m := range append([]string{name}, models...) {
+		found = append(found, Stand{Model: m, silent: silent, states: map[string]string{"transient": Sticky}})
+	}
+	return found
+}
+
+// Resolve returns the model that name stands for: the name itself if it is an alias of the
+// user's, since it brings more than a model.
+func (t *Table) Resolve(name string) string {
+	t = t.some()
+	name = strings.TrimSpace(name)
+	if t.Custom(name) {
+		return name
+	}
+	return t.model(name)
+}
+
+// model returns the model that a name stands for which is no alias.
+func (t *Table) model(name string) string {
+	name = cmp.Or(strings.TrimSpace(name), Default)
+	_, named := t.ids[name]
+	if class, ok := t.classes["pro"]; ok && t.open(name) {
+		name = class.of(name)
+	} else if !named && t.definitions[name].tier == "auto" {
+		name = Default
+	}
+	name, _ = t.follow(name)
+	return name
+}
+
+// follow returns what a name leads to, and whether it leads somewhere.
+func (t *Table) follow(name string) (model string, ends bool) {
+	for range 2 * (len(t.ids) + 1) {
+		next := t.access.Resolve(name)
+		if r, ok := t.ids[name]; ok {
+			next = r.of(name)
+		}
+		if next == name {
+			return name, true
+		}
+		name = next
+	}
+	return name, false
+}
+
+// open reports whether name leaves open which model is meant.
+func (t *Table) open(name string) bool {
+	_, auto := t.access.auto(name)
+	return auto || t.definitions[name].tier == "auto"
+}
+
+// Auto reports whether name leaves open which model is meant: the one that it stands for,
+// or the smaller one that it returns.
+func (t *Table) Auto(name string) (small string, auto bool) {
+	t = t.some()
+	name = cmp.Or(strings.TrimSpace(name), Default)
+	if t.Custom(name) || !t.open(name) {
+		return "", false
+	}
+	small, auto = t.access.auto(name)
+	if !auto {
+		small = "flash"
+	}
+	if class, ok := t.classes["flash"]; ok {
+		small = class.of(name)
+	}
+	small, _ = t.follow(small)
+	return small, true
+}
+
+// Scored reports whether prompts for a model are scored, as those for newer ones are.
+func (t *Table) Scored(name string) bool {
+	id := t.Chat(name, false).Model
+	return engine.Gemini3(cmp.Or(t.some().definitions[id].family, id))
+}
+
+// TokenLimit returns how many tokens the context of a model holds.
+func (t *Table) TokenLimit(name string) int {
+	id := t.Chat(name, false).Model
+	return cmp.Or(t.some().definitions[id].tokens, tokenLimit(id))
+}
+
+// Choices returns the names to offer: those that the program knows, those that the
+// settings define, and the user's aliases.
+func (t *Table) Choices() (choices []Choice) {
+	t = t.some()
+	for _, c := range t.access.choices() {
+		if d := t.definitions[c.Name]; !d.hidden {
+			choices = append(choices, Choice{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.definitions)) {
+		known := func(c Choice) bool { return c.Name == name }
+		if d := t.definitions[name]; !d.hidden && !slices.ContainsFunc(choices, known) {
+			choices = append(choices, Choice{name, cmp.Or(d.note, t.meaning(name))})
+		}
+	}
+	for _, name := range t.Customs() {
+		choices = append(choices, Choice{name, "yours, " + t.Chat(name, false).Model})
+	}
+	return choices
+}
+
+// meaning says what a name stands for.
+func (t *Table) meaning(name string) string {
+	note := t.model(name)
+	if small, auto := t.Auto(name); auto {
+		note += ", or " + small + " where that will do"
+	}
+	return note
+}
