@@ -151,11 +151,7 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 	if !c.edits() {
 		c.git = k.seeGit()
 	}
-	if err := k.found(ctx, !c.edits(), c.paths); err != nil {
-		k.reset()
-		return err
-	}
-	return nil
+	return k.found(ctx, !c.edits(), c.paths)
 }
 
 // found keeps the files as they are, if others have changed some.
@@ -185,7 +181,6 @@ func (c *change) end(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.after(ctx, c); err != nil {
-		k.reset()
 		k.tell(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"gemline/engine/disk"
 	"gemline/tools/checkpoint/shadow"
@@ -16,7 +18,7 @@ import (
 // What is known of the files is in a file beside the repository, so that the next
 // session does not read all of them again. It is worth nothing by itself: without it,
 // or if it is damaged, they are read.
-const indexMagic = "gemline index 1\n"
+const indexMagic = "gemline index 2\n"
 
 // mostIndex is how many bytes are read of it.
 const mostIndex = 512 << 20
@@ -25,7 +27,8 @@ func (k *Keeper) indexPath() string { return filepath.Join(k.cfg.Dir, "index.gem
 
 // save writes what is known of the files.
 func (k *Keeper) save() {
-	b := append([]byte(indexMagic), encodeText(nil, k.rules)...)
+	b := encodeText([]byte(indexMagic), k.rules)
+	b = encodeText(b, strings.Join(k.repo.Packs(), " "))
 	b = encodeNode(b, k.top)
 	sum := sha256.Sum256(b)
 	f, err := disk.Create(k.indexPath(), nil)
@@ -62,8 +65,8 @@ func encodeNode(b []byte, n *node) []byte {
 	return b
 }
 
-// load reads what was known of the files, nil if nothing is. What is not in the
-// repository is not known.
+// load reads what was known of the files, nil if nothing is. Where a pack is gone
+// that was there, nothing is.
 func (k *Keeper) load() *node {
 	b, err := disk.Read(k.indexPath(), mostIndex)
 	if err != nil || len(b) < len(indexMagic)+sha256.Size || !bytes.HasPrefix(b, []byte(indexMagic)) {
@@ -74,26 +77,18 @@ func (k *Keeper) load() *node {
 		return nil
 	}
 	d := &decoder{b: b[len(indexMagic):]}
-	rules := d.text()
+	rules, packs := d.text(), k.repo.Packs()
+	for _, name := range strings.Fields(d.text()) {
+		if _, there := slices.BinarySearch(packs, name); !there {
+			return nil
+		}
+	}
 	top := d.node(nil, 0)
-	if d.err != nil || !known(k.repo, top) {
+	if d.err != nil {
 		return nil
 	}
 	k.rules = rules
 	return top
-}
-
-// known reports whether all of n is in the repository.
-func known(repo *shadow.Repo, n *node) bool {
-	if n.sum != "" && !repo.Has(n.sum) {
-		return false
-	}
-	for _, k := range n.kids {
-		if !known(repo, k) {
-			return false
-		}
-	}
-	return true
 }
 
 // A decoder reads an index. Its error is the first one.

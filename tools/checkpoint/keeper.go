@@ -155,6 +155,11 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 // take looks at files, and returns the state: at all of them, or at those that are
 // named.
 func (k *Keeper) take(ctx context.Context, all bool, paths []string) (tree shadow.Sum, s *sweep, err error) {
+	defer func() {
+		if err != nil {
+			k.reset()
+		}
+	}()
 	s = k.newSweep(ctx)
 	if all && k.short == nil {
 		if err := k.sweep(s); err != nil {
@@ -287,6 +292,7 @@ func (k *Keeper) commit(b *shadow.Batch, tree shadow.Sum, r Record) error {
 		err = k.repo.SetRef(k.cfg.Session(), sum)
 	}
 	if err != nil {
+		k.reset()
 		return err
 	}
 	k.tip, k.tipTree, k.saved = sum, tree, false

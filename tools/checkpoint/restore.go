@@ -44,7 +44,6 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			paths = append(paths, c.Path)
 		}
 		if err := k.found(ctx, false, paths); err != nil {
-			k.reset()
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
@@ -52,7 +51,6 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		o = r.restore(ctx, changes)
 		tree, s, err := k.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
-			k.reset()
 			return err
 		}
 		record := Record{Kind: p.Kind}

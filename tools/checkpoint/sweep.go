@@ -168,7 +168,7 @@ func (s *sweep) folder(n *node, f *disk.Folder, path string) {
 		case look.Mode.IsDir():
 			s.enter(k, f, filepath.Join(path, k.name), &wg, &p)
 		default:
-			s.file(k, f, look, filepath.Join(path, k.name))
+			s.file(k, f, look, path)
 		}
 	}
 	wg.Wait()
@@ -312,7 +312,7 @@ func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 }
 
 // file looks at what is no directory.
-func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
+func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 	if k.cover != watched {
 		s.files.Add(1)
 	}
@@ -323,7 +323,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, path string) {
 	if look == k.look && k.settled {
 		return
 	}
-	was := k.look
+	was, path := k.look, filepath.Join(dir, k.name)
 	content, why := s.content(k, f, look, path)
 	if why == unreadable && k.sum != "" && unwritten(was, look) { // its mode says so now
 		if was.Mode != look.Mode {
@@ -419,7 +419,7 @@ func (s *sweep) path(top *node, base, path string) {
 	defer func() { f.Close() }()
 	names, here := parts(rel), base
 	for i, name := range names {
-		n, here = n.kid(name, true), filepath.Join(here, name)
+		n = n.kid(name, true)
 		look, err := f.LookAt(name)
 		last := i == len(names)-1
 		switch {
@@ -447,6 +447,6 @@ func (s *sweep) path(top *node, base, path string) {
 			return // nobody can edit it there
 		}
 		f.Close()
-		f = next
+		f, here = next, filepath.Join(here, name)
 	}
 }

@@ -67,7 +67,7 @@ func (b *Batch) Add(kind Kind, content []byte) (Sum, error) {
 func (b *Batch) has(sum Sum) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pending[sum] || !b.again && b.r.Has(sum)
+	return b.pending[sum] || !b.again && b.r.has(sum)
 }
 
 // Commit has the disk keep what was added.

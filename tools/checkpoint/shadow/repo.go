@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -150,6 +152,7 @@ func (r *Repo) Use(ctx context.Context) (done func(), collected bool, err error)
 		r.generation = string(b)
 		r.forget()
 	}
+	r.list()
 	return func() { r.lock.Unlock() }, collected, nil
 }
 
@@ -184,28 +187,27 @@ func (r *Repo) add(p *pack) {
 	r.packs, r.listed[p.name] = append(r.packs, p), true
 }
 
-// Has reports whether an object is in a pack of the repository.
-func (r *Repo) Has(sum Sum) bool {
+// Packs returns the names of the packs that were there when [Repo.Use] was called last,
+// and of those that were written since.
+func (r *Repo) Packs() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.listed))
+}
+
+// has reports whether an object is in one of these packs.
+func (r *Repo) has(sum Sum) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, _ := r.find(sum)
 	return p != nil
 }
 
-// find returns where an object is. The packs are listed again if it is in none of
-// those that are known.
+// find returns where an object is.
 func (r *Repo) find(sum Sum) (*pack, int64) {
-	for again := range 2 {
-		for i := len(r.packs) - 1; i >= 0; i-- {
-			if offset, ok := r.packs[i].find(sum); ok {
-				return r.packs[i], offset
-			}
-		}
-		if again == 0 && (len(r.packs) > 0 || len(r.listed) == 0) {
-			known := len(r.packs)
-			if r.list(); len(r.packs) == known {
-				break
-			}
+	for _, p := range slices.Backward(r.packs) {
+		if offset, ok := p.find(sum); ok {
+			return p, offset
 		}
 	}
 	return nil, 0
@@ -237,6 +239,10 @@ const deepest = 200
 // load returns what a repository has under a name.
 func (r *Repo) load(sum Sum, most int64, depth int) (Kind, []byte, error) {
 	p, offset := r.find(sum)
+	if p == nil { // somebody may have written it meanwhile
+		r.list()
+		p, offset = r.find(sum)
+	}
 	if p == nil {
 		return r.loose(sum, most)
 	}
