@@ -50,6 +50,7 @@ func main() {
 	}{
 		{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"overhead", b.overhead}, {"hooks", b.hooks},
 		{"streams", b.streams}, {"search", b.search}, {"sessions", b.sessions},
+		{"checkpoints", b.checkpoints},
 	} {
 		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
 			part.measure()
@@ -219,14 +220,29 @@ const thought = 100 * time.Millisecond
 func (b *bench) step(n int, call string, f func() sample) []float64 {
 	var xs []float64
 	for range min(b.runs, 5) {
-		b.server.calls(call, 1, 1)
-		short := f()
-		b.server.calls(call, n+1, 1)
-		long := f()
-		xs = append(xs, ms(long.wall-short.wall)/float64(n))
+		xs = append(xs, b.once(n, call, f))
 	}
 	sort.Float64s(xs)
 	return xs
+}
+
+// once is step, measured once.
+func (b *bench) once(n int, call string, f func() sample) float64 {
+	b.server.calls(call, 1, 1)
+	short := f()
+	b.server.calls(call, n+1, 1)
+	return ms(f().wall-short.wall) / float64(n)
+}
+
+// settings makes text the user's settings, or removes them.
+func (b *bench) settings(text string) {
+	path := filepath.Join(b.dir, "home", ".gemini", "settings.json")
+	if text == "" {
+		check(os.Remove(path))
+		return
+	}
+	check(os.MkdirAll(filepath.Dir(path), 0o700))
+	check(os.WriteFile(path, []byte(text), 0o600))
 }
 
 // reads returns a call that reads the small file, up to a line behind its end that is
@@ -239,13 +255,11 @@ func (b *bench) reads() string {
 func (b *bench) hooks() {
 	const n = 100
 	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
-	settings := filepath.Join(b.dir, "home", ".gemini", "settings.json")
-	check(os.MkdirAll(filepath.Dir(settings), 0o700))
 	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
 	without := b.step(n, b.reads(), us)
-	check(os.WriteFile(settings, []byte(`{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"true"}]}]}}`), 0o600))
+	b.settings(`{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"true"}]}]}}`)
 	with := b.step(n, b.reads(), us)
-	check(os.Remove(settings))
+	b.settings("")
 	row("one read_file step, no hook", "ms", without, "", nil)
 	row("one read_file step, one BeforeTool hook", "ms", with, "", nil)
 	row("what the hook adds", "ms", []float64{median(with) - median(without)}, "bash -c true", bash)

@@ -5,7 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
 )
 
 // sessions measures how long it takes to go on with a long session, beside a program that
@@ -17,14 +24,15 @@ func (b *bench) sessions() {
 	if len(found) == 0 {
 		check(fmt.Errorf("no place for sessions was made"))
 	}
+	b.append()
 	chats := filepath.Join(found[0], "chats")
 	check(os.MkdirAll(chats, 0o700))
-	idle := b.times(rss, func() sample { return b.run(b.bin, "-p", "/about") })
+	idle := b.times(rss, func() sample { return b.run(b.bin, "-p", "/stats") })
 	for _, size := range []int{5, 50} {
 		path := filepath.Join(chats, "session-2026-01-01T00-00-long.jsonl")
 		check(os.WriteFile(path, conversation("long", size<<20), 0o600))
 		parse := b.times(wall, func() sample { return b.run(b.floor, "parse", path) })
-		us := func() sample { return b.run(b.bin, "--resume", "latest", "-p", "/about") }
+		us := func() sample { return b.run(b.bin, "--resume", "latest", "-p", "/stats") }
 		row(fmt.Sprintf("resuming %d MB, to the first command", size), "ms", b.times(wall, us), "floor, parsing it", parse)
 		row(fmt.Sprintf("resuming %d MB, CPU", size), "ms", b.times(cpu, us), "", nil)
 		row(fmt.Sprintf("resuming %d MB, peak memory", size), "MB", b.times(rss, us), "no session", idle)
@@ -58,4 +66,28 @@ func conversation(id string, size int) []byte {
 		fmt.Fprintf(&b, `{"id":"e%d",%s,"type":"gemini","content":"It is code.","thoughts":[],"model":"m"}`+"\n", i, at)
 	}
 	return b.Bytes()
+}
+
+// append measures what it takes to record a message, which the disk need not have yet.
+func (b *bench) append() {
+	const messages = 1000
+	said := strings.Repeat("text ", 400)
+	f := journal.New(journal.Config{Dir: filepath.Join(b.dir, "appended"), ID: "appended"})
+	plain, err := os.Create(filepath.Join(b.dir, "plain"))
+	check(err)
+	var ours, theirs []float64
+	for range messages {
+		start := time.Now()
+		check(f.Record(engine.Entry{Content: genai.NewContentFromText(said, genai.RoleUser)}))
+		ours = append(ours, ms(time.Since(start)))
+		start = time.Now()
+		_, err := plain.WriteString(said)
+		check(err)
+		theirs = append(theirs, ms(time.Since(start)))
+	}
+	check(f.Close())
+	check(plain.Close())
+	sort.Float64s(ours)
+	sort.Float64s(theirs)
+	row("recording a message of 2 kB", "ms", ours, "writing it", theirs)
 }
