@@ -152,6 +152,10 @@ func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":
 		return true
+	case "mcp": // serve takes all flags
+		if len(words) > 2 && words[1] == "serve" && strings.HasPrefix(words[2], "-") {
+			return true
+		}
 	}
 	before := words
 	if i := slices.Index(words, "--"); i >= 0 {

@@ -48,6 +48,7 @@ type mcpCommand struct {
 	Disable mcpDisable `cmd:"" help:"Switch a server off, wherever it is set up."`
 	Test    mcpTest    `cmd:"" help:"Connect to a server, and list what it has."`
 	Auth    mcpAuth    `cmd:"" help:"Log in to a server, or list those that take a log-in."`
+	Serve   Serving    `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
 	Reload  mcpReload  `cmd:"" hidden:"" help:"Connect to the servers anew, in a session."`
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"gemline/commands/cli"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact"
@@ -32,6 +33,7 @@ type Options struct {
 	served       *serverSet // likewise
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
+	serving      *cli.Serving     // as an MCP server; nil if it is none
 	tree         string           // the name of the worktree that was made to work in, "" for none
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
 	ledger       *disk.Ledger     // of the files that are being written
@@ -123,5 +125,5 @@ func (o *Options) getenv(name string) string {
 // severalAnswers reports whether there may be more than one answer, each with its
 // own time.
 func (o *Options) severalAnswers() bool {
-	return o.interactive || o.flags.Talks()
+	return o.interactive || o.flags.Talks() || o.serving != nil
 }

@@ -102,7 +102,7 @@ func Run(p Process) (code int) {
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
 	defer r.ledger.Close()
-	r.interactive = err == nil && r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
+	r.interactive = err == nil && r.serving == nil && r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	if d := time.Duration(r.flags.Timeout); d > 0 && !r.severalAnswers() && r.flags.Batch == "" {
@@ -161,7 +161,21 @@ func newRun(p Process) (r *run, command []string, err error) {
 	} else {
 		command = nil
 	}
+	var serving *cli.Serving
+	var serr error
+	if managed {
+		var own []string
+		if serving, own, serr = cli.ServeArgs(command); serving != nil {
+			args, command, managed = append(args, own...), nil, false
+		}
+	}
 	line, err := flags.Parse(args)
+	if err == nil {
+		err = serr
+	}
+	if err == nil && serving != nil {
+		err = unserved(line)
+	}
 	if err == nil && line.DeleteSession != "" && !managed { // as the Gemini CLI spells it
 		command = []string{"sessions", "delete", "--", line.DeleteSession}
 	}
@@ -174,7 +188,7 @@ func newRun(p Process) (r *run, command []string, err error) {
 	if err != nil {
 		line = flags.Wanted(args)
 	}
-	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default()}, status: newStatus(), count: newTally()}
+	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default(), serving: serving}, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
 	r.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := line.JSONFd; fd != nil && command == nil {
@@ -218,7 +232,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
-	if managed {
+	if managed || r.serving != nil { // standard output is for what was asked for
 		return report.New("text", out)
 	}
 	if r.flags.Batch != "" && r.flags.Format() != "text" {
@@ -332,6 +346,8 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	}
 	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
+	case r.serving != nil:
+		return r.serveMCP(ctx)
 	case r.flags.Talks():
 		return r.serve(ctx)
 	case r.flags.Batch != "":

@@ -92,7 +92,7 @@ type Session struct {
 func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s := &Session{Project: p, Choice: c, policy: c.Policy}
 	if s.policy == nil {
-		s.policy = p.policy.As(p.policy.Unattended)
+		s.policy = p.policy.As(c.Approver == nil)
 	}
 	past, err := s.open()
 	if err != nil {
@@ -485,7 +485,7 @@ func (s *Session) modelName() string { return s.engine.Model() }
 func (s *Session) prompt() prompt.Config {
 	m := s.memory.Contents()
 	cfg := prompt.Config{
-		Interactive: s.answered(),
+		Interactive: s.Approver != nil,
 		Mode:        string(s.policy.Mode()),
 		Git:         prompt.InRepository(s.paths.Cwd),
 		GlobalFile:  s.globalContext(),

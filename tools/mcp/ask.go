@@ -21,8 +21,9 @@ import (
 )
 
 // answer answers a request of the server.
-func (l *link) answer(ctx context.Context, method protocol.MCPMethod, params json.RawMessage) (any, error) {
-	switch method {
+func (l *link) answer(ctx context.Context, m *rpc.Message) (any, error) {
+	params := m.Params
+	switch m.Method {
 	case protocol.MethodPing:
 		return protocol.EmptyResult{}, nil
 	case protocol.MethodListRoots:

@@ -34,7 +34,7 @@ type Beginner interface{ Begun(version string) }
 // A Handler answers the other side. Both functions may be nil.
 type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
-	Request func(ctx context.Context, method protocol.MCPMethod, params json.RawMessage) (any, error)
+	Request func(ctx context.Context, m *Message) (any, error)
 
 	// Notify is told notifications, in order. It returns at once.
 	Notify func(method protocol.MCPMethod, params json.RawMessage)
@@ -100,7 +100,20 @@ func (c *Conn) Close() error {
 // Call asks for something and puts the result into result, which may be nil. If ctx is
 // over before the answer comes, the other side is told so.
 func (c *Conn) Call(ctx context.Context, method protocol.MCPMethod, params, result any) error {
-	m := &Message{Version: protocol.JSONRPC_VERSION, Method: method}
+	return Peer{conn: c}.Call(ctx, method, params, result)
+}
+
+// A Peer is the other side as somebody sees it who answers a request: what it is asked and
+// told belongs to that request.
+type Peer struct {
+	conn  *Conn
+	about json.RawMessage // the id of the request, nil if there is none
+}
+
+// Call is [Conn.Call].
+func (p Peer) Call(ctx context.Context, method protocol.MCPMethod, params, result any) error {
+	c := p.conn
+	m := &Message{Version: protocol.JSONRPC_VERSION, Method: method, about: p.about}
 	var err error
 	if m.Params, err = raw(params); err != nil {
 		return err
@@ -123,7 +136,7 @@ func (c *Conn) Call(ctx context.Context, method protocol.MCPMethod, params, resu
 	}
 	switch {
 	case ctx.Err() != nil && o.err != nil:
-		c.forgo(id, method)
+		p.forgo(id, method)
 		return context.Cause(ctx)
 	case o.err != nil || result == nil:
 		return o.err
@@ -149,26 +162,31 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 }
 
 // forgo says that nobody waits for an answer any more.
-func (c *Conn) forgo(id int64, method protocol.MCPMethod) {
+func (p Peer) forgo(id int64, method protocol.MCPMethod) {
 	if method == protocol.MethodInitialize { // which can't be cancelled
 		return
 	}
 	const patience = time.Second
 	go func() {
-		ctx, cancel := context.WithTimeout(c.ctx, patience)
+		ctx, cancel := context.WithTimeout(p.conn.ctx, patience)
 		defer cancel()
-		c.Notify(ctx, protocol.MethodNotificationCancelled,
+		p.Notify(ctx, protocol.MethodNotificationCancelled,
 			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id), Reason: "the user has cancelled the call"})
 	}()
 }
 
 // Notify tells the other side something.
 func (c *Conn) Notify(ctx context.Context, method protocol.MCPMethod, params any) error {
+	return Peer{conn: c}.Notify(ctx, method, params)
+}
+
+// Notify is [Conn.Notify].
+func (p Peer) Notify(ctx context.Context, method protocol.MCPMethod, params any) error {
 	b, err := raw(params)
 	if err != nil {
 		return err
 	}
-	return c.stream.Send(ctx, &Message{Version: protocol.JSONRPC_VERSION, Method: method, Params: b})
+	return p.conn.stream.Send(ctx, &Message{Version: protocol.JSONRPC_VERSION, Method: method, Params: b, about: p.about})
 }
 
 // raw returns a value as JSON, nil for nil.
@@ -318,6 +336,7 @@ func (c *Conn) fail(text []byte, err error) {
 // serve answers a request of the other side.
 func (c *Conn) serve(m Message) {
 	id := string(m.ID)
+	m.Peer = Peer{c, m.ID}
 	select {
 	case c.slots <- struct{}{}:
 	default:
@@ -333,7 +352,7 @@ func (c *Conn) serve(m Message) {
 		var result any
 		var err error = Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 		if c.handler.Request != nil {
-			result, err = c.handler.Request(ctx, m.Method, m.Params)
+			result, err = c.handler.Request(ctx, &m)
 		}
 		c.mu.Lock()
 		delete(c.serving, id)
@@ -348,15 +367,20 @@ func (c *Conn) serve(m Message) {
 
 // giveUp ends what was asked for and nobody waits for any more.
 func (c *Conn) giveUp(params json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.serving[string(requestID(params))]; cancel != nil {
+		cancel()
+	}
+}
+
+// requestID returns which request is given up, as it was written.
+func requestID(params json.RawMessage) json.RawMessage {
 	var which struct {
 		ID json.RawMessage `json:"requestId"`
 	}
 	json.Unmarshal(params, &which)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.serving[string(which.ID)]; cancel != nil {
-		cancel()
-	}
+	return which.ID
 }
 
 // answer sends an answer.

@@ -20,6 +20,9 @@ type Message struct {
 	Params  json.RawMessage    `json:"params,omitempty"`
 	Result  json.RawMessage    `json:"result,omitempty"`
 	Error   *Error             `json:"error,omitempty"`
+
+	Peer  Peer            `json:"-"` // who has sent it, if it is a request that has come
+	about json.RawMessage // the id of the request of the other side that it belongs to
 }
 
 // isRequest reports whether m wants an answer.

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"gemline/settings/flags"
+)
+
+// Serving says how gemline mcp serve serves.
+type Serving struct {
+	HTTP bool `name:"http" help:"By streamable HTTP, for programs on this machine. The address and the token that they need are printed as one line of JSON. Without it, standard input and output are one client's."`
+	Port int  `placeholder:"N" help:"With --http, the port to listen at, in place of any that is free."`
+}
+
+// ServeArgs returns how gemline is to serve, if the words of a sub-command say so, and the
+// flags among them that are gemline's own. It is no sub-command like others: conversations
+// are held.
+func ServeArgs(words []string) (s *Serving, own []string, err error) {
+	if len(words) < 2 || words[0] != "mcp" || words[1] != "serve" {
+		return nil, nil, nil
+	}
+	s = &Serving{}
+	for rest := words[2:]; len(rest) > 0; rest = rest[1:] {
+		name, value, joined := strings.Cut(rest[0], "=")
+		switch {
+		case wantsHelp(name):
+			return nil, nil, nil
+		case rest[0] == "--http":
+			s.HTTP = true
+		case name == "--port":
+			if !joined && len(rest) > 1 {
+				rest = rest[1:]
+				value = rest[0]
+			}
+			if s.Port, err = strconv.Atoi(value); err != nil || s.Port < 0 || s.Port > 65535 {
+				return s, own, &flags.UsageError{Message: "--port needs a number up to 65535"}
+			}
+		default:
+			own = append(own, rest[0])
+		}
+	}
+	if s.Port > 0 && !s.HTTP {
+		err = &flags.UsageError{Message: "--port goes with --http"}
+	}
+	return s, own, err
+}
+
+// Run says where it is possible to serve.
+func (*Serving) Run() error {
+	return &flags.UsageError{Message: "gemline mcp serve is started by other programs, or by a shell, and not in a session"}
+}

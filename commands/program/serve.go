@@ -1,0 +1,216 @@
+package program
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/tally"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/repl/mcp"
+	"gemline/repl/report"
+	"gemline/settings/flags"
+	"gemline/tools/mcp/rpc"
+)
+
+// unserved returns why flags can't go with gemline mcp serve, nil if they can.
+func unserved(f *flags.Set) error {
+	for _, one := range []struct {
+		set  bool
+		name string
+	}{
+		{f.Text() != "" || f.Dash(), "a prompt"}, {f.Batch != "", "--batch"}, {f.Talks(), "--input-format stream-json"}, {f.Output != "", "--output"},
+		{f.JSONSchema != "", "--json-schema"}, {f.Extract.Set, "--extract"}, {f.Patch, "--patch"}, {f.DryRun, "--dry-run"}, {f.JSONFd != nil, "--json-fd"},
+		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"}, {f.AskTTY, "--ask-tty"},
+	} {
+		if one.set {
+			return &flags.UsageError{Message: one.name + " does not go with mcp serve: its clients say what is to be done"}
+		}
+	}
+	return nil
+}
+
+// serveMCP serves other programs: the one at the standard streams, or all that come by HTTP.
+func (r *run) serveMCP(ctx context.Context) error {
+	p, err := r.openProject()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	cfg := mcp.Config{Version: r.os.Version, Dir: r.paths.Cwd, Outcome: r.outcome, Clean: r.secrets.Text,
+		Begin: func(ctx context.Context, w mcp.Wish) (*mcp.Conversation, error) { return r.converse(ctx, p, w) },
+		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
+			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
+				RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
+		}}
+	if r.serving.HTTP {
+		return r.serveHTTP(ctx, cfg)
+	}
+	in, feed := io.Pipe() // since reading from standard input has no end of its own
+	go func() {
+		_, err := io.Copy(feed, r.os.Stdin)
+		feed.CloseWithError(err)
+	}()
+	mcp.Serve(ctx, cfg, rpc.Lines(in, r.os.Stdout, in.Close))
+	return context.Cause(ctx)
+}
+
+// serveHTTP serves all that come to an address of this machine, which it prints, with the
+// token.
+func (r *run) serveHTTP(ctx context.Context, cfg mcp.Config) error {
+	const headers = 10 * time.Second
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.serving.Port)))
+	if err != nil {
+		return err
+	}
+	served, stop := context.WithCancel(ctx)
+	defer stop()
+	var clients sync.WaitGroup
+	var fallen any
+	var mu sync.Mutex
+	host := &rpc.Host{Token: rand.Text(), Begin: func(s rpc.Stream) {
+		clients.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					fallen = v
+					stop()
+				}
+			}()
+			mcp.Serve(served, cfg, s)
+		})
+	}}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", host)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headers}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	line, err := text.JSON(map[string]string{"url": "http://" + l.Addr().String() + "/mcp", "token": host.Token}, "")
+	if err == nil {
+		_, err = r.os.Stdout.Write(append(line, '\n'))
+	}
+	if err == nil {
+		select {
+		case err = <-ended:
+		case <-served.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	stop()
+	clients.Wait()
+	server.Close()
+	if fallen != nil {
+		panic(fallen)
+	}
+	return err
+}
+
+// converse begins a conversation for a client.
+func (r *run) converse(ctx context.Context, p *Project, w mcp.Wish) (*mcp.Conversation, error) {
+	count := newTally()
+	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count, Approver: count.Asking(w.Approver),
+		Notify: r.redacting(w.Notify)})
+	if err != nil {
+		return nil, err
+	}
+	begun := false
+	c := &mcp.Conversation{ID: s.journal.ID(), Tally: count, Tools: s.forClients}
+	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
+		p := report.Prompt{Text: prompt}
+		if !begun {
+			source := "startup"
+			if s.past != nil {
+				source = "resume"
+			}
+			begun, p.Context = true, s.start(ctx, source)
+		}
+		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
+		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.flags.FailOnDeny,
+			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
+		return once.Run(ctx, p)
+	}
+	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {
+		return s.callAside(ctx, t, args, w.Name != "", show)
+	}
+	c.Close = func() {
+		if begun {
+			s.end(ctx, "exit")
+		}
+		s.Close()
+	}
+	return c, nil
+}
+
+// forClients returns the tools that another program may call: not those of other servers,
+// which it can have itself, nor what belongs to a conversation.
+func (s *Session) forClients() (list []engine.Tool) {
+	for _, t := range s.tools.Tools() {
+		switch {
+		case t.Server != "", t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Kind == engine.Think:
+		case t.When != nil && !t.When(), !s.policy.Offers(t):
+		default:
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// callAside makes a call of another program's, as one prompt would be carried out. What it
+// did is in the session if something may have changed, and for a model that goes on with it.
+func (s *Session) callAside(ctx context.Context, t engine.Tool, args map[string]any, known bool, show func(engine.Event)) (failed error) {
+	title := "call of " + t.Name() + " by another program"
+	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			over, left := false, errors.New("nobody listens")
+			_, err := s.engine.Do(ctx, t.Name(), args, func(ev engine.Event) error {
+				f, ok := ev.(engine.Finished)
+				if ok && (known || !t.Kind.ReadOnly()) {
+					if err := s.engine.Add(ctx, genai.NewPartFromText(aside(title, f))); err != nil {
+						s.notify(err.Error())
+					}
+				}
+				if over = over || ok; !yield(ev, nil) {
+					return left
+				}
+				return nil
+			})
+			if err != nil && !over && err != left {
+				yield(nil, err)
+			}
+		}
+	})
+	run = s.keeper.Run(s.Project.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
+	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
+		if err != nil {
+			return err
+		}
+		s.Tally.Observe(ev, time.Now())
+		show(ev)
+	}
+	return nil
+}
+
+// aside tells the model of a call that another program has made.
+func aside(title string, f engine.Finished) string {
+	const most = 10_000 // characters
+	args, _ := text.JSON(f.Args, "")
+	said := f.Result.Text
+	if f.Err != nil {
+		said += "\n" + f.Err.Error()
+	}
+	return fmt.Sprintf("(%s) %s %s\n\nIt gave:\n%s", title, f.Name, args, text.Shorten(said, most))
+}

@@ -1,0 +1,221 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/tools/mcp/rpc"
+)
+
+// An asker is the [engine.Approver] of a conversation. It asks the client, for the call
+// that is carried out.
+type asker struct {
+	client *client
+	mu     sync.Mutex
+	now    *running
+}
+
+// begin notes which call is carried out.
+func (a *asker) begin(r *running) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now = r
+}
+
+func (a *asker) running() *running {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now
+}
+
+// notify tells the client what is odd but no error.
+func (a *asker) notify(said string) {
+	if r := a.running(); r != nil {
+		r.log(protocol.LoggingLevelWarning, said)
+	}
+}
+
+const (
+	decision = "decision"
+	note     = "note"
+	longest  = 30_000 // characters of what is asked about
+)
+
+// Approve implements [engine.Approver].
+func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.Intent.Questions) > 0 {
+		return a.questions(ctx, p)
+	}
+	options := choices(p)
+	labels := make([]string, len(options))
+	for i, o := range options {
+		labels[i] = o.label
+	}
+	said, ok, err := a.elicit(ctx, about(p), []field{
+		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
+		{note, map[string]any{"type": "string", "title": "What the model is told if not", "description": "May be left empty."}, false}})
+	if err != nil {
+		return a.unasked(ctx, err)
+	}
+	if !ok {
+		return engine.Refused{}, nil
+	}
+	i := slices.Index(labels, fmt.Sprint(said[decision]))
+	if i < 0 {
+		return engine.Refused{}, nil
+	}
+	if options[i].answer == nil {
+		words, _ := said[note].(string)
+		return engine.Refused{Note: words}, nil
+	}
+	return options[i].answer, nil
+}
+
+// unasked is the answer where the client has failed to ask.
+func (a *asker) unasked(ctx context.Context, err error) (engine.Answer, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return engine.Unasked{Advice: "the client could not ask: " + text.OneLine(output.EscapeLine(err.Error()), 300)}, nil
+}
+
+// A choice is what a call may be answered. A nil answer refuses.
+type choice struct {
+	label  string
+	answer engine.Answer
+}
+
+// choices returns what is offered. What is allowed for longer holds in the conversation.
+func choices(p engine.Proposal) []choice {
+	list := []choice{{"allow", engine.Allowed{}}, {"deny", nil}}
+	if a, ok := question.WithNetwork(p); ok {
+		list = append(list, choice{"allow with the network", a})
+	}
+	if a, ok := question.ReadOnly(p); ok {
+		list = append(list, choice{"allow, held to looking", a})
+	}
+	for _, g := range question.Grants(p) {
+		if a, problem := question.Always(g, engine.Session); problem == "" {
+			list = append(list, choice{output.EscapeLine(text.OneLine(g.Label, 300)) + " (in this session)", a})
+		}
+	}
+	return list
+}
+
+// about says what is asked: the title, the detail and what there is to know.
+func about(p engine.Proposal) string {
+	lines := []string{"gemline asks: " + question.Title(p) + question.Rights(p)}
+	if d := strings.TrimSpace(p.Intent.Detail); d != "" && d != question.Title(p) {
+		lines = append(lines, d)
+	}
+	for _, f := range question.Facts(p, true) {
+		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))
+	}
+	return text.Shorten(output.Escape(strings.Join(lines, "\n")), longest)
+}
+
+// questions puts the model's questions.
+func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	var fields []field
+	for i, q := range p.Intent.Questions {
+		fields = append(fields, a.field(fmt.Sprintf("answer%d", i+1), q))
+	}
+	said, ok, err := a.elicit(ctx, "gemline asks: "+output.Escape(question.Title(p)), fields)
+	if err != nil {
+		return a.unasked(ctx, err)
+	}
+	if !ok {
+		return engine.Refused{}, nil
+	}
+	replies := make([]string, len(fields))
+	for i, f := range fields {
+		switch v := said[f.name].(type) {
+		case string:
+			replies[i] = v
+		case bool:
+			replies[i] = map[bool]string{true: engine.Yes, false: engine.No}[v]
+		case []any:
+			var words []string
+			for _, w := range v {
+				words = append(words, fmt.Sprint(w))
+			}
+			replies[i] = strings.Join(words, ", ")
+		}
+	}
+	return engine.Replied{Replies: replies}, nil
+}
+
+// field returns a question of the model's as one of a form.
+func (a *asker) field(name string, q engine.Question) field {
+	s := map[string]any{"type": "string", "title": output.EscapeLine(q.Text)}
+	about := q.Hint
+	var labels []string
+	for _, o := range q.Options {
+		labels = append(labels, output.EscapeLine(o.Label))
+		if o.Description != "" {
+			about += "\n" + o.Label + ": " + o.Description
+		}
+	}
+	switch {
+	case q.Kind == engine.YesNo:
+		s["type"] = "boolean"
+	case len(labels) == 0:
+	case q.Kind == engine.Choice && q.Multi && a.client.several:
+		s["type"], s["items"] = "array", map[string]any{"type": "string", "enum": labels}
+	case q.Kind == engine.Choice && !q.Multi:
+		s["enum"] = labels
+	case q.Kind == engine.Choice:
+		about += "\nSome of these, separated by commas: " + strings.Join(labels, ", ")
+	}
+	if about = strings.TrimSpace(about); about != "" {
+		s["description"] = output.Escape(about)
+	}
+	return field{name, s, false}
+}
+
+// A field is one thing that is asked.
+type field struct {
+	name   string
+	schema map[string]any
+	needed bool
+}
+
+// elicit has the client ask its user. It reports false if that was declined.
+func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, ok bool, err error) {
+	r := a.running()
+	if r == nil {
+		return nil, false, errors.New("no call is carried out")
+	}
+	properties, needed := map[string]any{}, []string{}
+	for _, f := range fields {
+		properties[f.name] = f.schema
+		if f.needed {
+			needed = append(needed, f.name)
+		}
+	}
+	r.progress("the user is asked")
+	var raw json.RawMessage
+	if err = r.peer.Call(ctx, protocol.MethodElicitationCreate, protocol.ElicitationParams{Message: a.client.plain(message),
+		RequestedSchema: map[string]any{"type": "object", "properties": properties, "required": needed}}, &raw); err != nil {
+		return nil, false, err
+	}
+	res := protocol.ElicitationResponse{Content: &said}
+	if err := rpc.Decode(raw, &res); err != nil {
+		return nil, false, err
+	}
+	return said, res.Action == protocol.ElicitationResponseActionAccept, nil
+}

@@ -1,0 +1,289 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/repl/report"
+	"gemline/tools/mcp/rpc"
+)
+
+// call carries out a call of the client's.
+func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
+	defer c.catch()
+	var p protocol.CallToolParams
+	if err := rpc.Decode(m.Params, &p); err != nil {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
+	}
+	args, ok := p.Arguments.(map[string]any)
+	if !ok && p.Arguments != nil {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "arguments must be an object")
+	}
+	name, _ := args[session].(string)
+	delete(args, session)
+	r := &running{client: c, peer: m.Peer, ctx: ctx}
+	if p.Meta != nil {
+		r.token = p.Meta.ProgressToken
+	}
+	h, done, err := c.hold(ctx, name)
+	if err != nil {
+		return c.failed(err), nil
+	}
+	defer done()
+	h.asker.begin(r)
+	defer r.beat()()
+	if p.Name == askName {
+		return c.work(ctx, h, r, args)
+	}
+	tools := h.talk.Tools()
+	i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == p.Name })
+	if i < 0 {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no tool %.100q", p.Name)
+	}
+	return c.step(ctx, h, r, tools[i], args)
+}
+
+// catch has a panic of a call go on where the client is served, where the program can still
+// say its last word.
+func (c *client) catch() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fallen == nil {
+		c.fallen = fmt.Sprintf("%v\n%s", v, debug.Stack())
+	}
+	c.cancel()
+}
+
+// failed returns the result of a call that could not be carried out, for a model to read.
+func (c *client) failed(err error) *protocol.CallToolResult {
+	o := c.Outcome(err).Complete()
+	said := o.Message
+	if o.Hint != "" {
+		said += "; " + o.Hint
+	}
+	return protocol.NewToolResultError(c.plain(said))
+}
+
+// plain returns a text as a client gets it.
+func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
+
+// work has the model work on a prompt.
+func (c *client) work(ctx context.Context, h *held, r *running, args map[string]any) (any, error) {
+	prompt, _ := args["prompt"].(string)
+	if strings.TrimSpace(prompt) == "" {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
+	}
+	var b bytes.Buffer
+	to := c.Reporter(&b, h.talk.Tally)
+	err := h.talk.Ask(ctx, telling{to, r}, prompt)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if werr := to.Finish(c.Outcome(err)); werr != nil {
+		return nil, werr
+	}
+	var said struct {
+		Response string          `json:"response"`
+		Warnings []string        `json:"warnings"`
+		Denied   []report.Denial `json:"denied"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &said); err != nil {
+		return nil, err
+	}
+	res := &protocol.CallToolResult{}
+	if err != nil {
+		res = c.failed(err)
+	}
+	if said.Response != "" {
+		res.Content = append([]protocol.Content{protocol.NewTextContent(c.plain(said.Response))}, res.Content...)
+	}
+	var notes []string
+	for _, d := range said.Denied {
+		note := "not done: " + output.EscapeLine(text.OneLine(d.Title, 300)) + ": " + d.Why
+		if d.Allow != "" {
+			note += "; " + d.Allow
+		}
+		notes = append(notes, note)
+	}
+	for _, w := range said.Warnings {
+		notes = append(notes, "warning: "+w)
+	}
+	if len(notes) > 0 {
+		res.Content = append(res.Content, protocol.NewTextContent(c.plain(strings.Join(notes, "\n"))))
+	}
+	res.Meta = protocol.NewMetaFromMap(map[string]any{"gemline/session": h.talk.ID, "gemline/result": json.RawMessage(b.Bytes())})
+	return res, nil
+}
+
+// step makes one call of a tool.
+func (c *client) step(ctx context.Context, h *held, r *running, t engine.Tool, args map[string]any) (any, error) {
+	var over *engine.Finished
+	err := h.talk.Call(ctx, t, args, func(ev engine.Event) {
+		r.event(ev)
+		if f, ok := ev.(engine.Finished); ok {
+			over = &f
+		}
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return c.failed(err), nil
+	case over == nil:
+		return c.failed(errors.New("the call has no result")), nil
+	case over.Err != nil:
+		said := over.Err.Error()
+		if over.Result.Text != "" {
+			said = over.Result.Text + "\n" + said
+		}
+		return protocol.NewToolResultError(c.plain(said)), nil
+	}
+	res := &protocol.CallToolResult{Content: []protocol.Content{}}
+	if over.Result.Text != "" {
+		res.Content = append(res.Content, protocol.NewTextContent(c.plain(over.Result.Text)))
+	}
+	for _, p := range over.Result.Media {
+		res.Content = append(res.Content, media(p))
+	}
+	return res, nil
+}
+
+// media returns what is no text.
+func media(p *genai.Part) protocol.Content {
+	if p.InlineData == nil {
+		return protocol.NewTextContent("(data that can't be given here)")
+	}
+	kind, data := p.InlineData.MIMEType, base64.StdEncoding.EncodeToString(p.InlineData.Data)
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+		return protocol.NewImageContent(data, kind)
+	case strings.HasPrefix(kind, "audio/"):
+		return protocol.NewAudioContent(data, kind)
+	}
+	return protocol.NewEmbeddedResource(protocol.BlobResourceContents{URI: "gemline:result", MIMEType: kind, Blob: data})
+}
+
+// A running is a call that is carried out.
+type running struct {
+	client *client
+	peer   rpc.Peer
+	ctx    context.Context
+	token  protocol.ProgressToken // nil if no progress is wanted
+
+	mu   sync.Mutex
+	n    float64
+	said string // last
+}
+
+// telling tells of progress what a Reporter is told.
+type telling struct {
+	report.Reporter
+	r *running
+}
+
+// Event implements [report.Reporter].
+func (t telling) Event(ev engine.Event) {
+	t.r.event(ev)
+	t.Reporter.Event(ev)
+}
+
+// event tells of progress.
+func (r *running) event(ev engine.Event) {
+	agent, ev := engine.Source(ev)
+	said := ""
+	switch ev := ev.(type) {
+	case engine.Requested:
+		said = ev.Model + " is asked"
+	case engine.Retry:
+		said = report.RetryText(ev)
+	case engine.Started:
+		said = ev.Intent.Title
+	case engine.Finished:
+		if said = ev.Intent.Title; said == "" {
+			said = ev.Name
+		}
+		if ev.Err != nil {
+			said += ": " + engine.DisplayError(ev.Err)
+		} else {
+			said += ": done"
+		}
+	case engine.Notice:
+		r.log(protocol.LoggingLevelInfo, ev.Text)
+		return
+	}
+	if said == "" {
+		return
+	}
+	if agent != "" {
+		said = agent + ": " + said
+	}
+	r.progress(said)
+}
+
+// progress tells how far the call is.
+func (r *running) progress(said string) {
+	if r.token == nil {
+		return
+	}
+	const most = 300 // characters
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if said != "" {
+		r.said = output.EscapeLine(text.OneLine(r.client.Clean(said), most))
+	}
+	r.n++
+	r.peer.Notify(r.ctx, protocol.MethodNotificationProgress, protocol.ProgressNotificationParams{ProgressToken: r.token, Progress: r.n, Message: r.said})
+}
+
+// beat has the client know, until end is called, that work goes on.
+func (r *running) beat() (end func()) {
+	const often = 10 * time.Second
+	if r.token == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		t := time.NewTicker(often)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				r.progress("")
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
+}
+
+// log tells something beside.
+func (r *running) log(level protocol.LoggingLevel, said string) {
+	r.client.mu.Lock()
+	least := r.client.level
+	r.client.mu.Unlock()
+	if level.ShouldSendTo(least) {
+		r.peer.Notify(r.ctx, protocol.MethodNotificationMessage,
+			protocol.LoggingMessageNotificationParams{Level: level, Logger: "gemline", Data: r.client.plain(said)})
+	}
+}

@@ -1,0 +1,230 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/engine/text"
+	"gemline/repl/report"
+	"gemline/tools/mcp/rpc"
+)
+
+// Config is what clients are served by.
+type Config struct {
+	Version string // of this program
+	Dir     string // that is worked in, as people read it
+
+	// Begin begins the conversation of a name, or goes on with it, or one without a name.
+	Begin func(ctx context.Context, w Wish) (*Conversation, error)
+
+	// Reporter returns what makes one JSON document of a task, and writes it to out.
+	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
+
+	Outcome func(error) report.Outcome // classifies how a call ended
+	Clean   func(string) string        // takes out secrets
+}
+
+// A Wish says which conversation is to begin.
+type Wish struct {
+	Name     string            // "" is one for a single call
+	Approver engine.Approver   // nil if nobody can be asked
+	Notify   func(text string) // tells what is odd but no error
+}
+
+// A Conversation is one that calls are carried out in, one after the other.
+type Conversation struct {
+	ID    string
+	Tally *tally.Tally
+
+	// Ask has the model work on a prompt, which to is told of.
+	Ask func(ctx context.Context, to report.Reporter, prompt string) error
+
+	// Tools returns what may be called, and Call calls it. Its error ends the call without
+	// a result.
+	Tools func() []engine.Tool
+	Call  func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error
+
+	Close func()
+}
+
+// A client is one that is served.
+type client struct {
+	Config
+	ctx    context.Context // of all that it asks for
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	begun   bool
+	asks    bool // it can ask its user
+	several bool // likewise, for several of a list
+	level   protocol.LoggingLevel
+	named   map[string]*held
+	calls   sync.WaitGroup
+	fallen  any // what a call panicked with
+}
+
+// A held is a conversation that has a name, or will have begun soon.
+type held struct {
+	turn  chan struct{} // is full while a call is carried out
+	talk  *Conversation // nil until it has begun
+	asker *asker
+}
+
+const mostNamed = 32 // conversations of a client
+
+// Serve answers a client over s, until the client is gone or ctx is over.
+func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
+	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*held{}}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	conn := rpc.New(s, rpc.Handler{Request: c.answer})
+	select {
+	case <-conn.Done():
+	case <-c.ctx.Done():
+	}
+	c.mu.Lock() // so that nothing more is begun
+	c.cancel()
+	c.mu.Unlock()
+	conn.Close()
+	c.calls.Wait()
+	for _, h := range c.named {
+		if h.talk != nil {
+			h.talk.Close()
+		}
+	}
+	if c.fallen != nil {
+		panic(c.fallen)
+	}
+}
+
+// answer answers a request of the client.
+func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
+	c.mu.Lock()
+	if c.ctx.Err() != nil {
+		c.mu.Unlock()
+		return nil, c.ctx.Err()
+	}
+	c.calls.Add(1) // not behind Wait
+	begun := c.begun
+	c.mu.Unlock()
+	defer c.calls.Done()
+	switch m.Method {
+	case protocol.MethodInitialize:
+		return c.begin(m.Params)
+	case protocol.MethodPing:
+		return protocol.EmptyResult{}, nil
+	}
+	if !begun {
+		return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
+	}
+	switch m.Method {
+	case protocol.MethodSetLogLevel:
+		var p protocol.SetLevelParams
+		if err := json.Unmarshal(m.Params, &p); err != nil {
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.level = p.Level
+		return protocol.EmptyResult{}, nil
+	case protocol.MethodToolsList:
+		return c.list(ctx)
+	case protocol.MethodToolsCall:
+		return c.call(ctx, m)
+	}
+	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
+}
+
+// begin answers who begins.
+func (c *client) begin(params json.RawMessage) (any, error) {
+	var p protocol.InitializeParams
+	if err := rpc.Decode(params, &p); err != nil {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
+	}
+	version := protocol.NegotiateLegacyVersion(p.ProtocolVersion)
+	can := p.Capabilities.Elicitation
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun, c.asks = true, can != nil && (can.Form != nil || can.URL == nil)
+	c.several = version >= protocol.ProtocolVersion20251125
+	said := protocol.InitializeResult{ProtocolVersion: version, ServerInfo: protocol.Implementation{Name: "gemline", Version: c.Version, Title: "gemline"},
+		Instructions: "gemline is a coding agent that works in " + text.EscapeLine(c.Dir) + ". ask gives it a task; its other tools are for single steps. " +
+			"What its rules do not allow is asked of the user."}
+	json.Unmarshal([]byte(`{"tools":{},"logging":{}}`), &said.Capabilities)
+	return said, nil
+}
+
+// hold returns the conversation of a name, which nobody else uses until done is called. It
+// begins if it has not.
+func (c *client) hold(ctx context.Context, name string) (h *held, done func(), err error) {
+	h = &held{turn: make(chan struct{}, 1)}
+	if name != "" {
+		c.mu.Lock()
+		if known := c.named[name]; known != nil {
+			h = known
+		} else if len(c.named) < mostNamed {
+			c.named[name] = h
+		} else {
+			err = fmt.Errorf("%d sessions are open already, which are all that may be; use one of them: %s", mostNamed,
+				text.Shorten(fmt.Sprint(slices.Sorted(maps.Keys(c.named))), 500))
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	done = func() {
+		if name == "" && h.talk != nil {
+			h.talk.Close()
+		}
+		<-h.turn
+	}
+	if h.talk != nil {
+		return h, done, nil
+	}
+	h.asker = &asker{client: c}
+	w := Wish{Name: name, Notify: h.asker.notify}
+	c.mu.Lock()
+	if c.asks {
+		w.Approver = h.asker
+	}
+	c.mu.Unlock()
+	if h.talk, err = c.Begin(ctx, w); err != nil {
+		h.talk = nil
+		c.mu.Lock()
+		if c.named[name] == h {
+			delete(c.named, name)
+		}
+		c.mu.Unlock()
+		done()
+		return nil, nil, err
+	}
+	return h, done, nil
+}
+
+// list lists the tools.
+func (c *client) list(ctx context.Context) (any, error) {
+	h, done, err := c.hold(ctx, "")
+	if err != nil {
+		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Clean(c.Outcome(err).Complete().Message))
+	}
+	defer done()
+	tools := []protocol.Tool{c.ask()}
+	for _, t := range h.talk.Tools() {
+		tools = append(tools, listed(t))
+	}
+	return protocol.ListToolsResult{Tools: tools}, nil
+}

@@ -1,0 +1,298 @@
+package rpc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+)
+
+// A Host takes conversations that others begin by streamable HTTP. It answers programs on
+// this machine alone, and those that have its Token.
+type Host struct {
+	Token string
+
+	// Begin is given each conversation that begins, whose end it sees to. It returns at
+	// once.
+	Begin func(Stream)
+
+	mu   sync.Mutex
+	open []*hosted // the one that was used last is the last one
+}
+
+const (
+	mostHosted = 64               // conversations
+	timeToPass = 30 * time.Second // for a message, in or out
+)
+
+// ServeHTTP implements [http.Handler].
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")):
+		http.Error(w, "only programs on this machine are answered", http.StatusForbidden)
+	case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+h.Token)) != 1:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "the header Authorization needs the token that the server printed when it began", http.StatusUnauthorized)
+	case !understood(r.Header.Get(protocol.HeaderProtocolVersion)):
+		http.Error(w, "this version of the protocol is not spoken", http.StatusBadRequest)
+	case r.Method == http.MethodPost:
+		h.post(w, r)
+	case r.Method == http.MethodDelete:
+		if s := h.find(w, r); s != nil {
+			s.Close()
+		}
+	default: // nothing is said that belongs to no request
+		w.Header().Set("Allow", "POST, DELETE")
+		http.Error(w, "POST messages here", http.StatusMethodNotAllowed)
+	}
+}
+
+// here reports whether a host is this machine, so that no page in a browser gets here
+// under another name.
+func here(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func hereFrom(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && here(u.Host)
+}
+
+func understood(version string) bool {
+	return version == "" || slices.Contains(protocol.LegacyProtocolVersions(), version)
+}
+
+// find returns the conversation that a request belongs to, or answers it.
+func (h *Host) find(w http.ResponseWriter, r *http.Request) *hosted {
+	id := r.Header.Get(protocol.HeaderSessionID)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.open, func(s *hosted) bool { return s.id == id })
+	switch {
+	case id == "":
+		http.Error(w, "the header "+protocol.HeaderSessionID+" is missing; a conversation begins with initialize", http.StatusBadRequest)
+		return nil
+	case i < 0:
+		http.Error(w, "this conversation is over; begin another", http.StatusNotFound)
+		return nil
+	}
+	s := h.open[i]
+	h.open = append(slices.Delete(h.open, i, i+1), s)
+	return s
+}
+
+// begin begins a conversation. If there are many, the one ends that was idle for longest.
+func (h *Host) begin() (*hosted, error) {
+	s := &hosted{host: h, id: rand.Text(), came: make(chan []byte), waiting: map[string]*reply{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	h.mu.Lock()
+	var old *hosted
+	if len(h.open) >= mostHosted {
+		i := slices.IndexFunc(h.open, (*hosted).idle)
+		if i < 0 {
+			h.mu.Unlock()
+			return nil, errors.New("too many conversations at once")
+		}
+		old = h.open[i]
+	}
+	h.open = append(h.open, s)
+	h.mu.Unlock()
+	if old != nil {
+		old.Close()
+	}
+	h.Begin(s)
+	return s, nil
+}
+
+// post takes in a message. A request is answered by a stream of events, the last of which
+// has the answer.
+func (h *Host) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		http.Error(w, "a message is application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(timeToPass))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	if err != nil {
+		http.Error(w, "a message has at most 16 MB, and comes at once", http.StatusRequestEntityTooLarge)
+		return
+	}
+	control.SetReadDeadline(time.Time{})
+	var m Message
+	if err := json.Unmarshal(body, &m); err != nil {
+		http.Error(w, "a message is one JSON object", http.StatusBadRequest)
+		return
+	}
+	var s *hosted
+	if m.isRequest() && m.Method == protocol.MethodInitialize && r.Header.Get(protocol.HeaderSessionID) == "" {
+		if s, err = h.begin(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set(protocol.HeaderSessionID, s.id)
+	} else if s = h.find(w, r); s == nil {
+		return
+	}
+	if !m.isRequest() {
+		s.push(body)
+		if m.Method == protocol.MethodNotificationCancelled { // which has no answer
+			s.drop(requestID(m.Params))
+		}
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.answer(w, r, control, m.ID, body)
+}
+
+// errGone is the error of a message that belongs to no request that is open.
+var errGone = errors.New("nobody waits for this any more")
+
+// A hosted is a [Stream] of requests that each carry back what belongs to them.
+type hosted struct {
+	host   *Host
+	id     string
+	ctx    context.Context
+	cancel context.CancelFunc
+	came   chan []byte
+
+	mu      sync.Mutex
+	waiting map[string]*reply // by the ids of requests
+}
+
+// A reply is what goes out for a request, until it is over.
+type reply struct {
+	out  chan []byte
+	over chan struct{}
+	end  func()
+}
+
+func (s *hosted) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) == 0
+}
+
+// push hands on what has come.
+func (s *hosted) push(text []byte) {
+	select {
+	case s.came <- text:
+	case <-s.ctx.Done():
+	}
+}
+
+// answer hands on a request, and sends what belongs to it until it is answered. If its
+// sender is gone, nobody can be told or asked any more: it is given up.
+func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.ResponseController, id json.RawMessage, body []byte) {
+	re := &reply{out: make(chan []byte), over: make(chan struct{})}
+	re.end = sync.OnceFunc(func() { close(re.over) })
+	s.mu.Lock()
+	_, twice := s.waiting[string(id)]
+	if !twice {
+		s.waiting[string(id)] = re
+	}
+	s.mu.Unlock()
+	if twice {
+		http.Error(w, "a request with this id is not answered yet", http.StatusBadRequest)
+		return
+	}
+	defer s.drop(id)
+	w.Header().Set("Content-Type", eventStream)
+	w.Header().Set("Cache-Control", "no-store")
+	control.Flush()
+	s.push(body)
+	for {
+		select {
+		case text := <-re.out:
+			control.SetWriteDeadline(time.Now().Add(timeToPass))
+			fmt.Fprintf(w, "event: message\ndata: %s\n\n", text)
+			control.Flush()
+		case <-r.Context().Done():
+			params, _ := json.Marshal(map[string]any{"requestId": id})
+			gone, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, Method: protocol.MethodNotificationCancelled, Params: params})
+			s.push(gone)
+			return
+		case <-re.over:
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// drop ends the reply to a request.
+func (s *hosted) drop(id json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if re := s.waiting[string(id)]; re != nil {
+		re.end()
+		delete(s.waiting, string(id))
+	}
+}
+
+// Send implements [Stream].
+func (s *hosted) Send(ctx context.Context, m *Message) error {
+	id := m.about
+	if m.Method == "" {
+		id = m.ID
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	re := s.waiting[string(id)]
+	s.mu.Unlock()
+	if re == nil {
+		return errGone
+	}
+	select {
+	case re.out <- text:
+	case <-re.over:
+		return errGone
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.ctx.Done():
+		return ErrClosed
+	}
+	if m.Method == "" { // nothing follows
+		s.drop(id)
+	}
+	return nil
+}
+
+// Next implements [Stream].
+func (s *hosted) Next() ([]byte, error) {
+	select {
+	case text := <-s.came:
+		return text, nil
+	case <-s.ctx.Done():
+		return nil, ErrClosed
+	}
+}
+
+// Close implements [Stream].
+func (s *hosted) Close() error {
+	s.cancel()
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
+	s.host.open = slices.DeleteFunc(s.host.open, func(one *hosted) bool { return one == s })
+	return nil
+}
