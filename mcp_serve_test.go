@@ -6,12 +6,16 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	et "gemline/engine/enginetest"
 )
@@ -49,7 +53,7 @@ func (s served) text() string {
 }
 
 // servingClient returns the command of a client, and where it begins the program to serve it.
-func servingClient(t *testing.T, s *et.Server, over string, steps []map[string]any, more ...string) (client *exec.Cmd, dir string, errs *bytes.Buffer) {
+func servingClient(t *testing.T, s *et.Server, over string, steps []map[string]any, flags ...string) (client *exec.Cmd, dir string, errs *bytes.Buffer) {
 	t.Helper()
 	t.Cleanup(s.Close)
 	node := need(t, "node")
@@ -59,7 +63,7 @@ func servingClient(t *testing.T, s *et.Server, over string, steps []map[string]a
 		lack(t, serr)
 	}
 	errs, dir = &bytes.Buffer{}, t.TempDir()
-	serve := headless(t, s, dir, nil, errs, "--skip-trust", "mcp", "serve")
+	serve := headless(t, s, dir, nil, errs, append([]string{"--skip-trust", "mcp", "serve"}, flags...)...)
 	var where any
 	if over == "http" {
 		serve.Args = append(serve.Args, "--http")
@@ -90,7 +94,7 @@ func servingClient(t *testing.T, s *et.Server, over string, steps []map[string]a
 	}
 	at, _ := json.Marshal(where)
 	script, _ := json.Marshal(steps)
-	client = exec.Command(node, append([]string{"testdata/mcp/client.mjs", sdk, string(at), string(script)}, more...)...)
+	client = exec.Command(node, "testdata/mcp/client.mjs", sdk, string(at), string(script))
 	client.Stderr = errs
 	return client, dir, errs
 }
@@ -192,5 +196,69 @@ func checkServed(t *testing.T, got []served, dir string) {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// workers returns the processes that work in a directory.
+func workers(dir string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range all {
+		if at, err := os.Readlink(link); err == nil && at == dir {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// When a client is killed, when the server is told to stop and when it is killed, nothing is
+// left of what it did.
+func TestMCPServeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		over   string
+		client syscall.Signal
+		server syscall.Signal
+	}{
+		"client killed":         {"stdio", syscall.SIGKILL, 0},
+		"client by HTTP killed": {"http", syscall.SIGKILL, 0},
+		"stopped":               {"stdio", 0, syscall.SIGINT},
+		"killed":                {"stdio", 0, syscall.SIGKILL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "touch began; sleep 1000 & sleep 1000")), et.Says("Done."))
+			client, dir, errs := servingClient(t, s, c.over, []map[string]any{{"tool": "ask", "args": map[string]any{"prompt": "go"}}}, "--approval-mode", "yolo")
+			if err := client.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { client.Process.Kill(); client.Wait() })
+			await := func(what string, is func() bool) {
+				t.Helper()
+				look := time.NewTicker(20 * time.Millisecond) // it takes a while
+				defer look.Stop()
+				for until := time.Now().Add(time.Minute); !is(); <-look.C {
+					if time.Now().After(until) {
+						t.Fatalf("not %s; processes %v; %s", what, workers(dir), errs.Bytes())
+					}
+				}
+			}
+			await("begun", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
+			if c.client != 0 {
+				client.Process.Signal(c.client)
+			}
+			if c.server != 0 {
+				for _, pid := range workers(dir) {
+					if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); exe == self(t) {
+						syscall.Kill(pid, c.server)
+					}
+				}
+			}
+			least := map[string]int{"http": 1}[c.over] // the server serves others
+			await("over", func() bool { return len(workers(dir)) <= least })
+			if len(workers(dir)) < least {
+				t.Errorf("the server is gone: %s", errs.Bytes())
+			}
+		})
 	}
 }

@@ -50,11 +50,16 @@ func (r *run) serveMCP(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	cfg := mcp.Config{Version: r.os.Version, Dir: r.paths.Cwd, Outcome: r.outcome, Clean: r.secrets.Text,
+	return r.serveIn(ctx, p)
+}
+
+// serveIn serves other programs that work in p.
+func (r *run) serveIn(ctx context.Context, p *Project) error {
+	cfg := mcp.Config{Version: r.os.Version, Dir: p.paths.Cwd, Outcome: r.outcome, Clean: r.secrets.Text,
 		Begin: func(ctx context.Context, w mcp.Wish) (*mcp.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
+				RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return p.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
 	if r.serving.HTTP {
 		return r.serveHTTP(ctx, cfg)

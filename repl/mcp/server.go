@@ -122,8 +122,11 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	case protocol.MethodPing:
 		return protocol.EmptyResult{}, nil
 	}
-	if !begun {
-		return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
+	switch m.Method {
+	case protocol.MethodSetLogLevel, protocol.MethodToolsList, protocol.MethodToolsCall:
+		if !begun {
+			return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
+		}
 	}
 	switch m.Method {
 	case protocol.MethodSetLogLevel:
