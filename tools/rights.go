@@ -159,7 +159,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return engine.Result{}, err
 	}
 	if _, ok := answer.(engine.Allowed); ok {
-		cmd.Rights = next.rights
+		cmd.Rights = next.opened(next.rights)
 		return c.env.outcome(c.env.Run(ctx, cmd))
 	}
 	r, err := c.env.outcome(o)

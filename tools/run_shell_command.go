@@ -122,7 +122,11 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		return c.look(ctx, tool, host)
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights}
-	if c.undoable() {
+	unasked := c.undoable()
+	if !unasked || c.records() {
+		cmd.Rights = c.opened(c.rights)
+	}
+	if unasked {
 		cmd.Alone = true
 		return c.runUndoable(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/shell/program"
 )
 
 // keeps has commands that run unasked, since what they change can be brought back, kept
@@ -20,28 +21,63 @@ func (env Env) keeps(k *known) {
 	}
 	k.guards = env.Guards
 	env.Launcher.Keeps = func() (hidden, readOnly []string) {
-		hidden, readOnly, _ = env.kept(k)
-		return hidden, slices.DeleteFunc(readOnly, func(path string) bool { return slices.Contains(hidden, path) })
+		far, _ := env.kept(k)
+		readOnly = slices.DeleteFunc(append(far.guarded, far.git...), func(path string) bool { return slices.Contains(far.hidden, path) })
+		return far.hidden, readOnly
 	}
+}
+
+// A keeping is what commands are kept from that run unasked.
+type keeping struct {
+	hidden  []string // they can't read
+	guarded []string // nor write to: what other programs go by,
+	git     []string // and repositories, of which no checkpoint is made
 }
 
 // kept returns what commands are kept from that run unasked. It reports false if they
 // are not, or if that would be too much.
-func (env Env) kept(k *known) (hidden, guarded []string, ok bool) {
+func (env Env) kept(k *known) (far keeping, ok bool) {
 	if env.Undoable == nil || env.Workspace == nil || !env.Undoable() {
-		return nil, nil, false
+		return far, false
 	}
 	roots := env.Workspace.Roots()
 	ok = k.walk(roots, func(at string, f folder) {
-		hidden = append(hidden, f.concealed(at, roots)...)
+		far.hidden = append(far.hidden, f.concealed(at, roots)...)
 		for _, name := range f.guarded {
-			guarded = append(guarded, filepath.Join(at, name))
+			far.guarded = append(far.guarded, filepath.Join(at, name))
+		}
+		for _, name := range f.own {
+			if strings.EqualFold(name, ".git") {
+				far.git = append(far.git, filepath.Join(at, name))
+			}
 		}
 	})
-	if !ok || len(hidden)+len(guarded) > mostSecrets {
-		return nil, nil, false
+	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
+		return keeping{}, false
 	}
-	return hidden, guarded, true
+	return far, true
+}
+
+// opened returns rights with that to write to repositories, which commands are kept
+// from that run unasked.
+func (c shellCall) opened(r engine.Rights) engine.Rights {
+	if far, ok := c.env.kept(c.known); ok {
+		r.Write = append(slices.Clone(r.Write), far.git...)
+	}
+	return r
+}
+
+// records reports whether all that the line may do to a repository is adding to it, so
+// that nothing in it is lost.
+func (c shellCall) records() bool {
+	return c.read.Class == engine.Plain && !slices.ContainsFunc(c.read.Commands, func(cmd engine.Command) bool {
+		words := cmd.Words()
+		if name, known := cmd.Program(); cmd.Safe || !known || name != "git" || len(cmd.Env) > 0 || len(words) < 2 {
+			return !cmd.Safe
+		}
+		p, _ := program.Find("git").Command(words[1])
+		return !p.RecordsAt(words[2:])
+	})
 }
 
 // undoable reports whether what the command changes can be brought back, and all else is
@@ -50,17 +86,17 @@ func (c shellCall) undoable() bool {
 	if c.env.Undoable == nil || c.Background || !c.rights.None() || !c.env.State().Confined() {
 		return false
 	}
-	_, _, ok := c.env.kept(c.known)
+	_, ok := c.env.kept(c.known)
 	return ok
 }
 
 // runUndoable runs a command, with all that it leaves running. What is guarded and was
 // not there before is asked about, and gets another name if it is not to be.
 func (c shellCall) runUndoable(ctx context.Context, tool engine.Tool, host engine.Host, run func() (engine.Result, error)) (engine.Result, error) {
-	_, before, ok := c.env.kept(c.known)
+	before, ok := c.env.kept(c.known)
 	r, err := run()
-	_, after, still := c.env.kept(c.known)
-	made := slices.DeleteFunc(after, func(path string) bool { return slices.Contains(before, path) })
+	after, still := c.env.kept(c.known)
+	made := slices.DeleteFunc(after.guarded, func(path string) bool { return slices.Contains(before.guarded, path) })
 	if !ok || !still || len(made) == 0 {
 		return r, err
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"gemline/engine/policy"
 	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
 )
@@ -8,7 +9,7 @@ import (
 // newKeeper makes what keeps the states of files.
 func (s *Session) newKeeper() *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: s.store.History(), Workspace: s.workspace, Ledger: s.ledger, Except: s.unkept(), Session: s.journal.ID,
-		Hide: s.secrets.Text, Notify: s.notify}
+		Hide: s.secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
 	switch {
 	case !s.settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"

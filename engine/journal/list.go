@@ -180,7 +180,7 @@ var piped = regexp.MustCompile(`^<stdin [^>]*>`)
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>"} {
+	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>", noted} {
 		if strings.HasPrefix(text, prefix) {
 			return false
 		}

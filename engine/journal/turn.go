@@ -15,13 +15,19 @@ type Turn struct {
 	Question, Answer string
 }
 
+// noted is how a [Note] begins.
+const noted = "<note>"
+
+// Note returns what the model is told with the next question, and nobody has said.
+func Note(text string) *genai.Part { return genai.NewPartFromText(noted + text + "</note>") }
+
 // Turns returns what was said in a history. Neither the opening message was, nor
 // notes that go to the model with the next question.
 func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
 		text, answers := words(c)
 		switch {
-		case text == "" || answers || strings.HasPrefix(text, "<session_context>"):
+		case text == "" || answers || strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, noted):
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !called(history[all[len(all)-1].From:i]):
 			all[len(all)-1].Question = text
 		case c.Role == genai.RoleUser:

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -69,7 +70,9 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				h := &watching{Host: host, change: &change{k: k, tool: t, call: call}}
 				if !call.Intent.Plan.Looks {
-					h.begin(ctx)
+					if err := h.start(ctx, args); err != nil {
+						return engine.Result{}, err
+					}
 				}
 				r, err := run(ctx, h)
 				h.end(context.WithoutCancel(ctx))
@@ -91,9 +94,41 @@ type watching struct {
 func (h *watching) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
 	a, err := h.Host.Approve(ctx, q)
 	if _, ok := a.(engine.Allowed); ok && err == nil {
-		h.begin(ctx)
+		return h.watch(ctx, q, a)
 	}
 	return a, err
+}
+
+// start has the files looked at before the call. It returns why that does not run, which
+// is the user's wish.
+func (h *watching) start(ctx context.Context, args map[string]any) error {
+	if h.call.Args != nil {
+		args = h.call.Args
+	}
+	answer, err := h.watch(ctx, engine.Proposal{Tool: h.tool, Args: args, Intent: h.call.Intent}, engine.Allowed{})
+	no := &engine.CallError{Type: engine.NeedsConfirmation, Message: "The call did not run, since it could not be taken back.", Display: "refused"}
+	switch a := answer.(type) {
+	case engine.Allowed:
+		return err
+	case engine.Unasked:
+		no.Allow, no.Display = a.Advice, "denied: nobody to ask; "+a.Advice
+	case engine.Refused:
+		if a.Note != "" {
+			no.Message += " The user said: " + a.Note
+		}
+	}
+	return cmp.Or[error](err, no)
+}
+
+// watch has the files looked at before a call that was allowed. If that fails, and calls
+// run unasked since they can be taken back, the user is asked about this one.
+func (h *watching) watch(ctx context.Context, q engine.Proposal, allowed engine.Answer) (engine.Answer, error) {
+	err := h.begin(ctx)
+	if err == nil || h.k.cfg.Strict == nil || !h.k.cfg.Strict() {
+		return allowed, nil
+	}
+	q.Intent.Ask, q.Intent.Grants, q.Intent.Draft = fmt.Sprintf("this could not be taken back: %v", err), nil, nil
+	return h.Host.Approve(ctx, q)
 }
 
 // A change is what a call does to files.
@@ -112,18 +147,20 @@ type change struct {
 func (c *change) edits() bool { return c.tool.Kind == engine.Edit && len(c.call.Intent.Paths) > 0 }
 
 // begin keeps the files as they are before the call.
-func (c *change) begin(ctx context.Context) {
+func (c *change) begin(ctx context.Context) error {
 	if c.begun {
-		return
+		return nil
 	}
-	if err := c.k.before(ctx, c); err != nil {
-		c.k.mu.Lock()
-		defer c.k.mu.Unlock()
-		c.k.failed = err
+	err := c.k.before(ctx, c)
+	c.k.mu.Lock()
+	defer c.k.mu.Unlock()
+	if c.k.failed = err; err != nil {
+		c.k.drop()
 		c.k.tell(fmt.Sprintf("what follows can't be taken back by /undo: %v", err))
-		return
+		return err
 	}
 	c.begun = true
+	return nil
 }
 
 func (k *Keeper) before(ctx context.Context, c *change) error {
@@ -169,6 +206,15 @@ func (k *Keeper) found(ctx context.Context, all bool, paths []string) error {
 // reset forgets what is known of the files: it is perhaps not on the disk.
 func (k *Keeper) reset() { k.top, k.swept, k.saved = &node{}, false, false }
 
+// drop closes the repository as well: perhaps it is not the one that is there.
+func (k *Keeper) drop() {
+	k.reset()
+	if k.repo != nil {
+		k.repo.Close()
+		k.repo = nil
+	}
+}
+
 // mostLost is how many paths are named that can't be brought back.
 const mostLost = 20
 
@@ -181,6 +227,8 @@ func (c *change) end(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.after(ctx, c); err != nil {
+		k.failed = err
+		k.drop()
 		k.tell(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }
@@ -199,10 +247,12 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	slices.Sort(s.lost)
 	s.lost = append(c.outside, s.lost...)
 	r.Lost, r.More = s.lost[:min(mostLost, len(s.lost))], max(0, len(s.lost)-mostLost)
+	slices.Sort(s.made)
+	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !c.edits() {
 		r.Moved = moved(c.git, k.seeGit())
 	}
-	if tree == k.tipTree && len(s.lost)-len(c.outside)+len(r.Moved) == 0 {
+	if tree == k.tipTree && len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
 		return nil
 	}
 	if k.short != nil && !c.edits() {

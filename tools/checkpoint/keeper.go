@@ -28,6 +28,7 @@ type Config struct {
 	Session   func() string       // the id of the session
 	Hide      func(string) string // takes secrets out of what is said of a change; nil takes none
 	Notify    func(string)        // tells what is odd but no error
+	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
 	Limits    Limits
 	Files     shadow.Files // nil is the system's
 }
@@ -43,12 +44,13 @@ type Keeper struct {
 	rules   string            // what was seen of ignore files that are not below a directory that is worked in
 	swept   bool              // all was looked at once
 	short   error             // why only what is named is kept
-	failed  error             // why the last call was not kept
+	failed  error             // why the last call was not kept, nil if it was
 	tip     shadow.Sum        // the last state of the session
 	tipTree shadow.Sum
 	turn    Turn
 	told    map[string]bool
-	saved   bool // the index on the disk is that of top
+	index   map[string]indexed // of the user's repositories, by their paths
+	saved   bool               // the index on the disk is that of top
 }
 
 // New returns a Keeper. Nothing is touched before the first call that may change

@@ -84,6 +84,9 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 					goals[path] = g
 				}
 			}
+			for _, s := range d.Calls {
+				k.unmake(p, s.Made)
+			}
 			lost, more, moved, short := d.Lost()
 			p.Lost, p.Moved = union(p.Lost, lost), union(p.Moved, moved)
 			p.More += more
@@ -223,6 +226,17 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 	return nil
 }
 
+// unmake has pipes and sockets removed that calls have made.
+func (k *Keeper) unmake(p *Plan, made []string) {
+	for _, path := range made {
+		if base, err := k.reach(path); err == nil {
+			if is, err := look(base, path, 0); err == nil && special(is.Mode) {
+				p.Changes = append(p.Changes, Change{path, is, Version{}})
+			}
+		}
+	}
+}
+
 // reach returns the directory that a path is reached from, if it may be touched.
 func (k *Keeper) reach(path string) (base string, err error) {
 	for _, name := range parts(path) {
@@ -331,6 +345,7 @@ func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
 					goals[c.Path] = &goal{want: c.Before, have: c.After}
 				}
 			}
+			k.unmake(p, s.Made)
 			p.Lost, p.Moved = union(p.Lost, s.Lost), union(p.Moved, s.Moved)
 			p.More += s.More
 		}

@@ -39,6 +39,7 @@ type Record struct {
 
 	Lost  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
 	More  int      `json:"more,omitempty"`  // how many more there are
+	Made  []string `json:"made,omitempty"`  // pipes and sockets, which are not kept
 	Moved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
 	Short string   `json:"short,omitempty"` // why of the files only those are kept that edits name
 

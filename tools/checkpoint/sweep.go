@@ -66,8 +66,8 @@ type sweep struct {
 	ruled          atomic.Bool // an ignore file has changed
 
 	mu    sync.Mutex
-	lost  []string // what was watched and is not as it was
-	aside []string // what is not kept, and why
+	lost  []string // what is not kept and is not as it was
+	made  []string // pipes and sockets that were not there
 	err   error
 }
 
@@ -187,8 +187,8 @@ func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, 
 	}
 	sub, err := f.Folder(k.name)
 	if err != nil {
-		if k.cover == whole && !errors.Is(err, fs.ErrNotExist) {
-			s.note(&s.aside, path+": it can't be read")
+		if !errors.Is(err, fs.ErrNotExist) && k.there() {
+			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
 		}
 		k.gone()
 		return
@@ -209,9 +209,7 @@ func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, 
 
 // vanish notes that an entry is not there any more.
 func (s *sweep) vanish(n, k *node) {
-	if k.cover == watched && k.there() {
-		s.loses(k)
-	}
+	s.loses(k)
 	if strings.EqualFold(k.name, ".gitignore") && k.there() {
 		s.ruled.Store(true)
 	}
@@ -222,13 +220,18 @@ func (s *sweep) vanish(n, k *node) {
 	}
 }
 
-// loses notes that what was watched is gone.
+// loses notes what is gone with k and was not kept.
 func (s *sweep) loses(k *node) {
-	path := k.path()
-	if k.look.Mode.IsDir() {
-		path += string(filepath.Separator)
+	switch dir := k.look.Mode.IsDir(); {
+	case k.cover == watched && k.there() && dir:
+		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
+		return
+	case k.there() && !dir && k.sum == "":
+		s.note(&s.lost, k.path()+": deleted")
 	}
-	s.note(&s.lost, path+": deleted")
+	for _, k := range k.kids {
+		s.loses(k)
+	}
 }
 
 // list finds out which entries a directory has, and what is kept of them.
@@ -271,9 +274,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 		if _, still := slices.BinarySearch(names, k.name); still && !s.except[filepath.Join(path, k.name)] {
 			continue
 		}
-		if k.cover == watched && k.there() {
-			s.loses(k)
-		}
+		s.loses(k)
 		if strings.EqualFold(k.name, ".gitignore") {
 			s.ruled.Store(true)
 		}
@@ -336,8 +337,12 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 		if was != (disk.Look{}) && !unwritten(was, look) {
 			s.note(&s.lost, path+": changed")
 		}
-		if k.cover != watched && was == (disk.Look{}) && why != confidential {
-			s.note(&s.aside, path+": "+why)
+		if k.cover != watched && was == (disk.Look{}) && !s.first {
+			if special(look.Mode) {
+				s.note(&s.made, path)
+			} else {
+				s.note(&s.lost, path+": made")
+			}
 		}
 		if k.sum != "" {
 			k.sum = ""
@@ -360,10 +365,10 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 	k.look, k.sum, k.settled = look, sum, look.Settled(s.at, s.local)
 }
 
-const (
-	unreadable   = "it can't be read"
-	confidential = "it may hold secrets" // which is not said: nothing but a name tells
-)
+const unreadable = "it can't be read"
+
+// special reports whether a mode is that of a pipe or a socket, which holds nothing.
+func special(mode fs.FileMode) bool { return mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
 
 // unwritten reports whether what two looks saw has one content, whoever may read it.
 func unwritten(a, b disk.Look) bool {
@@ -376,7 +381,7 @@ func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) (c
 	case k.cover == watched:
 		return nil, "it is ignored"
 	case secret.Path(s.ws.Rel(path)): // of which no copies are made
-		return nil, confidential
+		return nil, "it may hold secrets"
 	case look.Mode&fs.ModeSymlink != 0:
 		to, err := f.Readlink(k.name)
 		if err != nil {

@@ -183,7 +183,10 @@ func TestUndoInRepository(t *testing.T) {
 *.log' >.gitignore; git add .; git commit -qm one; git checkout -qb side; echo side >a; git commit -qam side; git checkout -q main; echo main >a; git commit -qam main
 		echo staged >c; git add c; git stash -q; git rebase side || true; git stash list; echo dirty >>a; echo untracked >u; mkdir ign; echo i >ign/i; echo log >x.log`)
 	status := func() string {
-		return p.run("git status --porcelain=v2 --branch; git rev-parse HEAD; git config -l --local; cat .git/HEAD; git for-each-ref; sha256sum .git/index; ls -l .git/hooks | sha256sum; ls .git")
+		return p.run("git status --porcelain=v2 --branch; git rev-parse HEAD; git config -l --local; cat .git/HEAD; git for-each-ref; sha256sum .git/index .git/config .git/rebase-merge/*; ls -l .git/hooks | sha256sum; ls .git")
+	}
+	if !strings.Contains(p.run("git status"), "rebase in progress") {
+		t.Fatal("no rebase is in progress")
 	}
 	was, before := status(), p.picture(".git")
 	p.turn("look", func() {})
@@ -239,6 +242,40 @@ func expected(p *place, picture string) string {
 		p.t.Fatal(names, err)
 	}
 	return string(out)
+}
+
+// What is not kept is named when it is made, changed or deleted, alone or with all that
+// it lies in. Pipes and sockets that were made go again.
+func TestUndoUnkept(t *testing.T) {
+	p := newPlace(t, func(c *Config) { c.Limits.File = 10 })
+	p.write("big", "more than that")
+	p.write("d/e/big", "more than that")
+	p.write("d/e/.env", "KEY=x")
+	p.write("stays", "more than that")
+	p.run("mkfifo old d/old")
+	before := p.picture()
+	p.turn("look", func() {})
+	p.turn("do", p.shell("rm -rf d; mkdir -p d/e; echo more than that >d/e/.env.local; mkfifo d/new; rm big; echo or that what there was >other; echo and more >>stays; echo a >a; rm old"))
+	plan, o := p.undo(1, false)
+	if len(o.Failed)+len(plan.Others) > 0 {
+		t.Errorf("%+v %+v", plan, o)
+	}
+	var got []string
+	for _, l := range plan.Lost {
+		got = append(got, strings.TrimPrefix(l, p.dir+"/"))
+	}
+	if want := []string{"big: deleted", "d/e/.env.local: made", "d/e/.env: deleted", "d/e/big: deleted", "d/old: deleted", "old: deleted", "other: made", "stays: changed"}; !slices.Equal(got, want) {
+		t.Errorf("lost %q", got)
+	}
+	said := strings.Join(plan.Lines(func(s string) string { return s }), "\n")
+	if !strings.Contains(said, "and stays: "+p.dir+"/other (made)") || !strings.Contains(said, "can't be brought back: "+p.dir+"/big (deleted)") || !strings.Contains(said, "delete "+p.dir+"/d/new") {
+		t.Error(said)
+	}
+	for _, line := range strings.Split(p.picture(), "\n") {
+		if name, _, _ := strings.Cut(line, " "); !strings.Contains(before, line) && !slices.Contains([]string{"other", "stays", "d/e/.env.local"}, name) {
+			t.Errorf("there is %s", line)
+		}
+	}
 }
 
 // What others have changed since stays, unless that is wanted too, and nothing is

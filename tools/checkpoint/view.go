@@ -182,7 +182,11 @@ func (p *Plan) names(rel func(string) string) (list []string) {
 func (p *Plan) Unkept(rel func(string) string) (ls []string) {
 	for _, path := range p.Lost {
 		path, what, _ := strings.Cut(path, ": ")
-		ls = append(ls, fmt.Sprintf("not kept, and can't be brought back: %s (%s)", rel(path), what))
+		said := "not kept, and can't be brought back: %s (%s)"
+		if what == "made" {
+			said = "not kept, and stays: %s (%s)"
+		}
+		ls = append(ls, fmt.Sprintf(said, rel(path), what))
 	}
 	if p.More > 0 {
 		ls = append(ls, fmt.Sprintf("and %d more that are not kept", p.More))

@@ -111,6 +111,8 @@ func (p *Program) line(l string, words []string) error {
 		p.facts, p.looks = append(p.facts, Looks), append(p.looks, rest[1:]...)
 	case words[0] == "lists" && len(rest) > 1:
 		p.facts, p.lists = append(p.facts, Lists), append(p.lists, rest[1:]...)
+	case words[0] == "records" && len(rest) > 1:
+		p.facts, p.records = append(p.facts, Records), append(p.records, rest[1:]...)
 	case words[0] == "word":
 		return p.option(rest)
 	case strings.ContainsRune("-+", rune(l[0])):

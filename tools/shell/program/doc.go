@@ -26,13 +26,14 @@
 // reader. "word" stands before what is no option and is read like one, as in
 // of= FILE.
 //
-// The other lines say what the program does: each word is a [Fact], and six
+// The other lines say what the program does: each word is a [Fact], and seven
 // lines have more to say.
 //
 //	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options
 //	writes each                         to its operands: each, last, or the last or a link here
 //	looks at list show                  with one of these as its first word
 //	lists at nothing -v                 the same, or without any word
+//	records at push pop                 the same
 //	dials at pull push                  with one of these words among its arguments
 //	as docker                           its commands are those of another
 //	grammar find                        code in tools/shell/script reads its arguments

@@ -12,6 +12,7 @@ type Fact string
 const (
 	Looks       Fact = "looks"       // it changes nothing, whatever its arguments, where it can't write
 	Lists       Fact = "lists"       // it looks, and shows of a repository what is listed and not what is in files; one that looks, too, does so with some options
+	Records     Fact = "records"     // it adds to a repository, and loses nothing that is in it
 	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
 	Dials       Fact = "dials"       // it wants a network
 	Removes     Fact = "removes"     // it takes away what its operands name
@@ -29,7 +30,7 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Lists, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
+var facts = []Fact{Looks, Lists, Records, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
@@ -45,12 +46,13 @@ type Program struct {
 	Flags    string   // the letters of the options without a value
 	Examples []string // a command line, " => ", and what is told of it
 
-	valued string // the letters of the others
-	as     string // the program whose commands it has
-	facts  []Fact
-	looks  []string // the first words with which it does; none is always
-	lists  []string // the same
-	dials  []string // the words with which it does; none is always
+	valued  string // the letters of the others
+	as      string // the program whose commands it has
+	facts   []Fact
+	looks   []string // the first words with which it does; none is always
+	lists   []string // the same
+	records []string // the same
+	dials   []string // the words with which it does; none is always
 }
 
 // Find returns what is known of a program by its name.
@@ -110,6 +112,10 @@ func (p *Program) LooksAt(words []string) bool { return p.Is(Looks) && begins(wo
 // ListsAt reports whether p lists with these words, of which only the first
 // counts.
 func (p *Program) ListsAt(words []string) bool { return p.Is(Lists) && begins(words, p.lists) }
+
+// RecordsAt reports whether p records with these words. Where the book names none, it
+// does with all.
+func (p *Program) RecordsAt(words []string) bool { return p.Is(Records) && begins(words, p.records) }
 
 // begins reports whether the first of words is one of list, in which "nothing"
 // is that there is none. All are of an empty list.
