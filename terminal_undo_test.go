@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -188,7 +189,7 @@ func TestAutoLosesCheckpoints(t *testing.T) {
 	s.Expect("Second.")
 	s.Say("/mode auto")
 	s.Expect("needs checkpoints to take changes back: ")
-	if err := os.Rename(history+".gone", history); err != nil {
+	if err := errors.Join(os.Remove(history), os.Rename(history+".gone", history)); err != nil {
 		t.Fatal(err)
 	}
 	s.Say("once more")

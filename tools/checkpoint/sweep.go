@@ -65,10 +65,10 @@ type sweep struct {
 	files, watched atomic.Int64
 	ruled          atomic.Bool // an ignore file has changed
 
-	mu    sync.Mutex
-	lost  []string // what is not kept and is not as it was
-	made  []string // pipes and sockets that were not there
-	err   error
+	mu   sync.Mutex
+	lost []string // what is not kept and is not as it was
+	made []string // pipes and sockets that were not there
+	err  error
 }
 
 // newSweep returns a sweep that has looked at nothing.
