@@ -255,22 +255,20 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 }
 
 func restoring() *Command {
-	return &Command{Name: "restore", Args: "[N]", Summary: "list the calls that changed files, or go back to before call N",
+	return &Command{Name: "restore", Args: "[N|NAME]", Summary: "list the calls that changed files, or go back to before one",
+		Complete: func(_ context.Context, app *App, _ string) []string { return app.Sessions.Saved.Checkpoints() },
 		Run: func(ctx context.Context, app *App, arg string) error {
+			theirs := app.Sessions.Saved.Checkpoints()
+			if slices.Contains(theirs, arg) {
+				return app.restoreOriginal(ctx, arg)
+			}
 			list, err := app.Keeper.Turns(ctx)
 			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 				return err
 			}
 			calls := checkpoint.Calls(list)
 			if arg == "" {
-				ls := []string{"No restorable tool calls found."}
-				if len(calls) > 0 {
-					ls = []string{"Available tool calls to restore:", ""}
-				}
-				for i, c := range calls {
-					ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly), c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
-				}
-				return lines(app.Out, ls...)
+				return app.listCalls(calls, theirs)
 			}
 			n, err := number(arg, "/restore")
 			if err != nil {
@@ -283,8 +281,64 @@ func restoring() *Command {
 			if err != nil {
 				return err
 			}
-			return app.apply(ctx, p, "went back to before: "+calls[n-1].Title)
+			if err := app.apply(ctx, p, "went back to before: "+calls[n-1].Title); err != nil {
+				return err
+			}
+			return app.forgetCall(ctx, calls[n-1])
 		}}
+}
+
+// forgetCall goes back to before the question that has led to a call, if the user wants that.
+func (app *App) forgetCall(ctx context.Context, call checkpoint.State) error {
+	list, err := app.questions(ctx)
+	i := slices.IndexFunc(list, func(q asked) bool {
+		return slices.ContainsFunc(q.done, func(d *checkpoint.Done) bool { return d.ID == call.Turn })
+	})
+	if err != nil || i < 0 || app.Confirm == nil {
+		return err
+	}
+	yes, err := app.Confirm(ctx, "take back the question, too, and what was said since: "+text.OneLine(list[i].text, 100)+"?")
+	if err != nil || !yes {
+		return err
+	}
+	return app.forget(list[i])
+}
+
+// listCalls lists calls that can be gone back to, and checkpoints of the Gemini CLI.
+func (app *App) listCalls(calls []checkpoint.State, theirs []string) error {
+	if len(calls)+len(theirs) == 0 {
+		return lines(app.Out, "No restorable tool calls found.")
+	}
+	ls := []string{"Available tool calls to restore:", ""}
+	for i, c := range calls {
+		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly), c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
+	}
+	return lines(app.Out, append(ls, escaped(theirs)...)...)
+}
+
+// restoreOriginal goes back to a checkpoint of the Gemini CLI: to what was said, and to
+// the files if the user agrees.
+func (app *App) restoreOriginal(ctx context.Context, name string) error {
+	if app.Sessions.Resume == nil || app.Confirm == nil {
+		return errOnePrompt
+	}
+	c, err := app.Sessions.Saved.Checkpoint(name)
+	if err != nil {
+		return err
+	}
+	p, err := app.Keeper.Original(ctx, c.Commit)
+	if err != nil {
+		return err
+	}
+	next, err := app.Sessions.Resume(ctx, journal.Choice{Saved: c.Said})
+	if err != nil {
+		return err
+	}
+	app.Conversation = next
+	if err := app.apply(ctx, p, "went back to "+name); err != nil {
+		return err
+	}
+	return sentences(app.Out, "not made yet: the call of "+text.EscapeLine(c.Tool)+"; say go on, and the model may make it")
 }
 
 func trash() *Command {

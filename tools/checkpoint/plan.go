@@ -169,7 +169,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				skip++
 			case s.Kind == Undone && skip > 0:
 				skip--
-			case s.Kind == Undone:
+			case s.Kind == Undone: // or what /restore has done, which is of no turns
 				for _, d := range turns(all) {
 					if slices.Contains(s.Turns, d.ID) {
 						p.Turns = append(p.Turns, d)
@@ -188,9 +188,6 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 		}
 		return ErrNoRedo
 	})
-	if err == nil && len(p.Turns) == 0 {
-		err = ErrNoRedo
-	}
 	return p, err
 }
 
@@ -329,7 +326,7 @@ func reversed(list []State) iter.Seq[State] {
 // Back returns what has to be done to take back calls, the last one first. It can be
 // done again, and their turns are not said to be taken back.
 func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
-	p = &Plan{Kind: Restored}
+	p = &Plan{Kind: Undone}
 	goals := map[string]*goal{}
 	err = k.with(ctx, func() error {
 		for _, s := range calls {

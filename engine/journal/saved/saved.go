@@ -6,6 +6,11 @@
 // signed in; a bare list of messages is one, too. The tag is written as JavaScript's
 // encodeURIComponent has it. Files of older releases have it as it is.
 //
+// # Its checkpoints are read
+//
+// What it has kept before a call that changes files is a conversation, too, with the name
+// of a commit of its files.
+//
 // # Anybody's
 //
 // What a file says is not believed: [gemline/engine/journal.Saved] makes a history of it that

@@ -1,0 +1,59 @@
+package saved
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/disk"
+	"gemline/engine/journal"
+)
+
+// A Checkpoint is what the Gemini CLI has kept before a call that changes files, until it
+// is started the next time.
+type Checkpoint struct {
+	Said   *journal.Saved
+	Commit string // of the repository that it keeps of the files
+	Tool   string // that was to be called
+}
+
+// Checkpoints returns the names of the checkpoints that are there, the oldest first.
+func (s Store) Checkpoints() (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(s.Dir, checkpoints))
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && s.Dir != "" && e.Type().IsRegular() {
+			names = append(names, name) // which begin with the time
+		}
+	}
+	return names
+}
+
+const checkpoints = "checkpoints"
+
+// Checkpoint returns the one of a name that [Store.Checkpoints] has returned.
+func (s Store) Checkpoint(name string) (*Checkpoint, error) {
+	path := filepath.Join(s.Dir, checkpoints, name+suffix)
+	b, err := disk.Read(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	var f struct {
+		Said   []*genai.Content `json:"clientHistory"`
+		Commit string           `json:"commitHash"`
+		Call   struct {
+			Name string `json:"name"`
+		} `json:"toolCall"`
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%s is no checkpoint: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Checkpoint{&journal.Saved{Title: name, At: info.ModTime(), History: f.Said}, f.Commit, f.Call.Name}, nil
+}

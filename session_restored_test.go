@@ -1,0 +1,79 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// What the Gemini CLI has kept before a call is gone back to, and so is the question that
+// led to a call, with the files.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	server := et.NewServer(et.Says("Here it is."), et.Says("", et.Call("1", "write_file", "file_path", "notes.txt", "content", "new")), et.Says("Written."), et.Says("Fine."))
+	c := terminal(t, server, "--approval-mode", "auto_edit")
+	home := filepath.Join(filepath.Dir(c.Dir), "home")
+	kept := filepath.Join(home, ".gemini", "history", "project", ".git")
+	write(t, filepath.Dir(kept), nil)
+	var commit string
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "Snapshot"}, {"rev-parse", "HEAD"}} {
+		cmd := exec.Command("git", append([]string{"--git-dir", kept, "--work-tree", c.Dir}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		commit = strings.TrimSpace(string(out))
+	}
+	const name = "2026-11-24T06-03-29_190Z-greeting.txt-replace"
+	write(t, filepath.Join(home, ".gemini", "tmp", "project"), map[string]string{"checkpoints/" + name + ".json": `{"history":[],"clientHistory":[{"role":"user","parts":[{"text":"mend the greeting"}]},` +
+		`{"role":"model","parts":[{"functionCall":{"name":"replace","args":{"file_path":"greeting.txt"}}}]}],"toolCall":{"name":"replace","args":{}},"commitHash":"` + commit + `","messageId":"x"}`})
+	write(t, c.Dir, map[string]string{"greeting.txt": "spoilt", "more.txt": "more"})
+	s := teletype.Start(t, c)
+	s.Say("/restore")
+	s.Expect("Available tool calls to restore:")
+	s.Expect(name)
+	s.Say("/restore " + name)
+	s.Expect("overwrite what others have changed in 2 files, too?")
+	s.Line("y")
+	s.Expect("went back to " + name)
+	s.Expect("not made yet: the call of replace")
+	content := func(file, want string) {
+		t.Helper()
+		if b, _ := os.ReadFile(filepath.Join(c.Dir, file)); string(b) != want {
+			t.Errorf("%s holds %q, want %q", file, b, want)
+		}
+	}
+	content("greeting.txt", "Hello, wrld.\n")
+	content("more.txt", "")
+	s.Say("go on")
+	s.Expect("Here it is.")
+	if got := lastSaid(server); !strings.Contains(got, "mend the greeting") || !strings.Contains(got, "go on") {
+		t.Errorf("the model was told:\n%s", got)
+	}
+
+	s.Say("write the notes anew")
+	s.Expect("Written.")
+	content("notes.txt", "new")
+	s.Say("/restore 1")
+	s.Expect("take back the question, too, and what was said since: write the notes anew?")
+	s.Line("y")
+	s.Expect("the conversation goes on before: write the notes anew")
+	content("notes.txt", "Remember the milk.\n")
+	s.Say("something else")
+	s.Expect("Fine.")
+	if got := lastSaid(server); strings.Contains(got, "write the notes anew") || !strings.Contains(got, "mend the greeting") {
+		t.Errorf("the model was told:\n%s", got)
+	}
+	s.Say("/quit")
+}
