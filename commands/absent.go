@@ -43,7 +43,6 @@ var absent = []struct {
 	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},
 	{[]string{"?"}, "/help lists the commands"},
-	{[]string{"skills"}, "skills are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"shells", "bashes"}, "/tasks lists what runs in the background"},
 	{[]string{"theme", "footer", "statusline", "terminal-setup", "voice", "corgi"}, "gemline has no such command; /settings says what can be set"},
 	{[]string{"upgrade"}, "there is nothing to upgrade here; /auth says how you are signed in"},

@@ -200,6 +200,7 @@ func Builtin() Set {
 		restoring(),
 		rewinding(),
 		show(),
+		skills(),
 		stats(),
 		streaming(),
 		tasks(),

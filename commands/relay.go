@@ -145,6 +145,15 @@ func servers() *Command {
 	return c
 }
 
+func skills() *Command {
+	return relayed(Command{Name: "skills", Words: true, Summary: "the skills, which teach the model a task"}, "skills",
+		relay{name: "list", args: "[all] [nodesc]", summary: "list them; all names those that come with gemline, too"},
+		relay{name: "reload", aliases: "refresh", summary: "read their files again"},
+		relay{name: "enable", args: "NAME", summary: "switch a skill on again"},
+		relay{name: "disable", args: "NAME", summary: "switch a skill off, in the project's settings; --scope user in yours"},
+		relay{name: "link", args: "PATH [--scope user|workspace]", summary: "use skills in the folder where they are written"})
+}
+
 func policies() *Command {
 	return relayed(Command{Name: "policies", Summary: "the rules that say what runs unasked"}, "policy",
 		relay{name: "list", summary: "the rules, the strongest first"},

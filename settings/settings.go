@@ -110,6 +110,9 @@ type Settings struct {
 	Hooks         bool     `key:"hooksConfig.enabled"`
 	DisabledHooks []string `key:"hooksConfig.disabled"`
 
+	Skills         bool     `key:"skills.enabled"`
+	DisabledSkills []string `key:"skills.disabled"`
+
 	AuthType     string `key:"security.auth.selectedType"`
 	EnforcedAuth string `key:"security.auth.enforcedType"`
 	ExternalAuth bool   `key:"security.auth.useExternal"`

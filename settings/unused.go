@@ -15,8 +15,8 @@ import (
 
 // An Unused is something that the user has set up and that is not in use yet.
 type Unused struct {
-	Feature string `json:"feature"` // skills, agents ..., or the key itself
-	Name    string `json:"name"`    // such as that of a skill
+	Feature string `json:"feature"` // agents ..., or the key itself
+	Name    string `json:"name"`    // such as that of an agent
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
 }
@@ -45,8 +45,6 @@ func features() []feature {
 	return []feature{
 		{name: "agents", kind: "agent",
 			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
-		{name: "skills", kind: "skill", switches: "skills.enabled", disabled: "skills.disabled",
-			folder: "skills", read: skillNames},
 	}
 }
 
@@ -89,9 +87,9 @@ func (s *Settings) Unused(p project.Paths, project bool, extensions []extension.
 		u.layer(&s.layers[i])
 	}
 	u.environment(lookup)
-	u.folders(p.User(), filepath.Join(p.Home, ".agents"))
+	u.folders(p.User())
 	if project && !p.AtHome() {
-		u.folders(p.Workspace(), filepath.Join(p.Cwd, ".agents"))
+		u.folders(p.Workspace())
 	}
 	for _, x := range extensions {
 		if x.Active {
@@ -202,13 +200,10 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 	}
 }
 
-// folders lists what is in a .gemini, and the skills of an .agents.
-func (u *finder) folders(dir, agents string) {
+// folders lists what is in a .gemini.
+func (u *finder) folders(dir string) {
 	for _, f := range features() {
 		u.folder(f, filepath.Join(dir, f.folder))
-		if f.name == "skills" {
-			u.folder(f, filepath.Join(agents, f.folder))
-		}
 	}
 }
 
@@ -238,16 +233,6 @@ func agentNames(dir string) (names []string) {
 	for _, name := range namesIn(dir) {
 		if stem, ok := strings.CutSuffix(name, ".md"); ok && !strings.HasPrefix(name, "_") {
 			names = append(names, stem)
-		}
-	}
-	return names
-}
-
-// skillNames returns the skills of a folder.
-func skillNames(dir string) (names []string) {
-	for _, name := range namesIn(dir) {
-		if _, err := os.Stat(filepath.Join(dir, name, "SKILL.md")); err == nil {
-			names = append(names, name)
 		}
 	}
 	return names

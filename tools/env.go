@@ -85,6 +85,10 @@ type Env struct {
 	// Topics lets the model say what it works on.
 	Topics bool
 
+	// Skills are those of the conversation; nil offers none. They are a toolset of their
+	// own, since they may change.
+	Skills *Skills
+
 	// Plans are the plans of the session; nil offers no tools for them.
 	Plans *Plans
 

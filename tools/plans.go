@@ -206,7 +206,7 @@ func (p *Plans) Restore(history []*genai.Content) {
 	for _, c := range history {
 		for _, part := range c.Parts {
 			fr := part.FunctionResponse
-			if fr == nil || fr.Name != exitPlanModeName || !Stands(fr) {
+			if fr == nil || Standing(fr) != exitPlanModeName {
 				continue
 			}
 			said, _ := fr.Response["output"].(string)

@@ -112,6 +112,9 @@ func (r *revision) read() error {
 		return r.unreadable(err)
 	}
 	r.place = place
+	if err := place.Writable(); err != nil {
+		return r.unreadable(err)
+	}
 	file, err := place.ReadText()
 	if errors.Is(err, fs.ErrNotExist) {
 		file, err = nil, nil

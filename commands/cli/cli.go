@@ -35,6 +35,7 @@ import (
 	"gemline/settings/flags"
 	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
+	"gemline/tools/skill"
 )
 
 // A World is what a sub-command may reach. Commands take of it what they need: what
@@ -57,7 +58,8 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
-	Hooks   Hooks   // nil where none are needed
+	Hooks   Hooks // nil where none are needed
+	Skills  *skill.Library
 	Servers Servers // likewise
 
 	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
@@ -110,6 +112,7 @@ type grammar struct {
 	Trash    trashCommand    `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
 	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
+	Skills   skillsCommand   `cmd:"" aliases:"skill" help:"List, install and switch skills."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
 
@@ -132,7 +135,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "hooks", "hook", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "hooks", "hook", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -100,6 +100,10 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, h := range hooks {
 			add(h.ID(), string(h.Event))
 		}
+	case "skill":
+		for _, s := range w.Skills.All() {
+			add(s.Name, s.Description)
+		}
 	case "server":
 		servers, _ := w.Servers.Status(context.Background(), 0)
 		for _, s := range servers {

@@ -16,7 +16,6 @@ var notYet = []struct {
 }{
 	{[]string{"extensions", "extension"}, []string{"install", "uninstall", "list", "update", "enable", "disable", "link", "new", "validate", "config"},
 		"this version does not manage extensions yet; it uses the context files of those in ~/.gemini/extensions, and --list-extensions lists them"},
-	{[]string{"skills", "skill"}, []string{"list", "enable", "disable", "install", "link", "uninstall"}, "this version has no skills yet"},
 	{[]string{"gemma"}, []string{"setup", "start", "stop", "status", "logs"}, "this version runs no local models"},
 }
 

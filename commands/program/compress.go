@@ -24,10 +24,10 @@ func (s *Session) newCompressor() *compress.Compressor {
 		Window:    window,
 		Masking: compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast,
 			Latest: s.settings.MaskLatest},
-		Keep:   s.env.Keep,
-		Ask:    s.summary,
-		Before: func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
-		Stands: tools.Stands,
+		Keep:     s.env.Keep,
+		Ask:      s.summary,
+		Before:   func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
+		Standing: tools.Standing,
 	})
 }
 

@@ -24,7 +24,7 @@ import (
 // happens in a command that runs programs is told by show.
 func (f *front) customs(show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.Project.customs, Notify: func(text string) { f.Project.notify(text) },
-		Served: f.promptCommands,
+		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands()...) },
 		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
 		World: custom.World{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },

@@ -91,7 +91,7 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 	customs := f.customs(show)
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Home: f.paths.Home, Elsewhere: f.elsewhere,
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.conversation(), err
@@ -108,6 +108,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			w := f.world(out, sessionProject{f})
 			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
+			w.Skills = f.Project.skills
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
 				w.Line, w.Browse = screen.Console.Line, f.browse

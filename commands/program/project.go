@@ -25,6 +25,7 @@ import (
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
 	"gemline/tools/shell"
+	"gemline/tools/skill"
 	"gemline/tools/web"
 	"gemline/tools/workspace"
 )
@@ -42,7 +43,8 @@ type Project struct {
 	overlay      *workspace.Overlay // what is written to in place of files, if not nil
 	launcher     *launch.Launcher
 	customs      custom.Library // the commands that people have written
-	tellWithheld func() string  // tells once what commands are not given
+	skills       *skill.Library
+	tellWithheld func() string // tells once what commands are not given
 	web          *web.Fetcher
 	servers      *mcp.Set            // nil if there are none
 	told         backlog             // of what is told of servers
@@ -61,7 +63,7 @@ type Project struct {
 // open.
 func Open(o *Options, told *status, store project.Store) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
-	p.customs.Dirs = o.commandDirs
+	p.customs.Dirs, p.skills = o.commandDirs, o.skillLibrary()
 	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {
 			p.Close()

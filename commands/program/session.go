@@ -120,6 +120,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
 	s.recordEnd()
+	s.env.Skills.Close()
 	s.keeper.Close()
 	s.journal.Close()
 }
@@ -246,6 +247,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
 		s.policy.Plans = s.env.Plans.Is
 	}
+	s.newSkills()
 	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
 	s.keeper = s.newKeeper()
 	plain := func(text string) bool { return output.Visible(text) == text }
@@ -255,7 +257,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
 	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	s.judge = taking{narrowing{guarded, s}, s}
+	s.judge = taking{narrowing{calling{guarded, s}, s}, s}
 	if s.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
 		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
@@ -263,7 +265,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		s.env.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(s.offered(s.env, s.judge, s.servers), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.servers), s.env.Skills), s.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
 	return asker
@@ -357,6 +359,7 @@ func (s *Session) prompted() engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			s.awaitServers(ctx)
+			s.tellSkills()
 			defer s.narrowed.Store(nil)
 			journal.Synced(run, s.sync)(ctx, parts...)(yield)
 		}
@@ -475,6 +478,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 	}
 	s.env.Todos.Restore(past)
 	s.env.Plans.Restore(past)
+	s.env.Skills.Restore(past)
 }
 
 // modelName returns the name of the model that is asked.
@@ -518,6 +522,7 @@ func (s *Session) prompt() prompt.Config {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
 	}
+	cfg.Skills = s.offeredSkills(cfg.Tools)
 	return cfg
 }
 

@@ -35,9 +35,10 @@ type Config struct {
 	// Before, if not nil, is called when a conversation is about to be compressed.
 	Before func(ctx context.Context, trigger Trigger)
 
-	// Stands, if not nil, reports whether an answer to a call says what counts until the
-	// next one like it, such as what is left to do. The last one of each tool stays.
-	Stands func(answer *genai.FunctionResponse) bool
+	// Standing, if not nil, returns a word for what an answer to a call says that counts
+	// until the next one with that word, such as what is left to do, and else "". The last
+	// answer of each word stays.
+	Standing func(answer *genai.FunctionResponse) string
 }
 
 // A Window bounds a conversation in tokens, whatever its model's context holds.
@@ -282,18 +283,22 @@ func rest(said []*genai.Content, at int) []*genai.Content {
 // standing returns the calls of said before at that stand, and their answers: a message of
 // the model and one of the user, nothing if there are none.
 func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
-	if c.cfg.Stands == nil {
+	if c.cfg.Standing == nil {
 		return nil
 	}
 	var made, answered []*genai.Part
-	known := map[string]bool{} // tools
+	known := map[string]bool{"": true} // words
 	for i, m := range slices.Backward(said) {
 		for _, p := range slices.Backward(m.Parts) {
 			fr := p.FunctionResponse
-			if fr == nil || known[fr.Name] || !c.cfg.Stands(fr) {
+			if fr == nil {
 				continue
 			}
-			known[fr.Name] = true
+			word := c.cfg.Standing(fr)
+			if known[word] {
+				continue
+			}
+			known[word] = true
 			if fc := callOf(said[:i], fr.ID); fc != nil && i < at {
 				made = append(made, &genai.Part{FunctionCall: fc})
 				answered = append(answered, &genai.Part{FunctionResponse: fr})

@@ -358,7 +358,12 @@ func TestIsSnapshot(t *testing.T) {
 // The last call that stands is still there after any number of compressions, as it was made,
 // and nothing is summed up but what came since.
 func TestStanding(t *testing.T) {
-	stands := func(fr *genai.FunctionResponse) bool { return fr.Name == "todo" && fr.Response["error"] == nil }
+	standing := func(fr *genai.FunctionResponse) string {
+		if fr.Name == "todo" && fr.Response["error"] == nil {
+			return "todo"
+		}
+		return ""
+	}
 	do := func(id, output string) []*genai.Content {
 		all := step("todo", id, outputs(output))
 		all[0].Parts[0].FunctionCall.Args = map[string]any{"todos": id}
@@ -371,7 +376,7 @@ func TestStanding(t *testing.T) {
 	for round := range 3 {
 		s := &sage{answers: []any{facts, facts}}
 		var told []string
-		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Stands: stands})
+		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Standing: standing})
 		short := c.Fit(t.Context(), sending(said, &told))
 		if got := about(short.Said); !strings.HasPrefix(got, "S calllast answerlast Got it. Thanks for the additional context ") {
 			t.Fatalf("round %d: %s, told %q", round, got, told)
@@ -386,7 +391,7 @@ func TestStanding(t *testing.T) {
 		said = append(short.Said, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)
 	}
 	// What stands in the part that stays, stands there.
-	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, Stands: stands})
+	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, Standing: standing})
 	var told []string
 	short := c.Fit(t.Context(), sending(slices.Concat(do("old", "x"), talk("q30 a20 q1"), do("new", "y"), talk("a1 q1")), &told))
 	if got := about(short.Said); strings.Contains(got, "callold") || strings.Count(got, "callnew") != 1 {

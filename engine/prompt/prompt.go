@@ -241,9 +241,18 @@ func skills(cfg Config) string {
 	var b strings.Builder
 	b.WriteString("\n<available_skills>\n")
 	for _, s := range cfg.Skills {
-		fmt.Fprintf(&b, "<skill><name>%s</name><description>%s</description><location>%s</location></skill>\n", s.Name, s.Description, s.Location)
+		b.WriteString("<skill><name>" + unmarked(s.Name) + "</name><description>" + unmarked(s.Description) + "</description>")
+		if s.Location != "" {
+			b.WriteString("<location>" + unmarked(s.Location) + "</location>")
+		}
+		b.WriteString("</skill>\n")
 	}
 	return b.String() + "</available_skills>"
+}
+
+// unmarked returns a text that is no mark of ours.
+func unmarked(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 // memory returns the part of the instruction with the user's context files.

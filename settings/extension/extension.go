@@ -50,6 +50,9 @@ type Extension struct {
 	Servers      map[string]any // its MCP servers by name, as the manifest has them
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
+
+	// Fill puts values in the place of the variables that its texts may hold.
+	Fill func(string) string
 }
 
 // Manifest returns the file that says what the extension is.
@@ -187,7 +190,7 @@ func read(dir, cwd string) (Extension, error) {
 	case m.Version == "":
 		return x, fmt.Errorf("%s: it has no version", path)
 	}
-	x.Name, x.Version = m.Name, m.Version
+	x.Name, x.Version, x.Fill = m.Name, m.Version, m.fill
 	x.Servers, _ = filled(m.Servers, m.fill).(map[string]any)
 	x.ExcludeTools = m.ExcludeTools
 	var bundle struct{ Hooks map[string]any }

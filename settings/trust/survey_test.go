@@ -51,7 +51,7 @@ func TestSurvey(t *testing.T) {
 		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
 		"extension e1",
 		"agent a1 (not in use yet)",
-		"skills s1 and s2 (not in use yet)",
+		"skills s1 and s2",
 		"command /x:go: holds !{}, which runs commands",
 		"command /b",
 		"setting hooks.Other: []",

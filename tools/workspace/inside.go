@@ -112,6 +112,9 @@ func (w *Workspace) locate(path string) (Place, error) {
 	if dir, rel := w.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
 		return Place{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
+	if dir, rel := w.lentAt(real); dir != nil {
+		return Place{w: w, dir: dir, rel: rel, real: real, name: path, lent: true}, nil
+	}
 	return Place{}, outside
 }
 

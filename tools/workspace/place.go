@@ -22,6 +22,7 @@ type Place struct {
 	rel  string    // in dir
 	real string    // the same from the top
 	name string    // how it was asked for; errors speak of it
+	lent bool      // it can be read only
 }
 
 // patience is how often a place is looked for that moves meanwhile.
@@ -54,6 +55,18 @@ func (w *Workspace) at(path string, do func(Place) error) error {
 		runtime.Gosched()
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
+}
+
+// Writable returns an [*OutsideError] if the file there can be read only.
+func (p Place) Writable() error {
+	if p.lent {
+		return p.outside()
+	}
+	return nil
+}
+
+func (p Place) outside() error {
+	return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.temp}
 }
 
 // Path returns the absolute path of the place.
@@ -192,6 +205,9 @@ func (p Place) load(limit int64) ([]byte, fs.FileInfo, error) {
 
 // put makes b the content of the file there.
 func (p Place) put(b []byte) (err error) {
+	if err := p.Writable(); err != nil {
+		return err
+	}
 	if p.w.over != nil {
 		err = p.w.over.put(p, b)
 	} else {

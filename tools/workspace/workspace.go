@@ -52,6 +52,7 @@ type Workspace struct {
 	roots   []*disk.Dir // opened at their real paths
 	tempNow *disk.Dir   // at temp; nil if it was not there when it was looked for
 	fileDir *disk.Dir   // that of file; nil until it is asked for
+	lent    []*disk.Dir // what can be read besides, opened at the real paths; one may be there twice
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the

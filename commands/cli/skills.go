@@ -1,0 +1,364 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/tools/skill"
+	"gemline/tools/source"
+)
+
+// skillsCommand is gemline skills.
+type skillsCommand struct {
+	List      skillsList      `cmd:"" default:"withargs" help:"List the skills."`
+	Install   skillsInstall   `cmd:"" help:"Copy skills from a folder to yours or the project's."`
+	Link      skillsLink      `cmd:"" help:"Use skills in the folder where they are written."`
+	Uninstall skillsUninstall `cmd:"" help:"Delete a skill that was installed, or its link."`
+	Enable    skillsEnable    `cmd:"" help:"Switch a skill on again."`
+	Disable   skillsDisable   `cmd:"" help:"Switch a skill off."`
+	Reload    skillsReload    `cmd:"" hidden:"" help:"Read the skills again, in a session."`
+}
+
+type skillsList struct {
+	Show   []string `arg:"" optional:"" hidden:"" help:"all and nodesc, as in a session."`
+	All    bool     `help:"Name those that come with gemline, too."`
+	NoDesc bool     `name:"nodesc" help:"Leave descriptions out."`
+}
+
+// Run lists the skills.
+func (c *skillsList) Run(w *World) error {
+	for _, word := range c.Show {
+		switch word {
+		case "all":
+			c.All = true
+		case "nodesc":
+			c.NoDesc = true
+		case "desc":
+		default:
+			return &flags.UsageError{Message: fmt.Sprintf("skills list takes all and nodesc, not %.60q", word)}
+		}
+	}
+	list := slices.DeleteFunc(slices.Clone(w.Skills.All()), func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
+	slices.SortStableFunc(list, func(a, b skill.Skill) int { // own ones come last
+		return cmp.Compare(rank(a), rank(b))
+	})
+	problems := w.Skills.Notes()
+	if w.JSON {
+		return w.document(struct {
+			Skills   []skill.Skill `json:"skills"`
+			Problems []string      `json:"problems"`
+		}{append([]skill.Skill{}, list...), append([]string{}, problems...)})
+	}
+	lines := []string{"No skills discovered."}
+	if len(list) > 0 {
+		lines = []string{"Discovered Agent Skills:", ""}
+	}
+	for _, s := range list {
+		line := s.Name + map[bool]string{false: " [Enabled]", true: " [Disabled]"}[s.Disabled]
+		if s.Source == skill.BuiltIn {
+			line += " [Built-in]"
+		}
+		if lines = append(lines, line); !c.NoDesc {
+			lines = append(lines, "  Description: "+s.Description)
+		}
+		if s.File != "" {
+			lines = append(lines, "  Location:    "+s.File)
+		}
+		lines = append(lines, "")
+	}
+	for _, p := range problems {
+		lines = append(lines, "not used: "+p)
+	}
+	return w.lines(lines)
+}
+
+func rank(s skill.Skill) int {
+	if s.Source == skill.BuiltIn {
+		return 1
+	}
+	return 0
+}
+
+type skillsReload struct{}
+
+// Run reads the skills again.
+func (*skillsReload) Run(w *World) error {
+	if w.In != nil {
+		return &flags.UsageError{Message: "only a session keeps what it has read: /skills reload"}
+	}
+	before := names(w.Skills.All())
+	w.Skills.Forget()
+	after := names(w.Skills.All())
+	added, gone := without(after, before), without(before, after)
+	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
+	return w.show(map[string]any{"skills": len(after), "new": added, "gone": gone}, append(lines, w.Skills.Notes()...)...)
+}
+
+func names(list []skill.Skill) []string {
+	all := []string{}
+	for _, s := range list {
+		all = append(all, s.Name)
+	}
+	return all
+}
+
+func without(list, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
+}
+
+// ofSkills says whose skills are meant.
+type ofSkills struct {
+	Scope string `short:"s" placeholder:"WHOSE" default:"user" enum:"user,workspace" help:"Whose: user or workspace."`
+}
+
+// dir returns the folder of skills.
+func (o ofSkills) dir(w *World) (string, error) {
+	switch {
+	case o.Scope == "user" && w.Paths.Home == "":
+		return "", errors.New("there is no home directory, in which your skills would be")
+	case o.Scope == "user":
+		return w.Paths.User("skills"), nil
+	case !w.Trusted:
+		return "", errors.New("this folder is not trusted, so that its skills are not used; gemline trust add trusts it")
+	}
+	return w.Paths.Workspace("skills"), nil
+}
+
+type skillsInstall struct {
+	ofSkills
+	Path    string `placeholder:"DIR" help:"The folder of the source that the skills are in."`
+	Consent bool   `aliases:"yes" help:"Don't ask."`
+	Source  string `arg:"" complete:"dirs" help:"A folder."`
+}
+
+// Run copies skills.
+func (c *skillsInstall) Run(ctx context.Context, w *World) error {
+	to, err := c.dir(w)
+	if err != nil {
+		return err
+	}
+	from := w.Paths.Folder(c.Source)
+	if c.Path != "" {
+		if !filepath.IsLocal(c.Path) {
+			return &flags.UsageError{Message: "--path must stay in the source"}
+		}
+		from = filepath.Join(from, c.Path)
+	}
+	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
+		return replace(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
+	})
+}
+
+type skillsLink struct {
+	ofSkills
+	Consent bool   `aliases:"yes" help:"Don't ask."`
+	Path    string `arg:"" complete:"dirs" help:"The folder of a skill, or of several."`
+}
+
+// Run links skills.
+func (c *skillsLink) Run(ctx context.Context, w *World) error {
+	to, err := c.dir(w)
+	if err != nil {
+		return err
+	}
+	from := disk.Follow(w.Paths.Folder(c.Path))
+	if c.Scope == "workspace" && !disk.Inside(disk.Follow(to), from) {
+		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
+	}
+	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {
+		if s.Folder() == at {
+			return nil
+		}
+		return replace(at, func(fresh string) error { return os.Symlink(s.Folder(), fresh) })
+	})
+}
+
+// replace has write make something, and puts it in the place of what is at a path. If it
+// can't be made, that stays as it is.
+func replace(at string, write func(fresh string) error) error {
+	dir := filepath.Dir(at)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, ".gemline-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	fresh, old := filepath.Join(temp, "new"), filepath.Join(temp, "old")
+	if err := write(fresh); err != nil {
+		return err
+	}
+	err = os.Rename(at, old)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	had := err == nil
+	if err := os.Rename(fresh, at); err != nil {
+		if had {
+			err = errors.Join(err, os.Rename(old, at))
+		}
+		return err
+	}
+	return nil
+}
+
+// installSkills asks about the skills in a folder, and puts each into another one.
+func (w *World) installSkills(ctx context.Context, from, to, scope string, consent bool, done string, put func(s skill.Skill, at string) error) error {
+	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
+	for _, note := range notes {
+		w.Notify(note)
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one", text.EscapeLine(from), skill.FileName)
+	}
+	lines := []string{fmt.Sprintf("skills that steer the model once they are activated, and whose scripts it may run, go to %s:", to)}
+	for _, s := range list {
+		_, n := s.Tree()
+		lines = append(lines, fmt.Sprintf("  * %s: %s (%d items in directory)", s.Name, s.Description, n))
+	}
+	out := w.Output
+	if out.JSON && out.Err != nil {
+		out.Out = out.Err
+	}
+	if err := out.lines(lines); err != nil {
+		return err
+	}
+	if !consent {
+		if yes, err := w.confirm(ctx, "go on?"); err != nil || !yes {
+			return cmp.Or(err, errors.New("nothing is "+done))
+		}
+	}
+	var said []string
+	for _, s := range list {
+		at := filepath.Join(to, s.Name)
+		if err := put(s, at); err != nil {
+			return fmt.Errorf("the skill %s is not %s: %w", s.Name, done, err)
+		}
+		said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, done, at))
+	}
+	w.Skills.Forget()
+	return w.show(map[string]any{"skills": names(list), "scope": scope, "done": done, "path": to}, said...)
+}
+
+type skillsUninstall struct {
+	ofSkills
+	Name string `arg:"" complete:"skill" help:"The skill's name."`
+}
+
+// Run deletes a skill.
+func (c *skillsUninstall) Run(w *World) error {
+	dir, err := c.dir(w)
+	if err != nil {
+		return err
+	}
+	list, _ := skill.Dir{Path: dir}.Skills()
+	i := slices.IndexFunc(list, func(s skill.Skill) bool { return strings.EqualFold(s.Name, c.Name) })
+	if i < 0 || list[i].Folder() == dir {
+		near := ""
+		if name := text.Nearest(c.Name, names(w.Skills.All())); name != "" {
+			near = "; gemline skills list says where " + name + " is"
+		}
+		return &flags.UsageError{Message: fmt.Sprintf("no skill %.60q is installed in %s%s", c.Name, text.EscapeLine(dir), near)}
+	}
+	if err := os.RemoveAll(list[i].Folder()); err != nil {
+		return err
+	}
+	w.Skills.Forget()
+	return w.show(map[string]any{"name": list[i].Name, "scope": c.Scope, "done": "uninstalled"}, fmt.Sprintf("skill %s uninstalled, from %s", list[i].Name, dir))
+}
+
+type (
+	skillsEnable struct {
+		Name string `arg:"" complete:"skill" help:"The skill's name."`
+	}
+	skillsDisable struct {
+		Name  string `arg:"" complete:"skill" help:"The skill's name."`
+		Scope string `short:"s" placeholder:"WHOSE" default:"workspace" enum:"user,workspace" help:"In whose settings: workspace or user."`
+	}
+)
+
+// Run switches a skill on in all files of settings.
+func (c *skillsEnable) Run(ctx context.Context, w *World) error {
+	name, err := w.skillName(c.Name)
+	if err != nil {
+		return err
+	}
+	scopes := []settings.Scope{settings.User}
+	if w.Trusted && !w.Paths.AtHome() {
+		scopes = append(scopes, settings.Workspace)
+	}
+	var said []string
+	for _, scope := range scopes {
+		path, changed, err := w.turnSkill(ctx, scope, name, true)
+		if err != nil {
+			return err
+		}
+		if changed {
+			said = append(said, fmt.Sprintf("skill %s enabled, in %s", name, path))
+		}
+	}
+	if said == nil {
+		said = []string{fmt.Sprintf("skill %s is enabled already", name)}
+	}
+	return w.show(map[string]any{"name": name, "enabled": true}, said...)
+}
+
+// Run switches a skill off.
+func (c *skillsDisable) Run(ctx context.Context, w *World) error {
+	name, err := w.skillName(c.Name)
+	if err != nil {
+		return err
+	}
+	path, _, err := w.turnSkill(ctx, settings.Scope(c.Scope), name, false)
+	if err != nil {
+		return err
+	}
+	return w.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope}, fmt.Sprintf("skill %s disabled, in %s", name, path))
+}
+
+// skillName returns the name of a skill as it spells it.
+func (w *World) skillName(name string) (string, error) {
+	all := names(w.Skills.All())
+	i := slices.IndexFunc(all, func(s string) bool { return strings.EqualFold(s, name) })
+	if i >= 0 {
+		return all[i], nil
+	}
+	message := fmt.Sprintf("no skill is called %.60q; gemline skills list --all lists them", name)
+	if near := text.Nearest(name, all); near != "" {
+		message = fmt.Sprintf("no skill is called %.60q; did you mean %s?", name, near)
+	}
+	return "", &flags.UsageError{Message: message}
+}
+
+// turnSkill switches a skill on or off in a file of settings.
+func (w *World) turnSkill(ctx context.Context, scope settings.Scope, name string, on bool) (path string, changed bool, err error) {
+	src, err := where{scope}.source(w)
+	if err != nil {
+		return "", false, err
+	}
+	list, err := written[[]any](src, "skills", "disabled")
+	if err != nil {
+		return "", false, err
+	}
+	off := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return strings.EqualFold(fmt.Sprint(v), name) })
+	if on && len(off) == len(list) {
+		return "", false, nil
+	}
+	if off = append([]any{}, off...); !on {
+		off = append(off, name)
+	}
+	done, err := src.SetKey(ctx, "skills.disabled", off)
+	w.Skills.Switch(name, on)
+	return done.Path, !done.Same, err
+}

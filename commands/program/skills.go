@@ -1,0 +1,130 @@
+package program
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/prompt"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/settings/trust"
+	"gemline/tools"
+	"gemline/tools/skill"
+)
+
+// skillLibrary returns the skills of the directory, which are read when they are asked for.
+func (o *Options) skillLibrary() *skill.Library {
+	return &skill.Library{Dirs: o.skillDirs, Off: func() []string { return o.settings.DisabledSkills }}
+}
+
+// skillDirs returns where skills are looked for, the strongest last.
+func (o *Options) skillDirs() (dirs []skill.Dir) {
+	list, _ := o.installed() // what is wrong with one is told where it is used
+	for _, x := range list {
+		if x.Active {
+			dirs = append(dirs, skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name, Within: true, Fill: x.Fill})
+		}
+	}
+	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
+	if o.paths.Home != "" {
+		dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User}, skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
+	}
+	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
+		dirs = append(dirs, skill.Dir{Path: o.paths.Workspace("skills"), Source: skill.Workspace, Within: true},
+			skill.Dir{Path: agents(o.paths.Cwd), Source: skill.Workspace, Within: true})
+	}
+	return dirs
+}
+
+// newSkills makes the skills of the conversation, nil if there are to be none.
+func (s *Session) newSkills() {
+	if s.settings.Skills && s.Generator == nil {
+		s.env.Skills = &tools.Skills{Library: s.Project.skills, Lend: s.workspace.Lend}
+	}
+}
+
+// offeredSkills returns the skills as the model is told about them, if it has the tool for
+// them.
+func (s *Session) offeredSkills(names []string) (list []prompt.Entry) {
+	if s.env.Skills == nil || !slices.Contains(names, tools.ActivateSkill) {
+		return nil
+	}
+	for _, one := range s.env.Skills.Skills() {
+		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
+	}
+	return list
+}
+
+// calling is a policy that lets skills be activated that nobody need be asked about.
+type calling struct {
+	engine.Policy
+	session *Session
+}
+
+// Judge implements [engine.Policy].
+func (c calling) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
+	verdict, reason := c.Policy.Judge(ctx, q)
+	if verdict == engine.Ask && c.session.env.Skills.Unasked(q) {
+		return engine.Allow, engine.Reason{}
+	}
+	return verdict, reason
+}
+
+// skillCommands returns the skills, as commands. What happens when one is activated is told
+// by show.
+func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
+	if f.env.Skills == nil {
+		return nil
+	}
+	for _, one := range f.env.Skills.Skills() {
+		name := skill.CommandName(one.Name)
+		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name}, Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
+			Prompt: func(ctx context.Context, _ *commands.App, _, args string) ([]*genai.Part, error) {
+				defer f.env.Skills.Call(one.Name)()
+				result, err := f.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
+				if err != nil {
+					return nil, input.Unsent(ctx, "/"+name, told(err))
+				}
+				f.memory.Contents() // before the history has something
+				if err := f.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
+					return nil, err
+				}
+				if args == "" {
+					args = "Use the skill " + one.Name
+				}
+				return []*genai.Part{genai.NewPartFromText(args)}, nil
+			}})
+	}
+	return set
+}
+
+// elsewhere says why a name is no command, if it is that of a skill.
+func (p *Project) elsewhere(name string) string {
+	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
+	for _, one := range p.skills.All() {
+		switch known := skill.CommandName(one.Name); {
+		case known == bare && !one.Disabled:
+			return "the skill's command is /" + known
+		case known == name || known == bare:
+			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
+		}
+	}
+	return ""
+}
+
+// tellSkills says what is wrong with skills.
+func (s *Session) tellSkills() {
+	if s.env.Skills == nil {
+		return
+	}
+	s.env.Skills.All()
+	for _, note := range s.env.Skills.Notes() {
+		s.notify(note)
+	}
+}

@@ -1,0 +1,77 @@
+package skill
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Library is the skills of folders. It reads them when it is first asked, and again after
+// [Library.Forget]. It is safe for concurrent use.
+type Library struct {
+	Dirs func() []Dir // those there are at the moment, the strongest last
+
+	// Off returns the names of skills that are switched off, in whatever case.
+	Off func() []string
+
+	mu    sync.Mutex
+	read  bool
+	found []Skill
+	notes []string
+
+	switched map[string]bool // by names in lower case, whatever Off says
+}
+
+// All returns all skills, also those that are switched off.
+func (l *Library) All() []Skill {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.read {
+		l.found, l.notes = Load(l.Dirs())
+		l.read = true
+		off := l.Off()
+		for i := range l.found {
+			name := l.found[i].Name
+			l.found[i].Disabled = slices.ContainsFunc(off, func(o string) bool { return strings.EqualFold(o, name) })
+			if on, ok := l.switched[strings.ToLower(name)]; ok {
+				l.found[i].Disabled = !on
+			}
+		}
+	}
+	return l.found
+}
+
+// Skills returns those that are offered.
+func (l *Library) Skills() []Skill {
+	return slices.DeleteFunc(slices.Clone(l.All()), func(s Skill) bool { return s.Disabled })
+}
+
+// Notes returns what is wrong with the files, each once unless they are read again.
+func (l *Library) Notes() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	notes := l.notes
+	l.notes = nil
+	return notes
+}
+
+// Switch switches a skill on or off, until the files are read by another library.
+func (l *Library) Switch(name string, on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.switched == nil {
+		l.switched = map[string]bool{}
+	}
+	l.switched[strings.ToLower(name)] = on
+	l.read = false
+}
+
+// Forget has the files read again.
+func (l *Library) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read = false
+}
+
+// CommandName returns the name by which a skill is called as a command.
+func CommandName(name string) string { return strings.Join(strings.Fields(name), "-") }

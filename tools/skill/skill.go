@@ -1,0 +1,192 @@
+// Package skill reads skills: folders with instructions for special tasks, which the model
+// reads when one fits.
+//
+// # One line until it is needed
+//
+// Of a skill that is not active only the name and the description are used. The instructions
+// are read anew each time by [Skill.Read], so that what is shown in a question is what the
+// model is given.
+//
+// # Never in the way
+//
+// A skill that can't be used is passed over with one note. The others work.
+package skill
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// FileName is the file of a skill's folder that says what it is.
+const FileName = "SKILL.md"
+
+const (
+	maxFile        = 1 << 20 // bytes
+	maxDescription = 1024    // characters
+	maxName        = 100
+	maxSkills      = 1000 // directories of one folder that are looked at
+)
+
+// A Source is whose a skill is.
+type Source string
+
+// The sources, the weakest first.
+const (
+	BuiltIn   Source = "built-in"
+	Extension Source = "extension"
+	User      Source = "user"
+	Workspace Source = "workspace"
+)
+
+// A Dir is a folder of skills: it is one, or holds the folders of several.
+type Dir struct {
+	Path   string
+	Source Source
+	From   string // the name of the extension
+
+	// Within says that links out of Path are not followed, since somebody else may have
+	// made them.
+	Within bool
+
+	// Fill puts values in the place of variables; nil leaves the texts as they are.
+	Fill func(string) string
+}
+
+// A Skill is one that can be used.
+type Skill struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Source      Source `json:"source"`
+	From        string `json:"extension,omitempty"`
+	File        string `json:"location,omitempty"` // its SKILL.md; "" of one that comes with the program
+	Disabled    bool   `json:"disabled"`
+
+	fill func(string) string
+}
+
+// Folder returns the folder of the skill, "" if it has none.
+func (s Skill) Folder() string {
+	if s.File == "" {
+		return ""
+	}
+	return filepath.Dir(s.File)
+}
+
+//go:embed builtin
+var builtin embed.FS
+
+// Read returns the instructions of the skill as they are now.
+func (s Skill) Read() (string, error) {
+	var b []byte
+	var err error
+	if s.File == "" {
+		b, err = builtin.ReadFile("builtin/" + s.Name + "/" + FileName)
+	} else {
+		b, err = disk.Read(s.File, maxFile)
+	}
+	if err != nil {
+		return "", err
+	}
+	h, err := parse(strings.ToValidUTF8(string(b), "\ufffd"))
+	if err == nil && s.fill != nil {
+		h.body = s.fill(h.body)
+	}
+	return strings.TrimSpace(h.body), err
+}
+
+// Load returns the skills of dirs by name, and what is wrong with others. Of those of one
+// name the one of the later Dir counts.
+func Load(dirs []Dir) (list []Skill, notes []string) {
+	own, _ := fs.ReadDir(builtin, "builtin")
+	for _, e := range own {
+		s := Skill{Name: e.Name(), Source: BuiltIn}
+		b, _ := builtin.ReadFile("builtin/" + s.Name + "/" + FileName)
+		h, _ := parse(string(b))
+		s.Description = h.description
+		list = append(list, s)
+	}
+	for _, d := range dirs {
+		found, wrong := d.Skills()
+		notes = append(notes, wrong...)
+		for _, s := range found {
+			if i := slices.IndexFunc(list, func(o Skill) bool { return strings.EqualFold(o.Name, s.Name) }); i >= 0 {
+				if list[i].Source != BuiltIn {
+					notes = append(notes, fmt.Sprintf("the skill %s in %s is not used: the one in %s has its name",
+						text.EscapeLine(s.Name), text.EscapeLine(list[i].File), text.EscapeLine(s.File)))
+				}
+				list = slices.Delete(list, i, i+1)
+			}
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
+	return list, notes
+}
+
+// Skills returns the skills of one folder, and what is wrong with others there.
+func (d Dir) Skills() (list []Skill, notes []string) {
+	if !filepath.IsAbs(d.Path) {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(d.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []string{fmt.Sprintf("the skills in %s are not used: %v", text.EscapeLine(d.Path), disk.Cause(err))}
+	}
+	files := []string{filepath.Join(d.Path, FileName)}
+	for _, e := range entries[:min(len(entries), maxSkills)] {
+		files = append(files, filepath.Join(d.Path, e.Name(), FileName))
+	}
+	if len(entries) > maxSkills {
+		notes = append(notes, fmt.Sprintf("%s holds more than %d folders; the others are no skills", text.EscapeLine(d.Path), maxSkills))
+	}
+	for _, path := range files {
+		if _, err := os.Stat(path); err != nil {
+			continue // a folder of something else
+		}
+		s, err := d.read(path)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("the skill in %s is not used: %v", text.EscapeLine(path), err))
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, notes
+}
+
+// read reads what the skill in a file is.
+func (d Dir) read(path string) (s Skill, err error) {
+	if d.Within && !disk.Inside(disk.Follow(d.Path), disk.Follow(path)) {
+		return s, errors.New("it is a link that leads out of the folder")
+	}
+	b, err := disk.Read(path, maxFile)
+	if err != nil {
+		return s, disk.Cause(err)
+	}
+	h, err := parse(strings.ToValidUTF8(string(b), "\ufffd"))
+	if err != nil {
+		return s, err
+	}
+	if d.Fill != nil {
+		h.description = d.Fill(h.description)
+	}
+	s = Skill{Name: h.name, Description: text.OneLine(h.description, maxDescription), Source: d.Source, From: d.From, File: path, fill: d.Fill}
+	switch {
+	case s.Name == "":
+		return s, errors.New("its front matter has no name")
+	case s.Description == "":
+		return s, errors.New("its front matter has no description")
+	case text.OneLine(s.Name, maxName) != s.Name || text.EscapeLine(s.Name) != s.Name:
+		return s, fmt.Errorf("the name %.60q is not a short line of text", s.Name)
+	}
+	return s, nil
+}

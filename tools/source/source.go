@@ -1,0 +1,174 @@
+// Package source has packages of files: extensions and skills, from where people publish
+// them.
+//
+// # What may come in
+//
+// Whatever it came by, a package is files and directories, within bounds, and links that
+// stay inside. Devices, absolute names, names that lead out and links that do are an error,
+// and nothing of the package is used.
+//
+// # Nobody is asked
+//
+// Git runs without a terminal, without hooks, and without a question: a repository that
+// wants a name and a password is an error that says so.
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// What a package may have at most.
+const (
+	mostFiles = 20_000
+	mostBytes = 500 << 20
+)
+
+// A tally counts what of a package has come in.
+type tally struct {
+	files int
+	bytes int64
+}
+
+// file counts one more file or directory.
+func (t *tally) file() error {
+	if t.files++; t.files > mostFiles {
+		return fmt.Errorf("it has more than %s files", text.Number(mostFiles))
+	}
+	return nil
+}
+
+// copy copies a file, as far as there may be more.
+func (t *tally) copy(w io.Writer, r io.Reader) error {
+	n, err := io.Copy(w, io.LimitReader(r, mostBytes-t.bytes+1))
+	if t.bytes += n; err == nil && t.bytes > mostBytes {
+		err = fmt.Errorf("it has more than %d MiB", mostBytes>>20)
+	}
+	return err
+}
+
+// within returns an error if a name of a package leads out of it.
+func within(name string) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\\x00") {
+		return fmt.Errorf("it has a file named %.80q, which leads out of it", name)
+	}
+	return nil
+}
+
+// inside returns an error if a link at a path of a package leads out of it.
+func inside(name, target string) error {
+	to := filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(name)), filepath.FromSlash(target)))
+	if filepath.IsAbs(target) || strings.HasPrefix(target, "/") || within(to) != nil {
+		return fmt.Errorf("it has a link %.80q to %.80q, which leads out of it", name, target)
+	}
+	return nil
+}
+
+// mode returns the mode of a file that comes in: it is executed or not.
+func mode(m fs.FileMode) fs.FileMode {
+	if m&0o111 != 0 {
+		return 0o755
+	}
+	return 0o644
+}
+
+// put makes a regular file in a package.
+func (t *tally) put(to *os.Root, name string, m fs.FileMode, r io.Reader) error {
+	if err := t.file(); err != nil {
+		return err
+	}
+	if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode(m))
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.copy(f, r), f.Close())
+}
+
+// link makes a link in a package.
+func (t *tally) link(to *os.Root, name, target string) error {
+	if err := errors.Join(t.file(), inside(name, target)); err != nil {
+		return err
+	}
+	if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return to.Symlink(target, name)
+}
+
+// Copy copies the package in a folder to another one, which must not be there yet. What
+// git keeps beside the files stays behind.
+func Copy(ctx context.Context, from, to string) error {
+	top, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return err
+	}
+	into, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer into.Close()
+	t := &tally{}
+	err = fs.WalkDir(top.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case name == ".":
+			return nil
+		case d.Name() == ".git":
+			return skip(d)
+		case d.IsDir():
+			return errors.Join(t.file(), into.MkdirAll(name, 0o755))
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := top.Readlink(name)
+			return errors.Join(err, t.link(into, name, filepath.ToSlash(target)))
+		case !d.Type().IsRegular():
+			return fmt.Errorf("%.80q is neither a file nor a directory", name)
+		}
+		f, err := top.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err == nil {
+			err = disk.Regular(info)
+		}
+		if err != nil {
+			return err
+		}
+		return t.put(into, name, info.Mode(), f)
+	})
+	if err != nil {
+		os.RemoveAll(to)
+		return fmt.Errorf("%s can't be copied: %w", text.EscapeLine(from), err)
+	}
+	return nil
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
