@@ -16,9 +16,11 @@ import (
 	"gemline/repl/teletype"
 )
 
-// desk is an MCP server in sh, which leaves a program running and notes both processes.
+// desk is an MCP server in sh, which leaves two programs running and notes all processes.
 const desk = `#!/bin/sh
 sleep 1000 &
+echo $! >>pids
+setsid sleep 1000 &
 echo $! >>pids
 echo $$ >>pids
 env >environ
@@ -205,7 +207,7 @@ func TestMCPLeavesNothing(t *testing.T) {
 			run.Wait()
 			b, err := os.ReadFile(filepath.Join(dir, "pids"))
 			pids := strings.Fields(string(b))
-			if err != nil || len(pids) != 2 {
+			if err != nil || len(pids) != 3 {
 				t.Fatalf("%v: %q; %s", err, b, errs.Bytes())
 			}
 			left := func() (list []string) {

@@ -59,7 +59,7 @@ func chats(name, summary string) *Command {
 }
 
 // tags completes the tag of a conversation that was saved.
-func tags(_ context.Context, app *App, _ string) (names []string) {
+func tags(_ context.Context, app *App, _, _ string) (names []string) {
 	list, _ := app.Sessions.Saved.List()
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -68,7 +68,7 @@ func tags(_ context.Context, app *App, _ string) (names []string) {
 }
 
 // sessionNames completes the name or id of a session.
-func sessionNames(_ context.Context, app *App, _ string) (names []string) {
+func sessionNames(_ context.Context, app *App, _, _ string) (names []string) {
 	list, _ := journal.List(app.Sessions.Dir)
 	for _, s := range slices.Backward(list) {
 		names = append(names, s.ID)

@@ -62,8 +62,8 @@ type Command struct {
 	Typed bool
 
 	// Complete, if not nil, returns what the last word of the arguments may
-	// become. The word begins with prefix.
-	Complete func(ctx context.Context, app *App, prefix string) []string
+	// become, behind those before it. The word begins with prefix.
+	Complete func(ctx context.Context, app *App, before, prefix string) []string
 }
 
 // App is what a command may reach: the conversation that is held, and what there

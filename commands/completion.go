@@ -17,6 +17,10 @@ type Completion struct {
 	// those of [input.Names].
 	Files func(ctx context.Context, name string) []input.Name
 
+	// Resources returns what else a name behind an @ may become, as a whole. It may
+	// be nil.
+	Resources func(ctx context.Context, name string) []input.Candidate
+
 	// Words returns what an argument of a command may be, such as the names
 	// of the models; by the command's name, such as "model". They are asked
 	// where the command itself knows nothing.
@@ -32,6 +36,12 @@ func (c Completion) Complete(ctx context.Context, text string, at int) (start in
 	start, name, ok := input.Partial(before)
 	if !ok || c.Files == nil {
 		return at, nil
+	}
+	if c.Resources != nil {
+		for _, r := range c.Resources(ctx, name) {
+			r.Text = input.Reference(r.Text)
+			found = append(found, r)
+		}
 	}
 	for _, n := range c.Files(ctx, name) {
 		one := input.Candidate{Text: input.Reference(n.Path), Show: n.Show, Open: n.Dir}
@@ -78,7 +88,7 @@ func (c Completion) command(ctx context.Context, before string) (start int, foun
 	if command == nil {
 		return 0, nil, false
 	}
-	found = c.arguments(ctx, command, strings.Join(path, " "), last)
+	found = c.arguments(ctx, command, strings.Join(path, " "), strings.Join(words[:len(words)-1], " "), last)
 	return start, found, len(found) > 0
 }
 
@@ -105,11 +115,11 @@ func named(set Set, slash, prefix string) (found []input.Candidate) {
 }
 
 // arguments returns what the last word of a command's arguments may become.
-func (c Completion) arguments(ctx context.Context, command *Command, path, last string) (found []input.Candidate) {
+func (c Completion) arguments(ctx context.Context, command *Command, path, before, last string) (found []input.Candidate) {
 	var words []string
 	switch {
 	case command.Complete != nil && c.App != nil:
-		words = command.Complete(ctx, c.App, last)
+		words = command.Complete(ctx, c.App, before, last)
 	case c.Words[path] != nil:
 		words = c.Words[path](ctx)
 	}

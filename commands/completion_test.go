@@ -12,7 +12,7 @@ import (
 func TestCompletion(t *testing.T) {
 	set := Set{
 		{Name: "chat", Summary: "keep and resume", Sub: Set{
-			{Name: "resume", Complete: func(_ context.Context, _ *App, prefix string) []string {
+			{Name: "resume", Complete: func(_ context.Context, _ *App, _, prefix string) []string {
 				return []string{"tag1", "tag2", "other"}
 			}},
 			{Name: "save"},

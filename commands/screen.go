@@ -48,8 +48,8 @@ func state(of func(*Screen) func(string) (string, error)) func(context.Context, 
 }
 
 // words returns what completes one of a few words.
-func words(all ...string) func(context.Context, *App, string) []string {
-	return func(context.Context, *App, string) []string { return all }
+func words(all ...string) func(context.Context, *App, string, string) []string {
+	return func(context.Context, *App, string, string) []string { return all }
 }
 
 func accessible() *Command {

@@ -108,7 +108,7 @@ func noTask(pid int) error {
 	return unavailable("no background command has the process id %d; /tasks lists them", pid)
 }
 
-func completeTask(_ context.Context, app *App, prefix string) (pids []string) {
+func completeTask(_ context.Context, app *App, _, prefix string) (pids []string) {
 	for _, j := range app.Jobs.List() {
 		if pid := strconv.Itoa(j.PID); strings.HasPrefix(pid, prefix) {
 			pids = append(pids, pid)

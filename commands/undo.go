@@ -256,7 +256,7 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 
 func restoring() *Command {
 	return &Command{Name: "restore", Args: "[N|NAME]", Summary: "list the calls that changed files, or go back to before one",
-		Complete: func(_ context.Context, app *App, _ string) []string { return app.Sessions.Saved.Checkpoints() },
+		Complete: func(_ context.Context, app *App, _, _ string) []string { return app.Sessions.Saved.Checkpoints() },
 		Run: func(ctx context.Context, app *App, arg string) error {
 			theirs := app.Sessions.Saved.Checkpoints()
 			if slices.Contains(theirs, arg) {

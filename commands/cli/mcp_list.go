@@ -46,8 +46,7 @@ type listedServer struct {
 	Tools       []listedTool     `json:"tools"`
 	Prompts     []listedItem     `json:"prompts"`
 	Resources   []listedResource `json:"resources"`
-
-	instructions string
+	Templates   []listedResource `json:"resource_templates"` // with variables in braces
 }
 
 type listedTool struct {
@@ -74,7 +73,7 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 // listed returns a server as it is listed.
 func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
 	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From, Transport: s.Transport, Command: s.Command, URL: s.URL,
-		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, instructions: s.Instructions}
+		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, Templates: []listedResource{}}
 	switch {
 	case s.Transport == "" && s.URL == "":
 		l.Transport = "stdio"
@@ -97,6 +96,9 @@ func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
 	}
 	for _, r := range s.Resources {
 		l.Resources = append(l.Resources, listedResource{r.URI, r.Name, r.MIMEType})
+	}
+	for _, t := range s.Templates {
+		l.Templates = append(l.Templates, listedResource{t.URI, t.Name, t.MIMEType})
 	}
 	return l
 }
@@ -197,17 +199,18 @@ func (l listedServer) lines(desc, schema bool) []string {
 			lines = append(lines, indented(l.Prompts[i].Description, "    ")...)
 		}
 	})
-	add("Resources", min(len(l.Resources), mostResources), func(i int) {
-		r := l.Resources[i]
+	resource := func(r listedResource) {
 		line := "  - " + r.Name + " (" + r.URI + ")"
 		if r.Mime != "" {
 			line += " [" + r.Mime + "]"
 		}
 		lines = append(lines, line)
-	})
+	}
+	add("Resources", min(len(l.Resources), mostResources), func(i int) { resource(l.Resources[i]) })
 	if more := len(l.Resources) - mostResources; more > 0 {
 		lines = append(lines, fmt.Sprintf("    ... %d resources hidden", more))
 	}
+	add("Resource templates", min(len(l.Templates), mostResources), func(i int) { resource(l.Templates[i]) })
 	return lines
 }
 

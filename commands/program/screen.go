@@ -118,7 +118,7 @@ func (i *interactive) completion(app *commands.App) commands.Completion {
 	hooks := func(on bool) func(context.Context) []string {
 		return func(context.Context) []string { return i.Project.hooks.ids(on) }
 	}
-	return commands.Completion{Commands: app.Commands, App: app, Files: names.Complete,
+	return commands.Completion{Commands: app.Commands, App: app, Files: names.Complete, Resources: i.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
 			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
 }

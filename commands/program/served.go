@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"google.golang.org/genai"
@@ -63,7 +64,11 @@ func (f *front) promptCommands() (set commands.Set) {
 		}
 		set = append(set, &commands.Command{Name: name, Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
-			Prompt: func(ctx context.Context, _ *commands.App, _, args string) ([]*genai.Part, error) {
+			Prompt: func(ctx context.Context, app *commands.App, _, args string) ([]*genai.Part, error) {
+				if strings.TrimSpace(args) == "help" {
+					_, err := fmt.Fprintln(app.Out, strings.Join(describePrompt(name, p), "\n"))
+					return nil, err
+				}
 				values, err := p.Values(args)
 				if err != nil {
 					return nil, &input.Error{Message: "/" + name + ": " + err.Error()}
@@ -74,29 +79,69 @@ func (f *front) promptCommands() (set commands.Set) {
 				}
 				return parts, err
 			},
-			Complete: func(ctx context.Context, _ *commands.App, prefix string) []string {
-				return f.completePrompt(ctx, p, prefix)
+			Complete: func(ctx context.Context, _ *commands.App, before, prefix string) []string {
+				return f.completePrompt(ctx, p, before, prefix)
 			}})
 	}
 	return set
 }
 
-// completePrompt returns what an argument of a prompt may become: its name, or a value that
-// the server offers.
-func (f *front) completePrompt(ctx context.Context, p mcp.Prompt, prefix string) (words []string) {
+// completePrompt returns what an argument of a prompt may become, behind others: its name, or a
+// value that the server offers.
+func (f *front) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
+	values, open := p.Read(before)
+	offer := func(argument, name, begins string) {
+		for _, v := range f.servers.Complete(ctx, p, argument, begins, values) {
+			switch {
+			case strings.Contains(v, `"`):
+				continue
+			case strings.Contains(v, " "):
+				v = `"` + v + `"`
+			}
+			words = append(words, name+v)
+		}
+	}
 	for _, a := range p.Arguments {
 		name := "--" + a.Name + "="
 		begins, valued := strings.CutPrefix(prefix, name)
+		_, said := values[a.Name]
 		switch {
 		case valued:
-			for _, v := range f.servers.Complete(ctx, p, a.Name, begins, nil) {
-				if text.EscapeLine(v) == v && !strings.ContainsAny(v, " \"") {
-					words = append(words, name+v)
-				}
-			}
-		case strings.HasPrefix(name, prefix) && text.EscapeLine(name) == name:
+			offer(a.Name, name, strings.Trim(begins, `"`))
+		case strings.HasPrefix(name, prefix) && text.EscapeLine(name) == name && !said:
 			words = append(words, name)
 		}
 	}
+	if len(open) > 0 && !strings.HasPrefix(prefix, "-") {
+		offer(open[0], "", strings.Trim(prefix, `"`))
+	}
 	return words
+}
+
+// describePrompt says what a prompt takes.
+func describePrompt(name string, p mcp.Prompt) (lines []string) {
+	if len(p.Arguments) == 0 {
+		return []string{"/" + name + " takes nothing"}
+	}
+	lines = []string{"/" + name + " takes:"}
+	for _, a := range p.Arguments {
+		line := "  --" + text.EscapeLine(a.Name) + "=TEXT"
+		if a.Required {
+			line += ", which is needed"
+		}
+		if a.Description != "" {
+			line += ": " + a.Description
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// completeResource returns what of MCP servers a name behind an @ may become.
+func (f *front) completeResource(ctx context.Context, name string) (found []input.Candidate) {
+	names, open := f.servers.CompleteResource(ctx, name)
+	for _, n := range names {
+		found = append(found, input.Candidate{Text: n, Show: n, Open: open[n]})
+	}
+	return found
 }

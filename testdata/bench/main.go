@@ -50,7 +50,7 @@ func main() {
 	}{
 		{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"overhead", b.overhead}, {"hooks", b.hooks},
 		{"streams", b.streams}, {"search", b.search}, {"sessions", b.sessions},
-		{"checkpoints", b.checkpoints},
+		{"checkpoints", b.checkpoints}, {"servers", b.servers},
 	} {
 		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
 			part.measure()
@@ -117,9 +117,7 @@ func (b *bench) run(args ...string) sample {
 func (b *bench) runIn(dir string, args ...string) sample {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb",
-		"GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
-	cmd.Env = append(cmd.Env, b.env...)
+	cmd.Env = b.environ()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -146,6 +144,12 @@ func (b *bench) runIn(dir string, args ...string) sample {
 	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	s.rss = float64(use.Maxrss) / 1024
 	return s
+}
+
+// environ returns what every program gets.
+func (b *bench) environ() []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb",
+		"GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + b.server.url, "GEMINI_CLI_TRUST_WORKSPACE=true"}, b.env...)
 }
 
 func check(err error) {

@@ -170,13 +170,41 @@ func everything(t *testing.T, server Server, transport string) {
 	if _, err := prompt.Values(""); err == nil || err.Error() != "Missing required argument(s): --city" {
 		t.Error(err)
 	}
+	for _, p := range s.Prompts() { // the values of one depend on those of another
+		if p.Name != "completable-prompt" {
+			continue
+		}
+		first := s.Complete(t.Context(), p, "department", "S", nil)
+		then := s.Complete(t.Context(), p, "name", "", map[string]string{"department": "Sales"})
+		if fmt.Sprint(first, then) != "[Sales Support] [David Eve Frank]" {
+			t.Errorf("completion: %q, %q", first, then)
+		}
+	}
 	if len(s.Resources()) == 0 {
 		t.Fatal("no resources")
+	}
+	eventually(t, "templates", func() bool { return len(s.Status()[0].Templates) == 2 })
+	for begins, want := range map[string]string{"ev": "every:demo://resource/dynamic/text/", "every:demo://resource/dynamic/te": "every:demo://resource/dynamic/text/",
+		"every:demo://resource/dynamic/text/7": "every:demo://resource/dynamic/text/7"} {
+		if list, open := s.CompleteResource(t.Context(), begins); !slices.Contains(list, want) || open[want] != strings.HasSuffix(want, "/") {
+			t.Errorf("completion of %s: %q", begins, list)
+		}
+	}
+	if r, err := call(t, ts, d, "list_mcp_resources", nil); err != nil || !strings.Contains(r.Text, "every:demo://resource/dynamic/text/{resourceId}, with what stands in braces filled in") {
+		t.Errorf("list_mcp_resources: %v, %v", r.Text, err)
 	}
 	name, uri, ok := s.Split("every:demo://resource/dynamic/text/1")
 	if text, err := s.Read(t.Context(), name, uri); !ok || err != nil || !strings.Contains(strings.Join(text, ""), "Resource 1") {
 		t.Errorf("resource: %q, %v", text, err)
 	}
+	try("toggle-subscriber-updates", nil, "Started")
+	eventually(t, "a resource that was read has changed", func() bool {
+		if strings.Contains(said.text(), "demo://resource/dynamic/text/1 has changed since it was read; @every:demo://resource/dynamic/text/1 reads it again") {
+			return true
+		}
+		try("toggle-subscriber-updates", nil, "for session") // which says so when it begins
+		return false
+	})
 	if r, err := call(t, ts, d, "read_mcp_resource", map[string]any{"uri": "every:" + s.Resources()[0].URI}); err != nil || len(r.Text) < 100 {
 		t.Errorf("read_mcp_resource: %v, %v", r, err)
 	}
@@ -187,6 +215,46 @@ type alwaysAsk struct{ engine.Policy }
 
 func (alwaysAsk) Judge(context.Context, engine.Proposal) (engine.Verdict, engine.Reason) {
 	return engine.Ask, engine.Reason{}
+}
+
+// A server in another language, which nobody here wrote either: a program of the Go SDK's.
+func TestGoServer(t *testing.T) {
+	t.Parallel()
+	cache, _ := os.UserCacheDir()
+	path := filepath.Join(cache, "gemline-tests", "mcp", "bin", "everything")
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("GEMLINE_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no server of the Go SDK")
+	}
+	s, said := set(t, Server{Name: "go", Command: []string{path}})
+	if st := s.Status()[0]; st.State != Connected || st.Transport != "stdio" {
+		t.Fatalf("%s: %v; %s", st.State, st.Err, said.text())
+	}
+	asked := ""
+	ts := s.Tools(Conversation{})
+	d := &desk{answer: func(p engine.Proposal) engine.Answer {
+		asked = p.Intent.Questions[0].Text
+		return engine.Replied{Replies: []string{"blue"}}
+	}}
+	for tool, want := range map[string]string{"greet": "Hi Ada", "greet__structured_": "Hi Ada", "greet__content_with_ResourceLink_": "Resource Link: A friendly greeting at data:text/plain,Hi%20Ada",
+		"roots": "file://", "elicit__form_": "blue", "ping": "", "log": ""} {
+		if r, err := call(t, ts, d, "mcp_go_"+tool, map[string]any{"name": "Ada"}); err != nil || !strings.Contains(r.Text, want) {
+			t.Errorf("%s: %q, %v", tool, r.Text, err)
+		}
+	}
+	if !strings.Contains(asked, "The MCP server go says: ") {
+		t.Errorf("asked: %q", asked)
+	}
+	if text, err := s.Read(t.Context(), "go", "embedded:info"); err != nil || strings.Join(text, "") != "This is the hello example server." {
+		t.Errorf("%q, %v", text, err)
+	}
+	if list := s.Prompts(); len(list) != 2 {
+		t.Errorf("prompts: %v", list)
+	} else if parts, err := s.Fill(t.Context(), list[0], map[string]string{"name": "Ada"}); err != nil || parts[0].Text != "Say hi to Ada" {
+		t.Errorf("%v, %v", parts, err)
+	}
 }
 
 // Two more from the same registry: one that works on files, and one that remembers.

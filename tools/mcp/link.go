@@ -46,6 +46,7 @@ type link struct {
 	tools        []tool
 	prompts      []Prompt
 	resources    []Resource
+	templates    []Resource                  // whose addresses have variables
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 	calls        map[string]*running         // by their progress tokens
 	latest       []*running                  // in the order in which they began
@@ -55,7 +56,8 @@ type link struct {
 // ended with.
 type peer struct {
 	*rpc.Conn
-	ended func(error) error
+	ended   func(error) error
+	watched map[string]bool // by address, whether a change is to be told; guarded by the link
 }
 
 func newLink(s *Set, server Server) *link {
@@ -95,7 +97,7 @@ func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	st := Status{Server: l.Server, State: l.state, Err: l.err, Transport: l.transport, Title: l.title, Instructions: l.instructions,
-		Prompts: l.prompts, Resources: l.resources}
+		Prompts: l.prompts, Resources: l.resources, Templates: l.templates}
 	for _, t := range l.tools {
 		st.Tools = append(st.Tools, t.ToolInfo)
 	}
@@ -173,7 +175,7 @@ func (l *link) run(ctx context.Context) {
 func (l *link) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tools, l.prompts, l.resources, l.instructions = nil, nil, nil, ""
+	l.tools, l.prompts, l.resources, l.templates, l.instructions = nil, nil, nil, nil, ""
 }
 
 const longestError = 300 // characters in a line
@@ -240,7 +242,7 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 		return nil, err
 	}
 	odd := func(b []byte) { l.set.log(l.Name, string(b)) }
-	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended}
+	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.Conn, stream, w.name); err != nil {
 		c.Close()
 		return nil, ended(err)
@@ -327,5 +329,7 @@ func (l *link) notified(method protocol.MCPMethod, params json.RawMessage) {
 		l.isDirty(protocol.MethodPromptsList)
 	case protocol.MethodNotificationResourcesListChanged:
 		l.isDirty(protocol.MethodResourcesList)
+	case protocol.MethodNotificationResourceUpdated:
+		l.updated(params)
 	}
 }

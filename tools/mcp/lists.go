@@ -23,6 +23,7 @@ const (
 	mostTools        = 256
 	mostPrompts      = 256
 	mostResources    = 5000
+	mostTemplates    = 256
 	mostPages        = 100
 	mostDescription  = 8000  // characters
 	mostInstructions = 16000 // likewise
@@ -54,8 +55,22 @@ func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) e
 			return err
 		}
 		l.takeResources(found)
+		go l.readTemplates(c)
 	}
 	return nil
+}
+
+// readTemplates reads the templates of resources. Many servers know of none, and some do not
+// even say so.
+func (l *link) readTemplates(c *rpc.Conn) {
+	ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
+	defer cancel()
+	found, err := pages[protocol.ResourceTemplate](ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
+	if err != nil {
+		l.set.log(l.Name, err.Error())
+		return
+	}
+	l.takeTemplates(found)
 }
 
 // pages reads all pages of a list, and the first items of a very long one. An item that

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -55,6 +56,15 @@ var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|
 // Values reads what stands behind the name of a prompt: named values, and others for what is
 // needed and not named, in order. A single one takes all the others.
 func (p Prompt) Values(line string) (map[string]string, error) {
+	values, open := p.Read(line)
+	if len(open) > 0 {
+		return nil, errors.New("Missing required argument(s): --" + clean(strings.Join(open, ", --"), longestError))
+	}
+	return values, nil
+}
+
+// Read is [Prompt.Values] of a line that is not all there, with what is still needed.
+func (p Prompt) Read(line string) (values map[string]string, open []string) {
 	values, others := map[string]string{}, []string{}
 	plain := func(s string) string { return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s) }
 	for _, m := range words().FindAllStringSubmatch(line, -1) {
@@ -64,7 +74,6 @@ func (p Prompt) Values(line string) (map[string]string, error) {
 			others = append(others, plain(m[4])+m[5])
 		}
 	}
-	var open []string
 	for _, a := range p.Arguments {
 		if _, ok := values[a.Name]; a.Required && !ok {
 			open = append(open, a.Name)
@@ -76,10 +85,7 @@ func (p Prompt) Values(line string) (map[string]string, error) {
 	for len(open) > 0 && len(others) > 0 {
 		values[open[0]], open, others = others[0], open[1:], others[1:]
 	}
-	if len(open) > 0 {
-		return nil, errors.New("Missing required argument(s): --" + clean(strings.Join(open, ", --"), longestError))
-	}
-	return values, nil
+	return values, open
 }
 
 // Fill returns the text of a prompt with its places filled in.
@@ -121,9 +127,14 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 }
 
 // Complete returns what an argument of a prompt may be that begins with a text, as far as
-// the server says so.
+// the server says so. Others are the values of the others.
 func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, others map[string]string) []string {
-	l, c, err := s.connected(p.Server)
+	return s.complete(ctx, p.Server, protocol.PromptReference{Type: "ref/prompt", Name: p.Name}, argument, begins, others)
+}
+
+// complete asks a server for values.
+func (s *Set) complete(ctx context.Context, server string, ref any, argument, begins string, others map[string]string) []string {
+	l, c, err := s.connected(server)
 	if err != nil {
 		return nil
 	}
@@ -136,7 +147,7 @@ func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, o
 	ctx, cancel := context.WithTimeout(ctx, courtesy)
 	defer cancel()
 	var got protocol.CompleteResult
-	c.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: protocol.PromptReference{Type: "ref/prompt", Name: p.Name},
+	c.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
 		Argument: protocol.CompleteArgument{Name: argument, Value: begins}, Context: protocol.CompleteContext{Arguments: others}}, &got)
-	return got.Completion.Values
+	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.EscapeLine(v) != v })
 }

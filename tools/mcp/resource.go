@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -20,19 +21,41 @@ type Resource struct {
 	Server, URI, Name, Description, MIMEType string
 }
 
+// resource returns a resource of the server as it may be shown. It reports false of one that
+// can't be asked for.
+func (l *link) resource(uri, name, description, kind string) (Resource, bool) {
+	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
+	return Resource{l.Name, uri, clean(text.OneLine(name, longestError), longestError),
+		clean(text.OneLine(description, longestError), longestError), mediaType(kind)}, ok
+}
+
 // takeResources takes over the resources of a server.
 func (l *link) takeResources(found []protocol.Resource) {
 	kept := []Resource{}
 	for _, r := range taken(found, func(r protocol.Resource) string { return r.URI }) {
-		if r.URI == "" || len(r.URI) > mostAddress || clean(r.URI, mostAddress) != r.URI {
-			continue
+		if r, ok := l.resource(r.URI, cmp.Or(r.Title, r.Name), r.Description, r.MIMEType); ok {
+			kept = append(kept, r)
 		}
-		kept = append(kept, Resource{l.Name, r.URI, clean(text.OneLine(cmp.Or(r.Title, r.Name), longestError), longestError),
-			clean(text.OneLine(r.Description, longestError), longestError), mediaType(r.MIMEType)})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.resources = kept
+}
+
+// takeTemplates takes over the templates of a server's resources.
+func (l *link) takeTemplates(found []protocol.ResourceTemplate) {
+	kept := []Resource{}
+	for _, t := range found {
+		if t.URITemplate == nil || t.URITemplate.Template == nil {
+			continue
+		}
+		if r, ok := l.resource(t.URITemplate.Raw(), cmp.Or(t.Title, t.Name), t.Description, t.MIMEType); ok {
+			kept = append(kept, r)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.templates = kept
 }
 
 // Resources returns the resources of all servers that are connected.
@@ -58,6 +81,42 @@ func (s *Set) connected(name string) (*link, *peer, error) {
 	}
 	return nil, nil, fmt.Errorf("the MCP server %s is not connected: %s", text.EscapeLine(name), st.State)
 }
+
+// CompleteResource returns the names of resources, as SERVER:URI, that begin with a text. Of
+// one that a template makes, open says that more has to follow.
+func (s *Set) CompleteResource(ctx context.Context, begins string) (names []string, open map[string]bool) {
+	open = map[string]bool{}
+	for _, st := range s.Status() {
+		rest, ok := strings.CutPrefix(begins, st.Name+":")
+		if !ok && !strings.HasPrefix(st.Name+":", begins) {
+			continue
+		}
+		add := func(uri string, more bool) {
+			if name := st.Name + ":" + uri; strings.HasPrefix(name, begins) && len(names) < mostCompleted && !slices.Contains(names, name) {
+				names = append(names, name)
+				open[name] = more
+			}
+		}
+		for _, r := range st.Resources {
+			add(r.URI, false)
+		}
+		for _, t := range st.Templates {
+			before, behind, _ := strings.Cut(t.URI, "{")
+			variable, tail, _ := strings.Cut(behind, "}")
+			if add(before, true); !ok || !strings.HasPrefix(rest, before) {
+				continue
+			}
+			tail, _, more := strings.Cut(tail, "{")
+			ref := protocol.ResourceReference{Type: "ref/resource", URI: t.URI}
+			for _, v := range s.complete(ctx, st.Name, ref, variable, rest[len(before):], nil) {
+				add(before+v+tail, more)
+			}
+		}
+	}
+	return names, open
+}
+
+const mostCompleted = 200
 
 // Split returns the server and the address of what is called SERVER:URI. A server has to be
 // there, its resource need not be listed.
@@ -85,6 +144,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string
+	l.watch(c, uri)
 	for _, raw := range got.Contents {
 		switch c := contents(raw).(type) {
 		case protocol.TextResourceContents:
@@ -108,6 +168,13 @@ func (s *Set) listResources() engine.Tool {
 				for _, r := range s.Resources() {
 					if server == "" || r.Server == server {
 						lines = append(lines, fmt.Sprintf("- %s:%s | %s | %s", r.Server, r.URI, r.Name, r.Description))
+					}
+				}
+				for _, st := range s.Status() {
+					for _, t := range st.Templates {
+						if server == "" || server == st.Name {
+							lines = append(lines, fmt.Sprintf("- %s:%s, with what stands in braces filled in | %s | %s", st.Name, t.URI, t.Name, t.Description))
+						}
 					}
 				}
 				if len(lines) == 0 {

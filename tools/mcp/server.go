@@ -82,6 +82,7 @@ type Status struct {
 	Tools        []ToolInfo
 	Prompts      []Prompt
 	Resources    []Resource
+	Templates    []Resource // with variables in braces in their addresses
 }
 
 // A ToolInfo is what a server says of a tool.

@@ -115,7 +115,7 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 		return 0, err
 	}
 	js.keep(&job{p: p, command: c.name(), pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
-	watch.add(p.group.leader)
+	watch.add(p.group.leader, "")
 	p.begin()
 	return p.group.leader, nil
 }

@@ -48,7 +48,7 @@ func Open(c Command) (*Process, error) {
 		out.Close()
 		return nil, err
 	}
-	watch.add(p.group.leader)
+	watch.add(p.group.leader, p.group.output)
 	t := &Process{Stdin: in, Stdout: out, in: in, out: out, p: p, watch: watch, errs: newCapture(maxErrors, false, c.Output)}
 	t.once = sync.OnceValue(t.close)
 	p.take, p.patience = t.take, grace

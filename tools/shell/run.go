@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Command) Outcome {
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	watch.add(p.group.leader)
+	watch.add(p.group.leader, "")
 	out := newCapture(maxOutput, p.terminal, c.Output)
 	p.take, p.patience = out.write, grace
 	if c.Terminal != nil {

@@ -40,7 +40,7 @@ func TestWatch(t *testing.T) {
 	two, end := lives(t)
 	three, _ := lives(t)
 	for _, group := range []int{one, two, three} {
-		w.add(group)
+		w.add(group, "")
 	}
 	w.drop(three)
 	w.drop(one)
@@ -61,11 +61,11 @@ func TestWatchClosed(t *testing.T) {
 	var w watch
 	w.ready()
 	group, _ := lives(t)
-	w.add(group)
+	w.add(group, "")
 	w.close()
 	w.close()
 	w.ready()
-	w.add(group)
+	w.add(group, "")
 	if pid, err := syscall.Wait4(group, nil, syscall.WNOHANG, nil); pid != 0 || err != nil {
 		t.Errorf("it has ended: %d, %v", pid, err)
 	}
@@ -81,6 +81,6 @@ func TestWatchStopped(t *testing.T) {
 	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	w.add(1 << 30)
+	w.add(1<<30, "")
 	w.close()
 }

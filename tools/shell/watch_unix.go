@@ -22,20 +22,30 @@ type watch struct {
 	pipe   *os.File // our end; nil if there is none
 }
 
-// watcher reads "+ N" and "- N" for groups that come and go, and "=" when all
-// have gone.
+// watcher reads "+ N PIPE" and "- N" for groups that come and go, and "=" when all
+// have gone. What writes to the pipe of a group ends with it, in whichever group it is.
 const watcher = `all=' '
-while read -r op id; do
+while read -r op id pipe; do
 	case $op in
-	+) all="$all$id " ;;
-	-) case $all in *" $id "*) all="${all%% $id *} ${all#* $id }" ;; esac ;;
+	+) all="$all$id=$pipe " ;;
+	-) case $all in *" $id="*) rest=${all#* $id=} all="${all%% $id=*} ${rest#* }" ;; esac ;;
 	=) all=' ' ;;
 	esac
 done
 set -- $all
-for id; do kill -TERM "-$id"; done
-[ $# = 0 ] || sleep 1
-for id; do kill -KILL "-$id"; done`
+[ $# != 0 ] || exit 0
+end() {
+	for at; do kill "$signal" "-${at%%=*}"; done
+	case $* in *=pipe*) ;; *) return ;; esac
+	for id in $(ls -l /proc/[0-9]*/fd/[12] | awk -v all="$*" '
+		BEGIN { n = split(all, at, " "); for (i = 1; i <= n; i++) { sub(/^[0-9]*=/, "", at[i]); if (at[i]) ours[at[i]] = 1 } }
+		$NF in ours { split($(NF-2), path, "/"); print path[3] }'); do kill "$signal" "$id"; done
+}
+signal=-TERM
+end "$@"
+sleep 1
+signal=-KILL
+end "$@"`
 
 // ready starts the program, if that was not done or tried before.
 func (w *watch) ready() {
@@ -46,11 +56,11 @@ func (w *watch) ready() {
 	}
 }
 
-// add begins to watch a group.
-func (w *watch) add(group int) {
+// add begins to watch a group, and what else writes to a pipe, "" for none.
+func (w *watch) add(group int, pipe string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tell("+ %d\n", group)
+	w.tell("+ %d %s\n", group, pipe)
 }
 
 // drop forgets a group, which is over: its number may become another's.

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// mostWatched is how many resources of a server are watched.
+const mostWatched = 64
+
+// watch has the server say when a resource changes that was just read, if it does such things.
+func (l *link) watch(c *peer, uri string) {
+	l.mu.Lock()
+	_, known := c.watched[uri]
+	can := l.can.Resources != nil && l.can.Resources.Subscribe && (known || len(c.watched) < mostWatched)
+	if can {
+		c.watched[uri] = true
+	}
+	l.mu.Unlock()
+	if !can || known {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
+		defer cancel()
+		c.Call(ctx, protocol.MethodResourcesSubscribe, protocol.SubscribeParams{URI: uri}, nil) // or it is not known
+	}()
+}
+
+// updated tells that a resource has changed, once until it is read again.
+func (l *link) updated(params json.RawMessage) {
+	var p protocol.ResourceUpdatedNotificationParams
+	if rpc.Decode(params, &p) != nil {
+		return
+	}
+	l.mu.Lock()
+	tell := l.conn != nil && l.conn.watched[p.URI]
+	if tell {
+		l.conn.watched[p.URI] = false
+	}
+	l.mu.Unlock()
+	if tell {
+		name := text.OneLine(l.Name+":"+p.URI, longestError)
+		l.set.notify("MCP server %s: %s has changed since it was read; @%s reads it again", l.Name, text.OneLine(p.URI, longestError), name)
+	}
+}
