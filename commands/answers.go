@@ -56,14 +56,8 @@ func lastAnswer(e *engine.Engine) string {
 		if history[i].Role != genai.RoleModel {
 			continue
 		}
-		var text strings.Builder
-		for _, p := range history[i].Parts {
-			if !p.Thought {
-				text.WriteString(p.Text)
-			}
-		}
-		if text.Len() > 0 {
-			return text.String()
+		if text := engine.Words(history[i].Parts); text != "" {
+			return text
 		}
 	}
 	return ""

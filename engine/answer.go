@@ -120,8 +120,3 @@ func ErrorType(err error) string {
 	}
 	return ExecutionFailed
 }
-
-// isAnswer reports whether c answers calls.
-func isAnswer(c *genai.Content) bool {
-	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil })
-}

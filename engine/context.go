@@ -93,7 +93,7 @@ func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
 		return err
 	}
 	limit := e.limit()
-	alone := last > limit && !isAnswer(e.history[len(e.history)-1]) // and nothing else can be left out
+	alone := last > limit && !Answers(e.history[len(e.history)-1]) // and nothing else can be left out
 	if limit == 0 || !alone {
 		if _, err := e.shorten(ctx, e.cfg.Context, false, emit); err != nil {
 			return err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -115,13 +116,32 @@ func HasData(p *genai.Part) bool {
 	return !reflect.ValueOf(&data).Elem().IsZero() // so no field of the library's is forgotten
 }
 
+// Words returns what parts say: their texts, without thoughts.
+func Words(parts []*genai.Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p != nil && !p.Thought {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// Calls reports whether c calls tools.
+func Calls(c *genai.Content) bool { return len(calls(c)) > 0 }
+
+// Answers reports whether c answers calls.
+func Answers(c *genai.Content) bool {
+	return c != nil && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
+}
+
 func calls(c *genai.Content) []*genai.FunctionCall {
 	if c == nil {
 		return nil
 	}
 	var fcs []*genai.FunctionCall
 	for _, p := range c.Parts {
-		if p.FunctionCall != nil {
+		if p != nil && p.FunctionCall != nil {
 			fcs = append(fcs, p.FunctionCall)
 		}
 	}

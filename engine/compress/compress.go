@@ -228,7 +228,7 @@ func split(said []*genai.Content, stay int) int {
 	known := 0
 	if len(said) > 1 && isSnapshot(said[0]) {
 		known = 2 // with the thanks
-		if calls(said[1]) {
+		if engine.Calls(said[1]) {
 			known = 4 // and the calls that stand
 		}
 	}
@@ -245,13 +245,13 @@ func split(said []*genai.Content, stay int) int {
 			return i
 		case asks(c):
 			question, before = i, sum
-		case step == 0 && sum >= share*total && c.Role == genai.RoleModel && answers(said[i-1]):
+		case step == 0 && sum >= share*total && c.Role == genai.RoleModel && engine.Answers(said[i-1]):
 			step = i
 		}
 		sum += float64(engine.Estimate(said[i : i+1]))
 	}
 	switch n := len(said); {
-	case n > known && said[n-1].Role == genai.RoleModel && !calls(said[n-1]):
+	case n > known && said[n-1].Role == genai.RoleModel && !engine.Calls(said[n-1]):
 		return n
 	case before < total/2 && step > 0:
 		return step
@@ -326,12 +326,4 @@ func callOf(said []*genai.Content, id string) *genai.FunctionCall {
 }
 
 // asks reports whether the user says c, and it answers no calls.
-func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !answers(c) }
-
-func answers(c *genai.Content) bool {
-	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionResponse != nil })
-}
-
-func calls(c *genai.Content) bool {
-	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p.FunctionCall != nil })
-}
+func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !engine.Answers(c) }

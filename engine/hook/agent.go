@@ -89,7 +89,7 @@ func (p *prompt) tell() bool {
 // say says parts to the model, and what hooks answer to its answer. Its error is left
 // to be yielded.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
-	p.text = textOf(parts)
+	p.text = engine.Words(parts)
 	parts, err := p.before(ctx, parts)
 	if err != nil {
 		return err
@@ -196,15 +196,4 @@ func (r *reply) text() string {
 		return "[no response text]"
 	}
 	return strings.Join(r.counted, "\n")
-}
-
-// textOf returns the text of parts.
-func textOf(parts []*genai.Part) string {
-	var texts []string
-	for _, p := range parts {
-		if p.Text != "" && !p.Thought {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, "")
 }

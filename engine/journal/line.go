@@ -85,18 +85,12 @@ func newMessage(e engine.Entry, at time.Time) messageLine {
 
 // fill makes l a message of the model.
 func (l *messageLine) fill(e engine.Entry, at time.Time) {
-	var words strings.Builder
-	for _, p := range e.Content.Parts {
-		if p != nil && !p.Thought {
-			words.WriteString(p.Text)
-		}
-	}
 	thoughts := make([]thought, len(e.Thoughts))
 	for i, t := range e.Thoughts {
 		thoughts[i] = splitThought(t)
 		thoughts[i].Timestamp = text.Timestamp(at)
 	}
-	l.Type, l.Content, l.Thoughts, l.Model = "gemini", words.String(), &thoughts, e.Model
+	l.Type, l.Content, l.Thoughts, l.Model = "gemini", engine.Words(e.Content.Parts), &thoughts, e.Model
 	if u := e.Usage; u != nil {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}

@@ -391,7 +391,7 @@ func (r *rebuilder) user(said []*genai.Part) {
 		c.Parts = append(c.Parts, parts...)
 		return
 	}
-	if len(r.history) > n || n > 0 && isAnswer(r.history[n-1]) {
+	if len(r.history) > n || n > 0 && engine.Answers(r.history[n-1]) {
 		r.history = append(r.history, engine.Between(parts))
 	}
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
@@ -457,10 +457,6 @@ func (r *rebuilder) close() {
 	}
 	r.open = nil
 	r.history = append(r.history, c)
-}
-
-func isAnswer(c *genai.Content) bool {
-	return c.Role == genai.RoleUser && c.Parts[0].FunctionResponse != nil
 }
 
 var _ engine.Journal = (*File)(nil)

@@ -2,10 +2,13 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A Turn is something the user said, and what the model said to that, between its
@@ -25,10 +28,10 @@ func Note(text string) *genai.Part { return genai.NewPartFromText(noted + text +
 // notes that go to the model with the next question.
 func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
-		text, answers := words(c)
+		text := words(c)
 		switch {
-		case text == "" || answers || strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, noted):
-		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !called(history[all[len(all)-1].From:i]):
+		case text == "" || engine.Answers(c) || strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, noted):
+		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
 			all[len(all)-1].Question = text
 		case c.Role == genai.RoleUser:
 			all = append(all, Turn{From: i, Question: text})
@@ -53,26 +56,13 @@ func (c *Conversation) Standing(now time.Time) string {
 	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)), turns)
 }
 
-// words returns the words of a message, and whether it answers calls.
-func words(c *genai.Content) (text string, answers bool) {
+// words returns the words of a message.
+func words(c *genai.Content) string {
 	var texts []string
 	for _, p := range c.Parts {
-		answers = answers || p.FunctionResponse != nil
 		if text := strings.TrimSpace(p.Text); text != "" && !p.Thought {
 			texts = append(texts, text)
 		}
 	}
-	return strings.Join(texts, "\n\n"), answers
-}
-
-// called reports whether the model has called a tool among messages.
-func called(messages []*genai.Content) bool {
-	for _, c := range messages {
-		for _, p := range c.Parts {
-			if p.FunctionCall != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return strings.Join(texts, "\n\n")
 }

@@ -121,31 +121,11 @@ func (p *prompt) opinion(ctx context.Context, purpose string) (o opinion, err er
 // and the last makes none.
 func recent(history []*genai.Content) []*genai.Content {
 	history = history[max(0, len(history)-judged):]
-	for len(history) > 0 && has(history[0], func(p *genai.Part) bool { return p.FunctionResponse != nil }) {
+	for len(history) > 0 && engine.Answers(history[0]) {
 		history = history[1:]
 	}
-	for len(history) > 0 && has(history[len(history)-1], func(p *genai.Part) bool { return p.FunctionCall != nil }) {
+	for len(history) > 0 && engine.Calls(history[len(history)-1]) {
 		history = history[:len(history)-1]
 	}
 	return append([]*genai.Content(nil), history...)
-}
-
-func has(c *genai.Content, what func(*genai.Part) bool) bool {
-	for _, p := range c.Parts {
-		if what(p) {
-			return true
-		}
-	}
-	return false
-}
-
-// wordsOf returns the text of parts.
-func wordsOf(parts []*genai.Part) string {
-	var b strings.Builder
-	for _, p := range parts {
-		if p != nil {
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
 }

@@ -66,7 +66,7 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			p.yield, p.left = yield, false
 			if p.asked == "" {
-				p.asked = wordsOf(parts)
+				p.asked = engine.Words(parts)
 			}
 			for parts != nil && !p.left {
 				var err error

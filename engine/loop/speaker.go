@@ -55,7 +55,7 @@ func modelNext(ctx context.Context, asker *oneshot.Asker, history []*genai.Conte
 	}
 	last := history[len(history)-1]
 	switch {
-	case has(last, func(p *genai.Part) bool { return p.FunctionResponse != nil }):
+	case engine.Answers(last):
 		return true
 	case last.Role != genai.RoleModel:
 		return false

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Codes of answers that are none.
@@ -161,11 +163,7 @@ func blocked(r genai.FinishReason) bool {
 
 // answers reports whether cs ends with results of calls.
 func answers(cs []*genai.Content) bool {
-	if len(cs) == 0 || cs[len(cs)-1] == nil {
-		return false
-	}
-	c := cs[len(cs)-1]
-	return c.Role == genai.RoleUser && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
+	return len(cs) > 0 && engine.Answers(cs[len(cs)-1])
 }
 
 // succeeded reports whether cs ends with results of calls none of which failed.

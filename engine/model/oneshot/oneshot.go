@@ -217,15 +217,7 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 }
 
 // Words returns what an answer says.
-func Words(c *genai.Candidate) string {
-	var b strings.Builder
-	for _, p := range c.Content.Parts {
-		if p != nil && !p.Thought {
-			b.WriteString(p.Text)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
+func Words(c *genai.Candidate) string { return strings.TrimSpace(engine.Words(c.Content.Parts)) }
 
 // unfenced returns what stands in a code fence, if s is one.
 func unfenced(s string) []byte {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Threshold is the complexity from which on the larger model answers.
@@ -76,7 +78,7 @@ const longest = 8 << 10
 func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (all []*genai.Content) {
 	history = history[max(0, len(history)-within):]
 	for _, c := range history {
-		if text := textOf(c.Parts); text != "" && !acts(c) {
+		if text := textOf(c.Parts); text != "" && !engine.Calls(c) && !engine.Answers(c) {
 			all = append(all, genai.NewContentFromText(text, genai.Role(c.Role)))
 		}
 	}
@@ -84,28 +86,9 @@ func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (
 	return append(all, genai.NewContentFromText(textOf(prompt), genai.RoleUser))
 }
 
-// acts reports whether c holds calls, or answers to some.
-func acts(c *genai.Content) bool {
-	for _, p := range c.Parts {
-		if p.FunctionCall != nil || p.FunctionResponse != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // textOf returns what parts say, cut in the middle if it is long.
 func textOf(parts []*genai.Part) string {
-	var b strings.Builder
-	for _, p := range parts {
-		if p != nil && p.Text != "" && !p.Thought {
-			if b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(p.Text)
-		}
-	}
-	s := b.String()
+	s := engine.Words(parts)
 	if len(s) <= longest {
 		return s
 	}
