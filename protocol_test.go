@@ -171,6 +171,36 @@ func TestTalkPlan(t *testing.T) {
 	c.finish(0, "completed")
 }
 
+// A context file that the model has made counts from the next message on, and /todos has
+// the tasks of the tracker.
+func TestTalkNewContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "GEMINI.md", "content", "Tea is at five.\n")), et.Says("Made."),
+		et.Says("", et.Call("2", "tracker_create_task", "title", "boil water", "description", "hot", "type", "task")), et.Says("Noted."))
+	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"experimental": {"taskTracker": true}}`})
+	c := talk(t, dir, s, "-y")
+	c.say("/init")
+	c.want("turn_result", "status", "success")
+	c.say("/todos")
+	c.want("message", "role", "user")
+	c.want("message", "role", "assistant", "content", "there is no todo list\n")
+	c.want("turn_result")
+	c.say("keep a task")
+	c.want("turn_result", "status", "success")
+	if asked := s.Requests(); strings.Contains(string(asked[1].Body), "Context from: ") || !strings.Contains(string(asked[2].Body), "Context from: ") {
+		t.Error("the model is not given the new context file")
+	}
+	c.say("/todos")
+	c.want("message", "role", "user")
+	r := c.want("message", "role", "assistant")
+	if got := fmt.Sprint(r["content"]); !strings.Contains(got, "boil water") {
+		t.Errorf("the tasks are %s", got)
+	}
+	c.want("turn_result")
+	c.finish(0, "completed")
+}
+
 // The model's questions go to the client, and its replies to the model.
 func TestTalkQuestion(t *testing.T) {
 	t.Parallel()

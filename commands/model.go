@@ -64,7 +64,7 @@ func useModel(ctx context.Context, app *App, args string) error {
 	if err := sentences(app.Out, "model: "+shown+checked); err != nil || !persist {
 		return err
 	}
-	return app.Manage(ctx, "config", "set", "--", "model.name", name)
+	return app.Manage(ctx, "config", "set", "--holds", "--", "model.name", name)
 }
 
 // listModels says which model it is, and which there are.

@@ -242,6 +242,7 @@ type Result struct {
 	Display string        // for the user; may be empty
 	Changes []Change      // the files that were changed
 	Cut     Cut           // of Text
+	Verdict string        // how it went, for the user; "" is ok
 }
 
 // A Cut says how much of an output the model is given. It is zero if that is all.

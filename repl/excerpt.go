@@ -150,7 +150,7 @@ func (p *Printer) finished(ev engine.Finished) {
 // verdict says in words how a call went.
 func verdict(ev engine.Finished) string {
 	if ev.Err == nil {
-		return "ok" + changed(ev.Result.Changes)
+		return cmp.Or(output.EscapeLine(ev.Result.Verdict), "ok") + changed(ev.Result.Changes)
 	}
 	why := output.EscapeLine(firstLine(engine.DisplayError(ev.Err)))
 	switch {

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"gemline/engine"
 	"gemline/tools/launch"
@@ -29,5 +31,10 @@ func (env Env) Check(ctx context.Context, command string) (res engine.Result, co
 	}
 	env.Distill = Distillation{} // this is no tool's output
 	res, err = env.outcome(o)
+	const notRun, notFound = 126, 127 // as shells have it
+	if failed := (*engine.CallError)(nil); errors.As(err, &failed) && (code == notRun || code == notFound) {
+		said := strings.TrimSpace(o.Output)
+		failed.Display = strings.TrimSuffix(failed.Display+": "+said[strings.LastIndexByte(said, '\n')+1:], ": ")
+	}
 	return res, code, err
 }

@@ -100,9 +100,9 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 			if a.Note != "" {
 				said = "Plan rejected. User feedback: " + a.Note + at + "Revise the plan based on the feedback."
 			}
-			return engine.Result{Text: said, Display: "the plan is not approved; plan mode stays on"}, nil
+			return engine.Result{Text: said, Display: "the plan is not approved; plan mode stays on", Verdict: "not approved"}, nil
 		default:
-			return engine.Result{Display: "no answer; plan mode stays on",
+			return engine.Result{Display: "no answer; plan mode stays on", Verdict: "not approved",
 				Text: "User cancelled the plan approval dialog. The plan was not approved and you are still in Plan Mode."}, nil
 		}
 	}

@@ -11,6 +11,21 @@ import (
 	"gemline/tools/tracker"
 )
 
+// TaskLines returns the tasks that the tracker holds as a tree, nothing if there are none.
+func (env Env) TaskLines() []string {
+	if env.Tasks == nil {
+		return nil
+	}
+	tasks, err := (&tracker.Store{Dir: env.Tasks}).All()
+	switch {
+	case err != nil:
+		return []string{"the tasks can't be read: " + err.Error()}
+	case len(tasks) == 0:
+		return nil
+	}
+	return strings.Split(tracker.Tree(tasks), "\n")
+}
+
 // The properties of the tracker's schemas.
 const (
 	taskID     = `{"type":"string","description":"Six hexadecimal digits"}`

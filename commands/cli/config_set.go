@@ -18,6 +18,7 @@ import (
 type configSet struct {
 	Key   string   `arg:"" complete:"key" help:"The name of the setting, such as model.name. A part that has a dot stands in quotation marks."`
 	Value []string `arg:"" passthrough:"all" help:"Its value, which may begin with a hyphen. A list is JSON, or words with commas between them; an object is JSON."`
+	Holds bool     `hidden:"" help:"The session goes by it already."`
 	where
 }
 
@@ -54,7 +55,7 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	}
 	path, _ := settings.SplitKey(c.Key)
 	shown := settings.MaskWritten(path, decoded(value))
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same}
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same, holds: c.Holds}
 	r.setBefore(path, done)
 	if done.Same {
 		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(shown), r.Path)
@@ -233,7 +234,8 @@ type change struct {
 	By      []settings.Origin `json:"hidden_by,omitempty"`
 	Notes   []string          `json:"notes,omitempty"`
 
-	text string
+	text  string
+	holds bool // the session goes by it already
 }
 
 func (r *change) note(format string, args ...any) {
@@ -295,7 +297,7 @@ func (r *change) noteEffect(w *World, src settings.Source, done settings.Change,
 			r.noteOverride(e, e.Over[i])
 		}
 	}
-	if w.In == nil && r.Changed {
+	if w.In == nil && r.Changed && !r.holds {
 		r.note("it counts from the next start")
 	}
 }

@@ -49,6 +49,9 @@ func (o *Options) openCheck() (wishes []repl.Wish, prints []string) {
 func (p *Project) loadCheck() {
 	p.check = p.settings.Check
 	w, print := p.projectCheck()
+	if p.check == "" && p.flags.CheckRounds != nil {
+		p.notify("--check-rounds does nothing: neither --check nor the setting check names a command")
+	}
 	if w.Command == "" {
 		return
 	}
@@ -73,7 +76,11 @@ func (s *Session) checked() check.Config {
 	if s.rehearsal != nil || s.Generator != nil {
 		return check.Config{}
 	}
-	return check.Config{Command: s.check, Mends: s.flags.CheckRounds,
+	mends := 3
+	if n := s.flags.CheckRounds; n != nil {
+		mends = *n
+	}
+	return check.Config{Command: s.check, Mends: mends,
 		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
 		Run:  func(ctx context.Context) (engine.Result, int, error) { return s.env.Check(ctx, s.check) }}
 }

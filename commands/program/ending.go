@@ -93,6 +93,9 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 // writes is told to nobody, and is no failure with --pipe-ok.
 func (r *run) ended(err error) report.Outcome {
 	o := outcome(err)
+	if goOn := r.status.resume(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
+		o.Hint = goOn + " goes on; " + o.Hint
+	}
 	if err != signalled(syscall.SIGPIPE) {
 		return o
 	}

@@ -134,7 +134,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
-		Todos: s.env.Todos.Lines, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
+		Todos: func() []string { return append(s.env.Todos.Lines(), s.env.TaskLines()...) }, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
 // replace ends the conversation, with what was granted in it and what it has

@@ -146,5 +146,5 @@ func (i *interactive) offer(ctx context.Context, app *commands.App) error {
 	if err != nil || !yes {
 		return err
 	}
-	return app.Manage(ctx, "config", "set", "--", key, "true")
+	return app.Manage(ctx, "config", "set", "--holds", "--", key, "true")
 }

@@ -361,7 +361,7 @@ func (s *Session) prompted() engine.Run {
 			s.awaitServers(ctx)
 			s.tellSkills()
 			defer s.narrowed.Store(nil)
-			journal.Synced(run, s.sync)(ctx, parts...)(yield)
+			s.rereading(journal.Synced(run, s.sync))(ctx, parts...)(yield)
 		}
 	}
 }
@@ -384,6 +384,46 @@ func (s *Session) telling(run engine.Run) engine.Run {
 			}
 		}
 	}
+}
+
+// rereading returns a run after which the context files are read again, if one was made by
+// it where they are looked for, as /init has it. Where no prompt follows, they are not.
+func (s *Session) rereading(run engine.Run) engine.Run {
+	if !s.answered() {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			made, left := "", false
+			for ev, err := range run(ctx, parts...) {
+				if f, ok := ev.(engine.Finished); ok {
+					made = cmp.Or(s.newContext(f.Result.Changes), made)
+				}
+				if left = !yield(ev, err); left {
+					break
+				}
+			}
+			if made == "" {
+				return
+			}
+			s.memory.Reload()
+			if s.engine.Reopen(ctx); !left {
+				yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
+			}
+		}
+	}
+}
+
+// newContext returns the name of a context file that was made in a directory that is worked
+// in, "" if none was.
+func (s *Session) newContext(changes []engine.Change) string {
+	for _, c := range changes {
+		dir, name := filepath.Split(c.Path)
+		if c.Made && slices.Contains(s.workspace.Roots(), filepath.Clean(dir)) && slices.Contains(s.memory.Names(), name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // A backlog is events that are not told yet. It is safe for concurrent use: the call that

@@ -197,6 +197,9 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 		return lighter, ErrNothing
 	}
 	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(s.Size))
+	if s.Refused {
+		doing += ", which the server has refused as too long"
+	}
 	s.Notify(engine.Notice{Text: doing, Info: true, Cause: engine.ErrCompressing})
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx, by)

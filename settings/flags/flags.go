@@ -42,7 +42,7 @@ type Set struct {
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
 	Check             string   `placeholder:"CMD" group:"Run" help:"When the model has changed something, run this command, and let the model mend what it finds; exit code 71 if it still fails."`
-	CheckRounds       int      `name:"check-rounds" default:"3" placeholder:"N" group:"Run" help:"With --check: let the model mend what it finds N times; 3 if not given."`
+	CheckRounds       *int     `name:"check-rounds" placeholder:"N" group:"Run" help:"With --check: let the model mend what it finds N times; 3 if not given."`
 	NoLoopCheck       bool     `name:"no-loop-check" group:"Run" help:"Let a model that goes in circles go on."`
 	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
@@ -335,7 +335,7 @@ func (f *Set) agree() error {
 		return usage("--max-cost must be an amount")
 	case f.Check != "" && strings.TrimSpace(f.Check) == "":
 		return usage("--check needs a command, and has only blanks")
-	case f.CheckRounds < 0:
+	case f.CheckRounds != nil && *f.CheckRounds < 0:
 		return usage("--check-rounds must not be negative")
 	case f.MaxRepairs < 0:
 		return usage("--max-repairs must not be negative")
