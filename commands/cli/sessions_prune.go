@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/project"
+	"gemline/tools/checkpoint"
 )
 
 // taken are names beside the directories of sessions, which no session's is. An id is what a
@@ -18,7 +21,8 @@ var taken = []string{"chats", "tool-outputs", "memory", "checkpoints", "logs", "
 
 // Shelf returns where the sessions of a directory are kept, with all that belongs to them.
 func Shelf(store project.Store) journal.Shelf {
-	return journal.Shelf{Chats: store.Chats(), Dirs: func(id string) []string {
+	kept := checkpoint.Store(store.History())
+	return journal.Shelf{Chats: store.Chats(), Drop: kept.Drop, Tidy: kept.Collect, Dirs: func(id string) []string {
 		dirs := []string{filepath.Join(store.Temp, "tool-outputs", "session-"+id)}
 		if !slices.Contains(taken, id) {
 			dirs = append(dirs, filepath.Join(store.Temp, id)) // of its plans and tasks
@@ -53,20 +57,48 @@ func (c *sessionsPrune) Run(w *World) error {
 		return err
 	}
 	old := r.Expired(list, time.Now())
+	strays, err := Strays(store, list, r)
 	what := "would be deleted"
-	if !c.DryRun {
+	if !c.DryRun && err == nil {
 		what = "deleted"
 		old, err = Shelf(store).Prune(old)
+		err = cmp.Or(err, Forget(store, strays))
 	}
 	lines := []string{}
 	for _, s := range old {
 		lines = append(lines, fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), s.ID))
 	}
-	if len(old) == 0 {
+	if n := len(strays); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))
+	}
+	if len(old)+len(strays) == 0 {
 		lines = append(lines, "no session of this directory is old enough")
 	}
-	if werr := w.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, "")}, lines...); werr != nil {
+	if werr := w.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""), "forgotten": append([]string{}, strays...)}, lines...); werr != nil {
 		return werr
+	}
+	return err
+}
+
+// Strays returns the sessions whose changes could still be taken back and that are not
+// there any more, as when another program has deleted them, once they are old enough.
+func Strays(store project.Store, list []journal.Session, r journal.Retention) ([]string, error) {
+	var there []string
+	for _, s := range list {
+		there = append(there, s.ID)
+	}
+	age := cmp.Or(r.MaxAge, 30*24*time.Hour)
+	return checkpoint.Store(store.History()).Strays(there, time.Now().Add(-age))
+}
+
+// Forget drops what was kept to take back what sessions did that are not there any more.
+func Forget(store project.Store, strays []string) (err error) {
+	kept := checkpoint.Store(store.History())
+	for _, id := range strays {
+		err = errors.Join(err, kept.Drop(id))
+	}
+	if len(strays) > 0 {
+		err = errors.Join(err, kept.Collect())
 	}
 	return err
 }

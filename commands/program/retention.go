@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +36,13 @@ func (f *front) prune() {
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
 		old := slices.DeleteFunc(r.Expired(sessions, time.Now()), func(s journal.Session) bool { return s.ID == f.journal.ID() })
-		if old, err = shelf.Prune(old); len(old) > 0 {
+		var strays []string
+		if strays, err = cli.Strays(f.store, sessions, r); err == nil {
+			err = cli.Forget(f.store, strays)
+		}
+		gone, perr := shelf.Prune(old)
+		err = cmp.Or(err, perr)
+		if old = gone; len(old) > 0 {
 			f.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", tally.Count(len(old), "old session")))
 		}
 	}

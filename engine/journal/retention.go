@@ -64,6 +64,18 @@ type Shelf struct {
 	Chats string                      // the directory of their files
 	Dirs  func(id string) []string    // where more of a session is kept; nil if nowhere
 	Drop  func(id string) (err error) // lets go of what is kept of it elsewhere, if not nil
+	Tidy  func() error                // makes room when that was done, if not nil
+}
+
+// tidy makes room after sessions were let go of.
+func (s Shelf) tidy() error {
+	if s.Tidy == nil {
+		return nil
+	}
+	if err := s.Tidy(); err != nil {
+		return fmt.Errorf("what was kept to take changes back is still on the disk: %w", err)
+	}
+	return nil
 }
 
 // Remove deletes a session and what belongs to it, as [Remove] does.
@@ -75,7 +87,10 @@ func (s Shelf) Remove(id string) error {
 	if err != nil {
 		return err
 	}
-	return s.remove(id, paths[id], time.Time{})
+	if err := s.remove(id, paths[id], time.Time{}); err != nil {
+		return err
+	}
+	return s.tidy()
 }
 
 // Prune removes sessions, and returns those that are gone. One that was written since it was
@@ -98,6 +113,9 @@ func (s Shelf) Prune(sessions []Session) (gone []Session, err error) {
 			continue
 		}
 		gone = append(gone, old)
+	}
+	if len(gone) > 0 {
+		err = cmp.Or(err, s.tidy())
 	}
 	return gone, err
 }

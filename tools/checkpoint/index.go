@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,6 +138,3 @@ func (d *decoder) node(up *node, depth int) *node {
 	}
 	return n
 }
-
-// forget removes what is known of the files.
-func forget(dir string) { os.Remove(filepath.Join(dir, "index.gemline")) }

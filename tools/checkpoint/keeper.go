@@ -109,6 +109,13 @@ func (k *Keeper) open() error {
 	return nil
 }
 
+// mostPacks is how many packs a repository has, at most, when a session is over, unless
+// putting them together takes too long.
+const (
+	mostPacks    = 200
+	longestMerge = 3 * time.Second
+)
+
 // Close keeps what is known of the files for the next session, and closes the
 // repository.
 func (k *Keeper) Close() {
@@ -116,6 +123,11 @@ func (k *Keeper) Close() {
 	defer k.mu.Unlock()
 	if k.repo == nil {
 		return
+	}
+	if len(k.repo.Packs()) > mostPacks {
+		ctx, cancel := context.WithTimeout(context.Background(), longestMerge)
+		k.saved = k.repo.Collect(ctx) != nil && k.saved
+		cancel()
 	}
 	if k.swept && !k.saved {
 		k.save()

@@ -305,32 +305,3 @@ func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	})
 	return ids, err
 }
-
-// Forget drops what was kept for sessions that are not to stay, and what nobody else
-// needs of it.
-func (k *Keeper) Forget(ctx context.Context, stays func(id string) bool) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.open(); err != nil {
-		return err
-	}
-	refs, err := k.repo.Refs()
-	if err != nil {
-		return err
-	}
-	dropped := false
-	for _, r := range refs {
-		if stays(r.Name) {
-			continue
-		}
-		if err := k.repo.DropRef(r.Name); err != nil {
-			return err
-		}
-		dropped = true
-	}
-	if !dropped {
-		return nil
-	}
-	forget(k.cfg.Dir)
-	return k.repo.Collect(ctx)
-}

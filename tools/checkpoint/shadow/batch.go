@@ -22,8 +22,7 @@ type Batch struct {
 	bytes   []byte // of the pack, with room for its head
 	objects []packed
 	pending map[Sum]bool
-	again   bool            // what is in other packs is added all the same
-	names   map[string]bool // of the packs that were written
+	names   map[string]bool // of the packs that were written, or were to be
 }
 
 // Begin returns a Batch. The caller holds [Repo.Use] until it is committed.
@@ -40,34 +39,45 @@ func (b *Batch) Add(kind Kind, content []byte) (Sum, error) {
 	if b.has(sum) {
 		return sum, nil
 	}
+	packed := deflated(content)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.pending[sum] {
+		return sum, nil
+	}
+	return sum, b.put(sum, func(out []byte) []byte { return appendObject(out, kind, len(content), packed) })
+}
+
+// deflated returns content compressed.
+func deflated(content []byte) []byte {
 	var out bytes.Buffer
 	z := deflaters.Get().(*zlib.Writer)
 	defer deflaters.Put(z)
 	z.Reset(&out)
 	z.Write(content)
 	z.Close()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.pending[sum] {
-		return sum, nil
-	}
+	return out.Bytes()
+}
+
+// put adds an object, as a pack has it, to what waits to be written.
+func (b *Batch) put(sum Sum, add func(out []byte) []byte) error {
 	if len(b.bytes) == 0 {
 		b.bytes = make([]byte, 12, 4096)
 	}
 	at := len(b.bytes)
-	b.bytes = appendObject(b.bytes, kind, len(content), out.Bytes())
+	b.bytes = add(b.bytes)
 	b.objects = append(b.objects, packed{sum, uint32(at), checksum(b.bytes[at:])})
 	b.pending[sum] = true
 	if len(b.bytes) < mostPending {
-		return sum, nil
+		return nil
 	}
-	return sum, b.flush()
+	return b.flush()
 }
 
 func (b *Batch) has(sum Sum) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pending[sum] || !b.again && b.r.has(sum)
+	return b.pending[sum] || b.r.has(sum)
 }
 
 // Commit has the disk keep what was added.
@@ -94,10 +104,17 @@ func (b *Batch) flush() error {
 		return err
 	}
 	defer at.Close()
+	if b.names == nil {
+		b.names = map[string]bool{}
+	}
+	b.names[name] = true
 	if err := b.r.put(at, name+".pack", append(b.bytes, trailer...)); err != nil {
 		return err
 	}
 	if err := b.r.put(at, name+".idx", index); err != nil {
+		if !b.r.knows(name) {
+			at.Remove(name + ".pack")
+		}
 		return err
 	}
 	if err := b.r.files.Sync(at); err != nil {
@@ -112,9 +129,6 @@ func (b *Batch) flush() error {
 	if !b.r.listed[name] {
 		b.r.add(p)
 	}
-	if b.names == nil {
-		b.names = map[string]bool{}
-	}
-	b.names[name], b.bytes, b.objects = true, nil, nil
+	b.bytes, b.objects = nil, nil
 	return nil
 }

@@ -2,17 +2,23 @@ package shadow
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Collect removes what no name of a state keeps, and puts what stays into one pack.
-// It waits for those who add something, as long as ctx lets it. Until the new pack
-// is on the disk, the old ones stay.
-func (r *Repo) Collect(ctx context.Context) error {
+// small is how many bytes a pack has that is put together with others.
+const small = 1 << 20
+
+// Collect removes what no name of a state keeps. Packs that hold such, and small ones,
+// become one; large ones stay as they are. It waits for those who add something, as long
+// as ctx lets it. Until the new pack is on the disk, the old ones stay.
+func (r *Repo) Collect(ctx context.Context) (err error) {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("lock the checkpoints: %w", err)
 	}
@@ -22,22 +28,28 @@ func (r *Repo) Collect(ctx context.Context) error {
 	r.list()
 	old := r.packs
 	r.mu.Unlock()
-	all, err := r.Refs()
+	kept, err := r.reached(ctx)
 	if err != nil {
-		return err
+		return err // nothing is removed then
 	}
-	kept := map[Sum]bool{}
-	fresh := &Batch{r: r, pending: map[Sum]bool{}, again: true}
-	for _, ref := range all {
-		sum, err := r.Ref(ref.Name)
-		if err == nil {
-			err = r.keepChain(ctx, fresh, sum, kept)
+	fresh, stay := r.Begin(), map[string]bool{}
+	defer func() {
+		if err != nil { // what is there twice now
+			for _, p := range old {
+				stay[p.name] = true
+			}
+			r.remove(fresh.packs(), stay)
+		}
+	}()
+	for _, p := range old {
+		if err = ctx.Err(); err == nil {
+			err = r.move(p, kept, fresh, stay)
 		}
 		if err != nil {
-			return err // nothing is removed then
+			return err
 		}
 	}
-	if err := fresh.Commit(); err != nil {
+	if err = fresh.Commit(); err != nil {
 		return err
 	}
 	top, err := r.sub(".")
@@ -45,102 +57,193 @@ func (r *Repo) Collect(ctx context.Context) error {
 		return err
 	}
 	defer top.Close()
-	if err := r.put(top, "generation", fmt.Appendf(nil, "%016x\n", rand.Uint64())); err != nil {
+	if err = r.put(top, "generation", fmt.Appendf(nil, "%016x\n", rand.Uint64())); err != nil {
 		return err
 	}
-	return r.sweep(old, fresh.names)
+	for name := range fresh.names {
+		stay[name] = true
+	}
+	return r.sweep(old, stay)
 }
 
-// keepChain copies a commit, its tree and what was before it.
-func (r *Repo) keepChain(ctx context.Context, to *Batch, sum Sum, kept map[Sum]bool) error {
-	for sum != "" && !kept[sum] {
-		if err := ctx.Err(); err != nil {
+// move copies what is kept of a pack, unless that may stay.
+func (r *Repo) move(p *pack, kept map[Sum]bool, to *Batch, stay map[string]bool) error {
+	var live []int
+	for i := range p.count {
+		if kept[p.sum(i)] && !to.pending[p.sum(i)] {
+			live = append(live, i)
+		}
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	err := r.openPack(p)
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if len(live) == p.count && p.bytes >= small {
+		stay[p.name] = true
+		for _, i := range live {
+			to.pending[p.sum(i)] = true
+		}
+		return nil
+	}
+	ends := p.ends()
+	for _, i := range live {
+		sum := p.sum(i)
+		offset, ok := p.find(sum)
+		if !ok {
+			return errPack
+		}
+		if err := to.copied(r, p, sum, offset, ends[offset]); err != nil {
 			return err
 		}
-		kept[sum] = true
-		b, err := r.Read(Commit, sum, mostObject)
-		if err != nil {
-			return err
-		}
-		c, err := decodeCommit(b)
-		if err != nil {
-			return err
-		}
-		if err := r.keepTree(to, c.Tree, kept, 0); err != nil {
-			return err
-		}
-		if _, err := to.Add(Commit, b); err != nil {
-			return err
-		}
-		sum = c.Parent
 	}
 	return nil
+}
+
+// copied adds an object as a pack has it, or, if that is a difference, what it comes to.
+func (b *Batch) copied(r *Repo, p *pack, sum Sum, from, to int64) error {
+	s, err := p.head(from)
+	if err != nil || to <= from || to-from > 1<<31 {
+		return errors.Join(errPack, err)
+	}
+	if s.number == ofsDelta || s.number == refDelta {
+		r.mu.Lock()
+		kind, content, err := r.unpack(p, from, 1<<40, 0)
+		r.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		return b.put(sum, func(out []byte) []byte { return appendObject(out, kind, len(content), deflated(content)) })
+	}
+	raw := make([]byte, to-from)
+	if _, err := p.file.ReadAt(raw, from); err != nil {
+		return err
+	}
+	return b.put(sum, func(out []byte) []byte { return append(out, raw...) })
+}
+
+// ends returns where each object of a pack ends, by where it begins.
+func (p *pack) ends() map[int64]int64 {
+	var starts []int64
+	for i := range p.count {
+		if offset, ok := p.find(p.sum(i)); ok {
+			starts = append(starts, offset)
+		}
+	}
+	slices.Sort(starts)
+	ends := make(map[int64]int64, len(starts))
+	for i, from := range starts {
+		ends[from] = p.bytes - int64(p.size)
+		if i+1 < len(starts) {
+			ends[from] = starts[i+1]
+		}
+	}
+	return ends
+}
+
+// reached returns all that a name of a state leads to.
+func (r *Repo) reached(ctx context.Context) (kept map[Sum]bool, err error) {
+	all, err := r.Refs()
+	kept = map[Sum]bool{}
+	for _, ref := range all {
+		sum, err := r.Ref(ref.Name)
+		for err == nil && sum != "" && !kept[sum] {
+			kept[sum] = true
+			var c CommitObject
+			if c, err = r.Commit(sum); err == nil {
+				err = r.reach(ctx, c.Tree, kept, 0)
+			}
+			sum = c.Parent
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return kept, err
 }
 
 // mostDepth is how deep trees may lie in each other.
 const mostDepth = 1000
 
-func (r *Repo) keepTree(to *Batch, sum Sum, kept map[Sum]bool, depth int) error {
-	if kept[sum] {
+func (r *Repo) reach(ctx context.Context, tree Sum, kept map[Sum]bool, depth int) error {
+	if kept[tree] {
 		return nil
 	}
 	if depth > mostDepth {
 		return fmt.Errorf("a tree is deeper than %d", mostDepth)
 	}
-	kept[sum] = true
-	b, err := r.Read(Tree, sum, mostObject)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := decodeTree(b, r.size)
-	if err != nil {
-		return err
-	}
+	kept[tree] = true
+	entries, err := r.Tree(tree)
 	for _, e := range entries {
-		switch {
-		case e.Mode.IsDir():
-			err = r.keepTree(to, e.Sum, kept, depth+1)
-		case !kept[e.Sum]:
+		if !e.Mode.IsDir() {
 			kept[e.Sum] = true
-			var content []byte
-			if content, err = r.Read(Blob, e.Sum, 1<<40); err == nil {
-				_, err = to.Add(Blob, content)
-			}
-		}
-		if err != nil {
+		} else if err := r.reach(ctx, e.Sum, kept, depth+1); err != nil {
 			return err
 		}
 	}
-	_, err = to.Add(Tree, b)
 	return err
 }
 
-// sweep removes packs but those of new names, and what killed processes have left.
-func (r *Repo) sweep(old []*pack, fresh map[string]bool) error {
+// packs returns the packs that b has written.
+func (b *Batch) packs() (list []*pack) {
+	for name := range b.names {
+		list = append(list, &pack{name: name})
+	}
+	return list
+}
+
+// remove removes packs but those of some names.
+func (r *Repo) remove(packs []*pack, but map[string]bool) {
 	at, err := r.sub(filepath.FromSlash("objects/pack"))
 	if err != nil {
-		return err
+		return
 	}
 	defer at.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range old {
-		if !fresh[p.name] {
+	for _, p := range packs {
+		if !but[p.name] {
 			at.Remove(p.name + ".idx") // first: a pack without is none
 			at.Remove(p.name + ".pack")
 		}
 	}
+	r.forget()
+}
+
+// sweep removes packs but those of some names, and what killed processes have left.
+func (r *Repo) sweep(old []*pack, stay map[string]bool) error {
+	r.remove(old, stay)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, dir := range []string{".", filepath.FromSlash("objects/pack"), filepath.FromSlash(refs)} {
+		at, err := r.sub(dir)
+		if err != nil {
+			return err
+		}
 		entries, _ := r.dir.List(dir)
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), temporary) && e.Type().IsRegular() {
-				if d, err := r.sub(dir); err == nil {
-					d.Remove(e.Name())
-					d.Close()
-				}
+			name, pack := strings.CutSuffix(e.Name(), ".pack")
+			if pack {
+				_, err := at.Lstat(name + ".idx")
+				pack = errors.Is(err, fs.ErrNotExist)
+			}
+			if (pack || strings.HasPrefix(name, temporary)) && e.Type().IsRegular() {
+				at.Remove(e.Name())
 			}
 		}
+		err = r.files.Sync(at)
+		at.Close()
+		if err != nil {
+			return err
+		}
 	}
-	r.forget()
-	return r.files.Sync(at)
+	r.list()
+	return nil
 }

@@ -195,6 +195,13 @@ func (r *Repo) Packs() []string {
 	return slices.Sorted(maps.Keys(r.listed))
 }
 
+// knows reports whether there is a pack of a name.
+func (r *Repo) knows(pack string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listed[pack]
+}
+
 // has reports whether an object is in one of these packs.
 func (r *Repo) has(sum Sum) bool {
 	r.mu.Lock()
@@ -254,13 +261,8 @@ func (r *Repo) unpack(p *pack, offset, most int64, depth int) (Kind, []byte, err
 	if depth > deepest {
 		return "", nil, errPack
 	}
-	if p.file == nil {
-		f, info, err := r.dir.File(filepath.Join("objects", "pack", p.name+".pack"))
-		if err != nil {
-			return "", nil, err
-		}
-		f.SetReadDeadline(time.Time{})
-		p.file, p.bytes = f, info.Size()
+	if err := r.openPack(p); err != nil {
+		return "", nil, err
 	}
 	s, err := p.head(offset)
 	if err != nil {
@@ -289,6 +291,19 @@ func (r *Repo) unpack(p *pack, offset, most int64, depth int) (Kind, []byte, err
 	}
 	b, err := patch(base, delta, most)
 	return kind, b, err
+}
+
+// openPack opens the file of a pack, if it is not open.
+func (r *Repo) openPack(p *pack) error {
+	if p.file != nil {
+		return nil
+	}
+	f, info, err := r.dir.File(filepath.Join("objects", "pack", p.name+".pack"))
+	if err == nil {
+		f.SetReadDeadline(time.Time{})
+		p.file, p.bytes = f, info.Size()
+	}
+	return err
 }
 
 // loose returns an object that has a file of its own, as git writes them.

@@ -192,3 +192,121 @@ func TestCollect(t *testing.T) {
 	}
 	git(t, dir, "fsck", "--full")
 }
+
+// Of many small packs one is made, a large one stays as it is if all in it is kept, and
+// what git has packed is read. What fails on the way leaves no pack behind.
+func TestCollectPacks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	r := create(t, dir)
+	packs := func() []string {
+		t.Helper()
+		list, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	rnd := rand.NewChaCha8([32]byte{1})
+	state := func(parent Sum, n int) Sum {
+		t.Helper()
+		content := make([]byte, n)
+		rnd.Read(content)
+		b := r.Begin()
+		blob, err := b.Add(Blob, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := b.Add(Tree, EncodeTree([]Entry{{"file", 0o644, blob}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := b.Add(Commit, EncodeCommit(CommitObject{Tree: tree, Parent: parent}))
+		if err == nil {
+			err = b.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	name := func(ref string, sum Sum) {
+		t.Helper()
+		if err := r.SetRef(ref, sum); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large := state("", 2*small)
+	tip := large
+	for range 10 {
+		tip = state(tip, 100)
+	}
+	name("kept", tip)
+	name("gone", state(state("", 2*small), 40<<20)) // which is written in pieces
+	big := packs()
+	if err := r.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(packs()); n >= len(big) || n > 4 {
+		t.Errorf("%d packs became %d", len(big), n)
+	}
+	if err := r.DropRef("gone"); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 { // whatever fails, all that is kept is there, and no more than was
+		left := n
+		bad, err := Create(dir, faulty{n: &left})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(packs())
+		err = bad.Collect(t.Context())
+		bad.Close()
+		if after := len(packs()); after > before {
+			t.Errorf("%d: %d packs became %d after %v", n, before, after, err)
+		}
+		for sum := tip; sum != ""; {
+			c, err := r.Commit(sum)
+			if err != nil {
+				t.Fatalf("%d: %v", n, err)
+			}
+			entries, err := r.Tree(c.Tree)
+			if err != nil {
+				t.Fatalf("%d: %v", n, err)
+			}
+			if _, err := r.Read(Blob, entries[0].Sum, 1<<30); err != nil {
+				t.Fatalf("%d: %v", n, err)
+			}
+			sum = c.Parent
+		}
+	}
+	git(t, dir, "repack", "-q", "-a", "-d", "-f")
+	name("more", state(tip, 100))
+	if err := r.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out := git(t, dir, "fsck", "--full", "--connectivity-only"); strings.Contains(out, "missing") {
+		t.Error(out)
+	}
+	if size := diskUse(t, dir); size > 3*small {
+		t.Errorf("%d bytes are left", size)
+	}
+}
+
+// diskUse returns how many bytes the files below a directory have.
+func diskUse(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			info, ierr := e.Info()
+			if ierr != nil {
+				return ierr
+			}
+			n += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
