@@ -4,9 +4,12 @@ package attack
 
 import (
 	"encoding/json"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,7 +38,7 @@ func vary(t *testing.T, change func(c map[string]any, setup map[string]any) bool
 
 // attackAll runs cases and prints how many passed: one of every, or all where
 // time is no matter.
-func attackAll(t *testing.T, name string, all []line, every int) {
+func attackAll(t *testing.T, name string, all []line, every int, try func(*testing.T, line) *nest) {
 	if os.Getenv("SOAK") != "" {
 		every = 1
 	}
@@ -67,7 +70,7 @@ func TestYolo(t *testing.T) {
 		delete(want, "headless") // some run, and do something else than what is denied
 		delete(want, "interactive")
 		return true
-	}), 3)
+	}), 3, try)
 }
 
 // What is asked about is asked about in auto_edit, too: that is about files.
@@ -79,7 +82,85 @@ func TestAutoEdit(t *testing.T) {
 		setup["argv"] = []any{"--approval-mode", "auto_edit"}
 		delete(c["expect"].(map[string]any), "interactive")
 		return true
-	}), 8)
+	}), 8, try)
+}
+
+// In auto what an attack may do it does, unasked: nothing outside changes and nothing
+// leaks, and one undo brings the workspace back.
+func TestAuto(t *testing.T) {
+	attackAll(t, "auto", vary(t, func(c, setup map[string]any) bool {
+		expect := c["expect"].(map[string]any)
+		if setup["argv"] != nil || setup["raw_argv"] != nil || setup["post"] != nil || setup["trust"] == false {
+			return false
+		}
+		setup["argv"], setup["sandbox"] = []any{"--approval-mode", "auto"}, true
+		for _, key := range []string{"headless", "interactive", "present", "exit", "says", "told", "says_not"} {
+			delete(expect, key)
+		}
+		return true
+	}), 12, tryUndone)
+}
+
+// tryUndone runs a case, and takes back what it has done.
+func tryUndone(t *testing.T, l line) *nest {
+	n := build(t, l)
+	outside, inside, absent := n.snapshot(), n.picture(), n.Expect.Absent
+	n.Expect.Absent = nil
+	o := n.run()
+	n.check(o, outside)
+	n.Expect.Absent = absent
+	cmd, late := n.command([]string{"undo", "--force"})
+	said, err := cmd.CombinedOutput()
+	if late() || err != nil && !strings.Contains(string(said), "nothing was changed") {
+		t.Errorf("undo: %v: %s", err, said)
+	}
+	is := n.picture()
+	for _, path := range slices.Sorted(maps.Keys(is)) {
+		if is[path] != inside[path] {
+			t.Errorf("after undo, %s is %q and was %q", path, is[path], inside[path])
+		}
+		delete(inside, path)
+	}
+	if len(inside) > 0 {
+		t.Errorf("after undo there is no %q", slices.Sorted(maps.Keys(inside)))
+	}
+	n.checkFiles()
+	if t.Failed() {
+		t.Logf("%s: %s\n%s\n%s", n.Title, n.Why, o.stdout, said)
+	}
+	return n
+}
+
+// picture returns what is in the workspace: modes, and what files hold and where links lead.
+func (n *nest) picture() map[string]string {
+	n.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(n.ws, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		held := ""
+		switch {
+		case info.Mode()&(fs.ModeDir|fs.ModeSticky) == fs.ModeDir|fs.ModeSticky: // commands were kept from making one there
+			return nil
+		case info.Mode()&fs.ModeSymlink != 0:
+			held, err = os.Readlink(path)
+		case info.Mode().IsRegular():
+			var b []byte
+			b, err = os.ReadFile(path)
+			held = string(b)
+		}
+		all[path] = info.Mode().String() + " " + held
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return all
 }
 
 // TestSh runs the table on a machine without bash.
@@ -116,5 +197,5 @@ func TestSh(t *testing.T) {
 			expect["headless"] = "denied|error|executed"
 		}
 		return true
-	}), 8)
+	}), 8, try)
 }
