@@ -46,6 +46,11 @@ func ServeArgs(words []string) (s *Serving, own []string, err error) {
 	return s, own, err
 }
 
+// Help says what else there is, behind the usage.
+func (*Serving) Help() string {
+	return "Flags of gemline's own may follow, such as --approval-mode. Most clients take: {\"command\": \"gemline\", \"args\": [\"mcp\", \"serve\"]}"
+}
+
 // Run says where it is possible to serve.
 func (*Serving) Run() error {
 	return &flags.UsageError{Message: "gemline mcp serve is started by other programs, or by a shell, and not in a session"}

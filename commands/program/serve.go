@@ -9,7 +9,10 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +46,12 @@ func unserved(f *flags.Set) error {
 	return nil
 }
 
+// isServing reports whether a command begins what begins here: a folder's list of servers may
+// be meant for several agents.
+func isServing(argv []string) bool {
+	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") && slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
+}
+
 // serveMCP serves other programs: the one at the standard streams, or all that come by HTTP.
 func (r *run) serveMCP(ctx context.Context) error {
 	p, err := r.openProject()
@@ -64,6 +73,9 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 	if r.serving.HTTP {
 		return r.serveHTTP(ctx, cfg)
 	}
+	if isTerminal(r.os.Stdin) {
+		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
+	}
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
 		_, err := io.Copy(feed, r.os.Stdin)
@@ -79,7 +91,7 @@ func (r *run) serveHTTP(ctx context.Context, cfg mcp.Config) error {
 	const headers = 10 * time.Second
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.serving.Port)))
 	if err != nil {
-		return err
+		return fmt.Errorf("no clients can come: %w; --port names another port", err)
 	}
 	served, stop := context.WithCancel(ctx)
 	defer stop()
@@ -104,7 +116,10 @@ func (r *run) serveHTTP(ctx context.Context, cfg mcp.Config) error {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: headers}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	line, err := text.JSON(map[string]string{"url": "http://" + l.Addr().String() + "/mcp", "token": host.Token}, "")
+	line, err := text.JSON(struct {
+		URL   string `json:"url"`
+		Token string `json:"token"`
+	}{"http://" + l.Addr().String() + "/mcp", host.Token}, "")
 	if err == nil {
 		_, err = r.os.Stdout.Write(append(line, '\n'))
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine"
 	et "gemline/engine/enginetest"
 )
 
@@ -186,7 +188,9 @@ func TestServe(t *testing.T) {
 				t.Errorf("the model was not told: %s, %v", said, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			u.before = cancel
+			answered := make(chan struct{}) // not before all is over
+			defer close(answered)
+			u.before = func() { cancel(); <-answered }
 			if got, _, err := call(ctx, c, "ask", map[string]any{"prompt": "write c", "session": "s"}); err == nil {
 				t.Errorf("it was cancelled, and said %q", got)
 			}
@@ -317,5 +321,82 @@ func TestServeMany(t *testing.T) {
 	last := begin(&user{})
 	if _, err := last.ListTools(t.Context(), protocol.ListToolsRequest{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A task that fails says why, in a result that a model reads; what the model had said before
+// stands there, too. A panic of a call goes on where the program can say its last word.
+func TestServeFails(t *testing.T) {
+	t.Parallel()
+	r := start(t, "--skip-trust", "--sandbox=off", "--max-turns", "1", "mcp", "serve")
+	write(t, filepath.Join(r.os.getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
+		`{"mcpServers": {"self": {"command": "gemline", "args": ["mcp", "serve"]}}}`)
+	p := openIn(t, r, t.TempDir(), func(text string) { t.Log(text) })
+	if st := p.servers.Status(); len(st) != 1 || st[0].Off == "" {
+		t.Errorf("it would begin itself: %+v", st)
+	}
+	fall := et.Says("x")
+	fall.Inspect = func(context.Context, *engine.Request) { panic("oh no") }
+	p.generator = et.NewScript(et.Says("I look.", et.Call("1", "list_directory", "dir_path", ".")), fall)
+	in, out := pipe(t)
+	back, feed := pipe(t)
+	r.os.Stdin, r.os.Stdout = in, feed
+	ended := make(chan any, 1)
+	go func() {
+		defer func() { ended <- recover() }()
+		r.serveIn(t.Context(), p)
+	}()
+	c := client.NewClient(transport.NewIO(back, out, io.NopCloser(strings.NewReader(""))))
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Initialize(t.Context(), protocol.InitializeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	got, res, err := call(t.Context(), c, "ask", map[string]any{"prompt": "look"})
+	if err != nil || !res.IsError || !strings.Contains(got, "--max-turns") || !strings.Contains(got, "I look.") {
+		t.Errorf("%q, %v", got, err)
+	}
+	go call(t.Context(), c, "ask", map[string]any{"prompt": "fall"})
+	if v := <-ended; v == nil || !strings.HasPrefix(fmt.Sprint(v), "oh no") {
+		t.Errorf("%v", v)
+	}
+}
+
+// Calls of several clients, and several of one, are worked on side by side, but for those of
+// one session.
+func TestServeSideBySide(t *testing.T) {
+	t.Parallel()
+	both := make(chan bool)
+	meet := et.Says("Met.")
+	meet.Inspect = func(context.Context, *engine.Request) {
+		select {
+		case both <- true:
+		case <-both:
+		}
+	}
+	begin, _, _, _, script := served(t, "http", meet, meet)
+	var all sync.WaitGroup
+	for i := range 2 {
+		c := begin(nil)
+		all.Go(func() {
+			if got, _, err := call(t.Context(), c, "ask", map[string]any{"prompt": "x", "session": fmt.Sprint("s", i)}); err != nil || got != "Met." {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	script.Add(et.Says("One."), et.Says("Two."))
+	c := begin(nil)
+	for range 2 {
+		all.Go(func() {
+			if got, _, err := call(t.Context(), c, "ask", map[string]any{"prompt": "x", "session": "same"}); err != nil || !strings.HasSuffix(got, "o.") && !strings.HasSuffix(got, "e.") {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(script.Requests()[3].Contents); n != 3 { // what was asked, what was said, what is asked
+		t.Errorf("the second call knows of %d messages", n)
 	}
 }

@@ -294,6 +294,9 @@ func (p *Project) newServers() {
 		}
 		filled := p.filled(m, rights)
 		s := p.described(filled)
+		if p.serving != nil && isServing(s.Command) {
+			s.Off = "it is gemline itself"
+		}
 		s.Rights = func() (bool, error) {
 			mu.Lock()
 			defer mu.Unlock()

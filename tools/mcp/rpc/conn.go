@@ -31,10 +31,14 @@ type Stream interface {
 // version of the protocol.
 type Beginner interface{ Begun(version string) }
 
-// A Handler answers the other side. Both functions may be nil.
+// A Handler answers the other side. All functions may be nil.
 type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
 	Request func(ctx context.Context, m *Message) (any, error)
+
+	// Soon reports whether a request is answered before anything else is read, since what
+	// comes next may rest on it. Nil is never.
+	Soon func(protocol.MCPMethod) bool
 
 	// Notify is told notifications, in order. It returns at once.
 	Notify func(method protocol.MCPMethod, params json.RawMessage)
@@ -347,7 +351,7 @@ func (c *Conn) serve(m Message) {
 	c.mu.Lock()
 	c.serving[id] = cancel
 	c.mu.Unlock()
-	go func() {
+	answer := func() {
 		defer func() { <-c.slots }()
 		var result any
 		var err error = Errorf(protocol.METHOD_NOT_FOUND, "method not found")
@@ -362,7 +366,12 @@ func (c *Conn) serve(m Message) {
 		if !given { // else nobody waits
 			c.answer(m.ID, result, err)
 		}
-	}()
+	}
+	if c.handler.Soon != nil && c.handler.Soon(m.Method) {
+		answer()
+		return
+	}
+	go answer()
 }
 
 // giveUp ends what was asked for and nobody waits for any more.

@@ -15,7 +15,7 @@
 //
 // One goroutine reads. It hands answers to who waits for them, starts a goroutine for each
 // request, few at once, and tells notifications to a function that returns at once. So a
-// handler may ask the other side something.
+// handler may ask the other side something. Only what a [Handler] answers soon is waited for.
 //
 // # Types of a library, and no connection
 //
